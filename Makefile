@@ -1,0 +1,46 @@
+# make demo: set up and do the main job. make test: set up, lint, types, tests.
+# Needs Python 3.11 or newer with venv; everything else lands in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CLEAN_PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
+
+.PHONY: demo test lint types unit bench docs wheel clean
+
+demo: $(VENV)/.demo-ready
+	$(BIN)/acidtest run
+
+test: lint types unit
+
+lint: $(VENV)/.dev-ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev-ready
+	$(BIN)/mypy
+
+unit: $(VENV)/.dev-ready
+	$(BIN)/python -m pytest -n auto
+
+bench: $(VENV)/.dev-ready
+	for race in benchmarks/*.py; do echo "== $$race"; $(BIN)/python $$race || exit 1; done
+
+docs: $(VENV)/.dev-ready
+	$(BIN)/python docs/build.py
+
+wheel: $(VENV)/.dev-ready
+	$(BIN)/python -m build --wheel
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo-ready: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(CLEAN_PIP) -e .
+	touch $@
+
+$(VENV)/.dev-ready: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(CLEAN_PIP) -e ".[dev]"
+	touch $@ $(VENV)/.demo-ready
+
+clean:
+	rm -rf $(VENV) dist build acidtest-runs .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,1 @@
+"""acidtest finds out whether a natural-language-inference model reasons or cheats."""

@@ -1,0 +1,1 @@
+"""The types everything else is written in; imports nothing else of acidtest."""

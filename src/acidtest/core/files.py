@@ -1,0 +1,172 @@
+"""Files that are written whole or not at all, read within bounds, and held by one process at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from acidtest.core.errors import AcidtestError, FileError
+
+MOST_BYTES = 16 * 2**30
+"""A compressed file that unpacks to more than this is refused."""
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """A path to write to; it becomes ``path`` when the block ends well and vanishes when it does not."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        _flush(temporary)
+        temporary.chmod(0o666 & ~_umask())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise FileError(path, f"cannot be written: {error.strerror or error}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(path: str | Path) -> Iterator[Path]:
+    """Like ``replacing``, for a whole folder; what was at ``path`` is removed only once the new one stands."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent))
+    try:
+        yield temporary
+        temporary.chmod(0o777 & ~_umask())
+        old = temporary.with_suffix(".old")
+        if path.exists():
+            os.replace(path, old)
+        os.replace(temporary, path)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a UTF-8 file with ``\\n`` line ends, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write a JSON file, whole or not at all; NaN is refused rather than written."""
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """The content of a file, unpacked when its name ends in ``.gz``."""
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as error:
+        raise FileError(path, "there is no such file") from error
+    except IsADirectoryError as error:
+        raise FileError(path, "is a folder; a file was expected") from error
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from error
+    return _unpacked(path, content) if path.suffix == ".gz" else content
+
+
+def _unpacked(path: Path, packed: bytes) -> bytes:
+    pieces, size, rest = [], 0, packed
+    try:
+        while rest:
+            engine = zlib.decompressobj(wbits=31)
+            pieces.append(engine.decompress(rest, MOST_BYTES - size + 1))
+            size += len(pieces[-1])
+            if size > MOST_BYTES:
+                raise FileError(path, f"unpacks to more than {MOST_BYTES / 2**30:.0f} GiB; unpack it yourself")
+            if not engine.eof:
+                raise FileError(path, "the gzip data end too early; the file is incomplete, copy it again")
+            rest = engine.unused_data.lstrip(b"\0")
+    except zlib.error as error:
+        raise FileError(path, f"is not valid gzip data ({error}); rename or repack it") from error
+    return b"".join(pieces)
+
+
+def read_json(path: str | Path) -> Any:
+    """The value in a JSON file."""
+    try:
+        return json.loads(read_bytes(path))
+    except UnicodeDecodeError as error:
+        raise FileError(path, "is not UTF-8 text") from error
+    except json.JSONDecodeError as error:
+        raise FileError(path, f"is not valid JSON: {error.msg}", error.lineno) from error
+
+
+def read_versioned(path: str | Path, schema: int) -> dict[str, Any]:
+    """The object in one of our own JSON files; a newer major schema than ``schema`` is refused."""
+    value = read_json(path)
+    if not isinstance(value, dict) or not isinstance(value.get("schema"), int):
+        raise FileError(path, "has no schema number; it was not written by acidtest")
+    refuse_newer(path, value["schema"], schema)
+    return value
+
+
+def refuse_newer(path: str | Path, found: int, known: int) -> None:
+    """Raise when a file was written by a newer acidtest than this one."""
+    if found > known:
+        raise FileError(path, f"has schema {found}; this acidtest reads up to {known}: upgrade acidtest")
+
+
+class Lock:
+    """Holds a folder for one process; the operating system lets go when the process ends, however it ends."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self._path = Path(folder) / ".lock"
+        self._handle: int | None = None
+
+    def __enter__(self) -> Lock:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            _lock(handle)
+        except OSError as error:
+            os.close(handle)
+            raise AcidtestError(
+                f"{self._path.parent}: another acidtest process is working here; wait for it or choose another folder"
+            ) from error
+        self._handle = handle
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._handle is not None:
+            # The file stays: removing it would let a third process lock a new file of the same name.
+            os.close(self._handle)
+            self._handle = None
+
+
+def _lock(handle: int) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        return
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _umask() -> int:
+    value = os.umask(0)
+    with suppress(OSError):
+        os.umask(value)
+    return value

@@ -1,0 +1,118 @@
+"""A run: what a model answered on some suites, with everything needed to say where it comes from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from acidtest.core.errors import FileError
+from acidtest.core.files import read_versioned, replacing, write_json
+from acidtest.core.suite import Card
+from acidtest.core.verdicts import Collapse
+from acidtest.version import __version__
+
+SCHEMA = 1
+HEADER = "run.json"
+PREDICTIONS = "predictions.parquet"
+ANSWER_COLUMNS = ("p_entailment", "p_neutral", "p_contradiction", "answer", "correct", "truncated")
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """What a run remembers of its model; enough to name it, never enough to run it."""
+
+    spec: str
+    name: str
+    fingerprint: str | None = None
+    resolution: str = "three-way"
+    probabilities: bool = True
+
+
+@dataclass(frozen=True)
+class Header:
+    """Everything about a run but its rows."""
+
+    model: ModelFacts
+    suites: Mapping[str, Card]
+    settings: Mapping[str, Any]
+    key: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)
+    unanswered: Mapping[str, int] = field(default_factory=dict)
+    truncated: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    started: str = ""
+    finished: str = ""
+    schema: int = SCHEMA
+
+    @property
+    def collapse(self) -> Collapse:
+        """How probabilities became verdicts."""
+        return Collapse.parsed(str(self.settings.get("collapse", "argmax")))
+
+    def signature(self, suite: str) -> str:
+        """All that could change the suite's numbers, on one line."""
+        tail = [
+            f"collapse:{self.collapse}",
+            f"limit:{self.settings.get('limit') or 'none'}",
+            f"model:{self.model.name}",
+            f"acidtest:{__version__ if not self.versions else self.versions['acidtest']}",
+        ]
+        return "|".join([self.suites[suite].signature, *tail])
+
+    def to_json(self) -> dict[str, Any]:
+        """As run.json holds it."""
+        return {**asdict(self), "suites": {name: card.to_json() for name, card in self.suites.items()}}
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Header:
+        """Back from run.json."""
+        known = {name: value for name, value in fields.items() if name in cls.__dataclass_fields__}
+        known["model"] = ModelFacts(**known["model"])
+        known["suites"] = {name: Card.from_json(card) for name, card in known["suites"].items()}
+        known["notes"] = tuple(known.get("notes", ()))
+        return cls(**known)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A header and one row per pair: the suite's columns, then ``ANSWER_COLUMNS``."""
+
+    header: Header
+    predictions: pl.DataFrame
+
+    def rows(self, suite: str) -> pl.DataFrame:
+        """The rows of one suite, with its own columns only."""
+        frame = self.predictions.filter(pl.col("suite") == suite)
+        others = {
+            column
+            for name, card in self.header.suites.items()
+            for column in card.columns
+            if name != suite and column not in self.header.suites[suite].columns
+        }
+        return frame.drop(others)
+
+    def write(self, folder: str | Path) -> None:
+        """Write run.json and predictions.parquet; the header last, so that its presence means a whole run."""
+        folder = Path(folder)
+        with replacing(folder / PREDICTIONS) as temporary:
+            self.predictions.write_parquet(temporary, metadata={"acidtest": json.dumps({"schema": SCHEMA})})
+        write_json(folder / HEADER, self.header.to_json())
+
+    @classmethod
+    def read(cls, folder: str | Path) -> Run:
+        """The run in a folder that ``acidtest run`` or ``acidtest score`` wrote."""
+        folder = Path(folder)
+        if not (folder / HEADER).is_file():
+            raise FileError(folder, f"holds no finished run (no {HEADER}); make one with: acidtest run -o {folder}")
+        header = Header.from_json(read_versioned(folder / HEADER, SCHEMA))
+        try:
+            predictions = pl.read_parquet(folder / PREDICTIONS)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise FileError(folder / PREDICTIONS, f"cannot be read: {error}") from error
+        return cls(header, predictions)

@@ -1,0 +1,144 @@
+"""A suite: premise–hypothesis pairs with gold, and the card that says what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, Self
+
+import polars as pl
+
+from acidtest.core.digests import combined, digests, hexadecimal
+from acidtest.core.errors import AcidtestError
+
+SCHEMA = 1
+
+COLUMNS = ("id", "premise", "hypothesis", "label", "group", "base_id", "source_id", "certainty")
+"""What every suite has, all strings; the last three may be null."""
+
+PARSES = ("premise_parse", "hypothesis_parse", "premise_binary_parse", "hypothesis_binary_parse")
+"""What a suite may have, and tree models ask for."""
+
+RESERVED = frozenset(
+    {*COLUMNS, *PARSES, "suite", "p_entailment", "p_neutral", "p_contradiction", "answer", "correct", "truncated"}
+)
+"""Names a column of a foreign file may not keep; it becomes ``source_<name>``."""
+
+FINGERPRINTED = ("id", "premise", "hypothesis", "label", "group")
+"""The columns that can change a number."""
+
+Kind = Literal["factor", "covariate", "text"]
+"""Factors have few values and enter the breakdowns, covariates are numbers, the rest is text."""
+
+Argument = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a suite is, where it comes from and how it may be analysed."""
+
+    name: str
+    version: int = 1
+    seed: int | None = None
+    arguments: Mapping[str, Argument] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    licence: str = ""
+    citation: str = ""
+    note: str = ""
+    columns: Mapping[str, Kind] = field(default_factory=dict)
+    strata: tuple[str, ...] = ("label",)
+    crossings: tuple[tuple[str, ...], ...] = ()
+    rows: int = 0
+    labels: Mapping[str, int] = field(default_factory=dict)
+    fingerprint: str = ""
+    schema: int = SCHEMA
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """The columns whose values become breakdowns."""
+        return tuple(name for name, kind in self.columns.items() if kind == "factor")
+
+    @property
+    def signature(self) -> str:
+        """The suite's part of a score's signature."""
+        parts = [self.name, f"v:{self.version}"]
+        parts += [f"{name}:{_shown(value)}" for name, value in sorted(self.arguments.items())]
+        parts += [f"seed:{self.seed}"] if self.seed is not None else []
+        return "|".join([*parts, f"n:{self.rows}", f"h:{self.fingerprint[:6]}"])
+
+    def to_json(self) -> dict[str, Any]:
+        """As a card file holds it."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Card:
+        """Back from a card file; keys of a later minor version are left aside."""
+        known = {name: value for name, value in fields.items() if name in cls.__dataclass_fields__}
+        known["strata"] = tuple(known.get("strata", ("label",)))
+        known["crossings"] = tuple(tuple(names) for names in known.get("crossings", ()))
+        return cls(**known)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Pairs to ask a model about, lazily, with their card; ``control`` holds the untouched pairs, if any."""
+
+    frame: pl.LazyFrame
+    card: Card
+    control: Suite | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in its card."""
+        return self.card.name
+
+    def sealed(self) -> Self:
+        """The same suite with rows, labels and fingerprint counted into its card."""
+        rows, total, counts = 0, 0, dict[str, int]()
+        for batch in batches(self.frame.select(FINGERPRINTED)):
+            rows += batch.height
+            total += int(combined(digests(*(batch[name] for name in FINGERPRINTED))), 16)
+            for label, count in batch["label"].value_counts().iter_rows():
+                counts[label] = counts.get(label, 0) + count
+        fingerprint = f"{total % 2**64:016x}"
+        card = replace(self.card, rows=rows, labels=dict(sorted(counts.items())), fingerprint=fingerprint)
+        return replace(self, card=card)
+
+
+def batches(frame: pl.LazyFrame) -> Iterable[pl.DataFrame]:
+    """The frame in pieces, so that a suite larger than memory can pass through."""
+    return frame.collect_batches(maintain_order=True)
+
+
+def source_ids(name: str, premise: pl.Series, hypothesis: pl.Series, label: pl.Series) -> pl.Series:
+    """The id of a row that is not derived from another: a hash of suite name, premise, hypothesis and label."""
+    return hexadecimal(digests(premise, hypothesis, label, salt=name)).alias("id")
+
+
+def completed(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The frame with every column of ``COLUMNS``, first and in order; what is missing is filled in.
+
+    Missing ids are hashes; a repeated pair gets ``<id>.2``, ``<id>.3`` and so on. A missing group is the row itself.
+    """
+    if "id" not in frame.columns:
+        frame = frame.with_columns(source_ids(name, frame["premise"], frame["hypothesis"], frame["label"]))
+        turn = pl.int_range(1, pl.len() + 1).over("id")
+        repeated = pl.concat_str("id", pl.lit("."), turn.cast(pl.String))
+        frame = frame.with_columns(pl.when(turn > 1).then(repeated).otherwise("id").alias("id"))
+    if "group" not in frame.columns:
+        frame = frame.with_columns(pl.col("id").alias("group"))
+    absent = [pl.lit(None, dtype=pl.String).alias(column) for column in COLUMNS if column not in frame.columns]
+    frame = frame.with_columns(absent)
+    return frame.select(*COLUMNS, pl.exclude(COLUMNS))
+
+
+def require_columns(frame: pl.LazyFrame, columns: Iterable[str], suite: str) -> None:
+    """Raise when a model asks for columns the suite does not have."""
+    have = frame.collect_schema().names()
+    missing = [name for name in columns if name not in have]
+    if missing:
+        raise AcidtestError(f"suite {suite!r} has no column {', '.join(missing)}, which the model asks for")
+
+
+def _shown(value: Argument) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,34 @@
+"""What tests share: the real data beside the checkout, and golden files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared" / "data"
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The real data sets, or a skip that says they are not there."""
+    if not SHARED.is_dir():
+        pytest.skip("real data sets (../shared/data) are not on this machine")
+    return SHARED
+
+
+@pytest.fixture
+def golden() -> Callable[[str, str], None]:
+    """Compare a text with the golden file of that name; ACIDTEST_UPDATE_GOLDEN=1 rewrites it."""
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if os.environ.get("ACIDTEST_UPDATE_GOLDEN"):
+            path.write_text(text, encoding="utf-8", newline="\n")
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare
