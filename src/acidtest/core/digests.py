@@ -64,7 +64,7 @@ def _chunks(lengths: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 
 def _digests_of(text: npt.NDArray[np.uint8], lengths: npt.NDArray[np.int64]) -> U64:
-    size = 1 << max(int(len(text)), _CHUNK).bit_length()
+    size = 1 << max(len(text), _CHUNK).bit_length()
     powers, inverses = _powers(size)
     prefix = np.zeros(len(text) + 1, dtype=np.uint64)
     np.cumsum(_byte_values()[text] * powers[: len(text)], out=prefix[1:])

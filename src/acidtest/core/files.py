@@ -30,7 +30,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
         yield temporary
         _flush(temporary)
         temporary.chmod(0o666 & ~_umask())
-        os.replace(temporary, path)
+        temporary.replace(path)
     except OSError as error:
         raise FileError(path, f"cannot be written: {error.strerror or error}") from error
     finally:
@@ -48,9 +48,16 @@ def replacing_folder(path: str | Path) -> Iterator[Path]:
         temporary.chmod(0o777 & ~_umask())
         old = temporary.with_suffix(".old")
         if path.exists():
-            os.replace(path, old)
-        os.replace(temporary, path)
+            path.replace(old)
+        try:
+            temporary.replace(path)
+        except OSError:
+            if old.exists():
+                old.replace(path)
+            raise
         shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        raise FileError(path, f"cannot be written: {error.strerror or error}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -72,12 +79,12 @@ def read_bytes(path: str | Path) -> bytes:
     try:
         content = path.read_bytes()
     except FileNotFoundError as error:
-        raise FileError(path, "there is no such file") from error
+        raise FileError(path, "there is no such file; check the path") from error
     except IsADirectoryError as error:
         raise FileError(path, "is a folder; a file was expected") from error
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from error
-    return _unpacked(path, content) if path.suffix == ".gz" else content
+    return _unpacked(path, content) if path.suffix.lower() == ".gz" else content
 
 
 def _unpacked(path: Path, packed: bytes) -> bytes:
@@ -88,7 +95,9 @@ def _unpacked(path: Path, packed: bytes) -> bytes:
             pieces.append(engine.decompress(rest, MOST_BYTES - size + 1))
             size += len(pieces[-1])
             if size > MOST_BYTES:
-                raise FileError(path, f"unpacks to more than {MOST_BYTES / 2**30:.0f} GiB; unpack it yourself")
+                raise FileError(
+                    path, f"unpacks to more than {MOST_BYTES:,} bytes; if it is that large, unpack it first"
+                )
             if not engine.eof:
                 raise FileError(path, "the gzip data end too early; the file is incomplete, copy it again")
             rest = engine.unused_data.lstrip(b"\0")

@@ -15,6 +15,9 @@ import numpy.typing as npt
 LABELS = ("entailment", "neutral", "contradiction")
 """The order of the columns of every prediction."""
 
+TWO_WAY_LABELS = ("entailment", "non-entailment")
+"""What the first two columns mean for a two-way model; the third is 0."""
+
 GOLD_MASKS: Mapping[str, int] = MappingProxyType(
     {
         "entailment": 0b001,

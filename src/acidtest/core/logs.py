@@ -21,6 +21,9 @@ def kept(path: str | Path) -> Iterator[None]:
     log.setLevel(logging.DEBUG)
     try:
         yield
+    except BaseException as error:
+        handler.handle(log.makeRecord(log.name, logging.ERROR, "", 0, "stopped: %r", (error,), None))
+        raise
     finally:
         log.setLevel(level)
         log.removeHandler(handler)

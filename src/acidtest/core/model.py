@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from acidtest.core.errors import AcidtestError
+from acidtest.core.labels import LABELS, gold_name, one_hot
 from acidtest.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -15,9 +17,12 @@ if TYPE_CHECKING:
 
 Resolution = Literal["three-way", "two-way"]
 
+BATCH_SIZE = 128
+"""Pairs asked at once when a model does not say; what a kill can cost."""
+
 
 class Model(Protocol):
-    """Anything with these. Only ``predict`` is required of a user's object; ``completed`` adds the rest.
+    """Anything with these. A user's function, or object with ``predict``, is given the rest by ``completed``.
 
     ``predict`` receives one list for each name in ``columns`` and gives float32[n, 3] in the order
     entailment, neutral, contradiction. A two-way model writes non-entailment into the neutral column.
@@ -42,32 +47,69 @@ class ChecksSuites(Protocol):
 
 
 class CompletedModel:
-    """A user's object with ``predict``, given the usual values for whatever it does not say."""
+    """A user's function, or object with ``predict``, given the usual values for whatever it does not say by attribute.
+
+    It may answer with three probabilities a pair, with label names, or, when ``resolution`` is two-way, with two
+    probabilities (entailment, non-entailment).
+    """
 
     def __init__(self, inner: object, name: str, fingerprint: str | None = None) -> None:
         self._inner = inner
+        ask = getattr(inner, "predict", inner)
+        if isinstance(inner, type) or not callable(ask):
+            kind = "a class; give an object of it" if isinstance(inner, type) else type(inner).__name__
+            raise AcidtestError(f"model {name} is {kind}; expected a function or an object with predict")
+        self._ask = ask
         self.name = str(getattr(inner, "name", name))
         self.fingerprint: str | None = getattr(inner, "fingerprint", fingerprint)
         self.columns: tuple[str, ...] = tuple(getattr(inner, "columns", ("premise", "hypothesis")))
         self.resolution: Resolution = getattr(inner, "resolution", "three-way")
         self.probabilities = bool(getattr(inner, "probabilities", True))
         self.may_abstain = bool(getattr(inner, "may_abstain", False))
-        self.batch_size = int(getattr(inner, "batch_size", 1024))
+        self.batch_size = int(getattr(inner, "batch_size", BATCH_SIZE))
+        if self.batch_size < 1:
+            raise AcidtestError(f"model {self.name}: batch_size is {self.batch_size}; it is a number from 1 on")
+        if self.resolution not in get_args(Resolution):
+            raise AcidtestError(f"model {self.name}: resolution is {self.resolution!r}, not three-way or two-way")
 
     def predict(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
-        """What the user's object says."""
-        result: npt.NDArray[np.float32] = self._inner.predict(*columns)  # type: ignore[attr-defined]
-        return result
+        """What the user's object says, as rows of three numbers."""
+        values = self._ask(*columns)
+        if not hasattr(values, "__len__"):
+            raise AcidtestError(f"{self.name} gave {type(values).__name__}; expected a row or a label for each pair")
+        if len(values) and isinstance(values[0], str):
+            return one_hot([self._label(value) for value in values])
+        try:
+            table = np.asarray(values, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise AcidtestError(
+                f"{self.name} gave rows that are no table of numbers ({error}); expected three probabilities "
+                f"or one label name for each pair"
+            ) from error
+        if self.resolution == "two-way" and table.ndim == 2 and table.shape[1] == 2:
+            return np.pad(table, ((0, 0), (0, 1)))
+        return table
 
     def check(self, suites: Sequence[Suite]) -> None:
         """Pass the suites on to an object that wants to see them."""
         if isinstance(self._inner, ChecksSuites):
             self._inner.check(suites)
 
+    def _label(self, value: object) -> str:
+        name = gold_name(value) if isinstance(value, str) else None
+        if name == "non-entailment" and self.resolution != "two-way":
+            raise AcidtestError(
+                f"{self.name} answered {value!r}; a model with two labels must say so: "
+                f"set its attribute resolution = 'two-way'"
+            )
+        if name not in (*LABELS, "non-entailment"):
+            raise AcidtestError(f"{self.name} answered {value!r}, which is not {', '.join(LABELS)}")
+        return name
 
-def completed(model: object, name: str | None = None) -> Model:
-    """A model with every attribute the runner reads."""
-    return CompletedModel(model, name or type(model).__name__)
+
+def completed(model: object) -> Model:
+    """A user's function or object with every attribute the runner reads."""
+    return CompletedModel(model, getattr(model, "__name__", type(model).__name__))
 
 
 Adapter = Callable[[str], Model]

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from acidtest.core.errors import FileError
+from acidtest.core.errors import FileError, some
 from acidtest.core.files import read_versioned, replacing, write_json
 from acidtest.core.suite import Card
 from acidtest.core.verdicts import Collapse
@@ -19,7 +19,8 @@ from acidtest.version import __version__
 SCHEMA = 1
 HEADER = "run.json"
 PREDICTIONS = "predictions.parquet"
-ANSWER_COLUMNS = ("p_entailment", "p_neutral", "p_contradiction", "answer", "correct", "truncated")
+JOURNAL = "answers.part"
+ANSWER_COLUMNS = ("p_entailment", "p_neutral", "p_contradiction", "answer", "correct")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,13 @@ class ModelFacts:
     fingerprint: str | None = None
     resolution: str = "three-way"
     probabilities: bool = True
+
+    @property
+    def signature(self) -> str:
+        """The name, with the beginning of the fingerprint where that says more."""
+        if self.fingerprint in (None, self.name):
+            return self.name
+        return f"{self.name}#{str(self.fingerprint)[:6]}"
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,7 @@ class Header:
         tail = [
             f"collapse:{self.collapse}",
             f"limit:{self.settings.get('limit') or 'none'}",
-            f"model:{self.model.name}",
+            f"model:{self.model.signature}",
             f"acidtest:{__version__ if not self.versions else self.versions['acidtest']}",
         ]
         return "|".join([self.suites[suite].signature, *tail])
@@ -97,22 +105,42 @@ class Run:
         }
         return frame.drop(others)
 
-    def write(self, folder: str | Path) -> None:
-        """Write run.json and predictions.parquet; the header last, so that its presence means a whole run."""
-        folder = Path(folder)
-        with replacing(folder / PREDICTIONS) as temporary:
-            self.predictions.write_parquet(temporary, metadata={"acidtest": json.dumps({"schema": SCHEMA})})
-        write_json(folder / HEADER, self.header.to_json())
+    def write_predictions(self, folder: str | Path) -> None:
+        """Write predictions.parquet."""
+        with replacing(Path(folder) / PREDICTIONS) as temporary:
+            facts = {
+                "schema": SCHEMA,
+                "resolution": self.header.model.resolution,
+                "probabilities": self.header.model.probabilities,
+            }
+            self.predictions.write_parquet(temporary, metadata={"acidtest": json.dumps(facts)})
+
+    def write_header(self, folder: str | Path) -> None:
+        """Write run.json; done last, so that its presence means a whole run."""
+        write_json(Path(folder) / HEADER, self.header.to_json())
 
     @classmethod
     def read(cls, folder: str | Path) -> Run:
         """The run in a folder that ``acidtest run`` or ``acidtest score`` wrote."""
         folder = Path(folder)
         if not (folder / HEADER).is_file():
-            raise FileError(folder, f"holds no finished run (no {HEADER}); make one with: acidtest run -o {folder}")
+            raise FileError(folder, _why_no_run(folder))
         header = Header.from_json(read_versioned(folder / HEADER, SCHEMA))
         try:
             predictions = pl.read_parquet(folder / PREDICTIONS)
         except (OSError, pl.exceptions.PolarsError) as error:
             raise FileError(folder / PREDICTIONS, f"cannot be read: {error}") from error
         return cls(header, predictions)
+
+
+def _why_no_run(folder: Path) -> str:
+    if folder.is_file():
+        return "is a file; a run is a folder that acidtest run or acidtest score wrote"
+    if not folder.is_dir():
+        return "there is no such folder"
+    if (folder / JOURNAL).exists():
+        return "holds an unfinished run; the acidtest run command that began it continues it"
+    inside = sorted(path.parent.name for path in folder.glob(f"*/{HEADER}"))
+    if inside:
+        return f"holds no run itself, but its folders do: {some(inside)}"
+    return f"holds no finished run (no {HEADER})"

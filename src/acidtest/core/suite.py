@@ -24,11 +24,14 @@ RESERVED = frozenset(
 )
 """Names a column of a foreign file may not keep; it becomes ``source_<name>``."""
 
-FINGERPRINTED = ("id", "premise", "hypothesis", "label", "group")
-"""The columns that can change a number."""
+CONTROL = "#control"
+"""What the name of a suite's control ends in."""
 
 Kind = Literal["factor", "covariate", "text"]
 """Factors have few values and enter the breakdowns, covariates are numbers, the rest is text."""
+
+CROSS = " × "
+"""Joins the names, and the values, of factors that are broken down together."""
 
 Argument = str | int | float | bool
 
@@ -46,11 +49,13 @@ class Card:
     citation: str = ""
     note: str = ""
     columns: Mapping[str, Kind] = field(default_factory=dict)
-    strata: tuple[str, ...] = ("label",)
+    strata: tuple[str, ...] = ()
     crossings: tuple[tuple[str, ...], ...] = ()
     rows: int = 0
     labels: Mapping[str, int] = field(default_factory=dict)
     fingerprint: str = ""
+    dropped: int = 0
+    """Rows of a foreign file that had no gold and were left out."""
     schema: int = SCHEMA
 
     @property
@@ -74,7 +79,7 @@ class Card:
     def from_json(cls, fields: Mapping[str, Any]) -> Card:
         """Back from a card file; keys of a later minor version are left aside."""
         known = {name: value for name, value in fields.items() if name in cls.__dataclass_fields__}
-        known["strata"] = tuple(known.get("strata", ("label",)))
+        known["strata"] = tuple(known.get("strata", ()))
         known["crossings"] = tuple(tuple(names) for names in known.get("crossings", ()))
         return cls(**known)
 
@@ -93,16 +98,20 @@ class Suite:
         return self.card.name
 
     def sealed(self) -> Self:
-        """The same suite with rows, labels and fingerprint counted into its card."""
+        """The same suite with rows, labels and fingerprint counted into its card, and into its control's.
+
+        The fingerprint covers every column, whatever the order of rows and columns: all of them can change a number.
+        """
         rows, total, counts = 0, 0, dict[str, int]()
-        for batch in batches(self.frame.select(FINGERPRINTED)):
+        columns = sorted(self.frame.collect_schema().names())
+        for batch in batches(self.frame.select(pl.col(columns).cast(pl.String))):
             rows += batch.height
-            total += int(combined(digests(*(batch[name] for name in FINGERPRINTED))), 16)
+            total += int(combined(digests(*batch.iter_columns(), salt=CROSS.join(columns))), 16)
             for label, count in batch["label"].value_counts().iter_rows():
                 counts[label] = counts.get(label, 0) + count
         fingerprint = f"{total % 2**64:016x}"
         card = replace(self.card, rows=rows, labels=dict(sorted(counts.items())), fingerprint=fingerprint)
-        return replace(self, card=card)
+        return replace(self, card=card, control=self.control.sealed() if self.control else None)
 
 
 def batches(frame: pl.LazyFrame) -> Iterable[pl.DataFrame]:
@@ -122,9 +131,10 @@ def completed(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     """
     if "id" not in frame.columns:
         frame = frame.with_columns(source_ids(name, frame["premise"], frame["hypothesis"], frame["label"]))
-        turn = pl.int_range(1, pl.len() + 1).over("id")
-        repeated = pl.concat_str("id", pl.lit("."), turn.cast(pl.String))
-        frame = frame.with_columns(pl.when(turn > 1).then(repeated).otherwise("id").alias("id"))
+        if frame["id"].n_unique() < frame.height:
+            turn = pl.int_range(1, pl.len() + 1).over("id")
+            repeated = pl.concat_str("id", pl.lit("."), turn.cast(pl.String))
+            frame = frame.with_columns(pl.when(turn > 1).then(repeated).otherwise("id").alias("id"))
     if "group" not in frame.columns:
         frame = frame.with_columns(pl.col("id").alias("group"))
     absent = [pl.lit(None, dtype=pl.String).alias(column) for column in COLUMNS if column not in frame.columns]

@@ -45,8 +45,7 @@ class Collapse:
 
 def answered(probabilities: Probabilities) -> npt.NDArray[np.bool_]:
     """Which rows hold an answer at all."""
-    present: npt.NDArray[np.bool_] = ~np.isnan(probabilities).any(axis=1)
-    return present
+    return ~np.asarray(np.isnan(probabilities).any(axis=1), dtype=np.bool_)
 
 
 def answers(probabilities: Probabilities, collapse: Collapse) -> npt.NDArray[np.int8]:

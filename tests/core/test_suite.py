@@ -1,0 +1,75 @@
+import polars as pl
+import pytest
+
+from acidtest.core.errors import AcidtestError
+from acidtest.core.suite import COLUMNS, Card, Suite, completed, require_columns
+
+PAIRS = pl.DataFrame(
+    {
+        "premise": ["A man runs.", "A man runs.", "A dog sleeps."],
+        "hypothesis": ["A man moves.", "A man moves.", "A dog runs."],
+        "label": ["entailment", "entailment", "contradiction"],
+    }
+)
+
+
+def test_a_frame_is_completed_with_every_column_in_order() -> None:
+    frame = completed(PAIRS.with_columns(extra=pl.lit("x")), "mine")
+    assert frame.columns == [*COLUMNS, "extra"]
+    assert frame["group"].to_list() == frame["id"].to_list()
+    assert frame["certainty"].null_count() == 3
+
+
+def test_an_id_is_a_hash_of_name_and_pair_and_a_repeated_pair_is_numbered() -> None:
+    first, second, third = completed(PAIRS, "mine")["id"]
+    assert second == f"{first}.2"
+    assert len({first, third}) == 2
+    assert completed(PAIRS, "other")["id"][0] != first
+    assert completed(PAIRS[2:], "mine")["id"].to_list() == [third]
+
+
+def test_a_sealed_card_counts_rows_and_labels() -> None:
+    card = Suite(completed(PAIRS, "mine").lazy(), Card("mine")).sealed().card
+    assert (card.rows, card.labels) == (3, {"contradiction": 1, "entailment": 2})
+
+
+def test_the_fingerprint_ignores_order_but_no_word_and_no_label() -> None:
+    frame = completed(PAIRS, "mine")
+
+    def fingerprint(rows: pl.DataFrame) -> str:
+        return Suite(rows.lazy(), Card("mine")).sealed().card.fingerprint
+
+    assert fingerprint(frame) == fingerprint(frame.reverse())
+    assert fingerprint(frame) != fingerprint(frame.with_columns(label=pl.lit("neutral")))
+    assert fingerprint(frame) != fingerprint(frame.with_columns(premise=pl.col("premise") + "!"))
+    assert fingerprint(frame) != fingerprint(frame.with_columns(group=pl.lit("one")))
+    assert fingerprint(frame) != fingerprint(frame.with_columns(base_id=pl.lit("x")))
+    factor = frame.with_columns(kind=pl.lit("a"))
+    assert fingerprint(factor) != fingerprint(frame.with_columns(kind=pl.lit("b")))
+    assert fingerprint(factor) == fingerprint(factor.select(sorted(factor.columns)))
+
+
+def test_sealing_a_suite_seals_its_control() -> None:
+    control = Suite(completed(PAIRS, "mine#control").lazy(), Card("mine#control"))
+    sealed = Suite(completed(PAIRS, "mine").lazy(), Card("mine"), control).sealed()
+    assert sealed.control is not None
+    assert sealed.control.card.rows == 3
+    assert sealed.control.card.fingerprint
+
+
+def test_a_signature_holds_what_changes_the_number() -> None:
+    card = Card(
+        "hans", version=2, seed=7, arguments={"words": "fresh", "faithful": True}, rows=30, fingerprint="9f3c2abc"
+    )
+    assert card.signature == "hans|v:2|faithful:true|words:fresh|seed:7|n:30|h:9f3c2a"
+
+
+def test_a_card_survives_its_file() -> None:
+    card = Card("hans", seed=1, columns={"subcase": "factor"}, strata=("subcase",), crossings=(("a", "label"),))
+    assert Card.from_json(card.to_json()) == card
+    assert Card.from_json(card.to_json() | {"a later field": 1}) == card
+
+
+def test_a_column_a_model_needs_and_a_suite_lacks_is_named() -> None:
+    with pytest.raises(AcidtestError, match="suite 'mine' has no column premise_parse"):
+        require_columns(PAIRS.lazy(), ["premise", "premise_parse"], "mine")
