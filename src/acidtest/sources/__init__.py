@@ -1,0 +1,1 @@
+"""Raw material for suites: corpora, trees, word lists; knows nothing of suites' making."""
