@@ -1,0 +1,1 @@
+"""Syntactic heuristics: lexical overlap, subsequence, constituent (McCoy et al. 2019)."""

@@ -1,0 +1,123 @@
+"""The suites that can be generated: every module under ``generators/`` registers its own here."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
+from acidtest.core.registry import Registry
+from acidtest.core.suite import Argument, Suite
+
+
+@dataclass(frozen=True)
+class Request:
+    """What may be asked of every generator."""
+
+    n: int | None = None
+    seed: int = 0
+    at_most: bool = False
+
+
+@dataclass(frozen=True)
+class Option:
+    """An argument of one suite's own, such as ``--words``."""
+
+    name: str
+    default: Argument
+    choices: tuple[str, ...] = ()
+
+    def parsed(self, text: str | bool, suite: str) -> Argument:
+        """The value a user wrote, as the generator takes it."""
+        flag = "--" + self.name.replace("_", "-")
+        if isinstance(self.default, bool):
+            if str(text).lower() not in ("true", "false"):
+                raise AcidtestError(f"suite {suite!r}: {flag} takes no value, true or false, not {text!r}")
+            return str(text).lower() == "true"
+        if text is True:
+            raise AcidtestError(f"suite {suite!r}: {flag} needs a value")
+        if self.choices and text not in self.choices:
+            raise AcidtestError(f"suite {suite!r}: {flag} is {' or '.join(self.choices)}, not {text!r}")
+        try:
+            return type(self.default)(text)
+        except ValueError as error:
+            kind = "a whole number" if isinstance(self.default, int) else "a number"
+            raise AcidtestError(f"suite {suite!r}: {flag} needs {kind}, not {text!r}") from error
+
+
+@dataclass(frozen=True)
+class Generator:
+    """How one suite is made, and what can be said of it before it is."""
+
+    name: str
+    make: Callable[..., Suite]
+    summary: str
+    rows: int
+    source: str
+    citation: str
+    licence: str
+
+    @property
+    def options(self) -> dict[str, Option]:
+        """The suite's own arguments, read off the generating function."""
+        parameters = list(inspect.signature(self.make, eval_str=True).parameters.values())[1:]
+        return {p.name: Option(p.name, p.default, get_args(p.annotation)) for p in parameters}
+
+    def __call__(self, request: Request, arguments: Mapping[str, Any] | None = None) -> Suite:
+        """The suite, with its own arguments checked and its card sealed."""
+        options = self.options
+        values = {}
+        for name, value in (arguments or {}).items():
+            if name not in options:
+                raise UnknownNameError(f"option of suite {self.name!r}", name, options)
+            values[name] = options[name].parsed(value, self.name)
+        return self.make(request, **values).sealed()
+
+
+SUITES: Registry[Generator] = Registry("suite", "acidtest.generators", "acidtest.suites")
+
+
+def generator(
+    name: str, *, summary: str, rows: int, source: str, citation: str, licence: str
+) -> Callable[[Callable[..., Suite]], Callable[..., Suite]]:
+    """Register the function below as the way to make suite ``name``."""
+
+    def register(make: Callable[..., Suite]) -> Callable[..., Suite]:
+        SUITES.add(name)(Generator(name, make, summary, rows, source, citation, licence))
+        return make
+
+    return register
+
+
+def listed(entries: Sequence[str]) -> list[str]:
+    """The names and files a list of suites means: names, globs and files, separated by commas or one by one.
+
+    An existing file is taken whole before splitting.
+    """
+    found: list[str] = []
+    for entry in entries:
+        if entry and Path(entry).exists() and entry not in SUITES:
+            found.append(entry)
+        else:
+            found += [name for part in entry.split(",") if part.strip() for name in _meant(part.strip())]
+    if entries and not found:
+        raise UnknownNameError("suite or file", ", ".join(entries), SUITES)
+    return list(dict.fromkeys(found))
+
+
+def _meant(part: str) -> list[str]:
+    if part in SUITES or Path(part).exists():
+        return [part]
+    matching = [name for name in SUITES if fnmatch.fnmatchcase(name, part)] or sorted(glob.glob(part))  # noqa: PTH207
+    if matching:
+        return matching
+    families = {name.split("/")[0] for name in SUITES}
+    if Path(part).suffix or (os.sep in part and part.split("/")[0] not in families):
+        raise FileError(part, "there is no such file, and no suite of that name")
+    raise UnknownNameError("suite or file", part, SUITES)

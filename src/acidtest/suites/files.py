@@ -1,0 +1,145 @@
+"""Suites as files: one format per ending, a card beside each, and a folder Hugging Face can open."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from acidtest.core.errors import FileError
+from acidtest.core.files import read_versioned, refuse_newer, replacing_folder, write_json, write_text
+from acidtest.core.suite import COLUMNS, CONTROL, SCHEMA, Card, Suite
+from acidtest.core.tables import ENDINGS, read_table, unprefixed, write_table
+from acidtest.suites.checks import KIND_TYPES
+
+METADATA = "acidtest"
+_SPLIT = "test"
+
+
+def card_path(path: str | Path) -> Path:
+    """Where the card of a suite file lies."""
+    return Path(f"{path}.card.json")
+
+
+def is_folder_format(path: str | Path) -> bool:
+    """Whether a suite at this path is a folder: the name has no ending."""
+    path = Path(path)
+    if path.suffix and not path.name.lower().endswith(ENDINGS):
+        raise FileError(
+            path,
+            f"{path.suffix} is no format of suites; use .parquet, .jsonl, .csv, .tsv (text also .gz) or a folder",
+        )
+    return not path.suffix
+
+
+def write_suite(suite: Suite, path: str | Path) -> list[Path]:
+    """Write a suite, its card and its control, whole or not at all; give the paths written.
+
+    A file that acidtest did not write is not overwritten.
+    """
+    path = Path(path)
+    _refuse_foreign(path)
+    if is_folder_format(path):
+        return _write_folder(suite, path)
+    written = _write_file(suite, path)
+    return written + (_write_file(suite.control, _beside(path)) if suite.control else [])
+
+
+def read_suite(path: str | Path) -> Suite | None:
+    """The suite in a file or folder that acidtest wrote, or None when it has no card of ours."""
+    path = Path(path)
+    if path.is_dir():
+        return _read_folder(path)
+    suite = _read_file(path)
+    if suite is not None and _beside(path).exists():
+        suite = replace(suite, control=_read_file(_beside(path)))
+    return suite
+
+
+def _write_file(suite: Suite, path: Path) -> list[Path]:
+    metadata = {METADATA: json.dumps(suite.card.to_json())}
+    # An old card must never stand beside new rows: without a card they are at worst read as somebody else's.
+    card_path(path).unlink(missing_ok=True)
+    write_table(suite.frame.collect(), path, metadata=metadata)
+    write_json(card_path(path), suite.card.to_json())
+    return [path, card_path(path)]
+
+
+def _write_folder(suite: Suite, path: Path) -> list[Path]:
+    parts = {_SPLIT: suite} | ({"control": suite.control} if suite.control else {})
+    with replacing_folder(path) as temporary:
+        for split, part in parts.items():
+            metadata = {METADATA: json.dumps(part.card.to_json())}
+            write_table(part.frame.collect(), temporary / "data" / f"{split}.parquet", metadata=metadata)
+        write_text(temporary / "README.md", _dataset_page(suite.card, list(parts)))
+    write_json(card_path(path), suite.card.to_json())
+    return [path, card_path(path)]
+
+
+def _dataset_page(card: Card, splits: list[str]) -> str:
+    """What a data-set hub reads: which file is which split, then what the suite is."""
+    lines = ["---", "configs:", "- config_name: default", "  data_files:"]
+    lines += [f"  - split: {split}\n    path: data/{split}.parquet" for split in splits]
+    lines += ["---", "", f"# {card.name}", "", f"`{card.signature}`", ""]
+    lines += [f"{card.rows:,} premise–hypothesis pairs made by acidtest.", ""]
+    lines += [text + "\n" for text in (card.note, card.citation, card.licence and f"Licence: {card.licence}") if text]
+    return "\n".join(lines)
+
+
+def _read_file(path: Path) -> Suite | None:
+    if path.suffix == ".parquet":
+        table = read_table(path)
+        card = _parquet_card(path, table.metadata)
+        return Suite(table.frame.lazy(), card) if card else None
+    if not card_path(path).is_file():
+        return None
+    card = Card.from_json(read_versioned(card_path(path), SCHEMA))
+    table = read_table(path, quoted=True)
+    frame = unprefixed(table.frame) if table.dialect else table.frame
+    return Suite(_typed(frame, card, path).lazy(), card)
+
+
+def _read_folder(path: Path) -> Suite | None:
+    rows = path / "data" / f"{_SPLIT}.parquet"
+    if not rows.is_file():
+        raise FileError(path, "is a folder, but no suite that acidtest wrote (no data/test.parquet)")
+    suite = _read_file(rows)
+    control = path / "data" / "control.parquet"
+    if suite is not None and control.exists():
+        suite = replace(suite, control=_read_file(control))
+    return suite
+
+
+def _parquet_card(path: Path, metadata: Mapping[str, str]) -> Card | None:
+    """The card inside a Parquet file; a run's predictions carry our metadata too, but no card."""
+    fields: dict[str, Any] = json.loads(metadata.get(METADATA, "{}"))
+    if "columns" not in fields:
+        return None
+    refuse_newer(path, int(fields["schema"]), SCHEMA)
+    return Card.from_json(fields)
+
+
+def _typed(frame: pl.DataFrame, card: Card, path: Path) -> pl.DataFrame:
+    """Text formats know no types and no difference between empty and missing: the card does."""
+    missing = [name for name in (*COLUMNS, *card.columns) if name not in frame.columns]
+    if missing:
+        raise FileError(path, f"lacks the columns its card names: {', '.join(missing)}; generate it again")
+    types = {name: KIND_TYPES[kind] for name, kind in card.columns.items()}
+    frame = frame.with_columns(pl.col(name).cast(types.get(name, pl.String)) for name in frame.columns)
+    return frame.with_columns(pl.when(pl.col(pl.String) != "").then(pl.col(pl.String)))
+
+
+def _beside(path: Path) -> Path:
+    stem, dot, endings = path.name.partition(".")
+    return path.with_name(f"{stem}{CONTROL}{dot}{endings}")
+
+
+def _refuse_foreign(path: Path) -> None:
+    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+        return
+    if not card_path(path).exists():
+        raise FileError(path, "exists and was not written by acidtest; delete it or choose another name")

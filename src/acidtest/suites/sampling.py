@@ -1,0 +1,51 @@
+"""A part of a suite that looks like the whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from acidtest.core.apportionment import apportioned
+from acidtest.core.digests import digests
+from acidtest.core.draws import Draws
+from acidtest.core.errors import AcidtestError
+from acidtest.core.suite import CROSS, Suite
+
+
+def limited(suite: Suite, limit: int, seed: int) -> Suite:
+    """``limit`` rows in the proportions of the suite's labels and strata; of its control, the rows they derive from.
+
+    Labels are divided first, then one stratum column after the other, so that a subcase keeps its share whatever its
+    templates. Whether a row is taken depends on its id and the seed, not on its place.
+    """
+    if limit < 1:
+        raise AcidtestError(f"--limit is a number of rows from 1 on, not {limit}")
+    frame = suite.frame.collect()
+    if limit >= frame.height:
+        return suite
+    strata = list(dict.fromkeys(["label", *(name for name in suite.card.strata if name in frame.columns)]))
+    sizes = frame.group_by(strata).len("_quota")
+    # Who gets the odd rows is drawn too: a sample smaller than the number of strata must not favour the first ones.
+    names = sizes.select(pl.concat_str(pl.col(strata).fill_null(""), separator=CROSS)).to_series()
+    sizes = sizes.with_columns(_turn=pl.Series(Draws(seed, "limit strata").bits(digests(names)))).sort("_turn")
+    quota = _quotas(sizes.drop("_turn"), limit, strata)
+    keyed = frame.with_columns(_draw=pl.Series(Draws(seed, "limit").bits(digests(frame["id"]))))
+    keyed = keyed.join(quota, on=strata, how="left", nulls_equal=True, maintain_order="left")
+    place = pl.col("_draw").rank("ordinal").over(strata)
+    rows = keyed.filter(place <= pl.col("_quota")).drop("_draw", "_quota")
+    control = suite.control
+    if control is not None:
+        control = replace(control, frame=control.frame.filter(pl.col("id").is_in(rows["base_id"].implode()))).sealed()
+    return replace(suite, frame=rows.lazy(), control=control).sealed()
+
+
+def _quotas(sizes: pl.DataFrame, limit: int, strata: list[str]) -> pl.DataFrame:
+    """How many rows each combination gives: ``sizes`` holds how many it has, in the column of the same name."""
+    first, *rest = strata
+    totals = sizes.group_by(first, maintain_order=True).agg(pl.col("_quota").sum())["_quota"].to_numpy()
+    shares = apportioned(limit, totals, most=totals).tolist()
+    if not rest:
+        return sizes.with_columns(_quota=pl.Series(shares))
+    parts = sizes.partition_by(first, maintain_order=True)
+    return pl.concat(_quotas(part, share, rest) for part, share in zip(parts, shares, strict=True))
