@@ -1,0 +1,1 @@
+"""Engines: where planned work is done."""

@@ -1,0 +1,1 @@
+"""Evaluation: plan the batches, ask the model, keep every answer."""

@@ -1,0 +1,1 @@
+"""Models: one adapter per module, found because it lies here."""

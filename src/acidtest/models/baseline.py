@@ -1,0 +1,90 @@
+"""``baseline:…`` — models that follow one simple rule, to read other models' scores against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from acidtest.core.digests import digests
+from acidtest.core.draws import Draws
+from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.labels import LABELS, one_hot
+from acidtest.core.model import MODELS, CompletedModel, Model
+from acidtest.sources import heuristics
+
+Rule = Callable[[pl.Series, pl.Series], npt.NDArray[np.float32]]
+
+
+class Baseline:
+    """A rule from premises and hypotheses to labels."""
+
+    probabilities = False
+    batch_size = 1 << 15
+
+    def __init__(self, name: str, rule: Rule) -> None:
+        self.name = name
+        self.fingerprint = name
+        self._rule = rule
+
+    def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> npt.NDArray[np.float32]:
+        """The rule's labels as rows of one 1 and two 0."""
+        return self._rule(pl.Series(premises, dtype=pl.String), pl.Series(hypotheses, dtype=pl.String))
+
+
+@MODELS.add("baseline")
+def baseline(rest: str) -> Model:
+    """A baseline by name; what follows a second colon is its argument."""
+    name, _, argument = rest.partition(":")
+    if name not in BASELINES:
+        raise UnknownNameError("baseline", name, BASELINES)
+    return CompletedModel(Baseline(f"baseline:{rest}", BASELINES[name](argument)), rest)
+
+
+def majority(argument: str) -> Rule:
+    """One label for everything: entailment, the commonest in SNLI and MNLI, or the one named."""
+    label = argument or "entailment"
+    if label not in LABELS:
+        raise AcidtestError(f"baseline:majority:{label}: the label is {', '.join(LABELS[:-1])} or {LABELS[-1]}")
+    return lambda premises, _: np.repeat(one_hot([label]), len(premises), axis=0)
+
+
+def random(argument: str) -> Rule:
+    """One of the three labels, drawn anew for every pair but always the same for the same pair and seed."""
+    if argument and not argument.isdecimal():
+        raise AcidtestError(f"baseline:random:{argument}: the seed is a whole number")
+    draws = Draws(int(argument or 0), "baseline:random")
+    return lambda premises, hypotheses: np.eye(3, dtype=np.float32)[
+        draws.choices(digests(premises, hypotheses), 3, "label")
+    ]
+
+
+def overlap(argument: str) -> Rule:
+    """Entailment when every word of the hypothesis is in the premise, else neutral."""
+    _refuse_argument("overlap", argument)
+    return lambda premises, hypotheses: _entailed_if(heuristics.lexical_overlap(premises, hypotheses))
+
+
+def subsequence(argument: str) -> Rule:
+    """Entailment when the hypothesis is a run of words of the premise, else neutral."""
+    _refuse_argument("subsequence", argument)
+    return lambda premises, hypotheses: _entailed_if(heuristics.subsequence(premises, hypotheses))
+
+
+BASELINES: Mapping[str, Callable[[str], Rule]] = {
+    "majority": majority,
+    "random": random,
+    "overlap": overlap,
+    "subsequence": subsequence,
+}
+
+
+def _entailed_if(condition: pl.Series) -> npt.NDArray[np.float32]:
+    return np.eye(3, dtype=np.float32)[np.where(condition.to_numpy(), 0, 1)]
+
+
+def _refuse_argument(name: str, argument: str) -> None:
+    if argument:
+        raise AcidtestError(f"baseline:{name} takes no argument, but {argument!r} was given")
