@@ -1,0 +1,1 @@
+"""Numbers out of runs: metrics, intervals, tests and what they mean."""

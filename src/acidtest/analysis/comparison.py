@@ -1,0 +1,182 @@
+"""Models against each other: paired on the same rows, unpaired and stratified on different ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import nan
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from acidtest.analysis.intervals import difference, unpaired_difference
+from acidtest.analysis.metrics import Scored, scored
+from acidtest.analysis.power import smallest_detectable_difference
+from acidtest.analysis.significance import adjusted, paired_test, unpaired_permutation
+from acidtest.core.errors import AcidtestError
+from acidtest.core.estimate import Estimate
+from acidtest.core.run import Run
+from acidtest.core.suite import CROSS
+
+SCHEMA = 1
+SAME_ROWS = 0.9
+"""Share of the smaller run's rows that must be in the other for the rows to count as the same."""
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Second minus first on one slice: the whole suite, or one value of a factor."""
+
+    suite: str
+    first: str
+    second: str
+    factor: str
+    value: str
+    accuracies: tuple[float, float]
+    difference: Estimate
+    paired: bool
+    test: str
+    p: float
+    p_adjusted: float
+    detectable: float
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command's --json prints it; NaN is null."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        fields |= {"accuracies": list(self.accuracies), "difference": self.difference.to_json()}
+        return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in fields.items()}
+
+
+@dataclass(frozen=True)
+class _Side:
+    correct: np.ndarray[Any, np.dtype[np.float64]]
+    groups: np.ndarray[Any, np.dtype[np.int64]]
+    strata: pl.Series
+    frame: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two runs on one suite: row by row when they were asked the same rows, side by side otherwise."""
+
+    suite: str
+    names: tuple[str, str]
+    first: _Side
+    second: _Side
+    paired: bool
+    note: str
+
+
+def contrasts(runs: Sequence[Run], *, correction: str = "holm", seed: int = 0) -> list[Contrast]:
+    """Every pair of runs on every suite they share, whole and by factor.
+
+    A family, corrected together, is one factor (or the whole) of one suite over all pairs of runs. When one of the
+    models on a suite is two-way, all are scored two-way there.
+    """
+    if len(runs) < 2:
+        raise AcidtestError("compare needs two runs or more")
+    collapses = sorted({str(run.header.collapse) for run in runs})
+    if len(collapses) > 1:
+        raise AcidtestError(f"the runs were scored with different --collapse: {', '.join(collapses)}; score them alike")
+    names = model_names(runs)
+    found = []
+    for suite in dict.fromkeys(suite for run in runs for suite in run.header.suites):
+        held = {name: run for name, run in zip(names, runs, strict=True) if suite in run.header.suites}
+        two_way = any(run.header.model.resolution == "two-way" for run in held.values())
+        rows = {name: scored(run, suite, two_way=two_way) for name, run in held.items()}
+        pairs = [_pair(suite, both, (rows[both[0]], rows[both[1]]), two_way) for both in combinations(rows, 2)]
+        cards = [side.card for side in rows.values()]
+        factors = [name for name in cards[0].factors if all(name in card.factors for card in cards)]
+        crossings = [names for names in cards[0].crossings if set(names) <= {"label", *factors}]
+        for factor in ["", "label", *factors, *(CROSS.join(crossing) for crossing in crossings)]:
+            family = [contrast for pair in pairs for contrast in _contrasts(pair, factor, seed)]
+            ps = adjusted([contrast.p for contrast in family], correction)
+            found += [replace(contrast, p_adjusted=float(p)) for contrast, p in zip(family, ps, strict=True)]
+    if not found:
+        held_by = "; ".join(f"{name}: {', '.join(run.header.suites)}" for name, run in zip(names, runs, strict=True))
+        raise AcidtestError(f"no two of the runs have a suite in common ({held_by})")
+    return found
+
+
+def model_names(runs: Sequence[Run]) -> list[str]:
+    """The models' names, numbered where two runs share one."""
+    given = [run.header.model.name for run in runs]
+    turns = [given[:number].count(name) + 1 for number, name in enumerate(given)]
+    return [name if turn == 1 else f"{name} ({turn})" for name, turn in zip(given, turns, strict=True)]
+
+
+def _pair(suite: str, names: tuple[str, str], rows: tuple[Scored, Scored], two_way: bool) -> _Pair:
+    """Two runs reduced to their common rows in one order, when they are runs over the same rows."""
+    numbered = [side.frame.select("id").with_row_index(index) for side, index in zip(rows, "ij", strict=True)]
+    ids = numbered[0].join(numbered[1], on="id").sort("i")
+    fewest, most = sorted(side.frame.height for side in rows)
+    paired = ids.height >= SAME_ROWS * fewest > 0
+    notes = []
+    if two_way:
+        notes.append("scored two-way")
+    if paired and ids.height < most:
+        notes.append(f"on the {ids.height:,} rows both have, of {fewest:,} and {most:,}")
+    sides = [
+        _side(side, ids[index].to_numpy() if paired else np.arange(side.frame.height))
+        for side, index in zip(rows, "ij", strict=True)
+    ]
+    return _Pair(suite, names, sides[0], sides[1], paired, "; ".join(notes))
+
+
+def _side(rows: Scored, chosen: np.ndarray[Any, np.dtype[Any]]) -> _Side:
+    frame = rows.frame[chosen]
+    strata = pl.Series([""] * frame.height, dtype=pl.String)
+    if rows.card.strata:
+        parts = [pl.col(name).fill_null("") for name in rows.card.strata]
+        strata = frame.select(pl.concat_str(parts, separator=CROSS)).to_series()
+    return _Side(rows.correct[chosen].astype(np.float64), rows.groups[chosen], strata, frame)
+
+
+def _contrasts(pair: _Pair, factor: str, seed: int) -> list[Contrast]:
+    parts = factor.split(CROSS) if factor else []
+    keys = _keys(pair.first.frame, parts)
+    # Paired rows stay paired: a slice is told by the first run's factor, should the second's differ.
+    other = keys if pair.paired else _keys(pair.second.frame, parts)
+    values = keys.drop_nulls().unique(maintain_order=True).to_list() if factor else [""]
+    return [
+        _contrast(pair, factor, value, (_slice(pair.first, keys == value), _slice(pair.second, other == value)), seed)
+        for value in values
+    ]
+
+
+def _keys(frame: pl.DataFrame, factors: Sequence[str]) -> pl.Series:
+    if not factors:
+        return pl.Series([""] * frame.height, dtype=pl.String)
+    return frame.select(pl.concat_str([pl.col(name).cast(pl.String) for name in factors], separator=CROSS)).to_series()
+
+
+def _slice(side: _Side, chosen: pl.Series) -> _Side:
+    flags = chosen.fill_null(False).to_numpy()
+    return _Side(side.correct[flags], side.groups[flags], side.strata.filter(flags), side.frame.filter(flags))
+
+
+def _contrast(pair: _Pair, factor: str, value: str, sides: tuple[_Side, _Side], seed: int) -> Contrast:
+    first, second = sides
+    rng = np.random.default_rng(seed)
+    if pair.paired:
+        strata = first.strata.rank("dense").to_numpy()
+        change = difference(second.correct, first.correct, groups=first.groups, strata=strata)
+        test = paired_test(second.correct, first.correct, groups=first.groups)
+    else:
+        strata = pl.concat([second.strata, first.strata]).rank("dense").to_numpy().astype(np.int64)
+        cut = len(second.strata)
+        codes = (second.groups, first.groups, strata[:cut], strata[cut:])
+        names_of_codes = ("groups_first", "groups_second", "strata_first", "strata_second")
+        options: dict[str, Any] = dict(zip(names_of_codes, codes, strict=True))
+        change = unpaired_difference(second.correct, first.correct, **options)
+        test = unpaired_permutation(second.correct, first.correct, **options, rng=rng)
+    change = replace(change, note="; ".join(filter(None, (change.note, pair.note))))
+    n = min(len(first.correct), len(second.correct))
+    rate = float(first.correct.mean()) if len(first.correct) else nan
+    other = float(second.correct.mean()) if len(second.correct) else nan
+    detectable = smallest_detectable_difference(n, rate=rate, paired=pair.paired) if n else nan
+    return Contrast(
+        pair.suite, *pair.names, factor, value, (rate, other), change, pair.paired, test.name, test.p, nan, detectable
+    )

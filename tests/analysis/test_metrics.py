@@ -1,0 +1,121 @@
+"""From rows to estimates, on a run small enough to count by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from acidtest.analysis.metrics import (
+    Scored,
+    accuracy,
+    breakdown,
+    breakdowns,
+    collapse_differs,
+    group_consistency,
+    metrics,
+    scored,
+    spread,
+)
+from acidtest.core.run import Header, ModelFacts, Run
+from acidtest.core.suite import Card
+from acidtest.core.verdicts import Collapse
+
+#        gold, group, template, kind, probabilities of entailment, neutral, contradiction
+ROWS = [
+    ("entailment", "g1", "t1", "a", (0.8, 0.1, 0.1)),  # right
+    ("entailment", "g1", "t1", "b", (0.1, 0.8, 0.1)),  # wrong
+    ("non-entailment", "g2", "t2", "a", (0.4, 0.3, 0.3)),  # wrong by argmax, right by sum
+    ("non-entailment", "g2", "t2", None, (0.1, 0.2, 0.7)),  # right
+    ("non-neutral", "g3", "t3", "b", (0.2, 0.3, 0.5)),  # right
+    ("contradiction", "g3", "t3", "b", (0.2, 0.1, 0.7)),  # right
+]  # fmt: skip
+
+
+def run(resolution: str = "three-way") -> Run:
+    gold, groups, templates, kinds, values = zip(*ROWS, strict=True)
+    p = np.array(values, dtype=np.float32)
+    frame = pl.DataFrame(
+        {
+            "suite": "s",
+            "id": [str(number) for number in range(len(ROWS))],
+            "premise": "p",
+            "hypothesis": "h",
+            "label": gold,
+            "group": groups,
+            "template": templates,
+            "kind": kinds,
+            "p_entailment": p[:, 0],
+            "p_neutral": p[:, 1],
+            "p_contradiction": p[:, 2],
+        }
+    )
+    card = Card("s", columns={"template": "factor", "kind": "factor"}, crossings=(("kind", "label"),))
+    return Run(Header(ModelFacts("m", "m", resolution=resolution), {"s": card}, {}), frame)
+
+
+def rows() -> Scored:
+    return scored(run(), "s")
+
+
+def test_accuracy_counts_rows() -> None:
+    assert rows().correct.tolist() == [True, False, False, True, True, True]
+    found = accuracy(rows())
+    assert (found.value, found.n, found.groups) == (4 / 6, 6, 3)
+
+
+def test_recall_is_accuracy_within_a_gold_label() -> None:
+    found = metrics(rows())
+    recalls = {name: value.value for name, value in found.items() if name.startswith("recall")}
+    assert recalls == {
+        "recall entailment": 0.5,
+        "recall non-entailment": 0.5,
+        "recall non-neutral": 1.0,
+        "recall contradiction": 1.0,
+    }
+    assert found["answers entailment"].value == pytest.approx(2 / 6)
+
+
+def test_a_group_is_consistent_when_all_its_rows_are_right() -> None:
+    found = group_consistency(rows())
+    assert (found.value, found.n) == (pytest.approx(1 / 3), 3)
+
+
+def test_a_slice_leaves_out_rows_without_a_value() -> None:
+    found = breakdown(rows(), ["kind"])
+    assert {key: (value.value, value.n) for key, value in found.items()} == {
+        "a": (0.5, 2),
+        "b": (pytest.approx(2 / 3), 3),
+    }
+
+
+def test_crossed_factors_are_broken_down_together() -> None:
+    found = breakdowns(rows())
+    assert list(found) == ["label", "template", "kind", "kind × label"]
+    assert found["kind × label"]["a × non-entailment"].value == 0
+
+
+def test_spread_is_the_standard_deviation_over_a_factor() -> None:
+    # Accuracies of t1, t2, t3: 0.5, 0.5, 1; sample standard deviation sqrt(1/12).
+    assert spread(rows(), "template").value == pytest.approx((1 / 12) ** 0.5)
+
+
+def test_verdicts_that_depend_on_the_collapse_are_counted() -> None:
+    # Row 3 turns right; row 5 (0.2 + 0.5) stays right, row 6 (0.7) too.
+    assert collapse_differs(rows(), Collapse("argmax")) == 1
+
+
+def test_a_two_way_model_is_not_scored_where_both_its_labels_are_accepted() -> None:
+    found = scored(run("two-way"), "s")
+    assert found.left_out == 1
+    assert found.frame["label"].to_list() == [
+        "entailment", "entailment", "non-entailment", "non-entailment", "contradiction"
+    ]  # fmt: skip
+
+
+def test_no_rows_are_no_number() -> None:
+    empty = run()
+    found = scored(Run(empty.header, empty.predictions[:0]), "s")
+    assert not accuracy(found).known
+    assert accuracy(found).note == "no rows"
+    assert breakdown(found, ["kind"]) == {}
