@@ -1,0 +1,169 @@
+"""What the numbers mean, in plain sentences, each with the evidence it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from math import hypot, isnan
+from typing import Any, Literal
+
+from acidtest.analysis.results import SuiteResult
+from acidtest.core.estimate import Estimate
+from acidtest.core.suite import CROSS
+
+Severity = Literal["good", "info", "warning", "severe"]
+
+CHANCE = 0.5
+HABIT = 0.9
+MOSTLY = 0.75
+ALIKE = 0.1
+NEGLIGIBLE = 0.05
+
+HEURISTICS = {
+    "lexical_overlap": ("lexical-overlap", "pairs whose hypothesis uses only words of the premise"),
+    "subsequence": ("subsequence", "pairs whose hypothesis is a run of words of the premise"),
+    "constituent": ("constituent", "pairs whose hypothesis is a clause of the premise"),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence a person can act on."""
+
+    code: str
+    severity: Severity
+    suite: str
+    text: str
+    evidence: tuple[str, ...] = ()
+    by: Mapping[str, str] = field(default_factory=dict)
+    """The slice it speaks of: factor → value."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As results.json holds it."""
+        return asdict(self) | {"evidence": list(self.evidence)}
+
+
+def findings(suites: Mapping[str, SuiteResult]) -> list[Finding]:
+    """Every finding about a run, gravest first."""
+    found = [
+        finding
+        for name, result in suites.items()
+        for rule in (_heuristics, _one_answer, _against_control, _unanswered, _collapse)
+        for finding in rule(name, result)
+    ]
+    order = ("severe", "warning", "info", "good")
+    return sorted(found, key=lambda finding: order.index(finding.severity))
+
+
+def whole(share: float) -> str:
+    """A share as a whole percentage; what is not quite all or nothing does not become so by rounding."""
+    rounded = min(max(round(share * 100), 0 if share == 0 else 1), 100 if share == 1 else 99)
+    return f"{rounded} %"
+
+
+def percent(estimate: Estimate) -> str:
+    """``97.1 % (95 % interval 96.0–98.0, n = 1,000)``."""
+    if not estimate.known:
+        return f"not known ({estimate.note})"
+    interval = "" if isnan(estimate.low) else f"95 % interval {estimate.low * 100:.1f}–{estimate.high * 100:.1f}, "
+    return f"{estimate.value * 100:.1f} % ({interval}n = {estimate.n:,})"
+
+
+def _heuristics(name: str, result: SuiteResult) -> list[Finding]:
+    """Does the model say entailment whenever words overlap? (McCoy et al. 2019)"""
+    crossed = result.by.get(f"heuristic{CROSS}label", {})
+    found = []
+    for heuristic, (title, pairs) in HEURISTICS.items():
+        entailed = crossed.get(f"{heuristic}{CROSS}entailment")
+        other = crossed.get(f"{heuristic}{CROSS}non-entailment")
+        if entailed is None or other is None or not entailed.known or not other.known:
+            continue
+        evidence = (
+            f"right on {percent(entailed)} where the heuristic gives the right answer",
+            f"right on {percent(other)} where it gives the wrong one",
+        )
+        severity, text = _heuristic_verdict(title, pairs, entailed, other)
+        found.append(Finding("H1", severity, name, text, evidence, {"heuristic": heuristic}))
+    return found
+
+
+def _heuristic_verdict(title: str, pairs: str, entailed: Estimate, other: Estimate) -> tuple[Severity, str]:
+    weight = entailed.n / (entailed.n + other.n)
+    says = whole(weight * entailed.value + (1 - weight) * (1 - other.value))
+    fooled = whole(1 - other.value)
+    if min(entailed.value, 1 - other.value) >= HABIT:
+        return "severe", f"answers entailment on {says} of {pairs}: uses the {title} heuristic"
+    if _alike(entailed, other):
+        text = f"answers entailment on {says} of {pairs}, about as often when they entail as when they do not"
+        return "severe", f"{text}: does not tell them apart"
+    if _above(entailed, CHANCE) and _below(other, CHANCE):
+        return "severe", f"is fooled by {fooled} of misleading {pairs}: leans on the {title} heuristic"
+    if _below(entailed, CHANCE) and _above(other, CHANCE):
+        return "warning", f"answers entailment on only {says} of {pairs}: avoids entailment when words overlap"
+    if min(entailed.value, other.value) >= HABIT:
+        return "good", f"is right on {pairs} whether or not they entail: no sign of the {title} heuristic"
+    if min(entailed.value, other.value) >= MOSTLY:
+        return "info", f"mostly resists the {title} heuristic, but is fooled by {fooled} of misleading {pairs}"
+    return "warning", f"is unreliable on {pairs}: the {title} heuristic alone does not explain it"
+
+
+def _one_answer(name: str, result: SuiteResult) -> list[Finding]:
+    for name_of_share, share in result.metrics.items():
+        label = name_of_share.removeprefix("answers ")
+        if label != name_of_share and share.known and share.value >= 0.99 and share.n > 1:
+            text = f"answers {label} on {whole(share.value)} of all pairs: the score says little beyond that"
+            return [Finding("A1", "severe", name, text, (f"{label} answered on {percent(share)}",))]
+    return []
+
+
+def _against_control(name: str, result: SuiteResult) -> list[Finding]:
+    control = result.vs_control
+    if control is None or not control.difference.known:
+        return []
+    points = f"{abs(control.difference.value) * 100:.1f} points"
+    evidence = (f"changed pairs {percent(result.overall)}", f"untouched pairs {percent(control.control)}")
+    if control.p_adjusted >= 0.05 and not control.difference.low > -NEGLIGIBLE:
+        text = "shows no loss on the changed pairs, but they are too few to rule out a large one"
+        return [Finding("C3", "info", name, text, evidence)]
+    if control.p_adjusted >= 0.05:
+        return [Finding("C1", "good", name, "does no worse on the changed pairs than on the untouched ones", evidence)]
+    worse = control.difference.value < 0
+    text = f"{'loses' if worse else 'gains'} {points} when the pairs are changed in a way that should not matter"
+    return [Finding("C2", "severe" if worse else "info", name, text, evidence)]
+
+
+def _unanswered(name: str, result: SuiteResult) -> list[Finding]:
+    if not result.unanswered:
+        return []
+    share = result.unanswered / result.overall.n
+    text = f"gave no answer to {result.unanswered:,} pairs ({whole(share)}); they count as wrong"
+    return [Finding("U1", "warning", name, text)]
+
+
+def _collapse(name: str, result: SuiteResult) -> list[Finding]:
+    differs = result.collapse_differs or 0
+    if differs < 0.01 * result.overall.n:
+        return []
+    text = (
+        f"{differs:,} verdicts would be another if probabilities were summed over the gold set: report which was used"
+    )
+    return [Finding("P1", "info", name, text)]
+
+
+def _alike(entailed: Estimate, other: Estimate) -> bool:
+    """Whether entailment is answered about as often on both kinds of pairs: within ten points, interval and all.
+
+    The interval of the difference is Newcombe's, of entailment answered where right and where wrong.
+    """
+    change = entailed.value - (1 - other.value)
+    low = change - hypot(entailed.value - entailed.low, other.value - other.low)
+    high = change + hypot(entailed.high - entailed.value, other.high - other.value)
+    return low > -ALIKE and high < ALIKE
+
+
+def _above(estimate: Estimate, bound: float) -> bool:
+    return bool(estimate.low > bound)
+
+
+def _below(estimate: Estimate, bound: float) -> bool:
+    return bool(estimate.high < bound)

@@ -1,0 +1,169 @@
+"""Results as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from acidtest.analysis.comparison import Contrast
+from acidtest.core.estimate import Estimate
+from acidtest.core.suite import CROSS
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+_MARKS = {"severe": "[bold red]✗[/]", "warning": "[yellow]![/]", "info": "[cyan]·[/]", "good": "[green]✓[/]"}
+_BAR = 20
+_MOST_BARS = 40
+
+
+def scorecard(results: Mapping[str, Any]) -> list[RenderableType]:
+    """What a person reads first: the diagnosis, then every suite's numbers."""
+    from rich.markup import escape
+    from rich.text import Text
+
+    parts: list[RenderableType] = [Text.from_markup(f"[bold]{escape(results['model']['name'])}[/]"), Text("")]
+    parts += [_finding(finding) for finding in results["diagnosis"]]
+    for name, suite in results["suites"].items():
+        parts += [Text(""), _headline(name, suite)]
+        parts += [_crossing(factor, values) for factor, values in suite["by"].items() if factor.count(CROSS) == 1]
+        parts += _bars(suite["by"], suite.get("strata", ()))
+        parts += [Text(f"  {note}", style="dim") for note in suite["notes"]]
+        parts.append(Text(f"  {suite['signature']}", style="dim"))
+    return parts
+
+
+def comparison_tables(contrasts: Sequence[Contrast], *, by: Collection[str] = ()) -> list[RenderableType]:
+    """Differences between runs, a table for each pair of models: whole suites, and the factors asked for."""
+    from rich.markup import escape
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    for first, second in dict.fromkeys((contrast.first, contrast.second) for contrast in contrasts):
+        shown = [
+            contrast
+            for contrast in contrasts
+            if (contrast.first, contrast.second) == (first, second) and (not contrast.factor or contrast.factor in by)
+        ]
+        how = "the same rows" if all(contrast.paired for contrast in shown) else "different rows"
+        notes = "".join(dict.fromkeys(f", {c.difference.note}" for c in shown if not c.factor and c.difference.note))
+        tests = " and ".join(dict.fromkeys(contrast.test for contrast in shown))
+        title = f"[bold]{escape(second)} − {escape(first)}[/], {how}, {tests}{escape(notes)}"
+        parts += [Text.from_markup(title), _contrast_table(shown), Text("")]
+    return parts
+
+
+def _contrast_table(contrasts: Sequence[Contrast]) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("slice", "first", "second", "difference (95 %)", "p", "adjusted", "detectable"):
+        table.add_column(column, justify="left" if column == "slice" else "right", no_wrap=column != "slice")
+    for contrast in contrasts:
+        before, after = (f"{value:.1%}".replace("%", " %") for value in contrast.accuracies)
+        detectable = f"{contrast.detectable * 100:.1f}" if contrast.detectable == contrast.detectable else "–"
+        cells = (points(contrast.difference), p_value(contrast.p), p_value(contrast.p_adjusted), detectable)
+        table.add_row(contrast.value or contrast.suite, before, after, *cells)
+    return table
+
+
+def points(change: Estimate) -> str:
+    """A difference in percentage points with its interval."""
+    if not change.known:
+        return f"– ({change.note})"
+    interval = f" ({_signed(change.low)} to {_signed(change.high)})" if change.low == change.low else ""
+    return f"{_signed(change.value)}{interval}"
+
+
+def _signed(share: float) -> str:
+    """Percentage points with a sign, but no sign on a zero."""
+    rounded = round(share * 100, 1)
+    return f"{rounded:+.1f}" if rounded else "0.0"
+
+
+def p_value(p: float) -> str:
+    """A p-value as people write it; never 0."""
+    if p != p:
+        return "–"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def _finding(finding: Mapping[str, Any]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(width=3)
+    grid.add_column()
+    grid.add_row(Text.from_markup(f" {_MARKS[finding['severity']]}"), Text(f"{finding['suite']}: {finding['text']}"))
+    return grid
+
+
+def _headline(name: str, suite: Mapping[str, Any]) -> RenderableType:
+    from rich.markup import escape
+    from rich.text import Text
+
+    overall = Estimate.from_json(suite["overall"])
+    line = f"[bold]{escape(name)}[/]  {overall.n:,} pairs  accuracy [bold]{_value(overall)}[/] {_interval(overall)}"
+    control = suite["vs_control"]
+    if control:
+        change = Estimate.from_json(control["difference"])
+        line += f"  against control {points(change)} points, p {p_value(control['p_adjusted'])}"
+    if suite["unanswered"]:
+        line += f"  [yellow]{suite['unanswered']:,} unanswered[/]"
+    return Text.from_markup(line)
+
+
+def _crossing(factor: str, values: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Two factors crossed: rows are the first, columns the second, as in the papers' tables."""
+    from rich.table import Table
+
+    rows = dict.fromkeys(key.split(CROSS)[0] for key in values)
+    columns = sorted({key.split(CROSS)[1] for key in values})
+    table = Table(box=None, padding=(0, 2), header_style="dim")
+    table.add_column(factor.split(CROSS)[0])
+    for column in columns:
+        table.add_column(f"gold {column}" if factor.endswith(f"{CROSS}label") else column, justify="right")
+    for row in rows:
+        estimates = [values.get(f"{row}{CROSS}{column}") for column in columns]
+        table.add_row(row, *(_cell(Estimate.from_json(dict(found))) if found else "" for found in estimates))
+    return table
+
+
+def _bars(by: Mapping[str, Mapping[str, Any]], strata: Sequence[str]) -> Iterable[Table]:
+    """What the suite is stratified by, as bars, where it fits a screen; else the labels."""
+    from rich.table import Table
+
+    name = next((name for name in (*strata, "label") if 2 <= len(by.get(name, ())) <= _MOST_BARS), None)
+    if name is None:
+        return
+    table = Table(box=None, padding=(0, 2), header_style="dim")
+    table.add_column(name)
+    table.add_column("accuracy", justify="right")
+    table.add_column("")
+    table.add_column("95 % interval", justify="right")
+    for value, fields in by[name].items():
+        estimate = Estimate.from_json(dict(fields))
+        table.add_row(value, _value(estimate), _bar(estimate), _interval(estimate))
+    yield table
+
+
+def _bar(estimate: Estimate) -> str:
+    if not estimate.known:
+        return ""
+    full = round(estimate.value * _BAR)
+    colour = "green" if estimate.value >= 0.75 else "yellow" if estimate.value >= 0.5 else "red"
+    return f"[{colour}]{'━' * full}[/][dim]{'╌' * (_BAR - full)}[/]"
+
+
+def _cell(estimate: Estimate) -> str:
+    return f"{_value(estimate)} {_interval(estimate)}"
+
+
+def _value(estimate: Estimate) -> str:
+    return f"{estimate.value:.1%}".replace("%", " %") if estimate.known else "–"
+
+
+def _interval(estimate: Estimate) -> str:
+    return f"({estimate.low * 100:.1f}–{estimate.high * 100:.1f})" if estimate.low == estimate.low else ""

@@ -1,0 +1,110 @@
+"""What is said of which numbers."""
+
+from __future__ import annotations
+
+from math import nan
+
+import pytest
+
+from acidtest.analysis.intervals import wilson
+from acidtest.analysis.results import AgainstControl, SuiteResult
+from acidtest.core.estimate import Estimate
+from acidtest.reports.diagnosis import findings, percent, whole
+
+
+def share(value: float, n: int = 5000) -> Estimate:
+    interval = wilson(round(value * n), n)
+    return Estimate(value, interval.low, interval.high, n, n, "Wilson")
+
+
+def result(entailed: float = 1.0, other: float = 1.0, **changes: object) -> SuiteResult:
+    crossed = {
+        "lexical_overlap × entailment": share(entailed),
+        "lexical_overlap × non-entailment": share(other),
+    }
+    fields: dict[str, object] = {
+        "signature": "s",
+        "overall": share((entailed + other) / 2, 10_000),
+        "metrics": {},
+        "by": {"heuristic × label": crossed},
+        "vs_control": None,
+        "unanswered": 0,
+        "truncated": 0,
+        "collapse_differs": 0,
+        "published": [],
+    }
+    return SuiteResult(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+PAIRS = "pairs whose hypothesis uses only words of the premise"
+TITLE = "the lexical-overlap heuristic"
+
+
+@pytest.mark.parametrize(
+    ("entailed", "other", "severity", "text"),
+    [
+        (0.99, 0.01, "severe", f"answers entailment on 99 % of {PAIRS}: uses {TITLE}"),
+        (0.95, 0.30, "severe", f"is fooled by 70 % of misleading {PAIRS}: leans on {TITLE}"),
+        (
+            0.34,
+            0.66,
+            "severe",
+            f"answers entailment on 34 % of {PAIRS}, about as often when they entail as when they do not: "
+            "does not tell them apart",
+        ),
+        (0.30, 0.95, "warning", f"answers entailment on only 18 % of {PAIRS}: avoids entailment when words overlap"),
+        (0.97, 0.93, "good", f"is right on {PAIRS} whether or not they entail: no sign of {TITLE}"),
+        (0.97, 0.80, "info", f"mostly resists {TITLE}, but is fooled by 20 % of misleading {PAIRS}"),
+        (0.97, 0.60, "warning", f"is unreliable on {PAIRS}: {TITLE} alone does not explain it"),
+    ],
+)
+def test_a_heuristic_is_read_off_both_labels(entailed: float, other: float, severity: str, text: str) -> None:
+    (finding,) = findings({"hans": result(entailed, other)})
+    assert (finding.severity, finding.text) == (severity, text)
+    assert finding.by == {"heuristic": "lexical_overlap"}
+
+
+def test_few_pairs_are_not_taken_for_equality() -> None:
+    crossed = {"lexical_overlap × entailment": share(0.9, 10), "lexical_overlap × non-entailment": share(0.6, 10)}
+    (finding,) = findings({"hans": result(by={"heuristic × label": crossed})})
+    assert "does not tell them apart" not in finding.text
+
+
+def test_one_answer_to_everything_is_said() -> None:
+    found = findings({"hans": result(by={}, metrics={"answers neutral": share(0.995)})})
+    assert [f.text for f in found] == ["answers neutral on 99 % of all pairs: the score says little beyond that"]
+
+
+def test_a_loss_against_the_control_is_grave_only_when_it_is_no_chance() -> None:
+    def control(p: float) -> AgainstControl:
+        return AgainstControl(share(0.9), Estimate(-0.2, -0.25, -0.15, 100, 100), "test", p, p)
+
+    assert findings({"s": result(by={}, vs_control=control(0.001))})[0].severity == "severe"
+    assert "loses 20.0 points" in findings({"s": result(by={}, vs_control=control(0.001))})[0].text
+    assert findings({"s": result(by={}, vs_control=control(0.2))})[0].severity == "info"
+    close = AgainstControl(share(0.9), Estimate(-0.01, -0.02, 0.0, 100, 100), "test", 0.2, 0.2)
+    assert findings({"s": result(by={}, vs_control=close)})[0].severity == "good"
+
+
+def test_missing_answers_and_close_calls_are_said() -> None:
+    found = findings({"s": result(by={}, unanswered=500, collapse_differs=431)})
+    assert [f.text for f in found] == [
+        "gave no answer to 500 pairs (5 %); they count as wrong",
+        "431 verdicts would be another if probabilities were summed over the gold set: report which was used",
+    ]
+
+
+def test_nothing_is_said_of_what_is_not_known() -> None:
+    unknown = Estimate(nan, note="no rows")
+    by = {"heuristic × label": {"subsequence × entailment": unknown, "subsequence × non-entailment": unknown}}
+    assert findings({"s": result(by=by)}) == []
+
+
+def test_the_gravest_come_first() -> None:
+    found = findings({"a": result(0.97, 0.97), "b": result(0.99, 0.01)})
+    assert [finding.severity for finding in found] == ["severe", "good"]
+
+
+def test_numbers_are_written_as_people_read_them() -> None:
+    assert percent(share(0.971, 1000)) == "97.1 % (95 % interval 95.9–98.0, n = 1,000)"
+    assert [whole(x) for x in (0, 0.001, 0.5, 0.999, 1)] == ["0 %", "1 %", "50 %", "99 %", "100 %"]
