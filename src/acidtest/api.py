@@ -1,0 +1,308 @@
+"""The verbs of acidtest, in Python as on the command line. Wiring only: every step lives elsewhere.
+
+What one verb needs is imported when it is called, so that the program starts quickly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acidtest.core.draws import key
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
+from acidtest.core.files import write_text
+from acidtest.core.logs import log
+from acidtest.core.model import ChecksSuites, Model, completed, model_from_spec
+from acidtest.core.run import Run
+from acidtest.core.suite import CONTROL, Suite
+from acidtest.core.verdicts import Collapse
+from acidtest.runs import REPORT as REPORT
+from acidtest.runs import Finished as Finished
+from acidtest.runs import Job, done
+from acidtest.runs import finished_run as finished_run
+from acidtest.suites.catalogue import SUITES, Request, listed
+from acidtest.suites.catalogue import Generator as Generator
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from acidtest.analysis.comparison import Contrast
+    from acidtest.evaluation.runner import Progress
+
+STANDARD = ("hans",)
+"""The battery ``run`` uses when no suite is named."""
+
+DEFAULT_MODEL = "baseline:overlap"
+RUNS = "acidtest-runs"
+
+Arguments = Mapping[str, str | bool]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a foreign file: its columns and its labels, where they are not recognised."""
+
+    columns: Mapping[str, str] | None = None
+    label_map: Mapping[str, str] | None = None
+
+    @classmethod
+    def parsed(cls, columns: str | None, label_map: str | None) -> Reading:
+        """From the two options as they are written: ``premise=text_a,…`` and ``0=entailment,…``."""
+        from acidtest.sources.corpora import parsed_pairs
+
+        return cls(
+            parsed_pairs(columns, option="--columns") if columns else None,
+            parsed_pairs(label_map, option="--label-map") if label_map else None,
+        )
+
+
+def suites() -> dict[str, Generator]:
+    """Every suite that can be generated, by name."""
+    return {name: SUITES[name] for name in SUITES}
+
+
+def generate(
+    suite: str, *, n: int | None = None, seed: int = 0, at_most: bool = False, arguments: Arguments | None = None
+) -> Suite:
+    """One suite, made anew. ``n`` is rows per cell; ``arguments`` are the suite's own options."""
+    from acidtest.suites.checks import require_sound
+
+    if n is not None and n < 1:
+        raise AcidtestError(f"-n is a number of rows per cell from 1 on, not {n}")
+    made = SUITES[suite](Request(n=n, seed=seed, at_most=at_most), arguments)
+    require_sound(made, f"generator {suite!r}")
+    return made
+
+
+def save(suite: Suite, path: str | Path) -> list[Path]:
+    """Write a suite to a file or folder, format by ending; give what was written."""
+    from acidtest.suites.files import write_suite
+
+    return write_suite(suite, path)
+
+
+def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
+    """A suite from a file: one acidtest wrote, or any NLI file whose layout is recognised."""
+    from acidtest.sources.corpora import corpus
+    from acidtest.suites.checks import problems, require_sound
+    from acidtest.suites.files import read_suite
+
+    reading = reading or Reading()
+    given = bool(reading.columns or reading.label_map)
+    suite = None if given else read_suite(path)
+    if suite is not None:
+        written, suite = suite.card.fingerprint, suite.sealed()
+        if suite.card.fingerprint != written:
+            log.warning("%s: its rows were changed since acidtest wrote it", path)
+    else:
+        found = corpus(path, columns=reading.columns, label_map=reading.label_map)
+        suite = found.suite
+        log.info("%s: %s layout, %s", path, found.layout, _counted(suite))
+        if found.dropped:
+            lost = f"{found.dropped:,} of {found.rows_read:,} rows have no gold and are left out"
+            log.warning("%s: %s", path, lost)
+            suite = replace(suite, card=replace(suite.card, note=lost, dropped=found.dropped))
+    require_sound(suite, str(path))
+    for problem in problems(suite):
+        log.warning("%s: %s", path, problem)
+    return suite
+
+
+def chosen_suites(
+    names: Sequence[str],
+    *,
+    seed: int = 0,
+    n: int | None = None,
+    arguments: Arguments | None = None,
+    reading: Reading | None = None,
+) -> list[Suite]:
+    """The suites a list means: names, globs and files, separated by commas or given one by one.
+
+    An existing file is taken whole before splitting. An option goes to every suite that has it.
+    """
+    wanted = listed(names)
+    arguments = dict(arguments or {})
+    _refuse_unused(arguments, [name for name in wanted if name in SUITES])
+    if reading and (reading.columns or reading.label_map) and all(name in SUITES for name in wanted):
+        raise AcidtestError("--columns and --label-map say how to read a file, but none of the suites is one")
+    made = []
+    for name in wanted:
+        if name in SUITES:
+            own = {option: value for option, value in arguments.items() if option in SUITES[name].options}
+            made.append(generate(name, seed=seed, n=n, arguments=own))
+        else:
+            suite = load(name, reading=reading)
+            if suite.name in {other.name for other in made}:
+                # Two files of one suite, say with other seeds: the second is told apart by its file.
+                suite = replace(suite, card=replace(suite.card, name=f"{suite.name}:{name}"))
+            made.append(suite)
+    return made
+
+
+def run(
+    model: str | object = DEFAULT_MODEL,
+    suites: str | Suite | Sequence[str | Suite] = STANDARD,
+    *,
+    output: str | Path | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    collapse: str = "argmax",
+    batch_size: int | None = None,
+    fresh: bool = False,
+    arguments: Arguments | None = None,
+    reading: Reading | None = None,
+    progress: Progress | None = None,
+) -> Finished:
+    """Ask a model every pair of some suites, analyse the answers and write the report.
+
+    A model is a spec such as ``baseline:overlap``, a function of premises and hypotheses, or an object with
+    ``predict``. The same call on the same folder continues a run that was interrupted, or gives the finished one,
+    unless the model has no fingerprint by which to know it again: then everything is asked anew.
+    """
+    asked = model_from_spec(model) if isinstance(model, str) else completed(model)
+    if batch_size is not None:
+        if batch_size < 1:
+            raise AcidtestError(f"--batch-size is a number from 1 on, not {batch_size}")
+        asked.batch_size = batch_size
+    suites = [suites] if isinstance(suites, str | Suite) else suites
+    way = Collapse.parsed(collapse)
+    if way.mode != "argmax" and not asked.probabilities:
+        raise AcidtestError(f"collapse {way} needs probabilities, but the model gives labels only; use argmax")
+    used = _suites_to_ask(asked, suites, limit=limit, seed=seed, arguments=arguments, reading=reading)
+    spec = model if isinstance(model, str) else asked.name
+    job = Job(asked, spec, used, {"collapse": str(way), "limit": limit, "seed": seed})
+    folder = Path(output) if output is not None else Path(RUNS) / f"{_slug(asked.name)}-{job.key[:8]}"
+    return done(job, folder, fresh=fresh, progress=progress)
+
+
+def score(
+    predictions: str | Path,
+    suite: str | Suite,
+    *,
+    answers: Reading | None = None,
+    output: str | Path | None = None,
+    seed: int = 0,
+    collapse: str = "argmax",
+    fresh: bool = False,
+    arguments: Arguments | None = None,
+    reading: Reading | None = None,
+) -> Finished:
+    """A run from somebody's predictions file; no model needed.
+
+    ``answers`` says how to read the predictions (columns id and label, or id, entailment, neutral and contradiction;
+    what their labels mean), ``reading`` how to read the suite when it is a foreign file.
+    """
+    from acidtest.models.answers import AnswersModel
+
+    how = answers or Reading()
+    return run(
+        AnswersModel(Path(predictions), how.columns, how.label_map),
+        [suite],
+        output=output,
+        seed=seed,
+        collapse=collapse,
+        fresh=fresh,
+        arguments=arguments,
+        reading=reading,
+    )
+
+
+def compare(runs: Sequence[str | Path | Run | Finished], *, correction: str = "holm", seed: int = 0) -> list[Contrast]:
+    """Paired tests between runs on the same rows, unpaired and stratified ones on different rows."""
+    from acidtest.analysis.comparison import contrasts
+
+    return contrasts([_run(each) for each in runs], correction=correction, seed=seed)
+
+
+def comparison_tables(found: Sequence[Contrast], *, by: Collection[str] = ()) -> list[RenderableType]:
+    """Contrasts as tables for the terminal: whole suites, and the factors asked for."""
+    from acidtest.reports import tables
+
+    return tables.comparison_tables(found, by=by)
+
+
+def scorecard(computed: Mapping[str, Any]) -> list[RenderableType]:
+    """Results as a person reads them on a terminal."""
+    from acidtest.reports import tables
+
+    return tables.scorecard(computed)
+
+
+def report(runs: str | Path | Finished | Sequence[str | Path | Finished], output: str | Path) -> Path:
+    """One self-contained page for one or several finished runs; a file that is no report is not overwritten."""
+    from acidtest.reports.html import Entry, is_report, page
+
+    several = [runs] if isinstance(runs, str | Path | Finished) else runs
+    finished = [each if isinstance(each, Finished) else finished_run(each) for each in several]
+    output = Path(output)
+    if output.exists() and not is_report(output):
+        raise FileError(output, "exists and is no report of acidtest; delete it or choose another name")
+    write_text(output, page([Entry(each.run, each.results) for each in finished]))
+    return output
+
+
+def joint_report(finished: Sequence[Finished], output: str | Path | None) -> Path:
+    """The page for several models that were run together, beside their folders."""
+    folders = [each.folder for each in finished]
+    name = f"joint-{key(*map(str, folders)):016x}"[:14] + ".html" if output is None else REPORT
+    return report(folders, Path(RUNS if output is None else output) / name)
+
+
+def folder_for(spec: str, output: str | Path | None, models: int) -> Path | None:
+    """Where one of several models' runs goes: a folder of its own below the one asked for."""
+    if output is None:
+        return None
+    return Path(output) if models == 1 else Path(output) / _slug(spec)
+
+
+def _suites_to_ask(
+    model: Model,
+    suites: Sequence[str | Suite],
+    *,
+    limit: int | None,
+    seed: int,
+    arguments: Arguments | None,
+    reading: Reading | None,
+) -> list[Suite]:
+    """The suites of a run, checked whole against the model, then limited, their controls after them."""
+    from acidtest.suites.checks import require_sound
+    from acidtest.suites.sampling import limited
+
+    named = chosen_suites([s for s in suites if isinstance(s, str)], seed=seed, arguments=arguments, reading=reading)
+    given = [suite.sealed() for suite in suites if isinstance(suite, Suite)]
+    for suite in given:
+        require_sound(suite, "suite given")
+    whole = [*named, *given]
+    names = [suite.name for suite in whole]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise AcidtestError(f"two of the suites are called {repeated[0]!r}; run them one at a time or rename one")
+    if isinstance(model, ChecksSuites):
+        model.check(whole)
+    used = [limited(suite, limit, seed) for suite in whole] if limit is not None else whole
+    return used + [replace(s.control, card=replace(s.control.card, name=s.name + CONTROL)) for s in used if s.control]
+
+
+def _refuse_unused(arguments: Arguments, names: Sequence[str]) -> None:
+    options = {option for name in names for option in SUITES[name].options}
+    for option in arguments:
+        if option not in options:
+            raise UnknownNameError("option", option, options, f" (of {', '.join(names) or 'the suites named'})")
+
+
+def _run(source: str | Path | Run | Finished) -> Run:
+    if isinstance(source, Finished):
+        return source.run
+    return source if isinstance(source, Run) else Run.read(source)
+
+
+def _counted(suite: Suite) -> str:
+    labels = ", ".join(f"{count:,} {label}" for label, count in suite.card.labels.items())
+    return f"{suite.card.rows:,} pairs ({labels})"
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:60] or "model"

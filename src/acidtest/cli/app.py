@@ -1,0 +1,134 @@
+"""The program: its commands, its settings, and what it says when something goes wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup, TyperOption
+from typer.exceptions import TyperException
+
+from acidtest.cli import compare, generate, report, run, score, suites
+from acidtest.cli.options import suite_options
+from acidtest.core.errors import AcidtestError
+from acidtest.core.logs import log
+from acidtest.core.settings import FILE, PREFIX, file_settings, variable
+from acidtest.version import __version__
+
+app = typer.Typer(
+    name="acidtest",
+    help="Find out whether a natural-language-inference model reasons or cheats.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("run", context_settings=run.CONTEXT)(run.run)
+app.command("suites")(suites.suites)
+app.command("generate", context_settings=generate.CONTEXT)(generate.generate)
+app.command("score", context_settings=score.CONTEXT)(score.score)
+app.command("compare")(compare.compare)
+app.command("report")(report.report)
+
+OPEN_COMMANDS = ("run", "generate", "score")
+"""The commands that pass suites' own options on."""
+
+CONFIG = "ACIDTEST_CONFIG"
+KNOWN_VARIABLES = {CONFIG, "ACIDTEST_UPDATE_GOLDEN"}
+INTERRUPTED = 130
+"""What typer makes of Ctrl-C."""
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    """Find out whether a natural-language-inference model reasons or cheats."""
+    if version:
+        sys.stdout.write(f"acidtest {__version__}\n")
+        raise typer.Exit
+
+
+def command() -> TyperGroup:
+    """The program as one object, every option of it also an ``ACIDTEST_*`` variable."""
+    group = typer.main.get_group(app)
+    for sub in group.commands.values():
+        for parameter in sub.params:
+            if isinstance(parameter, TyperOption) and parameter.name != "help":
+                parameter.envvar = variable(parameter.name)
+    return group
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the program: 0 good, 1 a check failed, 2 a user's mistake, 3 ours, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    words = sys.argv[1:] if arguments is None else arguments
+    try:
+        status = _invoked(words or ["--help"])
+    except typer.Exit as stop:
+        status = stop.exit_code
+    except TyperException as error:
+        message = re.sub(r" \(env var: '\w+'\)", "", error.format_message()).rstrip(".")
+        sys.stderr.write(f"acidtest: {message}; see: acidtest {_command(words)}--help\n")
+        status = 2
+    except AcidtestError as error:
+        sys.stderr.write(f"acidtest: {error}\n")
+        status = 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    except OSError as error:
+        # A folder that cannot be written, a full disk: nothing acidtest can mend.
+        log.debug("%s", traceback.format_exc())
+        sys.stderr.write(f"acidtest: {error.filename or 'output'}: {error.strerror or error}\n")
+        status = 2
+    except Exception:
+        traceback.print_exc()
+        sys.stderr.write("acidtest: this is a mistake in acidtest, not yours; please report it with the lines above\n")
+        status = 3
+    if status == INTERRUPTED:
+        sys.stderr.write("acidtest: interrupted; the same command continues\n")
+    if arguments is None:
+        sys.exit(status)
+    return status
+
+
+def _invoked(words: list[str]) -> int:
+    group = command()
+    settings = {} if {"--help", "--version"} & set(words) else _settings(group)
+    result = group.main(args=words, prog_name="acidtest", standalone_mode=False, default_map=settings)
+    return result if isinstance(result, int) else 0
+
+
+def _settings(group: TyperGroup) -> dict[str, dict[str, Any]]:
+    """What the settings file says for each command; unknown variables are pointed out on the way."""
+    path = Path(os.environ.get(CONFIG, FILE))
+    if CONFIG in os.environ and not path.is_file():
+        raise AcidtestError(f"{CONFIG}: there is no file {path}")
+    options = {name: [p.name for p in sub.params if p.name] for name, sub in group.commands.items()}
+    for name in OPEN_COMMANDS:
+        options[name] += suite_options()
+    known = {variable(option) for names in options.values() for option in names} | KNOWN_VARIABLES
+    for name in sorted(set(os.environ) - known):
+        if name.startswith(PREFIX):
+            sys.stderr.write(f"acidtest: the environment variable {name} is none of acidtest's; it changes nothing\n")
+    settings = file_settings(path, options)
+    for name, sub in group.commands.items():
+        several = {parameter.name for parameter in sub.params if getattr(parameter, "multiple", False)}
+        for option, value in settings.get(name, {}).items():
+            if option in several and isinstance(value, str):
+                settings[name][option] = [value]
+    return settings
+
+
+def _command(words: list[str]) -> str:
+    """The command a user meant, for the hint."""
+    return f"{words[0]} " if words and words[0] in ("run", "suites", "generate", "score", "compare", "report") else ""

@@ -1,0 +1,38 @@
+"""``acidtest generate``: one suite to a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from acidtest import api
+from acidtest.cli.options import OPEN, Json, Quiet, Seed, Verbose, print_json, set_up_logging, suite_arguments
+
+CONTEXT = OPEN
+
+
+def generate(
+    context: typer.Context,
+    suite: Annotated[str, typer.Argument(help="The suite to make; acidtest suites lists them.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to: .parquet, .jsonl, .csv, .tsv (text also .gz) or a folder.")
+    ],
+    n: Annotated[int | None, typer.Option("-n", help="Rows per cell (subcase, category).")] = None,
+    at_most: Annotated[bool, typer.Option("--at-most", help="Take all there are when -n is more.")] = False,
+    json: Json = False,
+    verbose: Verbose = 0,
+    quiet: Quiet = False,
+    seed: Seed = 0,
+) -> None:
+    """Make one suite and write it to a file; the suite's own options (acidtest suites NAME) go here too."""
+    set_up_logging(verbose, quiet)
+    made = api.generate(suite, n=n, seed=seed, at_most=at_most, arguments=suite_arguments(context))
+    written = api.save(made, output)
+    if json:
+        print_json({"files": [str(path) for path in written], "card": made.card.to_json()})
+        return
+    labels = ", ".join(f"{count:,} {label}" for label, count in made.card.labels.items())
+    typer.echo(f"{made.card.rows:,} pairs ({labels})\n{made.card.signature}")
+    typer.echo("\n".join(f"wrote {path}" for path in written))

@@ -1,0 +1,113 @@
+"""``acidtest run``: the main job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from acidtest import api
+from acidtest.cli.options import (
+    OPEN,
+    Json,
+    Quiet,
+    Seed,
+    Verbose,
+    console,
+    print_json,
+    set_up_logging,
+    suite_arguments,
+)
+from acidtest.cli.progress import ProgressBar
+
+CONTEXT = OPEN
+
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", "-m", help="baseline:overlap, answers:FILE, python:pkg.mod:function …; may be repeated."),
+]
+SuiteList = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--suites", "-s", help="Names, globs and files, comma-separated or repeated. Default: the standard battery."
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "--output_path", "-o", help="Folder of the run. Default: under acidtest-runs."),
+]
+Limit = Annotated[int | None, typer.Option("--limit", help="A stratified sample of N pairs per suite.", min=1)]
+CollapseOption = Annotated[str, typer.Option("--collapse", help="argmax, sum or threshold=T.")]
+BatchSize = Annotated[
+    int | None, typer.Option("--batch-size", "--batch_size", help="Pairs asked at once; what a kill can cost.", min=1)
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Start over instead of continuing.")]
+Columns = Annotated[
+    str | None, typer.Option("--columns", help="For files: premise=COL,hypothesis=COL,label=COL,… (ours=theirs).")
+]
+LabelMap = Annotated[
+    str | None, typer.Option("--label-map", help="For files: theirs=ours, such as 0=entailment,1=non-entailment.")
+]
+
+
+def run(
+    context: typer.Context,
+    model: Models = None,
+    suites: SuiteList = None,
+    output: Output = None,
+    limit: Limit = None,
+    collapse: CollapseOption = "argmax",
+    batch_size: BatchSize = None,
+    fresh: Fresh = False,
+    columns: Columns = None,
+    label_map: LabelMap = None,
+    json: Json = False,
+    verbose: Verbose = 0,
+    quiet: Quiet = False,
+    seed: Seed = 0,
+) -> None:
+    """Run a model on challenge suites and report what it does.
+
+    Suites' own options (acidtest suites NAME) go here too. The same command again continues, or prints what is done.
+    """
+    set_up_logging(verbose, quiet)
+    specs = list(dict.fromkeys(model or [api.DEFAULT_MODEL]))
+    done = []
+    for spec in specs:
+        with ProgressBar(spec, quiet=quiet) as progress:
+            done.append(
+                api.run(
+                    spec,
+                    suites or api.STANDARD,
+                    output=api.folder_for(spec, output, len(specs)),
+                    limit=limit,
+                    seed=seed,
+                    collapse=collapse,
+                    batch_size=batch_size,
+                    fresh=fresh,
+                    arguments=suite_arguments(context),
+                    reading=api.Reading.parsed(columns, label_map),
+                    progress=progress,
+                )
+            )
+    joint = api.joint_report(done, output) if len(done) > 1 else None
+    show(done, json=json, joint=joint)
+
+
+def show(done: list[api.Finished], *, json: bool, joint: Path | None = None) -> None:
+    """Print the results of some runs."""
+    if json:
+        found = [dict(finished.results) | {"folder": str(finished.folder)} for finished in done]
+        print_json(found[0] if len(found) == 1 else found)
+        return
+    out = console()
+    for finished in done:
+        if not finished.fresh:
+            when = finished.run.header.finished
+            out.print(f"This run was finished before ({when}); --fresh redoes it.\n", style="bold", soft_wrap=True)
+        for part in api.scorecard(finished.results):
+            out.print(part, soft_wrap=not hasattr(part, "columns"))
+        out.print(f"\nreport: {finished.folder / api.REPORT}", soft_wrap=True)
+    if joint:
+        out.print(f"joint report: {joint}", soft_wrap=True)

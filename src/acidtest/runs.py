@@ -1,0 +1,199 @@
+"""One run: from a model and its suites to a folder of results, and back from the folder."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from acidtest.core.draws import key
+from acidtest.core.errors import FileError
+from acidtest.core.files import Lock, read_versioned, write_json, write_text
+from acidtest.core.logs import kept, log
+from acidtest.core.model import Model
+from acidtest.core.run import HEADER, JOURNAL, PREDICTIONS, Header, ModelFacts, Run
+from acidtest.core.suite import Suite
+from acidtest.version import __version__
+
+if TYPE_CHECKING:
+    from acidtest.evaluation.runner import Progress
+
+RESULTS, REPORT, LOG = "results.json", "report.html", "log.txt"
+RESULTS_SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run with its results and the folder that holds them; ``fresh`` when it was made by this very call."""
+
+    folder: Path
+    run: Run
+    results: Mapping[str, Any]
+    fresh: bool = True
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that makes a run what it is, but for the folder it lies in."""
+
+    model: Model
+    spec: str
+    suites: Sequence[Suite]
+    settings: Mapping[str, Any]
+
+    @property
+    def key(self) -> str:
+        """A hash of all that could change the results."""
+        cards = [json.dumps(suite.card.to_json(), sort_keys=True) for suite in self.suites]
+        settings = json.dumps([dict(self.settings), __version__])
+        return f"{key(settings, self.model.name, self.model.fingerprint or '', *cards):016x}"
+
+    @property
+    def known(self) -> bool:
+        """Whether the model can be known again; only then do earlier answers count."""
+        return self.model.fingerprint is not None
+
+
+def done(job: Job, folder: Path, *, fresh: bool = False, progress: Progress | None = None) -> Finished:
+    """The job's run in a folder: read back, continued or made; ``fresh`` makes it whatever is there."""
+    earlier = None if fresh else _earlier(folder, job)
+    if earlier is not None:
+        return earlier
+    start = time.perf_counter()
+    with Lock(folder), kept(folder / LOG):
+        if fresh or not job.known:
+            (folder / JOURNAL).unlink(missing_ok=True)
+        header = Header(
+            model=ModelFacts(job.spec, job.model.name, job.model.fingerprint),
+            suites={suite.name: suite.card for suite in job.suites},
+            settings=job.settings,
+            key=job.key,
+            versions=_versions(),
+            started=_now(),
+        )
+        made = _evaluated(job, header, folder, progress)
+        return _written(made, folder, {"model": time.perf_counter() - start})
+
+
+def finished_run(folder: str | Path) -> Finished:
+    """The finished run in a folder."""
+    folder = Path(folder)
+    made = Run.read(folder)
+    if (folder / RESULTS).is_file():
+        return Finished(folder, made, read_versioned(folder / RESULTS, RESULTS_SCHEMA), fresh=False)
+    return Finished(folder, made, results(made), fresh=False)
+
+
+def results(made: Run) -> dict[str, Any]:
+    """Everything computed from a run, as results.json holds it."""
+    from acidtest.analysis.results import suite_results
+    from acidtest.reports.diagnosis import findings
+
+    suites = suite_results(made)
+    return {
+        "schema": RESULTS_SCHEMA,
+        "acidtest": __version__,
+        "signature": " + ".join(result.signature for result in suites.values()),
+        "model": {
+            "spec": made.header.model.spec,
+            "name": made.header.model.name,
+            "fingerprint": made.header.model.fingerprint,
+            "resolution": made.header.model.resolution,
+            "probabilities": made.header.model.probabilities,
+        },
+        "suites": {name: result.to_json() for name, result in suites.items()},
+        "diagnosis": [finding.to_json() for finding in findings(suites)],
+    }
+
+
+def _evaluated(job: Job, header: Header, folder: Path, progress: Progress | None) -> Run:
+    from acidtest.evaluation.plan import planned
+    from acidtest.evaluation.predictions import predictions_frame
+    from acidtest.evaluation.runner import answers
+
+    model = job.model
+    plan = planned(model, job.suites)
+    log.info("%d rows, %d distinct inputs, %d batches", len(plan.input_of_row), len(plan.inputs), len(plan.batches))
+    journal = folder / JOURNAL if job.known else None
+    values = answers(model, plan, journal=journal, progress=progress)
+    facts = replace(header.model, resolution=model.resolution, probabilities=model.probabilities)
+    predictions = predictions_frame(job.suites, values, model=facts, collapse=header.collapse)
+    unanswered = predictions.group_by("suite").agg(pl.col("answer").is_null().sum()).iter_rows()
+    return Run(
+        replace(header, model=facts, unanswered=dict(unanswered), truncated={suite.name: 0 for suite in job.suites}),
+        predictions,
+    )
+
+
+def _written(made: Run, folder: Path, timings: dict[str, float]) -> Finished:
+    start = time.perf_counter()
+    computed = results(made)
+    timings["analysis"] = time.perf_counter() - start
+    rounded = {name: round(seconds, 3) for name, seconds in timings.items()}
+    made = replace(made, header=replace(made.header, timings=rounded, finished=_now()))
+    # What was there before stays whole until the new results are ready to take its place.
+    (folder / HEADER).unlink(missing_ok=True)
+    made.write_predictions(folder)
+    write_json(folder / RESULTS, computed)
+    finished = Finished(folder, made, computed)
+    _write_report(finished)
+    made.write_header(folder)
+    (folder / JOURNAL).unlink(missing_ok=True)
+    log.info("finished: %s", folder)
+    return finished
+
+
+def _earlier(folder: Path, job: Job) -> Finished | None:
+    """The finished run in a folder, if it is the one asked for; refuses a folder that holds anything else.
+
+    The run of a model that cannot be known again is done anew.
+    """
+    if not (folder / HEADER).exists():
+        if not job.known and (folder / JOURNAL).exists():
+            raise FileError(folder, "holds an unfinished run; choose another -o, or add --fresh to start over")
+        theirs = [name for name in (RESULTS, REPORT, PREDICTIONS) if (folder / name).exists()]
+        if theirs and not (folder / JOURNAL).exists():
+            raise FileError(
+                folder, f"holds {', '.join(theirs)} but no run; choose another -o, or add --fresh to write over them"
+            )
+        return None
+    earlier = finished_run(folder)
+    if earlier.run.header.key != job.key:
+        raise FileError(
+            folder,
+            f"holds another run ({earlier.run.header.model.name} on {', '.join(earlier.run.header.suites)}, "
+            f"{earlier.run.header.finished}); choose another -o, or add --fresh to replace it",
+        )
+    if not job.known:
+        return None
+    if not (folder / REPORT).exists():
+        _write_report(earlier)
+    log.info("this run was finished before (%s); --fresh redoes it", earlier.run.header.finished)
+    return earlier
+
+
+def _write_report(finished: Finished) -> None:
+    from acidtest.reports.html import Entry, page
+
+    write_text(finished.folder / REPORT, page([Entry(finished.run, finished.results)]))
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "acidtest": __version__,
+        "python": platform.python_version(),
+        "polars": pl.__version__,
+        "numpy": np.__version__,
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

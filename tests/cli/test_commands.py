@@ -1,0 +1,215 @@
+"""The commands as a user types them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from acidtest.cli.app import main
+from acidtest.version import __version__
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> tuple[str, str]:
+    assert main(list(arguments)) == status
+    captured = capsys.readouterr()
+    return captured.out, captured.err
+
+
+def test_run_prints_a_scorecard_and_where_the_report_is(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out, err = said(capsys, "run", "--limit", "300", "-o", "here")
+    assert "uses the lexical-overlap heuristic" in " ".join(out.split())
+    assert "accuracy 50.0 %" in out
+    assert "report: here/report.html" in out.replace("\\", "/")
+    assert "limit:300|model:baseline:overlap|acidtest:0.1.0" in out
+    assert err == ""
+    assert (tmp_path / "here" / "report.html").stat().st_size > 10_000
+
+
+def test_the_scorecard_stays_as_it_is(capsys: pytest.CaptureFixture[str], golden: Callable[[str, str], None]) -> None:
+    out, _ = said(capsys, "run", "-m", "baseline:subsequence", "--limit", "300", "-o", "here")
+    golden("scorecard.txt", "\n".join(line.rstrip() for line in out.splitlines()) + "\n")
+
+
+def test_the_same_run_again_says_that_it_was_done(capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "run", "--limit", "300")
+    out, _ = said(capsys, "run", "--limit", "300")
+    assert out.startswith("This run was finished before (20")
+
+
+def test_run_as_json_is_the_results_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out, _ = said(capsys, "run", "--limit", "300", "-o", "here", "--json")
+    found = json.loads(out)
+    assert found.pop("folder") == "here"
+    assert found == json.loads((tmp_path / "here" / "results.json").read_text())
+
+
+def test_several_models_have_a_folder_each_and_a_joint_report(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out, _ = said(capsys, "run", "-m", "baseline:overlap", "-m", "baseline:random", "--limit", "300", "-o", "both")
+    assert "joint report: both/report.html" in out.replace("\\", "/")
+    assert (tmp_path / "both" / "baseline-random" / "run.json").exists()
+    page = (tmp_path / "both" / "report.html").read_text()
+    assert "baseline:overlap" in page
+    assert "baseline:random" in page
+
+
+def test_generate_writes_a_suite_and_its_card(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out, _ = said(capsys, "generate", "hans", "-n", "2", "--faithful", "--words=published", "-o", "h.jsonl")
+    assert "60 pairs (30 entailment, 30 non-entailment)" in out
+    first = json.loads((tmp_path / "h.jsonl").read_text().splitlines()[0])
+    assert first["premise"].endswith(" .")
+    assert json.loads((tmp_path / "h.jsonl.card.json").read_text())["arguments"] == {
+        "faithful": True,
+        "words": "published",
+    }
+
+
+def test_suites_lists_and_tells_of_one(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = said(capsys, "suites")
+    assert "hans     30,000  templates" in out
+    out, _ = said(capsys, "suites", "hans")
+    assert "McCoy" in out
+    assert "--words (published)" in out
+    out, _ = said(capsys, "suites", "--json")
+    assert json.loads(out)["hans"]["rows"] == 30_000
+
+
+def test_score_compare_and_report(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    said(capsys, "generate", "hans", "-n", "5", "-o", "h.csv")
+    ids = [line.split(",")[0] for line in (tmp_path / "h.csv").read_text().splitlines()[1:]]
+    for name, label in (("yes", "entailment"), ("no", "non-entailment")):
+        (tmp_path / f"{name}.csv").write_text("id,label\n" + "".join(f"{i},{label}\n" for i in ids))
+        out, _ = said(capsys, "score", f"{name}.csv", "--suite", "h.csv", "-o", name)
+        assert "accuracy 50.0 %" in out
+    out, _ = said(capsys, "compare", "yes", "no", "--json")
+    contrasts = json.loads(out)["contrasts"]
+    assert contrasts[0]["p"] == 1
+    out, _ = said(capsys, "compare", "yes", "no")
+    assert "answers:no.csv" in out
+    assert "answers:no.csv − answers:yes.csv, the same rows" in out
+    assert "McNemar, exact" in out
+    assert "constituent × entailment" in out
+    out, _ = said(capsys, "compare", "yes", "no", "--by", "subcase")
+    assert "cn_adverb" in out
+    _, err = said(capsys, "compare", "yes", "no", "--by", "subcases", status=2)
+    assert "no factor called 'subcases'; did you mean 'subcase'?" in err
+    out, _ = said(capsys, "report", "yes", "no", "-o", "page.html")
+    assert out == "report: page.html\n"
+
+
+def test_a_flag_goes_before_a_variable_and_a_variable_before_the_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def seed(*arguments: str) -> int:
+        out, _ = said(capsys, "generate", "hans", "-n", "1", "-o", "h.csv", "--json", *arguments)
+        return int(json.loads(out)["card"]["seed"])
+
+    assert seed() == 0
+    (tmp_path / "acidtest.toml").write_text("seed = 1\n")
+    assert seed() == 1
+    monkeypatch.setenv("ACIDTEST_SEED", "2")
+    assert seed() == 2
+    assert seed("--seed", "3") == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "--suites", "hanss"], "no suite or file called 'hanss'; did you mean 'hans'?"),
+        (["run", "--limt", "3"], "no option called '--limt'; did you mean '--limit'"),
+        (["run", "--words", "old"], "suite 'hans': --words is published, not 'old'"),
+        (["run", "-m", "hfx:bert"], "no kind of model called 'hfx'"),
+        (["run", "--collapse", "mean"], "collapse 'mean' is not argmax, sum or threshold=T"),
+        (["generate", "hans", "-n", "0", "-o", "x.csv"], "-n is a number of rows per cell from 1 on, not 0"),
+        (["generate", "hans", "-n", "9000", "-o", "x.csv"], "has only 2,688"),
+        (["generate", "hans", "-o", "x.csv", "stray"], "'stray' was not expected here"),
+        (["compare", "here"], "here: there is no such folder"),
+        (["report", "nowhere"], "nowhere: there is no such folder"),
+        (["score", "nothing.csv", "--suite", "hans"], "nothing.csv: there is no such file"),
+        (["suites", "--seed", "x"], "Invalid value for '--seed': Input should be a valid integer"),
+        (["run", "--columns", "premise=x"], "none of the suites is one"),
+        (["run", "-s", "."], ".: is a folder, but no suite that acidtest wrote"),
+        (["run", "-o", "taken"], "taken"),
+        (["generate", "hans", "-n", "1", "-o", "h.xlsx"], "h.xlsx: .xlsx is no format of suites; use .parquet"),
+        (["score", "p.csv", "--suite", "hans", "--columns", "id=x"], "no column called 'x'"),
+        (["run", "-n", "3"], "no option called '-n'"),
+        (["frobnicate"], "frobnicate"),
+    ],
+)
+def test_a_mistake_is_told_without_a_traceback(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    Path("taken").write_text("a file")
+    Path("p.csv").write_text("pairID,label\nex0,neutral\n")
+    out, err = said(capsys, *arguments, status=2)
+    assert message in err
+    assert "Traceback" not in err
+    assert out == ""
+
+
+def test_a_mistake_of_ours_has_its_own_status(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acidtest.api.generate", lambda *_, **__: 1 / 0)
+    _, err = said(capsys, "generate", "hans", "-o", "x.csv", status=3)
+    assert "ZeroDivisionError" in err
+    assert "this is a mistake in acidtest, not yours" in err
+
+
+def test_an_interruption_says_how_to_go_on(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("acidtest.api.run", interrupted)
+    _, err = said(capsys, "run", status=130)
+    assert err == "acidtest: interrupted; the same command continues\n"
+
+
+def test_an_unknown_variable_is_pointed_out(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACIDTEST_SEEED", "1")
+    _, err = said(capsys, "suites")
+    assert "ACIDTEST_SEEED is none of acidtest's" in err
+
+
+def test_suite_options_come_from_variables_and_the_file_too(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def arguments(*words: str) -> dict[str, object]:
+        out, _ = said(capsys, "generate", "hans", "-n", "1", "-o", "h.csv", "--json", *words)
+        return dict(json.loads(out)["card"]["arguments"])
+
+    (tmp_path / "acidtest.toml").write_text("[generate]\nfaithful = true\n")
+    assert arguments() == {"words": "published", "faithful": True}
+    monkeypatch.setenv("ACIDTEST_FAITHFUL", "false")
+    assert arguments() == {"words": "published"}
+    assert arguments("--faithful") == {"words": "published", "faithful": True}
+
+
+def test_one_model_in_the_file_is_a_list_of_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "acidtest.toml").write_text('[run]\nmodel = "baseline:random"\nlimit = 60\n')
+    assert said(capsys, "run")[0].startswith("baseline:random")
+
+
+def test_a_broken_settings_file_does_not_hide_the_help(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "acidtest.toml").write_text("seed =\n")
+    assert "Usage: acidtest" in said(capsys, "--help")[0]
+    assert "is not valid TOML" in said(capsys, "suites", status=2)[1]
+
+
+def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Usage: acidtest" in said(capsys)[0]
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "--version")[0] == f"acidtest {__version__}\n"

@@ -1,0 +1,74 @@
+"""What every suite promises, run over the registry."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import polars as pl
+import pytest
+
+from acidtest import api
+from acidtest.core.labels import GOLD_MASKS
+from acidtest.core.suite import COLUMNS, Suite
+from acidtest.suites.checks import problems
+
+NAMES = list(api.suites())
+CERTAINTIES = {"logical", "same-event", "human", None}
+
+
+@cache
+def small(name: str, seed: int = 0) -> Suite:
+    return api.generate(name, n=40, seed=seed)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_suite_is_sound_and_warns_of_nothing(name: str) -> None:
+    assert [str(problem) for problem in problems(small(name))] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_suite_has_its_columns_first_and_knows_its_own(name: str) -> None:
+    frame = small(name).frame.collect()
+    assert frame.columns[: len(COLUMNS)] == list(COLUMNS)
+    assert set(frame["label"]) <= set(GOLD_MASKS)
+    assert set(frame["certainty"]) <= CERTAINTIES - {None}, "a generated label says what it rests on"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_card_counts_what_is_there_and_names_its_source(name: str) -> None:
+    suite = small(name)
+    frame = suite.frame.collect()
+    assert suite.card.rows == frame.height
+    assert sum(suite.card.labels.values()) == frame.height
+    assert suite.card.citation
+    assert suite.card.licence
+    assert suite.sealed().card == suite.card
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_seed_gives_the_same_suite_and_another_seed_another(name: str) -> None:
+    again = api.generate(name, n=40, seed=0)
+    assert again.card == small(name).card
+    assert again.frame.collect().equals(small(name).frame.collect())
+    assert small(name, seed=1).card.fingerprint != again.card.fingerprint
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_strata_and_crossings_are_columns(name: str) -> None:
+    suite = small(name)
+    have = suite.frame.collect_schema().names()
+    for column in (*suite.card.strata, *(column for crossing in suite.card.crossings for column in crossing)):
+        assert column in have
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sentences_have_no_stray_spaces(name: str) -> None:
+    frame = small(name).frame.collect()
+    for column in ("premise", "hypothesis"):
+        stray = frame.filter(pl.col(column).str.contains(r"^\s|\s$|\s\s|\s[.,;:!?]"))
+        assert stray[column].to_list() == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_catalogue_tells_the_size_rightly(name: str) -> None:
+    assert api.generate(name).card.rows == api.suites()[name].rows

@@ -1,0 +1,172 @@
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from acidtest import api
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.model import ChecksSuites, Model, model_from_spec
+from acidtest.core.suite import Card, Suite, completed
+from acidtest.models.answers import AnswersModel
+
+
+def suite(name: str = "mine") -> Suite:
+    frame = pl.DataFrame(
+        {
+            "premise": ["A man runs.", "A dog sleeps.", "A cat eats."],
+            "hypothesis": ["A man moves.", "A dog runs.", "A cat naps."],
+            "label": ["entailment", "contradiction", "neutral"],
+            "source_id": ["ex0", "ex1", "ex2"],
+        }
+    )
+    return Suite(completed(frame, name).lazy(), Card(name))
+
+
+def model(tmp_path: Path, name: str, text: str) -> Model:
+    (tmp_path / name).write_text(text)
+    return model_from_spec(f"answers:{tmp_path / name}")
+
+
+def predicted(answers: Model, made: Suite) -> list[list[float]]:
+    assert isinstance(answers, ChecksSuites)
+    answers.check([made])
+    frame = made.frame.collect()
+    return answers.predict(frame["id"].to_list(), frame["source_id"].to_list()).tolist()
+
+
+def test_the_layout_of_hans_predictions(tmp_path: Path) -> None:
+    answers = model(tmp_path, "p.csv", "pairID,gold_label\nex1,non-entailment\nex0,entailment\nex2,entailment\n")
+    assert predicted(answers, suite()) == [[1, 0, 0], [0, 1, 0], [1, 0, 0]]
+    assert (answers.resolution, answers.probabilities) == ("two-way", False)
+
+
+def test_three_way_labels_in_json_lines_by_id(tmp_path: Path) -> None:
+    ids = suite().frame.collect()["id"].to_list()
+    labels = ["contradiction", "e", "NEUTRAL"]
+    lines = [f'{{"id": "{i}", "label": "{label}"}}' for i, label in zip(ids, labels, strict=True)]
+    answers = model(tmp_path, "p.jsonl", "\n".join(lines) + "\n")
+    assert predicted(answers, suite()) == [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
+    assert answers.resolution == "three-way"
+
+
+def test_probabilities_in_a_table(tmp_path: Path) -> None:
+    text = "pairID\tentailment\tneutral\tcontradiction\nex0\t0.5\t0.25\t0.25\nex1\t0\t1\t0\nex2\t0\t0\t1\n"
+    answers = model(tmp_path, "p.tsv", text)
+    assert predicted(answers, suite()) == [[0.5, 0.25, 0.25], [0, 1, 0], [0, 0, 1]]
+    assert answers.probabilities
+
+
+def test_parquet_as_a_run_writes_it(tmp_path: Path) -> None:
+    frame = suite().frame.collect().select("id", "premise", "hypothesis")
+    frame.with_columns(p_entailment=0.5, p_neutral=0.25, p_contradiction=0.25).write_parquet(tmp_path / "p.parquet")
+    answers = model_from_spec(f"answers:{tmp_path / 'p.parquet'}")
+    assert predicted(answers, suite()) == [[0.5, 0.25, 0.25]] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pairID,gold_label\nex0,entailment\nex2,neutral\n", "1 of 3 rows of suite 'mine' have no prediction: ex1;"),
+        (
+            "pairID,gold_label\nex0,neutral\nex1,neutral\nex0,neutral\nex2,neutral\n",
+            r"p.csv:4: 1 ids stand more than once: ex0",
+        ),
+        (
+            "pairID,gold_label\nex0,neutral\nex1,neutral\nex2,neutral\nex7,neutral\nex8,neutral\n",
+            r"p.csv:5: 2 ids are not in 'mine': ex7, ex8; is it another suite's file\?",
+        ),
+        ("pairID,gold_label\nex0,entail\n", r"p.csv:2: label 'entail' is not entailment, neutral, contradiction"),
+        ("pairID,gold_label\nex0,\n", r"p.csv:2: label '' is not"),
+        (
+            "name,gold_label\nex0,neutral\n",
+            r"has no id column; it has name, gold_label, and one of id, pairid.*id=NAME",
+        ),
+        (
+            "pairID,gold_label,guess\nex0,neutral,entailment\nex1,neutral,neutral\nex2,neutral,neutral\n",
+            r"'gold_label' and 'guess' could all hold the predictions; say which with --columns label=NAME",
+        ),
+        ("pairID,pred,answer\nex0,neutral,neutral\n", r"'pred' and 'answer' could all hold the predictions"),
+        (
+            "pairID,verdict\nex0,neutral\n",
+            r"has no label column, nor one per label's probability; it has pairID, verdict",
+        ),
+        (
+            "pairID,entailment,neutral,contradiction\nex0,0.5,0.5,0.5\n",
+            r"p.csv:2: 0.5, 0.5, 0.5 are not three probabilities that add up to 1",
+        ),
+        (
+            "pairID,entailment,neutral,contradiction\nex0,x,0.5,0.5\n",
+            r"p.csv:2: x, 0.5, 0.5 are not three probabilities",
+        ),
+        (
+            "pairID,premise,gold_label\nex0,A man runs.,neutral\nex1,A cow sleeps.,neutral\nex2,A cat eats.,neutral\n",
+            r"p.csv:3: the premise of 'ex1' is 'A cow sleeps.', but in suite 'mine' it is 'A dog sleeps.'",
+        ),
+    ],
+)
+def test_a_file_that_does_not_fit_is_explained(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(FileError, match=message):
+        predicted(model(tmp_path, "p.csv", text), suite())
+
+
+def test_a_column_called_prediction_goes_before_the_gold_beside_it(tmp_path: Path) -> None:
+    text = "pairID,gold_label,prediction\nex0,neutral,entailment\nex1,neutral,neutral\nex2,neutral,entailment\n"
+    assert predicted(model(tmp_path, "p.csv", text), suite()) == [[1, 0, 0], [0, 1, 0], [1, 0, 0]]
+
+
+def test_columns_and_labels_of_another_name_can_be_given(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("row,guess,gold_label\nex0,0,neutral\nex1,2,neutral\nex2,neutral,neutral\n")
+    found = AnswersModel(tmp_path / "p.csv", {"id": "row", "label": "guess"}, {"0": "entailment", "2": "contradiction"})
+    assert found.predict(["a", "b", "c"], ["ex0", "ex1", "ex2"]).tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0]]
+    with pytest.raises(FileError, match=r"p.csv:2: label '0' is not .*--label-map 0=entailment"):
+        AnswersModel(tmp_path / "p.csv", {"id": "row", "label": "guess"})
+    with pytest.raises(AcidtestError, match=r"no label called 'entail'; did you mean 'entailment'"):
+        AnswersModel(tmp_path / "p.csv", {"id": "row", "label": "guess"}, {"0": "entail"})
+    with pytest.raises(FileError, match=r"no column called 'gues'; did you mean 'guess'"):
+        AnswersModel(tmp_path / "p.csv", {"id": "row", "label": "gues"})
+
+
+def test_predictions_for_the_control_are_wanted_too(tmp_path: Path) -> None:
+    control = suite("mine#control")
+    both = Suite(suite().frame.with_columns(source_id=pl.lit(None, dtype=pl.String)), Card("mine"), control)
+    ids = [*both.frame.collect()["id"], "ex0", "ex1", "ex2"]
+    answers = model(tmp_path, "p.csv", "id,label\n" + "".join(f"{i},neutral\n" for i in ids))
+    assert isinstance(answers, ChecksSuites)
+    answers.check([both])
+    short = model(tmp_path, "q.csv", "id,label\n" + "".join(f"{i},neutral\n" for i in ids[:3]))
+    assert isinstance(short, ChecksSuites)
+    with pytest.raises(FileError, match="3 of 3 rows of suite 'mine#control' have no prediction"):
+        short.check([both])
+
+
+def test_predictions_for_rows_without_gold_are_passed_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    answers = model(tmp_path, "p.csv", "pairID,label\nex0,e\nex1,e\nex2,e\nex3,e\n")
+    assert isinstance(answers, ChecksSuites)
+    with pytest.raises(FileError, match="1 ids are not in 'mine': ex3"):
+        answers.check([suite()])
+    answers.check([Suite(suite().frame, Card("mine", dropped=1))])
+    assert "1 predictions for rows without gold are not used" in caplog.text
+
+
+def test_gold_labels_beside_sentences_are_doubted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    model(tmp_path, "p.csv", "pairID,sentence1,gold_label\nex0,A.,e\nex1,B.,e\nex2,C.,e\n")
+    assert "column 'gold_label' is taken for the predictions; is it the gold?" in caplog.text
+
+
+def test_a_suite_is_no_file_of_predictions(tmp_path: Path) -> None:
+    for name in ("s.csv", "s.parquet"):
+        api.save(api.generate("hans", n=1), tmp_path / name)
+        with pytest.raises(FileError, match="is a suite that acidtest wrote, with gold labels"):
+            model_from_spec(f"answers:{tmp_path / name}")
+
+
+def test_a_source_id_in_two_suites_is_ambiguous(tmp_path: Path) -> None:
+    answers = model(tmp_path, "p.csv", "pairID,gold_label\nex0,neutral\nex1,neutral\nex2,neutral\n")
+    assert isinstance(answers, ChecksSuites)
+    with pytest.raises(FileError, match="id 'ex0' is in suites 'mine' and 'other'; score them one at a time"):
+        answers.check([suite(), suite("other")])
+
+
+def test_matching_by_source_id_alone_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    predicted(model(tmp_path, "p.csv", "pairID,gold_label\nex0,e\nex1,e\nex2,e\n"), suite())
+    assert "matched to suite mine by source id alone" in caplog.text

@@ -1,0 +1,515 @@
+"""The whole path: a model and a suite in, numbers and files out."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import polars as pl
+import pytest
+
+import acidtest
+from acidtest import api
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.suite import Card, Suite, completed
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def suite_with_control() -> Suite:
+    """Forty pairs and two changed versions of each; a model that reads exclamation marks loses on one of them."""
+    base = pl.DataFrame(
+        {"premise": [f"Man {i} runs." for i in range(40)], "hypothesis": "A man moves.", "label": "entailment"}
+    )
+    control = completed(base, "bang#control")
+    changed = control.with_columns(
+        base_id=pl.col("id"), group=pl.col("id"), id=pl.col("id") + "-1", kind=pl.lit("loud")
+    )
+    changed = changed.with_columns(hypothesis=pl.lit("A man moves!"))
+    same = control.with_columns(base_id=pl.col("id"), group=pl.col("id"), id=pl.col("id") + "-2", kind=pl.lit("still"))
+    frame = pl.concat([changed, same])
+    card = Card("bang", columns={"kind": "factor"}, strata=("kind",))
+    return Suite(frame.lazy(), card, Suite(control.lazy(), Card("bang#control")).sealed()).sealed()
+
+
+class Shy:
+    """Says contradiction to whatever shouts."""
+
+    name = "shy"
+    fingerprint = "1"
+
+    def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> np.ndarray:
+        return np.array([[0.1, 0.2, 0.7] if "!" in hypothesis else [0.8, 0.1, 0.1] for hypothesis in hypotheses])
+
+
+def test_overlap_on_hans_scores_exactly_what_the_heuristic_must(tmp_path: Path) -> None:
+    finished = acidtest.run("baseline:overlap", ["hans"], output=tmp_path / "run")
+    hans = finished.results["suites"]["hans"]
+    assert hans["overall"]["value"] == 0.5
+    crossed = {key: value["value"] for key, value in hans["by"]["heuristic × label"].items()}
+    assert crossed == {
+        f"{heuristic} × {label}": float(label == "entailment")
+        for heuristic in ("lexical_overlap", "subsequence", "constituent")
+        for label in ("entailment", "non-entailment")
+    }
+    # 0 of 5,000: Clopper–Pearson upper bound 1 - 0.025 ** (1 / 5000).
+    low = hans["by"]["heuristic × label"]["lexical_overlap × non-entailment"]
+    assert low["low"] == 0
+    assert low["high"] == pytest.approx(1 - 0.025 ** (1 / 5000))
+    texts = [finding["text"] for finding in finished.results["diagnosis"]]
+    assert (
+        "answers entailment on 100 % of pairs whose hypothesis uses only words of the premise: "
+        "uses the lexical-overlap heuristic" in texts
+    )
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {
+        "run.json", "predictions.parquet", "results.json", "report.html", "log.txt", ".lock"
+    }  # fmt: skip
+
+
+def test_subsequence_tells_lexical_overlap_from_the_rest() -> None:
+    by = acidtest.run("baseline:subsequence", ["hans"]).results["suites"]["hans"]["by"]["heuristic × label"]
+    assert by["lexical_overlap × non-entailment"]["value"] == 1
+    assert by["lexical_overlap × entailment"]["value"] == 0
+    assert by["subsequence × non-entailment"]["value"] == 0
+
+
+@pytest.mark.parametrize("model", ["baseline:overlap", "baseline:random"])
+def test_results_fit_their_schema(model: str) -> None:
+    schema = json.loads(resources.files("acidtest.data").joinpath("results.schema.json").read_text())
+    finished = acidtest.run(model, ["hans"], limit=600)
+    jsonschema.validate(json.loads((finished.folder / "results.json").read_text()), schema)
+    with_control = acidtest.run(Shy(), [suite_with_control()], output="shy")
+    jsonschema.validate(with_control.results, schema)
+
+
+def test_published_results_stand_beside_ours() -> None:
+    published = acidtest.run("baseline:overlap", ["hans"], limit=60).results["suites"]["hans"]["published"]
+    assert len(published) == 24 + 120
+    bert = {tuple(score["by"].items()): score["value"] for score in published if score["system"] == "BERT"}
+    # McCoy et al. 2019, table 3.
+    assert (
+        bert["heuristic", "lexical_overlap"]
+        if False
+        else bert[(("heuristic", "lexical_overlap"), ("label", "non-entailment"))] == 0.16
+    )
+    assert bert[(("heuristic", "lexical_overlap"), ("label", "non-entailment"))] == 0.16
+    assert bert[(("subcase", "ln_conjunction"),)] == 0.39
+
+
+def test_a_suite_is_tested_against_its_control_row_by_row() -> None:
+    finished = acidtest.run(Shy(), [suite_with_control()], output="shy")
+    control = finished.results["suites"]["bang"]["vs_control"]
+    assert control["control"]["value"] == 1
+    assert control["difference"]["value"] == -0.5
+    # Every base pair loses one of its two variants: 40 groups on one side, which sign flips reach 2 in 2**40 times.
+    assert control["p"] < 0.001
+    assert finished.results["diagnosis"][0]["text"].startswith("loses 50.0 points when the pairs are changed")
+
+
+def test_the_same_call_again_gives_the_finished_run() -> None:
+    first = acidtest.run("baseline:overlap", ["hans"], limit=60)
+    again = acidtest.run("baseline:overlap", ["hans"], limit=60)
+    assert first.fresh
+    assert not again.fresh
+    assert again.folder == first.folder
+    assert again.results == json.loads(json.dumps(first.results))
+    assert acidtest.run("baseline:overlap", ["hans"], limit=60, fresh=True).fresh
+
+
+def test_a_model_that_cannot_be_known_again_is_asked_anew() -> None:
+    def yes(premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
+        return ["entailment"] * len(premises)
+
+    def no(premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
+        return ["neutral"] * len(premises)
+
+    yes.__name__ = no.__name__ = "same"
+    first, second = (acidtest.run(model, "hans", limit=60) for model in (yes, no))
+    assert first.folder == second.folder
+    assert second.fresh
+    shares = [run.results["suites"]["hans"]["metrics"]["answers entailment"]["value"] for run in (first, second)]
+    assert shares == [1, 0]
+
+
+def test_a_model_that_cannot_be_known_again_does_not_wipe_another_run() -> None:
+    def same(premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
+        return ["entailment"] * len(premises)
+
+    acidtest.run("baseline:overlap", "hans", limit=60, output="mine")
+    with pytest.raises(FileError, match="mine: holds another run"):
+        acidtest.run(same, "hans", limit=60, output="mine")
+    acidtest.run(same, "hans", limit=60, output="mine", fresh=True)
+
+
+def test_an_edited_suite_is_another_suite(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    acidtest.save(api.generate("hans", n=1), "h.jsonl")
+    before = acidtest.run("baseline:overlap", "h.jsonl")
+    text = (tmp_path / "h.jsonl").read_text()
+    (tmp_path / "h.jsonl").write_text(text.replace('"entailment"', '"contradiction"', 1))
+    after = acidtest.run("baseline:overlap", "h.jsonl")
+    assert "its rows were changed since acidtest wrote it" in caplog.text
+    assert after.folder != before.folder
+    assert after.results["suites"]["hans"]["metrics"]["recall contradiction"]["n"] == 1
+
+
+def test_a_finished_run_is_shown_from_a_folder_that_cannot_be_written() -> None:
+    folder = acidtest.run("baseline:overlap", "hans", limit=60, output="done").folder
+    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert not acidtest.run("baseline:overlap", "hans", limit=60, output="done").fresh
+    assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+
+
+def test_an_unfinished_run_of_something_else_is_not_thrown_away(tmp_path: Path) -> None:
+    class Stopping:
+        name, fingerprint, batch_size = "stopping", "1", 10
+
+        def __init__(self) -> None:
+            self.calls = 0
+
+        def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
+            self.calls += 1
+            if self.calls == 3:
+                raise KeyboardInterrupt
+            return ["neutral"] * len(premises)
+
+    with pytest.raises(KeyboardInterrupt):
+        acidtest.run(Stopping(), "hans", limit=60, output="part")
+    kept = (tmp_path / "part" / "answers.part").read_bytes()
+    assert "stopped: KeyboardInterrupt()" in (tmp_path / "part" / "log.txt").read_text()
+    with pytest.raises(FileError, match="part: holds an unfinished run of another model"):
+        acidtest.run("baseline:overlap", "hans", limit=60, output="part")
+    assert (tmp_path / "part" / "answers.part").read_bytes() == kept
+    with pytest.raises(FileError, match="holds an unfinished run; the acidtest run command that began it continues it"):
+        acidtest.finished_run("part")
+    assert acidtest.run("baseline:overlap", "hans", limit=60, output="part", fresh=True).fresh
+
+
+def test_rows_without_gold_are_counted_where_people_look(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "p.csv").write_text("premise,hypothesis,label\nA.,B.,neutral\nC.,D.,-\nE.,F.,neutral\n")
+    suite = acidtest.load("p.csv")
+    assert "1 of 3 rows have no gold and are left out" in caplog.text
+    assert suite.card.note == "1 of 3 rows have no gold and are left out"
+
+
+def test_ties_are_said() -> None:
+    def torn(premises: Sequence[str], hypotheses: Sequence[str]) -> np.ndarray:
+        return np.full((len(premises), 3), 1 / 3)
+
+    notes = acidtest.run(torn, "hans", limit=60).results["suites"]["hans"]["notes"]
+    assert notes == ["in 60 rows the likeliest labels tie; entailment goes before neutral before contradiction"]
+
+
+def test_a_signature_tells_one_version_of_a_model_from_another(tmp_path: Path) -> None:
+    ids = api.generate("hans", n=1).frame.collect()["id"].to_list()
+    acidtest.save(api.generate("hans", n=1), "h.csv")
+    signatures = []
+    for label in ("neutral", "entailment"):
+        (tmp_path / "p.csv").write_text("id,label\n" + "".join(f"{i},{label}\n" for i in ids))
+        signatures.append(acidtest.score("p.csv", "h.csv").results["signature"])
+    assert signatures[0] != signatures[1]
+    assert "model:answers:p.csv#" in signatures[0]
+
+
+def test_a_report_overwrites_a_report_and_nothing_else(tmp_path: Path) -> None:
+    finished = acidtest.run("baseline:overlap", "hans", limit=60)
+    acidtest.report(finished, "page.html")
+    acidtest.report([finished, finished], "page.html")
+    (tmp_path / "mine.html").write_text("precious")
+    with pytest.raises(FileError, match=r"mine.html: exists and is no report of acidtest"):
+        acidtest.report(finished, "mine.html")
+
+
+def test_other_arguments_have_another_folder_and_do_not_overwrite_a_given_one() -> None:
+    first = acidtest.run("baseline:overlap", ["hans"], limit=60)
+    other = acidtest.run("baseline:overlap", ["hans"], limit=60, seed=1)
+    assert first.folder != other.folder
+    acidtest.run("baseline:overlap", ["hans"], limit=60, output="mine")
+    with pytest.raises(
+        FileError, match=r"mine: holds another run \(baseline:overlap on hans, .*add --fresh to replace it"
+    ):
+        acidtest.run("baseline:random", ["hans"], limit=60, output="mine")
+
+
+def test_a_changed_answers_file_is_another_run(tmp_path: Path) -> None:
+    suite = api.generate("hans", n=2)
+    acidtest.save(suite, "hans.parquet")
+    ids = suite.frame.collect()["id"].to_list()
+    answers = tmp_path / "answers.csv"
+    answers.write_text("id,label\n" + "".join(f"{i},entailment\n" for i in ids))
+    first = acidtest.score(answers, "hans.parquet")
+    answers.write_text("id,label\n" + "".join(f"{i},neutral\n" for i in ids))
+    second = acidtest.score(answers, "hans.parquet")
+    assert first.folder != second.folder
+    assert first.results["suites"]["hans"]["metrics"]["answers entailment"]["value"] == 1
+    assert second.results["suites"]["hans"]["metrics"]["answers entailment"]["value"] == 0
+
+
+def test_hans_predictions_are_scored_by_place_in_the_published_order(tmp_path: Path) -> None:
+    # The layout of the released predictions; right on every even subcase, wrong on every odd one.
+    gold = [("non-entailment", "entailment")[number // 5 % 2] for number in range(30)]
+    other = {"entailment": "non-entailment", "non-entailment": "entailment"}
+    answers = tmp_path / "preds.txt"
+    lines = [f"ex{i}\t{gold[i // 1000] if i // 1000 % 2 == 0 else other[gold[i // 1000]]}" for i in range(30_000)]
+    answers.write_text("pairID\tgold_label\n" + "\n".join(lines) + "\n")
+    by = acidtest.score(answers, "hans").results["suites"]["hans"]["by"]["subcase"]
+    assert [value["value"] for value in by.values()] == [float(number % 2 == 0) for number in range(30)]
+
+
+def test_a_two_way_model_is_scored_on_coarsened_gold(tmp_path: Path) -> None:
+    (tmp_path / "pairs.csv").write_text(
+        "premise,hypothesis,label\nA.,B.,entailment\nC.,D.,neutral\nE.,F.,contradiction\nG.,H.,contradiction\n"
+    )
+    suite = acidtest.load(tmp_path / "pairs.csv")
+    ids = suite.frame.collect()["id"].to_list()
+    labels = ["entailment", "non-entailment", "non-entailment", "entailment"]
+    (tmp_path / "p.csv").write_text("id,label\n" + "".join(f"{i},{x}\n" for i, x in zip(ids, labels, strict=True)))
+    finished = acidtest.score(tmp_path / "p.csv", str(tmp_path / "pairs.csv"))
+    assert finished.results["model"]["resolution"] == "two-way"
+    assert finished.results["suites"]["pairs"]["overall"]["value"] == 0.75
+    assert finished.run.predictions["answer"].to_list() == labels
+    assert finished.run.predictions["correct"].to_list() == [True, True, True, False]
+    assert "gold was coarsened" in finished.results["suites"]["pairs"]["notes"][0]
+
+
+def test_two_suites_of_one_name_are_refused() -> None:
+    with pytest.raises(AcidtestError, match="two of the suites are called 'hans'"):
+        acidtest.run("baseline:overlap", ["hans", api.generate("hans", n=1)])
+
+
+def test_a_run_of_a_newer_acidtest_is_refused() -> None:
+    folder = acidtest.run("baseline:overlap", "hans", limit=60).folder
+    header = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(header | {"schema": 99}))
+    with pytest.raises(FileError, match=r"run.json: has schema 99; this acidtest reads up to 1: upgrade acidtest"):
+        acidtest.compare([folder, folder])
+
+
+def test_the_predictions_of_a_two_way_run_are_scored_two_way_again(tmp_path: Path) -> None:
+    (tmp_path / "pairs.csv").write_text(
+        "premise,hypothesis,label\nA.,B.,entailment\nC.,D.,neutral\nE.,F.,contradiction\n"
+    )
+
+    def two(premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
+        return ["entailment" if premise == "A." else "non-entailment" for premise in premises]
+
+    two.resolution = "two-way"  # type: ignore[attr-defined]
+    first = acidtest.run(two, "pairs.csv", output="two")
+    again = acidtest.score("two/predictions.parquet", "pairs.csv")
+    for finished in (first, again):
+        assert finished.results["suites"]["pairs"]["overall"]["value"] == 1
+        assert finished.results["suites"]["pairs"]["metrics"]["answers non-entailment"]["n"] == 3
+
+
+def test_a_two_way_and_a_three_way_model_are_compared_on_the_same_gold(tmp_path: Path) -> None:
+    lines = [f"P{i}.,H.,{('entailment', 'neutral', 'contradiction')[i % 3]}\n" for i in range(30)]
+    (tmp_path / "pairs.csv").write_text("premise,hypothesis,label\n" + "".join(lines))
+
+    def three(premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
+        return ["entailment" if int(p[1:-1]) % 3 == 0 else "neutral" for p in premises]
+
+    def two(premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
+        return ["entailment" if int(p[1:-1]) % 3 == 0 else "non-entailment" for p in premises]
+
+    two.resolution = "two-way"  # type: ignore[attr-defined]
+    whole = acidtest.compare([acidtest.run(three, "pairs.csv"), acidtest.run(two, "pairs.csv")])[0]
+    assert whole.accuracies == (1, 1)
+    assert whole.difference.note == "scored two-way"
+
+
+def test_runs_scored_by_other_rules_are_not_compared() -> None:
+    def sure(premises: Sequence[str], hypotheses: Sequence[str]) -> np.ndarray:
+        return np.tile(np.array([0.4, 0.3, 0.3]), (len(premises), 1))
+
+    runs = [acidtest.run(sure, "hans", limit=60, collapse=way) for way in ("argmax", "sum")]
+    with pytest.raises(AcidtestError, match="different --collapse: argmax, sum"):
+        acidtest.compare(runs)
+
+
+def test_a_full_run_is_compared_with_a_sample_of_it_on_the_sample() -> None:
+    whole, part = (acidtest.run("baseline:overlap", "hans", limit=limit) for limit in (None, 60))
+    found = acidtest.compare([whole, part])[0]
+    assert found.paired
+    assert found.difference.note == "on the 60 rows both have, of 60 and 30,000"
+
+
+def test_paired_rows_stay_paired_when_a_factor_was_changed_between_runs() -> None:
+    def suite(swapped: bool) -> Suite:
+        kinds = ["a"] * 20 + ["b"] * 20
+        frame = pl.DataFrame({"premise": [f"p{i}" for i in range(40)], "hypothesis": "h", "label": "entailment"})
+        frame = frame.with_columns(kind=pl.Series(kinds[::-1] if swapped else kinds))
+        return Suite(completed(frame, "mine").lazy(), Card("mine", columns={"kind": "factor"}))
+
+    def half(premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
+        return ["entailment" if int(premise[1:]) < 20 else "neutral" for premise in premises]
+
+    runs = [acidtest.run(half, suite(swapped), output=f"run{swapped}") for swapped in (False, True)]
+    assert all(contrast.difference.value == 0 for contrast in acidtest.compare(runs))
+
+
+def test_files_that_disagree_on_a_column_are_run_together(tmp_path: Path) -> None:
+    head = "premise,hypothesis,label,score\n"
+    (tmp_path / "a.csv").write_text(head + "".join(f"A{i}.,B.,neutral,{'xy'[i % 2]}\n" for i in range(4)))
+    (tmp_path / "b.csv").write_text(head + "".join(f"C{i}.,D.,neutral,{i}.5\n" for i in range(4)))
+    finished = acidtest.run("baseline:overlap", ["a.csv", "b.csv"])
+    assert finished.run.header.suites["a"].columns == {"score": "factor"}
+    assert finished.run.header.suites["b"].columns == {"score": "covariate"}
+
+
+def test_an_unsound_suite_is_refused_before_anything_is_asked() -> None:
+    frame = completed(pl.DataFrame({"premise": ["p"], "hypothesis": ["h"], "label": ["entail"]}), "mine")
+    with pytest.raises(AcidtestError, match="suite 'mine' is not sound: E103"):
+        acidtest.run("baseline:overlap", Suite(frame.lazy(), Card("mine")))
+
+
+def test_starting_over_keeps_the_old_run_until_the_new_one_is_whole() -> None:
+    def failing(premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
+        raise RuntimeError("no")
+
+    acidtest.run("baseline:overlap", "hans", limit=60, output="mine")
+    with pytest.raises(RuntimeError):
+        acidtest.run(failing, "hans", limit=60, output="mine", fresh=True)
+    assert acidtest.finished_run("mine").run.header.model.name == "baseline:overlap"
+
+
+def test_a_folder_with_somebodys_report_is_not_written_into(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "report.html").write_text("precious")
+    with pytest.raises(FileError, match=r"mine: holds report.html but no run; choose another -o"):
+        acidtest.run("baseline:overlap", "hans", limit=60, output="mine")
+    assert (tmp_path / "mine" / "report.html").read_text() == "precious"
+
+
+def test_a_lost_report_is_written_again() -> None:
+    folder = acidtest.run("baseline:overlap", "hans", limit=60).folder
+    (folder / "report.html").unlink()
+    acidtest.run("baseline:overlap", "hans", limit=60)
+    assert (folder / "report.html").exists()
+
+
+def test_labels_alone_cannot_be_summed() -> None:
+    with pytest.raises(
+        AcidtestError, match="collapse sum needs probabilities, but the model gives labels only; use argmax"
+    ):
+        acidtest.run("baseline:overlap", ["hans"], collapse="sum")
+
+
+def test_how_many_verdicts_depend_on_the_collapse_is_counted() -> None:
+    class Torn:
+        name, fingerprint = "torn", "1"
+
+        def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> np.ndarray:
+            return np.array([[0.4, 0.35, 0.25]] * len(premises))
+
+    argmax = acidtest.run(Torn(), ["hans"], limit=60, output="argmax")
+    summed = acidtest.run(Torn(), ["hans"], limit=60, collapse="sum", output="sum")
+    assert argmax.results["suites"]["hans"]["collapse_differs"] == 60
+    assert argmax.results["suites"]["hans"]["metrics"]["recall entailment"]["value"] == 1
+    assert summed.results["suites"]["hans"]["metrics"]["recall non-entailment"]["value"] == 1
+    assert "collapse:sum" in summed.results["suites"]["hans"]["signature"]
+
+
+def test_a_list_of_suites_takes_names_globs_and_files(tmp_path: Path) -> None:
+    acidtest.save(api.generate("hans", n=1, seed=5), tmp_path / "a,b.parquet")
+    assert [suite.name for suite in api.chosen_suites(["ha*", "a,b.parquet"])] == ["hans", "hans:a,b.parquet"]
+    assert [suite.card.seed for suite in api.chosen_suites(["a,b.parquet"])] == [5]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["hanss"], r"no suite or file called 'hanss'; did you mean 'hans'\?"),
+        (["nothing*"], r"no suite or file called 'nothing\*'"),
+        (["missing.csv"], "missing.csv: there is no such file"),
+    ],
+)
+def test_a_mistaken_list_of_suites_is_explained(names: list[str], message: str) -> None:
+    with pytest.raises(AcidtestError, match=message):
+        api.chosen_suites(names)
+
+
+def test_two_runs_are_compared_pair_by_pair() -> None:
+    overlap = acidtest.run("baseline:overlap", ["hans"], limit=600)
+    subsequence = acidtest.run("baseline:subsequence", ["hans"], limit=600)
+    whole, *rest = acidtest.compare([overlap.folder, subsequence.folder])
+    assert whole.paired
+    assert whole.accuracies == (0.5, 0.5)
+    # Overlap wins 100 entailed lexical pairs and loses 100 not entailed ones: exact McNemar on 100 : 100 gives 1.
+    assert whole.p == 1
+    (lexical,) = [c for c in rest if c.value == "lexical_overlap × non-entailment"]
+    assert lexical.difference.value == 1
+    assert lexical.p_adjusted < 1e-6
+
+
+def test_runs_on_other_rows_are_compared_unpaired() -> None:
+    first = acidtest.run("baseline:overlap", ["hans"], limit=600, seed=0)
+    second = acidtest.run("baseline:overlap", ["hans"], limit=600, seed=1)
+    whole = acidtest.compare([first.folder, second.folder])[0]
+    assert not whole.paired
+    assert whole.difference.value == pytest.approx(0, abs=1e-9)
+    assert whole.p > 0.5
+
+
+def test_a_run_is_read_back_without_running_anything(tmp_path: Path) -> None:
+    (tmp_path / "evil.py").write_text(
+        "import pathlib; pathlib.Path('ran').write_text('x')\ndef f(p, h): return ['neutral'] * len(p)\n"
+    )
+    sys.path.insert(0, str(tmp_path))
+    try:
+        folder = acidtest.run("python:evil:f", ["hans"], limit=30).folder
+    finally:
+        sys.path.remove(str(tmp_path))
+        sys.modules.pop("evil")
+    (tmp_path / "ran").unlink()
+    acidtest.finished_run(folder)
+    acidtest.report([folder], tmp_path / "page.html")
+    acidtest.compare([folder, folder])
+    assert not (tmp_path / "ran").exists()
+
+
+SLOW = """
+import time
+def slow(premises, hypotheses):
+    with open("asked.txt", "a") as file:
+        file.writelines(f"{p}|{h}\\n" for p, h in zip(premises, hypotheses))
+    time.sleep(0.05)
+    return [["entailment", "neutral"][len(p) % 2] for p in premises]
+slow.batch_size = 100
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill a process outright")
+def test_a_killed_run_continues_and_ends_like_one_that_was_not(tmp_path: Path) -> None:
+    (tmp_path / "slowly.py").write_text(SLOW)
+    command = [sys.executable, "-m", "acidtest", "run", "-m", "python:slowly:slow", "--limit", "3000", "-q", "-o"]
+    subprocess.run([*command, "whole"], check=True, capture_output=True)
+    asked = len((tmp_path / "asked.txt").read_text().splitlines())
+    (tmp_path / "asked.txt").unlink()
+    rng = random.Random(0)
+    for _ in range(3):
+        process = subprocess.Popen([*command, "killed"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 20
+        while not (tmp_path / "killed" / "answers.part").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0, 0.5))
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    subprocess.run([*command, "killed"], check=True, capture_output=True)
+    lines = (tmp_path / "asked.txt").read_text().splitlines()
+    assert len(set(lines)) == asked
+    assert len(lines) - len(set(lines)) <= 3 * 100, "more than the batch in flight was asked again"
+    for name in ("results.json",):
+        assert (tmp_path / "killed" / name).read_text() == (tmp_path / "whole" / name).read_text()
+    assert pl.read_parquet("killed/predictions.parquet").equals(pl.read_parquet("whole/predictions.parquet"))
