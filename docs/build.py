@@ -1,0 +1,85 @@
+"""Writes the pages that come from the code: docs/suites.md and docs/commands.md. A test keeps them current."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+from acidtest import api
+from acidtest.cli.app import command
+
+FOLDER = Path(__file__).parent
+NOTE = "<!-- Written by docs/build.py (make docs). Change the code, not this page. -->"
+
+SETTINGS = """Every option can also be set by a variable (`ACIDTEST_LIMIT=500`) or in `acidtest.toml`: for all commands
+at the top, for one in its table.
+
+```toml
+seed = 7
+
+[run]
+limit = 500
+```
+
+A flag goes before a variable, a variable before the file.
+
+`acidtest.toml` is read from the current folder, or from where `ACIDTEST_CONFIG` says.
+
+Exit status: 0 good, 1 ran but a check failed (no command has such a check yet), 2 a mistake of the
+user's, 3 a mistake of acidtest's, 130 interrupted."""
+
+
+def suites_page() -> str:
+    """A section for each suite: what it is, its options, two examples of each label."""
+    lines = [NOTE, "", "# Suites", ""]
+    for name, generator in api.suites().items():
+        lines += [f"## `{name}`", "", f"{generator.summary}.", ""]
+        lines += [" ".join(inspect.cleandoc(generator.make.__doc__ or "").split()), ""]
+        lines += [f"{generator.rows:,} pairs from {generator.source}. {generator.citation}", ""]
+        if generator.options:
+            lines += ["| option | values | default |", "|---|---|---|"]
+            for option in generator.options.values():
+                values = ", ".join(option.choices) or type(option.default).__name__
+                lines.append(f"| `--{option.name.replace('_', '-')}` | {values} | {option.default} |")
+            lines.append("")
+        lines += _examples(name)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _examples(name: str) -> list[str]:
+    suite = api.generate(name, n=20)
+    stratum = suite.card.strata[0]
+    rows = suite.frame.collect().group_by(stratum, maintain_order=True).first()
+    lines = [f"| {stratum} | premise | hypothesis | gold |", "|---|---|---|---|"]
+    lines += [
+        f"| {r[stratum]} | {r['premise']} | {r['hypothesis']} | {r['label']} |" for r in rows.iter_rows(named=True)
+    ]
+    return [*lines, ""]
+
+
+def commands_page() -> str:
+    """Every command with its arguments, options and variables."""
+    lines = [NOTE, "", "# Commands", ""]
+    for name, sub in command().commands.items():
+        lines += [
+            f"## `acidtest {name}`",
+            "",
+            " ".join((sub.help or "").split()),
+            "",
+            "| option | what it does |",
+            "|---|---|",
+        ]
+        for parameter in sub.params:
+            if parameter.name == "help":
+                continue
+            names = ", ".join(f"`{opt}`" for opt in parameter.opts)
+            lines.append(f"| {names} | {getattr(parameter, 'help', '') or ''} |")
+        lines.append("")
+    return "\n".join([*lines, SETTINGS]) + "\n"
+
+
+PAGES = {"suites.md": suites_page, "commands.md": commands_page}
+
+if __name__ == "__main__":
+    for file, page in PAGES.items():
+        (FOLDER / file).write_text(page(), encoding="utf-8", newline="\n")
