@@ -87,7 +87,7 @@ def save(suite: Suite, path: str | Path) -> list[Path]:
 def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
     """A suite from a file: one acidtest wrote, or any NLI file whose layout is recognised."""
     from acidtest.sources.corpora import corpus
-    from acidtest.suites.checks import problems, require_sound
+    from acidtest.suites.checks import require_sound
     from acidtest.suites.files import read_suite
 
     reading = reading or Reading()
@@ -105,8 +105,7 @@ def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
             lost = f"{found.dropped:,} of {found.rows_read:,} rows have no gold and are left out"
             log.warning("%s: %s", path, lost)
             suite = replace(suite, card=replace(suite.card, note=lost, dropped=found.dropped))
-    require_sound(suite, str(path))
-    for problem in problems(suite):
+    for problem in require_sound(suite, str(path)):
         log.warning("%s: %s", path, problem)
     return suite
 
@@ -115,7 +114,6 @@ def chosen_suites(
     names: Sequence[str],
     *,
     seed: int = 0,
-    n: int | None = None,
     arguments: Arguments | None = None,
     reading: Reading | None = None,
 ) -> list[Suite]:
@@ -132,7 +130,7 @@ def chosen_suites(
     for name in wanted:
         if name in SUITES:
             own = {option: value for option, value in arguments.items() if option in SUITES[name].options}
-            made.append(generate(name, seed=seed, n=n, arguments=own))
+            made.append(generate(name, seed=seed, arguments=own))
         else:
             suite = load(name, reading=reading)
             if suite.name in {other.name for other in made}:

@@ -131,4 +131,5 @@ def _settings(group: TyperGroup) -> dict[str, dict[str, Any]]:
 
 def _command(words: list[str]) -> str:
     """The command a user meant, for the hint."""
-    return f"{words[0]} " if words and words[0] in ("run", "suites", "generate", "score", "compare", "report") else ""
+    known = {registered.name for registered in app.registered_commands}
+    return f"{words[0]} " if words and words[0] in known else ""

@@ -40,11 +40,13 @@ def problems(suite: Suite) -> list[Problem]:
     return sorted(found, key=lambda problem: problem.code)
 
 
-def require_sound(suite: Suite, where: str) -> None:
-    """Raise when a suite has an error; ``where`` names the file or generator."""
-    errors = [str(problem) for problem in problems(suite) if problem.is_error]
+def require_sound(suite: Suite, where: str) -> list[Problem]:
+    """Raise when a suite has an error, else give what is doubtful; ``where`` names the file or generator."""
+    found = problems(suite)
+    errors = [str(problem) for problem in found if problem.is_error]
     if errors:
         raise AcidtestError(f"{where}: suite {suite.name!r} is not sound: {'; '.join(errors)}")
+    return found
 
 
 def _unique_ids(_: Suite, frame: pl.DataFrame) -> Iterator[Problem]:
