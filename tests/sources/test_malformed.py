@@ -6,6 +6,7 @@ do next.
 
 import gzip
 import io
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,11 +17,14 @@ import pytest
 
 from acidtest.core import files
 from acidtest.core.errors import AcidtestError
+from acidtest.sources import fracas
 from acidtest.sources.corpora import corpus
+from acidtest.sources.layouts import LAYOUTS
 
 SNLI = "sentence1\tsentence2\tgold_label\n"
 GOOD = "A cat sat.\tA cat lay.\tneutral\n"
 OBJECT = '{"premise": "A cat sat.", "hypothesis": "A cat lay.", "label": "neutral"}\n'
+TWICE = OBJECT.replace("}", ', "label": "neutral"}')
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,10 @@ class Case:
     name: str
     content: bytes | str | None
     options: dict[str, Any] = field(default_factory=dict)
+    layout: str = ""
+    """Whose files it is one of."""
+    beside: dict[str, str] = field(default_factory=dict)
+    """What else is in its folder."""
 
 
 def parquet(**columns: list[Any]) -> bytes:
@@ -46,7 +54,7 @@ def json_label(label: str) -> str:
 CASES = [
     Case("no such file", "a.tsv", None),
     Case("unknown ending", "a.xlsx", b"x"),
-    Case("unknown ending, packed", "a.xml.gz", gzip.compress(b"x")),
+    Case("unknown ending, packed", "a.xlsx.gz", gzip.compress(b"x")),
     Case("no ending", "pairs", SNLI + GOOD),
     Case("packed Parquet", "a.parquet.gz", gzip.compress(b"x")),
     Case("empty tab-separated file", "a.tsv", b""),
@@ -81,7 +89,8 @@ CASES = [
     Case("quote never closed, quoted TSV", "a.tsv", '"premise"\t"hypothesis"\t"label"\n"A.\tB.\tneutral\n'),
     Case("two columns of one name", "a.tsv", "premise\thypothesis\tlabel\tpremise\nA.\tB.\te\tC.\n"),
     Case("no column named", "a.csv", ",,\nA.,B.,neutral\n"),
-    Case("semicolons", "a.csv", "premise;hypothesis;label\nA.;B.;neutral\n"),
+    Case("too many cells between semicolons", "a.csv", "premise;hypothesis;label\nA.;B.;neutral\nC.; D.;E.;neutral\n"),
+    Case("bars", "a.csv", "premise|hypothesis|label\nA.|B.|neutral\n"),
     Case("tabs in a CSV", "a.csv", SNLI + GOOD),
     Case("one column", "a.tsv", "text\nA cat sat.\n"),
     Case("commas in a TSV", "a.tsv", "premise,hypothesis,label\nA.,B.,neutral\n"),
@@ -98,6 +107,9 @@ CASES = [
     Case("JSON line that is null", "a.jsonl", "null\n"),
     Case("JSON nested too deeply", "a.jsonl", OBJECT + '{"premise": ' + "[" * 100_000 + "]" * 100_000 + "}\n"),
     Case("JSON with half a character", "a.jsonl", OBJECT + OBJECT.replace("cat", "\\ud83d")),
+    Case("JSON with a key twice", "a.jsonl", OBJECT + TWICE),
+    Case("JSON with a key twice inside", "a.jsonl", OBJECT * 2 + OBJECT.replace("}", ', "votes": {"e": 1, "e": 2}}')),
+    Case("JSON array with a key twice", "a.json", f"[\n{OBJECT},\n{TWICE}]"),
     Case("JSON array broken", "a.json", f"[\n{OBJECT},\n{OBJECT}\n"),
     Case("JSON array of strings", "a.json", f'[\n{OBJECT},\n"A cat sat."]'),
     Case("Parquet cut short", "a.parquet", parquet(premise=["A."], hypothesis=["B."], label=["e"])[:-9]),
@@ -169,32 +181,198 @@ CASES = [
 ]
 
 
+PUBLISHED = {"HANS", "Breaking NLI", "XNLI", "IMPPRES implicature", "ConjNLI", "NaN-NLI"}
+"""Sets in the table of shared/data/README.md that have the layout of another."""
+
+PROBLEM = """<problem id="1" fracas_answer="yes">
+<p idx="1">Every cat sat.</p>
+<h>A cat sat.</h>
+</problem>
+"""
+SPLIT = {"s1.dev": "A cat sat.\nA dog ran.\n", "s2.dev": "It sat.\nIt ran.\n", "labels.dev": "neutral\nentailment\n"}
+MULTINLI = "index\tpromptID\tpairID\tgenre\tsentence1\tsentence2\tgold_label\n"
+HELP = "\tfilename\tdeterminer\tmonotonicity\tgold_label\tori_sentence\tnew_sentence\n"
+XNLI = "language\tgold_label\tsentence1\tsentence2\tpairID\n"
+
+
+def problems(content: str) -> str:
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<fracas-problems>\n{content}</fracas-problems>\n'
+
+
+def snli(**fields: str) -> str:
+    """A line of SNLI; the parses and all else are the same in every one."""
+    line = {
+        "annotator_labels": ["neutral"],
+        "sentence1": "A cat sat.",
+        "sentence2": "A cat lay.",
+        "gold_label": "neutral",
+    }
+    return json.dumps(line | fields) + "\n"
+
+
+def of(layout: str, title: str, name: str, content: str | bytes | None, **more: Any) -> Case:
+    return Case(f"{layout}: {title}", name, content, layout=layout, **more)
+
+
+def parallel(title: str, name: str, **files: str | None) -> Case:
+    """The split dev with some of its files changed, or left out."""
+    changed = SPLIT | {f"{part}.dev": content for part, content in files.items()}
+    present = {file: content for file, content in changed.items() if content is not None}
+    return of("e-SNLI", title, name, None, beside=present)
+
+
+BY_LAYOUT = [
+    of("SNLI/MNLI", "unknown label", "snli_1.0_dev.jsonl", snli() + snli(gold_label="entailed by") + snli()),
+    of("SNLI/MNLI", "no sentence2", "snli_1.0_dev.jsonl", snli() + snli(sentence2="")),
+    of("SNLI/MNLI", "too few cells", "multinli_dev.tsv", MULTINLI + "0\t1\t1n\tfiction\tA cat sat.\tneutral\n"),
+    of(
+        "HANS",
+        "unknown label",
+        "hans.txt",
+        "gold_label\tsentence1\tsentence2\theuristic\nnon-entail\tA.\tB.\tlexical\n",
+    ),
+    of("HANS", "header misspelt", "hans.txt", "gold_label\tsentence1\tsentence_2\nentailment\tA.\tB.\n"),
+    of("Breaking NLI", "cut short", "dataset.jsonl", snli(category="colors") + snli(category="colors")[:-30]),
+    of("GLUE", "no label", "MRPC/dev.tsv", "index\tsentence1\tsentence2\tQuality\n0\tA.\tB.\t1\n"),
+    of("GLUE RTE", "unknown label", "RTE/dev.tsv", "index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\tnot_entailed\n"),
+    of("GLUE RTE", "a third number", "RTE/dev.tsv", "index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\t2\n"),
+    of("premise, hypothesis, gold_label", "unknown label", "a.csv", "premise,hypothesis,gold_label\nA.,B.,maybe\n"),
+    of("Hugging Face", "unknown label", "a.jsonl", json_label('"none"')),
+    of("Hugging Face", "number no class has, as pandas writes it", "a.csv", "premise,hypothesis,label\nA.,B.,4.0\n"),
+    of("Hugging Face RTE", "a third number", "rte.csv", "premise,hypothesis,label,idx\nA.,B.,2,0\n"),
+    of("Hugging Face HANS", "a third number", "a.csv", "premise,hypothesis,label,heuristic,subcase\nA.,B.,2,x,y\n"),
+    of("WANLI", "unknown label", "wanli.jsonl", '{"id": 1, "premise": "A.", "hypothesis": "B.", "gold": "unclear"}\n'),
+    of("TaxiNLI", "tab in a cell", "taxinli10k.tsv", 'prem\thyp\tlabel\tgenre\nA "cat".\tB\tC.\tneutral\tslate\n'),
+    of(
+        "SICK",
+        "unknown label",
+        "SICK.txt",
+        "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n1\tA.\tB.\tNEUTRALITY\n",
+    ),
+    of("XNLI", "unknown label", "xnli.dev.tsv", XNLI + "de\tcontradictory\tA.\tB.\t1\nde\tcontradictary\tC.\tD.\t2\n"),
+    of(
+        "XNLI translated", "unknown label", "multinli.train.de.tsv", "premise\thypo\tlabel\nA .\tB .\twidersprüchlich\n"
+    ),
+    of("ANLI", "unknown label", "dev.jsonl", '{"uid": "u", "context": "A.", "hypothesis": "B.", "label": "x"}\n'),
+    of(
+        "ANLI", "no label, as in a hidden test set", "test.jsonl", '{"uid": "u", "context": "A.", "hypothesis": "B."}\n'
+    ),
+    of("ANLI annotated", "quotes", "r1.csv", 'context,statement,gold_label\n"A "cat".",B.,e\n'),
+    of("SciTail", "unknown label", "scitail_1.0_dev.txt", snli(gold_label="entails") + snli(gold_label="supports")),
+    of("SciTail", "JSON lines called txt cut short", "scitail_1.0_dev.txt", snli() + snli()[:40]),
+    of("SciTail without header", "two cells", "scitail_1.0_dev.tsv", "A.\tB.\tentails\nC.\tneutral\n"),
+    of("LLM-AggreFact", "a third number", "a.csv", "dataset,doc,claim,label\nx,A.,B.,1\nx,C.,D.,2\n"),
+    of("TRUE", "unknown label", "true.csv", ",grounding,generated_text,label\n0,A.,B.,consistent\n"),
+    of("TRUE", "empty grounding", "true.csv", ",grounding,generated_text,label\n0,,B.,1\n"),
+    of("text pairs", "numbers", "a.csv", "text,text_pair,label\nA.,B.,1\n"),
+    of("ConjNLI", "no label, as in its test set", "conj_test.tsv", "\ufeffPremise\tHypothesis\nA or B.\tA.\n"),
+    of("ConjNLI", "unknown label", "conj_dev.tsv", "\ufeffPremise\tHypothesis\tLabel\nA or B.\tA.\tnuetral\n"),
+    of("MED", "unknown label", "MED.tsv", MULTINLI + "1\t1\t1\tcrowd:upward_monotone\tA.\tB.\tnon_entailed\n"),
+    of("MoNLI", "number", "nmonli.jsonl", '{"sentence1": "A.", "sentence2": "B.", "gold_label": 1, "depth": -1}\n'),
+    of("HELP", "no new sentence", "pmb_train_v1.0.tsv", HELP + "7\tgold/p1\tno\tdownward\tneutral\tNo cat sat .\t\n"),
+    of("HELP", "too few cells", "pmb_train_v1.0.tsv", HELP + "7\tgold/p1\tno\tdownward\tneutral\tNo cat sat .\n"),
+    of(
+        "NaN-NLI",
+        "too few cells",
+        "nan.csv",
+        "premise;hypothesis;label;;Construction\nNo cat.;A cat.;contradiction;;\nA.;B.\n",
+    ),
+    of("EQUATE", "unknown label", "NewsNLI.jsonl", snli(gold_label="entailment") + snli(gold_label="not sure")),
+    of("IMPPRES", "a fourth number", "a.csv", "premise,hypothesis,gold_label,presupposition,paradigmID\nA.,B.,3,x,0\n"),
+    of(
+        "IMPPRES implicature",
+        "two gold columns",
+        "implicature.csv",
+        "premise,hypothesis,gold_label_log,gold_label_prag,trigger\nA.,B.,n,e,some\n",
+    ),
+    of("three columns without header", "unknown label", "a.tsv", GOOD + "A.\tB.\tneutrall\n"),
+    of("three columns without header", "four cells", "a.tsv", GOOD + "A.\tB.\tC.\tneutral\n"),
+    of("FraCaS", "empty file", "fracas.xml", ""),
+    of(
+        "FraCaS",
+        "other XML",
+        "pairs.xml",
+        "<entailment-corpus>\n<pair><t>A.</t><h>B.</h></pair>\n</entailment-corpus>\n",
+    ),
+    of("FraCaS", "no XML", "fracas.xml", SNLI + GOOD),
+    of("FraCaS", "cut short", "fracas.xml", problems(PROBLEM * 2)[:-60]),
+    of("FraCaS", "tags crossed", "fracas.xml", problems(PROBLEM + PROBLEM.replace("</p>", "</h>"))),
+    of("FraCaS", "bare ampersand", "fracas.xml", problems(PROBLEM.replace("Every cat", "Tom & Tim"))),
+    of("FraCaS", "entity of HTML", "fracas.xml", problems(PROBLEM.replace("Every", "&Eacute;very"))),
+    of("FraCaS", "entity declared", "fracas.xml", '<!DOCTYPE x [\n<!ENTITY cat "cat">\n]>\n' + PROBLEM),
+    of("FraCaS", "unknown answer", "fracas.xml", problems(PROBLEM + PROBLEM.replace("yes", "perhaps"))),
+    of("FraCaS", "no answer anywhere", "fracas.xml", problems(PROBLEM.replace(' fracas_answer="yes"', "") * 2)),
+    of("FraCaS", "no premise", "fracas.xml", problems(PROBLEM + PROBLEM.replace("Every cat sat.", " "))),
+    of("FraCaS", "no hypothesis", "fracas.xml", problems(PROBLEM.replace("<h>A cat sat.</h>\n", "") + PROBLEM)),
+    of("FraCaS", "two hypotheses", "fracas.xml", problems(PROBLEM.replace("</h>", "</h>\n<h>It sat.</h>"))),
+    of(
+        "FraCaS",
+        "problem inside a problem",
+        "fracas.xml",
+        problems(PROBLEM.replace("</problem>", PROBLEM + "</problem>")),
+    ),
+    of(
+        "FraCaS",
+        "hypothesis inside a premise",
+        "fracas.xml",
+        problems(PROBLEM.replace("</p>", "").replace("</h>", "</h></p>")),
+    ),
+    of("FraCaS", "Latin-1", "fracas.xml", problems(PROBLEM.replace("cat", "caté")).encode("latin-1")),
+    of("FraCaS", "packed, but not called so", "fracas.xml", gzip.compress(problems(PROBLEM).encode())),
+    of("FraCaS", "not packed, but called so", "fracas.xml.gz", problems(PROBLEM)),
+    of("FraCaS", "too large", "fracas.xml", problems(PROBLEM * 400)),
+    of("FraCaS", "bomb", "fracas.xml.gz", gzip.compress(problems(PROBLEM * 1000).encode())),
+    parallel("no labels", "s1.dev", labels=None),
+    parallel("no hypotheses and no labels", "s1.dev", s2=None, labels=None),
+    parallel("not even the file given", "s1.test"),
+    parallel("premises end early", "labels.dev", s1="A cat sat.\n"),
+    parallel("labels end early", "s1.dev", labels="neutral\n"),
+    parallel("a line too many", "s1.dev", s2="It sat.\nIt ran.\nIt\n"),
+    parallel("unknown label", "s1.dev", labels="neutral\nentailmen\n"),
+    parallel("numbers", "s1.dev", labels="1\n0\n"),
+    parallel("an empty premise", "s2.dev", s1="A cat sat.\n\n"),
+    parallel("an empty file", "labels.dev", labels=""),
+    parallel("no gold", "labels.dev", labels="-\n-\n"),
+    of("e-SNLI", "folder of two splits", ".", None, beside=SPLIT | {"s1.train": "A.\n", "labels.train.gz": "x"}),
+    of("e-SNLI", "folder that lacks a file", ".", None, beside={"s1.dev": "A.\n", "s2.dev": "B.\n"}),
+]
+
+
 def told(case: Case, folder: Path) -> str:
-    """The message for a case, with the path of the file replaced."""
+    """The message for a case, with the path of the file, and of its folder, replaced."""
     path = folder / case.name
+    path.parent.mkdir(exist_ok=True)
     if case.content is not None:
         path.write_bytes(case.content.encode() if isinstance(case.content, str) else case.content)
+    for name, content in case.beside.items():
+        (path / name if path.is_dir() else path.parent / name).write_text(content, encoding="utf-8", newline="\n")
     with pytest.raises(AcidtestError) as caught:
         corpus(path, **case.options)
-    return str(caught.value).replace(str(path), "{path}")
+    return str(caught.value).replace(str(path), "{path}").replace(str(path.parent), "{folder}")
 
 
 def test_every_malformed_file_gets_its_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Callable[[str, str], None]
 ) -> None:
     monkeypatch.setattr(files, "MOST_BYTES", 50_000)
-    assert len({case.title for case in CASES}) == len(CASES) >= 40
+    monkeypatch.setattr(fracas, "MOST_BYTES", 20_000)
+    cases = CASES + BY_LAYOUT
+    assert len({case.title for case in cases}) == len(cases) >= 150
     messages = []
-    for number, case in enumerate(CASES):
+    for number, case in enumerate(cases):
         folder = tmp_path / str(number)
         folder.mkdir()
         messages.append(f"{case.title} ({case.name})\n    {told(case, folder)}\n")
     golden("malformed.txt", "\n".join(messages))
 
 
+def test_every_layout_has_a_broken_file() -> None:
+    assert {layout.name for layout in LAYOUTS} | PUBLISHED == {case.layout for case in BY_LAYOUT}
+
+
 def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").mkdir()
-    with pytest.raises(AcidtestError, match=r"a\.tsv: is a folder; a file was expected"):
+    with pytest.raises(AcidtestError, match=r"a\.tsv: is a folder, but no suite that acidtest wrote"):
         corpus(tmp_path / "a.tsv")
 
 

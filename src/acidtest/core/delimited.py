@@ -28,6 +28,11 @@ _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
 _GLANCE = 1 << 20
 """How many bytes are looked at before a whole text is."""
 
+_HEADER = 1 << 16
+"""How many bytes a header is looked for in."""
+
+_MARKS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+
 _UNNAMED = re.compile(r"\s*(?:Unnamed: \d+\s*)?")
 """What stands in a header where no name does; the words are those pandas writes."""
 
@@ -94,6 +99,15 @@ def delimited(
         frame = _slow_frame(path, content, dialect=dialect, named=named)
     renamed = {place: name for place, name in zip(frame.columns, names, strict=True) if not _UNNAMED.fullmatch(name)}
     return Delimited(frame.select(list(renamed)).rename(renamed), named, dialect)
+
+
+def csv_separator(content: bytes) -> str:
+    """What separates the cells of a CSV: semicolons where the first line has some and no comma, outside quotes.
+
+    Spreadsheets write them wherever the comma is the decimal mark; NaN-NLI was published so.
+    """
+    first = _QUOTED.sub(b"", content[:_HEADER].lstrip(b"\r\n")).split(b"\n", 1)[0]
+    return ";" if b";" in first and b"," not in first else ","
 
 
 def record_line(path: Path, content: bytes, *, dialect: Dialect, record: int) -> int:
@@ -243,8 +257,7 @@ def _ragged(record: Record, width: int, *, dialect: Dialect, named: bool) -> str
         advice = "put a cell that holds the separator in double quotes"
     else:
         advice = "remove the tabs inside cells"
-    between = "tabs" if dialect.separator == "\t" else "commas"
-    return f"{found} between {between} where the {first} has {width}; {advice}"
+    return f"{found} between {_MARKS[dialect.separator]} where the {first} has {width}; {advice}"
 
 
 def _check_names(path: Path, first: Record) -> None:

@@ -62,6 +62,9 @@ SPELLINGS: Mapping[str, str] = MappingProxyType(
 NO_GOLD = frozenset({"-", "-1", ""})
 """What files write where annotators reached no majority."""
 
+NO_GOLD_NAME = "-"
+"""What stands for no gold where the name of a gold set is expected."""
+
 
 def gold_name(spelling: str) -> str | None:
     """The gold set a spelling stands for, or None when no file in use means anything by it."""

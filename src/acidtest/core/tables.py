@@ -11,15 +11,16 @@ from pathlib import Path
 
 import polars as pl
 
-from acidtest.core.delimited import Dialect, Header, delimited, record_line
+from acidtest.core.delimited import Dialect, Header, csv_separator, delimited, record_line
 from acidtest.core.errors import FileError
 from acidtest.core.files import read_bytes, replacing
-from acidtest.core.jsonlines import array_line, is_array, json_array, json_lines, object_line
+from acidtest.core.jsonlines import array_line, is_array, is_object, json_array, json_lines, object_line
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _JSON = (".jsonl", ".ndjson", ".json")
 _READ = (".parquet", *_JSON, *_SEPARATORS)
 _WRITTEN = (".parquet", ".jsonl", ".csv", ".tsv")
+_NAMED = (".gz", *_READ, ".xml")
 
 ENDINGS = (*_READ, *(f"{ending}.gz" for ending in _READ[1:]))
 """How the name of a file that can be read ends."""
@@ -40,6 +41,14 @@ _PREFIXED_FORMULA = r"^'('*[=+\-@\t\r])"
 
 
 @dataclass(frozen=True)
+class Origin:
+    """A file that holds one column of a table, and a digest of its content."""
+
+    path: Path
+    fingerprint: str
+
+
+@dataclass(frozen=True)
 class Table:
     """A frame and the file it was read from."""
 
@@ -53,13 +62,31 @@ class Table:
     """A digest of the (unpacked) content."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """The key–value metadata of a Parquet file."""
+    lines: Sequence[int] | None = None
+    """The line of each row, from a reader that keeps them; the others find them when asked."""
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    """The file of each column, where every column lies in its own."""
+    name: str = ""
+    """What to call it where the name of the file does not say; empty: the ``stem`` of the file."""
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The fingerprint of every file it was read from, by name."""
+        origins = {origin.path.name: origin.fingerprint for origin in self.origins.values()}
+        return origins or {self.path.name: self.fingerprint}
+
+    def file(self, column: str) -> Path:
+        """The file a column was read from."""
+        return self.origins[column].path if column in self.origins else self.path
 
     def line(self, row: int) -> int | None:
         """The line on which a row of the frame begins, found by reading the file again; None in Parquet."""
+        if self.lines is not None:
+            return self.lines[row]
         ending = _ending(self.path, _READ)
         if ending == ".parquet":
             return None
-        content = _text(self.path, read_bytes(self.path))
+        content = utf8_text(self.path, read_bytes(self.path))
         if self.dialect:
             return record_line(self.path, content, dialect=self.dialect, record=row + self.header)
         return array_line(content, row) if _is_array(ending, content) else object_line(self.path, content, row=row)
@@ -71,7 +98,8 @@ def read_table(path: str | Path, *, header: Header = True, quoted: bool | None =
     JSON and Parquet keep their types; delimited text gives strings only, an empty cell is null. ``header`` false, or a
     function that says so of the cells of the first line: there are no names in delimited text, columns become
     ``column_1``, ``column_2`` … ``quoted`` None: whether quotes enclose the cells of tab-separated text is decided by
-    evidence. Columns without a name (an index, a spacer) are left out.
+    evidence. So it is whether semicolons stand for the commas, and whether a ``.txt`` holds JSON lines (as SciTail's
+    do) or tab-separated text. Columns without a name (an index, a spacer) are left out.
     """
     path = Path(path)
     if path.is_dir():
@@ -82,11 +110,12 @@ def read_table(path: str | Path, *, header: Header = True, quoted: bool | None =
     if ending == ".parquet":
         frame, metadata = _parquet(path, content)
         return Table(path, _strings_for_nulls(frame), fingerprint=fingerprint, metadata=metadata)
-    text = _text(path, content)
-    if ending in _JSON:
+    text = utf8_text(path, content)
+    if ending in _JSON or (ending == ".txt" and is_object(text)):
         frame = json_array(path, text) if _is_array(ending, text) else json_lines(path, text)
         return Table(path, _strings_for_nulls(frame), fingerprint=fingerprint)
-    found = delimited(path, text, separator=_SEPARATORS[ending], header=header, quoted=quoted)
+    separator = csv_separator(text) if ending == ".csv" else _SEPARATORS[ending]
+    found = delimited(path, text, separator=separator, header=header, quoted=quoted)
     return Table(path, found.frame, found.header, found.dialect, fingerprint)
 
 
@@ -110,7 +139,7 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, metadata: Mapping[str,
 def stem(path: str | Path) -> str:
     """The name of a table's file without its endings: ``snli_1.0_dev`` for ``snli_1.0_dev.jsonl.gz``."""
     name = Path(path).name
-    for ending in (".gz", *_READ):
+    for ending in _NAMED:
         if name.lower().endswith(ending):
             name = name[: -len(ending)]
     return name
@@ -127,6 +156,24 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(_as_json(name) for name in nested).with_columns(
         pl.col(pl.Categorical, pl.Enum).cast(pl.String)
     )
+
+
+def utf8_text(path: Path, content: bytes) -> bytes:
+    """The content of a file without a byte order mark, once it is known to be UTF-8 text."""
+    for start, advice in _FOREIGN.items():
+        if content.startswith(start):
+            raise FileError(path, advice)
+    content = content.removeprefix(_UTF8_MARK)
+    _check_utf8(path, content)
+    if b"\0" in content[:2]:
+        raise FileError(path, _UTF16)
+    if (place := content.find(b"\0")) >= 0:
+        line = content.count(b"\n", 0, place) + 1
+        raise FileError(path, "holds a NUL byte, as no text does; the file is damaged: copy it again or mend it", line)
+    if b"\r" in content and b"\n" not in content:
+        advice = r"save it with \n line ends, for example with: tr '\r' '\n' < OLD > NEW"
+        raise FileError(path, f"its lines end in a carriage return alone; {advice}")
+    return content
 
 
 def _ending(path: Path, known: Sequence[str]) -> str:
@@ -157,24 +204,6 @@ def _strings_for_nulls(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(pl.Null).cast(pl.String))
 
 
-def _text(path: Path, content: bytes) -> bytes:
-    """The content without a byte order mark, once it is known to be UTF-8 text."""
-    for start, advice in _FOREIGN.items():
-        if content.startswith(start):
-            raise FileError(path, advice)
-    content = content.removeprefix(_UTF8_MARK)
-    _check_utf8(path, content)
-    if b"\0" in content[:2]:
-        raise FileError(path, _UTF16)
-    if (place := content.find(b"\0")) >= 0:
-        line = content.count(b"\n", 0, place) + 1
-        raise FileError(path, "holds a NUL byte, as no text does; the file is damaged: copy it again or mend it", line)
-    if b"\r" in content and b"\n" not in content:
-        advice = r"save it with \n line ends, for example with: tr '\r' '\n' < OLD > NEW"
-        raise FileError(path, f"its lines end in a carriage return alone; {advice}")
-    return content
-
-
 def _check_utf8(path: Path, content: bytes) -> None:
     if content.isascii():
         return
@@ -199,14 +228,19 @@ def _delimited_text(path: Path, frame: pl.DataFrame, separator: str) -> str:
     body = frame.write_csv(separator=separator, include_header=False)
     if "\0" in header or "\0" in body:
         raise FileError(path, "a cell holds a NUL character, which no text file may; use .jsonl or .parquet")
-    if separator == "\t" and _quoted_without_evidence(header + body, frame.width):
+    if _misleading(header, body, separator=separator, width=frame.width):
         header = frame.clear().write_csv(separator=separator, quote_style="always")
     return header + body
 
 
-def _quoted_without_evidence(text: str, width: int) -> bool:
-    """Whether a reader could take the quotes around cells for part of them, because none is doubled."""
-    return '"' in text and ('""' not in text or width == 1)
+def _misleading(header: str, body: str, *, separator: str, width: int) -> bool:
+    """Whether a reader could take quotes around cells for part of them, because none is doubled, or one cell for more.
+
+    Quotes around every name in the header are evidence enough.
+    """
+    if separator == ",":
+        return width == 1 and ";" in header
+    return '"' in header + body and ('""' not in header + body or width == 1)
 
 
 def _as_json(name: str) -> pl.Expr:

@@ -13,8 +13,10 @@ from acidtest.core.digests import digests, hexadecimal
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.suite import PARSES, RESERVED, Card, Kind, Suite, completed
 from acidtest.core.tables import Table, flat, read_table, stem
+from acidtest.sources.fracas import fracas_table, is_xml
 from acidtest.sources.gold import gold, row_error
 from acidtest.sources.layouts import Layout, check_names, file_column, found_layout, is_header
+from acidtest.sources.parallel import is_parallel, parallel_table
 
 MOST_VALUES = 50
 """A column with more different values than this is no factor."""
@@ -53,12 +55,13 @@ def corpus(
 ) -> Corpus:
     """The pairs of a file as a suite. Rows without gold (``-``, ``-1``, nothing) are counted and left out.
 
-    ``columns`` maps our names (premise, hypothesis, label, group, source_id, any factor) to the file's; ``label_map``
-    maps the file's labels to gold sets, or to ``-`` for no gold. Rows that share a premise are one group.
+    ``path`` is a table in any format, FraCaS in XML, or one of three parallel files or their folder. ``columns`` maps
+    our names (premise, hypothesis, label, group, source_id, any factor) to the file's; ``label_map`` maps the file's
+    labels to gold sets, or to ``-`` for no gold. Rows that share a premise are one group.
     """
     columns = dict(columns or {})
     check_names(columns)
-    table = _as_text(read_table(path, header=lambda cells: is_header(cells, columns)))
+    table = _as_text(_table(Path(path), columns))
     if table.frame.is_empty():
         raise FileError(table.path, "has no rows, so there is nothing to ask a model about; copy or write it again")
     layout = found_layout(table, columns)
@@ -66,9 +69,9 @@ def corpus(
     labels = gold(table, layout, label_map=label_map or {})
     for role, column in (("premise", layout.premise), ("hypothesis", layout.hypothesis)):
         _check_text(table, labels, role=role, name=column)
-    name = name or stem(path)
+    name = name or table.name or stem(path)
     frame, kinds = _suite_frame(table, labels, _roles(table, layout, columns))
-    card = Card(name, sources={table.path.name: table.fingerprint}, columns=kinds)
+    card = Card(name, sources=table.sources, columns=kinds)
     suite = Suite(completed(frame, name).lazy(), card).sealed()
     return Corpus(suite, layout.name, dropped=labels.null_count(), rows_read=table.frame.height)
 
@@ -84,6 +87,17 @@ def parsed_pairs(text: str, *, option: str) -> dict[str, str]:
             raise AcidtestError(f"{option}: {left!r} is given twice, as {pairs[left]!r} and {right!r}; leave one out")
         pairs[left] = right
     return pairs
+
+
+def _table(path: Path, columns: Mapping[str, str]) -> Table:
+    if is_xml(path):
+        return fracas_table(path)
+    if is_parallel(path):
+        return parallel_table(path)
+    if path.is_dir():
+        problem = "is a folder, but no suite that acidtest wrote (no data/test.parquet) and no s1.*, s2.* and labels.*"
+        raise FileError(path, problem)
+    return read_table(path, header=lambda cells: is_header(cells, columns))
 
 
 def _as_text(table: Table) -> Table:
@@ -124,7 +138,7 @@ def _check_text(table: Table, labels: pl.Series, *, role: str, name: str) -> Non
     empty = (column.str.strip_chars().fill_null("") == "") & labels.is_not_null()
     if empty.any():
         problem = f"column {name!r} is empty here, but the row has gold; fill it in or remove the row"
-        raise row_error(table, empty.arg_max() or 0, problem=problem)
+        raise row_error(table, empty.arg_max() or 0, column=name, problem=problem)
 
 
 def _roles(table: Table, layout: Layout, columns: Mapping[str, str]) -> _Roles:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 import polars as pl
 
 from acidtest.core.errors import FileError, UnknownNameError
-from acidtest.core.labels import GOLD_MASKS, NO_GOLD, gold_name
+from acidtest.core.labels import GOLD_MASKS, NO_GOLD, NO_GOLD_NAME, gold_name
 from acidtest.core.logs import log
 from acidtest.core.tables import Table, flat
 from acidtest.sources.layouts import Layout
 
-_NONE = "-"
 _LONGEST_SHOWN = 60
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
@@ -34,25 +33,26 @@ def gold(table: Table, layout: Layout, *, label_map: Mapping[str, str]) -> pl.Se
     unknown = [text for text, meaning in meanings.items() if meaning is None]
     if unknown:
         row = labels.is_in(unknown).arg_max() or 0
-        raise row_error(table, row, problem=_unknown(labels[row].strip(), layout))
-    if set(meanings.values()) == {_NONE}:
-        problem = f"none of the {len(labels):,} rows has gold: column {layout.label!r} holds only '-', '-1' or nothing"
-        raise FileError(table.path, f"{problem}; name another with --columns label=NAME")
-    if not given and not classes:
-        _warn_of_two_classes(table, layout, {_spelling(text) for text in meanings})
-    return labels.replace_strict(meanings, return_dtype=pl.String).replace(_NONE, None).alias("label")
+        raise row_error(table, row, column=layout.label, problem=_unknown(labels[row].strip(), layout))
+    if set(meanings.values()) == {NO_GOLD_NAME}:
+        found = f"column {layout.label!r} holds only {_listed(meanings)}"
+        problem = f"none of the {len(labels):,} rows has gold: {found}; name another with --columns label=NAME"
+        raise FileError(table.path, problem)
+    if not given and "contradiction" not in classes.values():
+        _warn(table, layout, {_spelling(text): meaning for text, meaning in meanings.items() if meaning})
+    return labels.replace_strict(meanings, return_dtype=pl.String).replace(NO_GOLD_NAME, None).alias("label")
 
 
-def row_error(table: Table, row: int, *, problem: str) -> FileError:
-    """An error that names the line of a row, or its number where the file has no lines."""
+def row_error(table: Table, row: int, *, column: str, problem: str) -> FileError:
+    """An error that names the file of a column and the line of a row, or its number where the file has no lines."""
     line = table.line(row)
-    return FileError(table.path, problem if line else f"row {row + 1:,}: {problem}", line)
+    return FileError(table.file(column), problem if line else f"row {row + 1:,}: {problem}", line)
 
 
 def _given(label_map: Mapping[str, str]) -> dict[str, str]:
     for target in label_map.values():
-        if target not in GOLD_MASKS and target != _NONE:
-            raise UnknownNameError("gold label", target, (*GOLD_MASKS, _NONE), " (--label-map)")
+        if target not in GOLD_MASKS and target != NO_GOLD_NAME:
+            raise UnknownNameError("gold label", target, (*GOLD_MASKS, NO_GOLD_NAME), " (--label-map)")
     return {_spelling(text): target for text, target in label_map.items()}
 
 
@@ -74,32 +74,48 @@ def _meaning(text: str, given: Mapping[str, str], *, classes: Mapping[str, str],
     if text in given:
         return given[text]
     if text in NO_GOLD:
-        return _NONE
-    if text in classes:
-        return given.get(classes[text]) or gold_name(classes[text])
-    return layout.labels.get(text) or gold_name(text)
+        return NO_GOLD_NAME
+    text = classes.get(text, text)
+    return given.get(text) or layout.labels.get(text) or gold_name(text)
+
+
+def _listed(labels: Iterable[str]) -> str:
+    """The labels that stand for no gold, as they are written."""
+    written = sorted(repr(text.strip()) for text in labels if text.strip())
+    written += ["nothing"] if any(not text.strip() for text in labels) else []
+    return written[0] if len(written) == 1 else f"{', '.join(written[:-1])} or {written[-1]}"
 
 
 def _unknown(label: str, layout: Layout) -> str:
-    known = layout.labels
-    if _NUMBER.fullmatch(label) and not known:
+    # What every file may say is listed once, even if it means something else here.
+    known = {spelling: name for spelling, name in layout.labels.items() if spelling not in GOLD_MASKS}
+    if _NUMBER.fullmatch(label) and not any(_NUMBER.fullmatch(spelling) for spelling in known):
         return (
             f"label {label} is a number, and what numbers mean differs from file to file; "
             f"say it with --label-map, for example --label-map 0=entailment,1=neutral,2=contradiction"
         )
     expected = "entailment, neutral, contradiction or non-entailment"
-    numbers = "".join(f", nor {number} ({name})" for number, name in known.items())
+    meanings = {spelling: "no gold" if name == NO_GOLD_NAME else name for spelling, name in known.items()}
+    own = "".join(f", nor {spelling} ({meaning})" for spelling, meaning in meanings.items())
     if len(label) > _LONGEST_SHOWN:
-        return f"label {label[:_LONGEST_SHOWN]!r}… is not {expected}{numbers}; is {layout.label!r} the label column?"
-    return f"label {label!r} is not {expected}{numbers}; say what it means with --label-map '{label}=NAME'"
+        return f"label {label[:_LONGEST_SHOWN]!r}… is not {expected}{own}; is {layout.label!r} the label column?"
+    return f"label {label!r} is not {expected}{own}; say what it means with --label-map '{label}=NAME'"
 
 
-def _warn_of_two_classes(table: Table, layout: Layout, spellings: set[str]) -> None:
-    """HANS and RTE have been published with 1 for non-entailment in the very columns where 1 means neutral."""
-    if "2" in layout.labels and "1" in spellings and "2" not in spellings:
-        log.warning(
-            "%s: labels 0 and 1 without any 2, read as %s: 1 is neutral. If it means non-entailment, "
-            "give --label-map 0=entailment,1=non-entailment",
-            table.path,
-            layout.name,
-        )
+def _warn(table: Table, layout: Layout, meanings: Mapping[str, str]) -> None:
+    """Say where labels may mean something else than they were taken for. ``meanings`` are those of the spellings."""
+    if layout.note:
+        log.warning("%s: %s", table.path, layout.note)
+    if layout.is_two_way and "neutral" in meanings:
+        log.info("%s: %s has two classes: neutral is read as non-entailment", table.path, layout.name)
+    golds = set(meanings.values()) - {NO_GOLD_NAME}
+    if golds != {"entailment", "neutral"}:
+        return
+    # HANS and RTE have been published with 1 for non-entailment in the very columns where 1 means neutral; MED, MoNLI,
+    # HELP and SciTail call neutral whatever is not entailed.
+    entailed, other = (next(text for text in meanings if meanings[text] == name) for name in ("entailment", "neutral"))
+    log.warning(
+        "%s: read as %s, it has entailment (%s) and neutral (%s) but no contradiction. If %s means non-entailment "
+        "there, give --label-map %s=entailment,%s=non-entailment",
+        *(table.path, layout.name, entailed, other, other, entailed, other),
+    )

@@ -8,26 +8,34 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import polars as pl
+
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, some
-from acidtest.core.labels import NO_GOLD, gold_name
+from acidtest.core.labels import NO_GOLD, NO_GOLD_NAME, gold_name
 from acidtest.core.suite import PARSES, RESERVED
-from acidtest.core.tables import Table
+from acidtest.core.tables import Table, flat
 
 ROLES = ("premise", "hypothesis", "label")
 """The columns without which a file holds no pairs."""
 
 GIVEN = "columns given"
-NO_HEADER = "three columns without header"
+SNLI = ("sentence1", "sentence2", "gold_label")
 
 _UNNAMED = re.compile(r"column_[1-9]\d*")
 _THREE_WAY = {"0": "entailment", "1": "neutral", "2": "contradiction"}
 _NOT_ENTAILED = {"0": "entailment", "1": "non-entailment"}
 _SUPPORTED = {"0": "non-entailment", "1": "entailment"}
+_TWO_WAY = {"neutral": "non-entailment"}
+_ANSWERS = {"yes": "entailment", "no": "contradiction", "unknown": "neutral", "undef": NO_GOLD_NAME}
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of one kind of file (in lower case) and what is peculiar to it."""
+    """The columns of one kind of file (in lower case) and what is peculiar to it.
+
+    Where ``also``, ``named`` or ``shows`` are given, one of them must hold besides: by that it is told from other
+    kinds with the same columns.
+    """
 
     name: str
     premise: str
@@ -38,40 +46,80 @@ class Layout:
     also: tuple[str, ...] = ()
     """Further columns by which it is recognised."""
     named: str = ""
-    """A word that must stand in the name of the file or of its folder."""
+    """A pattern of words, one of which stands in the name of the file or of its folder."""
+    shows: tuple[str, str] | None = None
+    """A column, and a pattern that some cell of it matches."""
+    header: bool = True
+    """False: it has no names of columns, so they are column_1, column_2 and so on."""
     quoted: bool | None = None
     """Whether quotes enclose cells when it is tab-separated; None: as the file shows."""
+    note: str = ""
+    """What its users should be warned of."""
 
+    @property
+    def is_two_way(self) -> bool:
+        """Whether neutral means no more than non-entailment here."""
+        return self.labels.get("neutral") == "non-entailment"
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether columns alone do not make it."""
+        return bool(self.also or self.named or self.shows)
+
+
+_NUMBERED = ("column_1", "column_2", "column_3")
+_SWAPPED = (
+    "gold_label and adverary_pred seem to have changed places in the published ANLI_analysis_300dev_sampleA2.csv; "
+    "compare a few rows, and if they have here, give --columns label=adverary_pred"
+)
 
 # The first that fits is taken, so what is recognised by more stands before what is recognised by less.
 LAYOUTS = (
-    Layout("SNLI/MNLI", "sentence1", "sentence2", "gold_label"),
+    # MED, MoNLI and HELP ask whether a step up or down a hierarchy is licensed; their neutral is whatever is not
+    # entailed. MED has the columns of MultiNLI: only its tags, or a name that begins so, tell.
+    Layout("MED", *SNLI, _TWO_WAY, named="(?<![^/])med", shows=("genre", r"(?:upward|downward|non)_monotone")),
+    Layout("MoNLI", *SNLI, _TWO_WAY, also=("sentence1_lex", "sentence2_lex"), named="[np]?monli"),
+    Layout("HELP", "ori_sentence", "new_sentence", "gold_label", _TWO_WAY),
+    # "Supports (entails) or not (neutral)", say its authors.
+    Layout("SciTail", *SNLI, _TWO_WAY, named="scitail"),
+    Layout("SciTail", "premise", "hypothesis", "label", _TWO_WAY, named="scitail"),
+    Layout("SciTail without header", *_NUMBERED, _TWO_WAY, named="scitail", header=False),
+    # The two of EQUATE's five sets whose authors count two classes and call the second neutral.
+    Layout("EQUATE", *SNLI, _TWO_WAY, named="newsnli|rte_?quant"),
+    Layout("SNLI/MNLI", *SNLI),
     Layout("GLUE RTE", "sentence1", "sentence2", "label", _NOT_ENTAILED, named="rte"),
     Layout("GLUE", "sentence1", "sentence2", "label"),
+    Layout("IMPPRES", "premise", "hypothesis", "gold_label", _THREE_WAY, also=("presupposition", "paradigmid")),
     Layout("premise, hypothesis, gold_label", "premise", "hypothesis", "gold_label"),
     Layout("Hugging Face RTE", "premise", "hypothesis", "label", _NOT_ENTAILED, named="rte"),
     Layout("Hugging Face HANS", "premise", "hypothesis", "label", _NOT_ENTAILED, also=("heuristic", "subcase")),
     Layout("Hugging Face", "premise", "hypothesis", "label", _THREE_WAY),
+    Layout("WANLI", "premise", "hypothesis", "gold"),
+    Layout("XNLI translated", "premise", "hypo", "label"),
     # Released to be read without quoting, although its quoted cells look as if they were quoted twice.
     Layout("TaxiNLI", "prem", "hyp", "label", quoted=False),
     Layout("SICK", "sentence_a", "sentence_b", "entailment_judgment"),
     Layout("SICK", "sentence_a", "sentence_b", "entailment_label"),
     Layout("ANLI", "context", "hypothesis", "label"),
+    Layout("ANLI annotated", "context", "statement", "gold_label", also=("adverary_pred",), note=_SWAPPED),
     Layout("ANLI annotated", "context", "statement", "gold_label"),
     Layout("LLM-AggreFact", "doc", "claim", "label", _SUPPORTED),
     Layout("TRUE", "grounding", "generated_text", "label", _SUPPORTED),
     Layout("text pairs", "text", "text_pair", "label"),
+    Layout("FraCaS", "premise", "hypothesis", "fracas_answer", _ANSWERS),
+    Layout("e-SNLI", "s1", "s2", "labels"),
+    Layout("three columns without header", *_NUMBERED, header=False),
 )
 
 
 def found_layout(table: Table, columns: Mapping[str, str]) -> Layout:
     """The layout of a table, its columns spelt as the file spells them; ``columns`` are the user's, by our names."""
     given = {role: file_column(table, columns[role]) for role in ROLES if role in columns}
-    if not table.header and not columns:
-        return Layout(NO_HEADER, *_three(table.frame.columns))
     if len(given) == len(ROLES):
         return Layout(GIVEN, *_three(list(given.values())))
-    fitting = [found for layout in LAYOUTS if (found := _fit(layout, table, given))]
+    # A user who names columns has counted them as well: there may be more than the three of a file without names.
+    known = [layout for layout in LAYOUTS if layout.header == (table.header or bool(columns))]
+    fitting = [found for layout in known if (found := _fit(layout, table, given))]
     if not fitting:
         raise _unrecognised(table, given)
     best = fitting[0]
@@ -129,9 +177,7 @@ def _three(names: list[str]) -> tuple[str, str, str]:
 def _fit(layout: Layout, table: Table, given: Mapping[str, str]) -> Layout | None:
     """The layout as the table spells it, or None when the columns, or the name of the file, are not its own."""
     names = table.frame.columns
-    if layout.named and not _is_called(table.path, layout.named):
-        return None
-    if not all(_matching(names, name) for name in layout.also):
+    if layout.is_marked and not _has_mark(layout, table):
         return None
     own = {"premise": layout.premise, "hypothesis": layout.hypothesis, "label": layout.label}
     for role, name in own.items():
@@ -141,12 +187,36 @@ def _fit(layout: Layout, table: Table, given: Mapping[str, str]) -> Layout | Non
         if not matching:
             return None
         own[role] = matching[0]
+    if layout.is_two_way and layout.is_marked and _holds_contradictions(table, own["label"]):
+        return None
     return replace(layout, premise=own["premise"], hypothesis=own["hypothesis"], label=own["label"])
 
 
-def _is_called(path: Path, word: str) -> bool:
-    words = re.split(r"[^a-z]+", f"{path.absolute().parent.name} {path.name}".lower())
-    return word in words
+def _has_mark(layout: Layout, table: Table) -> bool:
+    names = table.frame.columns
+    if layout.also and all(_matching(names, name) for name in layout.also):
+        return True
+    if layout.named and _is_called(table.path, layout.named):
+        return True
+    if layout.shows is None:
+        return False
+    column, pattern = layout.shows
+    return any(_strings(table, name).str.contains(pattern).any() for name in _matching(names, column))
+
+
+def _is_called(path: Path, words: str) -> bool:
+    called = f"{path.absolute().parent.name}/{path.name}".lower()
+    return re.search(rf"(?<![a-z])(?:{words})(?![a-z])", called) is not None
+
+
+def _holds_contradictions(table: Table, label: str) -> bool:
+    """Whether three labels are told apart, so that a name deceives: a folder ``med`` may hold medicine."""
+    spellings = _strings(table, label).unique().drop_nulls()
+    return any(gold_name(spelling) == "contradiction" for spelling in spellings)
+
+
+def _strings(table: Table, name: str) -> pl.Series:
+    return flat(table.frame.select(name)).to_series().cast(pl.String, strict=False)
 
 
 def _unknown_column(table: Table, name: str) -> UnknownNameError:
@@ -189,6 +259,8 @@ def _unrecognised(table: Table, given: Mapping[str, str]) -> FileError:
         problem = f"the columns ({some(names, 30)}) are not those of any one layout"
     flags = ",".join(f"{role}=NAME" for role in missing or wanted)
     advice = f"name {'it' if len(missing) == 1 else 'them'} with --columns {flags}"
+    if missing == ["label"]:
+        advice += "; a set that was published without labels cannot be used"
     if table.dialect and missing == list(ROLES):
         advice += "; if the first line is a row and no header, the names are column_1, column_2 and so on"
     return FileError(table.path, f"{problem}; {advice}")

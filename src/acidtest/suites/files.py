@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from acidtest.core.errors import FileError
-from acidtest.core.files import read_versioned, refuse_newer, replacing_folder, write_json, write_text
+from acidtest.core.files import read_versioned, refuse_newer, replacing, replacing_folder, write_json, write_text
 from acidtest.core.suite import COLUMNS, CONTROL, SCHEMA, Card, Suite
 from acidtest.core.tables import ENDINGS, read_table, unprefixed, write_table
 from acidtest.suites.checks import KIND_TYPES
@@ -64,9 +64,18 @@ def _write_file(suite: Suite, path: Path) -> list[Path]:
     metadata = {METADATA: json.dumps(suite.card.to_json())}
     # An old card must never stand beside new rows: without a card they are at worst read as somebody else's.
     card_path(path).unlink(missing_ok=True)
-    write_table(suite.frame.collect(), path, metadata=metadata)
+    _write_rows(suite, path, metadata)
     write_json(card_path(path), suite.card.to_json())
     return [path, card_path(path)]
+
+
+def _write_rows(suite: Suite, path: Path, metadata: Mapping[str, str]) -> None:
+    """Parquet as the rows come, so that a suite may be larger than memory; text formats need all of them at once."""
+    if path.suffix != ".parquet":
+        write_table(suite.frame.collect(), path, metadata=metadata)
+        return
+    with replacing(path) as temporary:
+        suite.frame.sink_parquet(temporary, metadata=dict(metadata), maintain_order=True)
 
 
 def _write_folder(suite: Suite, path: Path) -> list[Path]:
@@ -74,7 +83,8 @@ def _write_folder(suite: Suite, path: Path) -> list[Path]:
     with replacing_folder(path) as temporary:
         for split, part in parts.items():
             metadata = {METADATA: json.dumps(part.card.to_json())}
-            write_table(part.frame.collect(), temporary / "data" / f"{split}.parquet", metadata=metadata)
+            (temporary / "data").mkdir(exist_ok=True)
+            _write_rows(part, temporary / "data" / f"{split}.parquet", metadata)
         write_text(temporary / "README.md", _dataset_page(suite.card, list(parts)))
     write_json(card_path(path), suite.card.to_json())
     return [path, card_path(path)]
@@ -106,7 +116,7 @@ def _read_file(path: Path) -> Suite | None:
 def _read_folder(path: Path) -> Suite | None:
     rows = path / "data" / f"{_SPLIT}.parquet"
     if not rows.is_file():
-        raise FileError(path, "is a folder, but no suite that acidtest wrote (no data/test.parquet)")
+        return None
     suite = _read_file(rows)
     control = path / "data" / "control.parquet"
     if suite is not None and control.exists():
