@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Self
 
@@ -102,21 +102,45 @@ class Suite:
 
         The fingerprint covers every column, whatever the order of rows and columns: all of them can change a number.
         """
-        rows, total, counts = 0, 0, dict[str, int]()
         columns = sorted(self.frame.collect_schema().names())
-        for batch in batches(self.frame.select(pl.col(columns).cast(pl.String))):
-            rows += batch.height
-            total += int(combined(digests(*batch.iter_columns(), salt=CROSS.join(columns))), 16)
-            for label, count in batch["label"].value_counts().iter_rows():
-                counts[label] = counts.get(label, 0) + count
+        total, counts = 0, dict[str, int]()
+
+        def count(batch: pl.DataFrame) -> None:
+            nonlocal total
+            texts = (batch[name].cast(pl.String) for name in columns)
+            total += int(combined(digests(*texts, salt=CROSS.join(columns))), 16)
+            for label, number in batch["label"].value_counts().iter_rows():
+                counts[label] = counts.get(label, 0) + number
+
+        visit_batches(self.frame, count)
         fingerprint = f"{total % 2**64:016x}"
+        rows = sum(counts.values())
         card = replace(self.card, rows=rows, labels=dict(sorted(counts.items())), fingerprint=fingerprint)
         return replace(self, card=card, control=self.control.sealed() if self.control else None)
 
 
-def batches(frame: pl.LazyFrame) -> Iterable[pl.DataFrame]:
-    """The frame in pieces, so that a suite larger than memory can pass through."""
-    return frame.collect_batches(maintain_order=True)
+def visit_batches(frame: pl.LazyFrame, visit: Callable[[pl.DataFrame], None]) -> None:
+    """Show the rows to a function piece by piece, in order, so that a suite larger than memory can pass through."""
+    # Polars waits for the visit to end before it makes more; its generator of batches would run ahead.
+    frame.sink_batches(lambda batch: visit(batch), maintain_order=True)
+
+
+def streamed(blocks: Callable[[Sequence[str]], Iterator[pl.DataFrame]], schema: Mapping[str, Any]) -> pl.LazyFrame:
+    """A frame that is made block by block when it is read; ``blocks`` is given the names of the columns wanted."""
+    from polars.io.plugins import register_io_source
+
+    def source(
+        with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _batch_size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        left = n_rows
+        for block in blocks(with_columns or list(schema)):
+            part = block if left is None else block.head(left)
+            left = None if left is None else left - part.height
+            yield part if predicate is None else part.filter(predicate)
+            if left == 0:
+                return
+
+    return register_io_source(source, schema=dict(schema), is_pure=True)
 
 
 def source_ids(name: str, premise: pl.Series, hypothesis: pl.Series, label: pl.Series) -> pl.Series:

@@ -1,10 +1,23 @@
-"""The heuristics of McCoy et al. (2019), told from words alone."""
+"""The heuristics of McCoy et al. (2019), told from words, and the constituent heuristic from trees."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import overload
+
 import polars as pl
 
+from acidtest.core.errors import AcidtestError
+from acidtest.sources.trees import Tree, is_clause, tree
+
+HEURISTICS = ("lexical_overlap", "subsequence", "constituent")
+"""Each a special case of the one before."""
+
 _WORD = r"[\p{L}\p{N}]+(?:['’\-][\p{L}\p{N}]+)*"
+
+Texts = pl.Series | list[str]
+Parses = pl.Series | list[str | None]
+Split = Callable[[pl.Series], pl.Series]
 
 
 def words(sentences: pl.Series) -> pl.Series:
@@ -12,18 +25,133 @@ def words(sentences: pl.Series) -> pl.Series:
     return sentences.str.to_lowercase().str.extract_all(_WORD)
 
 
-def lexical_overlap(premises: pl.Series, hypotheses: pl.Series) -> pl.Series:
+def glued_words(sentences: pl.Series) -> pl.Series:
+    """What stands between white space, lower-cased, as the scripts released with HANS take it: ``slept.``"""
+    return sentences.str.to_lowercase().str.extract_all(r"\S+")
+
+
+def lexical_overlap(premises: pl.Series, hypotheses: pl.Series, *, split: Split = words) -> pl.Series:
     """Whether every word of the hypothesis occurs in the premise; a hypothesis without words does not count."""
-    frame = pl.DataFrame({"premise": words(premises), "hypothesis": words(hypotheses)})
+    frame = pl.DataFrame({"premise": split(premises), "hypothesis": split(hypotheses)})
     outside = pl.col("hypothesis").list.set_difference("premise").list.len()
     return frame.select((outside == 0) & (pl.col("hypothesis").list.len() > 0)).to_series()
 
 
-def subsequence(premises: pl.Series, hypotheses: pl.Series) -> pl.Series:
+def subsequence(premises: pl.Series, hypotheses: pl.Series, *, split: Split = words) -> pl.Series:
     """Whether the words of the hypothesis stand in the premise one after another."""
-    frame = pl.DataFrame({"premise": words(premises), "hypothesis": words(hypotheses)})
+    frame = pl.DataFrame({"premise": split(premises), "hypothesis": split(hypotheses)})
     joined = [
         pl.concat_str(pl.lit(" "), pl.col(name).list.join(" "), pl.lit(" ")).alias(name) for name in frame.columns
     ]
     inside = pl.col("premise").str.contains(pl.col("hypothesis"), literal=True)
     return frame.select(joined).select(inside & (pl.col("hypothesis").str.len_chars() > 2)).to_series()
+
+
+@overload
+def heuristics(
+    premise: str,
+    hypothesis: str,
+    parses: str | None = None,
+    *,
+    hypothesis_parses: str | None = None,
+    faithful: bool = False,
+) -> dict[str, bool | None]: ...
+
+
+@overload
+def heuristics(
+    premise: Texts,
+    hypothesis: Texts,
+    parses: Parses | None = None,
+    *,
+    hypothesis_parses: Parses | None = None,
+    faithful: bool = False,
+) -> pl.DataFrame: ...
+
+
+def heuristics(
+    premise: str | Texts,
+    hypothesis: str | Texts,
+    parses: str | Parses | None = None,
+    *,
+    hypothesis_parses: str | Parses | None = None,
+    faithful: bool = False,
+) -> dict[str, bool | None] | pl.DataFrame:
+    """Which of the three heuristics would call a pair, or every pair of two columns, entailed.
+
+    The words of the hypothesis are all in the premise; they stand there one after another; they are a clause of it (or
+    another constituent, where ``hypothesis_parses`` show that the hypothesis is no clause itself). The last needs
+    ``parses``, the premise's in Penn brackets, or a premise that our own templates could have made; else it is None.
+    ``faithful`` does as the scripts released with the paper: words are split at white space, any constituent counts.
+    """
+    if isinstance(premise, str):
+        one = [None if text is None else pl.Series([text]) for text in (premise, hypothesis, parses, hypothesis_parses)]
+        return _told(*one, faithful=faithful).row(0, named=True)  # type: ignore[arg-type]
+    several = [
+        None if column is None else pl.Series(column, dtype=pl.String)
+        for column in (premise, hypothesis, parses, hypothesis_parses)
+    ]
+    return _told(*several, faithful=faithful)  # type: ignore[arg-type]
+
+
+def _told(
+    premises: pl.Series,
+    hypotheses: pl.Series,
+    parses: pl.Series | None,
+    hypothesis_parses: pl.Series | None,
+    *,
+    faithful: bool,
+) -> pl.DataFrame:
+    split = glued_words if faithful else words
+    run = subsequence(premises, hypotheses, split=split)
+    # Only what is a subsequence can be a constituent, and few pairs are.
+    rows = run.fill_null(False).arg_true()
+    trees = _trees(premises[rows], None if parses is None else parses[rows])
+    own = [None] * len(rows) if hypothesis_parses is None else [_tree(text) for text in hypothesis_parses[rows]]
+    told = [
+        None if found is None else _is_constituent(text, found, own=other, faithful=faithful)
+        for text, found, other in zip(hypotheses[rows], trees, own, strict=True)
+    ]
+    constituent = pl.Series([False] * len(run), dtype=pl.Boolean)
+    if len(rows):
+        constituent = constituent.scatter(rows, pl.Series(told, dtype=pl.Boolean))
+    columns = (lexical_overlap(premises, hypotheses, split=split), run, constituent)
+    return pl.DataFrame(dict(zip(HEURISTICS, columns, strict=True)))
+
+
+def _trees(premises: pl.Series, parses: pl.Series | None) -> list[Tree | None]:
+    """The trees given, and for premises without one the tree of the template that could have made it."""
+    from acidtest.sources.recognition import recogniser
+
+    given = pl.Series([None] * len(premises), dtype=pl.String) if parses is None else parses
+    without = given.fill_null("") == ""
+    if without.any():
+        made = recogniser().parses(premises.filter(without))
+        given = given.scatter(without.arg_true(), made)
+    return [_tree(text) for text in given]
+
+
+def _tree(text: str | None) -> Tree | None:
+    if not text:
+        return None
+    try:
+        return tree(text)
+    except ValueError as error:
+        shown = text if len(text) <= 80 else f"{text[:80]}…"
+        raise AcidtestError(f"{shown!r} is no parse in Penn brackets: {error}") from error
+
+
+def _is_constituent(hypothesis: str, premise: Tree, *, own: Tree | None, faithful: bool) -> bool:
+    wanted = _letters([hypothesis.lower()])
+    any_phrase = faithful or (own is not None and not _is_clause(own))
+    return any(_letters(part.words) == wanted for part in premise.parts if any_phrase or is_clause(part.label))
+
+
+def _is_clause(root: Tree) -> bool:
+    top = root.children[0]
+    return is_clause(root.label) or (root.label in ("ROOT", "TOP", "") and isinstance(top, Tree) and _is_clause(top))
+
+
+def _letters(parts: Iterable[str]) -> str:
+    # Treebanks split "don't" into two words and texts do not: letters alone are the same in both.
+    return "".join(character for part in parts for character in part if character.isalnum())

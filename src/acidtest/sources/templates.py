@@ -1,26 +1,30 @@
 """Sentence templates filled from word lists, thousands at a time.
 
-A template is a premise of slots and fixed words, and a hypothesis made only of premise words. After its
-phrases are expanded it becomes a *variant*: a row of word lists, one per premise position, and the
-positions copied into the hypothesis. All the fillings of a variant are numbered, and a keyed permutation
-of the numbers gives them in random order without repetition.
+A template is a premise and a hypothesis, both trees over slots and fixed words; the hypothesis is made only of premise
+words. After its phrases are expanded it becomes a *variant*: a row of word lists, one per premise position, and the
+positions copied into the hypothesis. All the fillings of a variant are numbered, and a keyed permutation of the numbers
+gives them in random order without repetition. ``sources/rendering.py`` turns them into text and parses.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from math import prod
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.draws import U64, Draws, shuffled
+from acidtest.sources.rendering import Form, Rendering, Side, leaves
+from acidtest.sources.trees import Tree, tree, trees
 
 Index = npt.NDArray[np.int64]
+Which = Literal["premise", "hypothesis"]
 
 SLOT = re.compile(r"([A-Z]+)(\d*|:\w+)")
 _OVERSHOOT = 1.4
@@ -28,7 +32,10 @@ _OVERSHOOT = 1.4
 
 @dataclass(frozen=True)
 class Template:
-    """A premise and a hypothesis of slots (``N1``), phrases (``VP1``) and fixed words, in lower case."""
+    """A premise and a hypothesis as trees over slots (``N1``), phrases (``VP1``) and fixed words in lower case.
+
+    ``VPASS1/VBN`` is a slot whose word is that part of speech here, whatever its list says.
+    """
 
     premise: str
     hypothesis: str
@@ -39,28 +46,54 @@ class Template:
 
 @dataclass(frozen=True)
 class Phrase:
-    """One way to expand a phrase name into slots and words."""
+    """One way to expand a phrase name into a tree, or several side by side."""
 
     expansion: str
     weight: float
 
 
 @dataclass(frozen=True)
-class Lexicon:
-    """The words of each slot, the lemma of each word, and which verbs may imply which."""
+class Word:
+    """A word or several that fill one slot.
 
-    words: Mapping[str, Sequence[str]]
-    lemmas: Mapping[str, str]
-    implications: frozenset[tuple[str, str]] = frozenset()
+    ``parse`` is the part of speech, or the whole bracketing of several words; an asterisk in it stands for what follows
+    in the same phrase: ``(IN across) (PP (IN from) *)``.
+    """
+
+    text: str
+    parse: str = "NN"
+    lemma: str = ""
+    implies: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The words of each slot, and the parts of speech of the words templates are made of."""
+
+    words: Mapping[str, Sequence[Word]]
+    fixed: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Filled:
-    """Sentences as rows of token numbers, with the variant each row comes from."""
+    """Premises as rows of token numbers, the last of them blank, with the variant each row comes from."""
 
     variant: Index
     premise: Index
-    hypothesis: Index
+
+    def __getitem__(self, rows: slice | Index) -> Filled:
+        """Some of the rows."""
+        return Filled(self.variant[rows], self.premise[rows])
+
+    @property
+    def compact(self) -> Filled:
+        """The same in small integers, for keeping."""
+        return Filled(self.variant.astype(np.int16), self.premise.astype(np.int16))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Filled]) -> Filled:
+        """Several one after another."""
+        return cls(np.concatenate([part.variant for part in parts]), np.concatenate([part.premise for part in parts]))
 
 
 class Tokens:
@@ -69,13 +102,15 @@ class Tokens:
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
         self._starts = {"": 0}
-        self.words = [""]
+        self.words = [Word("", parse="")]
         self.lemmas = [""]
 
-    def choices(self, name: str) -> Sequence[str]:
+    def choices(self, name: str) -> Sequence[Word]:
         """The words that may stand at a position: a slot's, or the one fixed word."""
         slot = _slot(name)
-        return self._lexicon.words[slot] if slot else (name,)
+        if slot:
+            return self._lexicon.words[slot]
+        return (Word(name, parse=self._lexicon.fixed.get(name, "")),)
 
     def start(self, name: str) -> int:
         """The number of the first of these words."""
@@ -83,7 +118,7 @@ class Tokens:
         if (slot or name) not in self._starts:
             self._starts[slot or name] = len(self.words)
             self.words += self.choices(name)
-            self.lemmas += [self._lexicon.lemmas.get(word, word) if slot else "" for word in self.choices(name)]
+            self.lemmas += [word.lemma or word.text if slot else "" for word in self.choices(name)]
         return self._starts[slot or name]
 
     def lemma_numbers(self) -> npt.NDArray[np.int16]:
@@ -93,38 +128,83 @@ class Tokens:
 
 
 class Grammar:
-    """Templates compiled against a lexicon into arrays: one row per variant, one column per position."""
+    """Templates compiled against a lexicon into arrays: one row per variant, one column per position.
+
+    ``spaced`` sets punctuation apart, as the published HANS does.
+    """
 
     def __init__(
-        self, templates: Sequence[Template], phrases: Mapping[str, Sequence[Phrase]], lexicon: Lexicon
+        self,
+        templates: Sequence[Template],
+        phrases: Mapping[str, Sequence[Phrase]],
+        lexicon: Lexicon,
+        *,
+        spaced: bool = False,
     ) -> None:
-        self._implications = lexicon.implications
-        variants = [
+        self.variants = [
             variant for number, template in enumerate(templates) for variant in _variants(number, template, phrases)
         ]
-        self.template = np.array([variant.template for variant in variants], dtype=np.int64)
-        self.share = np.array([variant.share for variant in variants])
-        self.names = [" ".join([*variant.premise, "->", *variant.hypothesis]) for variant in variants]
-        blank = max(len(variant.premise) for variant in variants)
-        premises = [[*variant.premise, *[""] * (blank + 1 - len(variant.premise))] for variant in variants]
-        tokens = Tokens(lexicon)
-        self._first = np.array([[tokens.start(name) for name in row] for row in premises], dtype=np.int64)
-        self._sizes = np.array([[len(tokens.choices(name)) for name in row] for row in premises], dtype=np.uint64)
-        self._doubled = np.array([any(_doubled(tokens.choices(name)) for name in row) for row in premises])
-        self._copied = _positions(premises, [variant.hypothesis for variant in variants], blank=blank)
-        chosen = [templates[variant.template] for variant in variants]
+        self.template = np.array([variant.template for variant in self.variants], dtype=np.int64)
+        self.share = np.array([variant.share for variant in self.variants])
+        self.names = [" ".join([*variant.premise, "->", *variant.hypothesis]) for variant in self.variants]
+        blank = max(len(variant.premise) for variant in self.variants)
+        premises = [[*variant.premise, *[""] * (blank + 1 - len(variant.premise))] for variant in self.variants]
+        self.tokens = Tokens(lexicon)
+        self._first = np.array([[self.tokens.start(name) for name in row] for row in premises], dtype=np.int64)
+        self._sizes = np.array([[len(self.tokens.choices(name)) for name in row] for row in premises], dtype=np.uint64)
+        self._doubled = np.array([any(_doubled(self.tokens.choices(name)) for name in row) for row in premises])
+        chosen = [templates[variant.template] for variant in self.variants]
         self.trigger = np.array([_found(row, t.trigger) for row, t in zip(premises, chosen, strict=True)])
         self._implying = np.array(
             [[_found(row, verb) for verb in t.unless_implied] for row, t in zip(premises, chosen, strict=True)]
         )
         self.fillings = np.array([prod(map(int, row)) for row in self._sizes], dtype=np.int64)
-        self._tokens = tokens.words
-        self._lemmas = tokens.lemma_numbers()
+        self._texts = [word.text for word in self.tokens.words]
+        self._lemmas = self.tokens.lemma_numbers()
+        self._spaced = spaced
+        self._renderings: dict[tuple[Which, Form], Rendering] = {}
 
     @property
-    def tokens(self) -> Sequence[str]:
-        """The word of each token number; number 0 is no word."""
-        return self._tokens
+    def width(self) -> int:
+        """Columns of a row of tokens: those of the longest premise, and a blank one."""
+        return int(self._first.shape[1])
+
+    def rendered(self, filled: Filled, which: Which, form: Form) -> pl.Series:
+        """The premises or hypotheses of some fillings: as text, as a parse, or as a binary parse."""
+        return self._rendering(which, form).of(filled.variant, filled.premise)
+
+    def words_at(self, filled: Filled, position: Index) -> pl.Series:
+        """The word at a premise position of each row, null where the position is -1."""
+        token = filled.premise[np.arange(len(position)), np.maximum(position, 0)]
+        return pl.Series([None, *self._texts[1:]], dtype=pl.String).gather(np.where(position >= 0, token, 0))
+
+    def _rendering(self, which: Which, form: Form) -> Rendering:
+        if (which, form) not in self._renderings:
+            sides = [self._side(variant, which) for variant in self.variants]
+            columns = [
+                list(range(len(variant.premise))) if which == "premise" else variant.copied for variant in self.variants
+            ]
+            blank = self._first.shape[1] - 1
+            self._renderings[which, form] = Rendering(
+                sides, columns, tokens=self.tokens, form=form, blank=blank, spaced=self._spaced
+            )
+        return self._renderings[which, form]
+
+    def _side(self, variant: Variant, which: Which) -> Side:
+        tree_ = variant.premise_tree if which == "premise" else variant.hypothesis_tree
+        return leaves(Tree("ROOT", (self._tagged(tree_),)), variant.asked(which))
+
+    def _tagged(self, root: Tree) -> Tree:
+        """The tree with a part of speech over every leaf: the one asked for, else that of the first word it may be."""
+        children = list[Tree | str]()
+        for child in root.children:
+            if isinstance(child, Tree):
+                children.append(self._tagged(child))
+            else:
+                name, _, tag = child.partition("/")
+                own = self.tokens.choices(name)[0].parse
+                children.append(Tree(tag or _first_tag(own), (name,)))
+        return Tree(root.label, tuple(children))
 
     def filled(self, wanted: Index, draws: Draws) -> Filled:
         """The first ``wanted[v]`` valid fillings of each variant, in the order of its permutation.
@@ -141,10 +221,11 @@ class Grammar:
             rank = turn(filled.variant)
             enough = np.bincount(filled.variant, minlength=len(most)) >= wanted
             done = enough | (tries == most)
-            parts.append(_taken(filled, np.flatnonzero(done[filled.variant] & (rank < wanted[filled.variant]))))
+            parts.append(filled[np.flatnonzero(done[filled.variant] & (rank < wanted[filled.variant]))])
             todo = todo[~done[todo]]
             tries[todo] = np.minimum(tries[todo] * 2, most[todo])
-        return _joined(parts, self._sizes.shape[1], self._copied.shape[1])
+        nothing = Filled(np.zeros(0, dtype=np.int64), np.zeros((0, self._first.shape[1]), dtype=np.int64))
+        return Filled.joined([nothing, *parts])
 
     def _candidates(self, variants: Index, tries: Index, keys: U64) -> Filled:
         variant = np.repeat(variants, tries)
@@ -154,8 +235,8 @@ class Grammar:
             sizes = self._sizes[variant, position]
             premise[:, position] += (number % sizes).astype(np.int64)
             number //= sizes
-        filled = Filled(variant, premise, np.take_along_axis(premise, self._copied[variant], axis=1))
-        return _taken(filled, np.flatnonzero(self._valid(filled)))
+        filled = Filled(variant, premise)
+        return filled[np.flatnonzero(self._valid(filled))]
 
     def _valid(self, filled: Filled) -> npt.NDArray[np.bool_]:
         # A repeated noun or verb ("the judge thanked the judge") leaves the label undefined.
@@ -171,35 +252,48 @@ class Grammar:
         implied = np.zeros(len(filled.variant), dtype=np.bool_)
         rows = np.flatnonzero(self._implying[filled.variant, 0] >= 0)
         pairs = filled.premise[rows[:, None], self._implying[filled.variant[rows]]]
-        known = self._implications
-        implied[rows] = [(self._tokens[verb], self._tokens[other]) in known for verb, other in pairs.tolist()]
+        words = self.tokens.words
+        implied[rows] = [words[other].text in words[verb].implies for verb, other in pairs.tolist()]
         return implied
 
     def _first_of_its_words(self, filled: Filled, rows: Index) -> npt.NDArray[np.bool_]:
         """Whether no earlier row reads the same; a list may hold a word twice to make it likelier."""
-        number = {word: token for token, word in reversed(list(enumerate(self._tokens)))}
-        same = np.array([number[word] for word in self._tokens])
+        number = {word: token for token, word in reversed(list(enumerate(self._texts)))}
+        same = np.array([number[word] for word in self._texts])
         sentences = np.column_stack([filled.variant[rows], same[filled.premise[rows]]])
         first = np.zeros(len(rows), dtype=np.bool_)
         first[np.unique(sentences, axis=0, return_index=True)[1]] = True
         return first
 
 
-def sentences(tokens: Sequence[str], rows: Index, *, spaced: bool = False) -> pl.Series:
-    """Rows of token numbers as text: first letter capital, no space before punctuation unless ``spaced``."""
-    follow = [token if token in (".", ",") and not spaced else f" {token}" if token else "" for token in tokens]
-    begin = [token[:1].upper() + token[1:] for token in tokens]
-    columns = [pl.Series("0", begin).gather(rows[:, 0])]
-    columns += [pl.Series(str(j), follow).gather(rows[:, j]) for j in range(1, rows.shape[1])]
-    return pl.DataFrame(columns).select(pl.concat_str(pl.all())).to_series()
-
-
 @dataclass(frozen=True)
-class _Variant:
+class Variant:
+    """A template whose phrases are expanded: only words are left open."""
+
     template: int
     share: float
-    premise: list[str]
-    hypothesis: list[str]
+    premise_tree: Tree
+    hypothesis_tree: Tree
+
+    @property
+    def premise(self) -> list[str]:
+        """The names of the premise's positions."""
+        return [leaf.partition("/")[0] for leaf in self.premise_tree.leaves]
+
+    @property
+    def hypothesis(self) -> list[str]:
+        """The names of the hypothesis's positions."""
+        return [leaf.partition("/")[0] for leaf in self.hypothesis_tree.leaves]
+
+    @property
+    def copied(self) -> list[int]:
+        """The premise position each word of the hypothesis is copied from."""
+        return [self.premise.index(name) for name in self.hypothesis]
+
+    def asked(self, which: Which) -> frozenset[int]:
+        """The positions whose part of speech the template asks for."""
+        side = self.premise_tree if which == "premise" else self.hypothesis_tree
+        return frozenset(place for place, leaf in enumerate(side.leaves) if "/" in leaf)
 
 
 def _slot(name: str) -> str | None:
@@ -207,38 +301,47 @@ def _slot(name: str) -> str | None:
     return match[1] if match else None
 
 
-def _variants(number: int, template: Template, phrases: Mapping[str, Sequence[Phrase]]) -> Iterator[_Variant]:
+def _variants(number: int, template: Template, phrases: Mapping[str, Sequence[Phrase]]) -> Iterator[Variant]:
     """Every way to expand the phrases of a template, with its share of the template's weight."""
-    names = [name for name in template.premise.split() if _slot(name) in phrases]
+    premise, hypothesis = tree(template.premise), tree(template.hypothesis)
+    names = [name for name in premise.leaves if _slot(name) in phrases]
     ways = [phrases[_slot(name) or ""] for name in names]
     for choice in product(*ways):
         parts = [phrase.weight / sum(other.weight for other in way) for phrase, way in zip(choice, ways, strict=True)]
-        inside = {name: _renamed(phrase.expansion, name) for name, phrase in zip(names, choice, strict=True)}
-        yield _Variant(
-            number, template.weight * prod(parts), _spelt(template.premise, inside), _spelt(template.hypothesis, inside)
-        )
+        inside = {name: _renamed(trees(phrase.expansion), name) for name, phrase in zip(names, choice, strict=True)}
+        yield Variant(number, template.weight * prod(parts), _spelt(premise, inside), _spelt(hypothesis, inside))
 
 
-def _renamed(expansion: str, phrase: str) -> list[str]:
+def _renamed(expansion: Sequence[Tree | str], phrase: str) -> list[Tree | str]:
     """The slots of a phrase marked with its name, so that VP1 and VP2 draw their own words."""
-    return [f"{name}:{phrase}" if _slot(name) else name for name in expansion.split()]
-
-
-def _spelt(text: str, inside: Mapping[str, list[str]]) -> list[str]:
-    return [name for word in text.split() for name in inside.get(word, [word])]
-
-
-def _doubled(words: Sequence[str]) -> bool:
-    return len(set(words)) < len(words)
-
-
-def _positions(premises: list[list[str]], hypotheses: list[list[str]], *, blank: int) -> Index:
-    """For each hypothesis the premise positions its words are copied from, padded with a blank position."""
-    width = max(map(len, hypotheses))
-    rows = [
-        [premise.index(token) for token in hypothesis] for premise, hypothesis in zip(premises, hypotheses, strict=True)
+    return [
+        Tree(part.label, tuple(_renamed(part.children, phrase)))
+        if isinstance(part, Tree)
+        else f"{part}:{phrase}"
+        if _slot(part)
+        else part
+        for part in expansion
     ]
-    return np.array([row + [blank] * (width - len(row)) for row in rows], dtype=np.int64)
+
+
+def _spelt(root: Tree, inside: Mapping[str, list[Tree | str]]) -> Tree:
+    children = list[Tree | str]()
+    for child in root.children:
+        if isinstance(child, Tree):
+            children.append(_spelt(child, inside))
+        else:
+            children += inside.get(child, [child])
+    return Tree(root.label, tuple(children))
+
+
+def _first_tag(parse: str) -> str:
+    """``IN`` of ``IN``, of ``(IN in) (NN case)`` and of ``(PP (IN of) …)``."""
+    first = trees(parse)[0] if "(" in parse else parse
+    return first.label if isinstance(first, Tree) else first
+
+
+def _doubled(words: Sequence[Word]) -> bool:
+    return len({word.text for word in words}) < len(words)
 
 
 def _found(row: list[str], token: str) -> int:
@@ -250,16 +353,3 @@ def turn(variant: Index) -> Index:
     starts = np.flatnonzero(np.diff(variant, prepend=-1))
     sizes = np.diff(np.append(starts, len(variant)))
     return np.arange(len(variant)) - np.repeat(starts, sizes)
-
-
-def _taken(filled: Filled, rows: Index) -> Filled:
-    return Filled(filled.variant[rows], filled.premise[rows], filled.hypothesis[rows])
-
-
-def _joined(parts: list[Filled], width: int, hypothesis_width: int) -> Filled:
-    empty = np.zeros(0, dtype=np.int64)
-    return Filled(
-        np.concatenate([empty, *(part.variant for part in parts)]),
-        np.concatenate([np.zeros((0, width), dtype=np.int64), *(part.premise for part in parts)]),
-        np.concatenate([np.zeros((0, hypothesis_width), dtype=np.int64), *(part.hypothesis for part in parts)]),
-    )
