@@ -3,10 +3,13 @@
 The truth of simulated data is known: a 95 % interval should cover it in 95 draws of 100, and a test at 0.05 should
 reject a true null in at most 5. ``textbook`` is the plain form on the same data: the percentile bootstrap; with fewer
 than 30 groups t with groups minus one degrees of freedom; neither with any care for groups that all agree. For grouped
-tests it is exact McNemar, as if rows were independent.
+tests it is exact McNemar, as if rows were independent; for sums of rates the normal interval and test with the variance
+that strata leave.
 Wilson and Clopper–Pearson are summed over all outcomes instead of simulated, so they have no Monte-Carlo error.
 
-    .venv/bin/python benchmarks/coverage.py [--draws 1000]
+    .venv/bin/python benchmarks/coverage.py [--draws 1000] [--only TABLE]
+
+With ``--only``, part of a table's name, nothing is written.
 """
 
 from __future__ import annotations
@@ -188,6 +191,53 @@ def unpaired_p(rng: np.random.Generator, draw: int, groups: tuple, design: Desig
     return test.p, math.nan
 
 
+# Coefficients of the contrasts of analysis/contamination.py: one pair of cells, four, and four of either model.
+CONTRASTS = {"words": (1, -1), "both": (1, -1, -1, 1), "excess": (1, -1, -1, 1, -1, 1, 1, -1)}
+CELL_RATES = {
+    "0.02": (0.02,),
+    "0.5": (0.5,),
+    "0.98": (0.98,),
+    "0.02-0.98": (0.02, 0.98, 0.5, 0.1, 0.9),
+    "0 and 1": (0.0, 1.0),
+}
+UNLIKE_CELLS = ((0.98, 0.02, 0.02, 0.02), (0.9, 0.1, 0.05, 0.02), (0.3, 0.02, 0.3, 0.02))
+
+
+def sum_of_rates(
+    rng: np.random.Generator, coefficients: tuple, n: int, strata: int, rates: tuple, uneven: bool
+) -> list[tuple[float, intervals.StratifiedRate]]:
+    """Cells of n rows each in strata whose rates are the cell's in turn; uneven: sizes and weights of strata differ."""
+    members = np.repeat(np.arange(strata), np.resize([3, 1, 2], strata)) if uneven else np.arange(strata)
+    members = np.resize(members, n)
+    weights = np.resize([0.5, 1.5, 1.0], strata)[members] if uneven else np.ones(n)
+    parts = []
+    for coefficient, own in zip(coefficients, rates, strict=True):
+        values = rng.random(n) < np.resize(own, strata)[members]
+        parts.append((coefficient, intervals.StratifiedRate.of(values, strata=members, weights=weights)))
+    return parts
+
+
+def plain_sum(parts: list[tuple[float, intervals.StratifiedRate]]) -> tuple[float, float]:
+    """Value and standard error by the textbook."""
+    variances = [(part.squares * part.rates * (1 - part.rates)).sum() * factor**2 for factor, part in parts]
+    return sum(factor * part.value for factor, part in parts), math.sqrt(sum(variances))
+
+
+def sum_interval(rng: np.random.Generator, draw: int, *design) -> tuple[Ends, Ends]:
+    """``combination`` of cells."""
+    parts = sum_of_rates(rng, *design)
+    ours, (value, error) = intervals.combination(parts), plain_sum(parts)
+    return (ours.low, ours.high), (value - 1.96 * error, value + 1.96 * error)
+
+
+def sum_p(rng: np.random.Generator, draw: int, *design) -> tuple[float, float]:
+    """p of ``combination_test`` on cells whose contrast is 0."""
+    parts = sum_of_rates(rng, *design)
+    value, error = plain_sum(parts)
+    plain = 2 * stats.norm.sf(abs(value) / error) if error else float(value == 0)
+    return significance.combination_test(parts).p, plain
+
+
 def exact_rate(kind: str, n: int, truth: float) -> tuple[float, float]:
     """Coverage and mean width of ``rate`` on independent rows (``Wilson``) or of Clopper–Pearson, without chance."""
     chances = stats.binom.pmf(np.arange(n + 1), n, truth)
@@ -254,7 +304,29 @@ def cells(draws: int) -> Iterator[Cell]:
                 setting = f"rates {truths[0]} and {truths[1]}, {design or 'independent rows'}"
                 arguments = ("unpaired_difference", truths[0] - truths[1], groups, truths, design)
                 yield Cell("unpaired differences", f"{groups[0]} and {groups[1]} groups", setting, draws, arguments)
+    for name, setting, truth, design in sums():
+        arguments = ("sum_interval", truth, *design)
+        yield Cell("sums of stratified rates", name, setting, draws, arguments)
     yield from null_cells(draws)
+
+
+def sums() -> Iterator[tuple[str, str, float, tuple]]:
+    """Contrasts of cells that are alike and of cells that are not: name, setting, truth and design.
+
+    Strata are as numerous as the templates of one heuristic, or of all, where it is wrong.
+    """
+    for contrast, coefficients in CONTRASTS.items():
+        for n in (50, 200, 1_000):
+            name = f"{contrast}, {n} rows a cell"
+            for strata, uneven in ((5, True), (38, False), (38, True)):
+                shape = f"{strata} {'uneven' if uneven else 'even'} strata"
+                for rates, own in CELL_RATES.items():
+                    design = (coefficients, n, strata, (own,) * len(coefficients), uneven)
+                    yield name, f"rates {rates}, {shape}", 0.0, design
+            for unlike in UNLIKE_CELLS if contrast == "both" else ():
+                truth = math.fsum(coefficient * rate for coefficient, rate in zip(coefficients, unlike, strict=True))
+                design = (coefficients, n, 38, tuple((rate,) for rate in unlike), True)
+                yield name, f"rates {', '.join(map(str, unlike))}, 38 uneven strata", truth, design
 
 
 def null_cells(draws: int) -> Iterator[Cell]:
@@ -273,6 +345,9 @@ def null_cells(draws: int) -> Iterator[Cell]:
             name = f"unpaired permutation, 3 x {groups[0]} and 3 x {groups[1]} groups"
             setting = f"3 strata, {design or 'independent rows'}"
             yield Cell(table, name, setting, draws, ("unpaired_p", None, groups, design))
+    for name, setting, truth, design in sums():
+        if name.startswith("both") and "38 uneven" in setting and abs(truth) < 1e-9:
+            yield Cell(table, f"sum of rates, {name}", setting, draws, ("sum_p", None, *design))
 
 
 def printed(outcomes: list[Outcome]) -> None:
@@ -292,7 +367,9 @@ def printed(outcomes: list[Outcome]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=1_000)
-    chosen = list(cells(parser.parse_args().draws))
+    parser.add_argument("--only", default="")
+    asked = parser.parse_args()
+    chosen = [cell for cell in cells(asked.draws) if asked.only in f"{cell.table}: {cell.name}"]
     outcomes = []
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for number, each in enumerate(pool.map(outcome, chosen), start=1):
@@ -300,6 +377,8 @@ def main() -> None:
             outcomes.append(each)
     print(file=sys.stderr)
     printed(outcomes)
+    if asked.only:
+        return
     RESULT.parent.mkdir(parents=True, exist_ok=True)
     rows = [{name: None if value != value else value for name, value in asdict(each).items()} for each in outcomes]
     RESULT.write_text(

@@ -10,17 +10,20 @@ less than they promise when groups are few, unequal or nearly all right, so they
 - the bootstrap is expanded to that variance and its t quantile (Hesterberg 2015), for rates accelerated as well
   (BCa). Strata of few groups each, and rates whose variance rests on a handful of many groups, get the t interval.
 
+Sums and differences of several rates of independent rows in strata (``combination``) have a closed form.
+
 ``benchmarks/coverage.py`` measures what this gains and what is left to be desired.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv, expit, logit, ndtri, stdtrit
+from scipy.special import betaincinv, expit, log_ndtr, logit, ndtri, stdtrit
 
 from acidtest.analysis.resampling import (
     Floats,
@@ -45,7 +48,7 @@ def wilson(successes: int, n: int, *, confidence: float = 0.95) -> Interval:
     """Wilson's score interval for a rate of independent rows; NaN when there are none."""
     if n == 0:
         return Interval(math.nan, math.nan, "Wilson")
-    z = float(-ndtri((1 - confidence) / 2))
+    z = _quantile(confidence)
     share = successes / n
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     reach = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
@@ -140,6 +143,102 @@ def unpaired_difference(
 
 
 @dataclass(frozen=True, slots=True)
+class StratifiedRate:
+    """A weighted rate of independent 0/1 rows in strata, reduced to what its interval needs.
+
+    For every stratum ``shares`` holds its part of the weight, ``rates`` the rate within it and ``squares`` the sum of
+    the squared weights of its rows, where all weights add up to 1. Without rows there are no strata.
+    """
+
+    n: int
+    shares: Floats
+    rates: Floats
+    squares: Floats
+
+    @classmethod
+    def of(
+        cls, values: npt.ArrayLike, *, strata: npt.ArrayLike | None = None, weights: npt.ArrayLike | None = None
+    ) -> StratifiedRate:
+        """From rows, each with the code of its stratum and a weight above 0; lone rows of strata are put together."""
+        column = np.asarray(values, dtype=np.float64)
+        if not binary(column):
+            raise ValueError("a stratified rate takes right (1) and wrong (0) only")
+        if column.size == 0:
+            return cls(0, np.zeros(0), np.zeros(0), np.zeros(0))
+        own = None if weights is None else np.asarray(weights, dtype=np.float64)
+        totals = group_totals(column, strata=strata, weights=own)
+        parts = totals.sizes / totals.sizes.sum()
+        shares, right, squares = (
+            np.bincount(totals.strata, each).astype(np.float64) for each in (parts, parts * column, parts**2)
+        )
+        return cls(column.size, shares, right / shares, squares)
+
+    @property
+    def value(self) -> float:
+        """The weighted mean over rows; NaN without rows."""
+        if self.unanimous:
+            return float(self.rates[0])
+        return float(self.shares @ self.rates) if self.n else math.nan
+
+    @property
+    def unanimous(self) -> bool:
+        """Whether all rows are right or all are wrong."""
+        return self.n > 0 and bool((self.rates == self.rates[0]).all()) and self.rates[0] in (0, 1)
+
+    def reach(self, z: float) -> tuple[float, float]:
+        """How far the interval reaches below and above the value, z being the normal quantile of its confidence.
+
+        Wilson's equation, |p - value| = z sd(p), with the variance that strata leave. Above the value p is
+        followed by letting each wrong row turn right with the same chance, below it the other way round: so one
+        stratum gets Wilson's interval, strata that are all right or all wrong still have room, and no end leaves
+        [0, 1]. Where all rows agree it is Clopper and Pearson's, on the number of rows that the weights are worth.
+        """
+        return self._above(1 - self.rates, z), self._above(self.rates, z)
+
+    def interval(self, *, confidence: float = 0.95) -> Interval:
+        """The interval of the rate alone."""
+        below, above = self.reach(_quantile(confidence))
+        method = "Clopper–Pearson" if self.unanimous else "stratified Wilson"
+        return Interval(self.value - below, self.value + above, method)
+
+    def _above(self, rates: Floats, z: float) -> float:
+        if not self.n:
+            return math.nan
+        room = float(self.shares @ (1 - rates))
+        if room <= 0 or rates.max() == 0:
+            # Chance tail ** (1 / n) of going unseen; the tail may be too small for anything but its logarithm.
+            return -math.expm1(float(log_ndtr(-z)) * float(self.squares.sum())) if room > 0 else 0.0
+        # p(1 - p) within a stratum is too small on average by its rows' part in it. Wilson leaves that of the whole.
+        lone = self.squares / self.shares**2
+        corrected = (1 - self.squares.sum()) / np.maximum(1 - lone, 1e-12)
+        now = float((self.squares * rates * (1 - rates) * corrected).sum())
+        then = float((self.squares * (1 - rates) ** 2).sum())
+        # With chance t the rate has moved by t * room, and its variance is (1 - t)(now + t * then): a quadratic in t.
+        square, linear = room**2 + z * z * then, z * z * (then - now)
+        return room * (linear + math.sqrt(linear**2 + 4 * square * z * z * now)) / (2 * square)
+
+
+def combination(parts: Sequence[tuple[float, StratifiedRate]], *, confidence: float = 0.95) -> Estimate:
+    """Sum of independent rates, each times its coefficient, with its interval (MOVER, Zou and Donner 2008).
+
+    The distance to each end is the intervals' distances in square, as in Newcombe's hybrid, which this is for
+    coefficients 1 and -1. A part without rows: NaN with a note.
+    """
+    n = sum(rate.n for _, rate in parts)
+    value = sum(coefficient * rate.value for coefficient, rate in parts)
+    if math.isnan(value):
+        return Estimate(math.nan, n=n, groups=n, note="no rows on one side")
+    below, above = combined_reach(parts, _quantile(confidence))
+    method = f"MOVER of {len(parts)} stratified Wilson intervals"
+    return Estimate(value, value - below, value + above, n, n, method)
+
+
+def combined_reach(parts: Sequence[tuple[float, StratifiedRate]], z: float) -> tuple[float, float]:
+    """How far the interval of a combination reaches below and above its value."""
+    return _hybrid([(coefficient, *rate.reach(z)) for coefficient, rate in parts])
+
+
+@dataclass(frozen=True, slots=True)
 class _Draws:
     """What a bootstrap needs besides the data."""
 
@@ -206,12 +305,24 @@ def _contrast(first: Estimate, second: Estimate, *, left_out: int) -> Estimate:
     if not (first.known and second.known):
         return Estimate(math.nan, n=n, groups=groups, note=note or "no rows on one side")
     value = first.value - second.value
-    low = value - math.hypot(first.value - first.low, second.high - second.value)
-    high = value + math.hypot(first.high - first.value, second.value - second.low)
+    below, above = _hybrid(
+        [(sign, side.value - side.low, side.high - side.value) for sign, side in ((1, first), (-1, second))]
+    )
+    low, high = value - below, value + above
     if math.isnan(low):
         return Estimate(value, n=n, groups=groups, note="; ".join(filter(None, (first.note or second.note, note))))
     method = first.method if first.method == second.method else f"{first.method} and {second.method}"
     return Estimate(value, low, high, n, groups, f"Newcombe's hybrid of two intervals ({method})", note)
+
+
+def _hybrid(reaches: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
+    """Distances below and above a sum, given coefficient, distance below and distance above of each part."""
+    turned = [(c * below, c * above) if c > 0 else (c * above, c * below) for c, below, above in reaches]
+    return math.hypot(*(below for below, _ in turned)), math.hypot(*(above for _, above in turned))
+
+
+def _quantile(confidence: float) -> float:
+    return float(-ndtri((1 - confidence) / 2))
 
 
 def _t_interval(totals: Totals, bounds: tuple[float, float], *, confidence: float) -> Interval:

@@ -13,29 +13,46 @@ import polars as pl
 
 @dataclass(frozen=True)
 class PublishedScore:
-    """One number of a paper: whose, where it stands, which slice (factor → value; empty for the whole suite)."""
+    """One number of a paper: whose, where it stands, which slice (factor → value; empty for the whole suite).
+
+    ``condition`` says what was done to the system, or that it is people; empty for a system trained as usual.
+    """
 
     suite: str
     system: str
     source: str
+    condition: str
     by: dict[str, str]
     value: float
 
     def to_json(self) -> dict[str, Any]:
         """As results.json holds it."""
-        return {"system": self.system, "source": self.source, "by": self.by, "value": self.value}
+        return {name: getattr(self, name) for name in ("system", "source", "condition", "by", "value")}
 
 
 def published_scores(suite: str) -> list[PublishedScore]:
-    """Every published number for a suite, none when there is none."""
-    return [score for score in _scores() if score.suite == suite]
+    """Every published number for a suite, none when there is none.
+
+    What follows a colon in the suite's name, as in ``hans:words=fresh``, makes no difference: the numbers are there to
+    be compared with. Numbers about other data, such as the accuracy on MNLI of the systems in a table, have that
+    data's name, ``mnli``.
+    """
+    name = suite.partition(":")[0]
+    return [score for score in _scores() if score.suite == name]
 
 
 @cache
 def _scores() -> tuple[PublishedScore, ...]:
     folder = resources.files("acidtest.data").joinpath("published")
     return tuple(
-        PublishedScore(row["suite"], row["system"], row["source"], _slice(row["by"]), float(row["value"]))
+        PublishedScore(
+            suite=row["suite"],
+            system=row["system"],
+            source=row["source"],
+            condition=row["condition"] or "",
+            by=_slice(row["by"]),
+            value=float(row["value"]),
+        )
         for file in sorted(folder.iterdir(), key=lambda file: file.name)
         if file.name.endswith(".tsv")
         for row in pl.read_csv(BytesIO(file.read_bytes()), separator="\t", infer_schema=False).iter_rows(named=True)

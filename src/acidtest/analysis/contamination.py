@@ -1,0 +1,463 @@
+"""Whether a model's score on HANS is helped by having seen HANS: published against fresh words and novel templates.
+
+Four suites, words {published, fresh} × templates {published, novel}, are four sets of different rows, so nothing is
+paired. Every contrast is a sum of the cells' rates, standardised so that all cells weigh heuristic and label alike and,
+where they share templates, each template alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from acidtest.analysis.intervals import StratifiedRate, combination
+from acidtest.analysis.metrics import Scored, scored
+from acidtest.analysis.significance import adjusted, combination_test
+from acidtest.core.errors import AcidtestError
+from acidtest.core.estimate import Estimate
+from acidtest.core.run import ModelFacts, Run
+from acidtest.core.suite import CROSS, Card
+from acidtest.sources.wordlists import packaged_table
+
+ALPHA = 0.05
+FEW_ROWS = 30
+NEARLY_NONE = 0.05
+TOO_WIDE = 0.1
+"""An interval that reaches farther above its value than this means that there were too few rows."""
+
+Place = tuple[str, str]
+"""Words and templates of a cell."""
+
+_TEMPLATES = {"hans": "published", "hans/novel": "novel"}
+_PLACES: tuple[Place, ...] = tuple((words, each) for each in _TEMPLATES.values() for words in ("published", "fresh"))
+_PART = ("heuristic", "label")
+_STRATUM = ("templates", *_PART, "subcase", "template")
+
+_ALL, _WRONG = "all pairs", "non-entailment"
+_QUESTIONS: Mapping[str, str] = {
+    "words": "On the published templates, does the model do better with the published words than with fresh ones?",
+    "templates": "With fresh words, does it do better on the published templates than on novel ones?",
+    "both": "Do the published words help it more on the published templates than on novel ones, as memory would?",
+}
+_COEFFICIENTS: Mapping[str, Mapping[Place, float]] = {
+    "words": {("published", "published"): 1, ("fresh", "published"): -1},
+    "templates": {("fresh", "published"): 1, ("fresh", "novel"): -1},
+    "both": {
+        ("published", "published"): 1,
+        ("fresh", "published"): -1,
+        ("published", "novel"): -1,
+        ("fresh", "novel"): 1,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One of the four suites, with the model's accuracy on its slices."""
+
+    words: str
+    templates: str
+    suite: str
+    slices: Mapping[str, Estimate]
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command's --json prints it."""
+        slices = {name: value.to_json() for name, value in self.slices.items()}
+        return {"words": self.words, "templates": self.templates, "suite": self.suite, "slices": slices}
+
+
+@dataclass(frozen=True)
+class CellContrast:
+    """A difference between cells on one slice; ``excess`` is the model's less the reference's."""
+
+    slice: str
+    name: str
+    question: str
+    difference: Estimate
+    p: float
+    p_adjusted: float = math.nan
+    reference: Estimate | None = None
+    excess: Estimate | None = None
+    excess_p: float = math.nan
+    excess_p_adjusted: float = math.nan
+
+    @property
+    def effect(self) -> Estimate:
+        """What speaks for contamination: the excess where there is a reference, else the difference."""
+        return self.excess or self.difference
+
+    @property
+    def effect_p(self) -> float:
+        """The effect's p-value, uncorrected."""
+        return self.excess_p if self.excess else self.p
+
+    @property
+    def found(self) -> bool:
+        """Whether the effect is above 0 by more than chance, after correction."""
+        return self.effect.value > 0 and (self.excess_p_adjusted if self.excess else self.p_adjusted) < ALPHA
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command's --json prints it; NaN is null."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: _plain(value) for name, value in fields.items()}
+
+
+@dataclass(frozen=True)
+class Contamination:
+    """The four cells, what they differ by, and what that does and does not show."""
+
+    model: str
+    reference: str | None
+    cells: tuple[Cell, ...]
+    contrasts: tuple[CellContrast, ...]
+    verdict: str
+    can: tuple[str, ...]
+    cannot: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command's --json prints it."""
+        return {
+            "model": self.model,
+            "reference": self.reference,
+            "cells": [cell.to_json() for cell in self.cells],
+            "contrasts": [contrast.to_json() for contrast in self.contrasts],
+            "verdict": self.verdict,
+            "can": list(self.can),
+            "cannot": list(self.cannot),
+        }
+
+
+def contamination(runs: Sequence[Run], *, reference: Sequence[Run] = (), correction: str = "holm") -> Contamination:
+    """Whether the model of the runs does better on the published HANS than its answers elsewhere explain.
+
+    The runs are one model's and together hold the four suites, the published file itself standing for published words
+    in published templates if it is among them; so do those of the reference, a model known not to have seen
+    HANS. All p-values of the report are one family. The excess over the reference takes the two models' answers to be
+    independent, which is conservative when they were asked the same pairs.
+    """
+    model, clean = _names(runs, reference)
+    _refuse_mixed_collapse([*runs, *reference])
+    two_way = any(run.header.model.resolution == "two-way" for run in (*runs, *reference))
+    own = _answers(runs, two_way)
+    other = _answers(reference, two_way) if reference else None
+    slices = _slices(own)
+    contrasts = _corrected(list(_contrasts(own, other, slices)), correction)
+    return Contamination(
+        model=model,
+        reference=clean,
+        cells=tuple(_cell(place, own[place], slices) for place in _PLACES),
+        contrasts=contrasts,
+        verdict=_verdict(model, clean, contrasts),
+        can=_can(clean),
+        cannot=_cannot(clean),
+    )
+
+
+def holds_the_four(runs: Sequence[Run]) -> bool:
+    """Whether some runs hold every cell once, so that contamination can be told."""
+    places = [_place(run, suite, card) for run in runs for suite, card in run.header.suites.items()]
+    held = [place for place in places if place is not None]
+    return len(held) == len(set(held)) == len(_PLACES)
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """A cell's suite, its scored rows, and for contrasts what each row is and whether it is right."""
+
+    suite: str
+    rows: Scored
+    frame: pl.DataFrame
+
+
+def _names(runs: Sequence[Run], reference: Sequence[Run]) -> tuple[str, str | None]:
+    """The names of the model and of the reference; with their fingerprints where the names are the same."""
+    facts = _model(runs)
+    if not reference:
+        return facts.name, None
+    clean = _model(reference)
+    if clean.signature == facts.signature:
+        raise AcidtestError(f"the reference is {facts.name!r} itself; pass runs of another model, known to be clean")
+    return (facts.name, clean.name) if facts.name != clean.name else (facts.signature, clean.signature)
+
+
+def _model(runs: Sequence[Run]) -> ModelFacts:
+    """The one model the runs are of."""
+    if not runs:
+        raise AcidtestError("contamination needs the runs of a model on hans and hans/novel, published and fresh words")
+    models = {run.header.model.signature: run.header.model for run in runs}
+    if len(models) > 1:
+        raise AcidtestError(
+            f"the runs are of different models: {', '.join(models)}; pass one model's, and a clean one's as reference"
+        )
+    return runs[0].header.model
+
+
+def _refuse_mixed_collapse(runs: Sequence[Run]) -> None:
+    collapses = sorted({str(run.header.collapse) for run in runs})
+    if len(collapses) > 1:
+        raise AcidtestError(f"the runs were scored with different --collapse: {', '.join(collapses)}; score them alike")
+
+
+def _answers(runs: Sequence[Run], two_way: bool) -> dict[Place, _Answers]:
+    """The four cells, found by the names and the words of the runs' suites."""
+    found: dict[Place, _Answers] = {}
+    for run in runs:
+        for suite, card in run.header.suites.items():
+            place = _place(run, suite, card)
+            if place is None:
+                continue
+            if place in found:
+                raise AcidtestError(f"{_named(place)} twice, in {found[place].suite!r} and {suite!r}; pass one of them")
+            found[place] = _cell_answers(suite, scored(run, suite, two_way=two_way), place)
+    missing = [_named(place) for place in _PLACES if place not in found]
+    if missing:
+        raise AcidtestError(
+            f"{runs[0].header.model.name}: no run has {' or '.join(missing)}; "
+            "run it on hans and on hans/novel, each with words=published and with words=fresh"
+        )
+    return found
+
+
+def _place(run: Run, suite: str, card: Card) -> Place | None:
+    """The cell a suite belongs to: by its name and words, or because it is the published file itself."""
+    place = (str(card.arguments.get("words")), _TEMPLATES.get(suite.partition(":")[0], ""))
+    if place in _PLACES:
+        return place
+    if not {*_PART, "subcase", "template"} - {"label"} <= set(card.columns) or card.seed is not None:
+        return None
+    theirs = set(run.rows(suite)["subcase"].drop_nulls())
+    published = set(packaged_table("hans/templates.tsv")["subcase"])
+    return ("published", "published") if theirs and theirs <= published else None
+
+
+def _named(place: Place) -> str:
+    return f"{place[0]} words on {place[1]} templates"
+
+
+def _cell_answers(suite: str, rows: Scored, place: Place) -> _Answers:
+    columns = [*_PART, "subcase", "template"]
+    missing = [name for name in columns if name not in rows.frame.columns]
+    if missing:
+        raise AcidtestError(f"suite {suite!r} has no column {', '.join(missing)}; generate it anew with acidtest")
+    frame = rows.frame.select(
+        pl.lit(place[0]).alias("words"), pl.lit(place[1]).alias("templates"), pl.col(columns).cast(pl.String)
+    ).with_columns(correct=rows.correct)
+    return _Answers(suite, rows, frame)
+
+
+def _slices(answers: Mapping[Place, _Answers]) -> dict[str, pl.Expr]:
+    """All pairs, those where the heuristics are wrong, and these by heuristic."""
+    heuristics = pl.concat([answers[place].frame["heuristic"] for place in _PLACES]).drop_nulls()
+    wrong = pl.col("label") == _WRONG
+    single = {
+        f"{name}{CROSS}{_WRONG}": wrong & (pl.col("heuristic") == name)
+        for name in heuristics.unique(maintain_order=True)
+    }
+    return {_ALL: pl.lit(True), _WRONG: wrong, **single}
+
+
+def _cell(place: Place, answers: _Answers, slices: Mapping[str, pl.Expr]) -> Cell:
+    estimates = {}
+    for name, condition in slices.items():
+        chosen = answers.frame.select(pl.repeat(True, pl.len()) & condition).to_series().to_numpy()
+        estimates[name] = answers.rows.rate(answers.rows.correct, chosen)
+    return Cell(*place, answers.suite, estimates)
+
+
+def _contrasts(
+    own: Mapping[Place, _Answers], other: Mapping[Place, _Answers] | None, slices: Mapping[str, pl.Expr]
+) -> Iterator[CellContrast]:
+    for name, condition in slices.items():
+        for kind, question in _QUESTIONS.items():
+            sides = _sides(own, kind, condition)
+            contrast = CellContrast(name, kind, question, sides.estimate, combination_test(sides.parts).p)
+            if other is not None:
+                clean = _sides(other, kind, condition)
+                both = [*sides.parts, *((-coefficient, rate) for coefficient, rate in clean.parts)]
+                note = "; ".join(filter(None, (sides.note, clean.note and f"reference: {clean.note}")))
+                contrast = replace(
+                    contrast,
+                    reference=clean.estimate,
+                    excess=_noted(combination(both), note),
+                    excess_p=combination_test(both).p,
+                )
+            yield contrast
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The rates that make up a contrast, each with its coefficient, and what to know about them."""
+
+    parts: list[tuple[float, StratifiedRate]]
+    note: str
+
+    @property
+    def estimate(self) -> Estimate:
+        return _noted(combination(self.parts), self.note)
+
+
+def _sides(answers: Mapping[Place, _Answers], kind: str, condition: pl.Expr) -> _Sides:
+    coefficients = _COEFFICIENTS[kind]
+    rows = pl.concat([answers[place].frame for place in coefficients]).filter(condition)
+    weighted = _weighted(rows, coefficients)
+    rates = {}
+    for place in coefficients:
+        side = weighted.filter(words=place[0], templates=place[1])
+        rates[place] = StratifiedRate.of(side["correct"], strata=side["stratum"], weights=side["weight"])
+    note = _note(rates, rows.height - weighted.height)
+    return _Sides([(coefficient, rates[place]) for place, coefficient in coefficients.items()], note)
+
+
+def _weighted(rows: pl.DataFrame, coefficients: Mapping[Place, float]) -> pl.DataFrame:
+    """The rows that have counterparts in the other cells, each with its stratum and its weight; a cell's add up to 1.
+
+    Heuristic × label has the same part in every cell: its share of all rows. Within it, a template has the same part
+    in both cells that are made from it. Templates that only one of these has are left out.
+    """
+    cells = {templates: sum(place[1] == templates for place in coefficients) for _, templates in coefficients}
+    counts = rows.group_by("words", *_STRATUM, maintain_order=True).agg(rows=pl.len())
+    shared = pl.len().over(_STRATUM) == pl.col("templates").replace_strict(cells, return_dtype=pl.UInt32)
+    counts = counts.filter(shared)
+    counts = counts.filter(pl.col("templates").n_unique().over(_PART) == len(cells))
+    size = pl.col("rows").sum()
+    part = size.over(_PART) / size
+    within = size.over(_STRATUM) / size.over("templates", *_PART)
+    counts = counts.with_columns(weight=part * within / pl.col("rows")).with_row_index("stratum")
+    return rows.join(counts.drop("rows"), on=["words", *_STRATUM], how="inner", maintain_order="left")
+
+
+def _note(rates: Mapping[Place, StratifiedRate], left_out: int) -> str:
+    """What a reader of the number must know: empty, small and unanimous cells, and no room to differ."""
+    notes = []
+    if left_out:
+        notes.append(f"{left_out:,} rows of templates that only one side has are left out")
+    for place, rate in rates.items():
+        if rate.n < FEW_ROWS:
+            notes.append(f"{rate.n or 'no'} {'row' if rate.n == 1 else 'rows'} with {_named(place)}")
+        elif rate.unanimous:
+            notes.append(f"all {'right' if rate.value else 'wrong'} with {_named(place)}")
+    novel = [rate.value for place, rate in rates.items() if place[1] == "novel"]
+    if len(novel) > 1 and (max(novel) <= NEARLY_NONE or min(novel) >= 1 - NEARLY_NONE):
+        nearly = "wrong" if max(novel) <= NEARLY_NONE else "right"
+        notes.append(f"on novel templates nearly all answers are {nearly}, so words could hardly matter there")
+    return "; ".join(notes)
+
+
+def _noted(estimate: Estimate, note: str) -> Estimate:
+    return replace(estimate, note=note) if note else estimate
+
+
+def _corrected(contrasts: Sequence[CellContrast], correction: str) -> tuple[CellContrast, ...]:
+    """The contrasts with p-values corrected as one family, those of the excesses included."""
+    ps = adjusted([p for each in contrasts for p in (each.p, each.excess_p)], correction)
+    return tuple(
+        replace(each, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
+        for each, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
+    )
+
+
+def _verdict(model: str, reference: str | None, contrasts: Sequence[CellContrast]) -> str:
+    """What the contrasts say, in a sentence on memory and, where there is something to say, one on the templates."""
+    found = {(each.name, each.slice): each for each in contrasts}
+    # Memory shows where the heuristics are wrong; all pairs come last, being half heuristics.
+    order = [_WRONG, *(each.slice for each in contrasts if each.slice not in (_WRONG, _ALL)), _ALL]
+    signs = [found["both", name] for name in order if found["both", name].found]
+    sentences = [_memory(model, reference, found["both", _WRONG], signs)]
+    words, templates = found["words", _WRONG], found["templates", _WRONG]
+    if words.found and not signs:
+        sentences.append(
+            f"On the published templates the published words are {_points(words.effect)} better than fresh ones; that "
+            "is not clearly more than on novel templates, so they may just be easier."
+        )
+    if templates.found and reference:
+        sentences.append(
+            f"It seems to know the templates: with fresh words it is {_points(templates.effect)} better on the "
+            f"published than on novel ones, beyond the difference that {reference} shows."
+        )
+    elif templates.found:
+        sentences.append(
+            f"With fresh words it is {_points(templates.effect)} better on the published templates than on novel ones: "
+            "it knows them or they are easier, which only a clean reference can tell."
+        )
+    return " ".join(sentences)
+
+
+def _memory(model: str, reference: str | None, main: CellContrast, signs: Sequence[CellContrast]) -> str:
+    level = "its own level on other words and templates"
+    explains = f"{level}, and the same difference of {reference}, explain" if reference else f"{level} explains"
+    if signs:
+        return f"Signs of memory: {_where(signs[0])}, {model} is {_points(signs[0].effect)} {_better(explains)}."
+    effect = main.effect
+    if effect.value > 0 and main.effect_p < ALPHA:
+        return (
+            f"A weak sign of memory: {_where(main)}, {model} is {_points(effect)} {_better(explains)}, "
+            "but among so many comparisons chance may do as much."
+        )
+    if not effect.known:
+        return f"Too few rows to say whether {model} remembers the published pairs: {effect.note}."
+    missed = f"an advantage of up to {100 * effect.high:.1f} points could have been missed"
+    if effect.high - effect.value > TOO_WIDE:
+        return f"Too few rows to say whether {model} remembers the published pairs: {missed}."
+    if effect.high <= 0:
+        missed = f"if anything it is worse there, by {_points(replace(effect, value=-effect.value), ends=False)}"
+    return f"No sign of memory: {_where(main)}, {model} is not clearly {_better(explains)}; {missed}."
+
+
+def _where(contrast: CellContrast) -> str:
+    if contrast.slice == _ALL:
+        return "over all pairs"
+    heuristic = contrast.slice.partition(CROSS)[0].replace("_", " ")
+    return "where the heuristics are wrong" if contrast.slice == _WRONG else f"where {heuristic} is wrong"
+
+
+def _better(explains: str) -> str:
+    return f"better on the published words in the published templates than {explains}"
+
+
+def _points(effect: Estimate, *, ends: bool = True) -> str:
+    between = f" ({100 * effect.low:.1f} to {100 * effect.high:.1f})" if ends else ""
+    return f"{100 * effect.value:.1f} points{between}"
+
+
+def _can(reference: str | None) -> tuple[str, ...]:
+    general = (
+        "The contrast 'both' shows whether the published words help on the published templates beyond what they do on "
+        "novel ones, as training on the published files would make them.",
+        "The contrast 'words' compares the same templates filled with other words, so templates cannot explain it.",
+        "The contrast 'templates' shows whether the score holds when the sentences are built otherwise.",
+    )
+    if reference is None:
+        return general
+    return (
+        *general,
+        f"Differences of difficulty that {reference} meets as well fall away in the excess over it.",
+    )
+
+
+def _cannot(reference: str | None) -> tuple[str, ...]:
+    templates = (
+        "Without a clean reference, familiar templates cannot be told from easier ones."
+        if reference is None
+        else f"The excess speaks of the model only as far as {reference} is clean and otherwise finds the same hard."
+    )
+    return (
+        templates,
+        "Memory cannot be told from words that are more frequent, and so easier, in the published templates only; in "
+        "particular 'both' takes words to matter by as many points on both sets of templates, which fails near 0 and "
+        "100 %.",
+        "Training on paraphrases of HANS or on data generated likewise raises all four cells and goes unseen.",
+        "The pairs are drawn anew and hardly any is among the published: a model that learnt those by heart, and "
+        "nothing from them about others, does not show. Score the published file itself for that.",
+        "One list of fresh words and one set of novel templates were tried; others may give another difference.",
+        "No sign is no proof that a model is clean.",
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Estimate):
+        return value.to_json()
+    return None if isinstance(value, float) and math.isnan(value) else value
