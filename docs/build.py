@@ -25,8 +25,8 @@ A flag goes before a variable, a variable before the file.
 
 `acidtest.toml` is read from the current folder, or from where `ACIDTEST_CONFIG` says.
 
-Exit status: 0 good, 1 ran but a check failed (no command has such a check yet), 2 a mistake of the
-user's, 3 a mistake of acidtest's, 130 interrupted."""
+Exit status: 0 good, 1 ran but a check failed (`acidtest words --train`), 2 a mistake of the user's, 3 a mistake of
+acidtest's, 130 interrupted."""
 
 
 def suites_page() -> str:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -97,8 +97,9 @@ def test_results_fit_their_schema(model: str) -> None:
 
 def test_published_results_stand_beside_ours() -> None:
     published = acidtest.run("baseline:overlap", ["hans"], limit=60).results["suites"]["hans"]["published"]
-    assert len(published) == 24 + 120
-    bert = {tuple(score["by"].items()): score["value"] for score in published if score["system"] == "BERT"}
+    main = [score for score in published if not score["condition"]]
+    assert len(main) == 24 + 120
+    bert = {tuple(score["by"].items()): score["value"] for score in main if score["system"] == "BERT"}
     # McCoy et al. 2019, table 3.
     assert bert[(("heuristic", "lexical_overlap"), ("label", "non-entailment"))] == 0.16
     # Table 10.
@@ -419,8 +420,20 @@ def test_how_many_verdicts_depend_on_the_collapse_is_counted() -> None:
 
 def test_a_list_of_suites_takes_names_globs_and_files(tmp_path: Path) -> None:
     acidtest.save(api.generate("hans", n=1, seed=5), tmp_path / "a,b.parquet")
-    assert [suite.name for suite in api.chosen_suites(["ha*", "a,b.parquet"])] == ["hans", "hans:a,b.parquet"]
+    assert [suite.name for suite in api.chosen_suites(["han[s]", "a,b.parquet"])] == ["hans", "hans:a,b.parquet"]
+    assert [suite.name for suite in api.chosen_suites(["hans/*"])] == ["hans/novel"]
     assert [suite.card.seed for suite in api.chosen_suites(["a,b.parquet"])] == [5]
+
+
+def test_several_values_of_an_option_make_a_suite_each() -> None:
+    made = api.chosen_suites(["hans", "hans/novel"], arguments={"words": "published,fresh"})
+    assert [suite.name for suite in made] == [
+        "hans:words=published",
+        "hans:words=fresh",
+        "hans/novel:words=published",
+        "hans/novel:words=fresh",
+    ]
+    assert [suite.card.arguments["words"] for suite in made] == ["published", "fresh"] * 2
 
 
 @pytest.mark.parametrize(
@@ -509,3 +522,52 @@ def test_a_killed_run_continues_and_ends_like_one_that_was_not(tmp_path: Path) -
     for name in ("results.json",):
         assert (tmp_path / "killed" / name).read_text() == (tmp_path / "whole" / name).read_text()
     assert pl.read_parquet("killed/predictions.parquet").equals(pl.read_parquet("whole/predictions.parquet"))
+
+
+def remembering(seed: int = 0) -> Callable[[list[str], list[str]], list[str]]:
+    """A model that learnt the published words in the published templates by heart, and falls for overlap elsewhere."""
+    rows = api.generate("hans", seed=seed, arguments={"words": "published"}).frame.collect()
+    known = dict(zip(zip(rows["premise"], rows["hypothesis"], strict=True), rows["label"], strict=True))
+    return lambda premises, hypotheses: [
+        known.get(pair, "entailment").replace("non-entailment", "neutral")
+        for pair in zip(premises, hypotheses, strict=True)
+    ]
+
+
+FOUR = {"suites": ["hans", "hans/novel"], "arguments": {"words": "published,fresh"}, "limit": 600}
+
+
+def test_a_model_that_remembers_the_published_pairs_is_found_out() -> None:
+    finished = acidtest.run(remembering(), output="memory", **FOUR)
+    leak = finished.results["contamination"]
+    both = next(c for c in leak["contrasts"] if (c["name"], c["slice"]) == ("both", "non-entailment"))
+    # Right on all of 300 pairs there and on none elsewhere.
+    assert both["difference"]["value"] == 1
+    assert leak["verdict"].startswith("Signs of memory: where the heuristics are wrong")
+    assert [f["severity"] for f in finished.results["diagnosis"] if f["code"] == "M1"] == ["warning"]
+    page = (finished.folder / "report.html").read_text(encoding="utf-8")
+    assert 'id="contamination"' in page
+
+
+def test_the_four_cells_may_come_from_two_runs_and_be_judged_by_a_clean_model() -> None:
+    clean = acidtest.run("baseline:overlap", output="clean", **FOUR)
+    assert clean.results["contamination"]["verdict"].startswith("No sign of memory")
+    model = remembering()
+    parts = [
+        acidtest.run(model, ["hans", "hans/novel"], output=words, limit=600, arguments={"words": words})
+        for words in ("published", "fresh")
+    ]
+    assert [part.results["contamination"] for part in parts] == [None, None]
+    (leak,) = api.contaminations(parts, reference=[clean])
+    assert leak.reference == "baseline:overlap"
+    excess = next(c.excess for c in leak.contrasts if (c.name, c.slice) == ("both", "non-entailment"))
+    assert excess is not None
+    assert excess.value == 1
+
+
+def test_a_reference_asks_for_all_four_cells() -> None:
+    one = acidtest.run("baseline:subsequence", ["hans"], output="one", limit=60)
+    clean = acidtest.run("baseline:overlap", output="clean", **FOUR)
+    assert api.contaminations([one]) == []
+    with pytest.raises(AcidtestError, match="baseline:subsequence: no run has published words on published templates"):
+        api.contaminations([one], reference=[clean])

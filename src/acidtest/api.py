@@ -6,8 +6,9 @@ What one verb needs is imported when it is called, so that the program starts qu
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +30,12 @@ from acidtest.suites.catalogue import Generator as Generator
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from acidtest.analysis.audit import Audit
     from acidtest.analysis.comparison import Contrast
+    from acidtest.analysis.contamination import Contamination
     from acidtest.evaluation.runner import Progress
+    from acidtest.reports.html import Entry
+    from acidtest.sources.frames import WordReport as WordReport
 
 STANDARD = ("hans",)
 """The battery ``run`` uses when no suite is named."""
@@ -119,7 +124,8 @@ def chosen_suites(
 ) -> list[Suite]:
     """The suites a list means: names, globs and files, separated by commas or given one by one.
 
-    An existing file is taken whole before splitting. An option goes to every suite that has it.
+    An existing file is taken whole before splitting. An option goes to every suite that has it; several values,
+    separated by commas, make a suite each: ``words=published,fresh`` gives ``hans:words=published`` and the other.
     """
     wanted = listed(names)
     arguments = dict(arguments or {})
@@ -130,7 +136,7 @@ def chosen_suites(
     for name in wanted:
         if name in SUITES:
             own = {option: value for option, value in arguments.items() if option in SUITES[name].options}
-            made.append(generate(name, seed=seed, arguments=own))
+            made += [_called(generate(name, seed=seed, arguments=each), told) for each, told in _combinations(own)]
         else:
             suite = load(name, reading=reading)
             if suite.name in {other.name for other in made}:
@@ -215,6 +221,33 @@ def compare(runs: Sequence[str | Path | Run | Finished], *, correction: str = "h
     return contrasts([_run(each) for each in runs], correction=correction, seed=seed)
 
 
+def contaminations(
+    runs: Sequence[str | Path | Run | Finished],
+    *,
+    reference: Sequence[str | Path | Run | Finished] = (),
+    correction: str = "holm",
+) -> list[Contamination]:
+    """Whether models have seen HANS, for each whose runs hold it and hans/novel in published and in fresh words.
+
+    ``reference`` are runs of a model known to be clean; with them, a model that cannot be judged is an error.
+    """
+    from acidtest.analysis.contamination import contamination, holds_the_four
+
+    clean = [_run(each) for each in reference]
+    own = dict[str, list[Run]]()
+    for each in map(_run, runs):
+        own.setdefault(each.header.model.signature, []).append(each)
+    judged = [held for held in own.values() if clean or holds_the_four(held)]
+    return [contamination(held, reference=clean, correction=correction) for held in judged]
+
+
+def contamination_tables(leak: Contamination) -> list[RenderableType]:
+    """Contamination as a person reads it on a terminal."""
+    from acidtest.reports import tables
+
+    return tables.contamination_tables(leak.to_json())
+
+
 def comparison_tables(found: Sequence[Contrast], *, by: Collection[str] = ()) -> list[RenderableType]:
     """Contrasts as tables for the terminal: whole suites, and the factors asked for."""
     from acidtest.reports import tables
@@ -229,24 +262,86 @@ def scorecard(computed: Mapping[str, Any]) -> list[RenderableType]:
     return tables.scorecard(computed)
 
 
-def report(runs: str | Path | Finished | Sequence[str | Path | Finished], output: str | Path) -> Path:
-    """One self-contained page for one or several finished runs; a file that is no report is not overwritten."""
-    from acidtest.reports.html import Entry, is_report, page
+def report(
+    runs: str | Path | Finished | Sequence[str | Path | Finished],
+    output: str | Path,
+    *,
+    reference: Sequence[str | Path | Run | Finished] = (),
+    tables: str | Path | None = None,
+    plots: str | Path | None = None,
+) -> Path:
+    """One self-contained page for one or several finished runs; a file that is no report is not overwritten.
+
+    Several runs are compared too, on whole suites and on what these cross. A model whose runs hold the four suites of
+    ``contaminations`` gets that section; ``reference`` is for it. ``tables`` and ``plots`` are folders for the tables
+    as CSV and LaTeX and the charts as SVG and PNG.
+    """
+    from acidtest.reports import exports
+    from acidtest.reports.html import page
 
     several = [runs] if isinstance(runs, str | Path | Finished) else runs
-    finished = [each if isinstance(each, Finished) else finished_run(each) for each in several]
-    output = Path(output)
-    if output.exists() and not is_report(output):
-        raise FileError(output, "exists and is no report of acidtest; delete it or choose another name")
-    write_text(output, page([Entry(each.run, each.results) for each in finished]))
+    entries = _entries(several)
+    output = _own_page(output)
+    found, why = _crossed_contrasts([entry.run for entry in entries])
+    leaks = [leak.to_json() for leak in contaminations([entry.run for entry in entries], reference=reference)]
+    write_text(output, page(entries, contrasts=found, not_compared=why, contamination=leaks))
+    if tables is not None:
+        exports.write_tables(entries, found, tables)
+    if plots is not None:
+        exports.write_plots(entries, found, plots)
     return output
+
+
+def comparison_report(
+    runs: Sequence[str | Path | Finished],
+    output: str | Path | None = None,
+    *,
+    found: Sequence[Contrast] | None = None,
+    leaks: Sequence[Contamination] = (),
+    correction: str = "holm",
+    seed: int = 0,
+    tables: str | Path | None = None,
+    plots: str | Path | None = None,
+) -> Path | None:
+    """One self-contained page about the differences between runs, when asked for, and their tables and charts.
+
+    ``found`` are the contrasts of these runs, where they are known already, ``leaks`` what ``contaminations`` gave.
+    """
+    from acidtest.reports import exports
+    from acidtest.reports.comparison_page import comparison_page
+
+    entries = _entries(runs)
+    page = None if output is None else _own_page(output)
+    contrasts = compare([entry.run for entry in entries], correction=correction, seed=seed) if found is None else found
+    if page is not None:
+        told = [leak.to_json() for leak in leaks]
+        write_text(page, comparison_page(entries, contrasts, correction=correction, contamination=told))
+    if tables is not None:
+        exports.write_comparison_tables(entries, contrasts, tables)
+    if plots is not None:
+        exports.write_comparison_plots(entries, contrasts, plots)
+    return page
 
 
 def joint_report(finished: Sequence[Finished], output: str | Path | None) -> Path:
     """The page for several models that were run together, beside their folders."""
     folders = [each.folder for each in finished]
     name = f"joint-{key(*map(str, folders)):016x}"[:14] + ".html" if output is None else REPORT
-    return report(folders, Path(RUNS if output is None else output) / name)
+    return report(finished, Path(RUNS if output is None else output) / name)
+
+
+def audit(train: str | Path | Suite, *, faithful: bool = False, reading: Reading | None = None) -> Audit:
+    """What a training set teaches: how many of its pairs support and contradict each heuristic."""
+    from acidtest.analysis.audit import audit as audited
+
+    return audited(train if isinstance(train, Suite) else load(train, reading=reading), faithful=faithful)
+
+
+def audit_table(found: Audit) -> list[RenderableType]:
+    """An audit as a person reads it on a terminal, MultiNLI's counts beside it."""
+    from acidtest.reports import audits
+
+    return audits.audit_table(found)
 
 
 def folder_for(spec: str, output: str | Path | None, models: int) -> Path | None:
@@ -254,6 +349,29 @@ def folder_for(spec: str, output: str | Path | None, models: int) -> Path | None
     if output is None:
         return None
     return Path(output) if models == 1 else Path(output) / _slug(spec)
+
+
+def words(
+    vocabulary: str | Path = "fresh",
+    train: str | Path | Suite | None = None,
+    *,
+    least: int = 50,
+    reading: Reading | None = None,
+) -> WordReport:
+    """What a vocabulary of HANS holds and, given a training set, which of its words are too rare there.
+
+    A vocabulary is ``fresh``, ``published`` or a TSV file. Every verb must occur ``least`` times in each frame its
+    lists put it in (McCoy et al. 2019, section 3.1), every adverb and subordinator in its place.
+    """
+    from acidtest.sources.frames import word_report
+
+    if least < 1:
+        raise AcidtestError(f"--least is a number from 1 on, not {least}")
+    if train is None and reading and (reading.columns or reading.label_map):
+        raise AcidtestError("--columns and --label-map say how to read --train, which is not given")
+    suite = train if train is None or isinstance(train, Suite) else load(train, reading=reading)
+    file = "" if train is None or isinstance(train, Suite) else str(train)
+    return word_report(str(vocabulary), suite, file=file, least=least)
 
 
 def _suites_to_ask(
@@ -284,6 +402,25 @@ def _suites_to_ask(
     return used + [replace(s.control, card=replace(s.control.card, name=s.name + CONTROL)) for s in used if s.control]
 
 
+def _combinations(arguments: Arguments) -> Iterator[tuple[Arguments, str]]:
+    """Every choice of one value for each option, with what tells it from the other choices."""
+    values = {name: _several(value) for name, value in arguments.items()}
+    for choice in product(*values.values()):
+        chosen = dict(zip(values, choice, strict=True))
+        told = (f"{name}={Path(str(value)).name}" for name, value in chosen.items() if len(values[name]) > 1)
+        yield chosen, ",".join(told)
+
+
+def _several(value: str | bool) -> list[str | bool]:
+    if isinstance(value, bool) or Path(value).exists():
+        return [value]
+    return [part.strip() for part in value.split(",")]
+
+
+def _called(suite: Suite, told: str) -> Suite:
+    return replace(suite, card=replace(suite.card, name=f"{suite.name}:{told}")) if told else suite
+
+
 def _refuse_unused(arguments: Arguments, names: Sequence[str]) -> None:
     options = {option for name in names for option in SUITES[name].options}
     for option in arguments:
@@ -295,6 +432,46 @@ def _run(source: str | Path | Run | Finished) -> Run:
     if isinstance(source, Finished):
         return source.run
     return source if isinstance(source, Run) else Run.read(source)
+
+
+def _entries(runs: Sequence[str | Path | Finished]) -> list[Entry]:
+    from acidtest.reports.html import Entry
+
+    finished = [each if isinstance(each, Finished) else finished_run(each) for each in runs]
+    return [Entry(each.run, each.results) for each in finished]
+
+
+def _own_page(path: str | Path) -> Path:
+    """The path, once it is known to be free or to hold a page of ours."""
+    from acidtest.reports.html import is_report
+
+    path = Path(path)
+    if path.exists() and not is_report(path):
+        raise FileError(path, "exists and is no report of acidtest; delete it or choose another name")
+    return path
+
+
+def _crossed_contrasts(runs: Sequence[Run]) -> tuple[list[Contrast], str]:
+    """The contrasts of whole suites and of the factors they cross, or why there are none.
+
+    Tests by every factor take minutes where models are many; ``compare`` makes them.
+    """
+    if len(runs) < 2:
+        return [], ""
+    try:
+        return compare([_without_other_factors(run) for run in runs]), ""
+    except AcidtestError as error:
+        return [], str(error)
+
+
+def _without_other_factors(run: Run) -> Run:
+    """The run with no factors on its cards but those that they cross."""
+    cards = {}
+    for name, card in run.header.suites.items():
+        crossed = {factor for names in card.crossings for factor in names}
+        kinds = {c: "text" if kind == "factor" and c not in crossed else kind for c, kind in card.columns.items()}
+        cards[name] = replace(card, columns=kinds)
+    return replace(run, header=replace(run.header, suites=cards))
 
 
 def _counted(suite: Suite) -> str:

@@ -94,10 +94,12 @@ def finished_run(folder: str | Path) -> Finished:
 
 def results(made: Run) -> dict[str, Any]:
     """Everything computed from a run, as results.json holds it."""
+    from acidtest.analysis.contamination import contamination, holds_the_four
     from acidtest.analysis.results import suite_results
     from acidtest.reports.diagnosis import findings
 
     suites = suite_results(made)
+    leak = contamination([made]) if holds_the_four([made]) else None
     return {
         "schema": RESULTS_SCHEMA,
         "acidtest": __version__,
@@ -110,7 +112,8 @@ def results(made: Run) -> dict[str, Any]:
             "probabilities": made.header.model.probabilities,
         },
         "suites": {name: result.to_json() for name, result in suites.items()},
-        "diagnosis": [finding.to_json() for finding in findings(suites)],
+        "contamination": leak and leak.to_json(),
+        "diagnosis": [finding.to_json() for finding in findings(suites, leak)],
     }
 
 
@@ -183,7 +186,9 @@ def _earlier(folder: Path, job: Job) -> Finished | None:
 def _write_report(finished: Finished) -> None:
     from acidtest.reports.html import Entry, page
 
-    write_text(finished.folder / REPORT, page([Entry(finished.run, finished.results)]))
+    leak = finished.results.get("contamination")
+    found = page([Entry(finished.run, finished.results)], contamination=[leak] if leak else [])
+    write_text(finished.folder / REPORT, found)
 
 
 def _versions() -> dict[str, str]:

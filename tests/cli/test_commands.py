@@ -75,10 +75,10 @@ def test_generate_writes_a_suite_and_its_card(capsys: pytest.CaptureFixture[str]
 
 def test_suites_lists_and_tells_of_one(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = said(capsys, "suites")
-    assert "hans     30,000  templates" in out
+    assert "hans          30,000  templates" in out
     out, _ = said(capsys, "suites", "hans")
     assert "McCoy" in out
-    assert "--words (published)" in out
+    assert "--words  default fresh" in out
     out, _ = said(capsys, "suites", "--json")
     assert json.loads(out)["hans"]["rows"] == 30_000
 
@@ -126,11 +126,11 @@ def test_a_flag_goes_before_a_variable_and_a_variable_before_the_file(
     [
         (["run", "--suites", "hanss"], "no suite or file called 'hanss'; did you mean 'hans'?"),
         (["run", "--limt", "3"], "no option called '--limt'; did you mean '--limit'"),
-        (["run", "--words", "old"], "suite 'hans': --words is published, not 'old'"),
+        (["run", "--words", "old"], "no vocabulary is called 'old', and there is no such file"),
         (["run", "-m", "hfx:bert"], "no kind of model called 'hfx'"),
         (["run", "--collapse", "mean"], "collapse 'mean' is not argmax, sum or threshold=T"),
         (["generate", "hans", "-n", "0", "-o", "x.csv"], "-n is a number of rows per cell from 1 on, not 0"),
-        (["generate", "hans", "-n", "9000", "-o", "x.csv"], "has only 2,688"),
+        (["generate", "hans", "-n", "9000", "--words", "published", "-o", "x.csv"], "has only 2,688"),
         (["generate", "hans", "-o", "x.csv", "stray"], "'stray' was not expected here"),
         (["compare", "here"], "here: there is no such folder"),
         (["report", "nowhere"], "nowhere: there is no such folder"),
@@ -190,10 +190,10 @@ def test_suite_options_come_from_variables_and_the_file_too(
         return dict(json.loads(out)["card"]["arguments"])
 
     (tmp_path / "acidtest.toml").write_text("[generate]\nfaithful = true\n")
-    assert arguments() == {"words": "published", "faithful": True}
+    assert arguments() == {"words": "fresh", "faithful": True}
     monkeypatch.setenv("ACIDTEST_FAITHFUL", "false")
-    assert arguments() == {"words": "published"}
-    assert arguments("--faithful") == {"words": "published", "faithful": True}
+    assert arguments() == {"words": "fresh"}
+    assert arguments("--faithful") == {"words": "fresh", "faithful": True}
 
 
 def test_one_model_in_the_file_is_a_list_of_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -213,3 +213,33 @@ def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, "--version")[0] == f"acidtest {__version__}\n"
+
+
+def test_compare_tells_contamination_of_one_run_and_judges_it_by_a_reference(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for model, folder in (("baseline:subsequence", "mine"), ("baseline:overlap", "clean")):
+        words = ("--words", "published,fresh", "--limit", "300")
+        said(capsys, "run", "-m", model, "-s", "hans,hans/novel", *words, "-o", folder)
+    out, _ = said(capsys, "compare", "mine")
+    assert "No sign of memory" in out
+    out, _ = said(capsys, "compare", "mine", "--reference", "clean", "-o", "page.html", "--json")
+    (leak,) = json.loads(out)["contamination"]
+    assert leak["reference"] == "baseline:overlap"
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert 'id="contamination"' in page
+    assert 'id="whole"' not in page
+    said(capsys, "report", "mine", "--reference", "clean", "-o", "report.html")
+    assert "baseline:overlap" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_audit_counts_support(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "train.tsv").write_text(
+        "sentence1\tsentence2\tgold_label\n"
+        "If the artist slept, the actor ran.\tThe artist slept.\tneutral\n"
+        "The actor danced.\tThe actor slept.\tcontradiction\n"
+    )
+    out, _ = said(capsys, "audit", "train.tsv")
+    assert "constituent" in out
+    out, _ = said(capsys, "audit", "train.tsv", "--json")
+    assert json.loads(out)["heuristics"]["constituent"] == {"support": 0, "contradict": 1, "unknown": 0}

@@ -1,131 +1,74 @@
-"""The HTML page: what it says, what it embeds, and that nothing in it runs or loads but our own script."""
+"""The report page: what it says, and that nothing in it runs or loads but our own script."""
 
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
-import json
-import os
 import re
-import shutil
-import subprocess
-import time
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 import pytest
 
-from acidtest.core.run import Header, ModelFacts, Run
-from acidtest.core.suite import Card
-from acidtest.reports.html import Entry, page, published, verdict
+from acidtest.core.run import Run
+from acidtest.reports.html import Entry, page, verdict
 
-CARD = Card("toy", columns={"voice": "factor"}, crossings=(("voice", "label"),), rows=4, labels={"entailment": 4})
 GOLD, OTHER = "entailment", "non-entailment"
+BAD = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'"
 
 
-def estimate(value: float | None, low: float | None = None, high: float | None = None, **fields: Any) -> dict[str, Any]:
-    return {"value": value, "low": low, "high": high, "n": 100, "groups": 100, "method": "Wilson", "note": ""} | fields
-
-
-def rows(suite: str = "toy", **columns: Sequence[Any]) -> pl.DataFrame:
-    """Four rows: two right, two wrong, the last without an answer."""
-    usual: dict[str, Sequence[Any]] = {
-        "suite": [suite] * 4,
-        "id": [f"{suite}-{number}" for number in range(4)],
-        "premise": ["The judge left.", "It rained.", "Some cats sleep.", "No dog barked."],
-        "hypothesis": ["The judge left.", "It snowed.", "Cats sleep.", "A dog barked."],
-        "label": [GOLD, OTHER, GOLD, OTHER],
-        "voice": ["active", "passive", "active", None],
-        "p_entailment": [0.9, 0.1234, 0.2, float("nan")],
-        "p_neutral": [0.05, 0.8, 0.7, float("nan")],
-        "p_contradiction": [0.05, 0.0766, 0.1, float("nan")],
-        "answer": [GOLD, "neutral", "neutral", None],
-        "correct": [True, True, False, False],
+def bad_entry(toy: SimpleNamespace) -> Entry:
+    """A run in which every text that comes from outside is markup."""
+    ids = [f"{BAD}{n}" for n in range(4)]
+    parses = {"premise_parse": [f"(S {BAD})"] * 4}
+    frame = toy.rows(suite=BAD, premise=[BAD] * 4, hypothesis=[BAD] * 4, id=ids, voice=[BAD] * 4, **parses)
+    card = replace(toy.CARD, name=BAD, note=BAD, citation=BAD, columns={"voice": "factor"}, labels={GOLD: 4})
+    slices = {
+        "voice": {BAD: toy.estimate(0.5, 0.4, 0.6, note=BAD)},
+        f"voice × {BAD}": {f"{BAD} × {BAD}": toy.estimate(0.5)},
     }
-    return pl.DataFrame(usual | columns)
+    numbers = [
+        {"system": BAD, "source": BAD, "condition": condition, "by": {"voice": BAD}, "value": 0.5}
+        for condition in ("", "people", BAD)
+    ]
+    result = toy.suite_result(
+        signature=BAD, by=slices, notes=[BAD], published=numbers, metrics={BAD: toy.estimate(None, note=BAD)}
+    )
+    finding = {"code": BAD, "severity": "severe", "suite": BAD, "text": BAD, "evidence": [BAD]}
+    made = toy.entry(frame, {BAD: result}, model=BAD, cards=[card], diagnosis=[finding])
+    header = replace(made.run.header, settings={BAD: BAD}, versions={BAD: BAD}, notes=(BAD,))
+    return Entry(Run(header, frame), made.results)
 
 
-def suite_result(**fields: Any) -> dict[str, Any]:
-    result = {
-        "signature": "toy|v:1|n:4",
-        "overall": estimate(0.5, 0.15, 0.85),
-        "metrics": {"accuracy": estimate(0.5, 0.15, 0.85)},
-        "by": {
-            "label": {GOLD: estimate(0.5, 0.1, 0.9), OTHER: estimate(0.5, 0.1, 0.9)},
-            "voice": {"active": estimate(0.97125, 0.9071, 0.983), "passive": estimate(1.0, 0.2, 1.0)},
-            "voice × label": {
-                f"active × {OTHER}": estimate(None, note="no examples of that"),
-                f"active × {GOLD}": estimate(0.5, 0.1, 0.9),
-                f"passive × {OTHER}": estimate(1.0, 0.2, 1.0),
-            },
-        },
-        "vs_control": None,
-        "unanswered": 1,
-        "truncated": 0,
-        "collapse_differs": None,
-        "published": [],
-        "notes": [],
+def contamination(toy: SimpleNamespace, **fields: Any) -> dict[str, Any]:
+    """What the analysis of contamination hands over."""
+    places = [("published", "published", 0.91), ("fresh", "published", 0.87), ("published", "novel", 0.66)]
+    cells = [
+        {"words": words, "templates": templates, "suite": f"hans:{words}", "slices": {"all pairs": toy.estimate(value)}}
+        for words, templates, value in places
+    ]
+    contrast = {
+        "slice": "all pairs",
+        "name": "words",
+        "question": "Does it do better with published words?",
+        "difference": toy.estimate(0.04, 0.02, 0.06),
+        "p": 0.00001,
+        "p_adjusted": 0.03,
+        "reference": None,
+        "excess": None,
+        "excess_p": None,
+        "excess_p_adjusted": None,
     }
-    return result | fields
+    found = {"model": "a-model", "reference": None, "cells": cells, "contrasts": [contrast], "verdict": "knows words"}
+    return found | {"can": ["show this"], "cannot": ["show that"]} | fields
 
 
-def entry(
-    frame: pl.DataFrame | None = None,
-    results: Mapping[str, dict[str, Any]] | None = None,
-    *,
-    model: str = "a-model",
-    cards: Sequence[Card] = (CARD,),
-    diagnosis: Sequence[dict[str, Any]] = (),
-    **facts: Any,
-) -> Entry:
-    header = Header(ModelFacts(f"python:{model}", model, **facts), {card.name: card for card in cards}, {"limit": None})
-    run = Run(header, rows() if frame is None else frame)
-    return Entry(run, {"suites": {"toy": suite_result()} if results is None else results, "diagnosis": list(diagnosis)})
-
-
-class Page(HTMLParser):
-    """Elements with their attributes and, by element, the text directly inside it."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[tuple[str, str]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attributes)))
-
-    def handle_data(self, data: str) -> None:
-        if self.elements and data.strip():
-            self.texts.append((self.elements[-1][0], data.strip()))
-
-    def attributes(self, *names: str) -> list[str]:
-        return [value for _, found in self.elements for name in names if (value := found.get(name)) is not None]
-
-    def of(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.elements if name == tag]
-
-
-def embedded(text: str) -> dict[str, Any]:
-    """What the example browser unpacks."""
-    found = re.search(r'<script type="application/octet-stream" id="examples-data">([^<]*)</script>', text)
-    assert found
-    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(found[1])))
-    return data
-
-
-def decoded(column: Mapping[str, Any]) -> list[Any]:
-    return [column["values"][code] for code in column["codes"]]
-
-
-def test_the_page_loads_nothing_from_anywhere() -> None:
-    text = page([entry()])
-    found = Page(text)
+def test_the_page_loads_nothing_from_anywhere(toy: SimpleNamespace) -> None:
+    text = page([toy.entry()])
+    found = toy.Page(text)
     assert not found.attributes("src", "srcset", "data", "action", "xlink:href")
     assert {link[0] for link in found.attributes("href")} == {"#"}
     assert not found.of("link")
@@ -134,160 +77,201 @@ def test_the_page_loads_nothing_from_anywhere() -> None:
     assert not re.search(r"url\(|@import", style)
 
 
-def test_a_policy_in_the_page_allows_its_own_script_and_nothing_else() -> None:
-    text = page([entry()])
+def test_a_policy_in_the_page_allows_its_own_script_and_nothing_else(toy: SimpleNamespace) -> None:
+    text = page([toy.entry()])
     (script,) = re.findall(r"<script>(.*?)</script>", text, re.S)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    (policy,) = (meta["content"] for meta in Page(text).of("meta") if meta.get("http-equiv"))
+    (policy,) = (meta["content"] for meta in toy.Page(text).of("meta") if meta.get("http-equiv"))
     assert policy
     assert "default-src 'none'" in policy
     assert f"script-src 'sha256-{digest}'" in policy
 
 
-def test_markup_from_outside_is_shown_and_never_run() -> None:
-    bad = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'"
-    frame = rows(
-        suite=bad, premise=[bad] * 4, hypothesis=[bad] * 4, id=[f"{bad}{n}" for n in range(4)], voice=[bad] * 4
-    )
-    card = replace(CARD, name=bad, note=bad, citation=bad, columns={"voice": "factor"}, labels={GOLD: 4})
-    slices = {"voice": {bad: estimate(0.5, 0.4, 0.6, note=bad)}, f"voice × {bad}": {f"{bad} × {bad}": estimate(0.5)}}
-    numbers = [{"system": bad, "source": bad, "by": {"voice": bad}, "value": 0.5}]
-    result = suite_result(
-        signature=bad, by=slices, notes=[bad], published=numbers, metrics={bad: estimate(None, note=bad)}
-    )
-    finding = {"code": bad, "severity": "severe", "suite": bad, "text": bad, "evidence": [bad]}
-    made = entry(frame, {bad: result}, model=bad, cards=[card], diagnosis=[finding])
-    header = replace(made.run.header, settings={bad: bad}, versions={bad: bad}, notes=(bad,))
-    found = Page(page([Entry(Run(header, frame), made.results)]))
-    assert len(found.of("script")) == 2
+def test_markup_from_outside_is_shown_and_never_run(toy: SimpleNamespace) -> None:
+    made = bad_entry(toy)
+    leaked = contamination(toy, model=BAD, verdict=BAD, can=[BAD], cannot=[BAD], reference=BAD)
+    found = toy.Page(page([made, made], not_compared=BAD, contamination=[leaked]))
+    data = {"examples-index", "texts-0", "parses-0"}
+    assert {script.get("id") for script in found.of("script")} == {*data, None}
+    assert len(found.of("script")) == 4
     assert not found.of("img")
     assert not [name for _, attributes in found.elements for name in attributes if name.startswith("on")]
 
 
-def test_embedded_data_unpack_to_exactly_the_rows() -> None:
-    frame = rows(premise=["ünï – “quoted”\u2028", "</script>", "a\nb", ""])
-    data = embedded(page([entry(frame)]))
-    assert data["count"] == 4
-    for column in ("id", "premise", "hypothesis"):
-        assert data[column] == frame[column].to_list()
-    assert decoded(data["suite"]) == frame["suite"].to_list()
-    assert decoded(data["label"]) == frame["label"].to_list()
-    assert decoded(data["factors"]["voice"]) == ["active", "passive", "active", None]
-    (model,) = data["models"]
-    assert decoded(model["answer"]) == [GOLD, "neutral", "neutral", None]
-    assert model["correct"] == [1, 1, 0, 0]
+def test_the_same_runs_give_the_same_page(toy: SimpleNamespace) -> None:
+    assert page([toy.entry()]) == page([toy.entry()])
 
 
-def test_probabilities_are_embedded_in_thousandths_and_none_as_minus_one() -> None:
-    (model,) = embedded(page([entry()]))["models"]
-    assert model["p"] == [[900, 123, 200, -1], [50, 800, 700, -1], [50, 77, 100, -1]]
+def test_an_estimate_that_is_not_known_is_a_dash_with_its_note(toy: SimpleNamespace) -> None:
+    assert '<td class="number" title="no examples of that">–</td>' in page([toy.entry()])
 
 
-def test_the_columns_of_a_two_way_model_are_its_two_labels() -> None:
-    (model,) = embedded(page([entry(resolution="two-way")]))["models"]
-    assert model["labels"] == ["entailment", "non-entailment"]
-    assert len(model["p"]) == 2
-
-
-def test_the_same_runs_give_the_same_page() -> None:
-    assert page([entry()]) == page([entry()])
-
-
-def test_an_estimate_that_is_not_known_is_a_dash_with_its_note() -> None:
-    text = page([entry()])
-    assert '<td class="number" title="no examples of that">–</td>' in text
-
-
-def test_percentages_have_one_decimal_and_intervals_a_dash() -> None:
-    text = page([entry()])
+def test_percentages_have_one_decimal_and_intervals_a_dash(toy: SimpleNamespace) -> None:
+    text = page([toy.entry()])
     assert ">97.1</td>" in text
     assert ">90.7</td>" in text
     assert "15.0–85.0" in text
 
 
-def test_a_paper_s_number_keeps_its_own_digits() -> None:
-    assert [published(value) for value in (0.99, 0.116, 1.0, 0.0, None)] == ["99", "11.6", "100", "0", "–"]
-
-
-def test_a_crossing_stands_with_entailment_first_and_the_papers_below() -> None:
+def test_a_crossing_stands_with_entailment_first_and_the_papers_below(toy: SimpleNamespace) -> None:
     numbers = [
         {"system": "BERT", "source": "table 3", "by": {"voice": "active", "label": GOLD}, "value": 0.98},
         {"system": "BERT", "source": "table 9", "by": {"voice": "active"}, "value": 0.5},
     ]
-    text = page([entry(results={"toy": suite_result(published=numbers)})])
+    text = page([toy.entry(results={"toy": toy.suite_result(published=numbers)})])
     wide = text[text.index("scroll only-wide") : text.index("scroll only-narrow")]
     assert wide.index("gold entailment") < wide.index("gold non-entailment")
-    cells = [data for _, data in Page(wide[wide.index("<tbody>") :]).texts]
+    cells = [data for _, data in toy.Page(wide[wide.index("<tbody>") :]).texts]
     assert cells == ["a-model", "50.0", "10.0–90.0", "–", "100.0", "20.0–100.0", "BERT", "98", "–", "–"]
     assert "Published numbers: table 3." in text
 
 
-def test_a_slice_links_to_its_examples() -> None:
-    by = {"voice": {"a/b & c": estimate(0.5, 0.4, 0.6)}}
-    links = Page(page([entry(results={"toy": suite_result(by=by)})])).attributes("href")
+def test_people_have_a_row_of_their_own_and_other_conditions_a_table_of_theirs(toy: SimpleNamespace) -> None:
+    def number(system: str, condition: str, value: float, **by: str) -> dict[str, Any]:
+        return {"system": system, "source": "a paper", "condition": condition, "by": by, "value": value}
+
+    numbers = [
+        number("BERT", "", 0.11, voice="active", label=GOLD),
+        number("crowd workers", "people", 0.77, voice="active", label=GOLD),
+        number("crowd workers", "people", 0.76),
+        number("BERT", "trained on more", 0.33, voice="active"),
+    ]
+    text = page([toy.entry(results={"toy": toy.suite_result(published=numbers)})])
+    wide = text[text.index("scroll only-wide") : text.index("scroll only-narrow")]
+    cells = [data for _, data in toy.Page(wide[wide.index("<tbody>") :]).texts]
+    assert cells[6:] == ["people: crowd workers", "77", "–", "–", "BERT", "11", "–", "–"]
+    assert re.search(r"People: crowd workers 76&nbsp;%", text)
+    conditions = text[text.index("Published under other conditions") : text.index("Most confident mistakes")]
+    assert "<h4>Trained on more.</h4>" in conditions
+    assert [data for _, data in toy.Page(conditions[conditions.index("<tbody>") :]).texts][:6] == [
+        "active",
+        "97.1",
+        "90.7",
+        "98.3",
+        "100",
+        "33",
+    ]
+    others = text.replace(conditions, "")
+    assert 'data-value="0.33"' not in others
+
+
+def test_a_slice_links_to_its_examples(toy: SimpleNamespace) -> None:
+    by = {"voice": {"a/b & c": toy.estimate(0.5, 0.4, 0.6)}}
+    links = toy.Page(page([toy.entry(results={"toy": toy.suite_result(by=by)})])).attributes("href")
     assert "#examples?suite=toy&f.voice=a%2Fb+%26+c" in links
 
 
-def test_models_stand_side_by_side_and_share_the_rows_they_were_both_asked() -> None:
-    second = rows()[1:].with_columns(correct=pl.Series([False, True, True]))
-    extra = rows().head(1).with_columns(id=pl.lit("only-second"), premise=pl.lit("Another premise."))
-    text = page([entry(), entry(pl.concat([second, extra]), model="b-model")])
-    data = embedded(text)
-    assert data["id"] == ["toy-0", "toy-1", "toy-2", "toy-3", "only-second"]
-    assert [model["correct"] for model in data["models"]] == [[1, 1, 0, 0, -1], [-1, 0, 1, 1, 1]]
-    assert decoded(data["models"][1]["answer"]) == [None, "neutral", "neutral", None, GOLD]
-    headings = [dict(attributes) for tag, attributes in Page(text).elements if tag == "th"]
-    assert sum(heading.get("colspan") == "4" for heading in headings) == 2 * 3
+@pytest.mark.parametrize("models", [2, 3, 6])
+def test_every_model_has_a_column_in_every_table_and_a_lane_in_every_chart(toy: SimpleNamespace, models: int) -> None:
+    names = [f"model-{number}" for number in range(models)]
+    text = page([toy.entry(model=name) for name in names])
+    suite = toy.section(text, "suite-1")
+    for caption in ("Accuracy in per cent by voice", "Accuracy in per cent by label"):
+        table = suite[suite.index(f'aria-label="{caption},') :]
+        heads = re.findall(r'data-sort="number" data-column="(\d+)"', table[: table.index("</thead>")])
+        assert heads == [str(number) for number in range(1, models + 2)]
+        first = table[table.index("<tbody>") : table.index("</tr>", table.index("<tbody>"))]
+        assert first.count("<td") == models + 1
+    figure = suite[suite.index("<figure") : suite.index("</figure>")]
+    row = figure[figure.index('<div class="plot-row">') :]
+    looks = re.findall(r'<use href="#(m\d)" class="(c\d)"', row[: row.index("</svg>")])
+    assert len(set(looks)) == models
 
 
-def test_two_runs_of_one_model_are_numbered() -> None:
-    assert [model["name"] for model in embedded(page([entry(), entry()]))["models"]] == ["a-model", "a-model (2)"]
+def test_where_models_were_asked_unlike_numbers_of_pairs_each_cell_says_its_own(toy: SimpleNamespace) -> None:
+    fewer = toy.suite_result(by={"voice": {"active": toy.estimate(0.5, 0.4, 0.6, n=7)}})
+    suite = toy.section(page([toy.entry(), toy.entry(results={"toy": fewer}, model="b")]), "suite-1")
+    assert "<small>n 100</small>" in suite
+    assert "<small>n 7</small>" in suite
 
 
-def test_a_suite_without_factors_is_broken_down_by_label() -> None:
-    card = replace(CARD, columns={}, crossings=())
-    by = {"label": {GOLD: estimate(0.25, 0.1, 0.9), OTHER: estimate(0.75, 0.1, 0.9)}}
-    text = page([entry(rows().drop("voice"), {"toy": suite_result(by=by)}, cards=[card])])
+def test_a_chart_has_dot_interval_and_the_marks_of_papers_and_people_in_place(toy: SimpleNamespace) -> None:
+    numbers = [
+        {"system": "BERT", "source": "a", "condition": "", "by": {"voice": "active"}, "value": 0.25},
+        {"system": "crowd", "source": "b", "condition": "people", "by": {"voice": "active"}, "value": 0.8},
+    ]
+    by = {"voice": {"active": toy.estimate(0.5, 0.375, 0.625), "passive": toy.estimate(None, note="none")}}
+    card = replace(toy.CARD, crossings=())
+    text = page([toy.entry(results={"toy": toy.suite_result(by=by, published=numbers)}, cards=[card])])
+    figure = text[text.index("<figure") : text.index("</figure>")]
+    active, passive = re.findall(r'<div class="plot-row">(.*?)</div>', figure, re.S)
+    assert re.findall(r'<line class="c0" x1="([^"]+)" x2="([^"]+)"', active) == [("37.5%", "62.5%")]
+    marks = re.findall(r'<use href="#(\w+)" class="\w+" x="([^"]+)"', active)
+    assert marks == [("m0", "50%"), ("s0", "25%"), ("people", "80%")]
+    assert "<use" not in passive
+    assert ">–</text>" in passive
+    # Gold lumps two labels together in neither label of this card: guessing among three gets a third.
+    assert re.findall(r'<line class="d" x1="([^"]+)"', active) == ["33.33%"]
+
+
+def test_every_factor_has_a_table_and_up_to_a_hundred_values_a_chart(toy: SimpleNamespace) -> None:
+    many = {f"value {number}": toy.estimate(0.5, 0.4, 0.6) for number in range(101)}
+    by = {"few": dict(list(many.items())[:100]), "many": many}
+    card = replace(toy.CARD, columns={"few": "factor", "many": "factor"}, crossings=())
+    text = page([toy.entry(results={"toy": toy.suite_result(by=by)}, cards=[card])])
+    captions = re.findall(r'role="region" aria-label="Accuracy in per cent by (\w+),', text)
+    assert sorted(captions) == ["few", "many"]
+    assert re.findall(r'<figure class="chart" role="img" aria-label="Accuracy by (\w+) ', text) == ["few"]
+
+
+def test_two_runs_of_one_model_are_numbered(toy: SimpleNamespace) -> None:
+    models = toy.embedded(page([toy.entry(), toy.entry()]))["models"]
+    assert [model["name"] for model in models] == ["a-model", "a-model (2)"]
+
+
+def test_a_suite_without_factors_is_broken_down_by_label(toy: SimpleNamespace) -> None:
+    card = replace(toy.CARD, columns={}, crossings=())
+    by = {"label": {GOLD: toy.estimate(0.25, 0.1, 0.9), OTHER: toy.estimate(0.75, 0.1, 0.9)}}
+    text = page([toy.entry(toy.rows().drop("voice"), {"toy": toy.suite_result(by=by)}, cards=[card])])
     assert "<h3>By label</h3>" in text
-    assert embedded(text)["factors"] == {}
+    assert toy.embedded(text)["factors"] == {}
 
 
-def test_a_suite_of_no_rows_says_so_instead_of_showing_zero() -> None:
-    nothing = estimate(None, n=0, groups=0, method="", note="no rows")
-    result = suite_result(overall=nothing, metrics={"accuracy": nothing}, by={"label": {}, "voice": {}}, unanswered=0)
-    card = replace(CARD, rows=0, labels={})
-    text = page([entry(rows().clear(), {"toy": result}, cards=[card])])
+def test_a_suite_of_no_rows_says_so_instead_of_showing_zero(toy: SimpleNamespace) -> None:
+    nothing = toy.estimate(None, n=0, groups=0, method="", note="no rows")
+    by: dict[str, Any] = {"label": {}, "voice": {}}
+    result = toy.suite_result(overall=nothing, metrics={"accuracy": nothing}, by=by, unanswered=0)
+    card = replace(toy.CARD, rows=0, labels={})
+    text = page([toy.entry(toy.rows().clear(), {"toy": result}, cards=[card])])
     assert "accuracy not known: no rows" in text
     assert "This report holds no examples." in text
-    assert embedded(text)["count"] == 0
+    assert "No mistake on this suite." in text
+    assert toy.embedded(text)["count"] == 0
     assert "0.0" not in re.sub(r"<(style|script).*?</\1>", "", text, flags=re.S)
 
 
-def test_several_suites_have_a_section_each_and_one_browser() -> None:
-    cards = [CARD, replace(CARD, name="other", columns={"tense": "factor"}), replace(CARD, name="other#control")]
+def test_several_suites_have_a_section_each_and_one_browser(toy: SimpleNamespace) -> None:
+    cards = [
+        toy.CARD,
+        replace(toy.CARD, name="other", columns={"tense": "factor"}),
+        replace(toy.CARD, name="other#control"),
+    ]
     tense = {"voice": [None] * 4, "tense": ["past", "past", "present", "present"]}
-    frame = pl.concat([rows(), rows("other", **tense), rows("other#control", voice=[None] * 4)], how="diagonal_relaxed")
-    by = {"label": {GOLD: estimate(0.5)}, "tense": {"past": estimate(0.5), "present": estimate(0.5)}}
-    control = {"control": estimate(0.9), "difference": estimate(-0.4, -0.5, -0.3), "test": "exact McNemar"}
-    changed = suite_result(by=by, vs_control=control | {"p": 0.0, "p_adjusted": None})
-    text = page([entry(frame, {"toy": suite_result(), "other": changed}, cards=cards)])
-    data = embedded(text)
+    frames = [toy.rows(), toy.rows("other", **tense), toy.rows("other#control", voice=[None] * 4)]
+    frame = pl.concat(frames, how="diagonal_relaxed")
+    half = toy.estimate(0.5)
+    by = {"label": {GOLD: half}, "tense": {"past": half, "present": half}}
+    control = {"control": toy.estimate(0.9), "difference": toy.estimate(-0.4, -0.5, -0.3), "test": "exact McNemar"}
+    changed = toy.suite_result(by=by, vs_control=control | {"p": 0.0, "p_adjusted": None})
+    text = page([toy.entry(frame, {"toy": toy.suite_result(), "other": changed}, cards=cards)])
+    data = toy.embedded(text)
     assert data["suites"] == {"toy": ["voice"], "other": ["tense"], "other#control": ["voice"]}
     assert data["count"] == 12
-    assert decoded(data["factors"]["tense"])[4:8] == tense["tense"]
-    assert "difference -40.0 (-50.0 to -30.0) points, exact McNemar, p &lt;0.0001, corrected –" in text
-    assert [attributes["id"] for attributes in Page(text).of("section")][1:3] == ["suite-1", "suite-2"]
+    assert data["factors"]["tense"][4:8] == tense["tense"]
+    assert "difference −40.0 (−50.0 to −30.0) points, exact McNemar, p &lt;0.0001, corrected –" in text
+    sections = [attributes["id"] for attributes in toy.Page(text).of("section")]
+    assert sections[:4] == ["overview", "diagnosis", "suite-1", "suite-2"]
 
 
-def test_subcases_are_charted_under_the_cell_they_belong_to_without_their_prefix() -> None:
-    frame = rows(voice=["le_short", "ln_be_long", "le_plain", "ln_get"])
-    by = {"voice": {value: estimate(0.5, 0.4, 0.6) for value in frame["voice"]}}
-    card = replace(CARD, crossings=(), columns={"voice": "factor"})
-    text = page([entry(frame, {"toy": suite_result(by=by)}, cards=[card])])
-    drawing = text[text.index('class="chart wide"') : text.index('class="chart narrow"')]
-    found = re.findall(r"<text[^>]* transform=\"translate\([-\d.]+,([-\d.]+)\)\"[^>]*>([^<]+)</text>", drawing)
+def test_subcases_are_charted_under_the_cell_they_belong_to_without_their_prefix(toy: SimpleNamespace) -> None:
+    frame = toy.rows(voice=["le_short", "ln_be_long", "le_plain", "ln_get"])
+    by = {"voice": {value: toy.estimate(0.5, 0.4, 0.6) for value in frame["voice"]}}
+    card = replace(toy.CARD, crossings=(), columns={"voice": "factor"})
+    text = page([toy.entry(frame, {"toy": toy.suite_result(by=by)}, cards=[card])])
+    figure = text[text.index("<figure") : text.index("</figure>")]
+    names = re.findall(r'<p class="plot-heading">([^<]+)</p>|<div class="plot-row"><span>([^<]+)</span>', figure)
     expected = ["Entailment", "short", "plain", "Non-entailment", "be long", "get"]
-    assert [word for _, word in sorted((float(y), word) for y, word in found) if word in expected] == expected
+    assert [heading or name for heading, name in names] == expected
 
 
 @pytest.mark.parametrize(
@@ -304,127 +288,96 @@ def test_the_verdict_is_as_grave_as_the_gravest_finding(severities: list[str], l
     assert verdict([{"severity": severity} for severity in severities]) == line
 
 
-def test_a_method_is_explained_once_whatever_its_degrees_of_freedom() -> None:
-    by = {"voice": {name: estimate(0.5, 0.4, 0.6, method=f"t({name}) of the row mean, over groups") for name in "48"}}
-    text = page([entry(results={"toy": suite_result(by=by)})])
+def test_a_method_is_explained_once_whatever_its_degrees_of_freedom(toy: SimpleNamespace) -> None:
+    by = {
+        "voice": {name: toy.estimate(0.5, 0.4, 0.6, method=f"t({name}) of the row mean, over groups") for name in "48"}
+    }
+    text = page([toy.entry(results={"toy": toy.suite_result(by=by)})])
     assert text.count("<dt>t of the row mean, over groups</dt>") == 1
     assert "The Wilson score interval" in text
 
 
-class Chromium:
-    """A headless browser, spoken to over pipes; a dump of the document would not wait for the unpacking thread."""
-
-    def __init__(self, program: str, profile: Path) -> None:
-        commands, self._write = os.pipe()
-        self._read, answers = os.pipe()
-
-        def connected() -> None:
-            high = [os.dup2(commands, 100), os.dup2(answers, 101)]
-            for number, pipe in enumerate(high, 3):
-                os.dup2(pipe, number)
-
-        flags = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-        more = (
-            f"--disable-component-update --disable-sync --user-data-dir={profile} --remote-debugging-pipe about:blank"
-        )
-        self._process = subprocess.Popen(
-            [program, *flags.split(), *more.split()],
-            preexec_fn=connected,
-            close_fds=False,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(commands)
-        os.close(answers)
-        self._rest, self._number, self._session = b"", 0, {}
-        targets = self.asked("Target.getTargets")["targetInfos"]
-        target = next(target["targetId"] for target in targets if target["type"] == "page")
-        session = self.asked("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        self._session = {"sessionId": session}
-
-    def asked(self, method: str, **parameters: Any) -> dict[str, Any]:
-        self._number += 1
-        command = {"id": self._number, "method": method, "params": parameters, **self._session}
-        os.write(self._write, json.dumps(command).encode() + b"\0")
-        while (message := self._message()).get("id") != self._number:
-            pass
-        result: dict[str, Any] = message["result"]
-        return result
-
-    def document(self, address: str) -> str:
-        """The document once its examples are shown."""
-        self.asked("Page.navigate", url="about:blank")
-        self.asked("Page.navigate", url=address)
-        shown = "document.querySelector('#examples-browser:not([hidden])') && document.documentElement.outerHTML"
-        for _ in range(600):
-            found = self.asked("Runtime.evaluate", expression=shown, returnByValue=True)["result"].get("value")
-            if found:
-                return str(found)
-            time.sleep(0.05)
-        raise TimeoutError(f"{address}: no examples after 30 s")
-
-    def close(self) -> None:
-        self.asked("Browser.close")
-        self._process.wait(30)
-        os.close(self._write)
-        os.close(self._read)
-
-    def _message(self) -> dict[str, Any]:
-        while b"\0" not in self._rest:
-            part = os.read(self._read, 1 << 16)
-            assert part, "Chromium went away"
-            self._rest += part
-        text, _, self._rest = self._rest.partition(b"\0")
-        message: dict[str, Any] = json.loads(text)
-        return message
+def test_mistakes_can_be_read_without_a_script_with_gold_answer_and_probability(toy: SimpleNamespace) -> None:
+    text = toy.section(page([toy.entry()]), "suite-1")
+    block = text[text.index("<h3>Most confident mistakes</h3>") :]
+    words = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", block))
+    assert "2 of 2 mistakes" in words
+    sure = "Premise Some cats sleep. Hypothesis Cats sleep. gold entailment answered neutral at 0.700 voice active"
+    assert sure in words
+    assert "Premise No dog barked. Hypothesis A dog barked. gold non-entailment answered nothing" in words
 
 
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not program or os.name != "posix":
-        pytest.skip("no Chromium on this machine that can be spoken to over pipes")
-    browser = Chromium(program, tmp_path_factory.mktemp("profile"))
-    yield browser
-    browser.close()
+def test_the_mistakes_of_a_model_without_probabilities_are_not_called_confident(toy: SimpleNamespace) -> None:
+    text = toy.section(page([toy.entry(probabilities=False)]), "suite-1")
+    assert "<h3>Some mistakes</h3>" in text
+    assert "this model gives labels only" in text
+    assert " at 0." not in text
 
 
-@pytest.fixture(scope="module")
-def thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of a thousand rows."""
-    many = pl.concat([rows()] * 250).with_columns(
-        id=pl.Series([f"row {number}" for number in range(1000)]),
-        premise=pl.Series([f"<b>Premise {number}." for number in range(1000)]),
-        voice=pl.Series(["active", "active", "passive", None] * 250),
-    )
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(page([entry(many)]), encoding="utf-8", newline="\n")
-    return path
+def test_a_joint_page_that_has_no_tests_says_why(toy: SimpleNamespace) -> None:
+    text = page([toy.entry(), toy.entry(model="b")], not_compared="no two of the runs have a suite in common")
+    assert "<p>No two of the runs have a suite in common.</p>" in toy.section(text, "differences")
+    assert 'id="differences"' not in page([toy.entry()])
+
+
+def test_contamination_is_a_table_of_words_and_templates_with_verdict_and_limits(toy: SimpleNamespace) -> None:
+    text = toy.section(page([toy.entry()], contamination=[contamination(toy)]), "contamination")
+    assert "Knows words." in text
+    corners = text[text.index('<div class="corners">') : text.index("</div>", text.index('<div class="corners">'))]
+    cells = [data for _, data in toy.Page(corners[corners.index("<tbody>") :]).texts]
+    assert cells == ["published words", "91.0", "66.0", "fresh words", "87.0", "–"]
+    assert "+4.0<small>+2.0 to +6.0</small>" in text
+    assert "0.0300" in text
+    assert "Show this." in text
+    assert "Show that." in text
+    assert 'id="contamination"' not in page([toy.entry()])
+
+
+def test_a_reference_model_stands_beside_the_contrasts_when_there_is_one(toy: SimpleNamespace) -> None:
+    (contrast,) = contamination(toy)["contrasts"]
+    beside = {"reference": toy.estimate(0.01, 0.0, 0.02), "excess": toy.estimate(0.03, 0.01, 0.05, note="few rows")}
+    found = contamination(toy, reference="clean", contrasts=[contrast | beside | {"excess_p": 0.5}])
+    text = toy.section(page([toy.entry()], contamination=[found]), "contamination")
+    assert "beside that of clean" in text
+    assert "+3.0<small>+1.0 to +5.0</small>" in text
+    assert "Words, all pairs: few rows." in text
+    assert "excess" not in toy.section(page([toy.entry()], contamination=[contamination(toy)]), "contamination")
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    ("fragment", "count", "shown"),
-    [
-        ("", 1000, 20),
-        ("examples?suite=toy&f.voice=passive&verdict=wrong", 250, 20),
-        ("examples?q=premise+777.", 1, 1),
-        ("examples?f.voice=&page=13", 250, 10),
-        ("examples?f.voice=unheard-of", 0, 0),
-    ],
-)
-def test_a_browser_shows_the_rows_a_link_asks_for(
-    chromium: Chromium, thousand: Path, fragment: str, count: int, shown: int
+def test_on_paper_tables_keep_their_headings_and_details_are_open(
+    toy: SimpleNamespace, chromium: Any, tmp_path: Path
 ) -> None:
-    document = chromium.document(f"{thousand.as_uri()}#{fragment}")
-    assert f"{count:,} of 1,000 examples" in document
-    assert document.count('<li class="example">') == shown
-    assert "<b>Premise" not in document
+    path = tmp_path / "page.html"
+    path.write_text(page([toy.entry()]), encoding="utf-8")
+    chromium.opened(path.as_uri())
+    chromium.asked("Emulation.setEmulatedMedia", media="print")
+    chromium.value("dispatchEvent(new Event('beforeprint'))")
+    heading = "[...document.querySelectorAll('#suite-1 th[data-sort]')].map((each) => each.innerText.trim())"
+    shown = chromium.value(heading)
+    closed = chromium.value("document.querySelectorAll('details:not([open])').length")
+    browser = chromium.value("getComputedStyle(document.querySelector('#examples')).display")
+    chromium.value("dispatchEvent(new Event('afterprint'))")
+    chromium.asked("Emulation.setEmulatedMedia", media="")
+    assert shown[:5] == ["label", "%", "low", "high", "n"]
+    assert "" not in shown
+    assert closed == 0
+    assert browser == "none"
+    assert chromium.value("document.querySelectorAll('details[open]').length") == 0
 
 
 @pytest.mark.browser
-def test_a_browser_puts_the_most_confident_mistake_first(chromium: Chromium, thousand: Path) -> None:
-    document = chromium.document(f"{thousand.as_uri()}#examples?sort=confident")
-    # Row 2 is wrong with neutral at 0.7; row 3 is wrong too, but without an answer there is no confidence.
-    shown = re.findall(r"Premise \d+\.", document[document.index('<li class="example">') :])
-    assert shown[:2] == ["Premise 2.", "Premise 6."]
+@pytest.mark.parametrize("models", [1, 2, 6])
+def test_a_phone_scrolls_the_page_in_one_direction_only(
+    toy: SimpleNamespace, chromium: Any, tmp_path: Path, models: int
+) -> None:
+    long = {f"a_very_long_value_of_a_factor_{number}_" * 3: toy.estimate(0.5, 0.4, 0.6) for number in range(3)}
+    result = toy.suite_result(by={"voice": long})
+    entries = [toy.entry(results={"toy": result}, model=f"organisation/a-long-model-name-{n}") for n in range(models)]
+    path = tmp_path / "page.html"
+    path.write_text(page(entries, contamination=[contamination(toy)]), encoding="utf-8")
+    chromium.wide(390)
+    chromium.opened(path.as_uri())
+    chromium.value("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert chromium.value("document.documentElement.scrollWidth") == 390
+    chromium.wide(1100)

@@ -5,19 +5,25 @@ from __future__ import annotations
 import json
 import re
 import struct
+from collections.abc import Sequence
 from math import nan
 from typing import Any
 
 import pytest
 
 from acidtest.core.estimate import Estimate
-from acidtest.reports.plots import Row, Spec, as_png, as_svg, interval_chart
+from acidtest.reports.charts import Chart, Row, difference_axis, rate_axis
+from acidtest.reports.plots import WIDTH, Spec, as_png, as_svg, specification
 
 ROWS = [
     Row("passive", {"m": Estimate(0.25, 0.2, 0.3, 100, 100)}, heading="Non-entailment", published={"BERT": 0.1}),
     Row("swap", {"m": Estimate(0.5, n=1, groups=1, note="one group")}, heading="Entailment"),
     Row("adverb", {"m": Estimate(nan, note="no examples")}, heading="Non-entailment"),
 ]
+
+
+def interval_chart(rows: Sequence[Row], *, chance: float | None = None) -> Spec:
+    return specification(Chart(tuple(rows), rate_axis(chance)))
 
 
 def layers(spec: Spec, kind: str, **look: Any) -> list[dict[str, Any]]:
@@ -64,7 +70,7 @@ def test_rows_of_one_heading_stand_together_below_it() -> None:
 def test_the_line_of_chance_stands_at_chance_and_is_named() -> None:
     spec = interval_chart(ROWS, chance=0.5)
     assert {line["x"] for line in layers(spec, "rule", strokeDash=[3, 2])} == {0.5}
-    assert "chance (50%)" in as_svg(spec)
+    assert "chance (50 %)" in as_svg(spec)
 
 
 def test_published_systems_have_marks_of_their_own_up_to_four_and_one_between_them_beyond() -> None:
@@ -83,14 +89,26 @@ def test_eight_models_differ_in_colour_or_shape() -> None:
     assert len(set(looks)) == 8
 
 
-def test_both_forms_fit_their_screens_in_letters_of_eleven_pixels_or_more() -> None:
+def test_a_picture_fits_a_page_in_letters_of_eleven_pixels_or_more() -> None:
     long = [Row("a very long name of a template with many words in it, and then some", ROWS[0].estimates)]
     for rows in (ROWS, long):
-        wide, narrow = (as_svg(interval_chart(rows, narrow=form)) for form in (False, True))
-        # The page is 936 pixels wide at most, and 358 on a phone of 390.
-        assert width(wide) <= 936
-        assert width(narrow) <= 358
-        assert min(sizes(wide) | sizes(narrow)) >= 11
+        svg = as_svg(interval_chart(rows))
+        assert width(svg) <= WIDTH + 36
+        assert min(sizes(svg)) >= 11
+
+
+def test_people_are_marked_as_such() -> None:
+    row = Row("a", ROWS[0].estimates, published={"BERT": 0.2}, people={"people: crowd workers": 0.77})
+    marks = layers(interval_chart([row]), "point", filled=False)
+    assert [(mark["system"], mark["x"]) for mark in marks] == [("BERT", 0.2), ("people: crowd workers", 0.77)]
+
+
+def test_differences_are_drawn_around_nothing_with_signs() -> None:
+    changes = [Estimate(0.1, -0.02, 0.22, 9, 9), Estimate(-0.2, -0.3, -0.1, 9, 9)]
+    rows = tuple(Row(name, {"b − a": change}) for name, change in zip("xy", changes, strict=True))
+    svg = as_svg(specification(Chart(rows, difference_axis(changes))))
+    ticks = re.findall(r">([+−]?\d+)</text>", svg)
+    assert ticks == ["−40", "−20", "0", "+20", "+40"]
 
 
 def test_two_drawings_in_one_page_cannot_share_an_identifier() -> None:
@@ -110,9 +128,8 @@ def test_a_drawing_loads_nothing() -> None:
     assert not re.search(r"(href|src)\s*=|url\(|@import", svg)
 
 
-@pytest.mark.parametrize("narrow", [False, True])
-def test_the_picture_is_a_png_of_twice_the_drawing(narrow: bool) -> None:
-    spec = interval_chart(ROWS, narrow=narrow)
+def test_the_picture_is_a_png_of_twice_the_drawing() -> None:
+    spec = interval_chart(ROWS)
     png = as_png(spec, scale=2)
     assert png.startswith(b"\x89PNG")
     assert struct.unpack(">I", png[16:20])[0] == pytest.approx(2 * width(as_svg(spec)), abs=2)

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup, TyperOption
 from typer.exceptions import TyperException
 
-from acidtest.cli import compare, generate, report, run, score, suites
+from acidtest.cli import audit, compare, generate, report, run, score, suites, words
 from acidtest.cli.options import suite_options
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import log
@@ -34,6 +34,8 @@ app.command("generate", context_settings=generate.CONTEXT)(generate.generate)
 app.command("score", context_settings=score.CONTEXT)(score.score)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
+app.command("audit")(audit.audit)
+app.command("words")(words.words)
 
 OPEN_COMMANDS = ("run", "generate", "score")
 """The commands that pass suites' own options on."""

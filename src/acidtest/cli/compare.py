@@ -9,12 +9,21 @@ import typer
 
 from acidtest import api
 from acidtest.cli.options import Json, Quiet, Seed, Verbose, console, print_json, set_up_logging
+from acidtest.cli.report import Plots, Reference, Tables, show_written
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.suite import CROSS
 
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(help="Two run folders or more.")],
+    runs: Annotated[
+        list[Path], typer.Argument(help="Two run folders or more; one, if it holds the four suites of contamination.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A page about the differences, by every factor.")
+    ] = None,
+    tables: Tables = None,
+    plots: Plots = None,
+    reference: Reference = None,
     by: Annotated[
         list[str] | None,
         typer.Option("--by", help="Slices of this factor, such as subcase; may be repeated."),
@@ -25,22 +34,39 @@ def compare(
     quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
-    """Compare runs: paired tests on the same rows, unpaired and stratified ones on different rows."""
+    """Compare runs: paired tests on the same rows, unpaired and stratified ones on different rows.
+
+    Runs of one model on hans and hans/novel, in published and in fresh words, tell whether it has seen HANS.
+    """
     set_up_logging(verbose, quiet)
-    found = api.compare(runs, correction=correction, seed=seed)
-    if json:
-        print_json({"schema": 1, "correction": correction, "contrasts": [contrast.to_json() for contrast in found]})
-        return
-    out = console()
+    finished = [api.finished_run(folder) for folder in runs]
+    leaks = api.contaminations(finished, reference=reference or (), correction=correction)
+    found = [] if leaks and len(finished) == 1 else api.compare(finished, correction=correction, seed=seed)
     factors = list(dict.fromkeys(contrast.factor for contrast in found if contrast.factor))
     for factor in by or ():
         if factor not in factors:
             raise UnknownNameError("factor", factor, factors)
+    page = api.comparison_report(
+        finished, output, found=found, leaks=leaks, correction=correction, tables=tables, plots=plots
+    )
+    written = {"comparison": page, "tables": tables, "plots": plots}
+    if json:
+        contrasts = [contrast.to_json() for contrast in found]
+        paths = {name: str(path) for name, path in written.items() if path is not None}
+        told = [leak.to_json() for leak in leaks]
+        print_json({"schema": 1, "correction": correction, "contrasts": contrasts, "contamination": told, **paths})
+        return
+    out = console()
+    for leak in leaks:
+        for part in api.contamination_tables(leak):
+            out.print(part)
     for part in api.comparison_tables(found, by=by or [factor for factor in factors if CROSS in factor]):
         out.print(part)
-    out.print(
-        "Differences are percentage points, second minus first. p is adjusted within each factor of each suite "
-        f"({correction}). Detectable: the smallest difference this many rows would show four times in five. "
-        f"Factors: {', '.join(factors)} (--by).",
-        style="dim",
-    )
+    if found:
+        out.print(
+            "Differences are percentage points, second minus first. p is adjusted within each factor of each suite "
+            f"({correction}). Detectable: the smallest difference this many rows would show four times in five. "
+            f"Factors: {', '.join(factors)} (--by).",
+            style="dim",
+        )
+    show_written(written, json=False)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from math import hypot, isnan
 from typing import Any, Literal
 
+from acidtest.analysis.contamination import Contamination
 from acidtest.analysis.results import SuiteResult
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
@@ -43,7 +44,7 @@ class Finding:
         return asdict(self) | {"evidence": list(self.evidence)}
 
 
-def findings(suites: Mapping[str, SuiteResult]) -> list[Finding]:
+def findings(suites: Mapping[str, SuiteResult], leak: Contamination | None = None) -> list[Finding]:
     """Every finding about a run, gravest first."""
     found = [
         finding
@@ -51,6 +52,7 @@ def findings(suites: Mapping[str, SuiteResult]) -> list[Finding]:
         for rule in (_heuristics, _one_answer, _against_control, _unanswered, _collapse)
         for finding in rule(name, result)
     ]
+    found += _contamination(leak) if leak else []
     order = ("severe", "warning", "info", "good")
     return sorted(found, key=lambda finding: order.index(finding.severity))
 
@@ -130,6 +132,18 @@ def _against_control(name: str, result: SuiteResult) -> list[Finding]:
     worse = control.difference.value < 0
     text = f"{'loses' if worse else 'gains'} {points} when the pairs are changed in a way that should not matter"
     return [Finding("C2", "severe" if worse else "info", name, text, evidence)]
+
+
+def _contamination(leak: Contamination) -> list[Finding]:
+    """Does the model do better on the published pairs than its answers elsewhere explain?"""
+    told = next(contrast for contrast in leak.contrasts if contrast.name == "both" and contrast.slice != "all pairs")
+    change = told.effect
+    evidence: tuple[str, ...] = ()
+    if change.known:
+        low, high = (f"{100 * end:+.1f}" for end in (change.low, change.high))
+        evidence = (f"{told.slice}: difference of differences {100 * change.value:+.1f} points ({low} to {high})",)
+    severity: Severity = "warning" if any(c.found for c in leak.contrasts if c.name == "both") else "info"
+    return [Finding("M1", severity, "hans", leak.verdict.rstrip("."), evidence)]
 
 
 def _unanswered(name: str, result: SuiteResult) -> list[Finding]:

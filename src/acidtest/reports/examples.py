@@ -1,81 +1,207 @@
-"""The rows of some runs, packed for the example browser of the HTML page."""
+"""The rows of some runs, packed for the example browser of the page.
+
+Codes, verdicts and probabilities, which filters and orders need, are one piece (the index) that is unpacked when the
+page opens. Texts and parses lie in blocks of rows, each unpacked only when one of its rows is shown or searched. All
+pieces are gzip data in base64, so that nothing in them can end a script element.
+"""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.labels import LABELS
+from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.run import ANSWER_COLUMNS, Run
 
 KEY = ("suite", "id", "premise", "hypothesis", "label")
 """Two models answered the same row when all of these agree."""
 
+TEXTS = ("id", "premise", "hypothesis")
+PARSED = ("premise", "hypothesis")
 
-def columns(runs: Mapping[str, Run]) -> dict[str, Any]:
-    """The rows of all runs by column; a row that several models were asked stands once.
+SAMPLED = 8
+"""Blocks packed to know about how large all will be."""
 
-    Columns with few values are ``values`` and ``codes`` into them; probabilities are in thousandths, -1 for none.
-    ``correct`` is 1, 0, or -1 where a model was not asked the row.
-    """
+BLOCK = 2048
+"""Rows of a block: few enough to be unpacked in some milliseconds, enough to be packed well."""
+
+MOST_BYTES = 60_000_000
+"""What texts and parses may take; beyond it parses are left out, then rows."""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What the page embeds; ``note`` says what was left out, if anything was."""
+
+    count: int
+    index: str
+    texts: tuple[str, ...]
+    parses: tuple[str, ...] = ()
+    note: str = ""
+
+
+def examples(runs: Mapping[str, Run], *, most_bytes: int = MOST_BYTES) -> Examples:
+    """The rows of all runs; a row that several models were asked stands once."""
+    rows = _rows(runs)
+    texts, parses = rows.select(TEXTS), _parses(rows)
+    size = _packed_size(texts)
+    with_parses = size + _packed_size(parses)
+    notes = []
+    if size > most_bytes:
+        step = -(-size // most_bytes)
+        notes.append(f"this page holds one row in {step:,}, because with all {rows.height:,} it would be too large")
+        rows, texts, parses = (frame.gather_every(step) for frame in (rows, texts, parses))
+    if parses.width and with_parses > most_bytes:
+        notes.append(f"the parses are left out, because the page would be {with_parses / 1e6:,.0f} MB large with them")
+        parses = pl.DataFrame()
+    if notes:
+        notes.append("the rows are whole in predictions.parquet, in the folder of each run")
+    index = _index(runs, rows, _parsed_suites(rows, parses))
+    return Examples(rows.height, index, tuple(_blocks(texts)), tuple(_blocks(parses)), "; ".join(notes))
+
+
+def _rows(runs: Mapping[str, Run]) -> pl.DataFrame:
     frames = [run.predictions for run in runs.values()]
-    cards = {name: card for run in runs.values() for name, card in run.header.suites.items()}
-    names = dict.fromkeys(factor for card in cards.values() for factor in card.factors)
-    rows = frames[0]
-    if len(frames) > 1:
-        factors = [[pl.col(name).cast(pl.String) for name in names if name in frame] for frame in frames]
-        parts = [frame.select(*KEY, *own) for frame, own in zip(frames, factors, strict=True)]
-        rows = pl.concat(parts, how="diagonal")
-        rows = rows.unique(KEY, keep="first", maintain_order=True)
-    return {
+    if len(frames) == 1:
+        return frames[0]
+    kept = [*_factors(runs), *_PARSES]
+    parts = [
+        frame.select(*KEY, *(pl.col(name).cast(pl.String) for name in kept if name in frame.columns))
+        for frame in frames
+    ]
+    return pl.concat(parts, how="diagonal").unique(KEY, keep="first", maintain_order=True)
+
+
+def _factors(runs: Mapping[str, Run]) -> list[str]:
+    cards = [card for run in runs.values() for card in run.header.suites.values()]
+    return list(dict.fromkeys(factor for card in cards for factor in card.factors))
+
+
+_PARSES = tuple(f"{side}_{kind}" for side in PARSED for kind in ("parse", "binary_parse"))
+
+
+def _parse(rows: pl.DataFrame, side: str) -> pl.Expr:
+    """The labelled parse of a sentence; the binary one, which says less, where there is no other."""
+    known = [name for name in (f"{side}_parse", f"{side}_binary_parse") if name in rows.columns]
+    return pl.coalesce([*known, pl.lit(None, dtype=pl.String)]).cast(pl.String).alias(side)
+
+
+def _parses(rows: pl.DataFrame) -> pl.DataFrame:
+    """The parses of premises and hypotheses; no columns when no row has any."""
+    if not any(name in rows.columns and rows[name].null_count() < rows.height for name in _PARSES):
+        return pl.DataFrame()
+    return rows.select(_parse(rows, side) for side in PARSED)
+
+
+def _parsed_suites(rows: pl.DataFrame, parses: pl.DataFrame) -> list[str]:
+    if not parses.width:
+        return []
+    held = parses.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+    return rows.filter(held)["suite"].unique(maintain_order=True).to_list()
+
+
+def _blocks(rows: pl.DataFrame) -> list[str]:
+    if not rows.width:
+        return []
+    # Packing lets go of the interpreter, so threads share the work; the order, and so the page, is always the same.
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(_packed_block, rows.iter_slices(BLOCK)))
+
+
+def _packed_size(rows: pl.DataFrame) -> int:
+    """About how many bytes the blocks of some rows take, from a few of them."""
+    starts = range(0, rows.height, BLOCK)
+    chosen = starts[:: -(-len(starts) // SAMPLED) or 1]
+    if not rows.width or not chosen:
+        return 0
+    sizes = [len(_packed_block(rows.slice(start, BLOCK))) for start in chosen]
+    return round(sum(sizes) / len(sizes) * len(starts))
+
+
+def _packed_block(rows: pl.DataFrame) -> str:
+    return _packed(_json(rows.to_dict(as_series=False)).encode())
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _packed(content: bytes) -> str:
+    return base64.b64encode(gzip.compress(content, compresslevel=6, mtime=0)).decode()
+
+
+@dataclass
+class _Arrays:
+    """Numbers one after another, each array at a multiple of four bytes, as typed arrays of a browser need it."""
+
+    content: bytearray = field(default_factory=bytearray)
+
+    def added(self, values: npt.NDArray[Any]) -> dict[str, Any]:
+        """Where the values lie: the kind of typed array, the first byte, how many there are."""
+        kind = {"u1": "Uint8", "u2": "Uint16", "u4": "Uint32", "i1": "Int8", "i2": "Int16"}[values.dtype.str[1:]]
+        place = {"kind": kind, "at": len(self.content), "length": len(values)}
+        self.content += values.astype(values.dtype.newbyteorder("<")).tobytes()
+        self.content += bytes(-len(self.content) % 4)
+        return place
+
+
+def _index(runs: Mapping[str, Run], rows: pl.DataFrame, parsed: Sequence[str]) -> str:
+    """A line of JSON that says where each array lies, padded to a multiple of four bytes, then the arrays."""
+    arrays = _Arrays()
+    head = {
         "count": rows.height,
-        "suites": {name: list(card.factors) for name, card in cards.items()},
-        "id": rows["id"].to_list(),
-        "premise": rows["premise"].to_list(),
-        "hypothesis": rows["hypothesis"].to_list(),
-        "suite": _coded(rows["suite"]),
-        "label": _coded(rows["label"]),
-        "factors": {name: _coded(rows[name]) for name in names if name in rows},
-        "models": [_answers(name, run, rows) for name, run in runs.items()],
+        "block": BLOCK,
+        "suites": {name: list(card.factors) for run in runs.values() for name, card in run.header.suites.items()},
+        "parsed": parsed,
+        "suite": _coded(rows["suite"], arrays),
+        "label": _coded(rows["label"], arrays),
+        "factors": {name: _coded(rows[name], arrays) for name in _factors(runs) if name in rows},
+        "models": [_answers(name, run, rows, arrays) for name, run in runs.items()],
     }
+    line = _json(head).encode()
+    return _packed(line + b" " * (-(len(line) + 1) % 4) + b"\n" + arrays.content)
 
 
-def packed(value: Any) -> str:
-    """JSON, gzipped, as base64; nothing in it can end a script element."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
-
-
-def _answers(name: str, run: Run, rows: pl.DataFrame) -> dict[str, Any]:
+def _answers(name: str, run: Run, rows: pl.DataFrame, arrays: _Arrays) -> dict[str, Any]:
+    """Probabilities are in thousandths, -1 for none; ``correct`` is 1, 0, or -1 where the model was not asked."""
     own = run.predictions
     if rows is not own:
         once = own.select(*KEY, *ANSWER_COLUMNS).unique(KEY, keep="first")
         own = rows.select(KEY).join(once, on=KEY, how="left", maintain_order="left")
+    sure = run.header.model.probabilities
     # A two-way model writes non-entailment into the neutral column.
-    labels = ("entailment", "non-entailment") if run.header.model.resolution == "two-way" else LABELS
-    chances = own.select(
-        (pl.col(f"p_{label}").fill_nan(None).clip(0, 1) * 1000).round().cast(pl.Int16).fill_null(-1)
-        for label in LABELS[: len(labels)]
-    )
+    labels = TWO_WAY_LABELS if run.header.model.resolution == "two-way" else LABELS
     return {
         "name": name,
-        "probabilities": run.header.model.probabilities,
+        "probabilities": sure,
         "labels": labels,
-        "answer": _coded(own["answer"]),
-        "correct": own["correct"].cast(pl.Int8).fill_null(-1).to_list(),
-        "p": [column.to_list() for column in chances],
+        "answer": _coded(own["answer"], arrays),
+        "correct": arrays.added(own["correct"].cast(pl.Int8).fill_null(-1).to_numpy()),
+        "p": [arrays.added(column) for column in _thousandths(own, LABELS[: len(labels)])] if sure else [],
     }
 
 
-def _coded(column: pl.Series) -> dict[str, Any]:
+def _thousandths(rows: pl.DataFrame, labels: Iterable[str]) -> list[npt.NDArray[np.int16]]:
+    shares = (pl.col(f"p_{label}").fill_nan(None).clip(0, 1) for label in labels)
+    found = rows.select((share * 1000).round().cast(pl.Int16).fill_null(-1) for share in shares)
+    return [column.to_numpy() for column in found]
+
+
+def _coded(column: pl.Series, arrays: _Arrays) -> dict[str, Any]:
+    """The values of a column in order of appearance, and for each row the number of its value."""
     text = column.cast(pl.String)
     values = text.unique(maintain_order=True)
     codes = pl.DataFrame({"value": text}).join(
         values.to_frame("value").with_row_index("code"), on="value", how="left", nulls_equal=True, maintain_order="left"
     )
-    return {"values": values.to_list(), "codes": codes["code"].to_list()}
+    kind = np.min_scalar_type(max(values.len() - 1, 0))
+    return {"values": values.to_list(), "codes": arrays.added(codes["code"].to_numpy().astype(kind))}

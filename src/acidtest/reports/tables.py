@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from acidtest.analysis.comparison import Contrast
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
+from acidtest.reports import contamination as contaminated
+from acidtest.reports.numerals import NONE, interval, p_value, percent, points, share, signed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -55,38 +57,79 @@ def comparison_tables(contrasts: Sequence[Contrast], *, by: Collection[str] = ()
 
 
 def _contrast_table(contrasts: Sequence[Contrast]) -> Table:
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("slice", "first", "second", "difference (95 %)", "p", "adjusted", "detectable"):
         table.add_column(column, justify="left" if column == "slice" else "right", no_wrap=column != "slice")
     for contrast in contrasts:
-        before, after = (f"{value:.1%}".replace("%", " %") for value in contrast.accuracies)
-        detectable = f"{contrast.detectable * 100:.1f}" if contrast.detectable == contrast.detectable else "–"
-        cells = (points(contrast.difference), p_value(contrast.p), p_value(contrast.p_adjusted), detectable)
-        table.add_row(contrast.value or contrast.suite, before, after, *cells)
+        before, after = (f"{share(value)} %" for value in contrast.accuracies)
+        cells = (points(contrast.difference), p_value(contrast.p), p_value(contrast.p_adjusted))
+        table.add_row(escape(contrast.value or contrast.suite), before, after, *cells, share(contrast.detectable))
     return table
 
 
-def points(change: Estimate) -> str:
-    """A difference in percentage points with its interval."""
-    if not change.known:
-        return f"– ({change.note})"
-    interval = f" ({_signed(change.low)} to {_signed(change.high)})" if change.low == change.low else ""
-    return f"{_signed(change.value)}{interval}"
+def contamination_tables(found: Mapping[str, Any]) -> list[RenderableType]:
+    """What an analysis of published against fresh suites found: verdict, four corners, contrasts, what it can show."""
+    from rich.markup import escape
+    from rich.text import Text
+
+    parts: list[RenderableType] = [
+        Text.from_markup(f"[bold]{escape(found['model'])}[/]  contamination"),
+        Text(f"  {found['verdict']}"),
+        Text(""),
+        _corners(found),
+        Text(""),
+        _contamination_contrasts(found),
+        Text(""),
+    ]
+    parts += [Text(f" {name}: {question}", style="dim") for name, question in contaminated.questions(found).items()]
+    parts += [Text(f" reference: {found['reference']}", style="dim")] if contaminated.has_reference(found) else []
+    parts += [Text.from_markup(f" [green]✓[/] {escape(line)}") for line in found["can"]]
+    parts += [Text.from_markup(f" [yellow]✗[/] {escape(line)}") for line in found["cannot"]]
+    return parts
 
 
-def _signed(share: float) -> str:
-    """Percentage points with a sign, but no sign on a zero."""
-    rounded = round(share * 100, 1)
-    return f"{rounded:+.1f}" if rounded else "0.0"
+def _corners(found: Mapping[str, Any]) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2), header_style="dim")
+    table.add_column("slice")
+    table.add_column("words")
+    for templates in contaminated.TEMPLATES:
+        table.add_column(f"{templates} templates", justify="right")
+    for name in contaminated.slices(found):
+        for words in contaminated.WORDS:
+            cells = (contaminated.cell_estimate(found, words, templates, name) for templates in contaminated.TEMPLATES)
+            table.add_row(escape(name) if words == contaminated.WORDS[0] else "", words, *map(_cell, cells))
+    return table
 
 
-def p_value(p: float) -> str:
-    """A p-value as people write it; never 0."""
-    if p != p:
-        return "–"
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+def _contamination_contrasts(found: Mapping[str, Any]) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    beside = contaminated.has_reference(found)
+    table = Table(box=None, padding=(0, 1), header_style="dim")
+    titles = ["contrast", "slice", "difference (95 %)", "p adjusted"]
+    titles += ["reference", "excess (95 %)", "p adjusted"] if beside else []
+    for title in titles:
+        words = title in ("contrast", "slice")
+        table.add_column(title, justify="left" if words else "right", no_wrap=not words)
+    for contrast in found["contrasts"]:
+        cells = [_points(contrast["difference"]), p_value(contrast["p_adjusted"])]
+        if beside:
+            reference = contrast["reference"]
+            cells += [NONE if reference is None else signed(reference["value"])]
+            cells += [_points(contrast["excess"]), p_value(contrast["excess_p_adjusted"])]
+        table.add_row(contrast["name"], escape(contrast["slice"]), *cells)
+    return table
+
+
+def _points(fields: Mapping[str, Any] | None) -> str:
+    return NONE if fields is None else points(Estimate.from_json(dict(fields)))
 
 
 def _finding(finding: Mapping[str, Any]) -> Table:
@@ -117,35 +160,37 @@ def _headline(name: str, suite: Mapping[str, Any]) -> RenderableType:
 
 def _crossing(factor: str, values: Mapping[str, Mapping[str, Any]]) -> Table:
     """Two factors crossed: rows are the first, columns the second, as in the papers' tables."""
+    from rich.markup import escape
     from rich.table import Table
 
     rows = dict.fromkeys(key.split(CROSS)[0] for key in values)
     columns = sorted({key.split(CROSS)[1] for key in values})
     table = Table(box=None, padding=(0, 2), header_style="dim")
-    table.add_column(factor.split(CROSS)[0])
+    table.add_column(escape(factor.split(CROSS)[0]))
     for column in columns:
-        table.add_column(f"gold {column}" if factor.endswith(f"{CROSS}label") else column, justify="right")
+        table.add_column(escape(f"gold {column}" if factor.endswith(f"{CROSS}label") else column), justify="right")
     for row in rows:
         estimates = [values.get(f"{row}{CROSS}{column}") for column in columns]
-        table.add_row(row, *(_cell(Estimate.from_json(dict(found))) if found else "" for found in estimates))
+        table.add_row(escape(row), *(_cell(Estimate.from_json(dict(found))) if found else "" for found in estimates))
     return table
 
 
 def _bars(by: Mapping[str, Mapping[str, Any]], strata: Sequence[str]) -> Iterable[Table]:
     """What the suite is stratified by, as bars, where it fits a screen; else the labels."""
+    from rich.markup import escape
     from rich.table import Table
 
     name = next((name for name in (*strata, "label") if 2 <= len(by.get(name, ())) <= _MOST_BARS), None)
     if name is None:
         return
     table = Table(box=None, padding=(0, 2), header_style="dim")
-    table.add_column(name)
+    table.add_column(escape(name))
     table.add_column("accuracy", justify="right")
     table.add_column("")
     table.add_column("95 % interval", justify="right")
     for value, fields in by[name].items():
         estimate = Estimate.from_json(dict(fields))
-        table.add_row(value, _value(estimate), _bar(estimate), _interval(estimate))
+        table.add_row(escape(value), _value(estimate), _bar(estimate), _interval(estimate))
     yield table
 
 
@@ -157,13 +202,13 @@ def _bar(estimate: Estimate) -> str:
     return f"[{colour}]{'━' * full}[/][dim]{'╌' * (_BAR - full)}[/]"
 
 
-def _cell(estimate: Estimate) -> str:
+def _cell(estimate: Estimate | None) -> str:
     return f"{_value(estimate)} {_interval(estimate)}"
 
 
-def _value(estimate: Estimate) -> str:
-    return f"{estimate.value:.1%}".replace("%", " %") if estimate.known else "–"
+def _value(estimate: Estimate | None) -> str:
+    return f"{percent(estimate)} %" if estimate and estimate.known else NONE
 
 
-def _interval(estimate: Estimate) -> str:
-    return f"({estimate.low * 100:.1f}–{estimate.high * 100:.1f})" if estimate.low == estimate.low else ""
+def _interval(estimate: Estimate | None) -> str:
+    return f"({interval(estimate)})" if interval(estimate) else ""

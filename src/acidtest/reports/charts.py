@@ -1,0 +1,107 @@
+"""Charts as data: rows of estimates with intervals on one axis, for the page to lay out and for plots.py to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from math import ceil, floor
+
+from acidtest.core.estimate import Estimate
+
+MOST_ROWS = 100
+"""A chart of more rows than this is not drawn; the table has them."""
+
+MOST_SYSTEMS = 4
+"""More published systems than this share one mark."""
+
+_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+_MOST_TICKS = 7
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a chart: an estimate for each series and a number for each published system and group of people."""
+
+    name: str
+    estimates: Mapping[str, Estimate]
+    heading: str = ""
+    published: Mapping[str, float] = field(default_factory=dict)
+    people: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What the horizontal axis measures, where it has ticks, and the line to read values against."""
+
+    title: str
+    ticks: tuple[float, ...]
+    line: float | None = None
+    signed: bool = False
+
+    def place(self, value: float) -> float:
+        """Where a value stands between the ends, from 0 to 1."""
+        low, high = self.ticks[0], self.ticks[-1]
+        return min(max((value - low) / (high - low), 0.0), 1.0)
+
+    def label(self, tick: float) -> str:
+        """A tick as it is written: ``50 %``, or ``+5`` points."""
+        if not self.signed:
+            return f"{tick * 100:.0f} %"
+        return f"{tick * 100:+.0f}".replace("-", "−") if tick else "0"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Rows under their headings; series are models, or pairs of models, in the order of their lanes."""
+
+    rows: tuple[Row, ...]
+    axis: Axis
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """Every series that any row has."""
+        return tuple(dict.fromkeys(name for row in self.rows for name in row.estimates))
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Every published system that any row has."""
+        return tuple(dict.fromkeys(name for row in self.rows for name in row.published))
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Every group of people that any row has."""
+        return tuple(dict.fromkeys(name for row in self.rows for name in row.people))
+
+    @property
+    def marks(self) -> Mapping[str, int]:
+        """The number of each published system's mark, and of the one they share when there are too many."""
+        if len(self.systems) > MOST_SYSTEMS:
+            return {f"{len(self.systems)} published systems": 0}
+        return {system: number for number, system in enumerate(self.systems)}
+
+    @property
+    def groups(self) -> tuple[tuple[str, tuple[Row, ...]], ...]:
+        """Rows of one heading together, headings in order of appearance."""
+        order = {heading: number for number, heading in enumerate(dict.fromkeys(row.heading for row in self.rows))}
+        ordered = sorted(self.rows, key=lambda row: order[row.heading])
+        return tuple((heading, tuple(rows)) for heading, rows in groupby(ordered, key=lambda row: row.heading))
+
+
+def rate_axis(chance: float | None = None) -> Axis:
+    """Accuracy from nothing to all, with a line at chance."""
+    title = "accuracy" if chance is None else f"accuracy; dashed line: chance ({chance * 100:.0f} %)"
+    return Axis(title, (0.0, 0.25, 0.5, 0.75, 1.0), chance)
+
+
+def difference_axis(changes: Sequence[Estimate]) -> Axis:
+    """Percentage points around 0, as far as the values and their intervals reach."""
+    known = [number for change in changes if change.known for number in (change.value, change.low, change.high)]
+    reached = [number for number in known if number == number]
+    low, high = min([0.0, *reached]), max([0.0, *reached])
+    step = next((step for step in _STEPS if (high - low) / step <= _MOST_TICKS - 2), _STEPS[-1])
+    # Rounding keeps an end that is a multiple of the step, give or take the last bit, from adding a tick.
+    first, last = floor(round(low / step, 6)), ceil(round(high / step, 6))
+    first, last = (-1, 1) if first == last else (first, last)
+    ticks = tuple(number * step for number in range(first, last + 1))
+    return Axis("difference in percentage points; dashed line: no difference", ticks, 0.0, signed=True)

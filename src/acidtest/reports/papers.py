@@ -1,0 +1,74 @@
+"""Published numbers, from results.json to the slices they stand beside: main results, people, other conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from acidtest.core.suite import CROSS
+
+MAIN = ""
+"""The condition of a paper's main results."""
+
+PEOPLE = "people"
+"""The condition under which the answers were given by people."""
+
+Score = Mapping[str, Any]
+"""An entry of ``published`` in results.json; older ones have no ``condition`` and are main results."""
+
+
+@dataclass(frozen=True)
+class Papers:
+    """Numbers by system and slice (values joined as in ``by``; empty for the whole suite), and where they stand."""
+
+    systems: Mapping[str, Mapping[str, float]]
+    sources: tuple[str, ...] = ()
+
+    def numbers(self, slice_key: str) -> tuple[float | None, ...]:
+        """What each system got on a slice, None where the papers do not say."""
+        return tuple(numbers.get(slice_key) for numbers in self.systems.values())
+
+
+def scores(results: Iterable[Mapping[str, Any]]) -> list[Score]:
+    """The published numbers of all models' results on one suite, each once."""
+    found: dict[tuple[object, ...], Score] = {}
+    for result in results:
+        for score in result["published"]:
+            key = (score["system"], score["source"], condition(score), *sorted(score["by"].items()))
+            found.setdefault(key, score)
+    return list(found.values())
+
+
+def condition(score: Score) -> str:
+    """What was done to the system, or that it is people."""
+    return str(score.get("condition") or MAIN)
+
+
+def other_conditions(published: Sequence[Score]) -> list[str]:
+    """The conditions that are neither a paper's main results nor people, in order of appearance."""
+    return [name for name in dict.fromkeys(map(condition, published)) if name not in (MAIN, PEOPLE)]
+
+
+def papers(published: Iterable[Score], names: Sequence[str], under: str = MAIN) -> Papers:
+    """What was published on the slices of some factors under a condition.
+
+    A system with two numbers for one slice goes by its source too.
+    """
+    found: dict[str, dict[str, float]] = {}
+    sources: dict[str, None] = {}
+    for score in published:
+        if condition(score) != under or set(score["by"]) != set(names):
+            continue
+        key = CROSS.join(score["by"][name] for name in names)
+        system = score["system"]
+        if key in found.get(system, {}):
+            system = f"{system} ({score['source']})"
+        found.setdefault(system, {})[key] = score["value"]
+        sources[score["source"]] = None
+    return Papers(found, tuple(sources))
+
+
+def person(system: str) -> str:
+    """How a row of numbers got by people is labelled."""
+    return system if system.lower() in ("people", "humans") else f"people: {system}"

@@ -1,0 +1,186 @@
+"""Rows worth showing: a model's most confident mistakes, and what only one of two models gets right.
+
+Ten rows of one template teach less than one row of ten, so rows are taken from as many slices as there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from acidtest.analysis.metrics import Scored
+from acidtest.core.labels import LABELS, TWO_WAY_LABELS
+from acidtest.core.run import Run
+
+COUNT = 10
+"""Mistakes shown of each model on each suite."""
+
+MOST_FACTS = 3
+"""Factors named beside a row; the browser names them all."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model said of a row, None for nothing, and how sure it was, None where it gives no probabilities."""
+
+    model: str
+    label: str | None
+    probability: float | None
+
+
+@dataclass(frozen=True)
+class Example:
+    """One row with what was answered."""
+
+    id: str
+    premise: str
+    hypothesis: str
+    gold: str
+    facts: Mapping[str, str]
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """How many of a model's rows are wrong, and some of those."""
+
+    total: int
+    probabilities: bool
+    examples: tuple[Example, ...]
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Two models on the rows both were asked: how many only one gets right, and some of those for each."""
+
+    first: str
+    second: str
+    both: int
+    neither: int
+    only_first: int
+    only_second: int
+    first_examples: tuple[Example, ...]
+    second_examples: tuple[Example, ...]
+
+
+def mistakes(run: Run, suite: str, main: str | None, *, count: int = COUNT) -> Mistakes:
+    """The most confident mistakes of a run on a suite, from as many values of the main factor as there are.
+
+    Without probabilities every mistake counts as equally sure, and the rows are a spread sample.
+    """
+    wrong = run.rows(suite).filter(~pl.col("correct"))
+    sure = confidence(wrong, run)
+    factors = _factors(run, suite, main)
+    chosen = spread(wrong, factors, sure, count=count)
+    name = run.header.model.name
+    examples = (_example(row, factors, (_answer(row, name, run),)) for row in wrong[chosen].iter_rows(named=True))
+    return Mistakes(wrong.height, run.header.model.probabilities, tuple(examples))
+
+
+def disagreement(
+    names: tuple[str, str], runs: tuple[Run, Run], rows: tuple[Scored, Scored], main: str | None, *, count: int = 5
+) -> Disagreement:
+    """Two models on the rows both were asked, judged by the same gold; the surest mistakes that the other avoids."""
+    first, second = (side.frame.with_columns(right=pl.Series(side.correct)) for side in rows)
+    suite = rows[0].card.name
+    answers = second.select("id", *(pl.col(name).alias(f"other_{name}") for name in ("right", *_ANSWER)))
+    both = first.join(answers, on="id", how="inner", maintain_order="left")
+    factors = _factors(runs[0], suite, main)
+
+    def examples(own: pl.Expr, wrong: Run, prefix: str) -> tuple[Example, ...]:
+        only = both.filter(own)
+        chosen = spread(only, factors, confidence(only, wrong, prefix), count=count)
+        return tuple(
+            _example(row, factors, (_answer(row, names[0], runs[0]), _answer(row, names[1], runs[1], "other_")))
+            for row in only[chosen].iter_rows(named=True)
+        )
+
+    one, two = pl.col("right"), pl.col("other_right")
+    counts = both.select(both=one & two, neither=~one & ~two, only_first=one & ~two, only_second=~one & two).sum()
+    return Disagreement(
+        *names,
+        **counts.row(0, named=True),
+        first_examples=examples(one & ~two, runs[1], "other_"),
+        second_examples=examples(~one & two, runs[0], ""),
+    )
+
+
+def confidence(rows: pl.DataFrame, run: Run, prefix: str = "") -> Floats:
+    """The probability of the answer given; 0 without probabilities, -1 without an answer."""
+    if not run.header.model.probabilities:
+        return np.where(rows[f"{prefix}answer"].is_null().to_numpy(), -1.0, 0.0)
+    answered = pl.coalesce(
+        pl.when(pl.col(f"{prefix}answer") == label).then(pl.col(f"{prefix}{column}").fill_nan(None))
+        for label, column in _columns(run).items()
+    )
+    return rows.select(answered.fill_null(-1).cast(pl.Float64)).to_series().to_numpy()
+
+
+def spread(rows: pl.DataFrame, factors: Sequence[str], sure: Floats, *, count: int) -> list[int]:
+    """The numbers of some rows, the surest first among those of slices used least.
+
+    Rows of values of the first factor that were taken less often go first; then the surer, to a hundredth; then those
+    whose values of the other factors were taken less often; then those that stand first. A second row of a group comes
+    only when every group has one.
+    """
+    first, *rest = [_codes(rows, name) for name in factors] or [np.zeros(rows.height, dtype=np.int64)]
+    groups = _codes(rows, "group") if "group" in rows else np.arange(rows.height)
+    sure = sure.round(2)
+    used = [np.zeros(codes.max(initial=-1) + 1, dtype=np.int64) for codes in (first, *rest)]
+    free, chosen = np.ones(rows.height, dtype=np.bool_), list[int]()
+    while len(chosen) < min(count, rows.height):
+        if not free.any():
+            free[:] = True
+            free[chosen] = False
+        left = np.flatnonzero(free)
+        left = _least(left, used[0][first[left]])
+        left = _least(left, -sure[left])
+        others = [counts[codes[left]] for counts, codes in zip(used[1:], rest, strict=True)]
+        row = int(_least(left, np.sum(others, axis=0) if others else left)[0])
+        chosen.append(row)
+        for counts, codes in zip(used, (first, *rest), strict=True):
+            counts[codes[row]] += 1
+        free &= groups != groups[row]
+    return chosen
+
+
+def _least(rows: npt.NDArray[np.int64], keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    return np.asarray(rows[keys == keys.min()], dtype=np.int64)
+
+
+_ANSWER = ("answer", "p_entailment", "p_neutral", "p_contradiction")
+
+
+def _codes(rows: pl.DataFrame, name: str) -> npt.NDArray[np.int64]:
+    """A number for each value; null is a value."""
+    return rows[name].cast(pl.String).fill_null("").rank("dense").to_numpy().astype(np.int64) - 1
+
+
+def _columns(run: Run) -> dict[str, str]:
+    """Where the probability of each answer stands; a two-way model's non-entailment is in the neutral column."""
+    labels = TWO_WAY_LABELS if run.header.model.resolution == "two-way" else LABELS
+    return {label: f"p_{column}" for label, column in zip(labels, LABELS, strict=False)}
+
+
+def _factors(run: Run, suite: str, main: str | None) -> list[str]:
+    card, known = run.header.suites[suite], run.predictions.columns
+    return [name for name in dict.fromkeys([main, *card.factors, "label"]) if name in known]
+
+
+def _answer(row: Mapping[str, Any], model: str, run: Run, prefix: str = "") -> Answer:
+    label = row[f"{prefix}answer"]
+    sure = run.header.model.probabilities and label is not None
+    return Answer(model, label, row[f"{prefix}{_columns(run)[label]}"] if sure else None)
+
+
+def _example(row: Mapping[str, Any], factors: Sequence[str], answers: tuple[Answer, ...]) -> Example:
+    known = {name: str(row[name]) for name in factors if row[name] is not None and name != "label"}
+    facts = dict(list(known.items())[:MOST_FACTS])
+    return Example(row["id"], row["premise"], row["hypothesis"], row["label"], facts, answers)

@@ -1,0 +1,124 @@
+"""``acidtest words`` as a user types it, and as docs/vocabulary.md shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from acidtest import api
+from acidtest.cli.app import main
+from acidtest.core.errors import AcidtestError
+
+PAGE = Path(__file__).parents[2] / "docs" / "vocabulary.md"
+
+TRAIN = """premise,hypothesis,label
+He fears the dog.,He fears it will bark.,neutral
+He fears the dog.,He feared they bark.,contradiction
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.csv").write_text(TRAIN, encoding="utf-8")
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> tuple[str, str]:
+    assert main(list(arguments)) == status
+    captured = capsys.readouterr()
+    return captured.out, captured.err
+
+
+def blocks(kind: str) -> list[str]:
+    """The examples of the page, those of one kind."""
+    return re.findall(rf"```{kind}\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def shown_in_order(shown: str, out: str) -> bool:
+    """Whether what a page shows, gaps (…) left aside, is what was printed."""
+    parts = [part.strip("\n") for part in shown.split("…")]
+    return re.search(".*".join(map(re.escape, parts)), out, flags=re.DOTALL) is not None
+
+
+def test_words_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = said(capsys, "words")
+    assert out.startswith("fresh is valid: 61 lists, 388 words.\n")
+    assert "np_s_verb                 4  takes a person or a clause without that" in out
+    assert "feared, accepted, understood, discovered [object clause]\n" in out
+
+
+def test_the_page_shows_a_vocabulary_and_what_is_said_of_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    vocabulary = tmp_path / "my-words.tsv"
+    vocabulary.write_text(blocks("tsv")[0], encoding="utf-8")
+    listed, refused, counted = (block.split("\n", 1)[1] for block in blocks("console"))
+    out, _ = said(capsys, "words", "my-words.tsv")
+    assert shown_in_order(listed, out)
+    vocabulary.write_text(blocks("tsv")[0].replace("food\tsoup", "transitive\tmet"), encoding="utf-8")
+    _, err = said(capsys, "words", "my-words.tsv", status=2)
+    assert err == refused
+    assert "89 of 92 words" in counted
+
+
+def test_the_page_shows_what_snli_gives(capsys: pytest.CaptureFixture[str], shared: Path) -> None:
+    path = str(shared / "snli" / "snli_1.0_dev.jsonl.gz")
+    out, _ = said(capsys, "words", "--train", path, "-q", status=1)
+    assert shown_in_order(blocks("console")[2].split("\n", 1)[1], out.replace(path, "snli_1.0_dev.jsonl.gz"))
+
+
+def test_words_that_are_too_rare_are_told_and_end_with_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = said(capsys, "words", "--train", "train.csv", "--least", "2", status=1)
+    assert "fresh in train.csv, counted from words: 1 premises, each once, and 2 hypotheses." in out
+    assert "clause        4           1      3\n" in out
+    assert re.search(r"^feared +object 1, that 0$", out, flags=re.MULTILINE)
+    assert out.endswith("92 of 92 words occur fewer than 2 times in a frame they need.\n")
+
+
+def test_words_that_are_frequent_enough_end_with_status_0(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    sentences = {
+        "object": "They {} the dog.",
+        "clause": "They {} we left.",
+        "that": "They {} that dogs bark.",
+        "alone": "They {}.",
+        "passive": "It was {}.",
+        "reduced": "Dogs {} by cats bark.",
+        "first": "{} it rained.",
+        "opens": "They stayed {} we left.",
+    }
+    lists = api.words("fresh").lists
+    texts = [sentences[frame].format(word) for each in lists for frame in each.frames for word in each.words]
+    rows = "".join(f"Nothing.\t{text}\tneutral\n" for text in texts)
+    (tmp_path / "all.tsv").write_text(f"premise\thypothesis\tlabel\n{rows}", encoding="utf-8")
+    out, _ = said(capsys, "words", "--train", "all.tsv", "--least", "1")
+    assert out.endswith("Each of the 92 words occurs at least 1 times in every frame it needs.\n")
+
+
+def test_words_as_json_say_how_they_were_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = said(capsys, "words", "--train", "train.csv", "--least", "2", "--json", status=1)
+    counts = json.loads(out)["counts"]
+    assert counts["from"] == "words"
+    assert counts["passed"] is False
+    assert {"word": "feared", "frame": "clause", "count": 2, "lists": ["np_s_verb"]} in counts["uses"]
+    assert {"word": "feared", "frame": "object", "count": 1, "lists": ["np_s_verb"]} in counts["below"]
+    assert counts["forms"]["drove"][:3] == ["drive", "driveen", "driven"]
+    assert json.loads(out) == api.words("fresh", "train.csv", least=2).to_json()
+
+
+def test_a_file_of_another_layout_is_read_as_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "odd.csv").write_text("a,b,c\nHe fears the dog.,He yawns.,yep\n", encoding="utf-8")
+    how = ("--columns", "premise=a,hypothesis=b,label=c", "--label-map", "yep=entailment")
+    out, _ = said(capsys, "words", "--train", "odd.csv", "--least", "1", *how, "--json", status=1)
+    assert {"word": "yawned", "frame": "alone", "count": 1, "lists": ["intransitive"]} in json.loads(out)["counts"][
+        "uses"
+    ]
+
+
+def test_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    _, err = said(capsys, "words", "frehs", status=2)
+    assert "no vocabulary is called 'frehs', and there is no such file" in err
+    _, err = said(capsys, "words", "--columns", "premise=a", status=2)
+    assert err == "acidtest: --columns and --label-map say how to read --train, which is not given\n"
+    with pytest.raises(AcidtestError, match="--least is a number from 1 on, not 0"):
+        api.words(least=0)
