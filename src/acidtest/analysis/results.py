@@ -92,6 +92,9 @@ def _result(run: Run, name: str, rows: Mapping[str, Scored]) -> SuiteResult:
         notes.append(f"in {ties:,} rows the likeliest labels tie; entailment goes before neutral before contradiction")
     if own.left_out:
         notes.append(f"{own.left_out:,} rows whose gold accepts both labels of a two-way model were left out")
+    published = published_scores(name)
+    if published and own.card.arguments.get("words", "published") != "published":
+        notes.append("the published systems were asked pairs with the paper's own words")
     return SuiteResult(
         signature=header.signature(name),
         overall=accuracy(own),
@@ -102,7 +105,7 @@ def _result(run: Run, name: str, rows: Mapping[str, Scored]) -> SuiteResult:
         truncated=header.truncated.get(name, 0),
         collapse_differs=collapse_differs(own, header.collapse) if header.model.probabilities else None,
         strata=own.card.strata,
-        published=[score.to_json() for score in published_scores(name)],
+        published=[score.to_json() for score in published],
         notes=tuple(notes),
     )
 
