@@ -206,7 +206,7 @@ def test_ties_are_said() -> None:
         return np.full((len(premises), 3), 1 / 3)
 
     notes = acidtest.run(torn, "hans", limit=60).results["suites"]["hans"]["notes"]
-    assert notes == ["in 60 rows the likeliest labels tie; entailment goes before neutral before contradiction"]
+    assert notes[0] == "in 60 rows the likeliest labels tie; entailment goes before neutral before contradiction"
 
 
 def test_a_signature_tells_one_version_of_a_model_from_another(tmp_path: Path) -> None:

@@ -283,7 +283,7 @@ def test_a_report_tells_lists_and_what_is_rare() -> None:
         "about": "takes a person or a clause without that: the clause does not imply the person (feared)",
         "frames": ["object", "clause"],
         "from": "fresh",
-        "words": ["feared", "accepted", "understood", "discovered"],
+        "words": ["feared", "reported", "understood", "discovered"],
     }
     counts = kept["counts"]
     assert {key: counts[key] for key in ("train", "from", "premises", "hypotheses", "left_out", "least", "passed")} == {
@@ -309,7 +309,7 @@ def test_snli_has_its_verbs_where_a_search_of_its_brackets_finds_them(shared: Pa
     told = found(report.counts)
     rows = suite.frame.select("premise_parse", "hypothesis_parse").collect()
     brackets = [*rows["premise_parse"].unique(), *rows["hypothesis_parse"]]
-    for verb, forms in (("watched", "watch(?:es|ed|ing)?"), ("drank", "dr[iau]nk(?:s|ing)?")):
+    for verb, forms in (("watched", "watch(?:es|ed|ing)?"), ("washed", "wash(?:es|ed|ing)?")):
         # A noun phrase right after the verb; our count has also those after an adverb or particle.
         active = pl.Series(brackets).str.count_matches(rf"\(VB[DGPZ]? {forms}\) \(NP ").sum()
         told_object = told[verb, "object"]

@@ -11,7 +11,7 @@ from acidtest.sources.templates import Grammar, Lexicon, Phrase, Template, Word
 from acidtest.sources.trees import binary, tree
 
 CAT, CATS, DOG = Word("cat"), Word("cats", "NNS", lemma="cat"), Word("dog")
-SAW, WATCHED = Word("saw", "VBD"), Word("watched", "VBD", implies=frozenset({"saw"}))
+SAW, WATCHED = Word("saw", "VBD"), Word("watched", "VBD", excludes=frozenset({"saw"}))
 FIXED = {"the": "DT", "a": "DT", "saw": "VBD", "ran": "VBD", "we": "PRP", "us": "PRP", ",": ",", ".": ".", "if": "IN"}
 FIXED |= {"and": "CC", "or": "CC", "slept": "VBD", "by": "IN", "was": "VBD"}
 LEXICON = Lexicon({"N": [CAT, CATS, DOG], "V": [SAW, WATCHED], "VI": [Word("slept", "VBD")]}, FIXED)
@@ -60,7 +60,7 @@ def test_a_verb_that_implies_the_other_is_passed_over() -> None:
     template = Template(
         "(S (NP the dog) (VP (VP V1) and (VP V2 us)) .)",
         "(S (NP the dog) (VP V2 us) .)",
-        unless_implied=("V1", "V2"),
+        unless_excluded=("V1", "V2"),
     )
     lexicon = Lexicon({"V": [SAW, WATCHED]}, FIXED | {"dog": "NN"})
     assert rendered(template, lexicon=lexicon) == ["The dog saw and watched us. -> The dog watched us."]

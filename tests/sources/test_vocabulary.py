@@ -43,7 +43,7 @@ def test_packaged_words_are_fit_for_their_lists(name: str) -> None:
 
 
 def test_no_fresh_verb_implies_another() -> None:
-    assert not any(word.implies for word in vocabulary("fresh").lists["transitive"])
+    assert not any(word.excludes for word in vocabulary("fresh").lists["transitive"])
 
 
 def test_a_vocabulary_of_ones_own_takes_the_place_of_the_fresh_one(written: Callable[[str], str]) -> None:

@@ -66,7 +66,7 @@ def _compiled(templates: Templates, key: _Key, faithful: bool) -> Plan:
             hypothesis=row[hypothesis] or row["hypothesis"],
             weight=_weight(row["weight"], lexicon),
             trigger=row["trigger"],
-            unless_implied=(*row["unless_implied"].split(), "", "")[:2],
+            unless_excluded=(*row["unless_excluded"].split(), "", "")[:2],
         )
         for row in facts.iter_rows(named=True)
     ]
@@ -113,7 +113,7 @@ def _lexicon(words: Vocabulary, faithful: bool) -> Lexicon:
     lists = words.lists
     if faithful:
         # The published file has pairs whose gold is doubtful because one verb may imply the other.
-        lists = {name: tuple(replace(word, implies=frozenset()) for word in lists[name]) for name in lists}
+        lists = {name: tuple(replace(word, excludes=frozenset()) for word in lists[name]) for name in lists}
     return Lexicon(
         words={slot: [word for name in names.split() for word in lists[name]] for slot, names in slots},
         fixed=dict(packaged_table("hans/fixed_words.tsv").iter_rows()),

@@ -34,14 +34,16 @@ _OVERSHOOT = 1.4
 class Template:
     """A premise and a hypothesis as trees over slots (``N1``), phrases (``VP1``) and fixed words in lower case.
 
-    ``VPASS1/VBN`` is a slot whose word is that part of speech here, whatever its list says.
+    ``VPASS1/VBN`` is a slot whose word is that part of speech here, whatever its list says. ``unless_excluded`` are two
+    slots, the second perhaps inside a phrase (``VI:VP1``): fillings where the first word excludes the second are passed
+    over, say because one verb implies the other, which would spoil the label.
     """
 
     premise: str
     hypothesis: str
     weight: float = 1.0
     trigger: str = ""
-    unless_implied: tuple[str, str] = ("", "")
+    unless_excluded: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Word:
-    """A word or several that fill one slot.
+    """A word or several that fill one slot; ``excludes`` are words a template may keep from standing with it.
 
     ``parse`` is the part of speech, or the whole bracketing of several words; an asterisk in it stands for what follows
     in the same phrase: ``(IN across) (PP (IN from) *)``.
@@ -63,7 +65,7 @@ class Word:
     text: str
     parse: str = "NN"
     lemma: str = ""
-    implies: frozenset[str] = frozenset()
+    excludes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -155,8 +157,11 @@ class Grammar:
         self._doubled = np.array([any(_doubled(self.tokens.choices(name)) for name in row) for row in premises])
         chosen = [templates[variant.template] for variant in self.variants]
         self.trigger = np.array([_found(row, t.trigger) for row, t in zip(premises, chosen, strict=True)])
-        self._implying = np.array(
-            [[_found(row, verb) for verb in t.unless_implied] for row, t in zip(premises, chosen, strict=True)]
+        self._excluding = np.array(
+            [
+                [row.index(name) if name and name in row else -1 for name in t.unless_excluded]
+                for row, t in zip(premises, chosen, strict=True)
+            ]
         )
         self.fillings = np.array([prod(map(int, row)) for row in self._sizes], dtype=np.int64)
         self._texts = [word.text for word in self.tokens.words]
@@ -242,19 +247,19 @@ class Grammar:
         # A repeated noun or verb ("the judge thanked the judge") leaves the label undefined.
         lemmas = np.sort(self._lemmas[filled.premise], axis=1)
         valid = ~((lemmas[:, 1:] == lemmas[:, :-1]) & (lemmas[:, 1:] >= 0)).any(axis=1)
-        valid &= ~self._implied(filled)
+        valid &= ~self._excluded(filled)
         doubled = np.flatnonzero(self._doubled[filled.variant])
         if doubled.size:
             valid[doubled] &= self._first_of_its_words(filled, doubled)
         return np.asarray(valid, dtype=np.bool_)
 
-    def _implied(self, filled: Filled) -> npt.NDArray[np.bool_]:
-        implied = np.zeros(len(filled.variant), dtype=np.bool_)
-        rows = np.flatnonzero(self._implying[filled.variant, 0] >= 0)
-        pairs = filled.premise[rows[:, None], self._implying[filled.variant[rows]]]
+    def _excluded(self, filled: Filled) -> npt.NDArray[np.bool_]:
+        excluded = np.zeros(len(filled.variant), dtype=np.bool_)
+        rows = np.flatnonzero((self._excluding[filled.variant] >= 0).all(axis=1))
+        pairs = filled.premise[rows[:, None], self._excluding[filled.variant[rows]]]
         words = self.tokens.words
-        implied[rows] = [words[other].text in words[verb].implies for verb, other in pairs.tolist()]
-        return implied
+        excluded[rows] = [words[other].text in words[first].excludes for first, other in pairs.tolist()]
+        return excluded
 
     def _first_of_its_words(self, filled: Filled, rows: Index) -> npt.NDArray[np.bool_]:
         """Whether no earlier row reads the same; a list may hold a word twice to make it likelier."""

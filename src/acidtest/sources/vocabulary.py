@@ -19,7 +19,7 @@ from acidtest.sources.trees import Tree, trees
 from acidtest.sources.wordlists import packaged_table
 
 PACKAGED = ("fresh", "published")
-COLUMNS = ("list", "word", "lemma", "parse", "implies")
+COLUMNS = ("list", "word", "lemma", "parse", "excludes")
 
 _PLAIN = re.compile(r"[a-z][a-z'’-]*(?: [a-z][a-z'’-]*)*")
 _TAG = re.compile(r"[A-Z]+\$?")
@@ -37,7 +37,7 @@ class Vocabulary:
 def vocabulary(words: str, *, faithful: bool = False) -> Vocabulary:
     """``fresh`` or ``published``, or the vocabulary in a TSV file.
 
-    A user's file needs the columns list and word; lemma, parse and implies are optional. Lists it does not have are
+    A user's file needs the columns list and word; lemma, parse and excludes are optional. Lists it does not have are
     those of ``fresh``. ``faithful`` keeps what only the published file has, such as *town* twice.
     """
     if words in PACKAGED:
@@ -72,9 +72,9 @@ def _packaged(name: str, faithful: bool) -> Vocabulary:
 def _lists(table: pl.DataFrame) -> dict[str, tuple[Word, ...]]:
     tags = dict(packaged_table("hans/lists.tsv").select("list", "tag").iter_rows())
     lists: dict[str, tuple[Word, ...]] = {}
-    for name, text, lemma, parse, implies in table.select(COLUMNS).iter_rows():
-        implied = frozenset(part.strip() for part in implies.split(",") if part.strip())
-        lists[name] = (*lists.get(name, ()), Word(text, parse or tags[name], lemma, implied))
+    for name, text, lemma, parse, excludes in table.select(COLUMNS).iter_rows():
+        others = frozenset(part.strip() for part in excludes.split(",") if part.strip())
+        lists[name] = (*lists.get(name, ()), Word(text, parse or tags[name], lemma, others))
     return lists
 
 
