@@ -551,7 +551,7 @@ def test_a_model_that_remembers_the_published_pairs_is_found_out() -> None:
 
 def test_the_four_cells_may_come_from_two_runs_and_be_judged_by_a_clean_model() -> None:
     clean = acidtest.run("baseline:overlap", output="clean", **FOUR)
-    assert clean.results["contamination"]["verdict"].startswith("No sign of memory")
+    assert clean.results["contamination"]["verdict"].startswith("Memory cannot be told")
     model = remembering()
     parts = [
         acidtest.run(model, ["hans", "hans/novel"], output=words, limit=600, arguments={"words": words})

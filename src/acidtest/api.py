@@ -141,7 +141,9 @@ def chosen_suites(
             suite = load(name, reading=reading)
             if suite.name in {other.name for other in made}:
                 # Two files of one suite, say with other seeds: the second is told apart by its file.
-                suite = replace(suite, card=replace(suite.card, name=f"{suite.name}:{name}"))
+                path = Path(name)
+                told = path.name if path.parent == Path() else f"{path.absolute().parent.name}/{path.name}"
+                suite = replace(suite, card=replace(suite.card, name=f"{suite.name}:{told}"))
             made.append(suite)
     return made
 

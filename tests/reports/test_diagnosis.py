@@ -55,24 +55,49 @@ TITLE = "the lexical-overlap heuristic"
         (0.30, 0.95, "warning", f"answers entailment on only 18 % of {PAIRS}: avoids entailment when words overlap"),
         (0.97, 0.93, "good", f"is right on {PAIRS} whether or not they entail: no sign of {TITLE}"),
         (0.97, 0.80, "info", f"mostly resists {TITLE}, but is fooled by 20 % of misleading {PAIRS}"),
-        (0.97, 0.60, "warning", f"is unreliable on {PAIRS}: {TITLE} alone does not explain it"),
+        (0.97, 0.60, "warning", f"is fooled by 40 % of misleading {PAIRS}: partly relies on {TITLE}"),
+        (0.70, 0.80, "warning", f"is unreliable on {PAIRS}: {TITLE} alone does not explain it"),
     ],
 )
 def test_a_heuristic_is_read_off_both_labels(entailed: float, other: float, severity: str, text: str) -> None:
     (finding,) = findings({"hans": result(entailed, other)})
     assert (finding.severity, finding.text) == (severity, text)
-    assert finding.by == {"heuristic": "lexical_overlap"}
+    errs = "entailment" if entailed < other else "non-entailment"
+    assert finding.by == {"heuristic": "lexical_overlap", "label": errs}
 
 
 def test_few_pairs_are_not_taken_for_equality() -> None:
     crossed = {"lexical_overlap × entailment": share(0.9, 10), "lexical_overlap × non-entailment": share(0.6, 10)}
     (finding,) = findings({"hans": result(by={"heuristic × label": crossed})})
-    assert "does not tell them apart" not in finding.text
+    assert (finding.severity, finding.text) == ("info", f"was asked too few {PAIRS} to judge {TITLE}")
 
 
 def test_one_answer_to_everything_is_said() -> None:
-    found = findings({"hans": result(by={}, metrics={"answers neutral": share(0.995)})})
-    assert [f.text for f in found] == ["answers neutral on 99 % of all pairs: the score says little beyond that"]
+    labels = {"label": {"neutral": share(0.99, 30), "entailment": share(0.01, 4970)}}
+    metrics = {"answers neutral": share(0.995)}
+    found = findings({"hans": result(by=labels, metrics=metrics)})
+    assert found[0].text == "answers neutral on 99 % of all pairs: the score says little beyond that"
+    one_gold = {"label": {"neutral": share(0.99)}}
+    assert findings({"hans": result(by=one_gold, metrics=metrics)}) == []
+
+
+def test_a_few_subcases_gone_wrong_are_said_although_the_mean_is_fine() -> None:
+    subcases = {f"sub{number}": share(0.97, 1000) for number in range(8)} | {"passive": share(0.0, 1000)}
+    by = {**result(0.97, 0.93).by, "subcase": subcases}
+    finding, _ = findings({"hans": result(0.97, 0.93, by=by, strata=("subcase",))})
+    assert finding.severity == "severe"
+    assert finding.text == "is right on fewer than half of the pairs in 1 of 9 values of subcase: passive (0 %)"
+    assert finding.by == {"subcase": "passive"}
+
+
+def test_worse_than_guessing_is_said_of_files_without_heuristics() -> None:
+    labels = {label: share(0.02, 600) for label in ("entailment", "neutral", "contradiction")}
+    (finding,) = findings({"mine": result(by={"label": labels}, overall=share(0.02, 1800))})
+    assert (finding.severity, finding.text) == ("severe", "is right on only 2 % of all pairs: worse than guessing")
+    labels |= {"entailment": share(0.9, 600), "neutral": share(0.9, 600)}
+    (finding,) = findings({"mine": result(by={"label": labels}, overall=share(0.6, 1800))})
+    assert finding.text == "is right on only 2 % of the pairs whose gold is contradiction: worse than guessing"
+    assert findings({"mine": result(by={"label": {"neutral": share(0.0, 5)}}, overall=share(0.0, 5))}) == []
 
 
 def test_a_loss_against_the_control_is_grave_only_when_it_is_no_chance() -> None:
@@ -106,5 +131,6 @@ def test_the_gravest_come_first() -> None:
 
 
 def test_numbers_are_written_as_people_read_them() -> None:
+    assert percent(share(1.0, 30_000)) == "100.0 % (95 % interval 99.99–100.0, n = 30,000)"
     assert percent(share(0.971, 1000)) == "97.1 % (95 % interval 95.9–98.0, n = 1,000)"
     assert [whole(x) for x in (0, 0.001, 0.5, 0.999, 1)] == ["0 %", "1 %", "50 %", "99 %", "100 %"]

@@ -281,7 +281,7 @@ def test_subcases_are_charted_under_the_cell_they_belong_to_without_their_prefix
         (["severe", "good"], "Grounds for distrust: 1 severe finding."),
         (["warning", "warning", "info"], "Some doubt: 2 warnings, nothing severe."),
         (["good", "info"], "These suites found no shortcut."),
-        ([], "These suites gave no finding."),
+        ([], "No rule had anything to say: read the numbers."),
     ],
 )
 def test_the_verdict_is_as_grave_as_the_gravest_finding(severities: list[str], line: str) -> None:

@@ -146,12 +146,13 @@ def contamination(runs: Sequence[Run], *, reference: Sequence[Run] = (), correct
     other = _answers(reference, two_way) if reference else None
     slices = _slices(own)
     contrasts = _corrected(list(_contrasts(own, other, slices)), correction)
+    cells = tuple(_cell(place, own[place], slices) for place in _PLACES)
     return Contamination(
         model=model,
         reference=clean,
-        cells=tuple(_cell(place, own[place], slices) for place in _PLACES),
+        cells=cells,
         contrasts=contrasts,
-        verdict=_verdict(model, clean, contrasts),
+        verdict=_verdict(model, clean, contrasts, cells),
         can=_can(clean),
         cannot=_cannot(clean),
     )
@@ -360,8 +361,15 @@ def _corrected(contrasts: Sequence[CellContrast], correction: str) -> tuple[Cell
     )
 
 
-def _verdict(model: str, reference: str | None, contrasts: Sequence[CellContrast]) -> str:
+def _verdict(model: str, reference: str | None, contrasts: Sequence[CellContrast], cells: Sequence[Cell]) -> str:
     """What the contrasts say, in a sentence on memory and, where there is something to say, one on the templates."""
+    rates = [cell.slices[_WRONG].value for cell in cells]
+    nearly = "wrong" if max(rates) <= NEARLY_NONE else "right" if min(rates) >= 1 - NEARLY_NONE else ""
+    if nearly:
+        return (
+            f"Memory cannot be told: where the heuristics are wrong, {model} is {nearly} on nearly all pairs of all "
+            "four suites, so it has nothing to show in."
+        )
     found = {(each.name, each.slice): each for each in contrasts}
     # Memory shows where the heuristics are wrong; all pairs come last, being half heuristics.
     order = [_WRONG, *(each.slice for each in contrasts if each.slice not in (_WRONG, _ALL)), _ALL]

@@ -10,7 +10,7 @@ import typer
 from acidtest import api
 from acidtest.cli.options import Json, Quiet, Seed, Verbose, console, print_json, set_up_logging
 from acidtest.cli.report import Plots, Reference, Tables, show_written
-from acidtest.core.errors import UnknownNameError
+from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.suite import CROSS
 
 
@@ -39,6 +39,9 @@ def compare(
     Runs of one model on hans and hans/novel, in published and in fresh words, tell whether it has seen HANS.
     """
     set_up_logging(verbose, quiet)
+    same = [folder for number, folder in enumerate(runs) if folder.resolve() in [r.resolve() for r in runs[:number]]]
+    if same:
+        raise AcidtestError(f"{same[0]} is given twice; compare different runs")
     finished = [api.finished_run(folder) for folder in runs]
     leaks = api.contaminations(finished, reference=reference or (), correction=correction)
     found = [] if leaks and len(finished) == 1 else api.compare(finished, correction=correction, seed=seed)

@@ -48,7 +48,7 @@ def console() -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return PipeConsole(highlight=False, width=None if sys.stdout.isatty() else 110)
+    return PipeConsole(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 110)
 
 
 def print_json(value: Any) -> None:

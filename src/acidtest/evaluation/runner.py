@@ -37,7 +37,7 @@ def answers(
             result[batch.start : batch.stop] = values
         todo = [batch for batch in plan.batches if not kept or batch.number not in kept.done]
         if kept and kept.done:
-            log.info("%d of %d batches were answered before; going on", len(kept.done), len(plan.batches))
+            log.warning("%d of %d batches were answered before; going on", len(kept.done), len(plan.batches))
         answered_rows = len(plan.inputs) - sum(batch.stop - batch.start for batch in todo)
         for batch, values in local.mapped(lambda part: _asked(model, plan, part), todo):
             if kept:

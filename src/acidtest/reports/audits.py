@@ -25,10 +25,11 @@ def audit_table(found: Audit) -> list[RenderableType]:
         table.add_row(name.replace("_", " "), *_cells(support), paper)
     words = "words split at white space" if found.faithful else "words without punctuation"
     parts: list[RenderableType] = [
-        Text.from_markup(f"[bold]{escape(found.name)}[/]  {found.rows:,} pairs, {words}"),
+        Text.from_markup(f"[bold]{escape(found.name)}[/]  {found.rows:,} pairs, {words}", emoji=False),
         table,
     ]
-    parts.append(Text("  MultiNLI: its training set, as McCoy et al. (2019) count it.", style="dim"))
+    paper = "  MultiNLI: its training set, as McCoy et al. (2019) count it, words split at white space (--faithful)."
+    parts.append(Text(paper, style="dim"))
     if any(support is None or support.unknown for support in found.heuristics.values()):
         parts.append(Text("  Constituents are told by parses (columns such as sentence1_parse).", style="dim"))
     return parts

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from math import hypot, isnan
+from math import hypot
 from typing import Any, Literal
 
 from acidtest.analysis.contamination import Contamination
 from acidtest.analysis.results import SuiteResult
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
+from acidtest.reports.numerals import interval, share
 
 Severity = Literal["good", "info", "warning", "severe"]
 
@@ -18,6 +19,8 @@ CHANCE = 0.5
 HABIT = 0.9
 MOSTLY = 0.75
 ALIKE = 0.1
+FEW = 20
+"""With fewer pairs than this of either gold, a heuristic is not judged."""
 NEGLIGIBLE = 0.05
 
 HEURISTICS = {
@@ -49,7 +52,7 @@ def findings(suites: Mapping[str, SuiteResult], leak: Contamination | None = Non
     found = [
         finding
         for name, result in suites.items()
-        for rule in (_heuristics, _one_answer, _against_control, _unanswered, _collapse)
+        for rule in (_one_answer, _heuristics, _low_strata, _below_chance, _against_control, _unanswered, _collapse)
         for finding in rule(name, result)
     ]
     found += _contamination(leak) if leak else []
@@ -67,8 +70,8 @@ def percent(estimate: Estimate) -> str:
     """``97.1 % (95 % interval 96.0–98.0, n = 1,000)``."""
     if not estimate.known:
         return f"not known ({estimate.note})"
-    interval = "" if isnan(estimate.low) else f"95 % interval {estimate.low * 100:.1f}–{estimate.high * 100:.1f}, "
-    return f"{estimate.value * 100:.1f} % ({interval}n = {estimate.n:,})"
+    within = interval(estimate)
+    return f"{share(estimate.value)} % ({f'95 % interval {within}, ' if within else ''}n = {estimate.n:,})"
 
 
 def _heuristics(name: str, result: SuiteResult) -> list[Finding]:
@@ -85,11 +88,15 @@ def _heuristics(name: str, result: SuiteResult) -> list[Finding]:
             f"right on {percent(other)} where it gives the wrong one",
         )
         severity, text = _heuristic_verdict(title, pairs, entailed, other)
-        found.append(Finding("H1", severity, name, text, evidence, {"heuristic": heuristic}))
+        # What to look at: the gold on which it errs more.
+        errs = {"label": "entailment" if entailed.value < other.value else "non-entailment"}
+        found.append(Finding("H1", severity, name, text, evidence, {"heuristic": heuristic} | errs))
     return found
 
 
 def _heuristic_verdict(title: str, pairs: str, entailed: Estimate, other: Estimate) -> tuple[Severity, str]:
+    if min(entailed.n, other.n) < FEW:
+        return "info", f"was asked too few {pairs} to judge the {title} heuristic"
     weight = entailed.n / (entailed.n + other.n)
     says = whole(weight * entailed.value + (1 - weight) * (1 - other.value))
     fooled = whole(1 - other.value)
@@ -104,17 +111,61 @@ def _heuristic_verdict(title: str, pairs: str, entailed: Estimate, other: Estima
         return "warning", f"answers entailment on only {says} of {pairs}: avoids entailment when words overlap"
     if min(entailed.value, other.value) >= HABIT:
         return "good", f"is right on {pairs} whether or not they entail: no sign of the {title} heuristic"
-    if min(entailed.value, other.value) >= MOSTLY:
+    if entailed.value >= MOSTLY and other.value >= MOSTLY:
         return "info", f"mostly resists the {title} heuristic, but is fooled by {fooled} of misleading {pairs}"
+    if entailed.value >= MOSTLY and entailed.value > other.value:
+        return "warning", f"is fooled by {fooled} of misleading {pairs}: partly relies on the {title} heuristic"
     return "warning", f"is unreliable on {pairs}: the {title} heuristic alone does not explain it"
 
 
+def _low_strata(name: str, result: SuiteResult) -> list[Finding]:
+    """Are there a few subcases in which nearly all goes wrong, which a mean would hide?"""
+    factor = next((stratum for stratum in result.strata if stratum in result.by), None)
+    values = result.by.get(factor, {}) if factor else {}
+    low = {value: found for value, found in values.items() if found.known and found.n >= FEW and found.high < CHANCE}
+    # Where much is low, other findings say so.
+    if not low or 3 * len(low) > len(values):
+        return []
+    shown = sorted(low, key=lambda value: low[value].value)
+    names = ", ".join(f"{value} ({whole(low[value].value)})" for value in shown[:5])
+    more = f" and {len(low) - 5} more" if len(low) > 5 else ""
+    text = f"is right on fewer than half of the pairs in {len(low)} of {len(values)} values of {factor}: {names}{more}"
+    evidence = tuple(f"{value}: right on {percent(low[value])}" for value in shown)
+    return [Finding("S1", "severe", name, text, evidence, {str(factor): shown[0]})]
+
+
+def _below_chance(name: str, result: SuiteResult) -> list[Finding]:
+    """Does the model do worse than guessing, on the whole or on one label? Suites of heuristics have their own rule."""
+    labels = {label: found for label, found in result.by.get("label", {}).items() if found.known and found.n >= FEW}
+    if f"heuristic{CROSS}label" in result.by or len(labels) < 2:
+        return []
+    chance = 1 / len(labels)
+    if result.overall.known and result.overall.high < chance:
+        text = f"is right on only {whole(result.overall.value)} of all pairs: worse than guessing"
+        return [Finding("B1", "severe", name, text, (f"right on {percent(result.overall)}",))]
+    low = [label for label, found in labels.items() if found.high < chance]
+    return [
+        Finding(
+            "B2",
+            "warning",
+            name,
+            f"is right on only {whole(labels[label].value)} of the pairs whose gold is {label}: worse than guessing",
+            (f"right on {percent(labels[label])}",),
+            {"label": label},
+        )
+        for label in low
+    ]
+
+
 def _one_answer(name: str, result: SuiteResult) -> list[Finding]:
-    for name_of_share, share in result.metrics.items():
-        label = name_of_share.removeprefix("answers ")
-        if label != name_of_share and share.known and share.value >= 0.99 and share.n > 1:
-            text = f"answers {label} on {whole(share.value)} of all pairs: the score says little beyond that"
-            return [Finding("A1", "severe", name, text, (f"{label} answered on {percent(share)}",))]
+    labels = [found.n for found in result.by.get("label", {}).values()]
+    if sum(n > 0 for n in labels) == 1 or sum(labels) < FEW:
+        return []
+    for metric, rate in result.metrics.items():
+        label = metric.removeprefix("answers ")
+        if label != metric and rate.known and rate.value >= 0.99:
+            text = f"answers {label} on {whole(rate.value)} of all pairs: the score says little beyond that"
+            return [Finding("A1", "severe", name, text, (f"{label} answered on {percent(rate)}",))]
     return []
 
 

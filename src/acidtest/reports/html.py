@@ -117,13 +117,13 @@ def verdict(diagnosis: Sequence[Mapping[str, Any]]) -> str:
         return f"Grounds for distrust: {severe}{f' and {warnings}' if counts['warning'] else ''}."
     if counts["warning"]:
         return f"Some doubt: {warnings}, nothing severe."
-    return "These suites found no shortcut." if diagnosis else "These suites gave no finding."
+    return "These suites found no shortcut." if diagnosis else "No rule had anything to say: read the numbers."
 
 
 def explained(methods: Iterable[str]) -> dict[str, str]:
     """Every method and test, each once, with what it means."""
     # The degrees of freedom differ from slice to slice; the method does not.
-    names = dict.fromkeys(re.sub(r"\bt\([\d.]+\)", "t", name) for name in methods if name)
+    names = dict.fromkeys(re.sub(r"(?<=\bt)\([\d.]+\)|[\d.]+ (?=degrees)", "", name) for name in methods if name)
     return {name: next((text for word, text in METHODS.items() if word in name.lower()), "") for name in names}
 
 

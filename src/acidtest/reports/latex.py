@@ -178,7 +178,7 @@ def _body(rows: Mapping[str, Iterable[Value]], cell: Callable[[Value], str]) -> 
 
 def _caption(text: str, sources: Iterable[str], signatures: Iterable[str]) -> str:
     found = list(dict.fromkeys(sources))
-    published = f" Published numbers: {'; '.join(found)}." if found else ""
+    published = f" Published numbers, on the papers' own pairs: {'; '.join(found)}." if found else ""
     return f"{escaped(text + published)} {'; '.join(map(_signature, signatures))}."
 
 

@@ -20,7 +20,13 @@ def interval(value: Estimate | None) -> str:
 
 def share(value: float | None) -> str:
     """A share in per cent with one decimal, without its sign for per cent; a dash for none."""
-    return NONE if value is None or value != value else f"{value * 100:.1f}"
+    if value is None or value != value:
+        return NONE
+    shown = f"{value * 100:.1f}"
+    # What is not quite nothing or all does not become so by rounding: 99.99, not 100.0.
+    if (shown == "0.0" and value > 0) or (shown == "100.0" and value < 1):
+        return f"{min(max(value * 100, 0.01), 99.99):.2f}"
+    return shown
 
 
 def published(value: float | None) -> str:

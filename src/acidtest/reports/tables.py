@@ -25,7 +25,10 @@ def scorecard(results: Mapping[str, Any]) -> list[RenderableType]:
     from rich.markup import escape
     from rich.text import Text
 
-    parts: list[RenderableType] = [Text.from_markup(f"[bold]{escape(results['model']['name'])}[/]"), Text("")]
+    parts: list[RenderableType] = [
+        Text.from_markup(f"[bold]{escape(results['model']['name'])}[/]", emoji=False),
+        Text(""),
+    ]
     parts += [_finding(finding) for finding in results["diagnosis"]]
     for name, suite in results["suites"].items():
         parts += [Text(""), _headline(name, suite)]
@@ -52,7 +55,7 @@ def comparison_tables(contrasts: Sequence[Contrast], *, by: Collection[str] = ()
         notes = "".join(dict.fromkeys(f", {c.difference.note}" for c in shown if not c.factor and c.difference.note))
         tests = " and ".join(dict.fromkeys(contrast.test for contrast in shown))
         title = f"[bold]{escape(second)} − {escape(first)}[/], {how}, {tests}{escape(notes)}"
-        parts += [Text.from_markup(title), _contrast_table(shown), Text("")]
+        parts += [Text.from_markup(title, emoji=False), _contrast_table(shown), Text("")]
     return parts
 
 
@@ -76,7 +79,7 @@ def contamination_tables(found: Mapping[str, Any]) -> list[RenderableType]:
     from rich.text import Text
 
     parts: list[RenderableType] = [
-        Text.from_markup(f"[bold]{escape(found['model'])}[/]  contamination"),
+        Text.from_markup(f"[bold]{escape(found['model'])}[/]  contamination", emoji=False),
         Text(f"  {found['verdict']}"),
         Text(""),
         _corners(found),
@@ -86,8 +89,8 @@ def contamination_tables(found: Mapping[str, Any]) -> list[RenderableType]:
     ]
     parts += [Text(f" {name}: {question}", style="dim") for name, question in contaminated.questions(found).items()]
     parts += [Text(f" reference: {found['reference']}", style="dim")] if contaminated.has_reference(found) else []
-    parts += [Text.from_markup(f" [green]✓[/] {escape(line)}") for line in found["can"]]
-    parts += [Text.from_markup(f" [yellow]✗[/] {escape(line)}") for line in found["cannot"]]
+    parts += [Text.from_markup(f" [green]✓[/] {escape(line)}", emoji=False) for line in found["can"]]
+    parts += [Text.from_markup(f" [yellow]✗[/] {escape(line)}", emoji=False) for line in found["cannot"]]
     return parts
 
 
@@ -139,7 +142,9 @@ def _finding(finding: Mapping[str, Any]) -> Table:
     grid = Table.grid(padding=(0, 1))
     grid.add_column(width=3)
     grid.add_column()
-    grid.add_row(Text.from_markup(f" {_MARKS[finding['severity']]}"), Text(f"{finding['suite']}: {finding['text']}"))
+    grid.add_row(
+        Text.from_markup(f" {_MARKS[finding['severity']]}", emoji=False), Text(f"{finding['suite']}: {finding['text']}")
+    )
     return grid
 
 
@@ -155,7 +160,7 @@ def _headline(name: str, suite: Mapping[str, Any]) -> RenderableType:
         line += f"  against control {points(change)} points, p {p_value(control['p_adjusted'])}"
     if suite["unanswered"]:
         line += f"  [yellow]{suite['unanswered']:,} unanswered[/]"
-    return Text.from_markup(line)
+    return Text.from_markup(line, emoji=False)
 
 
 def _crossing(factor: str, values: Mapping[str, Mapping[str, Any]]) -> Table:

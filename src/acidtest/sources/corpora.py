@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -71,9 +72,17 @@ def corpus(
         _check_text(table, labels, role=role, name=column)
     name = name or table.name or stem(path)
     frame, kinds = _suite_frame(table, labels, _roles(table, layout, columns))
-    card = Card(name, sources=table.sources, columns=kinds)
+    card = Card(name, sources=table.sources, columns=kinds, **_hans_design(kinds))
     suite = Suite(completed(frame, name).lazy(), card).sealed()
     return Corpus(suite, layout.name, dropped=labels.null_count(), rows_read=table.frame.height)
+
+
+def _hans_design(kinds: Mapping[str, Kind]) -> dict[str, Any]:
+    """How a file with the columns of HANS is analysed: by heuristic and gold, subcases being its strata."""
+    if kinds.get("heuristic") != "factor":
+        return {}
+    strata = ("subcase",) if kinds.get("subcase") == "factor" else ()
+    return {"crossings": (("heuristic", "label"),), "strata": strata}
 
 
 def parsed_pairs(text: str, *, option: str) -> dict[str, str]:

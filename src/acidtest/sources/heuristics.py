@@ -81,17 +81,28 @@ def heuristics(
 
     The words of the hypothesis are all in the premise; they stand there one after another; they are a clause of it (or
     another constituent, where ``hypothesis_parses`` show that the hypothesis is no clause itself). The last needs
-    ``parses``, the premise's in Penn brackets, or a premise that our own templates could have made; else it is None.
-    ``faithful`` does as the scripts released with the paper: words are split at white space, any constituent counts.
+    ``parses``, the premise's in Penn brackets, or a premise that our own templates could have made; without, or with
+    the parse of another sentence, it is None. ``faithful`` does as the scripts released with the paper: words are split
+    at white space, any constituent counts.
     """
+    given = (premise, hypothesis, parses, hypothesis_parses)
+    _check(given)
     if isinstance(premise, str):
-        one = [None if text is None else pl.Series([text]) for text in (premise, hypothesis, parses, hypothesis_parses)]
+        one = [None if text is None else pl.Series([text]) for text in given]
         return _told(*one, faithful=faithful).row(0, named=True)  # type: ignore[arg-type]
-    several = [
-        None if column is None else pl.Series(column, dtype=pl.String)
-        for column in (premise, hypothesis, parses, hypothesis_parses)
-    ]
+    several = [None if column is None else pl.Series(column, dtype=pl.String) for column in given]
     return _told(*several, faithful=faithful)  # type: ignore[arg-type]
+
+
+def _check(given: tuple[object, object, object, object]) -> None:
+    """Raise when sentences and columns are mixed, or columns differ in length."""
+    present = [column for column in given if column is not None]
+    kinds = {isinstance(column, str) for column in present}
+    if given[1] is None or len(kinds) > 1:
+        raise AcidtestError("heuristics takes sentences or columns of sentences, all of one kind, and a hypothesis")
+    sizes = {len(column) for column in present if isinstance(column, pl.Series | list)}
+    if len(sizes) > 1:
+        raise AcidtestError(f"the columns differ in length: {', '.join(map(str, sorted(sizes)))}")
 
 
 def _told(
@@ -109,8 +120,10 @@ def _told(
     trees = _trees(premises[rows], None if parses is None else parses[rows])
     own = [None] * len(rows) if hypothesis_parses is None else [_tree(text) for text in hypothesis_parses[rows]]
     told = [
-        None if found is None else _is_constituent(text, found, own=other, faithful=faithful)
-        for text, found, other in zip(hypotheses[rows], trees, own, strict=True)
+        None
+        if found is None or _letters(found.words) != _letters([premise.lower()])
+        else _is_constituent(hypothesis, found, own=other, faithful=faithful)
+        for premise, hypothesis, found, other in zip(premises[rows], hypotheses[rows], trees, own, strict=True)
     ]
     constituent = pl.Series([False] * len(run), dtype=pl.Boolean)
     if len(rows):

@@ -10,8 +10,9 @@ import polars as pl
 
 from acidtest.core.apportionment import Whole, apportioned
 from acidtest.core.draws import Draws
-from acidtest.core.errors import AcidtestError
-from acidtest.core.suite import COLUMNS, PARSES, Card, Suite, completed, streamed
+from acidtest.core.errors import AcidtestError, some
+from acidtest.core.logs import log
+from acidtest.core.suite import COLUMNS, PARSES, Card, Kind, Suite, completed, streamed
 from acidtest.sources.hans_templates import Plan, Templates, plan
 from acidtest.sources.templates import Filled, turn
 from acidtest.sources.vocabulary import vocabulary
@@ -22,7 +23,15 @@ CITATION = (
     "McCoy, Pavlick and Linzen (2019). Right for the Wrong Reasons: Diagnosing Syntactic Heuristics in "
     "Natural Language Inference. ACL."
 )
-FACTORS = ("heuristic", "subcase", "template", "trigger")
+COLUMN_KINDS: dict[str, Kind] = {
+    "heuristic": "factor",
+    "subcase": "factor",
+    "template": "factor",
+    "trigger": "text",
+    "category": "factor",
+}
+"""A category is a subcase with the word it turns on, as in the paper's experiment with people."""
+
 
 _BLOCK = 1 << 14
 _TOGETHER = 1 << 16
@@ -38,9 +47,12 @@ def suite(name: str, templates: Templates, request: Request, *, version: int, wo
     chosen = vocabulary(words, faithful=faithful)
     compiled = plan(templates, chosen, faithful=faithful)
     rows = request.n if request.n is not None else PER_SUBCASE
-    filled = drawn(compiled, rows, Draws(request.seed, name), name=name, at_most=request.at_most)
+    # Who named no number is content with what a small vocabulary gives.
+    at_most = request.at_most or request.n is None
+    filled = drawn(compiled, rows, Draws(request.seed, name), name=name, at_most=at_most)
+    _tell_of_small_subcases(compiled, filled, rows, name)
     pairs = _Pairs(name, compiled, filled)
-    schema = dict.fromkeys((*COLUMNS, *PARSES, *FACTORS), pl.String)
+    schema = dict.fromkeys((*COLUMNS, *PARSES, *COLUMN_KINDS), pl.String)
     in_memory = len(filled.variant) <= _IN_MEMORY
     frame = pl.concat(pairs.blocks(list(schema))).lazy() if in_memory else streamed(pairs.blocks, schema)
     card = Card(
@@ -51,11 +63,18 @@ def suite(name: str, templates: Templates, request: Request, *, version: int, wo
         sources={chosen.name: chosen.source} if chosen.source else {},
         licence="Apache-2.0",
         citation=CITATION,
-        columns=dict.fromkeys(FACTORS, "factor"),
+        columns=COLUMN_KINDS,
         strata=("subcase", "template"),
         crossings=(("heuristic", "label"),),
     )
     return Suite(frame, card)
+
+
+def _tell_of_small_subcases(compiled: Plan, filled: Filled, rows: int, name: str) -> None:
+    sizes = np.bincount(compiled.subcase[filled.variant], minlength=len(compiled.subcases))
+    small = [f"{compiled.subcases[number]} {sizes[number]:,}" for number in np.flatnonzero(sizes < rows)]
+    if small:
+        log.warning("suite %r: fewer than %s pairs in %s", name, f"{rows:,}", some(small, 40))
 
 
 @dataclass(frozen=True)
@@ -81,7 +100,7 @@ class _Pairs:
             grammar.words_at(filled, grammar.trigger[filled.variant]).alias("trigger"),
             source_id="ex" + numbers,
             certainty=pl.lit("logical"),
-        )
+        ).with_columns(category=pl.concat_str("subcase", pl.lit(": "), "trigger"))
         parses = [
             grammar.rendered(filled, side, form).alias(f"{side}_{form}")
             for side in ("premise", "hypothesis")

@@ -83,7 +83,7 @@
 
   function drawing(root, label) {
     const height = (root.deepest + 1) * LEVEL;
-    const svg = svgElement("svg", { width: Math.ceil(root.right), height, class: "tree", role: "img", "aria-label": label });
+    const svg = svgElement("svg", { width: Math.ceil(root.right) + 8, height, class: "tree", role: "img", "aria-label": label });
     const top = (node) => node.depth * LEVEL + 14;
     const draw = (node) => {
       for (const child of node.children) {
@@ -114,6 +114,6 @@
     if (!tree) return element("p", { className: "brackets", textContent: text });
     const style = getComputedStyle(document.body);
     const root = placed(tree, 0, 0, textWidths(`600 14px ${style.fontFamily}`));
-    if (root.right <= width) return drawing(root, text);
+    if (root.right + 8 <= width) return drawing(root, text);
     return element("ul", { className: "outline" }, outline(tree));
   }
