@@ -170,3 +170,13 @@ def test_a_source_id_in_two_suites_is_ambiguous(tmp_path: Path) -> None:
 def test_matching_by_source_id_alone_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     predicted(model(tmp_path, "p.csv", "pairID,gold_label\nex0,e\nex1,e\nex2,e\n"), suite())
     assert "matched to suite mine by source id alone" in caplog.text
+
+
+def test_predictions_as_the_scripts_of_hans_write_them_are_read(tmp_path: Path) -> None:
+    (tmp_path / "bert_preds.txt").write_text("pairID,gold_label\nex0,entailment\nex1,non-entailment\n")
+    rows = pl.DataFrame(
+        {"premise": ["a", "b"], "hypothesis": ["c", "d"], "label": ["entailment"] * 2, "source_id": ["ex0", "ex1"]}
+    )
+    model = AnswersModel(tmp_path / "bert_preds.txt")
+    model.check([Suite(completed(rows, "hans").lazy(), Card("hans"))])
+    assert model.resolution == "two-way"

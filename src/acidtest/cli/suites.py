@@ -59,7 +59,7 @@ def _print_one(generator: Generator) -> None:
     out.print(f"[bold]{generator.name}[/]  {generator.rows:,} pairs from {generator.source}")
     out.print(generator.summary)
     if generator.make.__doc__:
-        out.print("\n" + " ".join(generator.make.__doc__.split()), markup=False)
+        out.print("\n" + " ".join(generator.make.__doc__.replace("``", "").split()), markup=False)
     out.print(f"\nCitation: {generator.citation}\nLicence: {generator.licence}", markup=False)
     for option in generator.options.values():
         choices = f" ({' | '.join(option.choices)})" if option.choices else ""

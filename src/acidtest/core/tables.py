@@ -114,7 +114,9 @@ def read_table(path: str | Path, *, header: Header = True, quoted: bool | None =
     if ending in _JSON or (ending == ".txt" and is_object(text)):
         frame = json_array(path, text) if _is_array(ending, text) else json_lines(path, text)
         return Table(path, _strings_for_nulls(frame), fingerprint=fingerprint)
-    separator = csv_separator(text) if ending == ".csv" else _SEPARATORS[ending]
+    # The scripts released with HANS write predictions with commas into a .txt.
+    is_csv = ending == ".csv" or (ending == ".txt" and b"\t" not in text and b"," in text.split(b"\n", 1)[0])
+    separator = csv_separator(text) if is_csv else _SEPARATORS[ending]
     found = delimited(path, text, separator=separator, header=header, quoted=quoted)
     return Table(path, found.frame, found.header, found.dialect, fingerprint)
 
