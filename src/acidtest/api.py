@@ -69,6 +69,11 @@ def suites() -> dict[str, Generator]:
     return {name: SUITES[name] for name in SUITES}
 
 
+def means(suites: Sequence[str], name: str) -> bool:
+    """Whether a list of suites, as a user writes it, holds a suite that can be generated."""
+    return name in listed(suites)
+
+
 def generate(
     suite: str, *, n: int | None = None, seed: int = 0, at_most: bool = False, arguments: Arguments | None = None
 ) -> Suite:
@@ -223,6 +228,18 @@ def compare(runs: Sequence[str | Path | Run | Finished], *, correction: str = "h
     return contrasts([_run(each) for each in runs], correction=correction, seed=seed)
 
 
+def differences(
+    runs: Sequence[str | Path | Run | Finished], *, correction: str = "holm", seed: int = 0, needed: bool = True
+) -> list[Contrast]:
+    """As ``compare``, but where the contrasts are not ``needed``, runs that cannot be compared have none."""
+    try:
+        return compare(runs, correction=correction, seed=seed)
+    except AcidtestError:
+        if needed:
+            raise
+        return []
+
+
 def contaminations(
     runs: Sequence[str | Path | Run | Finished],
     *,
@@ -239,6 +256,8 @@ def contaminations(
     own = dict[str, list[Run]]()
     for each in map(_run, runs):
         own.setdefault(each.header.model.signature, []).append(each)
+    for each in clean:
+        own.pop(each.header.model.signature, None)
     judged = [held for held in own.values() if clean or holds_the_four(held)]
     return [contamination(held, reference=clean, correction=correction) for held in judged]
 
@@ -288,7 +307,7 @@ def report(
     leaks = [leak.to_json() for leak in contaminations([entry.run for entry in entries], reference=reference)]
     write_text(output, page(entries, contrasts=found, not_compared=why, contamination=leaks))
     if tables is not None:
-        exports.write_tables(entries, found, tables)
+        exports.write_tables(entries, found, tables, leaks=leaks)
     if plots is not None:
         exports.write_plots(entries, found, plots)
     return output
@@ -315,11 +334,11 @@ def comparison_report(
     entries = _entries(runs)
     page = None if output is None else _own_page(output)
     contrasts = compare([entry.run for entry in entries], correction=correction, seed=seed) if found is None else found
+    told = [leak.to_json() for leak in leaks]
     if page is not None:
-        told = [leak.to_json() for leak in leaks]
         write_text(page, comparison_page(entries, contrasts, correction=correction, contamination=told))
     if tables is not None:
-        exports.write_comparison_tables(entries, contrasts, tables)
+        exports.write_comparison_tables(entries, contrasts, tables, leaks=told)
     if plots is not None:
         exports.write_comparison_plots(entries, contrasts, plots)
     return page

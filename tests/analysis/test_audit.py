@@ -58,3 +58,9 @@ def test_snli_has_parses_for_every_subsequence(shared: Path) -> None:
     assert found["subsequence"] is not None
     assert found["constituent"].unknown == 0
     assert found["constituent"].support <= found["subsequence"].support
+
+
+def test_what_is_known_is_counted_although_something_is_not() -> None:
+    known = [("The doctor near the actor danced.", "The actor danced.", "neutral")] * 3
+    found = audit(suite([*known, ("A man sleeps in a bed.", "A man sleeps.", "entailment")])).heuristics
+    assert found["constituent"] == Support(0, 0, 1)

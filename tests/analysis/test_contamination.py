@@ -546,7 +546,14 @@ def test_the_published_file_itself_is_the_published_cell() -> None:
     )
     assert holds_the_four([whole])
     assert holds_the_four([foreign])
-    assert not holds_the_four([whole, foreign])
+    # The file goes before pairs drawn anew.
+    only_file = replace(
+        foreign,
+        header=replace(foreign.header, suites={"heuristics_evaluation_set": cards["heuristics_evaluation_set"]}),
+    )
+    assert holds_the_four([whole, only_file])
+    both = contamination([whole, only_file])
+    assert both.cells[0].suite == "heuristics_evaluation_set"
     found = contamination([foreign])
     assert next(cell.suite for cell in found.cells if (cell.words, cell.templates) == PP) == "heuristics_evaluation_set"
     assert contrast(found, "both").difference == contrast(contamination([whole]), "both").difference

@@ -243,3 +243,44 @@ def test_audit_counts_support(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert "constituent" in out
     out, _ = said(capsys, "audit", "train.tsv", "--json")
     assert json.loads(out)["heuristics"]["constituent"] == {"support": 0, "contradict": 1, "unknown": 0}
+
+
+def test_comparing_published_with_fresh_words_is_good_json(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ("published", "fresh"):
+        said(capsys, "run", "--words", words, "--limit", "300", "-o", words)
+    out, _ = said(capsys, "compare", "published", "fresh", "--json")
+    # A category of one vocabulary has no accuracy in the other.
+    assert any(None in contrast["accuracies"] for contrast in json.loads(out)["contrasts"])
+    out, _ = said(capsys, "compare", "published", "fresh", "--by", "category")
+    assert "left out)" not in out
+    assert "is given twice" in said(capsys, "compare", "fresh", "fresh", status=2)[1]
+
+
+def test_contamination_may_come_from_runs_that_share_no_suite_and_be_exported(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for suite, folder in (("hans", "h"), ("hans/novel", "n")):
+        said(capsys, "run", "-s", suite, "--words", "published,fresh", "--limit", "300", "-o", folder)
+    out, _ = said(capsys, "compare", "h", "n", "--tables", "t", "-o", "c.html")
+    assert "contamination" in out
+    names = sorted(path.name for path in (tmp_path / "t").iterdir())
+    assert names == [
+        "contamination-baseline-overlap-cells.csv",
+        "contamination-baseline-overlap-cells.tex",
+        "contamination-baseline-overlap-contrasts.csv",
+        "contamination-baseline-overlap-contrasts.tex",
+    ]
+    assert "\\toprule" in (tmp_path / "t" / names[1]).read_text()
+
+
+def test_a_setting_of_one_suite_does_not_trouble_others(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.csv").write_text("premise,hypothesis,label\nA cat sat.,A cat lay.,neutral\n")
+    monkeypatch.setenv("ACIDTEST_WORDS", "published")
+    said(capsys, "run", "-s", "mine.csv", "-o", "mine")
+    assert "words:published" in said(capsys, "run", "--limit", "60", "-o", "hans")[0]
+    monkeypatch.delenv("ACIDTEST_WORDS")
+    (tmp_path / "acidtest.toml").write_text('[run]\nwords = ["published", "fresh"]\n')
+    assert "hans:words=fresh" in said(capsys, "run", "--limit", "60", "-o", "both")[0]
+    assert "no option called 'words'" in said(capsys, "run", "-s", "mine.csv", "--words", "fresh", status=2)[1]

@@ -1,8 +1,10 @@
+from collections.abc import Iterator, Sequence
+
 import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError
-from acidtest.core.suite import COLUMNS, Card, Suite, completed, require_columns
+from acidtest.core.suite import COLUMNS, Card, Suite, completed, require_columns, streamed
 
 PAIRS = pl.DataFrame(
     {
@@ -73,3 +75,19 @@ def test_a_card_survives_its_file() -> None:
 def test_a_column_a_model_needs_and_a_suite_lacks_is_named() -> None:
     with pytest.raises(AcidtestError, match="suite 'mine' has no column premise_parse"):
         require_columns(PAIRS.lazy(), ["premise", "premise_parse"], "mine")
+
+
+def test_a_streamed_frame_is_filtered_cut_and_projected_like_any_other() -> None:
+    whole = pl.DataFrame({"a": [str(number) for number in range(10)], "b": ["x", "y"] * 5})
+
+    def blocks(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        for start in range(0, 10, 3):
+            yield whole[start : start + 3].select(columns)
+
+    frame = streamed(blocks, {"a": pl.String, "b": pl.String})
+    assert frame.collect().equals(whole)
+    assert frame.filter(pl.col("b") == "y").collect()["a"].to_list() == ["1", "3", "5", "7", "9"]
+    assert frame.head(4).collect()["a"].to_list() == ["0", "1", "2", "3"]
+    assert frame.filter(pl.col("b") == "y").head(2).collect()["a"].to_list() == ["1", "3"]
+    assert frame.select("b").tail(2).collect()["b"].to_list() == ["x", "y"]
+    assert frame.select(pl.len()).collect().item() == 10

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -87,3 +88,25 @@ def test_the_pairs_of_mnli_that_contradict_lexical_overlap(shared: Path, faithfu
 def test_a_broken_parse_is_refused() -> None:
     with pytest.raises(AcidtestError, match=r"'\(S \(NP' is no parse in Penn brackets: brackets never closed: 2"):
         heuristics("A man ran.", "A man ran.", "(S (NP")
+
+
+def test_one_broken_or_foreign_parse_leaves_its_pair_unknown(caplog: pytest.LogCaptureFixture) -> None:
+    told = heuristics(["A man ran."] * 3, ["A man ran."] * 3, ["(S (NP", "(S (NP (NN cat)))", MAN.replace("said", "x")])
+    assert told["constituent"].to_list() == [None, None, None]
+    assert "1 parses of the premises are no Penn brackets, the first '(S (NP'" in caplog.text
+    with pytest.raises(AcidtestError, match="nested more than 300 deep"):
+        heuristics("A b.", "A b.", "(S " * 5000 + ")" * 5000)
+
+
+def test_a_long_document_among_the_premises_is_no_burden() -> None:
+    premises = ["If the artist slept, the actor ran.", "The artist slept. " + "word " * 200_000]
+    assert heuristics(premises, ["The artist slept."] * 2)["constituent"].to_list() == [True, None]
+
+
+@pytest.mark.parametrize(
+    ("premise", "hypothesis", "parses"),
+    [("a", None, None), (["a"], ["b", "c"], None), ("a", ["b"], None), (["a"], ["b"], ["(S a)", "(S b)"])],
+)
+def test_what_does_not_belong_together_is_refused(premise: Any, hypothesis: Any, parses: Any) -> None:
+    with pytest.raises(AcidtestError):
+        heuristics(premise, hypothesis, parses)

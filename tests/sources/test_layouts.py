@@ -279,3 +279,11 @@ def test_annotated_csvs_of_anli_need_no_warning(written, caplog) -> None:
     header = ("context", "statement", "adversary_pred", "gold_label", "uid")
     found = corpus(written("r1.tsv", header, ("A cat sat.", "No cat sat.", "n", "c", "u1")))
     assert (found.layout, golds(found), caplog.messages) == ("ANLI annotated", ["contradiction"], [])
+
+
+def test_two_gold_columns_are_refused_with_both_named(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("premise,hypothesis,label,gold\nA cat sat.,A cat lay.,neutral,entailment\n")
+    with pytest.raises(FileError, match="the columns label and gold could each be the label; say which is with"):
+        corpus(path)
+    assert corpus(path, columns={"label": "gold"}).suite.card.labels == {"entailment": 1}

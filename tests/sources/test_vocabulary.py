@@ -84,6 +84,16 @@ def test_a_changed_file_is_read_anew(written: Callable[[str], str]) -> None:
         ("food\tpie\t\t\n", "mine.tsv: list 'food' has 1 words, but needs at least 2"),
         (NOUNS + "noun_plural\tnuns\tnun\t\n", "are not the same nouns: nun; write the singular"),
         ("passive\ttold\t\t\npassive\tleft\t\t\n", "transitive and passive go together"),
+        (
+            "".join(f"transitive\t{verb}\t\t\n" for verb in ("led", "fed", "told", "cured"))
+            + "passive\tsold\t\t\npassive\tled\t\t\n",
+            "passive has verbs that transitive does not have: sold",
+        ),
+        ("factive_verb\tmuttered\t\t\nnonfactive_verb\tmuttered\t\t\n", "'muttered' stands in 'factive_verb' and in"),
+        ("conditional\tbecause\t\t\n", "'because' does not fit 'conditional': it makes its clause true"),
+        ("np_z_plural_verb\tdressed\t\t\n", "'dressed' stands in 'np_z_verb' and in 'np_z_plural_verb'"),
+        ("", "has no words"),
+        ("noun_plural\tmonks\t\t\n" * 1, "list 'noun_plural' has 1 words"),
     ],
 )
 def test_what_is_wrong_with_a_vocabulary_is_told_with_its_line(
@@ -123,3 +133,22 @@ def test_a_word_without_lemma_takes_the_one_another_list_gives_it(written: Calla
     verbs = "".join(f"{which}\t{verb}\t\t\n" for which in ("transitive", "passive") for verb in ("taught", "led"))
     found = vocabulary(written(verbs + "transitive\tfed\t\t\ntransitive\tcured\t\t\n")).lists
     assert found["transitive"][0].lemma == found["np_z_verb"][2].lemma == "teach"
+
+
+def test_a_vocabulary_too_large_to_number_is_refused(written: Callable[[str], str]) -> None:
+    letters = "abcdefghij"
+    names = [a + b + c + d for a in letters for b in letters for c in letters for d in letters[:4]]
+    rows = "".join(f"noun_singular\t{name}\t\t\nnoun_plural\t{name}s\t{name}\t\n" for name in names)
+    with pytest.raises(AcidtestError, match="the vocabulary is too large"):
+        api.generate("hans", n=5, arguments={"words": written(rows)})
+
+
+def test_many_words_are_drawn_rightly(written: Callable[[str], str]) -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    names = [f"{a}{b}{c}ist" for a in letters for b in letters for c in letters]
+    # 17,576 adjectives and the rest of the words: more than small integers can number.
+    rows = "".join(f"adjective\t{name}\t\t\nplace\t{name[::-1]}\t\t\n" for name in names)
+    frame = api.generate("hans", n=200, arguments={"words": written(rows)}).frame.collect()
+    used = frame.filter(subcase="se_adjective")["premise"].str.extract(r"^(\w+)").str.to_lowercase()
+    assert set(used) <= set(names)
+    assert used.n_unique() > 150

@@ -71,12 +71,16 @@ def audit(suite: Suite, *, faithful: bool = False) -> Audit:
     )
     gold = masks(frame["label"].to_numpy())
     entailed, excluded = gold == GOLD_MASKS["entailment"], (gold & GOLD_MASKS["entailment"]) == 0
-    found = {name: _support(told[name], entailed, excluded) for name in HEURISTICS}
+    possible = int(told["subsequence"].fill_null(False).sum())
+    found = {name: _support(told[name], entailed, excluded, possible) for name in HEURISTICS}
     return Audit(suite.name, frame.height, found, faithful)
 
 
-def _support(told: pl.Series, entailed: np.ndarray[Any, Any], excluded: np.ndarray[Any, Any]) -> Support | None:
+def _support(
+    told: pl.Series, entailed: np.ndarray[Any, Any], excluded: np.ndarray[Any, Any], possible: int
+) -> Support | None:
+    """``possible`` are the pairs that could be cases of the narrowest heuristic."""
     applies, unknown = told.fill_null(False).to_numpy(), told.null_count()
-    if unknown and not applies.any():
+    if unknown and unknown == possible:
         return None
     return Support(int((applies & entailed).sum()), int((applies & excluded).sum()), unknown)

@@ -45,7 +45,10 @@ class Contrast:
     def to_json(self) -> dict[str, Any]:
         """As the command's --json prints it; NaN is null."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        fields |= {"accuracies": list(self.accuracies), "difference": self.difference.to_json()}
+        fields |= {
+            "accuracies": [None if np.isnan(rate) else rate for rate in self.accuracies],
+            "difference": self.difference.to_json(),
+        }
         return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in fields.items()}
 
 

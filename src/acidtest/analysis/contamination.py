@@ -160,9 +160,10 @@ def contamination(runs: Sequence[Run], *, reference: Sequence[Run] = (), correct
 
 def holds_the_four(runs: Sequence[Run]) -> bool:
     """Whether some runs hold every cell once, so that contamination can be told."""
-    places = [_place(run, suite, card) for run in runs for suite, card in run.header.suites.items()]
-    held = [place for place in places if place is not None]
-    return len(held) == len(set(held)) == len(_PLACES)
+    held = [(_place(run, suite, card), card) for run in runs for suite, card in run.header.suites.items()]
+    drawn = [place for place, card in held if place is not None and not _is_a_file(card)]
+    files = [place for place, card in held if place is not None and _is_a_file(card)]
+    return len(drawn) == len(set(drawn)) and len(files) <= 1 and len({*drawn, *files}) == len(_PLACES)
 
 
 @dataclass(frozen=True)
@@ -206,10 +207,17 @@ def _refuse_mixed_collapse(runs: Sequence[Run]) -> None:
 def _answers(runs: Sequence[Run], two_way: bool) -> dict[Place, _Answers]:
     """The four cells, found by the names and the words of the runs' suites."""
     found: dict[Place, _Answers] = {}
+    run_cards = {suite: card for run in runs for suite, card in run.header.suites.items()}
     for run in runs:
         for suite, card in run.header.suites.items():
             place = _place(run, suite, card)
             if place is None:
+                continue
+            if place in found and _is_a_file(card):
+                # The published file itself is a better published cell than pairs drawn anew.
+                found[place] = _cell_answers(suite, scored(run, suite, two_way=two_way), place)
+                continue
+            if place in found and _is_a_file(run_cards[found[place].suite]):
                 continue
             if place in found:
                 raise AcidtestError(f"{_named(place)} twice, in {found[place].suite!r} and {suite!r}; pass one of them")
@@ -228,11 +236,15 @@ def _place(run: Run, suite: str, card: Card) -> Place | None:
     place = (str(card.arguments.get("words")), _TEMPLATES.get(suite.partition(":")[0], ""))
     if place in _PLACES:
         return place
-    if not {*_PART, "subcase", "template"} - {"label"} <= set(card.columns) or card.seed is not None:
+    if not {*_PART, "subcase", "template"} - {"label"} <= set(card.columns) or not _is_a_file(card):
         return None
     theirs = set(run.rows(suite)["subcase"].drop_nulls())
     published = set(packaged_table("hans/templates.tsv")["subcase"])
     return ("published", "published") if theirs and theirs <= published else None
+
+
+def _is_a_file(card: Card) -> bool:
+    return "words" not in card.arguments
 
 
 def _named(place: Place) -> str:

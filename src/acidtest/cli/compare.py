@@ -44,7 +44,7 @@ def compare(
         raise AcidtestError(f"{same[0]} is given twice; compare different runs")
     finished = [api.finished_run(folder) for folder in runs]
     leaks = api.contaminations(finished, reference=reference or (), correction=correction)
-    found = [] if leaks and len(finished) == 1 else api.compare(finished, correction=correction, seed=seed)
+    found = api.differences(finished, correction=correction, seed=seed, needed=not leaks)
     factors = list(dict.fromkeys(contrast.factor for contrast in found if contrast.factor))
     for factor in by or ():
         if factor not in factors:

@@ -28,7 +28,7 @@ def generate(
 ) -> None:
     """Make one suite and write it to a file; the suite's own options (acidtest suites NAME) go here too."""
     set_up_logging(verbose, quiet)
-    made = api.generate(suite, n=n, seed=seed, at_most=at_most, arguments=suite_arguments(context))
+    made = api.generate(suite, n=n, seed=seed, at_most=at_most, arguments=suite_arguments(context, [suite]))
     written = api.save(made, output)
     if json:
         print_json({"files": [str(path) for path in written], "card": made.card.to_json()})

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -56,18 +57,23 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def suite_arguments(context: typer.Context) -> dict[str, str | bool]:
+def suite_arguments(context: typer.Context, suites: Sequence[str]) -> dict[str, str | bool]:
     """Options of suites: ``--words fresh``, ``--words=fresh``, ``--faithful`` on what is left of the command line.
 
-    Like other options they may also come from a variable or from acidtest.toml.
+    Like other options they may also come from a variable or from acidtest.toml, for the suites that have them.
     """
+    from acidtest import api
+
     options = suite_options()
+    asked = [generator for name, generator in api.suites().items() if api.means(suites, name)]
+    used = {option for generator in asked for option in generator.options}
     own = [opt for parameter in context.command.params for opt in parameter.opts if opt.startswith("--")]
     found: dict[str, str | bool] = {}
     for name in options:
         given = os.environ.get(variable(name), (context.default_map or {}).get(name))
-        if given is not None:
-            found[name] = given if isinstance(given, bool) else str(given)
+        if given is not None and name in used:
+            several = isinstance(given, list | tuple)
+            found[name] = given if isinstance(given, bool) else ",".join(map(str, given)) if several else str(given)
     words = list(context.args)
     while words:
         word = words.pop(0)

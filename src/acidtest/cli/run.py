@@ -86,7 +86,7 @@ def run(
                     collapse=collapse,
                     batch_size=batch_size,
                     fresh=fresh,
-                    arguments=suite_arguments(context),
+                    arguments=suite_arguments(context, suites or api.STANDARD),
                     reading=api.Reading.parsed(columns, label_map),
                     progress=progress,
                 )

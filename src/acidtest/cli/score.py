@@ -49,7 +49,7 @@ def score(
         collapse=collapse,
         fresh=fresh,
         seed=seed,
-        arguments=suite_arguments(context),
+        arguments=suite_arguments(context, [suite]),
         answers=api.Reading.parsed(columns, label_map),
         reading=api.Reading.parsed(suite_columns, suite_label_map),
     )

@@ -194,7 +194,8 @@ def _contamination(leak: Contamination) -> list[Finding]:
         low, high = (f"{100 * end:+.1f}" for end in (change.low, change.high))
         evidence = (f"{told.slice}: difference of differences {100 * change.value:+.1f} points ({low} to {high})",)
     severity: Severity = "warning" if any(c.found for c in leak.contrasts if c.name == "both") else "info"
-    return [Finding("M1", severity, "hans", leak.verdict.rstrip("."), evidence)]
+    published = next(cell.suite for cell in leak.cells if (cell.words, cell.templates) == ("published", "published"))
+    return [Finding("M1", severity, published, leak.verdict.rstrip("."), evidence)]
 
 
 def _unanswered(name: str, result: SuiteResult) -> list[Finding]:

@@ -17,11 +17,14 @@ from acidtest.core.suite import CROSS
 from acidtest.core.tables import write_table
 from acidtest.reports import latex
 from acidtest.reports.charts import Chart
+from acidtest.reports.contamination import Finding
 from acidtest.reports.differences import families, whole, whole_chart
 from acidtest.reports.papers import MAIN, PEOPLE, condition
 from acidtest.reports.plots import as_png, as_svg, specification
 from acidtest.reports.sections import Breakdown, Entry, Section, Table, named, runs_of, sections
 
+CONTAMINATION = "contamination"
+CHANGES = ("difference", "reference", "excess")
 COMPARISON = "comparison"
 
 _NUMBERS: Mapping[str, Any] = {
@@ -70,10 +73,12 @@ class Folder:
     def name(self, *parts: str) -> str:
         """A file name, without an ending, for what the parts name."""
         plain = "-".join(filter(None, (re.sub(r"[^\w.]+", "-", part).strip("-.") for part in parts))) or "table"
-        name, turn = plain[:100], 1
+        # File systems count bytes: letters of other scripts take up to four.
+        plain = plain.encode()[:100].decode(errors="ignore")
+        name, turn = plain, 1
         while name.lower() in self._taken:
             turn += 1
-            name = f"{plain[:100]}-{turn}"
+            name = f"{plain}-{turn}"
         self._taken.add(name.lower())
         return name
 
@@ -92,8 +97,13 @@ class Folder:
         self.written += [self.path / f"{name}.svg", self.path / f"{name}.png"]
 
 
-def write_tables(entries: Sequence[Entry], contrasts: Sequence[Contrast], folder: str | Path) -> list[Path]:
-    """Every suite's tables (the whole, the metrics, each factor and crossing) and the contrasts'; what was written."""
+def write_tables(
+    entries: Sequence[Entry], contrasts: Sequence[Contrast], folder: str | Path, *, leaks: Sequence[Finding] = ()
+) -> list[Path]:
+    """Every suite's tables (the whole, the metrics, each factor and crossing), the contrasts' and contamination's.
+
+    Gives what was written.
+    """
     target, models = Folder(folder), named(entries)
     for section in sections(models):
         signed = [result["signature"] for result in section.results.values()]
@@ -110,6 +120,7 @@ def write_tables(entries: Sequence[Entry], contrasts: Sequence[Contrast], folder
             text = _latex(section, found, f"tab:{name}", signed)
             target.add_table(name, _scores(section, found.table, found.table.title), text)
     _add_contrast_tables(target, contrasts, models)
+    _add_contamination_tables(target, leaks)
     return target.written
 
 
@@ -124,10 +135,13 @@ def write_plots(entries: Sequence[Entry], contrasts: Sequence[Contrast], folder:
     return target.written
 
 
-def write_comparison_tables(entries: Sequence[Entry], contrasts: Sequence[Contrast], folder: str | Path) -> list[Path]:
-    """Differences between models on whole suites and by every factor; what was written."""
+def write_comparison_tables(
+    entries: Sequence[Entry], contrasts: Sequence[Contrast], folder: str | Path, *, leaks: Sequence[Finding] = ()
+) -> list[Path]:
+    """Differences between models on whole suites and by every factor, and contamination's; what was written."""
     target = Folder(folder)
     _add_contrast_tables(target, contrasts, named(entries))
+    _add_contamination_tables(target, leaks)
     return target.written
 
 
@@ -163,6 +177,26 @@ def _add_contrast_tables(target: Folder, contrasts: Sequence[Contrast], models: 
             )
             members = [contrast for pair in family.pairs for contrast in pair.contrasts]
             target.add_table(name, _contrasts(members, family.factor), text)
+
+
+def _add_contamination_tables(target: Folder, leaks: Sequence[Finding]) -> None:
+    """The four cells and the contrasts of each model, a table each."""
+    for leak in leaks:
+        cells = [
+            {"slice": name, "words": cell["words"], "templates": cell["templates"], "suite": cell["suite"]}
+            | dict(found)
+            for cell in leak["cells"]
+            for name, found in cell["slices"].items()
+        ]
+        contrasts = [
+            {"slice": each["slice"], "contrast": each["name"], "p": each["p"], "p_adjusted": each["p_adjusted"]}
+            | {f"{part}_{end}": (each[part] or {}).get(end) for part in CHANGES for end in ("value", "low", "high")}
+            for each in leak["contrasts"]
+        ]
+        for what, rows in (("cells", cells), ("contrasts", contrasts)):
+            name = target.name(CONTAMINATION, leak["model"], what)
+            text = latex.contamination_table(leak, what, label=f"tab:{name}")
+            target.add_table(name, pl.DataFrame(rows, infer_schema_length=None), text)
 
 
 def _add_contrast_plots(target: Folder, contrasts: Sequence[Contrast], models: Mapping[str, Entry]) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from acidtest.analysis.comparison import Contrast
 from acidtest.core.estimate import Estimate
 from acidtest.reports import numerals
+from acidtest.reports.contamination import TEMPLATES, WORDS, Finding, cell_estimate, slices
 from acidtest.reports.differences import Pair, pair_name, slice_name
 from acidtest.reports.sections import Crossing, Table, readable
 
@@ -130,6 +131,44 @@ def whole_table(contrasts: Sequence[Contrast], caption: str, *, label: str, sign
     head = (_row(map(escaped, titles)),)
     layout = Layout(_caption(caption, (), signatures), label, "ll" + "r" * (len(titles) - 2), head, (tuple(rows),))
     return _set(layout)
+
+
+def contamination_table(leak: Finding, what: str, *, label: str) -> str:
+    """The ``cells`` of contamination, words against templates slice by slice, or its ``contrasts``."""
+    if what == "cells":
+        titles = ("slice", "words", *(f"{templates} templates" for templates in TEMPLATES))
+        rows = [
+            (name, words, *(_percent_and_interval(cell_estimate(leak, words, each, name)) for each in TEMPLATES))
+            for name in slices(leak)
+            for words in WORDS
+        ]
+        caption = f"Accuracy in per cent of {leak['model']} on published and new words and templates."
+    else:
+        titles = ("contrast", "slice", "difference", "p", "adjusted p", "excess over reference")
+        rows = [
+            (
+                each["name"],
+                each["slice"],
+                _points(each["difference"]),
+                numerals.p_value(each["p"]),
+                numerals.p_value(each["p_adjusted"]),
+                _points(each["excess"]),
+            )
+            for each in leak["contrasts"]
+        ]
+        caption = f"{leak['verdict']} Percentage points with 95 % intervals."
+    alignment = "ll" + "r" * (len(titles) - 2)
+    body = tuple(tuple(map(escaped, row)) for row in rows)
+    return _set(Layout(escaped(caption), label, alignment, (_row(map(escaped, titles)),), (body,)))
+
+
+def _percent_and_interval(value: Estimate | None) -> str:
+    within = numerals.interval(value)
+    return f"{numerals.percent(value)} ({within})" if within else numerals.percent(value)
+
+
+def _points(fields: Mapping[str, Any] | None) -> str:
+    return numerals.NONE if fields is None else numerals.points(Estimate.from_json(dict(fields)))
 
 
 def _set(layout: Layout) -> str:

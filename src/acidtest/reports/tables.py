@@ -68,7 +68,8 @@ def _contrast_table(contrasts: Sequence[Contrast]) -> Table:
         table.add_column(column, justify="left" if column == "slice" else "right", no_wrap=column != "slice")
     for contrast in contrasts:
         before, after = (f"{share(value)} %" for value in contrast.accuracies)
-        cells = (points(contrast.difference), p_value(contrast.p), p_value(contrast.p_adjusted))
+        change = points(contrast.difference) if contrast.difference.known else NONE
+        cells = (change, p_value(contrast.p), p_value(contrast.p_adjusted))
         table.add_row(escape(contrast.value or contrast.suite), before, after, *cells, share(contrast.detectable))
     return table
 

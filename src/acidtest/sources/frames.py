@@ -22,11 +22,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import polars as pl
 
 from acidtest.core.suite import Suite
+from acidtest.sources.hans_templates import Templates, plan
 from acidtest.sources.inflection import Forms, verb_forms
 from acidtest.sources.templates import Word
 from acidtest.sources.token_frames import TOKEN, openers, token_frame
@@ -151,6 +152,9 @@ class _Sought:
 def word_report(words: str = "fresh", train: Suite | None = None, *, file: str = "", least: int = 50) -> WordReport:
     """The lists of a vocabulary and, given a training set, how often it has the words in the frames they need."""
     chosen = vocabulary(words)
+    for templates in get_args(Templates):
+        # What no template can be made with is told here too.
+        plan(templates, chosen)
     counts = None if train is None else frame_counts(chosen, train, file=file or train.name)
     return WordReport(chosen.name, tuple(_word_lists(chosen)), least, counts)
 

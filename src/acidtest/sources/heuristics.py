@@ -8,12 +8,15 @@ from typing import overload
 import polars as pl
 
 from acidtest.core.errors import AcidtestError
+from acidtest.core.logs import log
 from acidtest.sources.trees import Tree, is_clause, tree
 
 HEURISTICS = ("lexical_overlap", "subsequence", "constituent")
 """Each a special case of the one before."""
 
 _WORD = r"[\p{L}\p{N}]+(?:['’\-][\p{L}\p{N}]+)*"
+
+_BROKEN = Tree("", ())
 
 Texts = pl.Series | list[str]
 Parses = pl.Series | list[str | None]
@@ -88,6 +91,9 @@ def heuristics(
     given = (premise, hypothesis, parses, hypothesis_parses)
     _check(given)
     if isinstance(premise, str):
+        for text in (parses, hypothesis_parses):
+            if isinstance(text, str) and _tree(text) is _BROKEN:
+                raise AcidtestError(f"{_shown(text)} is no parse in Penn brackets: {_why_no_tree(text)}")
         one = [None if text is None else pl.Series([text]) for text in given]
         return _told(*one, faithful=faithful).row(0, named=True)  # type: ignore[arg-type]
     several = [None if column is None else pl.Series(column, dtype=pl.String) for column in given]
@@ -118,7 +124,9 @@ def _told(
     # Only what is a subsequence can be a constituent, and few pairs are.
     rows = run.fill_null(False).arg_true()
     trees = _trees(premises[rows], None if parses is None else parses[rows])
-    own = [None] * len(rows) if hypothesis_parses is None else [_tree(text) for text in hypothesis_parses[rows]]
+    own: list[Tree | None] = [None] * len(rows)
+    if hypothesis_parses is not None:
+        own = _known([_tree(text) for text in hypothesis_parses[rows]], hypothesis_parses[rows], "hypotheses")
     told = [
         None
         if found is None or _letters(found.words) != _letters([premise.lower()])
@@ -141,17 +149,39 @@ def _trees(premises: pl.Series, parses: pl.Series | None) -> list[Tree | None]:
     if without.any():
         made = recogniser().parses(premises.filter(without))
         given = given.scatter(without.arg_true(), made)
-    return [_tree(text) for text in given]
+    return _known([_tree(text) for text in given], given, "premises")
 
 
 def _tree(text: str | None) -> Tree | None:
+    """The tree of some brackets, None without any, ``_BROKEN`` when they do not fit together."""
     if not text:
         return None
+    return _BROKEN if _why_no_tree(text) else tree(text)
+
+
+def _why_no_tree(text: str) -> str:
     try:
-        return tree(text)
+        tree(text)
     except ValueError as error:
-        shown = text if len(text) <= 80 else f"{text[:80]}…"
-        raise AcidtestError(f"{shown!r} is no parse in Penn brackets: {error}") from error
+        return str(error)
+    return ""
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 80 else f"{text[:80]}…")
+
+
+def _known(found: list[Tree | None], texts: pl.Series | None, side: str) -> list[Tree | None]:
+    """The trees, broken ones left out and told of."""
+    broken = [number for number, each in enumerate(found) if each is _BROKEN]
+    if broken and texts is not None:
+        log.warning(
+            "%d parses of the %s are no Penn brackets, the first %s; those pairs count as not known",
+            len(broken),
+            side,
+            _shown(texts[broken[0]]),
+        )
+    return [None if each is _BROKEN else each for each in found]
 
 
 def _is_constituent(hypothesis: str, premise: Tree, *, own: Tree | None, faithful: bool) -> bool:

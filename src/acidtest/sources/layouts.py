@@ -126,6 +126,10 @@ def found_layout(table: Table, columns: Mapping[str, str]) -> Layout:
     for other in fitting[1:]:
         if (other.premise, other.hypothesis) != (best.premise, best.hypothesis):
             raise _two_pairs(table, best, other)
+    golds = list(dict.fromkeys(each.label for each in fitting))
+    # Where somebody settled on one gold_label, other labels are what it was settled from.
+    if len(golds) > 1 and best.label.lower() != "gold_label":
+        raise _ambiguous(table, "label", golds)
     return Layout(GIVEN, best.premise, best.hypothesis, best.label) if given else best
 
 

@@ -37,6 +37,7 @@ class Recogniser:
         self._numbers = {text.replace(" ", "_"): number for number, text in enumerate(texts, 2)}
         several = sorted((text for text in texts if " " in text), key=len, reverse=True)
         self._several = {f" {text} ": f" {text.replace(' ', '_')} " for text in several}
+        self._longest = max(plan_.grammar.width for plan_ in self._plans)
         self._tables = {id(plan_): self._slots(plan_.grammar) for plan_ in self._plans}
 
     def parses(self, sentences: pl.Series) -> pl.Series:
@@ -72,6 +73,8 @@ class Recogniser:
             list(self._several), list(self._several.values()), leftmost=True
         )
         words = merged.str.strip_chars().str.split(" ")
+        # No template is so long; a document among the sentences must not widen the matrix for all.
+        words = words.list.head(self._longest + 1)
         lengths = words.list.len().cast(pl.Int64).to_numpy()
         flat = pl.DataFrame({"row": np.arange(len(words)), "word": words}).explode("word")
         numbers = flat["word"].replace_strict(self._numbers, default=_UNKNOWN, return_dtype=pl.Int64).to_numpy()

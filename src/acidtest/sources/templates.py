@@ -20,6 +20,7 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.draws import U64, Draws, shuffled
+from acidtest.core.errors import AcidtestError
 from acidtest.sources.rendering import Form, Rendering, Side, leaves
 from acidtest.sources.trees import Tree, tree, trees
 
@@ -27,6 +28,9 @@ Index = npt.NDArray[np.int64]
 Which = Literal["premise", "hypothesis"]
 
 SLOT = re.compile(r"([A-Z]+)(\d*|:\w+)")
+MOST_FILLINGS = 2**53
+"""A variant has fewer fillings than this: their permutation is exact only so far."""
+
 _OVERSHOOT = 1.4
 
 
@@ -90,7 +94,8 @@ class Filled:
     @property
     def compact(self) -> Filled:
         """The same in small integers, for keeping."""
-        return Filled(self.variant.astype(np.int16), self.premise.astype(np.int16))
+        small = np.int16 if self.premise.max(initial=0) < 2**15 else np.int32
+        return Filled(self.variant.astype(np.int16), self.premise.astype(small))
 
     @classmethod
     def joined(cls, parts: Sequence[Filled]) -> Filled:
@@ -123,10 +128,10 @@ class Tokens:
             self.lemmas += [word.lemma or word.text if slot else "" for word in self.choices(name)]
         return self._starts[slot or name]
 
-    def lemma_numbers(self) -> npt.NDArray[np.int16]:
+    def lemma_numbers(self) -> npt.NDArray[np.int32]:
         """A number for each word's lemma; fixed words, which may stand twice, have -1."""
         number = {lemma: count for count, lemma in enumerate(dict.fromkeys(filter(None, self.lemmas)))}
-        return np.array([number.get(lemma, -1) for lemma in self.lemmas], dtype=np.int16)
+        return np.array([number.get(lemma, -1) for lemma in self.lemmas], dtype=np.int32)
 
 
 class Grammar:
@@ -163,7 +168,7 @@ class Grammar:
                 for row, t in zip(premises, chosen, strict=True)
             ]
         )
-        self.fillings = np.array([prod(map(int, row)) for row in self._sizes], dtype=np.int64)
+        self.fillings = np.array([_numbered(row, name) for row, name in zip(self._sizes, self.names, strict=True)])
         self._texts = [word.text for word in self.tokens.words]
         self._lemmas = self.tokens.lemma_numbers()
         self._spaced = spaced
@@ -337,6 +342,17 @@ def _spelt(root: Tree, inside: Mapping[str, list[Tree | str]]) -> Tree:
         else:
             children += inside.get(child, [child])
     return Tree(root.label, tuple(children))
+
+
+def _numbered(sizes: npt.NDArray[np.uint64], name: str) -> int:
+    """How many fillings there are; they are numbered, and numbers end somewhere."""
+    fillings = prod(map(int, sizes))
+    if fillings >= MOST_FILLINGS:
+        raise AcidtestError(
+            f"the vocabulary is too large: {name!r} could be filled in more than {MOST_FILLINGS:.0e} ways; "
+            "leave out words, for a start all but a thousand nouns and a hundred verbs"
+        )
+    return fillings
 
 
 def _first_tag(parse: str) -> str:

@@ -13,6 +13,7 @@ _PIECES = re.compile(r"\(|\)|[^\s()]+")
 _CLAUSES = ("S", "SBAR", "SBARQ", "SINV", "SQ")
 _NOUNS = ("NN", "NNP", "NNPS", "NNS", "NX", "POS", "JJR")
 _NOUN_PHRASE_HEADS = (("$", "ADJP", "PRN"), ("CD",), ("JJ", "JJS", "RB", "QP"))
+_DEEPEST = 300
 _PUNCTUATION = frozenset({",", ".", ":", "``", "''", "-LRB-", "-RRB-", "#", "$", "HYPH", "NFP"})
 
 
@@ -76,6 +77,8 @@ def trees(brackets: str) -> list[Tree | str]:
     stack: list[list[Tree | str]] = [[]]
     for number, piece in enumerate(pieces):
         if piece == "(":
+            if len(stack) > _DEEPEST:
+                raise ValueError(f"brackets nested more than {_DEEPEST} deep")
             stack.append([])
         elif piece != ")":
             stack[-1].append(piece)

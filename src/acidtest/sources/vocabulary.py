@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 
 import polars as pl
@@ -20,6 +21,17 @@ from acidtest.sources.wordlists import packaged_table
 
 PACKAGED = ("fresh", "published")
 COLUMNS = ("list", "word", "lemma", "parse", "excludes")
+
+APART = (
+    ("factive_verb", "nonfactive_verb"),
+    ("factive_adverb", "nonfactive_adverb"),
+    ("conditional", "subordinator"),
+    ("conditional", "subordinator_or_open"),
+    ("conditional_or_open", "subordinator"),
+    ("np_z_verb", "np_z_plural_verb"),
+    ("pays_person", "leaves_place", "wins_prize", "reads_text", "eats_food"),
+)
+"""Lists that may not share a word."""
 
 _PLAIN = re.compile(r"[a-z][a-z'’-]*(?: [a-z][a-z'’-]*)*")
 _TAG = re.compile(r"[A-Z]+\$?")
@@ -71,11 +83,11 @@ def _packaged(name: str, faithful: bool) -> Vocabulary:
 
 def _lists(table: pl.DataFrame) -> dict[str, tuple[Word, ...]]:
     tags = dict(packaged_table("hans/lists.tsv").select("list", "tag").iter_rows())
-    lists: dict[str, tuple[Word, ...]] = {}
+    lists: dict[str, list[Word]] = {}
     for name, text, lemma, parse, excludes in table.select(COLUMNS).iter_rows():
         others = frozenset(part.strip() for part in excludes.split(",") if part.strip())
-        lists[name] = (*lists.get(name, ()), Word(text, parse or tags[name], lemma, others))
-    return lists
+        lists.setdefault(name, []).append(Word(text, parse or tags[name], lemma, others))
+    return {name: tuple(words) for name, words in lists.items()}
 
 
 def _with_lemmas(
@@ -117,6 +129,8 @@ def _checked(table: Table) -> dict[str, tuple[Word, ...]]:
     for row in frame.select(pl.struct("list", "word").is_duplicated()).to_series().arg_true():
         fields = frame.row(row, named=True)
         raise FileError(table.path, f"{fields['word']!r} stands twice in {fields['list']!r}", table.line(row))
+    if frame.is_empty():
+        raise FileError(table.path, "has no words; a vocabulary has a list and a word on every line")
     lists = _lists(frame)
     for problem in _wrong_together(lists):
         raise FileError(table.path, problem)
@@ -159,12 +173,23 @@ def _wrong_brackets(word: str, parse: str) -> Iterator[str]:
 
 def _wrong_together(lists: Mapping[str, tuple[Word, ...]]) -> Iterator[str]:
     """What is wrong with the lists as they stand beside each other."""
+    fresh = _packaged("fresh", False).lists
     for name, words in lists.items():
         least = _base_lists().get(name, 1)
         if len(words) < least:
             yield f"list {name!r} has {len(words)} words, but needs at least {least}"
+    for names in APART:
+        for first, second in combinations(names, 2):
+            own = {first, second} & lists.keys()
+            every = [{word.text for word in lists.get(name, fresh[name])} for name in (first, second)]
+            both = sorted(every[0] & every[1]) if own else []
+            if both:
+                yield f"{both[0]!r} stands in {first!r} and in {second!r}; a pair would come twice, or with both labels"
     singular = {word.text for word in lists.get("noun_singular", ())}
     plural = {word.lemma for word in lists.get("noun_plural", ())}
+    if "" in plural:
+        yield "a plural in noun_plural has no singular; write it into column 'lemma'"
+        return
     if singular != plural and (singular or plural):
         yield (
             f"noun_singular and the lemmas of noun_plural are not the same nouns: {some(sorted(singular ^ plural))}; "

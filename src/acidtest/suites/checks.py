@@ -44,7 +44,7 @@ class Facts:
     bases: npt.NDArray[np.uint64]
     pairs: npt.NDArray[np.uint64]
     labels: tuple[str, ...]
-    label: npt.NDArray[np.uint8]
+    label: npt.NDArray[np.uint32]
     length: npt.NDArray[np.int32]
 
 
@@ -80,7 +80,7 @@ def _facts(suite: Suite) -> Facts:
         label = batch["label"].fill_null("")
         for name in label.unique(maintain_order=True):
             labels.setdefault(name, len(labels))
-        columns["label"].append(label.replace_strict(labels, return_dtype=pl.UInt8).to_numpy())
+        columns["label"].append(label.replace_strict(labels, return_dtype=pl.UInt32).to_numpy())
         columns["ids"].append(digests(batch["id"].fill_null("")))
         columns["bases"].append(digests(batch["base_id"].drop_nulls()))
         columns["pairs"].append(digests(batch["premise"].fill_null(""), batch["hypothesis"].fill_null("")))
