@@ -49,8 +49,8 @@ def plain_python(rows: int) -> list[tuple[str, str, str, str]]:
             premise, hypothesis = (part.split() for part in compiled.grammar.names[variant].split(" -> "))
             words = {token: rng.choice(slots[re.match("[A-Z]+", token)[0]]) for token in premise if token[0].isupper()}
             lemmas = [word.lemma or word.text for word in words.values()]
-            verbs = fact["unless_excluded"].split()
-            if len(set(lemmas)) < len(lemmas) or (verbs and words[verbs[1]].text in words[verbs[0]].excludes):
+            apart = [words[name] for name in fact["unless_excluded"].split() if name in words]
+            if len(set(lemmas)) < len(lemmas) or (len(apart) == 2 and apart[1].text in apart[0].excludes):
                 continue
             texts = {token: word.text for token, word in words.items()}
             pair = tuple(sentence([texts.get(token, token) for token in side]) for side in (premise, hypothesis))
