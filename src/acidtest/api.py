@@ -114,7 +114,9 @@ def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
         if found.dropped:
             lost = f"{found.dropped:,} of {found.rows_read:,} rows have no gold and are left out"
             log.warning("%s: %s", path, lost)
-            suite = replace(suite, card=replace(suite.card, note=lost, dropped=found.dropped))
+            suite = replace(suite, card=replace(suite.card, dropped=found.dropped))
+        read = f"read as {found.layout}" + (f"; {lost}" if found.dropped else "")
+        suite = replace(suite, card=replace(suite.card, note=read))
     for problem in require_sound(suite, str(path)):
         log.warning("%s: %s", path, problem)
     return suite

@@ -101,7 +101,8 @@ def group_consistency(rows: Scored) -> Estimate:
 def spread(rows: Scored, factor: str) -> Estimate:
     """Standard deviation of accuracy over the values of a factor; how uneven a score is."""
     means = rows.frame.select(factor).with_columns(correct=rows.correct).group_by(factor).agg(pl.col("correct").mean())
-    values = means.drop_nulls(factor)["correct"].to_numpy()
+    # In one order: sums of fractions depend on it in the last digit.
+    values = means.drop_nulls(factor).sort(factor)["correct"].to_numpy()
     if len(values) < 2:
         return Estimate(nan, n=len(rows.correct), groups=len(values), note=f"fewer than two values of {factor}")
     note = f"over {len(values)} values of {factor}, lowest {values.min():.3f}, highest {values.max():.3f}"

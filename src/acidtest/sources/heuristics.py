@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import overload
 
 import polars as pl
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import log
-from acidtest.sources.trees import Tree, is_clause, tree
+from acidtest.sources.trees import Tree, is_clause, letters, phrases, tree
 
 HEURISTICS = ("lexical_overlap", "subsequence", "constituent")
 """Each a special case of the one before."""
@@ -128,9 +128,7 @@ def _told(
     if hypothesis_parses is not None:
         own = _known([_tree(text) for text in hypothesis_parses[rows]], hypothesis_parses[rows], "hypotheses")
     told = [
-        None
-        if found is None or _letters(found.words) != _letters([premise.lower()])
-        else _is_constituent(hypothesis, found, own=other, faithful=faithful)
+        None if found is None else _is_constituent(premise, hypothesis, found, own=other, faithful=faithful)
         for premise, hypothesis, found, other in zip(premises[rows], hypotheses[rows], trees, own, strict=True)
     ]
     constituent = pl.Series([False] * len(run), dtype=pl.Boolean)
@@ -156,7 +154,10 @@ def _tree(text: str | None) -> Tree | None:
     """The tree of some brackets, None without any, ``_BROKEN`` when they do not fit together."""
     if not text:
         return None
-    return _BROKEN if _why_no_tree(text) else tree(text)
+    try:
+        return tree(text)
+    except ValueError:
+        return _BROKEN
 
 
 def _why_no_tree(text: str) -> str:
@@ -184,17 +185,16 @@ def _known(found: list[Tree | None], texts: pl.Series | None, side: str) -> list
     return [None if each is _BROKEN else each for each in found]
 
 
-def _is_constituent(hypothesis: str, premise: Tree, *, own: Tree | None, faithful: bool) -> bool:
-    wanted = _letters([hypothesis.lower()])
+def _is_constituent(premise: str, hypothesis: str, root: Tree, *, own: Tree | None, faithful: bool) -> bool | None:
+    """Whether the hypothesis is a part of the premise's tree; None when the tree is of another sentence."""
+    parts = phrases(root)
+    if parts[-1][1] != letters(premise):
+        return None
+    wanted = letters(hypothesis)
     any_phrase = faithful or (own is not None and not _is_clause(own))
-    return any(_letters(part.words) == wanted for part in premise.parts if any_phrase or is_clause(part.label))
+    return any(text == wanted and (any_phrase or is_clause(label)) for label, text in parts)
 
 
 def _is_clause(root: Tree) -> bool:
     top = root.children[0]
     return is_clause(root.label) or (root.label in ("ROOT", "TOP", "") and isinstance(top, Tree) and _is_clause(top))
-
-
-def _letters(parts: Iterable[str]) -> str:
-    # Treebanks split "don't" into two words and texts do not: letters alone are the same in both.
-    return "".join(character for part in parts for character in part if character.isalnum())

@@ -91,6 +91,28 @@ def trees(brackets: str) -> list[Tree | str]:
     return stack[0]
 
 
+def phrases(root: Tree) -> list[tuple[str, str]]:
+    """Every part of a tree, the whole last: its label, and its letters and digits, lower-cased and without spaces.
+
+    Treebanks split "don't" into two words and texts do not: letters alone are the same in both.
+    """
+    found = list[tuple[str, str]]()
+
+    def letters_of(part: Tree) -> str:
+        inside = (letters(child) if isinstance(child, str) else letters_of(child) for child in part.children)
+        text = "" if part.label in _PUNCTUATION else "".join(inside)
+        found.append((part.label, text))
+        return text
+
+    letters_of(root)
+    return found
+
+
+def letters(text: str) -> str:
+    """The letters and digits of a text, lower-cased."""
+    return "".join(filter(str.isalnum, text.lower()))
+
+
 def binary(root: Tree) -> str:
     """A tree as SNLI and MultiNLI write binary parses: no labels, at most two parts to a bracket.
 

@@ -7,7 +7,7 @@ import glob
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -77,7 +77,8 @@ class Generator:
             if name not in options:
                 raise UnknownNameError(f"option of suite {self.name!r}", name, options)
             values[name] = options[name].parsed(value, self.name)
-        return self.make(request, **values).sealed()
+        made = self.make(request, **values)
+        return replace(made, card=replace(made.card, note=made.card.note or self.summary)).sealed()
 
 
 SUITES: Registry[Generator] = Registry("suite", "acidtest.generators", "acidtest.suites")
