@@ -11,6 +11,7 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.sources.templates import Word
+from acidtest.sources.trees import binary, tree
 from acidtest.sources.vocabulary import vocabulary
 from acidtest.sources.wordlists import packaged_table
 
@@ -152,3 +153,18 @@ def test_many_words_are_drawn_rightly(written: Callable[[str], str]) -> None:
     used = frame.filter(subcase="se_adjective")["premise"].str.extract(r"^(\w+)").str.to_lowercase()
     assert set(used) <= set(names)
     assert used.n_unique() > 150
+
+
+def test_several_words_are_bracketed_as_their_phrase_asks(written: Callable[[str], str]) -> None:
+    rows = (
+        "subordinator\tnow that\t\t(RB now) (IN that)\nadjective\tvery old\t\t(RB very) (JJ old)\n"
+        "adjective\tsad\t\t\nfactive_adverb\ton top of that\t\t(PP (IN on) (NP (NP (NN top)) (PP (IN of) (DT that))))\n"
+        + "".join(f"{which}\tlooked after\t\t(VBD looked) (RP after)\n" for which in ("transitive", "passive"))
+        + "".join(f"{which}\t{verb}\t\t\n" for which in ("transitive", "passive") for verb in ("led", "fed", "cured"))
+    )
+    frame = api.generate("hans", n=60, arguments={"words": written(rows)}).frame.collect()
+    for side in ("premise", "hypothesis"):
+        for text, parse, binary_parse in frame.select(side, f"{side}_parse", f"{side}_binary_parse").iter_rows():
+            found = tree(parse)
+            assert binary(found) == binary_parse, text
+            assert " ".join(found.leaves).replace(" ,", ",").replace(" .", ".") == text

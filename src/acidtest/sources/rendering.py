@@ -29,6 +29,7 @@ HOLE = "*"
 
 # Where the word goes in a piece, and where the brackets close that an earlier word left open.
 _WORD, _LATE = "\0", "\1"
+_MOST_LEFT_OPEN = 4
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Leaf:
     """A position of a tree: its name, the part of speech the template asks for (or none), and its brackets.
 
     ``opens`` are the labels that open before it, ``closes`` how many close after it; the same for binary brackets.
-    ``followed_until`` is the last leaf of what follows it in its phrase, -1 when nothing does.
+    ``within`` is the phrase it stands in, ``follows`` the label of what follows it there and ``followed_until`` the
+    last leaf of that; "" and -1 when nothing does.
     """
 
     name: str
@@ -45,11 +47,13 @@ class Leaf:
     closes: int
     binary_opens: int
     binary_closes: int
-    followed_until: int
+    within: str = ""
+    follows: str = ""
+    followed_until: int = -1
 
 
 Side = Sequence[Leaf]
-_NOWHERE = Leaf("", "", (), 0, 0, 0, -1)
+_NOWHERE = Leaf("", "", (), 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -85,13 +89,15 @@ class Rendering:
         """``columns`` says where in a row of tokens each leaf of each variant stands; column ``blank`` is empty."""
         self._tokens, self._form, self._spaced = tokens, form, spaced
         self._pieces = [""]
-        self._begins: dict[tuple[str, int, str, int], int] = {}
-        self._left_open = np.array([_spelling(word, form).left_open for word in tokens.words], dtype=np.int64)
+        self._begins: dict[tuple[str, int, tuple[str, str, str], int], int] = {}
         rows = [self._row(side) for side in sides]
+        # A word may leave more brackets open in one phrase than in another.
+        self._phrases = dict[tuple[str, str], int]()
         shape = (len(rows), max(map(len, rows)))
         # A variant with fewer pieces than others has the blank token there, and piece 0, which is empty.
         self._place, self._source = np.full(shape, blank), np.full(shape, blank)
         self._offset, self._stride = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        self._phrase = np.zeros(shape, dtype=np.int64)
         for number, (side, row) in enumerate(zip(sides, rows, strict=True)):
             for column, piece in enumerate(row):
                 at = number, column
@@ -99,7 +105,16 @@ class Rendering:
                 self._place[at] = columns[number][piece.place] if piece.place >= 0 else blank
                 self._offset[at] = self._begin(piece, leaf) - tokens.start(leaf.name)
                 if piece.source >= 0:
+                    source = side[piece.source]
+                    self._phrase[at] = self._phrases.setdefault((source.within, source.follows), len(self._phrases))
                     self._source[at], self._stride[at] = columns[number][piece.source], len(tokens.choices(leaf.name))
+        self._left_open = np.array(
+            [
+                [_spelling(word, form, "", within, follows).left_open for word in tokens.words]
+                for within, follows in self._phrases
+            ],
+            dtype=np.int64,
+        )
 
     def of(self, variant: Index, rows: Index) -> pl.Series:
         """The sentences of some rows of token numbers."""
@@ -109,7 +124,8 @@ class Rendering:
             number = rows[every, self._place[variant, column]] + self._offset[variant, column]
             stride = self._stride[variant, column]
             if stride.any():
-                number += stride * self._left_open[rows[every, self._source[variant, column]]]
+                tokens = rows[every, self._source[variant, column]]
+                number += stride * self._left_open[self._phrase[variant, column], tokens]
             columns.append(pieces.gather(number).alias(str(column)))
         return pl.DataFrame(columns).select(pl.concat_str(pl.all())).to_series()
 
@@ -140,12 +156,14 @@ class Rendering:
             return {}
         found = dict[int, int]()
         for place, leaf in enumerate(side):
-            holding = [word.text for word in self._tokens.choices(leaf.name) if HOLE in word.parse and not leaf.asked]
+            words = self._tokens.choices(leaf.name)
+            holding = [word.text for word in words if HOLE in word.parse and not leaf.asked]
             if holding and leaf.followed_until < 0:
                 raise AcidtestError(
                     f"the parse of {holding[0]!r} has a {HOLE}, but in some templates nothing follows it in its phrase"
                 )
-            if holding:
+            spelt = (_spelling(word, self._form, leaf.asked, leaf.within, leaf.follows) for word in words)
+            if any(spelling.left_open for spelling in spelt):
                 found[leaf.followed_until] = place
         return found
 
@@ -158,13 +176,14 @@ class Rendering:
         return space if self._spaced or leaf.name not in (".", ",") else "", ""
 
     def _spelt(self, word: Word, leaf: Leaf, *, is_first: bool) -> str:
-        return _spelling(word, self._form, leaf.asked, is_first).text
+        return _spelling(word, self._form, leaf.asked, leaf.within, leaf.follows, is_first).text
 
     def _begin(self, piece: _Piece, leaf: Leaf) -> int:
         """Where the texts of a piece begin: one per word, again for every number of brackets left open."""
-        most = int(self._left_open.max()) if piece.source >= 0 else 0
-        # The first word of a sentence is another piece: it has a capital.
-        key = (piece.text, self._tokens.start(leaf.name), leaf.asked, most if piece.place else -1)
+        most = _MOST_LEFT_OPEN if piece.source >= 0 else 0
+        # The same slot is another piece in another phrase, and at the beginning, where it has a capital.
+        where = (leaf.asked, leaf.within, leaf.follows)
+        key = (piece.text, self._tokens.start(leaf.name), where, most if piece.place else -1)
         if key not in self._begins:
             self._begins[key] = len(self._pieces)
             closing = " )" if self._form == "binary_parse" else ")"
@@ -181,12 +200,13 @@ def leaves(root: Tree, asked: frozenset[int] = frozenset()) -> list[Leaf]:
     words = [place for place, piece in enumerate(pieces) if piece not in ("(", ")")]
     brackets = [(_run(pieces, "(", place - 1, -1), _run(pieces, ")", place + 1, 1)) for place in words]
 
-    def visit(part: Tree, opens: tuple[str, ...], closes: int, followed_until: int) -> None:
+    def visit(part: Tree, opens: tuple[str, ...], closes: int, place_in: tuple[str, str, int]) -> None:
         word = part.children[0]
         if isinstance(word, str):
             place = len(found)
             tag = part.label if place in asked else ""
-            found.append(Leaf(word, tag, opens, closes, *brackets[place], followed_until))
+            within, follows, until = place_in
+            found.append(Leaf(word, tag, opens, closes, *brackets[place], within, follows, until))
             return
         children = [child for child in part.children if isinstance(child, Tree)]
         ends = np.cumsum([len(child.leaves) for child in children]) + len(found) - 1
@@ -196,10 +216,10 @@ def leaves(root: Tree, asked: frozenset[int] = frozenset()) -> list[Leaf]:
                 child,
                 (*opens, part.label) if number == 0 else (),
                 closes + 1 if is_last else 0,
-                -1 if is_last else int(ends[number + 1]),
+                (part.label, "" if is_last else children[number + 1].label, -1 if is_last else int(ends[number + 1])),
             )
 
-    visit(root, (), 0, -1)
+    visit(root, (), 0, ("", "", -1))
     return found
 
 
@@ -212,31 +232,41 @@ def _run(pieces: Sequence[str], bracket: str, place: int, step: int) -> int:
 
 
 @cache
-def _spelling(word: Word, form: Form, tag: str = "", is_first: bool = False) -> _Spelling:
-    """A word in one form; ``tag`` overrides its own part of speech."""
+def _spelling(
+    word: Word, form: Form, tag: str = "", within: str = "", follows: str = "", is_first: bool = False
+) -> _Spelling:
+    """A word in one form; ``tag`` overrides its own part of speech.
+
+    Several words are parts of the phrase they stand ``within``: how they are bracketed depends on what ``follows``.
+    """
     if form == "text":
         return _Spelling(_capital(word.text) if is_first else word.text)
-    parts = _parts(word, tag)
+    parts = _parts(word, tag, follows)
     if is_first:
         parts = _capital_first(parts)
     if form == "parse":
-        whole, outer = " ".join(map(str, parts)).replace(f"(S {HOLE})", HOLE), 0
+        whole, outer = " ".join(map(str, parts)).replace(f"({follows} {HOLE})", HOLE), 0
     else:
-        # A phrase such as "whether or not" grows from its first word, a compound such as "ice cream" towards its last.
-        label = "NP" if parts[0].label.startswith("NN") else "PP" if HOLE in word.parse else "SBAR"
         # The outermost binary brackets of what holds something are those of the phrase it stands in.
-        whole, outer = binary(Tree(label, tuple(parts))), 1
-    if HOLE not in word.parse or tag:
+        whole, outer = binary(Tree(within, tuple(parts))), 1
+    if HOLE not in whole:
         return _Spelling(whole)
     before, after = whole.split(HOLE)
-    return _Spelling(before.removeprefix("( " * outer).rstrip(), after.count(")") - outer)
+    left_open = after.count(")") - outer
+    if left_open > _MOST_LEFT_OPEN:
+        raise AcidtestError(f"the parse of {word.text!r} holds what follows it too deep: {word.parse}")
+    return _Spelling(before.removeprefix("( " * outer).rstrip(), left_open)
 
 
-def _parts(word: Word, tag: str) -> list[Tree]:
-    if tag or "(" not in word.parse:
+def _parts(word: Word, tag: str, follows: str) -> list[Tree]:
+    """The parts of a word, what follows it among them where there are several."""
+    if "(" not in word.parse:
         return [Tree(tag or word.parse, (word.text,))]
-    # What follows may also stand beside the word itself, as a clause does after "even if".
-    return [part if isinstance(part, Tree) else Tree("S", (part,)) for part in trees(word.parse)]
+    parts = [part if isinstance(part, Tree) else Tree(follows, (part,)) for part in trees(word.parse)]
+    if tag:
+        # Of several words the first is the one that is inflected: looked after.
+        parts[0] = Tree(tag, parts[0].children)
+    return [*parts, Tree(follows, (HOLE,))] if follows and len(parts) > 1 and HOLE not in word.parse else parts
 
 
 def _capital_first(parts: Sequence[Tree]) -> list[Tree]:
