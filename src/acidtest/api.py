@@ -231,15 +231,25 @@ def compare(runs: Sequence[str | Path | Run | Finished], *, correction: str = "h
 
 
 def differences(
-    runs: Sequence[str | Path | Run | Finished], *, correction: str = "holm", seed: int = 0, needed: bool = True
-) -> list[Contrast]:
-    """As ``compare``, but where the contrasts are not ``needed``, runs that cannot be compared have none."""
+    runs: Sequence[str | Path | Run | Finished],
+    *,
+    correction: str = "holm",
+    seed: int = 0,
+    every_factor: bool = True,
+) -> tuple[list[Contrast], str]:
+    """As ``compare``, for whom differences are not all there is to say: none, and why, where runs cannot be compared.
+
+    Tests by every factor take minutes where models are many; without ``every_factor`` only what suites cross is tested.
+    """
+    from acidtest.analysis.comparison import contrasts
+
+    if len(runs) < 2:
+        return [], ""
     try:
-        return compare(runs, correction=correction, seed=seed)
-    except AcidtestError:
-        if needed:
-            raise
-        return []
+        found = contrasts([_run(each) for each in runs], correction=correction, seed=seed, every_factor=every_factor)
+    except AcidtestError as error:
+        return [], str(error)
+    return found, ""
 
 
 def contaminations(
@@ -305,7 +315,7 @@ def report(
     several = [runs] if isinstance(runs, str | Path | Finished) else runs
     entries = _entries(several)
     output = _own_page(output)
-    found, why = _crossed_contrasts([entry.run for entry in entries])
+    found, why = differences([entry.run for entry in entries], every_factor=False)
     leaks = [leak.to_json() for leak in contaminations([entry.run for entry in entries], reference=reference)]
     write_text(output, page(entries, contrasts=found, not_compared=why, contamination=leaks))
     if tables is not None:
@@ -472,29 +482,6 @@ def _own_page(path: str | Path) -> Path:
     if path.exists() and not is_report(path):
         raise FileError(path, "exists and is no report of acidtest; delete it or choose another name")
     return path
-
-
-def _crossed_contrasts(runs: Sequence[Run]) -> tuple[list[Contrast], str]:
-    """The contrasts of whole suites and of the factors they cross, or why there are none.
-
-    Tests by every factor take minutes where models are many; ``compare`` makes them.
-    """
-    if len(runs) < 2:
-        return [], ""
-    try:
-        return compare([_without_other_factors(run) for run in runs]), ""
-    except AcidtestError as error:
-        return [], str(error)
-
-
-def _without_other_factors(run: Run) -> Run:
-    """The run with no factors on its cards but those that they cross."""
-    cards = {}
-    for name, card in run.header.suites.items():
-        crossed = {factor for names in card.crossings for factor in names}
-        kinds = {c: "text" if kind == "factor" and c not in crossed else kind for c, kind in card.columns.items()}
-        cards[name] = replace(card, columns=kinds)
-    return replace(run, header=replace(run.header, suites=cards))
 
 
 def _counted(suite: Suite) -> str:

@@ -284,3 +284,12 @@ def test_a_setting_of_one_suite_does_not_trouble_others(
     (tmp_path / "acidtest.toml").write_text('[run]\nwords = ["published", "fresh"]\n')
     assert "hans:words=fresh" in said(capsys, "run", "--limit", "60", "-o", "both")[0]
     assert "no option called 'words'" in said(capsys, "run", "-s", "mine.csv", "--words", "fresh", status=2)[1]
+
+
+def test_why_runs_are_not_compared_is_said_beside_their_contamination(capsys: pytest.CaptureFixture[str]) -> None:
+    for suite, folder in (("hans", "h"), ("hans/novel", "n")):
+        said(capsys, "run", "-s", suite, "--words", "published,fresh", "--limit", "120", "-o", folder)
+    out, err = said(capsys, "compare", "h", "n", "--plots", "p")
+    assert "the runs are not compared with each other: no two of the runs have a suite in common" in err
+    assert "--plots: there are no differences to draw" in err
+    assert "plots:" not in out

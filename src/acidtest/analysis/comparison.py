@@ -72,8 +72,10 @@ class _Pair:
     note: str
 
 
-def contrasts(runs: Sequence[Run], *, correction: str = "holm", seed: int = 0) -> list[Contrast]:
-    """Every pair of runs on every suite they share, whole and by factor.
+def contrasts(
+    runs: Sequence[Run], *, correction: str = "holm", seed: int = 0, every_factor: bool = True
+) -> list[Contrast]:
+    """Every pair of runs on every suite they share, whole and by factor, or only by the factors the suites cross.
 
     A family, corrected together, is one factor (or the whole) of one suite over all pairs of runs. When one of the
     models on a suite is two-way, all are scored two-way there.
@@ -93,7 +95,9 @@ def contrasts(runs: Sequence[Run], *, correction: str = "holm", seed: int = 0) -
         cards = [side.card for side in rows.values()]
         factors = [name for name in cards[0].factors if all(name in card.factors for card in cards)]
         crossings = [names for names in cards[0].crossings if set(names) <= {"label", *factors}]
-        for factor in ["", "label", *factors, *(CROSS.join(crossing) for crossing in crossings)]:
+        crossed = {name for crossing in crossings for name in crossing}
+        single = [name for name in factors if every_factor or name in crossed]
+        for factor in ["", "label", *single, *(CROSS.join(crossing) for crossing in crossings)]:
             family = [contrast for pair in pairs for contrast in _contrasts(pair, factor, seed)]
             ps = adjusted([contrast.p for contrast in family], correction)
             found += [replace(contrast, p_adjusted=float(p)) for contrast, p in zip(family, ps, strict=True)]

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from acidtest.analysis.contamination_verdict import ALL_PAIRS, ALPHA, NEARLY_NONE, WRONG, can, cannot, verdict
 from acidtest.analysis.intervals import StratifiedRate, combination
 from acidtest.analysis.metrics import Scored, scored
 from acidtest.analysis.significance import adjusted, combination_test
@@ -23,12 +24,7 @@ from acidtest.core.run import ModelFacts, Run
 from acidtest.core.suite import CROSS, Card
 from acidtest.sources.wordlists import packaged_table
 
-ALPHA = 0.05
 FEW_ROWS = 30
-NEARLY_NONE = 0.05
-TOO_WIDE = 0.1
-"""An interval that reaches farther above its value than this means that there were too few rows."""
-
 Place = tuple[str, str]
 """Words and templates of a cell."""
 
@@ -37,7 +33,6 @@ _PLACES: tuple[Place, ...] = tuple((words, each) for each in _TEMPLATES.values()
 _PART = ("heuristic", "label")
 _STRATUM = ("templates", *_PART, "subcase", "template")
 
-_ALL, _WRONG = "all pairs", "non-entailment"
 _QUESTIONS: Mapping[str, str] = {
     "words": "On the published templates, does the model do better with the published words than with fresh ones?",
     "templates": "With fresh words, does it do better on the published templates than on novel ones?",
@@ -152,9 +147,9 @@ def contamination(runs: Sequence[Run], *, reference: Sequence[Run] = (), correct
         reference=clean,
         cells=cells,
         contrasts=contrasts,
-        verdict=_verdict(model, clean, contrasts, cells),
-        can=_can(clean),
-        cannot=_cannot(clean),
+        verdict=verdict(model, clean, contrasts, cells),
+        can=can(clean),
+        cannot=cannot(clean),
     )
 
 
@@ -206,22 +201,17 @@ def _refuse_mixed_collapse(runs: Sequence[Run]) -> None:
 
 def _answers(runs: Sequence[Run], two_way: bool) -> dict[Place, _Answers]:
     """The four cells, found by the names and the words of the runs' suites."""
+    held = [(run, suite, card) for run in runs for suite, card in run.header.suites.items()]
     found: dict[Place, _Answers] = {}
-    run_cards = {suite: card for run in runs for suite, card in run.header.suites.items()}
-    for run in runs:
-        for suite, card in run.header.suites.items():
-            place = _place(run, suite, card)
-            if place is None:
-                continue
-            if place in found and _is_a_file(card):
-                # The published file itself is a better published cell than pairs drawn anew.
-                found[place] = _cell_answers(suite, scored(run, suite, two_way=two_way), place)
-                continue
-            if place in found and _is_a_file(run_cards[found[place].suite]):
-                continue
-            if place in found:
-                raise AcidtestError(f"{_named(place)} twice, in {found[place].suite!r} and {suite!r}; pass one of them")
-            found[place] = _cell_answers(suite, scored(run, suite, two_way=two_way), place)
+    # Files come last and may take a place: the published pairs themselves are better than pairs drawn anew.
+    for run, suite, card in sorted(held, key=lambda each: _is_a_file(each[2])):
+        place = _place(run, suite, card)
+        if place is None:
+            continue
+        answers = _cell_answers(suite, scored(run, suite, two_way=two_way), place)
+        if place in found and _is_a_file(found[place].rows.card) == _is_a_file(card):
+            raise AcidtestError(f"{_named(place)} twice, in {found[place].suite!r} and {suite!r}; pass one of them")
+        found[place] = answers
     missing = [_named(place) for place in _PLACES if place not in found]
     if missing:
         raise AcidtestError(
@@ -265,12 +255,12 @@ def _cell_answers(suite: str, rows: Scored, place: Place) -> _Answers:
 def _slices(answers: Mapping[Place, _Answers]) -> dict[str, pl.Expr]:
     """All pairs, those where the heuristics are wrong, and these by heuristic."""
     heuristics = pl.concat([answers[place].frame["heuristic"] for place in _PLACES]).drop_nulls()
-    wrong = pl.col("label") == _WRONG
+    wrong = pl.col("label") == WRONG
     single = {
-        f"{name}{CROSS}{_WRONG}": wrong & (pl.col("heuristic") == name)
+        f"{name}{CROSS}{WRONG}": wrong & (pl.col("heuristic") == name)
         for name in heuristics.unique(maintain_order=True)
     }
-    return {_ALL: pl.lit(True), _WRONG: wrong, **single}
+    return {ALL_PAIRS: pl.lit(True), WRONG: wrong, **single}
 
 
 def _cell(place: Place, answers: _Answers, slices: Mapping[str, pl.Expr]) -> Cell:
@@ -370,110 +360,6 @@ def _corrected(contrasts: Sequence[CellContrast], correction: str) -> tuple[Cell
     return tuple(
         replace(each, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
         for each, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
-    )
-
-
-def _verdict(model: str, reference: str | None, contrasts: Sequence[CellContrast], cells: Sequence[Cell]) -> str:
-    """What the contrasts say, in a sentence on memory and, where there is something to say, one on the templates."""
-    rates = [cell.slices[_WRONG].value for cell in cells]
-    nearly = "wrong" if max(rates) <= NEARLY_NONE else "right" if min(rates) >= 1 - NEARLY_NONE else ""
-    if nearly:
-        return (
-            f"Memory cannot be told: where the heuristics are wrong, {model} is {nearly} on nearly all pairs of all "
-            "four suites, so it has nothing to show in."
-        )
-    found = {(each.name, each.slice): each for each in contrasts}
-    # Memory shows where the heuristics are wrong; all pairs come last, being half heuristics.
-    order = [_WRONG, *(each.slice for each in contrasts if each.slice not in (_WRONG, _ALL)), _ALL]
-    signs = [found["both", name] for name in order if found["both", name].found]
-    sentences = [_memory(model, reference, found["both", _WRONG], signs)]
-    words, templates = found["words", _WRONG], found["templates", _WRONG]
-    if words.found and not signs:
-        sentences.append(
-            f"On the published templates the published words are {_points(words.effect)} better than fresh ones; that "
-            "is not clearly more than on novel templates, so they may just be easier."
-        )
-    if templates.found and reference:
-        sentences.append(
-            f"It seems to know the templates: with fresh words it is {_points(templates.effect)} better on the "
-            f"published than on novel ones, beyond the difference that {reference} shows."
-        )
-    elif templates.found:
-        sentences.append(
-            f"With fresh words it is {_points(templates.effect)} better on the published templates than on novel ones: "
-            "it knows them or they are easier, which only a clean reference can tell."
-        )
-    return " ".join(sentences)
-
-
-def _memory(model: str, reference: str | None, main: CellContrast, signs: Sequence[CellContrast]) -> str:
-    level = "its own level on other words and templates"
-    explains = f"{level}, and the same difference of {reference}, explain" if reference else f"{level} explains"
-    if signs:
-        return f"Signs of memory: {_where(signs[0])}, {model} is {_points(signs[0].effect)} {_better(explains)}."
-    effect = main.effect
-    if effect.value > 0 and main.effect_p < ALPHA:
-        return (
-            f"A weak sign of memory: {_where(main)}, {model} is {_points(effect)} {_better(explains)}, "
-            "but among so many comparisons chance may do as much."
-        )
-    if not effect.known:
-        return f"Too few rows to say whether {model} remembers the published pairs: {effect.note}."
-    missed = f"an advantage of up to {100 * effect.high:.1f} points could have been missed"
-    if effect.high - effect.value > TOO_WIDE:
-        return f"Too few rows to say whether {model} remembers the published pairs: {missed}."
-    if effect.high <= 0:
-        missed = f"if anything it is worse there, by {_points(replace(effect, value=-effect.value), ends=False)}"
-    return f"No sign of memory: {_where(main)}, {model} is not clearly {_better(explains)}; {missed}."
-
-
-def _where(contrast: CellContrast) -> str:
-    if contrast.slice == _ALL:
-        return "over all pairs"
-    heuristic = contrast.slice.partition(CROSS)[0].replace("_", " ")
-    return "where the heuristics are wrong" if contrast.slice == _WRONG else f"where {heuristic} is wrong"
-
-
-def _better(explains: str) -> str:
-    return f"better on the published words in the published templates than {explains}"
-
-
-def _points(effect: Estimate, *, ends: bool = True) -> str:
-    between = f" ({100 * effect.low:.1f} to {100 * effect.high:.1f})" if ends else ""
-    return f"{100 * effect.value:.1f} points{between}"
-
-
-def _can(reference: str | None) -> tuple[str, ...]:
-    general = (
-        "The contrast 'both' shows whether the published words help on the published templates beyond what they do on "
-        "novel ones, as training on the published files would make them.",
-        "The contrast 'words' compares the same templates filled with other words, so templates cannot explain it.",
-        "The contrast 'templates' shows whether the score holds when the sentences are built otherwise.",
-    )
-    if reference is None:
-        return general
-    return (
-        *general,
-        f"Differences of difficulty that {reference} meets as well fall away in the excess over it.",
-    )
-
-
-def _cannot(reference: str | None) -> tuple[str, ...]:
-    templates = (
-        "Without a clean reference, familiar templates cannot be told from easier ones."
-        if reference is None
-        else f"The excess speaks of the model only as far as {reference} is clean and otherwise finds the same hard."
-    )
-    return (
-        templates,
-        "Memory cannot be told from words that are more frequent, and so easier, in the published templates only; in "
-        "particular 'both' takes words to matter by as many points on both sets of templates, which fails near 0 and "
-        "100 %.",
-        "Training on paraphrases of HANS or on data generated likewise raises all four cells and goes unseen.",
-        "The pairs are drawn anew and hardly any is among the published: a model that learnt those by heart, and "
-        "nothing from them about others, does not show. Score the published file itself for that.",
-        "One list of fresh words and one set of novel templates were tried; others may give another difference.",
-        "No sign is no proof that a model is clean.",
     )
 
 

@@ -11,6 +11,7 @@ from acidtest import api
 from acidtest.cli.options import Json, Quiet, Seed, Verbose, console, print_json, set_up_logging
 from acidtest.cli.report import Plots, Reference, Tables, show_written
 from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.logs import log
 from acidtest.core.suite import CROSS
 
 
@@ -44,7 +45,10 @@ def compare(
         raise AcidtestError(f"{same[0]} is given twice; compare different runs")
     finished = [api.finished_run(folder) for folder in runs]
     leaks = api.contaminations(finished, reference=reference or (), correction=correction)
-    found = api.differences(finished, correction=correction, seed=seed, needed=not leaks)
+    if leaks:
+        found, why = api.differences(finished, correction=correction, seed=seed)
+    else:
+        found, why = api.compare(finished, correction=correction, seed=seed), ""
     factors = list(dict.fromkeys(contrast.factor for contrast in found if contrast.factor))
     for factor in by or ():
         if factor not in factors:
@@ -52,7 +56,11 @@ def compare(
     page = api.comparison_report(
         finished, output, found=found, leaks=leaks, correction=correction, tables=tables, plots=plots
     )
-    written = {"comparison": page, "tables": tables, "plots": plots}
+    if why:
+        log.warning("the runs are not compared with each other: %s", why)
+    if plots and not found:
+        log.warning("--plots: there are no differences to draw")
+    written = {"comparison": page, "tables": tables, "plots": plots if found else None}
     if json:
         contrasts = [contrast.to_json() for contrast in found]
         paths = {name: str(path) for name, path in written.items() if path is not None}

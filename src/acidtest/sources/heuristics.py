@@ -16,8 +16,6 @@ HEURISTICS = ("lexical_overlap", "subsequence", "constituent")
 
 _WORD = r"[\p{L}\p{N}]+(?:['’\-][\p{L}\p{N}]+)*"
 
-_BROKEN = Tree("", ())
-
 Texts = pl.Series | list[str]
 Parses = pl.Series | list[str | None]
 Split = Callable[[pl.Series], pl.Series]
@@ -92,8 +90,9 @@ def heuristics(
     _check(given)
     if isinstance(premise, str):
         for text in (parses, hypothesis_parses):
-            if isinstance(text, str) and _tree(text) is _BROKEN:
-                raise AcidtestError(f"{_shown(text)} is no parse in Penn brackets: {_why_no_tree(text)}")
+            problem = _tree(text) if isinstance(text, str) else None
+            if isinstance(problem, str):
+                raise AcidtestError(f"{_shown(str(text))} is no parse in Penn brackets: {problem}")
         one = [None if text is None else pl.Series([text]) for text in given]
         return _told(*one, faithful=faithful).row(0, named=True)  # type: ignore[arg-type]
     several = [None if column is None else pl.Series(column, dtype=pl.String) for column in given]
@@ -126,7 +125,7 @@ def _told(
     trees = _trees(premises[rows], None if parses is None else parses[rows])
     own: list[Tree | None] = [None] * len(rows)
     if hypothesis_parses is not None:
-        own = _known([_tree(text) for text in hypothesis_parses[rows]], hypothesis_parses[rows], "hypotheses")
+        own = _known(hypothesis_parses[rows], "hypotheses")
     told = [
         None if found is None else _is_constituent(premise, hypothesis, found, own=other, faithful=faithful)
         for premise, hypothesis, found, other in zip(premises[rows], hypotheses[rows], trees, own, strict=True)
@@ -147,42 +146,34 @@ def _trees(premises: pl.Series, parses: pl.Series | None) -> list[Tree | None]:
     if without.any():
         made = recogniser().parses(premises.filter(without))
         given = given.scatter(without.arg_true(), made)
-    return _known([_tree(text) for text in given], given, "premises")
+    return _known(given, "premises")
 
 
-def _tree(text: str | None) -> Tree | None:
-    """The tree of some brackets, None without any, ``_BROKEN`` when they do not fit together."""
-    if not text:
-        return None
+def _known(parses: pl.Series, side: str) -> list[Tree | None]:
+    """The tree of each parse, None where there is none; brackets that do not fit together are told of."""
+    found = [_tree(text) for text in parses]
+    broken = [number for number, each in enumerate(found) if isinstance(each, str)]
+    if broken:
+        log.warning(
+            "%d parses of the %s are no Penn brackets, the first %s (%s); those pairs count as not known",
+            len(broken),
+            side,
+            _shown(parses[broken[0]]),
+            found[broken[0]],
+        )
+    return [None if isinstance(each, str) else each for each in found]
+
+
+def _tree(text: str | None) -> Tree | str | None:
+    """The tree of some brackets, None without any, or what is wrong with them."""
     try:
-        return tree(text)
-    except ValueError:
-        return _BROKEN
-
-
-def _why_no_tree(text: str) -> str:
-    try:
-        tree(text)
+        return tree(text) if text else None
     except ValueError as error:
         return str(error)
-    return ""
 
 
 def _shown(text: str) -> str:
     return repr(text if len(text) <= 80 else f"{text[:80]}…")
-
-
-def _known(found: list[Tree | None], texts: pl.Series | None, side: str) -> list[Tree | None]:
-    """The trees, broken ones left out and told of."""
-    broken = [number for number, each in enumerate(found) if each is _BROKEN]
-    if broken and texts is not None:
-        log.warning(
-            "%d parses of the %s are no Penn brackets, the first %s; those pairs count as not known",
-            len(broken),
-            side,
-            _shown(texts[broken[0]]),
-        )
-    return [None if each is _BROKEN else each for each in found]
 
 
 def _is_constituent(premise: str, hypothesis: str, root: Tree, *, own: Tree | None, faithful: bool) -> bool | None:
