@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CLEAN_PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: demo test lint types unit bench docs wheel clean
+.PHONY: demo test lint types unit resources bench docs wheel clean
 
 demo: $(VENV)/.demo-ready
 	$(BIN)/acidtest run
@@ -19,8 +19,12 @@ lint: $(VENV)/.dev-ready
 types: $(VENV)/.dev-ready
 	$(BIN)/mypy
 
-unit: $(VENV)/.dev-ready
+unit: $(VENV)/.dev-ready resources
 	$(BIN)/python -m pytest -n auto
+
+# The full WordNet, which some tests compare with; they skip where it cannot be fetched.
+resources: $(VENV)/.dev-ready
+	-ACIDTEST_DATA=build/resources $(BIN)/acidtest sources fetch wordnet
 
 bench: $(VENV)/.dev-ready
 	for race in benchmarks/*.py; do echo "== $$race"; $(BIN)/python $$race || exit 1; done
