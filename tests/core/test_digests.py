@@ -3,7 +3,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acidtest.core.digests import _BASE, _byte_values, combined, digests, hexadecimal
+from acidtest.core.digests import _BASE, Gathered, _byte_values, combined, digests, hexadecimal, repeated
 from acidtest.core.draws import key, mixed
 
 
@@ -62,3 +62,17 @@ def test_a_combined_digest_ignores_order_and_nothing_else() -> None:
 
 def test_no_rows_have_no_digests() -> None:
     assert digests(pl.Series([], dtype=pl.String)).tolist() == []
+
+
+def test_digests_are_gathered_from_any_number_of_pieces() -> None:
+    values = np.random.default_rng(0).integers(0, 2**63, 20_000, dtype=np.uint64)
+    gathered = Gathered()
+    for start in range(0, len(values), 777):
+        gathered.add(values[start : start + 777])
+    assert np.array_equal(gathered.sorted(), np.sort(values))
+    assert len(Gathered().sorted()) == 0
+
+
+def test_what_stands_more_than_once_is_given_once() -> None:
+    assert repeated(np.array([1, 2, 2, 3, 5, 5, 5], dtype=np.uint64)).tolist() == [2, 5]
+    assert repeated(np.array([], dtype=np.uint64)).tolist() == []

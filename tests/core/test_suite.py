@@ -1,10 +1,21 @@
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import polars as pl
 import pytest
 
+from acidtest.core.digests import repeated
 from acidtest.core.errors import AcidtestError
-from acidtest.core.suite import COLUMNS, Card, Suite, completed, require_columns, streamed
+from acidtest.core.suite import (
+    COLUMNS,
+    Card,
+    SourceIds,
+    Suite,
+    completed,
+    require_columns,
+    source_digests,
+    streamed,
+)
 
 PAIRS = pl.DataFrame(
     {
@@ -28,6 +39,20 @@ def test_an_id_is_a_hash_of_name_and_pair_and_a_repeated_pair_is_numbered() -> N
     assert len({first, third}) == 2
     assert completed(PAIRS, "other")["id"][0] != first
     assert completed(PAIRS[2:], "mine")["id"].to_list() == [third]
+
+
+def test_ids_given_block_by_block_are_those_of_the_whole() -> None:
+    pairs = pl.concat([PAIRS, PAIRS.reverse(), PAIRS])
+    values = source_digests("mine", pairs)
+    ids = SourceIds(repeated(np.sort(values)))
+    blocks = [ids.of(values[start : start + 2]) for start in range(0, len(values), 2)]
+    assert pl.concat(blocks).to_list() == completed(pairs, "mine")["id"].to_list()
+    first, _, third, *_ = completed(PAIRS, "mine")["id"]
+    assert pl.concat(blocks).to_list() == [
+        *(first, f"{first}.2", third),
+        *(f"{third}.2", f"{first}.3", f"{first}.4"),
+        *(f"{first}.5", f"{first}.6", f"{third}.3"),
+    ]
 
 
 def test_a_sealed_card_counts_rows_and_labels() -> None:

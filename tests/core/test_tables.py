@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from acidtest.core import delimited, jsonlines
+from acidtest.core import blocks, delimited, jsonlines
 from acidtest.core.errors import FileError
 from acidtest.core.tables import flat, read_table, stem, unprefixed, write_table
 
@@ -348,6 +348,46 @@ def test_the_fast_reader_and_the_slow_one_agree(tmp_path: Path, content: str, en
 
 
 @given(
+    content=st.text(st.sampled_from('ab",\t\r\n é'), max_size=60),
+    ending=st.sampled_from([".csv", ".tsv"]),
+    header=st.booleans(),
+    block=st.integers(1, 30),
+)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_blocks_of_any_size_make_the_same_table(
+    tmp_path: Path, content: str, ending: str, header: bool, block: int
+) -> None:
+    path = tmp_path / f"a{ending}"
+    path.write_bytes(content.encode())
+    with pytest.MonkeyPatch.context() as patch:
+        whole = outcome(path, header=header)
+        patch.setattr(blocks, "BLOCK", block)
+        assert outcome(path, header=header) == whole
+
+
+_SCALARS = st.one_of(st.none(), st.integers(-9, 9), st.floats(-1, 1), st.text("aé", max_size=3))
+
+
+@given(
+    objects=st.lists(st.dictionaries(st.sampled_from("abc"), _SCALARS, min_size=1), min_size=1, max_size=6),
+    block=st.integers(1, 60),
+)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_json_lines_in_blocks_of_any_size_make_the_same_table(
+    tmp_path: Path, objects: list[dict[str, Any]], block: int
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(fields) + "\n" for fields in objects), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        whole = read_table(path)
+        patch.setattr(blocks, "BLOCK", block)
+        table = read_table(path)
+        assert [table.line(row) for row in range(len(objects))] == list(range(1, len(objects) + 1))
+    names = sorted(whole.columns)
+    assert_frame_equal(table.frame.select(names), whole.frame.select(names), check_exact=True)
+
+
+@given(
     objects=st.lists(
         st.dictionaries(
             st.sampled_from("abc"),
@@ -388,7 +428,7 @@ def outcome(path: Path, *, header: bool) -> object:
 def test_json_lines_read_slowly_give_the_same_frame(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = shared / "breaking_nli" / "breaking_nli_quarter.jsonl"
     fast = read_table(path).frame
-    monkeypatch.setattr(jsonlines, "_fast_frame", lambda content: None)
+    monkeypatch.setattr(jsonlines, "_fast_frame", lambda *_: None)
     assert_frame_equal(read_table(path).frame, fast)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from acidtest.core import files
+from acidtest.core import blocks, files, rows
 from acidtest.core.errors import AcidtestError
 from acidtest.sources import fracas
 from acidtest.sources.corpora import corpus
@@ -351,9 +351,12 @@ def told(case: Case, folder: Path) -> str:
     return str(caught.value).replace(str(path), "{path}").replace(str(path.parent), "{folder}")
 
 
+@pytest.mark.parametrize("block", [blocks.BLOCK, 60])
 def test_every_malformed_file_gets_its_message(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Callable[[str, str], None]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Callable[[str, str], None], block: int
 ) -> None:
+    monkeypatch.setattr(blocks, "BLOCK", block)
+    monkeypatch.setattr(rows, "HELD", block * 10)
     monkeypatch.setattr(files, "MOST_BYTES", 50_000)
     monkeypatch.setattr(fracas, "MOST_BYTES", 20_000)
     cases = CASES + BY_LAYOUT

@@ -54,6 +54,25 @@ def test_a_base_id_must_be_in_the_control() -> None:
     assert codes(FRAME.with_columns(base_id=pl.lit("nowhere")), control=control) == ["E104"]
 
 
+def test_every_base_id_that_is_missing_is_named_once() -> None:
+    control = Suite(FRAME.lazy(), CARD)
+    bases = pl.Series(["nowhere", FRAME["id"][0], "nowhere", "elsewhere", None])
+    frame = pl.concat([FRAME] * 3)[:5].with_columns(base_id=bases, id=pl.int_range(5).cast(pl.String))
+    found = problems(Suite(frame.lazy(), CARD, control))
+    assert [str(problem) for problem in found] == [
+        "E104 base_id points at rows the control does not have: nowhere, elsewhere"
+    ]
+
+
+def test_pairs_with_two_labels_are_counted_wherever_they_stand() -> None:
+    labels = pl.Series(["entailment", "neutral", "entailment", "maybe", "neutral", "neutral"])
+    frame = pl.DataFrame({"premise": list("ababcc"), "hypothesis": "A dog runs.", "label": labels})
+    found = problems(Suite(completed(frame, "mine").lazy(), Card("mine")))
+    # a is entailed twice, b neutral and unknown, c neutral twice.
+    assert [problem.code for problem in found] == ["E103", "W201"]
+    assert found[1].message == "1 pairs stand with two different labels"
+
+
 def test_a_label_that_length_gives_away_is_a_warning() -> None:
     frame = pl.DataFrame(
         {

@@ -1,13 +1,15 @@
 """Comma- and tab-separated text into frames of strings, with the line of whatever is wrong in it.
 
-A well-formed text goes through Polars. One pass of NumPy over its bytes says beforehand whether it is well formed,
-because Polars pads short lines and makes rows of blank ones without a word; any other text is read cell by cell.
+A text is read block by block. A well-formed block goes through Polars. One pass of NumPy over its bytes says beforehand
+whether it is well formed, because Polars pads short lines and makes rows of blank ones without a word; any other block
+is read cell by cell.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -18,7 +20,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from acidtest.core.blocks import Block, Cut, Text, line_end
 from acidtest.core.errors import FileError
+from acidtest.core.rows import Rows, Spool
 
 Header = bool | Callable[[Sequence[str]], bool]
 """Whether the first line names the columns, or a function that decides it from the cells of that line."""
@@ -52,11 +56,13 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Delimited:
-    """What was read: a frame of strings, whether the first line named its columns, and the dialect found."""
+    """What was read: rows of strings, whether the first line named their columns, and the dialect found."""
 
-    frame: pl.DataFrame
+    rows: Rows
     header: bool
     dialect: Dialect
+    line: Callable[[int], int]
+    """The line on which a row begins, found by reading the text again."""
 
 
 class Record(NamedTuple):
@@ -78,27 +84,33 @@ class _Shape:
     """The number of cells of each record, 0 for a blank line."""
 
 
-def delimited(
-    path: Path, content: bytes, *, separator: str, header: Header = True, quoted: bool | None = None
-) -> Delimited:
-    """The table in a UTF-8 text. An empty cell is null, a blank line is no row, a column without a name is left out.
+def delimited(text: Text, *, separator: str, header: Header = True, quoted: bool | None = None) -> Delimited:
+    """The table in a text. An empty cell is null, a blank line is no row, a column without a name is left out.
 
     Without a header the columns are ``column_1``, ``column_2`` … ``quoted`` None: commas always, tabs by evidence.
     """
-    content = content.rstrip(b"\r\n")
-    dialect = Dialect(separator, _is_quoted(content, separator) if quoted is None else quoted)
-    first = next(records(path, content, dialect=dialect), None)
+    dialect = Dialect(separator, _is_quoted(text, separator) if quoted is None else quoted)
+    cut = _cut(text.path, dialect)
+    first = next((record for block in text.blocks(cut) for record in _block_records(text.path, block, dialect)), None)
     if first is None:
-        raise FileError(path, "holds nothing, not even a header; copy or write it again")
+        raise FileError(text.path, "holds nothing, not even a header; copy or write it again")
     named = header if isinstance(header, bool) else header(first.cells)
     names = first.cells if named else [f"column_{number}" for number in range(1, len(first.cells) + 1)]
     if named:
-        _check_names(path, first)
-    frame = _fast_frame(content, dialect, start=first.end if named else 0, width=len(names))
-    if frame is None:
-        frame = _slow_frame(path, content, dialect=dialect, named=named)
-    renamed = {place: name for place, name in zip(frame.columns, names, strict=True) if not _UNNAMED.fullmatch(name)}
-    return Delimited(frame.select(list(renamed)).rename(renamed), named, dialect)
+        _check_names(text.path, first)
+    reader = _Reader(text.path, dialect, first, named=named)
+    kept = [place for place, name in enumerate(names) if not _UNNAMED.fullmatch(name)]
+    spool = Spool()
+    for block in text.blocks(cut):
+        frame = reader.frame(block)
+        spool.add(frame.select(pl.nth(place).alias(names[place]) for place in kept))
+    schema = {names[place]: pl.String() for place in kept}
+
+    def line(row: int) -> int:
+        block, number = text.block_of(row, spool.heights, cut)
+        return next(islice(reader.records(block), number, None)).line
+
+    return Delimited(spool.rows(schema), named, dialect, line)
 
 
 def csv_separator(content: bytes) -> str:
@@ -110,27 +122,28 @@ def csv_separator(content: bytes) -> str:
     return ";" if b";" in first and b"," not in first else ","
 
 
-def record_line(path: Path, content: bytes, *, dialect: Dialect, record: int) -> int:
-    """The line on which a record (the header counts as one, a blank line does not) begins."""
-    return next(islice(records(path, content.rstrip(b"\r\n"), dialect=dialect), record, None)).line
-
-
-def records(path: Path, content: bytes, *, dialect: Dialect) -> Iterator[Record]:
-    """The records of a text, one by one. Slow; knows where everything is."""
+def records(path: Path, content: bytes, *, dialect: Dialect, line: int = 1) -> Iterator[Record]:
+    """The records of a text that begins on a line, one by one. Slow; knows where everything is."""
     pattern, separator = _cell_pattern(dialect), dialect.separator.encode()
-    position, line = 0, 1
+    position, first = 0, line
     while position < len(content):
         start, cells, then = position, list[str](), separator
         while then == separator:
             match = pattern.match(content, position)
             if match is None:
-                raise _misquoted(path, content, position)
+                raise _misquoted(path, content, position, first=first)
             quoted = match["quoted"] if dialect.quoted else None
             cells.append((match["plain"] if quoted is None else quoted.replace(b'""', b'"')).decode())
             then, position = match["then"], match.end()
         if content[start:position].strip(b"\r\n"):
             yield Record(line, cells, position)
         line += content.count(b"\n", start, position)
+
+
+def _block_records(path: Path, block: Block, dialect: Dialect) -> Iterator[Record]:
+    """The records of a block. What ends the text is no part of its last cell."""
+    content = block.content.rstrip(b"\r\n") if block.is_last else block.content
+    return records(path, content, dialect=dialect, line=block.line)
 
 
 @cache
@@ -144,8 +157,8 @@ def _cell_pattern(dialect: Dialect) -> re.Pattern[bytes]:
     return re.compile(rb"%b(?P<then>%b|\r?\n|\r?\Z)" % (cell, separator))
 
 
-def _misquoted(path: Path, content: bytes, position: int) -> FileError:
-    line = content.count(b"\n", 0, position) + 1
+def _misquoted(path: Path, content: bytes, position: int, *, first: int) -> FileError:
+    line = content.count(b"\n", 0, position) + first
     if _QUOTED.match(content, position):
         problem = "text follows the closing quote of a cell; write a quote inside a quoted cell twice"
     else:
@@ -153,28 +166,61 @@ def _misquoted(path: Path, content: bytes, position: int) -> FileError:
     return FileError(path, problem, line)
 
 
-def _is_quoted(content: bytes, separator: str) -> bool:
+def _is_quoted(text: Text, separator: str) -> bool:
     """Whether quotes enclose cells. SNLI, MNLI and HANS begin cells with plain quotes; pandas quotes what needs it.
 
     A tab-separated text is quoted when all cells of its first line are; or when every quote in it encloses a cell or
     is doubled inside one, and besides either one is doubled or the lines have equally many cells only when read so.
     """
-    if separator != "\t" or _ALL_QUOTED.match(content):
+    if separator != "\t" or (text.head.startswith(b'"') and _begins_quoted(text)):
         return True
-    if b'"' not in content or _STRAY.search(content, 0, _GLANCE):
+    if not text.has_quotes or _STRAY.search(text.head, 0, _GLANCE):
         return False
-    shape = _shape(content, Dialect(separator, quoted=True))
-    if not shape.well_quoted:
-        return False
-    if shape.doubled:
-        return True
-    plain = _shape(content, Dialect(separator, quoted=False))
-    return _even(shape) and not _even(plain)
+    doubled, widths, plain_widths = False, set[int](), set[int]()
+    for block in text.blocks(_quoted_end):
+        content = block.content.rstrip(b"\r\n")
+        shape = _shape(content, Dialect(separator, quoted=True))
+        if not shape.well_quoted:
+            return False
+        doubled |= shape.doubled
+        widths |= _widths(shape)
+        plain_widths |= _widths(_shape(content, Dialect(separator, quoted=False)))
+    return doubled or (len(widths) < 2 <= len(plain_widths))
 
 
-def _even(shape: _Shape) -> bool:
-    widths = shape.widths[shape.widths > 0]
-    return bool((widths == widths[:1]).all())
+def _begins_quoted(text: Text) -> bool:
+    first = next(text.blocks(_quoted_end))
+    return _ALL_QUOTED.match(first.content.rstrip(b"\r\n")) is not None
+
+
+def _widths(shape: _Shape) -> set[int]:
+    """How many cells the lines have that are not blank."""
+    return set(np.unique(shape.widths[shape.widths > 0]).tolist())
+
+
+def _cut(path: Path, dialect: Dialect) -> Cut:
+    """Where the last whole record ends of a text that begins with one."""
+
+    def record_end(content: bytes) -> int:
+        end = _quoted_end(content)
+        if end and _shape(content[:end].rstrip(b"\r\n"), dialect).well_quoted:
+            return end
+        # A quote inside a plain cell encloses nothing, so that counting quotes is of no use.
+        lines, end = content[: line_end(content)], 0
+        with suppress(FileError):
+            for record in records(path, lines, dialect=dialect):
+                end = record.end
+        return end
+
+    return record_end if dialect.quoted else line_end
+
+
+def _quoted_end(content: bytes) -> int:
+    """Where the last line ends that is followed by no quote or by an even number of quotes since the beginning."""
+    text = np.frombuffer(content, dtype=np.uint8)
+    feeds, quotes = np.flatnonzero(text == _LINE_FEED), np.flatnonzero(text == _QUOTE)
+    outside = feeds[np.searchsorted(quotes, feeds) % 2 == 0]
+    return int(outside[-1]) + 1 if len(outside) else 0
 
 
 def _shape(content: bytes, dialect: Dialect) -> _Shape:
@@ -210,12 +256,53 @@ def _quoting(text: npt.NDArray[np.uint8], quotes: npt.NDArray[np.intp], separato
     return bool(opens and closes), bool((after == _QUOTE).any())
 
 
-def _fast_frame(content: bytes, dialect: Dialect, *, start: int, width: int) -> pl.DataFrame | None:
-    """The rows from byte ``start`` on, or None when the text has to be read cell by cell."""
-    body = content[start:]
-    schema = {f"{number}": pl.String for number in range(width)}
+@dataclass(frozen=True)
+class _Reader:
+    """Reads the blocks of a text whose first record is known."""
+
+    path: Path
+    dialect: Dialect
+    first: Record
+    named: bool
+    """Whether the first record names the columns, so that it is no row."""
+
+    def frame(self, block: Block) -> pl.DataFrame:
+        """The rows of a block, as many columns wide as the first record."""
+        frame = _fast_frame(block, self.dialect, start=self._start(block), width=len(self.first.cells))
+        return self._slow_frame(block) if frame is None else frame
+
+    def records(self, block: Block) -> Iterator[Record]:
+        """The rows of a block with their lines."""
+        found = _block_records(self.path, block, self.dialect)
+        return islice(found, 1 if self._start(block) else 0, None)
+
+    def _start(self, block: Block) -> int:
+        """Where the rows of a block begin."""
+        return self.first.end if self.named and self._holds_first(block) else 0
+
+    def _holds_first(self, block: Block) -> bool:
+        ended = block.line + block.content.count(b"\n")
+        return block.line <= self.first.line and (block.is_last or self.first.line < ended)
+
+    def _slow_frame(self, block: Block) -> pl.DataFrame:
+        rows, width = list[list[str | None]](), len(self.first.cells)
+        for record in self.records(block):
+            if len(record.cells) != width:
+                raise FileError(self.path, _ragged(record, width, dialect=self.dialect, named=self.named), record.line)
+            rows.append([cell or None for cell in record.cells])
+        return pl.DataFrame(rows, schema=_schema(width), orient="row")
+
+
+def _schema(width: int) -> dict[str, type[pl.String]]:
+    return {f"{number}": pl.String for number in range(width)}
+
+
+def _fast_frame(block: Block, dialect: Dialect, *, start: int, width: int) -> pl.DataFrame | None:
+    """The rows from byte ``start`` on, or None when the block has to be read cell by cell."""
+    body = block.content[start:]
+    body = body.rstrip(b"\r\n") if block.is_last else body.removesuffix(b"\n").removesuffix(b"\r")
     if not body:
-        return pl.DataFrame(schema=schema)
+        return pl.DataFrame(schema=_schema(width))
     # Polars drops a carriage return at the end of a cell, wherever the cell stands.
     if body.count(b"\r") != body.count(b"\r\n"):
         return None
@@ -225,7 +312,7 @@ def _fast_frame(content: bytes, dialect: Dialect, *, start: int, width: int) -> 
     try:
         frame = pl.read_csv(
             body,
-            schema=schema,
+            schema=_schema(width),
             has_header=False,
             separator=dialect.separator,
             quote_char='"' if dialect.quoted else None,
@@ -234,18 +321,6 @@ def _fast_frame(content: bytes, dialect: Dialect, *, start: int, width: int) -> 
     except pl.exceptions.PolarsError:
         return None
     return frame if frame.height == len(shape.widths) else None
-
-
-def _slow_frame(path: Path, content: bytes, *, dialect: Dialect, named: bool) -> pl.DataFrame:
-    rows = list[list[str | None]]()
-    width = 0
-    for number, record in enumerate(records(path, content, dialect=dialect)):
-        width = width or len(record.cells)
-        if len(record.cells) != width:
-            raise FileError(path, _ragged(record, width, dialect=dialect, named=named), record.line)
-        if number or not named:
-            rows.append([cell or None for cell in record.cells])
-    return pl.DataFrame(rows, schema={f"{number}": pl.String for number in range(width)}, orient="row")
 
 
 def _ragged(record: Record, width: int, *, dialect: Dialect, named: bool) -> str:

@@ -7,6 +7,7 @@ handful of NumPy calls. It tells rows apart; it is no defence against forgery.
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator
 from functools import cache
 
@@ -41,6 +42,40 @@ def hexadecimal(values: U64) -> pl.Series:
 def combined(values: U64) -> str:
     """One digest for many rows, whatever their order: their sum."""
     return f"{int(values.sum(dtype=np.uint64)):016x}"
+
+
+class Gathered:
+    """The digests of many rows, piece by piece and eight bytes each, however many come."""
+
+    def __init__(self) -> None:
+        self._values = _mapped(1 << 12)
+        self._count = 0
+
+    def add(self, values: U64) -> None:
+        """Take the next ones."""
+        end = self._count + len(values)
+        if end > len(self._values):
+            grown = _mapped(max(end, 2 * len(self._values)))
+            grown[: self._count] = self._values[: self._count]
+            self._values = grown
+        self._values[self._count : end] = values
+        self._count = end
+
+    def sorted(self) -> U64:
+        """All of them in ascending order, in no more memory; the last thing to ask for."""
+        values = self._values[: self._count]
+        values.sort()
+        return values
+
+
+def _mapped(size: int) -> U64:
+    # From the operating system and back to it: malloc would keep what a growing array leaves behind.
+    return np.frombuffer(mmap.mmap(-1, 8 * size), dtype=np.uint64)
+
+
+def repeated(values: U64) -> U64:
+    """What stands more than once among sorted values, once each."""
+    return np.unique(values[1:][values[1:] == values[:-1]])
 
 
 def _column_digests(column: pl.Series) -> U64:

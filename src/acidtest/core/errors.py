@@ -21,6 +21,10 @@ class FileError(AcidtestError):
         super().__init__(f"{where}: {message}")
 
 
+class NothingToMakeError(AcidtestError):
+    """A corpus that gives a suite no pairs; a battery goes on without that suite."""
+
+
 class UnknownNameError(AcidtestError):
     """A name that is not among those known, with the nearest ones as a hint."""
 

@@ -9,6 +9,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,10 @@ from acidtest.core.errors import AcidtestError, FileError
 
 MOST_BYTES = 16 * 2**30
 """A compressed file that unpacks to more than this is refused."""
+
+_PLAIN = 1 << 20
+# Gzip makes at most a thousand bytes of one: so much at a time unpacks to 16 MB at worst.
+_PACKED = 1 << 14
 
 
 @contextmanager
@@ -75,35 +80,47 @@ def write_json(path: str | Path, value: Any) -> None:
 
 def read_bytes(path: str | Path) -> bytes:
     """The content of a file, unpacked when its name ends in ``.gz``."""
+    return b"".join(chunks(path))
+
+
+def chunks(path: str | Path) -> Iterator[bytes]:
+    """The content of a file, unpacked when its name ends in ``.gz``, in pieces of a few megabytes."""
     path = Path(path)
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            if path.suffix.lower() == ".gz":
+                yield from _unpacked(path, iter(partial(file.read, _PACKED), b""))
+            else:
+                yield from iter(partial(file.read, _PLAIN), b"")
     except FileNotFoundError as error:
         raise FileError(path, "there is no such file; check the path") from error
     except IsADirectoryError as error:
         raise FileError(path, "is a folder; a file was expected") from error
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from error
-    return _unpacked(path, content) if path.suffix.lower() == ".gz" else content
 
 
-def _unpacked(path: Path, packed: bytes) -> bytes:
-    pieces, size, rest = [], 0, packed
+def _unpacked(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
+    engine, size, members = None, 0, 0
     try:
-        while rest:
-            engine = zlib.decompressobj(wbits=31)
-            pieces.append(engine.decompress(rest, MOST_BYTES - size + 1))
-            size += len(pieces[-1])
-            if size > MOST_BYTES:
-                raise FileError(
-                    path, f"unpacks to more than {MOST_BYTES:,} bytes; if it is that large, unpack it first"
-                )
-            if not engine.eof:
-                raise FileError(path, "the gzip data end too early; the file is incomplete, copy it again")
-            rest = engine.unused_data.lstrip(b"\0")
+        for piece in packed:
+            # Zeros may fill the space after a member.
+            rest = piece.lstrip(b"\0") if members and not engine else piece
+            while rest:
+                engine = engine or zlib.decompressobj(wbits=31)
+                content = engine.decompress(rest)
+                size += len(content)
+                if size > MOST_BYTES:
+                    problem = f"unpacks to more than {MOST_BYTES:,} bytes; if it is that large, unpack it first"
+                    raise FileError(path, problem)
+                yield content
+                rest = engine.unused_data
+                if engine.eof:
+                    engine, rest, members = None, rest.lstrip(b"\0"), members + 1
     except zlib.error as error:
         raise FileError(path, f"is not valid gzip data ({error}); rename or repack it") from error
-    return b"".join(pieces)
+    if engine is not None:
+        raise FileError(path, "the gzip data end too early; the file is incomplete, copy it again")
 
 
 def read_json(path: str | Path) -> Any:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from acidtest.core.blocks import Block, Text
 from acidtest.core.errors import FileError
+from acidtest.core.rows import Rows, Schema, Spool
 
 Object = dict[str, Any]
+_Reader = Callable[[Path, Block, Schema | None], pl.DataFrame | None]
 
 _HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F]"
 _HALF = re.compile(rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!%b)|[c-fC-F](?<!%b%b))" % (_LOW, _HIGH, _LOW))
@@ -28,6 +33,14 @@ _LINE_FEED, _BLANK, _QUOTE, _COLON = b'\n ":'
 _KINDS = {list: "an array", str: "a string", int: "a number", float: "a number", bool: "a boolean", type(None): "null"}
 
 
+@dataclass(frozen=True)
+class JSONLines:
+    """What was read: rows, and the line on which each is, found by reading the text again."""
+
+    rows: Rows
+    line: Callable[[int], int]
+
+
 class _RepeatedKeyError(Exception):
     """A key that stands twice in one object, where a parser would keep the last without a word."""
 
@@ -35,19 +48,21 @@ class _RepeatedKeyError(Exception):
         super().__init__(f"the key {key!r} stands more than once in one object; keep one of them")
 
 
-def json_lines(path: Path, content: bytes) -> pl.DataFrame:
+def json_lines(text: Text) -> JSONLines:
     """The objects of a text with one a line. A key missing somewhere is null there; blank lines are skipped.
 
     A key whose values have no type in common becomes strings, what is not a string as JSON.
     """
-    if not content.strip():
-        raise FileError(path, "holds nothing, not even one JSON object; copy or write it again")
-    frame = _fast_frame(content)
-    if frame is None:
-        return _frame([fields for _, fields in _numbered(path, content)])
-    for number, line in _doubtful_lines(content, frame):
-        _object(path, line, number)
-    return frame
+    spool = _spooled(text, _checked_frame) or _spooled(text, _slow_frame)
+    if spool is None or not spool.schemas:
+        raise FileError(text.path, "holds nothing, not even one JSON object; copy or write it again")
+    schema = {name: pl.String() if dtype == pl.Null else dtype for name, dtype in spool.schemas[0].items()}
+
+    def line(row: int) -> int:
+        block, number = text.block_of(row, spool.heights)
+        return next(islice(_numbered(text.path, block), number, None))[0]
+
+    return JSONLines(spool.rows(schema), line)
 
 
 def json_array(path: Path, content: bytes) -> pl.DataFrame:
@@ -77,11 +92,6 @@ def is_array(content: bytes) -> bool:
 def is_object(content: bytes) -> bool:
     """Whether a text begins as a JSON object."""
     return content[:4096].lstrip().startswith(b"{")
-
-
-def object_line(path: Path, content: bytes, *, row: int) -> int:
-    """The line that holds an object of a text with one a line."""
-    return next(islice(_numbered(path, content), row, None))[0]
 
 
 def array_line(content: bytes, row: int) -> int:
@@ -117,21 +127,104 @@ def _past_space(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def _fast_frame(content: bytes) -> pl.DataFrame | None:
+def _spooled(text: Text, read: _Reader) -> Spool | None:
+    """The objects of all blocks, or None where a block, or what blocks have in common, is beyond a reader.
+
+    A block shows only some keys and types. Where blocks differ, all are read again with what they have in common.
+    """
+    spool = _spooled_once(text, read, None)
+    if spool is None or len(spool.schemas) < 2:
+        return spool
+    if read is _slow_frame:
+        return _spooled_once(text, read, _or_strings(spool.schemas))
+    common = reduce(_merged, spool.schemas)
+    return None if None in common.values() else _spooled_once(text, read, common)
+
+
+def _spooled_once(text: Text, read: _Reader, schema: Schema | None) -> Spool | None:
+    spool = Spool()
+    for block in text.blocks():
+        frame = read(text.path, block, schema) if block.content.strip() else pl.DataFrame()
+        if frame is None:
+            return None
+        spool.add(frame)
+    return spool
+
+
+def _or_strings(schemas: Iterable[Schema]) -> Schema:
+    """The keys of several schemas in order, strings where their values have no type in common."""
+    types = dict[str, list[Any]]()
+    for schema in schemas:
+        for name, dtype in schema.items():
+            types.setdefault(name, []).append(dtype)
+    mixed = {name for name, dtypes in types.items() if {pl.Boolean()} < {*dtypes} - {pl.Null()}}
+    return {name: (name not in mixed and reduce(_common, dtypes)) or pl.String() for name, dtypes in types.items()}
+
+
+def _merged(one: Schema, other: Schema) -> Schema:
+    """The keys of two schemas with the type their values have in common, None where they have none; as Polars does."""
+    if list(one) == list(other):
+        return {name: _common(one[name], other[name]) for name in one}
+    longer, shorter = (other, one) if len(other) > len(one) else (one, other)
+    both = {name: _common(shorter[name], longer[name]) for name in longer if name in shorter}
+    return {**longer, **shorter, **both}
+
+
+def _common(one: Any, other: Any) -> Any:
+    if one == other or other == pl.Null:
+        return one
+    if one == pl.Null:
+        return other
+    if one is None or other is None:
+        return None
+    if pl.String() in (one, other):
+        return pl.String()
+    if pl.Boolean() in (one, other) and (one.is_numeric() or other.is_numeric()):
+        # Polars takes the number here, although it then refuses the boolean, unless a string makes strings of them all.
+        return one if one.is_numeric() else other
+    if one.is_numeric() and other.is_numeric():
+        return pl.Float64() if one.is_float() or other.is_float() else pl.Int128()
+    if isinstance(one, pl.List) and isinstance(other, pl.List):
+        inner = _common(one.inner, other.inner)
+        return None if inner is None else pl.List(inner)
+    if isinstance(one, pl.Struct) and isinstance(other, pl.Struct):
+        fields = _merged(dict(one), dict(other))
+        return None if None in fields.values() else pl.Struct(fields)
+    return None
+
+
+def _checked_frame(path: Path, block: Block, schema: Schema | None) -> pl.DataFrame | None:
+    """What Polars makes of the lines of a block, if it can and no line names a key twice.
+
+    Whoever knows the schema has read the block before.
+    """
+    frame = _fast_frame(block.content, schema)
+    if frame is not None and schema is None:
+        for number, line in _doubtful_lines(block.content, frame):
+            _object(path, line, block.line + number)
+    return frame
+
+
+def _slow_frame(path: Path, block: Block, schema: Schema | None) -> pl.DataFrame:
+    return _frame([fields for _, fields in _numbered(path, block)], schema)
+
+
+def _fast_frame(content: bytes, schema: Schema | None = None) -> pl.DataFrame | None:
     """What Polars makes of the lines, or None where it fails or would lose something."""
     # Polars turns half of a surrogate pair into a NUL character.
     if _HALF.search(content):
         return None
     try:
-        frame = pl.read_ndjson(content, infer_schema_length=None)
+        frame = pl.read_ndjson(content, schema=schema, infer_schema_length=None)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
+    content = content.removesuffix(b"\n")
     blank = sum(1 for line in content.split(b"\n") if not line.strip())
     return frame if frame.height == content.count(b"\n") + 1 - blank else None
 
 
 def _doubtful_lines(content: bytes, frame: pl.DataFrame) -> Iterator[tuple[int, bytes]]:
-    """The lines that may name a key twice: those with more keys than their row has values.
+    """The lines, counted from 0, that may name a key twice: those with more keys than their row has values.
 
     Nulls, nested objects and a quote before a colon inside a text put a line under doubt too. Elsewhere one pass over
     the bytes, about a twentieth of the time of reading, is all it costs.
@@ -149,7 +242,7 @@ def _doubtful_lines(content: bytes, frame: pl.DataFrame) -> Iterator[tuple[int, 
     values = frame.select(pl.sum_horizontal(pl.all().is_not_null())).to_series().to_numpy()
     rows = np.flatnonzero(is_row)
     for number in rows[counts[rows] > values]:
-        yield int(number) + 1, content[starts[number] : ends[number]]
+        yield int(number), content[starts[number] : ends[number]]
 
 
 def _key_ends(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.intp]:
@@ -160,9 +253,9 @@ def _key_ends(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.intp]:
     return np.compress(text[before] == _QUOTE, before)
 
 
-def _numbered(path: Path, content: bytes) -> Iterator[tuple[int, Object]]:
+def _numbered(path: Path, block: Block) -> Iterator[tuple[int, Object]]:
     """Every object with its line."""
-    for number, line in enumerate(content.split(b"\n"), start=1):
+    for number, line in enumerate(block.content.split(b"\n"), start=block.line):
         if line.strip():
             yield number, _object(path, line, number)
 
@@ -206,17 +299,25 @@ def _refuse_half_characters(path: Path, content: bytes, value: object, line: int
         raise FileError(path, f"holds {half}, half of a character; write both halves or leave it out", line) from error
 
 
-def _frame(objects: list[Object]) -> pl.DataFrame:
-    names = dict.fromkeys(name for fields in objects for name in fields)
-    return pl.DataFrame([_series(name, [fields.get(name) for fields in objects]) for name in names])
+def _frame(objects: list[Object], schema: Schema | None = None) -> pl.DataFrame:
+    names = dict.fromkeys(name for fields in objects for name in fields) if schema is None else schema
+    if not names:
+        return pl.DataFrame(height=len(objects))
+    dtypes = schema or {}
+    return pl.DataFrame(
+        {name: _series(name, [fields.get(name) for fields in objects], dtypes.get(name)) for name in names}
+    )
 
 
-def _series(name: str, values: list[Any]) -> pl.Series:
+def _series(name: str, values: list[Any], dtype: pl.DataType | None = None) -> pl.Series:
+    """The values of a key, of a type that is known or of the one they have in common."""
     kinds = {type(value) for value in values if value is not None}
     with suppress(TypeError, OverflowError, pl.exceptions.PolarsError):
-        if kinds == {int, float}:
+        if dtype is not None and dtype != pl.String:
+            return pl.Series(name, values, dtype=dtype, strict=False)
+        if dtype is None and kinds == {int, float}:
             return pl.Series(name, values, dtype=pl.Float64, strict=False)
-        if len(kinds) < 2 and dict not in kinds:
+        if dtype is None and len(kinds) < 2 and dict not in kinds:
             return pl.Series(name, values, strict=True)
     return pl.Series(name, [_as_string(value) for value in values], dtype=pl.String)
 

@@ -78,6 +78,7 @@ class CompletedModel:
         if not hasattr(values, "__len__"):
             raise AcidtestError(f"{self.name} gave {type(values).__name__}; expected a row or a label for each pair")
         if len(values) and isinstance(values[0], str):
+            self.probabilities = False
             return one_hot([self._label(value) for value in values])
         try:
             table = np.asarray(values, dtype=np.float32)

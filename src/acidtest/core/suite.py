@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Self
 
+import numpy as np
 import polars as pl
 
-from acidtest.core.digests import combined, digests, hexadecimal
+from acidtest.core.digests import combined, digests, hexadecimal, repeated
+from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError
+from acidtest.core.streams import streamed as streamed
+from acidtest.core.streams import visit_batches as visit_batches
 
 SCHEMA = 1
 
@@ -56,6 +60,8 @@ class Card:
     fingerprint: str = ""
     dropped: int = 0
     """Rows of a foreign file that had no gold and were left out."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """What a generator could have used and did not, by reason."""
     schema: int = SCHEMA
 
     @property
@@ -119,46 +125,44 @@ class Suite:
         return replace(self, card=card, control=self.control.sealed() if self.control else None)
 
 
-def visit_batches(frame: pl.LazyFrame, visit: Callable[[pl.DataFrame], None]) -> None:
-    """Show the rows to a function piece by piece, in order, so that a suite larger than memory can pass through."""
-    # Polars waits for the visit to end before it makes more; its generator of batches would run ahead.
-    frame.sink_batches(lambda batch: visit(batch), maintain_order=True)
+def source_digests(name: str, frame: pl.DataFrame) -> U64:
+    """What the ids of rows are made of that are not derived from others: suite name, premise, hypothesis and label."""
+    return digests(frame["premise"], frame["hypothesis"], frame["label"], salt=name)
 
 
-def streamed(blocks: Callable[[Sequence[str]], Iterator[pl.DataFrame]], schema: Mapping[str, Any]) -> pl.LazyFrame:
-    """A frame that is made block by block when it is read; ``blocks`` is given the names of the columns wanted."""
-    from polars.io.plugins import register_io_source
+class SourceIds:
+    """Turns ``source_digests`` into ids, block by block: a repeated pair gets ``<id>.2``, ``<id>.3`` and so on.
 
-    def source(
-        with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, _batch_size: int | None
-    ) -> Iterator[pl.DataFrame]:
-        left = n_rows
-        for block in blocks(with_columns or list(schema)):
-            part = block if left is None else block.head(left)
-            left = None if left is None else left - part.height
-            yield part if predicate is None else part.filter(predicate)
-            if left == 0:
-                return
+    ``twice`` are the digests that stand more than once in all blocks together, in ascending order.
+    """
 
-    return register_io_source(source, schema=dict(schema), is_pure=True)
+    def __init__(self, twice: U64) -> None:
+        self._twice = twice
+        self._seen = np.zeros(len(twice), dtype=np.int64)
+
+    def of(self, values: U64) -> pl.Series:
+        """The ids of the next rows."""
+        ids = hexadecimal(values).alias("id")
+        rows = np.flatnonzero(np.isin(values, self._twice))
+        if not rows.size:
+            return ids
+        pairs = np.searchsorted(self._twice, values[rows])
+        count = pl.int_range(1, pl.len() + 1).over("pair")
+        turns = pl.DataFrame({"pair": pairs}).select(count).to_series() + self._seen[pairs]
+        self._seen += np.bincount(pairs, minlength=len(self._seen))
+        again = (turns > 1).to_numpy()
+        return ids.scatter(rows[again], ids.gather(rows[again]) + "." + turns.filter(again).cast(pl.String))
 
 
-def source_ids(name: str, premise: pl.Series, hypothesis: pl.Series, label: pl.Series) -> pl.Series:
-    """The id of a row that is not derived from another: a hash of suite name, premise, hypothesis and label."""
-    return hexadecimal(digests(premise, hypothesis, label, salt=name)).alias("id")
-
-
-def completed(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+def completed(frame: pl.DataFrame, name: str, ids: SourceIds | None = None) -> pl.DataFrame:
     """The frame with every column of ``COLUMNS``, first and in order; what is missing is filled in.
 
-    Missing ids are hashes; a repeated pair gets ``<id>.2``, ``<id>.3`` and so on. A missing group is the row itself.
+    ``ids`` makes missing ids where the frame is a block of a larger one. A missing group is the row itself.
     """
     if "id" not in frame.columns:
-        frame = frame.with_columns(source_ids(name, frame["premise"], frame["hypothesis"], frame["label"]))
-        if frame["id"].n_unique() < frame.height:
-            turn = pl.int_range(1, pl.len() + 1).over("id")
-            repeated = pl.concat_str("id", pl.lit("."), turn.cast(pl.String))
-            frame = frame.with_columns(pl.when(turn > 1).then(repeated).otherwise("id").alias("id"))
+        values = source_digests(name, frame)
+        ids = ids or SourceIds(repeated(np.sort(values)))
+        frame = frame.with_columns(ids.of(values))
     if "group" not in frame.columns:
         frame = frame.with_columns(pl.col("id").alias("group"))
     absent = [pl.lit(None, dtype=pl.String).alias(column) for column in COLUMNS if column not in frame.columns]

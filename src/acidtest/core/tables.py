@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import gzip
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
+from typing import IO, TypeVar
 
 import polars as pl
 
-from acidtest.core.delimited import Dialect, Header, csv_separator, delimited, record_line
+from acidtest.core.blocks import Text, looked_through
+from acidtest.core.blocks import utf8_text as utf8_text
+from acidtest.core.delimited import Dialect, Header, csv_separator, delimited
 from acidtest.core.errors import FileError
-from acidtest.core.files import read_bytes, replacing
-from acidtest.core.jsonlines import array_line, is_array, is_object, json_array, json_lines, object_line
+from acidtest.core.files import chunks, replacing
+from acidtest.core.jsonlines import array_line, is_array, is_object, json_array, json_lines
+from acidtest.core.rows import Rows, held_rows, parquet_rows
+from acidtest.core.streams import visit_batches
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _JSON = (".jsonl", ".ndjson", ".json")
@@ -25,16 +31,11 @@ _NAMED = (".gz", *_READ, ".xml")
 ENDINGS = (*_READ, *(f"{ending}.gz" for ending in _READ[1:]))
 """How the name of a file that can be read ends."""
 
-_UTF8_MARK = b"\xef\xbb\xbf"
-_UTF16 = "is UTF-16 text; save it as UTF-8, for example with: iconv -f UTF-16 -t UTF-8 OLD > NEW"
-_FOREIGN = {
-    b"\xff\xfe": _UTF16,
-    b"\xfe\xff": _UTF16,
-    b"\x1f\x8b": "is gzip data; end its name in .gz",
-    b"PAR1": "is a Parquet file; end its name in .parquet",
-    b"PK\x03\x04": "is a zip archive or a spreadsheet; unpack it or export it as .csv",
-}
-"""How files that are not UTF-8 text begin, and what to do with them."""
+_ROW_GROUP = 1 << 14
+"""How many rows stand together in a Parquet file we write; whoever writes or reads one holds several in memory."""
+
+_Frame = TypeVar("_Frame", pl.DataFrame, pl.LazyFrame)
+_Opened = Callable[[], AbstractContextManager[IO[bytes]]]
 
 _FORMULA = r"^('*[=+\-@\t\r])"
 _PREFIXED_FORMULA = r"^'('*[=+\-@\t\r])"
@@ -48,12 +49,16 @@ class Origin:
     fingerprint: str
 
 
+def _no_line(_: int) -> int | None:
+    return None
+
+
 @dataclass(frozen=True)
 class Table:
-    """A frame and the file it was read from."""
+    """Rows and the file they were read from."""
 
     path: Path
-    frame: pl.DataFrame
+    rows: Rows
     header: bool = True
     """Whether the file names its columns; false only for delimited text read without a header."""
     dialect: Dialect | None = None
@@ -62,12 +67,22 @@ class Table:
     """A digest of the (unpacked) content."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """The key–value metadata of a Parquet file."""
-    lines: Sequence[int] | None = None
-    """The line of each row, from a reader that keeps them; the others find them when asked."""
+    line: Callable[[int], int | None] = _no_line
+    """The line on which a row begins, maybe found by reading the file again; None in Parquet."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
     """The file of each column, where every column lies in its own."""
     name: str = ""
     """What to call it where the name of the file does not say; empty: the ``stem`` of the file."""
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """All rows, in memory."""
+        return self.rows.collected()
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.rows.schema)
 
     @property
     def sources(self) -> dict[str, str]:
@@ -79,18 +94,6 @@ class Table:
         """The file a column was read from."""
         return self.origins[column].path if column in self.origins else self.path
 
-    def line(self, row: int) -> int | None:
-        """The line on which a row of the frame begins, found by reading the file again; None in Parquet."""
-        if self.lines is not None:
-            return self.lines[row]
-        ending = _ending(self.path, _READ)
-        if ending == ".parquet":
-            return None
-        content = utf8_text(self.path, read_bytes(self.path))
-        if self.dialect:
-            return record_line(self.path, content, dialect=self.dialect, record=row + self.header)
-        return array_line(content, row) if _is_array(ending, content) else object_line(self.path, content, row=row)
-
 
 def read_table(path: str | Path, *, header: Header = True, quoted: bool | None = None) -> Table:
     """The table in a Parquet, JSON, comma- or tab-separated file, the text ones also packed with gzip.
@@ -99,43 +102,47 @@ def read_table(path: str | Path, *, header: Header = True, quoted: bool | None =
     function that says so of the cells of the first line: there are no names in delimited text, columns become
     ``column_1``, ``column_2`` … ``quoted`` None: whether quotes enclose the cells of tab-separated text is decided by
     evidence. So it is whether semicolons stand for the commas, and whether a ``.txt`` holds JSON lines (as SciTail's
-    do) or tab-separated text. Columns without a name (an index, a spacer) are left out.
+    do) or tab-separated text. Columns without a name (an index, a spacer) are left out. What is large is not held in
+    memory, unless it is one JSON array.
     """
     path = Path(path)
     if path.is_dir():
         raise FileError(path, "is a folder; a file was expected")
     ending = _ending(path, _READ)
-    content = read_bytes(path)
-    fingerprint = blake2b(content, digest_size=8).hexdigest()
     if ending == ".parquet":
-        frame, metadata = _parquet(path, content)
-        return Table(path, _strings_for_nulls(frame), fingerprint=fingerprint, metadata=metadata)
-    text = utf8_text(path, content)
-    if ending in _JSON or (ending == ".txt" and is_object(text)):
-        frame = json_array(path, text) if _is_array(ending, text) else json_lines(path, text)
-        return Table(path, _strings_for_nulls(frame), fingerprint=fingerprint)
+        return _parquet_table(path)
+    text = looked_through(path)
+    if ending in _JSON or (ending == ".txt" and is_object(text.head)):
+        return _array_table(text) if ending == ".json" and is_array(text.head) else _lines_table(text)
     # The scripts released with HANS write predictions with commas into a .txt.
-    is_csv = ending == ".csv" or (ending == ".txt" and b"\t" not in text and b"," in text.split(b"\n", 1)[0])
-    separator = csv_separator(text) if is_csv else _SEPARATORS[ending]
-    found = delimited(path, text, separator=separator, header=header, quoted=quoted)
-    return Table(path, found.frame, found.header, found.dialect, fingerprint)
+    is_csv = ending == ".csv" or (ending == ".txt" and not text.has_tabs and b"," in text.head.split(b"\n", 1)[0])
+    separator = csv_separator(text.head) if is_csv else _SEPARATORS[ending]
+    found = delimited(text, separator=separator, header=header, quoted=quoted)
+    return Table(path, found.rows, found.header, found.dialect, text.fingerprint, line=found.line)
 
 
-def write_table(frame: pl.DataFrame, path: str | Path, *, metadata: Mapping[str, str] | None = None) -> None:
+def write_table(
+    frame: pl.DataFrame | pl.LazyFrame, path: str | Path, *, metadata: Mapping[str, str] | None = None
+) -> None:
     """Write a frame, format by ending, whole or not at all; ``metadata`` goes into Parquet and nowhere else.
 
     Delimited text: null and the empty string are both an empty cell; text cells that a spreadsheet would run as a
-    formula get a ``'`` in front (``unprefixed`` takes it away); lists are written as JSON. NaN is null in JSON.
+    formula get a ``'`` in front (``unprefixed`` takes it away); lists are written as JSON. NaN is null in JSON. A lazy
+    frame is written as its rows come, so that it may be larger than memory.
     """
-    path = Path(path)
+    path, rows = Path(path), frame.lazy()
     ending = _ending(path, _WRITTEN)
     with replacing(path) as temporary:
         if ending == ".parquet":
-            frame.write_parquet(temporary, metadata=dict(metadata or {}))
-        else:
-            text = frame.write_ndjson() if ending == ".jsonl" else _delimited_text(path, frame, _SEPARATORS[ending])
-            content = text.encode()
-            temporary.write_bytes(_packed(content) if path.suffix == ".gz" else content)
+            told = dict(metadata or {})
+            rows.sink_parquet(temporary, metadata=told, maintain_order=True, row_group_size=_ROW_GROUP)
+            return
+        opened = partial(_opened, temporary, packed=path.suffix == ".gz")
+        if ending == ".jsonl":
+            with opened() as file:
+                visit_batches(rows, lambda batch: _append(file, batch.write_ndjson()))
+        elif _write_delimited(rows, opened, separator=_SEPARATORS[ending]).nul:
+            raise FileError(path, "a cell holds a NUL character, which no text file may; use .jsonl or .parquet")
 
 
 def stem(path: str | Path) -> str:
@@ -147,7 +154,7 @@ def stem(path: str | Path) -> str:
     return name
 
 
-def unprefixed(frame: pl.DataFrame) -> pl.DataFrame:
+def unprefixed(frame: _Frame) -> _Frame:
     """The frame without the ``'`` that ``write_table`` put in front of formulas."""
     return _replaced(frame, _PREFIXED_FORMULA, "$1")
 
@@ -160,22 +167,23 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def utf8_text(path: Path, content: bytes) -> bytes:
-    """The content of a file without a byte order mark, once it is known to be UTF-8 text."""
-    for start, advice in _FOREIGN.items():
-        if content.startswith(start):
-            raise FileError(path, advice)
-    content = content.removeprefix(_UTF8_MARK)
-    _check_utf8(path, content)
-    if b"\0" in content[:2]:
-        raise FileError(path, _UTF16)
-    if (place := content.find(b"\0")) >= 0:
-        line = content.count(b"\n", 0, place) + 1
-        raise FileError(path, "holds a NUL byte, as no text does; the file is damaged: copy it again or mend it", line)
-    if b"\r" in content and b"\n" not in content:
-        advice = r"save it with \n line ends, for example with: tr '\r' '\n' < OLD > NEW"
-        raise FileError(path, f"its lines end in a carriage return alone; {advice}")
-    return content
+def _lines_table(text: Text) -> Table:
+    found = json_lines(text)
+    return Table(text.path, found.rows, fingerprint=text.fingerprint, line=found.line)
+
+
+def _array_table(text: Text) -> Table:
+    content = b"".join(block.content for block in text.blocks())
+    frame = json_array(text.path, content).with_columns(pl.col(pl.Null).cast(pl.String))
+    return Table(text.path, held_rows(frame), fingerprint=text.fingerprint, line=partial(array_line, content))
+
+
+def _parquet_table(path: Path) -> Table:
+    digest = blake2b(digest_size=8)
+    for chunk in chunks(path):
+        digest.update(chunk)
+    rows = parquet_rows(path)
+    return Table(path, rows, fingerprint=digest.hexdigest(), metadata=pl.read_parquet_metadata(path))
 
 
 def _ending(path: Path, known: Sequence[str]) -> str:
@@ -190,59 +198,69 @@ def _ending(path: Path, known: Sequence[str]) -> str:
     raise FileError(path, f"{problem}; use {choice}, the text ones also with .gz")
 
 
-def _is_array(ending: str, text: bytes) -> bool:
-    return ending == ".json" and is_array(text)
+def _write_delimited(rows: pl.LazyFrame, opened: _Opened, *, separator: str) -> _Marks:
+    """Write the cells; where they turn out to be misleading, write them once more, below a header in quotes."""
+    names = _replaced(flat(pl.DataFrame(schema=rows.collect_schema())), _FORMULA, "'$1")
+    marks = _write_cells(rows, opened, header=names.write_csv(separator=separator), separator=separator)
+    if marks.misleading(separator, width=names.width):
+        header = names.write_csv(separator=separator, quote_style="always")
+        _write_cells(rows, opened, header=header, separator=separator)
+    return marks
 
 
-def _parquet(path: Path, content: bytes) -> tuple[pl.DataFrame, dict[str, str]]:
-    try:
-        return pl.read_parquet(io.BytesIO(content)), pl.read_parquet_metadata(io.BytesIO(content))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        said = str(error).splitlines()[0]
-        raise FileError(path, f"is not a whole Parquet file ({said}); copy it again or write it anew") from error
+def _write_cells(rows: pl.LazyFrame, opened: _Opened, *, header: str, separator: str) -> _Marks:
+    marks = _Marks(header)
+    with opened() as file:
+        file.write(header.encode())
+        visit_batches(rows, lambda batch: _append(file, marks.seen(_cells(batch, separator))))
+    return marks
 
 
-def _strings_for_nulls(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.with_columns(pl.col(pl.Null).cast(pl.String))
+class _Marks:
+    """What stands in a delimited text, of what can mislead a reader."""
+
+    def __init__(self, header: str) -> None:
+        self._semicolons = ";" in header
+        self.nul = self._quotes = self._doubled = False
+        self.seen(header)
+
+    def seen(self, text: str) -> str:
+        """The text, once it has been looked at."""
+        self.nul |= "\0" in text
+        self._quotes |= '"' in text
+        self._doubled |= '""' in text
+        return text
+
+    def misleading(self, separator: str, *, width: int) -> bool:
+        """Whether a reader could take quotes around cells for part of them, as none is doubled, or one cell for more.
+
+        Quotes around every name in the header are evidence enough.
+        """
+        if separator == ",":
+            return width == 1 and self._semicolons
+        return self._quotes and (not self._doubled or width == 1)
 
 
-def _check_utf8(path: Path, content: bytes) -> None:
-    if content.isascii():
-        return
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        if error.reason == "unexpected end of data":
-            raise FileError(path, "ends in the middle of a character; it is incomplete, copy it again", line) from error
-        place = error.start - content.rfind(b"\n", 0, error.start)
-        advice = "save the file as UTF-8, for example with: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
-        problem = f"byte {place} of the line, 0x{content[error.start]:02x}, is not UTF-8; {advice}"
-        raise FileError(path, problem, line) from error
-
-
-def _delimited_text(path: Path, frame: pl.DataFrame, separator: str) -> str:
-    frame = _replaced(flat(frame), _FORMULA, "'$1")
+def _cells(batch: pl.DataFrame, separator: str) -> str:
+    frame = _replaced(flat(batch), _FORMULA, "'$1")
     # A line must not be blank; elsewhere an empty cell is not worth quotes.
     missing = pl.col(pl.String).fill_null("") if frame.width == 1 else pl.col(pl.String).replace("", None)
-    frame = frame.with_columns(missing)
-    header = frame.clear().write_csv(separator=separator)
-    body = frame.write_csv(separator=separator, include_header=False)
-    if "\0" in header or "\0" in body:
-        raise FileError(path, "a cell holds a NUL character, which no text file may; use .jsonl or .parquet")
-    if _misleading(header, body, separator=separator, width=frame.width):
-        header = frame.clear().write_csv(separator=separator, quote_style="always")
-    return header + body
+    return frame.with_columns(missing).write_csv(separator=separator, include_header=False)
 
 
-def _misleading(header: str, body: str, *, separator: str, width: int) -> bool:
-    """Whether a reader could take quotes around cells for part of them, because none is doubled, or one cell for more.
+@contextmanager
+def _opened(path: Path, *, packed: bool) -> Iterator[IO[bytes]]:
+    """A file to write to; gzip data depend on nothing but the content: no name, no time, no operating system."""
+    with path.open("wb") as file:
+        if not packed:
+            yield file
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packing:
+            yield packing  # type: ignore[misc]
 
-    Quotes around every name in the header are evidence enough.
-    """
-    if separator == ",":
-        return width == 1 and ";" in header
-    return '"' in header + body and ('""' not in header + body or width == 1)
+
+def _append(file: IO[bytes], text: str) -> None:
+    file.write(text.encode())
 
 
 def _as_json(name: str) -> pl.Expr:
@@ -251,16 +269,9 @@ def _as_json(name: str) -> pl.Expr:
     return pl.when(pl.col(name).is_not_null()).then(wrapped.str.strip_prefix('{"v":').str.strip_suffix("}")).alias(name)
 
 
-def _replaced(frame: pl.DataFrame, pattern: str, replacement: str) -> pl.DataFrame:
+def _replaced(frame: _Frame, pattern: str, replacement: str) -> _Frame:
     """The frame with a pattern replaced in all strings and in the names of the columns."""
-    names = pl.Series(frame.columns, dtype=pl.String).str.replace(pattern, replacement)
+    columns = frame.collect_schema().names()
+    names = pl.Series(columns, dtype=pl.String).str.replace(pattern, replacement)
     cells = frame.with_columns(pl.col(pl.String).str.replace(pattern, replacement))
-    return cells.rename(dict(zip(frame.columns, names, strict=True)))
-
-
-def _packed(content: bytes) -> bytes:
-    """Gzip data that depend on nothing but the content: no name, no time, no operating system."""
-    buffer = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, mtime=0) as file:
-        file.write(content)
-    return buffer.getvalue()
+    return cells.rename(dict(zip(columns, names, strict=True)))

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from acidtest.core.digests import digests, hexadecimal
+from acidtest.core.digests import Gathered, digests, hexadecimal, repeated
+from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.suite import PARSES, RESERVED, Card, Kind, Suite, completed
+from acidtest.core.rows import Rows, Spool
+from acidtest.core.suite import PARSES, RESERVED, Card, Kind, SourceIds, Suite, completed, source_digests
 from acidtest.core.tables import Table, flat, read_table, stem
 from acidtest.sources.fracas import fracas_table, is_xml
-from acidtest.sources.gold import gold, row_error
+from acidtest.sources.gold import gold, golds, row_error
 from acidtest.sources.layouts import Layout, check_names, file_column, found_layout, is_header
 from acidtest.sources.parallel import is_parallel, parallel_table
 
@@ -40,11 +43,29 @@ class Corpus:
 
 
 @dataclass(frozen=True)
+class _Pairs:
+    """The rows of a table that have gold."""
+
+    table: Table
+    label: str
+    meanings: Mapping[str, str | None]
+
+    def batches(self, *columns: str) -> Iterator[tuple[pl.DataFrame, pl.Series]]:
+        """The rows piece by piece with some of their columns, all flat, and their gold."""
+        for batch in self.table.rows.batches(*dict.fromkeys((*columns, self.label))):
+            frame = flat(batch)
+            labels = golds(frame[self.label], self.meanings)
+            has_gold = labels.is_not_null()
+            yield frame[list(columns)].filter(has_gold), labels.filter(has_gold)
+
+
+@dataclass(frozen=True)
 class _Roles:
-    """Which column of a file becomes which of ours; what is in none of them is carried along."""
+    """Which column of a file becomes which of ours: those every suite may have, and the rest with their kinds."""
 
     standard: Mapping[str, str]
-    factors: Mapping[str, str]
+    own: Mapping[str, str]
+    kinds: Mapping[str, Kind]
 
 
 def corpus(
@@ -63,18 +84,19 @@ def corpus(
     columns = dict(columns or {})
     check_names(columns)
     table = _as_text(_table(Path(path), columns))
-    if table.frame.is_empty():
+    if not table.rows.height:
         raise FileError(table.path, "has no rows, so there is nothing to ask a model about; copy or write it again")
     layout = found_layout(table, columns)
     table = _as_quoted(table, layout)
-    labels = gold(table, layout, label_map=label_map or {})
+    pairs = _Pairs(table, layout.label, gold(table, layout, label_map=label_map or {}))
     for role, column in (("premise", layout.premise), ("hypothesis", layout.hypothesis)):
-        _check_text(table, labels, role=role, name=column)
+        _check_text(pairs, role=role, name=column)
     name = name or table.name or stem(path)
-    frame, kinds = _suite_frame(table, labels, _roles(table, layout, columns))
-    card = Card(name, sources=table.sources, columns=kinds, **_hans_design(kinds))
-    suite = Suite(completed(frame, name).lazy(), card).sealed()
-    return Corpus(suite, layout.name, dropped=labels.null_count(), rows_read=table.frame.height)
+    roles = _roles(pairs, layout, columns)
+    rows = _suite_rows(pairs, roles, name)
+    card = Card(name, sources=table.sources, columns=roles.kinds, **_hans_design(roles.kinds))
+    suite = Suite(rows.lazy(), card).sealed()
+    return Corpus(suite, layout.name, dropped=table.rows.height - rows.height, rows_read=table.rows.height)
 
 
 def _hans_design(kinds: Mapping[str, Kind]) -> dict[str, Any]:
@@ -111,8 +133,8 @@ def _table(path: Path, columns: Mapping[str, str]) -> Table:
 
 def _as_text(table: Table) -> Table:
     """The table without pictures, durations and the like, which Parquet may hold but text cannot."""
-    opaque = [name for name, dtype in table.frame.schema.items() if _is_opaque(dtype)]
-    return replace(table, frame=table.frame.drop(opaque))
+    kept = [name for name, dtype in table.rows.schema.items() if not _is_opaque(dtype)]
+    return replace(table, rows=table.rows.select(kept))
 
 
 def _is_opaque(dtype: object) -> bool:
@@ -133,35 +155,52 @@ def _as_quoted(table: Table, layout: Layout) -> Table:
         return table
     with suppress(FileError):
         again = read_table(table.path, header=table.header, quoted=quoted)
-        if again.frame.columns == table.frame.columns:
+        if again.columns == table.columns:
             return again
     return table
 
 
-def _check_text(table: Table, labels: pl.Series, *, role: str, name: str) -> None:
+def _check_text(pairs: _Pairs, *, role: str, name: str) -> None:
     """Raise when a column is not text or is empty in a row that has gold."""
-    column, dtype = flat(table.frame.select(name))[name], table.frame.schema[name]
-    if dtype.is_nested() or column.dtype != pl.String:
+    table, dtype = pairs.table, pairs.table.rows.schema[name]
+    if not isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
         problem = f"column {name!r} holds {dtype} values, not text; name another with --columns {role}=NAME"
         raise FileError(table.path, problem)
-    empty = (column.str.strip_chars().fill_null("") == "") & labels.is_not_null()
-    if empty.any():
-        problem = f"column {name!r} is empty here, but the row has gold; fill it in or remove the row"
-        raise row_error(table, empty.arg_max() or 0, column=name, problem=problem)
+    start = 0
+    for batch in table.rows.batches(*dict.fromkeys((name, pairs.label))):
+        frame = flat(batch)
+        labels = golds(frame[pairs.label], pairs.meanings)
+        empty = (frame[name].str.strip_chars().fill_null("") == "") & labels.is_not_null()
+        if empty.any():
+            problem = f"column {name!r} is empty here, but the row has gold; fill it in or remove the row"
+            raise row_error(table, start + (empty.arg_max() or 0), column=name, problem=problem)
+        start += batch.height
 
 
-def _roles(table: Table, layout: Layout, columns: Mapping[str, str]) -> _Roles:
+def _roles(pairs: _Pairs, layout: Layout, columns: Mapping[str, str]) -> _Roles:
+    """What becomes of every column of a file; all are carried along."""
+    table = pairs.table
     given = {ours: file_column(table, theirs) for ours, theirs in columns.items()}
     standard = {"premise": layout.premise, "hypothesis": layout.hypothesis, "label": layout.label}
     standard |= _parses(table, layout)
     standard |= {ours: theirs for ours, theirs in given.items() if ours in RESERVED}
-    factors = {ours: theirs for ours, theirs in given.items() if ours not in RESERVED}
-    return _Roles(standard, factors)
+    own = {ours: theirs for ours, theirs in given.items() if ours not in RESERVED}
+    kinds: dict[str, Kind] = dict.fromkeys(own, "factor")
+    rest = [name for name in table.columns if name not in {*standard.values(), *own.values()}]
+    if "source_id" in standard:
+        _check_ids(pairs, standard["source_id"])
+    elif (name := _id_column(pairs, rest)) is not None:
+        standard["source_id"] = name
+        rest.remove(name)
+    for theirs, kind in _kinds(pairs, rest).items():
+        ours = _free_name(theirs, taken=own)
+        own[ours], kinds[ours] = theirs, kind
+    return _Roles(standard, own, kinds)
 
 
 def _parses(table: Table, layout: Layout) -> dict[str, str]:
     """``sentence1_binary_parse`` (or ``binary_parse_premise``, as in Hugging Face's HANS) and the like."""
-    names = {name.lower(): name for name in table.frame.columns if table.frame.schema[name] == pl.String}
+    names = {name.lower(): name for name, dtype in table.rows.schema.items() if dtype == pl.String}
     parses = dict[str, str]()
     for ours in PARSES:
         role, _, kind = ours.partition("_")
@@ -172,46 +211,60 @@ def _parses(table: Table, layout: Layout) -> dict[str, str]:
     return parses
 
 
-def _suite_frame(table: Table, labels: pl.Series, roles: _Roles) -> tuple[pl.DataFrame, dict[str, Kind]]:
-    """The rows that have gold, in our columns, and the kind of every other column, all of which are carried along."""
-    frame = flat(table.frame).filter(labels.is_not_null())
+def _suite_rows(pairs: _Pairs, roles: _Roles, name: str) -> Rows:
+    """The rows that have gold, in our columns."""
+    premise, hypothesis = roles.standard["premise"], roles.standard["hypothesis"]
+    seen, spool = Gathered(), Spool()
+    for frame, labels in pairs.batches(premise, hypothesis):
+        texts = pl.DataFrame({"premise": frame[premise], "hypothesis": frame[hypothesis], "label": labels})
+        seen.add(source_digests(name, texts))
+    ids = SourceIds(repeated(seen.sorted()))
+    del seen
+    for frame, labels in pairs.batches(*pairs.table.columns):
+        spool.add(completed(_suite_frame(frame, labels, roles), name, ids))
+    return spool.rows()
+
+
+def _suite_frame(frame: pl.DataFrame, labels: pl.Series, roles: _Roles) -> pl.DataFrame:
     ours = {name: frame[theirs].cast(pl.String) for name, theirs in roles.standard.items()}
-    ours["label"] = labels.drop_nulls()
+    ours["label"] = labels
     premises = hexadecimal(digests(ours["premise"]))
     ours["group"] = ours["group"].fill_null(premises) if "group" in ours else premises
-    used = {*roles.standard.values(), *roles.factors.values()}
-    if "source_id" in ours:
-        _check_ids(table, ours["source_id"], roles.standard["source_id"])
-    elif (name := _id_column(frame.drop(used))) is not None:
-        ours["source_id"] = frame[name].cast(pl.String)
-        used.add(name)
-    kinds = dict[str, Kind]()
-    for name, theirs in roles.factors.items():
-        ours[name], kinds[name] = frame[theirs].cast(pl.String), "factor"
-    for column in frame.drop(used):
-        name = _free_name(column.name, taken=kinds)
-        nested = table.frame.schema[column.name].is_nested()
-        ours[name], kinds[name] = (column, "text") if nested else _typed(column, is_text=table.dialect is not None)
-    return pl.DataFrame(ours), kinds
+    for name, theirs in roles.own.items():
+        is_number = roles.kinds[name] == "covariate"
+        ours[name] = frame[theirs].cast(pl.Float64) if is_number else frame[theirs].cast(pl.String, strict=False)
+    return pl.DataFrame(ours)
 
 
-def _check_ids(table: Table, ids: pl.Series, name: str) -> None:
-    if not _tell_rows_apart(ids):
-        twice = ids.filter(ids.is_duplicated() & ids.is_not_null())
-        problem = f"{twice[0]!r} stands in it more than once" if len(twice) else "it is empty"
-        raise FileError(table.path, f"column {name!r} cannot be the source_id: {problem}; leave source_id out")
+def _check_ids(pairs: _Pairs, name: str) -> None:
+    ids = _gathered(pairs, name)
+    twice = repeated(ids)
+    if len(ids) and not len(twice):
+        return
+    values = (frame[name].cast(pl.String).drop_nulls() for frame, _ in pairs.batches(name))
+    found = (value for cells in values for value in cells.filter(np.isin(digests(cells), twice)).head(1))
+    problem = f"{next(found)!r} stands in it more than once" if len(twice) else "it is empty"
+    raise FileError(pairs.table.path, f"column {name!r} cannot be the source_id: {problem}; leave source_id out")
 
 
-def _id_column(frame: pl.DataFrame) -> str | None:
+def _id_column(pairs: _Pairs, names: Iterable[str]) -> str | None:
     """The column that names the rows, if any does without naming two alike."""
-    named = {name.lower(): name for name in frame.columns}
+    named = {name.lower(): name for name in names}
     candidates = (named[name] for name in _IDS if name in named)
-    return next((name for name in candidates if _tell_rows_apart(frame[name])), None)
+    return next((name for name in candidates if _tells_rows_apart(pairs, name)), None)
 
 
-def _tell_rows_apart(ids: pl.Series) -> bool:
-    present = ids.drop_nulls()
-    return len(present) > 0 and present.n_unique() == len(present)
+def _tells_rows_apart(pairs: _Pairs, name: str) -> bool:
+    ids = _gathered(pairs, name)
+    return len(ids) > 0 and not len(repeated(ids))
+
+
+def _gathered(pairs: _Pairs, name: str) -> U64:
+    """The digests of what stands in a column, sorted."""
+    gathered = Gathered()
+    for frame, _ in pairs.batches(name):
+        gathered.add(digests(frame[name].cast(pl.String).drop_nulls()))
+    return gathered.sorted()
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
@@ -224,25 +277,52 @@ def _free_name(name: str, taken: Collection[str]) -> str:
     return name
 
 
-def _typed(column: pl.Series, *, is_text: bool) -> tuple[pl.Series, Kind]:
-    """A column with its kind: few different values are a factor, numbers a covariate, the rest text.
-
-    Integers of few values are codes, so they are a factor; floats are measurements, however few they are.
-    """
-    if column.name.lower() in _IDS:
-        return column.cast(pl.String), "text"
-    values = column.drop_nulls()
-    is_integer = column.dtype.is_integer() or (is_text and _all_match(values, _INTEGER))
-    is_float = column.dtype.is_float() or column.dtype.is_decimal() or (is_text and _all_match(values, _NUMBER))
-    if is_float and not is_integer:
-        return column.cast(pl.Float64), "covariate"
-    size = values.n_unique()
-    if 2 <= size <= MOST_VALUES:
-        return column.cast(pl.String), "factor"
-    if is_integer and size > MOST_VALUES:
-        return column.cast(pl.Float64), "covariate"
-    return column.cast(pl.String, strict=False), "text"
+def _kinds(pairs: _Pairs, names: Sequence[str]) -> dict[str, Kind]:
+    """The kind of each column: few different values are a factor, numbers a covariate, the rest text."""
+    table = pairs.table
+    values = {name: _Values(is_text=table.dialect is not None) for name in names if not _is_text(table, name)}
+    for frame, _ in pairs.batches(*values) if values else ():
+        for name, seen in values.items():
+            seen.add(frame[name])
+    return {name: values[name].kind if name in values else "text" for name in names}
 
 
-def _all_match(values: pl.Series, pattern: str) -> bool:
-    return len(values) > 0 and values.dtype == pl.String and bool(values.str.contains(pattern).all())
+def _is_text(table: Table, name: str) -> bool:
+    return name.lower() in _IDS or table.rows.schema[name].is_nested()
+
+
+class _Values:
+    """What has been seen of a column; ``is_text``: numbers in it are written as text."""
+
+    def __init__(self, *, is_text: bool) -> None:
+        self._is_integer = self._is_number = is_text
+        self._is_text = is_text
+        self._different: pl.Series | None = None
+
+    def add(self, column: pl.Series) -> None:
+        """Look at the next rows."""
+        values, dtype = column.drop_nulls(), column.dtype
+        if self._is_text:
+            self._is_integer = self._is_integer and bool(values.str.contains(_INTEGER).all())
+            self._is_number = self._is_number and bool(values.str.contains(_NUMBER).all())
+        else:
+            self._is_integer = dtype.is_integer()
+            self._is_number = dtype.is_float() or dtype.is_decimal()
+        if self._size <= MOST_VALUES:
+            values = values if self._different is None else self._different.append(values)
+            self._different = values.unique().head(MOST_VALUES + 1)
+
+    @property
+    def kind(self) -> Kind:
+        """Integers of few values are codes, so they are a factor; floats are measurements, however few they are."""
+        if self._is_text and not self._size:
+            return "text"
+        if self._is_number and not self._is_integer:
+            return "covariate"
+        if 2 <= self._size <= MOST_VALUES:
+            return "factor"
+        return "covariate" if self._is_integer and self._size > MOST_VALUES else "text"
+
+    @property
+    def _size(self) -> int:
+        return 0 if self._different is None else len(self._different)

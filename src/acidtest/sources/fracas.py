@@ -14,9 +14,11 @@ from xml.parsers import expat
 
 import polars as pl
 
+from acidtest.core.blocks import utf8_text
 from acidtest.core.errors import FileError
 from acidtest.core.files import read_bytes
-from acidtest.core.tables import Table, utf8_text
+from acidtest.core.rows import held_rows
+from acidtest.core.tables import Table
 
 MOST_BYTES = 64 * 2**20
 """A larger file is refused; the 346 problems are 136 kB."""
@@ -72,9 +74,9 @@ def fracas_table(path: Path) -> Table:
     frame = pl.DataFrame([problem.row() for problem in problems], infer_schema_length=None)
     return Table(
         path,
-        frame.select(column for column in frame if column.null_count() < frame.height),
+        held_rows(frame.select(column for column in frame if column.null_count() < frame.height)),
         fingerprint=blake2b(content, digest_size=8).hexdigest(),
-        lines=[problem.line for problem in problems],
+        line=[problem.line for problem in problems].__getitem__,
     )
 
 

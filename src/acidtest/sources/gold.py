@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 
 import polars as pl
@@ -12,35 +12,54 @@ import polars as pl
 from acidtest.core.errors import FileError, UnknownNameError
 from acidtest.core.labels import GOLD_MASKS, NO_GOLD, NO_GOLD_NAME, gold_name
 from acidtest.core.logs import log
-from acidtest.core.tables import Table, flat
-from acidtest.sources.layouts import Layout
+from acidtest.core.tables import Table
+from acidtest.sources.layouts import Layout, strings
 
 _LONGEST_SHOWN = 60
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 
 
-def gold(table: Table, layout: Layout, *, label_map: Mapping[str, str]) -> pl.Series:
-    """The name of each row's gold set, null where there is none.
+def gold(table: Table, layout: Layout, *, label_map: Mapping[str, str]) -> dict[str, str | None]:
+    """The name of the gold set that each label of a file stands for, None where it means that there is none.
 
     The user's map goes first, then the class names Hugging Face keeps inside a Parquet file, then what the layout
-    says, then every spelling in use. A number that none of them explains is refused.
+    says, then every spelling in use. A number that none of them explains is refused. No label at all is ``""``.
     """
     given = _given(label_map)
     classes = _class_names(table, layout.label)
-    labels = flat(table.frame.select(layout.label)).to_series().cast(pl.String, strict=False).fill_null("")
-    meanings = {text: _meaning(_spelling(text), given, classes=classes, layout=layout) for text in labels.unique()}
-    unknown = [text for text, meaning in meanings.items() if meaning is None]
-    if unknown:
-        row = labels.is_in(unknown).arg_max() or 0
-        raise row_error(table, row, column=layout.label, problem=_unknown(labels[row].strip(), layout))
-    if set(meanings.values()) == {NO_GOLD_NAME}:
-        found = f"column {layout.label!r} holds only {_listed(meanings)}"
-        problem = f"none of the {len(labels):,} rows has gold: {found}; name another with --columns label=NAME"
-        raise FileError(table.path, problem)
+    texts = dict.fromkeys(text for cells in strings(table, layout.label) for text in _written(cells).unique())
+    meanings = {text: _meaning(_spelling(text), given, classes=classes, layout=layout) for text in texts}
+    known = {text: meaning for text, meaning in meanings.items() if meaning is not None}
+    if len(known) < len(meanings):
+        row, label = _first_unknown(table, layout, known)
+        raise row_error(table, row, column=layout.label, problem=_unknown(label.strip(), layout))
+    if set(known.values()) == {NO_GOLD_NAME}:
+        found = f"column {layout.label!r} holds only {_listed(known)}"
+        rows = f"none of the {table.rows.height:,} rows has gold"
+        raise FileError(table.path, f"{rows}: {found}; name another with --columns label=NAME")
     if not given and "contradiction" not in classes.values():
-        _warn(table, layout, {_spelling(text): meaning for text, meaning in meanings.items() if meaning})
-    return labels.replace_strict(meanings, return_dtype=pl.String).replace(NO_GOLD_NAME, None).alias("label")
+        _warn(table, layout, {_spelling(text): meaning for text, meaning in known.items()})
+    return {text: None if meaning == NO_GOLD_NAME else meaning for text, meaning in known.items()}
+
+
+def golds(labels: pl.Series, meanings: Mapping[str, str | None]) -> pl.Series:
+    """The name of each row's gold set, null where there is none; ``meanings`` are those of the labels of the file."""
+    return _written(labels).replace_strict(meanings, return_dtype=pl.String).alias("label")
+
+
+def _written(labels: pl.Series) -> pl.Series:
+    return labels.cast(pl.String, strict=False).fill_null("")
+
+
+def _first_unknown(table: Table, layout: Layout, known: Collection[str]) -> tuple[int, str]:
+    """The first row whose label nobody knows, and the label."""
+    start = 0
+    for cells in map(_written, strings(table, layout.label)):
+        for row in (~cells.is_in(list(known))).arg_true().head(1):
+            return start + row, cells[row]
+        start += len(cells)
+    raise AssertionError("a label was unknown")
 
 
 def row_error(table: Table, row: int, *, column: str, problem: str) -> FileError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -144,11 +144,17 @@ def is_header(cells: Iterable[str], columns: Mapping[str, str]) -> bool:
 
 def file_column(table: Table, name: str) -> str:
     """The column of a table that a user calls ``name``, in whatever case."""
-    names = table.frame.columns
+    names = table.columns
     matching = [name] if name in names else _matching(names, name)
     if len(matching) != 1:
         raise _unknown_column(table, name)
     return matching[0]
+
+
+def strings(table: Table, name: str) -> Iterator[pl.Series]:
+    """The values of a column as text, piece by piece."""
+    for batch in table.rows.batches(name):
+        yield flat(batch).to_series().cast(pl.String, strict=False)
 
 
 def check_names(columns: Mapping[str, str]) -> None:
@@ -180,7 +186,7 @@ def _three(names: list[str]) -> tuple[str, str, str]:
 
 def _fit(layout: Layout, table: Table, given: Mapping[str, str]) -> Layout | None:
     """The layout as the table spells it, or None when the columns, or the name of the file, are not its own."""
-    names = table.frame.columns
+    names = table.columns
     if layout.is_marked and not _has_mark(layout, table):
         return None
     own = {"premise": layout.premise, "hypothesis": layout.hypothesis, "label": layout.label}
@@ -197,7 +203,7 @@ def _fit(layout: Layout, table: Table, given: Mapping[str, str]) -> Layout | Non
 
 
 def _has_mark(layout: Layout, table: Table) -> bool:
-    names = table.frame.columns
+    names = table.columns
     if layout.also and all(_matching(names, name) for name in layout.also):
         return True
     if layout.named and _is_called(table.path, layout.named):
@@ -205,7 +211,7 @@ def _has_mark(layout: Layout, table: Table) -> bool:
     if layout.shows is None:
         return False
     column, pattern = layout.shows
-    return any(_strings(table, name).str.contains(pattern).any() for name in _matching(names, column))
+    return any(cells.str.contains(pattern).any() for name in _matching(names, column) for cells in strings(table, name))
 
 
 def _is_called(path: Path, words: str) -> bool:
@@ -215,16 +221,12 @@ def _is_called(path: Path, words: str) -> bool:
 
 def _holds_contradictions(table: Table, label: str) -> bool:
     """Whether three labels are told apart, so that a name deceives: a folder ``med`` may hold medicine."""
-    spellings = _strings(table, label).unique().drop_nulls()
+    spellings = {spelling for cells in strings(table, label) for spelling in cells.drop_nulls().unique()}
     return any(gold_name(spelling) == "contradiction" for spelling in spellings)
 
 
-def _strings(table: Table, name: str) -> pl.Series:
-    return flat(table.frame.select(name)).to_series().cast(pl.String, strict=False)
-
-
 def _unknown_column(table: Table, name: str) -> UnknownNameError:
-    names = table.frame.columns
+    names = table.columns
     error = UnknownNameError("column", name, names, f" (--columns, {table.path})")
     if "did you mean" not in str(error):
         return error
@@ -248,7 +250,7 @@ def _ambiguous(table: Table, role: str, matching: list[str]) -> FileError:
 
 def _unrecognised(table: Table, given: Mapping[str, str]) -> FileError:
     """What is missing, told as near to the mark as the columns allow."""
-    names = table.frame.columns
+    names = table.columns
     wanted = [role for role in ROLES if role not in given]
     known = {role: {getattr(layout, role) for layout in LAYOUTS} for role in wanted}
     missing = [role for role in wanted if not any(_matching(names, own) for own in known[role])]
@@ -271,7 +273,7 @@ def _unrecognised(table: Table, given: Mapping[str, str]) -> FileError:
 
 
 def _one_column(table: Table) -> FileError:
-    name = table.frame.columns[0]
+    name = table.columns[0]
     separator = next((mark for mark in ",;\t|" if mark in name), "")
     advice = {
         "": "pairs need a premise, a hypothesis and a label",

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import polars as pl
 
+from acidtest.core.blocks import utf8_text
 from acidtest.core.errors import FileError
 from acidtest.core.files import read_bytes
-from acidtest.core.tables import ENDINGS, Origin, Table, utf8_text
+from acidtest.core.rows import held_rows
+from acidtest.core.tables import ENDINGS, Origin, Table
 
 PARTS = ("s1", "s2", "labels")
 """How the names of the files with the premises, the hypotheses and the labels begin."""
@@ -51,9 +53,9 @@ def parallel_table(path: Path) -> Table:
     digests = {part: blake2b(content, digest_size=8).hexdigest() for part, content in contents.items()}
     return Table(
         files["labels"],
-        pl.DataFrame(lines, schema=dict.fromkeys(PARTS, pl.String)),
+        held_rows(pl.DataFrame(lines, schema=dict.fromkeys(PARTS, pl.String))),
         fingerprint=blake2b("".join(digests.values()).encode(), digest_size=8).hexdigest(),
-        lines=range(1, len(lines["labels"]) + 1),
+        line=range(1, len(lines["labels"]) + 1).__getitem__,
         origins={part: Origin(file, digests[part]) for part, file in files.items()},
         name=f"{folder.absolute().name}.{split}",
     )

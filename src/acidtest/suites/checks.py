@@ -7,13 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.digests import digests
+from acidtest.core.digests import Gathered, digests, repeated
+from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError, some
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.suite import COLUMNS, PARSES, RESERVED, Suite, visit_batches
+
+_LABEL = np.uint64(15)
+"""The bits in which the number of a label is kept: there are seven labels, and of unknown ones some share a number."""
+
+_CHUNK = 1 << 20
+_LENGTHS = {"label": pl.String, "length": pl.UInt32, "rows": pl.UInt32}
 
 KIND_TYPES = {"factor": pl.String, "text": pl.String, "covariate": pl.Float64}
 
@@ -36,16 +42,18 @@ class Problem:
 
 @dataclass(frozen=True)
 class Facts:
-    """What the checks need to know of a suite's rows: a few bytes each, so that ten million can be checked."""
+    """What the checks need to know of a suite's rows: 24 bytes each, so that ten million can be checked."""
 
     schema: Mapping[str, Any]
     empty: Mapping[str, int]
-    ids: npt.NDArray[np.uint64]
-    bases: npt.NDArray[np.uint64]
-    pairs: npt.NDArray[np.uint64]
-    labels: tuple[str, ...]
-    label: npt.NDArray[np.uint32]
-    length: npt.NDArray[np.int32]
+    ids: U64
+    """The digests of the ids, in ascending order."""
+    bases: U64
+    """The digests of the base ids, in ascending order."""
+    pairs: U64
+    """The digests of the pairs, in ascending order, each with the number of its label in place of the last bits."""
+    lengths: pl.DataFrame
+    """How many rows there are of each label and length of the hypothesis, in characters."""
 
 
 def problems(suite: Suite) -> list[Problem]:
@@ -72,32 +80,32 @@ def _facts(suite: Suite) -> Facts:
     """The facts of a suite in one pass over its rows; parses are not made for it."""
     filled = ("id", "premise", "hypothesis", "label", "group")
     empty, labels = dict.fromkeys(filled, 0), dict[str, int]()
-    columns: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in ("ids", "bases", "pairs", "label", "length")}
+    lengths = pl.DataFrame(schema=_LENGTHS)
+    ids, bases, pairs = Gathered(), Gathered(), Gathered()
 
     def note(batch: pl.DataFrame) -> None:
+        nonlocal lengths
+        bases.add(digests(batch["base_id"].drop_nulls()))
+        batch = batch.with_columns(pl.col(filled).fill_null(""))
         for name in filled:
-            empty[name] += int(batch[name].fill_null("").eq("").sum())
-        label = batch["label"].fill_null("")
-        for name in label.unique(maintain_order=True):
-            labels.setdefault(name, len(labels))
-        columns["label"].append(label.replace_strict(labels, return_dtype=pl.UInt32).to_numpy())
-        columns["ids"].append(digests(batch["id"].fill_null("")))
-        columns["bases"].append(digests(batch["base_id"].drop_nulls()))
-        columns["pairs"].append(digests(batch["premise"].fill_null(""), batch["hypothesis"].fill_null("")))
-        columns["length"].append(batch["hypothesis"].str.len_chars().fill_null(0).cast(pl.Int32).to_numpy())
+            empty[name] += int(batch[name].eq("").sum())
+        for label in batch["label"].unique(maintain_order=True):
+            labels.setdefault(label, min(len(labels), int(_LABEL)))
+        code = batch["label"].replace_strict(labels, return_dtype=pl.UInt64).to_numpy()
+        ids.add(digests(batch["id"]))
+        pairs.add(digests(batch["premise"], batch["hypothesis"]) & ~_LABEL | code)
+        more = batch.group_by("label", length=pl.col("hypothesis").str.len_chars()).agg(rows=pl.len())
+        lengths = pl.concat([lengths, more]).group_by("label", "length").agg(pl.col("rows").sum())
 
     visit_batches(suite.frame.select(pl.col(*filled, "base_id").cast(pl.String)), note)
-    whole: dict[str, npt.NDArray[Any]] = {
-        name: np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint64) for name, parts in columns.items()
-    }
-    return Facts(suite.frame.collect_schema(), empty, labels=tuple(labels), **whole)
+    lengths = lengths.sort("length", "label")
+    return Facts(suite.frame.collect_schema(), empty, ids.sorted(), bases.sorted(), pairs.sorted(), lengths)
 
 
 def _unique_ids(suite: Suite, facts: Facts) -> Iterator[Problem]:
-    values, counts = np.unique(facts.ids, return_counts=True)
-    repeated = values[counts > 1]
-    if repeated.size:
-        yield Problem("E101", f"ids that stand twice: {_named(suite.frame, 'id', repeated)}")
+    twice = repeated(facts.ids)
+    if twice.size:
+        yield Problem("E101", f"ids that stand twice: {_named(suite.frame, 'id', twice)}")
 
 
 def _filled(_: Suite, facts: Facts) -> Iterator[Problem]:
@@ -107,22 +115,30 @@ def _filled(_: Suite, facts: Facts) -> Iterator[Problem]:
 
 
 def _known_labels(_: Suite, facts: Facts) -> Iterator[Problem]:
-    unknown = sorted(set(facts.labels) - {*GOLD_MASKS, ""})
+    unknown = sorted(set(facts.lengths["label"]) - {*GOLD_MASKS, ""})
     if unknown:
         yield Problem("E103", f"labels that are not among {', '.join(GOLD_MASKS)}: {some(unknown)}")
 
 
 def _controls_exist(suite: Suite, facts: Facts) -> Iterator[Problem]:
-    if suite.control is None:
+    bases = facts.bases
+    if suite.control is None or not bases.size:
         return
-    have = digests(suite.control.frame.select(pl.col("id").cast(pl.String)).collect()["id"])
-    absent = np.setdiff1d(facts.bases, have)
-    if absent.size:
-        shown = _named(suite.frame, "base_id", absent)
+    # Of bases that are alike, the first stands for all; the ids of the control are never held.
+    missing = np.append(True, bases[1:] != bases[:-1])
+
+    def look(batch: pl.DataFrame) -> None:
+        have = digests(batch["id"].drop_nulls())
+        places = np.minimum(np.searchsorted(bases, have), bases.size - 1)
+        missing[places[bases[places] == have]] = False
+
+    visit_batches(suite.control.frame.select(pl.col("id").cast(pl.String)), look)
+    if missing.any():
+        shown = _named(suite.frame, "base_id", bases[missing])
         yield Problem("E104", f"base_id points at rows the control does not have: {shown}")
 
 
-def _named(frame: pl.LazyFrame, column: str, wanted: npt.NDArray[np.uint64]) -> str:
+def _named(frame: pl.LazyFrame, column: str, wanted: U64) -> str:
     """Some of the values of a column whose digests are known, found by reading it once more."""
     found = list[str]()
 
@@ -152,27 +168,29 @@ def _free_names(suite: Suite, _: Facts) -> Iterator[Problem]:
 
 
 def _one_label_per_pair(_: Suite, facts: Facts) -> Iterator[Problem]:
-    order = np.lexsort((facts.label, facts.pairs))
-    pairs, label = facts.pairs[order], facts.label[order]
-    split = (pairs[1:] == pairs[:-1]) & (label[1:] != label[:-1])
-    count = np.unique(pairs[1:][split]).size
+    split = list[U64]()
+    for start in range(0, len(facts.pairs), _CHUNK):
+        pairs = facts.pairs[start : start + _CHUNK + 1]
+        apart = pairs[1:] ^ pairs[:-1]
+        split.append(pairs[1:][(apart > 0) & (apart <= _LABEL)] & ~_LABEL)
+    count = np.unique(np.concatenate(split)).size if split else 0
     if count:
         yield Problem("W201", f"{count:,} pairs stand with two different labels")
 
 
 def _no_leak_by_length(_: Suite, facts: Facts) -> Iterator[Problem]:
     """Length alone should not tell the label: the area under the curve of one label against the rest."""
-    rows = len(facts.length)
-    if rows < 100:
+    total = facts.lengths["rows"].sum()
+    if total < 100:
         return
-    # Ranks come from a histogram: rows of one length share the mean of their ranks.
-    counts = np.bincount(facts.length)
-    rank = (np.cumsum(counts) - counts + (counts + 1) / 2)[facts.length]
-    for label, code in sorted((name, code) for code, name in enumerate(facts.labels)):
-        own = facts.label == code
-        count = int(own.sum())
-        if count < rows:
-            area = (rank[own].sum() - count * (count + 1) / 2) / (count * (rows - count))
+    # Rows of one length share the mean of their ranks.
+    sizes = facts.lengths.group_by("length", maintain_order=True).agg(pl.col("rows").sum())
+    sizes = sizes.select("length", rank=pl.col("rows").cum_sum() - (pl.col("rows") - 1) / 2)
+    ranked = facts.lengths.join(sizes, on="length")
+    ranked = ranked.group_by("label").agg(pl.col("rows").sum(), ranks=(pl.col("rank") * pl.col("rows")).sum())
+    for label, rows, ranks in ranked.sort("label").iter_rows():
+        if rows < total:
+            area = (ranks - rows * (rows + 1) / 2) / (rows * (total - rows))
             if abs(area - 0.5) > 0.25:
                 longer = "longer" if area > 0.5 else "shorter"
                 yield Problem("W301", f"label leak by length: {label} hypotheses are {longer} (area {area:.2f})")

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from acidtest.core.errors import FileError
-from acidtest.core.files import read_versioned, refuse_newer, replacing, replacing_folder, write_json, write_text
+from acidtest.core.files import read_versioned, refuse_newer, replacing_folder, write_json, write_text
 from acidtest.core.suite import COLUMNS, CONTROL, SCHEMA, Card, Suite
 from acidtest.core.tables import ENDINGS, read_table, unprefixed, write_table
 from acidtest.suites.checks import KIND_TYPES
@@ -64,18 +64,9 @@ def _write_file(suite: Suite, path: Path) -> list[Path]:
     metadata = {METADATA: json.dumps(suite.card.to_json())}
     # An old card must never stand beside new rows: without a card they are at worst read as somebody else's.
     card_path(path).unlink(missing_ok=True)
-    _write_rows(suite, path, metadata)
+    write_table(suite.frame, path, metadata=metadata)
     write_json(card_path(path), suite.card.to_json())
     return [path, card_path(path)]
-
-
-def _write_rows(suite: Suite, path: Path, metadata: Mapping[str, str]) -> None:
-    """Parquet as the rows come, so that a suite may be larger than memory; text formats need all of them at once."""
-    if path.suffix != ".parquet":
-        write_table(suite.frame.collect(), path, metadata=metadata)
-        return
-    with replacing(path) as temporary:
-        suite.frame.sink_parquet(temporary, metadata=dict(metadata), maintain_order=True)
 
 
 def _write_folder(suite: Suite, path: Path) -> list[Path]:
@@ -84,7 +75,7 @@ def _write_folder(suite: Suite, path: Path) -> list[Path]:
         for split, part in parts.items():
             metadata = {METADATA: json.dumps(part.card.to_json())}
             (temporary / "data").mkdir(exist_ok=True)
-            _write_rows(part, temporary / "data" / f"{split}.parquet", metadata)
+            write_table(part.frame, temporary / "data" / f"{split}.parquet", metadata=metadata)
         write_text(temporary / "README.md", _dataset_page(suite.card, list(parts)))
     write_json(card_path(path), suite.card.to_json())
     return [path, card_path(path)]
@@ -104,13 +95,13 @@ def _read_file(path: Path) -> Suite | None:
     if path.suffix == ".parquet":
         table = read_table(path)
         card = _parquet_card(path, table.metadata)
-        return Suite(table.frame.lazy(), card) if card else None
+        return Suite(table.rows.lazy(), card) if card else None
     if not card_path(path).is_file():
         return None
     card = Card.from_json(read_versioned(card_path(path), SCHEMA))
     table = read_table(path, quoted=True)
-    frame = unprefixed(table.frame) if table.dialect else table.frame
-    return Suite(_typed(frame, card, path).lazy(), card)
+    frame = unprefixed(table.rows.lazy()) if table.dialect else table.rows.lazy()
+    return Suite(_typed(frame, card, path), card)
 
 
 def _read_folder(path: Path) -> Suite | None:
@@ -133,13 +124,14 @@ def _parquet_card(path: Path, metadata: Mapping[str, str]) -> Card | None:
     return Card.from_json(fields)
 
 
-def _typed(frame: pl.DataFrame, card: Card, path: Path) -> pl.DataFrame:
+def _typed(frame: pl.LazyFrame, card: Card, path: Path) -> pl.LazyFrame:
     """Text formats know no types and no difference between empty and missing: the card does."""
-    missing = [name for name in (*COLUMNS, *card.columns) if name not in frame.columns]
+    names = frame.collect_schema().names()
+    missing = [name for name in (*COLUMNS, *card.columns) if name not in names]
     if missing:
         raise FileError(path, f"lacks the columns its card names: {', '.join(missing)}; generate it again")
     types = {name: KIND_TYPES[kind] for name, kind in card.columns.items()}
-    frame = frame.with_columns(pl.col(name).cast(types.get(name, pl.String)) for name in frame.columns)
+    frame = frame.with_columns(pl.col(name).cast(types.get(name, pl.String)) for name in names)
     return frame.with_columns(pl.when(pl.col(pl.String) != "").then(pl.col(pl.String)))
 
 

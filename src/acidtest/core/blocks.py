@@ -1,0 +1,186 @@
+"""Text files in blocks of whole lines or records, so that a file may be larger than memory.
+
+A text is looked through once before it is read: whether it is UTF-8 at all, and what depends on the whole of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from acidtest.core.errors import FileError
+from acidtest.core.files import chunks
+
+BLOCK = 2 << 20
+"""How many bytes a block has at most, unless one record is longer."""
+
+Cut = Callable[[bytes], int]
+"""Where the last whole line, or record, of a text ends that begins with one; 0: not even one is whole."""
+
+_UTF8_MARK = b"\xef\xbb\xbf"
+_UTF16 = "is UTF-16 text; save it as UTF-8, for example with: iconv -f UTF-16 -t UTF-8 OLD > NEW"
+_FOREIGN = {
+    b"\xff\xfe": _UTF16,
+    b"\xfe\xff": _UTF16,
+    b"\x1f\x8b": "is gzip data; end its name in .gz",
+    b"PAR1": "is a Parquet file; end its name in .parquet",
+    b"PK\x03\x04": "is a zip archive or a spreadsheet; unpack it or export it as .csv",
+}
+"""How files that are not UTF-8 text begin, and what to do with them."""
+
+_INK = re.compile(rb"[^\r\n]")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of a text, and the line of the whole on which it begins."""
+
+    content: bytes
+    line: int = 1
+    is_last: bool = True
+
+
+@dataclass(frozen=True)
+class Text:
+    """A UTF-8 text that has been looked through."""
+
+    path: Path
+    head: bytes
+    """Its first lines, or all of it."""
+    is_whole: bool
+    """Whether ``head`` is all of it."""
+    fingerprint: str
+    """A digest of the (unpacked) content."""
+    has_tabs: bool
+    has_quotes: bool
+
+    def blocks(self, cut: Cut | None = None) -> Iterator[Block]:
+        """The text in blocks of whole lines, or of whatever ``cut`` leaves whole; it is read again, unless short."""
+        return iter([Block(self.head)]) if self.is_whole else _blocks(_unmarked(chunks(self.path)), cut or line_end)
+
+    def block_of(self, row: int, heights: Sequence[int], cut: Cut | None = None) -> tuple[Block, int]:
+        """The block that holds a row, and the number of the row in it; ``heights`` are the rows of each block."""
+        for block, height in zip(self.blocks(cut), heights, strict=True):
+            if row < height:
+                return block, row
+            row -= height
+        raise IndexError(f"row {row} after the last")
+
+
+def line_end(content: bytes) -> int:
+    """Where the last whole line ends; 0: there is none."""
+    return content.rfind(b"\n") + 1
+
+
+def looked_through(path: Path) -> Text:
+    """The text of a file, once it is known to be UTF-8."""
+    digest = blake2b(digest_size=8)
+
+    def digested() -> Iterator[bytes]:
+        for chunk in chunks(path):
+            digest.update(chunk)
+            yield chunk
+
+    look = _Look(path)
+    for block in _blocks(_unmarked(digested()), line_end):
+        look.at(block)
+    look.end()
+    return Text(path, look.head, look.is_whole, digest.hexdigest(), look.has_tabs, look.has_quotes)
+
+
+def utf8_text(path: Path, content: bytes) -> bytes:
+    """The content of a file without a byte order mark, once it is known to be UTF-8 text."""
+    look = _Look(path)
+    look.at(Block(content.removeprefix(_UTF8_MARK)))
+    look.end()
+    return look.head
+
+
+def _unmarked(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    for number, piece in enumerate(pieces):
+        yield piece if number else piece.removeprefix(_UTF8_MARK)
+
+
+def _blocks(pieces: Iterable[bytes], cut: Cut) -> Iterator[Block]:
+    """Blocks of at most ``BLOCK`` bytes where that can be; the last keeps the blank lines that end the text."""
+    held, line, size = bytearray(), 1, BLOCK
+    for piece in pieces:
+        held += piece
+        while len(held) > size:
+            end = cut(bytes(held[:size]))
+            if end and not _INK.search(held, end):
+                break
+            if not end:
+                size *= 2
+                continue
+            yield (block := Block(bytes(held[:end]), line, is_last=False))
+            del held[:end]
+            line, size = line + block.content.count(b"\n"), BLOCK
+    yield Block(bytes(held), line)
+
+
+class _Look:
+    """What is known of a text after some of its blocks."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._blocks = 0
+        self._nul: int | None = None
+        self._has_returns = self._has_feeds = False
+        self.head = b""
+        self.has_tabs = self.has_quotes = False
+
+    @property
+    def is_whole(self) -> bool:
+        return self._blocks == 1
+
+    def at(self, block: Block) -> None:
+        """Look at the next block; one that is not UTF-8 is refused."""
+        content = block.content
+        if not self._blocks:
+            self.head = content
+            _refuse_foreign(self._path, content)
+        self._blocks += 1
+        _check_utf8(self._path, block)
+        if self._nul is None and (place := content.find(b"\0")) >= 0:
+            self._nul = block.line + content.count(b"\n", 0, place)
+        self._has_returns |= b"\r" in content
+        self._has_feeds |= b"\n" in content
+        self.has_tabs |= b"\t" in content
+        self.has_quotes |= b'"' in content
+
+    def end(self) -> None:
+        """Refuse what no text holds, once it is known that all of it is UTF-8."""
+        if b"\0" in self.head[:2]:
+            raise FileError(self._path, _UTF16)
+        if self._nul is not None:
+            problem = "holds a NUL byte, as no text does; the file is damaged: copy it again or mend it"
+            raise FileError(self._path, problem, self._nul)
+        if self._has_returns and not self._has_feeds:
+            advice = r"save it with \n line ends, for example with: tr '\r' '\n' < OLD > NEW"
+            raise FileError(self._path, f"its lines end in a carriage return alone; {advice}")
+
+
+def _refuse_foreign(path: Path, content: bytes) -> None:
+    for start, advice in _FOREIGN.items():
+        if content.startswith(start):
+            raise FileError(path, advice)
+
+
+def _check_utf8(path: Path, block: Block) -> None:
+    content = block.content
+    if content.isascii():
+        return
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        line = block.line + content.count(b"\n", 0, error.start)
+        if error.reason == "unexpected end of data":
+            raise FileError(path, "ends in the middle of a character; it is incomplete, copy it again", line) from error
+        place = error.start - content.rfind(b"\n", 0, error.start)
+        advice = "save the file as UTF-8, for example with: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW"
+        problem = f"byte {place} of the line, 0x{content[error.start]:02x}, is not UTF-8; {advice}"
+        raise FileError(path, problem, line) from error
