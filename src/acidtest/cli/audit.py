@@ -8,8 +8,17 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, console, print_json, set_up_logging
-from acidtest.cli.run import Columns, LabelMap
+from acidtest.cli.options import (
+    Columns,
+    Json,
+    LabelMap,
+    Quiet,
+    Seed,
+    Verbose,
+    console,
+    print_json,
+    set_up_logging,
+)
 
 
 def audit(

@@ -8,7 +8,20 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import OPEN, Json, Quiet, Seed, Verbose, print_json, set_up_logging, suite_arguments
+from acidtest.cli.options import (
+    OPEN,
+    Columns,
+    From,
+    Json,
+    LabelMap,
+    Quiet,
+    Seed,
+    Verbose,
+    print_json,
+    set_up_logging,
+    suite_arguments,
+)
+from acidtest.core.errors import some
 
 CONTEXT = OPEN
 
@@ -19,8 +32,16 @@ def generate(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where to: .parquet, .jsonl, .csv, .tsv (text also .gz) or a folder.")
     ],
-    n: Annotated[int | None, typer.Option("-n", help="Rows per cell (subcase, category).")] = None,
+    source: From = None,
+    n: Annotated[
+        int | None, typer.Option("-n", help="Rows per cell (subcase, category), or source pairs used.")
+    ] = None,
     at_most: Annotated[bool, typer.Option("--at-most", help="Take all there are when -n is more.")] = False,
+    union: Annotated[
+        bool, typer.Option("--union", help="The untouched pairs and the changed ones in one file, to train on.")
+    ] = False,
+    columns: Columns = None,
+    label_map: LabelMap = None,
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,
@@ -28,11 +49,23 @@ def generate(
 ) -> None:
     """Make one suite and write it to a file; the suite's own options (acidtest suites NAME) go here too."""
     set_up_logging(verbose, quiet)
-    made = api.generate(suite, n=n, seed=seed, at_most=at_most, arguments=suite_arguments(context, [suite]))
+    made = api.generate(
+        suite,
+        source=source,
+        n=n,
+        seed=seed,
+        at_most=at_most,
+        union=union,
+        arguments=suite_arguments(context, [suite]),
+        reading=api.Reading.parsed(columns, label_map),
+    )
     written = api.save(made, output)
     if json:
         print_json({"files": [str(path) for path in written], "card": made.card.to_json()})
         return
     labels = ", ".join(f"{count:,} {label}" for label, count in made.card.labels.items())
     typer.echo(f"{made.card.rows:,} pairs ({labels})\n{made.card.signature}")
+    if made.card.left_out:
+        reasons = [f"{count:,} {reason}" for reason, count in made.card.left_out.items()]
+        typer.echo(f"left out: {some(reasons, 6)}")
     typer.echo("\n".join(f"wrote {path}" for path in written))

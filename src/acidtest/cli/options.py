@@ -25,6 +25,21 @@ Verbose = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.", min=0)]
 
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        help="The corpus to make suites from: any NLI file; for stress/numerical also AQuA-RAT or a text. "
+        "Default: the starter corpus.",
+    ),
+]
+Columns = Annotated[
+    str | None, typer.Option("--columns", help="For files: premise=COL,hypothesis=COL,label=COL,… (ours=theirs).")
+]
+LabelMap = Annotated[
+    str | None, typer.Option("--label-map", help="For files: theirs=ours, such as 0=entailment,1=non-entailment.")
+]
+
 OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Context settings of a command that passes suite options such as ``--words`` on."""
 

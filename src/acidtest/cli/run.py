@@ -10,7 +10,10 @@ import typer
 from acidtest import api
 from acidtest.cli.options import (
     OPEN,
+    Columns,
+    From,
     Json,
+    LabelMap,
     Quiet,
     Seed,
     Verbose,
@@ -43,18 +46,13 @@ BatchSize = Annotated[
     int | None, typer.Option("--batch-size", "--batch_size", help="Pairs asked at once; what a kill can cost.", min=1)
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over instead of continuing.")]
-Columns = Annotated[
-    str | None, typer.Option("--columns", help="For files: premise=COL,hypothesis=COL,label=COL,… (ours=theirs).")
-]
-LabelMap = Annotated[
-    str | None, typer.Option("--label-map", help="For files: theirs=ours, such as 0=entailment,1=non-entailment.")
-]
 
 
 def run(
     context: typer.Context,
     model: Models = None,
     suites: SuiteList = None,
+    source: From = None,
     output: Output = None,
     limit: Limit = None,
     collapse: CollapseOption = "argmax",
@@ -80,6 +78,7 @@ def run(
                 api.run(
                     spec,
                     suites or api.STANDARD,
+                    source=source,
                     output=api.folder_for(spec, output, len(specs)),
                     limit=limit,
                     seed=seed,

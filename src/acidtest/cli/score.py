@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import OPEN, Json, Quiet, Seed, Verbose, set_up_logging, suite_arguments
+from acidtest.cli.options import OPEN, From, Json, Quiet, Seed, Verbose, set_up_logging, suite_arguments
 from acidtest.cli.run import CollapseOption, Fresh, Output, show
 
 CONTEXT = OPEN
@@ -20,6 +20,7 @@ def score(
         Path, typer.Argument(help="Ids with labels or probabilities: .csv, .tsv, .jsonl, .parquet.")
     ],
     suite: Annotated[str, typer.Option("--suite", "-s", help="The suite they answer: a name or a file.")],
+    source: From = None,
     output: Output = None,
     collapse: CollapseOption = "argmax",
     fresh: Fresh = False,
@@ -45,6 +46,7 @@ def score(
     finished = api.score(
         predictions,
         suite,
+        source=source,
         output=output,
         collapse=collapse,
         fresh=fresh,

@@ -9,11 +9,14 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
-from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
+from acidtest.core.errors import AcidtestError, FileError, NothingToMakeError, UnknownNameError, some
 from acidtest.core.registry import Registry
 from acidtest.core.suite import Argument, Suite
+
+Material = Literal["templates", "pairs", "sentences"]
+"""What a suite is made of. Pairs and sentences may be a user's own; without them the starter corpus serves."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,8 @@ class Request:
     n: int | None = None
     seed: int = 0
     at_most: bool = False
+    source: Suite | Path | None = None
+    """Pairs to make the suite from or, for a suite made of sentences, also a file of text."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Generator:
     make: Callable[..., Suite]
     summary: str
     rows: int
-    source: str
+    source: Material
     citation: str
     licence: str
 
@@ -71,6 +76,8 @@ class Generator:
 
     def __call__(self, request: Request, arguments: Mapping[str, Any] | None = None) -> Suite:
         """The suite, with its own arguments checked and its card sealed."""
+        if request.source is not None and self.source == "templates":
+            raise AcidtestError(f"suite {self.name!r} is made of templates and takes no --from")
         options = self.options
         values = {}
         for name, value in (arguments or {}).items():
@@ -78,14 +85,20 @@ class Generator:
                 raise UnknownNameError(f"option of suite {self.name!r}", name, options)
             values[name] = options[name].parsed(value, self.name)
         made = self.make(request, **values)
-        return replace(made, card=replace(made.card, note=made.card.note or self.summary)).sealed()
+        made = replace(made, card=replace(made.card, note=made.card.note or self.summary)).sealed()
+        if not made.card.rows:
+            corpus = made.card.arguments.get("from", "the corpus")
+            reasons = [f"{count:,} {reason}" for reason, count in made.card.left_out.items()]
+            why = f" (left out: {some(reasons)})" if reasons else ""
+            raise NothingToMakeError(f"suite {self.name!r}: nothing in {corpus!r} can be changed so{why}; use another")
+        return made
 
 
 SUITES: Registry[Generator] = Registry("suite", "acidtest.generators", "acidtest.suites")
 
 
 def generator(
-    name: str, *, summary: str, rows: int, source: str, citation: str, licence: str
+    name: str, *, summary: str, rows: int, source: Material, citation: str, licence: str
 ) -> Callable[[Callable[..., Suite]], Callable[..., Suite]]:
     """Register the function below as the way to make suite ``name``."""
 

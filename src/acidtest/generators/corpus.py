@@ -1,0 +1,96 @@
+"""Suites made from a corpus of pairs: which pairs are used, and how a changed pair points back at its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from acidtest.core.digests import digests
+from acidtest.core.draws import Draws
+from acidtest.core.errors import AcidtestError
+from acidtest.core.suite import COLUMNS, CONTROL, Argument, Card, Kind, Suite
+from acidtest.sources.starter import starter_pairs
+from acidtest.suites.catalogue import Request
+
+
+_WORKING = ("variant", "changed", "sentence", "number", "start", "order")
+"""Columns that are needed on the way to a suite."""
+
+
+def corpus(request: Request, *, columns: Collection[str] = ()) -> Suite:
+    """The pairs asked for: a user's or the starter corpus, whole or ``n`` of them drawn with the seed.
+
+    ``columns`` are those the suite will add: one of the same name in the corpus becomes ``source_<name>``.
+    """
+    if isinstance(request.source, Path):
+        raise TypeError("a suite made of pairs is given them read")
+    pairs = renamed(request.source or starter_pairs(), {*columns, *_WORKING})
+    if request.n is None or request.n == pairs.card.rows:
+        return pairs
+    if request.n > pairs.card.rows:
+        if request.at_most:
+            return pairs
+        raise AcidtestError(
+            f"{request.n:,} pairs were asked for, but {pairs.name!r} has only {pairs.card.rows:,}; ask for at most "
+            f"that many (-n {pairs.card.rows}), or add --at-most to take all there are"
+        )
+    ids = pairs.frame.select("id").collect()["id"]
+    draw = Draws(request.seed, "corpus").bits(digests(ids))
+    chosen = ids.gather(np.sort(np.argsort(draw, kind="stable")[: request.n]))
+    return replace(pairs, frame=pairs.frame.filter(pl.col("id").is_in(chosen.implode())))
+
+
+def derived(
+    name: str,
+    pairs: Suite,
+    changed: pl.LazyFrame,
+    *,
+    version: int,
+    request: Request,
+    citation: str,
+    arguments: Mapping[str, Argument] | None = None,
+    columns: Mapping[str, Kind] | None = None,
+    crossings: tuple[tuple[str, ...], ...] = (),
+    strata: tuple[str, ...] = (),
+) -> Suite:
+    """The suite of ``changed`` pairs with the untouched ones as its control.
+
+    ``changed`` has the columns of ``pairs``, new ones named in ``columns``, and ``variant``: what tells the rows made
+    of one pair apart, which makes their ids. What the corpus knows of its pairs comes along.
+    """
+    own = dict(columns or {})
+    card = Card(
+        name,
+        version=version,
+        seed=request.seed,
+        arguments={"from": pairs.name} | dict(arguments or {}),
+        sources=pairs.card.sources,
+        licence=pairs.card.licence or "that of the corpus it was made from",
+        citation=citation,
+        columns=dict(pairs.card.columns) | own,
+        strata=(*pairs.card.strata, *strata),
+        crossings=(*pairs.card.crossings, *crossings),
+    )
+    frame = changed.with_columns(pl.concat_str("id", pl.lit("-"), "variant").alias("id"), pl.col("id").alias("base_id"))
+    frame = frame.select(*COLUMNS, pl.exclude(*COLUMNS, "variant"))
+    control = replace(card, name=name + CONTROL, arguments={"from": pairs.name}, columns=pairs.card.columns)
+    control = replace(control, strata=pairs.card.strata, crossings=pairs.card.crossings)
+    return Suite(frame, card, Suite(pairs.frame, control))
+
+
+def renamed(pairs: Suite, taken: Collection[str]) -> Suite:
+    """The pairs with ``source_`` before the names of columns that a suite made from them needs for itself."""
+    names = {name: f"source_{name}" for name in pairs.card.columns if name in taken}
+    if not names:
+        return pairs
+    card = replace(
+        pairs.card,
+        columns={names.get(name, name): kind for name, kind in pairs.card.columns.items()},
+        strata=tuple(names.get(name, name) for name in pairs.card.strata),
+        crossings=tuple(tuple(names.get(name, name) for name in crossing) for crossing in pairs.card.crossings),
+    )
+    return replace(pairs, frame=pairs.frame.rename(names), card=card)

@@ -1,0 +1,183 @@
+"""Suite ``stress/numerical``: a quantity changed, bounded by “more than” or “less than”, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeVar
+
+import numpy as np
+import polars as pl
+
+from acidtest.core.digests import digests, hexadecimal
+from acidtest.core.draws import Draws
+from acidtest.core.errors import AcidtestError
+from acidtest.core.logs import log
+from acidtest.core.suite import Argument, Card, Kind, Suite, completed
+from acidtest.generators.corpus import renamed
+from acidtest.generators.stress.distraction import CITATION
+from acidtest.sources.quantities import (
+    Bound,
+    Quantity,
+    alternatives,
+    changed,
+    digit_alternatives,
+    first_integer,
+    quantities,
+    with_number,
+)
+from acidtest.sources.statements import Statements, statements
+from acidtest.suites.catalogue import Request, generator
+
+VERSION = 1
+NAME = "stress/numerical"
+
+_COLUMNS: dict[str, Kind] = {"change": "factor", "form": "factor", "quantity": "text", "new_quantity": "text"}
+_SLOTS = ("quantity", "pool", "number", "contradiction", "bound", "other pool", "other number")
+_BOUNDS: tuple[Bound, ...] = ("more than", "less than")
+
+T = TypeVar("T")
+Bits = Mapping[str, int]
+"""64 random bits for each choice made about one premise."""
+
+
+@dataclass(frozen=True)
+class _Changeable:
+    """A sentence and the quantity to change in it."""
+
+    sentence: str
+    quantity: Quantity
+    pools: Sequence[Sequence[Decimal]]
+    """Other numbers, to be bounded so that the sentence is entailed: a pool is drawn first, then a number of it."""
+    false_pools: Sequence[Sequence[Decimal]]
+    """Other numbers that contradict the sentence as they are."""
+    bounds: Sequence[Bound]
+    """What contradicts the sentence when it stands before the quantity itself."""
+
+    def text(self, number: Decimal, bound: Bound | None = None) -> str:
+        """The sentence with another number."""
+        return with_number(self.sentence, self.quantity, changed(self.quantity, number), bound)
+
+
+@generator(
+    NAME,
+    summary="A quantity changed, bounded by “more than” or “less than”, or both: three labels for each premise",
+    rows=846,
+    source="sentences",
+    citation=CITATION,
+    licence="Apache-2.0",
+)
+def numerical(request: Request, *, entities: bool = False, faithful: bool = False) -> Suite:
+    """Every premise three times: entailed, contradicted, and the entailed pair flipped, which is neutral.
+
+    Premises are sentences with a quantity that can be changed with sure labels; ``-n`` is how many are used.
+    ``entities`` asks them to name a person, place or organisation. ``faithful`` takes every sentence with a whole
+    number and replaces its first digit, as the released script did.
+    """
+    source = renamed(request.source, _COLUMNS) if isinstance(request.source, Suite) else request.source
+    found = statements(source, entities=entities, faithful=faithful)
+    for reason, number in found.drops.iter_rows():
+        log.info("%s: %s left out: %s", found.name, f"{number:,}", reason)
+    premises = _chosen(found, request)
+    rows = pl.DataFrame(list(_rows(premises["sentence"], Draws(request.seed, NAME), faithful=faithful)))
+    # What the corpus tells of a sentence, once for each of its three rows.
+    told = premises.drop("sentence").select(pl.all().repeat_by(3).explode())
+    arguments: dict[str, Argument] = {"from": found.name}
+    arguments |= {"entities": True} if entities else {}
+    arguments |= {"faithful": True} if faithful else {}
+    arguments |= {"tagger": found.tagger} if found.tagger else {}
+    card = Card(
+        NAME,
+        version=VERSION,
+        seed=request.seed,
+        arguments=arguments,
+        sources=found.sources,
+        licence=found.licence or "that of the corpus it was made from",
+        citation=CITATION,
+        columns={**found.kinds, **_COLUMNS},
+        crossings=(("label", "change"),),
+        left_out=dict(found.drops.iter_rows()),
+    )
+    return Suite(completed(rows.hstack(told.get_columns()), NAME).lazy(), card)
+
+
+def _chosen(found: Statements, request: Request) -> pl.DataFrame:
+    """All premises, or ``n`` of them drawn with the seed, in order."""
+    have = found.frame.height
+    if have == 0:
+        raise AcidtestError(f"{found.name!r} has no sentence whose quantity can be changed; add -v to see why")
+    if request.n is None or request.n == have or (request.n > have and request.at_most):
+        return found.frame
+    if request.n > have:
+        raise AcidtestError(
+            f"{request.n:,} premises were asked for, but {found.name!r} has only {have:,}; ask for at most that many "
+            f"(-n {have}), or add --at-most to take all there are"
+        )
+    draw = Draws(request.seed, NAME).bits(digests(found.frame["sentence"]), "premise")
+    return found.frame[np.sort(np.argsort(draw, kind="stable")[: request.n])]
+
+
+def _rows(sentences: pl.Series, draws: Draws, *, faithful: bool) -> Iterator[dict[str, str]]:
+    """Three rows for each sentence. Its draws are keyed by its text, so they do not depend on the others."""
+    keys = digests(sentences)
+    bits = {slot: draws.bits(keys, slot).tolist() for slot in _SLOTS}
+    for row, (sentence, group) in enumerate(zip(sentences, hexadecimal(keys), strict=True)):
+        own = {slot: column[row] for slot, column in bits.items()}
+        told = _as_released(sentence) if faithful else _changeable(sentence, own)
+        facts = {"group": group, "form": told.quantity.form, "quantity": told.quantity.text}
+        for pair in _pairs(told, own):
+            yield pair | facts
+
+
+def _changeable(sentence: str, bits: Bits) -> _Changeable:
+    quantity = _drawn([quantity for quantity in quantities(sentence) if not quantity.problem], bits["quantity"])
+    pools = [pool for higher in (False, True) if (pool := alternatives(quantity, higher=higher))]
+    # Who has five apples has three, too; who paid $5 did not pay $3.
+    counts = quantity.form in ("digits", "words")
+    # "Less than two men" would be one man, or none.
+    return _Changeable(sentence, quantity, pools, pools[-1:] if counts else pools, _BOUNDS[: 1 + (quantity.value > 2)])
+
+
+def _as_released(sentence: str) -> _Changeable:
+    """The first whole number with its first digit replaced by another from 1 to 8."""
+    quantity = first_integer(sentence)
+    pools = [digit_alternatives(quantity)]
+    return _Changeable(sentence, quantity, pools, pools, _BOUNDS)
+
+
+def _pairs(told: _Changeable, bits: Bits) -> Iterator[dict[str, str]]:
+    """The entailed pair, the contradicted one, and the entailed one flipped."""
+    number = _drawn(_drawn(told.pools, bits["pool"]), bits["number"])
+    bound: Bound = "more than" if number < told.quantity.value else "less than"
+    bounded, new = told.text(number, bound), changed(told.quantity, number)
+    rests_on = _certainty(told.quantity, bound, exact="less than")
+    yield _row(told.sentence, bounded, "entailment", bound, new) | {"certainty": rests_on}
+    yield _contradiction(told, bits)
+    yield _row(bounded, told.sentence, "neutral", bound, new) | {"certainty": "logical"}
+
+
+def _contradiction(told: _Changeable, bits: Bits) -> dict[str, str]:
+    """With equal chances another number, or a bound before the same."""
+    if _drawn((True, False), bits["contradiction"]):
+        number = _drawn(_drawn(told.false_pools, bits["other pool"]), bits["other number"])
+        pair = _row(told.sentence, told.text(number), "contradiction", "other number", changed(told.quantity, number))
+        return pair | {"certainty": "same-event"}
+    bound = _drawn(told.bounds, bits["bound"])
+    same = with_number(told.sentence, told.quantity, told.quantity.text, bound)
+    pair = _row(told.sentence, same, "contradiction", bound, told.quantity.text)
+    return pair | {"certainty": _certainty(told.quantity, bound, exact="more than")}
+
+
+def _certainty(quantity: Quantity, bound: Bound, *, exact: Bound) -> str:
+    """What a label rests on: "two men walk" says there are no more only if the sentences tell of the same event."""
+    return "same-event" if quantity.opens_clause and bound == exact else "logical"
+
+
+def _row(premise: str, hypothesis: str, label: str, change: str, new: str) -> dict[str, str]:
+    names = ("premise", "hypothesis", "label", "change", "new_quantity")
+    return dict(zip(names, (premise, hypothesis, label, change, new), strict=True))
+
+
+def _drawn(options: Sequence[T], bits: int) -> T:
+    return options[(bits >> 32) * len(options) >> 32]
