@@ -30,12 +30,13 @@ acidtest's, 130 interrupted."""
 
 
 def suites_page() -> str:
-    """A section for each suite: what it is, its options, two examples of each label."""
+    """A section for each suite: what it is, its options, an example of each kind."""
     lines = [NOTE, "", "# Suites", ""]
     for name, generator in api.suites().items():
         lines += [f"## `{name}`", "", f"{generator.summary}.", ""]
         lines += [" ".join(inspect.cleandoc(generator.make.__doc__ or "").split()), ""]
-        lines += [f"{generator.rows:,} pairs from {generator.source}. {generator.citation}", ""]
+        made_of = generator.source if generator.source == "templates" else f"the {generator.source} of a corpus"
+        lines += [f"{generator.rows:,} pairs from {made_of}. {generator.citation}", ""]
         if generator.options:
             lines += ["| option | values | default |", "|---|---|---|"]
             for option in generator.options.values():
@@ -48,12 +49,13 @@ def suites_page() -> str:
 
 def _examples(name: str) -> list[str]:
     suite = api.generate(name, n=20)
-    stratum = suite.card.strata[0]
-    rows = suite.frame.collect().group_by(stratum, maintain_order=True).first()
-    lines = [f"| {stratum} | premise | hypothesis | gold |", "|---|---|---|---|"]
-    lines += [
-        f"| {r[stratum]} | {r['premise']} | {r['hypothesis']} | {r['label']} |" for r in rows.iter_rows(named=True)
-    ]
+    card = suite.card
+    told = card.strata[:1] or (card.crossings or (("label",),))[0]
+    rows = suite.frame.collect().group_by(told, maintain_order=True).first()
+    shown = dict.fromkeys((*told, "premise", "hypothesis", "label"))
+    names = ["gold" if name == "label" else name for name in shown]
+    lines = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
+    lines += [f"| {' | '.join(str(row[name]).strip() for name in shown)} |" for row in rows.iter_rows(named=True)]
     return [*lines, ""]
 
 

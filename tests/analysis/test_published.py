@@ -116,7 +116,7 @@ def test_numbers_by_heuristic_and_label_are_the_papers(paper: str, number: int, 
 
 
 def test_accuracies_on_mnli_are_the_papers_and_not_numbers_of_hans(paper: str) -> None:
-    scores = published_scores("mnli")
+    scores = [score for score in published_scores("mnli") if score.source.startswith("McCoy")]
     assert {score.system: score.value for score in scores} == {
         SYSTEMS[row[0]]: float(row[2]) for row in table(paper, 3)
     }

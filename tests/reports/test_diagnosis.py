@@ -6,8 +6,10 @@ from math import nan
 
 import pytest
 
+from acidtest.analysis.controls import AgainstControl
+from acidtest.analysis.errors import ErrorKind, Errors
 from acidtest.analysis.intervals import wilson
-from acidtest.analysis.results import AgainstControl, SuiteResult
+from acidtest.analysis.results import SuiteResult
 from acidtest.core.estimate import Estimate
 from acidtest.reports.diagnosis import findings, percent, whole
 
@@ -134,3 +136,73 @@ def test_numbers_are_written_as_people_read_them() -> None:
     assert percent(share(1.0, 30_000)) == "100.0 % (95 % interval 99.99–100.0, n = 30,000)"
     assert percent(share(0.971, 1000)) == "97.1 % (95 % interval 95.9–98.0, n = 1,000)"
     assert [whole(x) for x in (0, 0.001, 0.5, 0.999, 1)] == ["0 %", "1 %", "50 %", "99 %", "100 %"]
+
+
+def kind(value: float, before: float | None = None, p: float = 0.001, n: int = 500, **counts: int) -> ErrorKind:
+    """A kind of error, beside the untouched pairs where their share is given; the rate changes as the share does."""
+    own = share(value, n)
+    if before is None:
+        return ErrorKind(round(value * n), own, own)
+    test = AgainstControl(
+        share(before, n), Estimate(value - before, value - before - 0.02, value - before + 0.02), "t", p, p
+    )
+    return ErrorKind(counts.get("count", 0), own, own, counts.get("control", 0), {"share": test, "rate": test})
+
+
+def said(suite: str, **kinds: ErrorKind) -> list[tuple[str, str, str]]:
+    named = {
+        name.replace("_", " ") if name.startswith("false") else name.replace("_", "-"): k for name, k in kinds.items()
+    }
+    found = findings({suite: result(by={}, errors=Errors(500, 500, named))})
+    return [(finding.code, finding.severity, finding.text) for finding in found]
+
+
+def test_a_fall_back_to_neutral_is_told_with_what_it_was_before() -> None:
+    kinds = {"false_neutral": kind(0.84, 0.33), "false_entailment": kind(0.16, 0.67)}
+    text = "84 % of the errors are false neutrals (33 % on the untouched pairs)"
+    why = ": with fewer shared words it falls back to neutral"
+    assert said("stress/word-overlap", **kinds) == [("E1", "warning", text + why)]
+    # Another suite has no such reading, and a change that may be chance or is small is not told.
+    assert said("mine", **kinds) == [("E1", "info", text)]
+    assert said("stress/word-overlap", false_neutral=kind(0.84, 0.33, p=0.2)) == []
+    assert said("stress/word-overlap", false_neutral=kind(0.84, 0.82)) == []
+
+
+def test_without_untouched_pairs_most_errors_of_one_kind_are_told() -> None:
+    antonymy = said("stress/antonymy", false_entailment=kind(0.99), false_neutral=kind(0.01))
+    assert antonymy == [
+        ("E1", "warning", "99 % of the errors are false entailments: it takes shared words for entailment")
+    ]
+    assert said("stress/numerical", false_entailment=kind(0.4), false_neutral=kind(0.3)) == []
+
+
+def test_few_errors_and_a_single_answer_to_everything_are_not_told_as_kinds() -> None:
+    few = Errors(19, None, {"false neutral": kind(0.9)})
+    assert findings({"s": result(by={}, errors=few)}) == []
+    one = {"answers neutral": share(1.0)}
+    labels = {"label": {"neutral": share(1.0), "entailment": share(0.0)}}
+    found = findings({"s": result(by=labels, metrics=one, errors=Errors(500, None, {"false neutral": kind(1.0)}))})
+    assert "E1" not in [finding.code for finding in found]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "p", "severity", "start"),
+    [
+        (
+            0.01,
+            0.20,
+            0.001,
+            "warning",
+            "takes more for contradiction with a negation word added: entailment in 100 pairs (5",
+        ),
+        (0.10, 0.09, 0.4, "info", "takes no more for contradiction with a negation word added"),
+        (0.10, 0.14, 0.4, "info", "was asked too few pairs to say whether a negation word misleads"),
+    ],
+)
+def test_negation_says_whether_errors_towards_contradiction_increased(
+    before: float, after: float, p: float, severity: str, start: str
+) -> None:
+    found = said("stress/negation", E_C=kind(after, before, p, count=100, control=5), N_C=kind(0.0, 0.0, 1.0))
+    assert [(code, told) for code, told, _ in found] == [("N1", severity)]
+    assert found[0][2].startswith(start)
+    assert said("stress/spelling", E_C=kind(after, before, p)) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from acidtest.reports.papers import PEOPLE, other_conditions, papers, person, scores
+from acidtest.reports.papers import PEOPLE, accuracies, beside, condition, other_conditions, papers, person, scores
 
 
 def score(system: str, value: float, condition: str | None = "", source: str = "paper", **by: str) -> dict[str, Any]:
@@ -53,3 +53,26 @@ def test_people_are_called_people() -> None:
         "People",
         "humans",
     ]
+
+
+def test_of_two_corpora_the_one_a_suite_was_made_from_is_a_main_result_and_the_other_a_condition() -> None:
+    both = [
+        score("BERT", 0.1, source="table 3", corpus="MultiNLI matched"),
+        score("BERT", 0.2, source="table 3", corpus="MultiNLI mismatched"),
+        score("BERT", 0.3, "trained on more", source="table 5", corpus="MultiNLI mismatched"),
+        score("BERT", 0.4, source="table 3", label="neutral"),
+    ]
+    for corpus in ("mnli_dev_matched", "starter", ""):
+        found = beside(both, corpus)
+        assert papers(found, []).systems == {"BERT": {"": 0.1}}
+        assert papers(found, []).sources == ("table 3, MultiNLI matched",)
+        assert other_conditions(found) == ["on MultiNLI mismatched", "trained on more, on MultiNLI mismatched"]
+    found = beside(both, "mnli_dev_mismatched_recovered")
+    assert papers(found, []).systems == {"BERT": {"": 0.2}}
+    assert [condition(each) for each in found] == ["on MultiNLI matched", "", "trained on more", ""]
+    assert papers(found, ["label"]).systems == {"BERT": {"neutral": 0.4}}
+
+
+def test_shares_of_errors_and_judgements_of_the_pairs_are_no_accuracies() -> None:
+    told = [score("BERT", 0.1, error="false neutral"), score("crowd", 0.9, PEOPLE, judged="grammatical")]
+    assert accuracies([*told, score("BERT", 0.5)]) == [score("BERT", 0.5)]

@@ -18,7 +18,7 @@ from acidtest.analysis.significance import adjusted, paired_test, unpaired_permu
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
-from acidtest.core.suite import CROSS
+from acidtest.core.suite import CONTROL, CROSS
 
 SCHEMA = 1
 SAME_ROWS = 0.9
@@ -78,7 +78,7 @@ def contrasts(
     """Every pair of runs on every suite they share, whole and by factor, or only by the factors the suites cross.
 
     A family, corrected together, is one factor (or the whole) of one suite over all pairs of runs. When one of the
-    models on a suite is two-way, all are scored two-way there.
+    models on a suite is two-way, all are scored two-way there. Controls with the same rows are compared once.
     """
     if len(runs) < 2:
         raise AcidtestError("compare needs two runs or more")
@@ -87,7 +87,7 @@ def contrasts(
         raise AcidtestError(f"the runs were scored with different --collapse: {', '.join(collapses)}; score them alike")
     names = model_names(runs)
     found = []
-    for suite in dict.fromkeys(suite for run in runs for suite in run.header.suites):
+    for suite in _told_apart(runs):
         held = {name: run for name, run in zip(names, runs, strict=True) if suite in run.header.suites}
         two_way = any(run.header.model.resolution == "two-way" for run in held.values())
         rows = {name: scored(run, suite, two_way=two_way) for name, run in held.items()}
@@ -105,6 +105,22 @@ def contrasts(
         held_by = "; ".join(f"{name}: {', '.join(run.header.suites)}" for name, run in zip(names, runs, strict=True))
         raise AcidtestError(f"no two of the runs have a suite in common ({held_by})")
     return found
+
+
+def _told_apart(runs: Sequence[Run]) -> list[str]:
+    """Every suite, but of the controls that hold the same rows in every run only the first."""
+    found: dict[object, str] = {}
+    for suite in dict.fromkeys(suite for run in runs for suite in run.header.suites):
+        found.setdefault(_rows_key(runs, suite) if suite.endswith(CONTROL) else suite, suite)
+    return list(found.values())
+
+
+def _rows_key(runs: Sequence[Run], suite: str) -> tuple[object, ...]:
+    """What two controls have in common when each run was asked the same pairs under both names."""
+    held = [run.predictions.filter(pl.col("suite") == suite) for run in runs]
+    return tuple(
+        rows.select("id", "premise", "hypothesis", "label").hash_rows().sort().to_numpy().tobytes() for rows in held
+    )
 
 
 def model_names(runs: Sequence[Run]) -> list[str]:

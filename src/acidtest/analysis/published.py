@@ -10,6 +10,19 @@ from typing import Any
 
 import polars as pl
 
+from acidtest.core.suite import Argument, Card
+
+CORPUS = "corpus"
+"""What says in a slice which pairs a suite was made from, where a paper gives numbers for several."""
+
+MATCHED, MISMATCHED = "MultiNLI matched", "MultiNLI mismatched"
+
+ERROR = "error"
+"""What marks a number as the share of one kind of error among all errors."""
+
+NOT_ACCURACIES = frozenset({ERROR, "judged", "pairs"})
+"""Slices that mark shares of errors (by kind, by cause), judgements of the pairs themselves, and counts of words."""
+
 
 @dataclass(frozen=True)
 class PublishedScore:
@@ -39,6 +52,21 @@ def published_scores(suite: str) -> list[PublishedScore]:
     """
     name = suite.partition(":")[0]
     return [score for score in _scores() if score.suite == name]
+
+
+def asked_otherwise(card: Card) -> bool:
+    """Whether a suite was made with options that no published system was asked with."""
+    paper = _PAPER_OPTIONS.get(card.name.partition(":")[0], {})
+    return any(card.arguments.get(option, value) != value for option, value in paper.items())
+
+
+_ONCE_AT_THE_END: dict[str, Argument] = {"repetitions": 1, "place": "end", "side": "hypothesis"}
+_PAPER_OPTIONS: dict[str, dict[str, Argument]] = {
+    "stress/word-overlap": {"tautology": "true", **_ONCE_AT_THE_END},
+    "stress/negation": {"tautology": "false", **_ONCE_AT_THE_END},
+    "stress/length-mismatch": {"tautology": "true", "repetitions": 5, "place": "end", "side": "premise"},
+    "stress/spelling": {"edits": 1, "nonwords": False},
+}
 
 
 @cache

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-import polars as pl
-
-from acidtest.analysis.intervals import difference, rate
+from acidtest.analysis.controls import AgainstControl as AgainstControl
+from acidtest.analysis.controls import pairing
+from acidtest.analysis.errors import Confusion, Errors, confusion, corrected, errors
 from acidtest.analysis.metrics import Scored, accuracy, breakdowns, collapse_differs, metrics, scored
-from acidtest.analysis.published import published_scores
-from acidtest.analysis.significance import holm, paired_test
+from acidtest.analysis.published import CORPUS, asked_otherwise, published_scores
+from acidtest.analysis.significance import holm
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL
-
-
-@dataclass(frozen=True)
-class AgainstControl:
-    """A suite beside its untouched pairs, row by row."""
-
-    control: Estimate
-    difference: Estimate
-    test: str
-    p: float
-    p_adjusted: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -44,46 +32,47 @@ class SuiteResult:
     published: Sequence[dict[str, Any]]
     strata: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    confusion: Confusion | None = None
+    errors: Errors = field(default_factory=Errors)
+    corpus: str = ""
+    """What the suite was made from, empty where it was not made from pairs."""
 
     def to_json(self) -> dict[str, Any]:
         """As results.json holds it."""
-        control = self.vs_control
         return {
             "signature": self.signature,
             "overall": self.overall.to_json(),
             "metrics": {name: value.to_json() for name, value in self.metrics.items()},
             "by": {name: {key: value.to_json() for key, value in part.items()} for name, part in self.by.items()},
-            "vs_control": control
-            and {
-                "control": control.control.to_json(),
-                "difference": control.difference.to_json(),
-                "test": control.test,
-                "p": control.p,
-                "p_adjusted": control.p_adjusted,
-            },
+            "vs_control": self.vs_control and self.vs_control.to_json(),
             "unanswered": self.unanswered,
             "truncated": self.truncated,
             "collapse_differs": self.collapse_differs,
             "published": list(self.published),
             "strata": list(self.strata),
             "notes": list(self.notes),
+            "confusion": self.confusion,
+            "errors": self.errors.to_json(),
+            "corpus": self.corpus,
         }
 
 
 def suite_results(run: Run) -> dict[str, SuiteResult]:
-    """The results of every suite of a run, tests against controls corrected together."""
+    """The results of every suite of a run, tests against controls corrected together, those of error kinds apart."""
     rows = {name: scored(run, name) for name in run.header.suites}
     results = {name: _result(run, name, rows) for name in rows if not name.endswith(CONTROL)}
     tested = [name for name, result in results.items() if result.vs_control]
     controls = [result.vs_control for result in results.values() if result.vs_control]
     for name, control, p in zip(tested, controls, holm([control.p for control in controls]), strict=True):
         results[name] = replace(results[name], vs_control=replace(control, p_adjusted=float(p)))
-    return results
+    kinds = corrected({name: result.errors for name, result in results.items()})
+    return {name: replace(result, errors=kinds[name]) for name, result in results.items()}
 
 
 def _result(run: Run, name: str, rows: Mapping[str, Scored]) -> SuiteResult:
     header, own = run.header, rows[name]
     control = rows.get(name + CONTROL)
+    pairs = pairing(own, control) if control else None
     notes = []
     if header.model.resolution == "two-way":
         notes.append("the model has two labels: gold was coarsened to entailment and non-entailment")
@@ -92,36 +81,30 @@ def _result(run: Run, name: str, rows: Mapping[str, Scored]) -> SuiteResult:
         notes.append(f"in {ties:,} rows the likeliest labels tie; entailment goes before neutral before contradiction")
     if own.left_out:
         notes.append(f"{own.left_out:,} rows whose gold accepts both labels of a two-way model were left out")
+    if pairs and not pairs.alike:
+        notes.append("the untouched pairs have other gold than those made from them: the two are not compared")
     published = published_scores(name)
+    if published and asked_otherwise(own.card):
+        published = []
+        notes.append("the paper ran this suite with other options, so there are no published numbers beside it")
     if published and own.card.arguments.get("words", "published") != "published":
         notes.append("the published systems were asked pairs with the paper's own words")
+    made_from = str(own.card.arguments.get("from", ""))
+    if any(CORPUS in score.by for score in published) and "mnli" not in made_from.lower():
+        notes.append(f"the published systems were asked pairs made from MultiNLI, not from {made_from or 'these'}")
     return SuiteResult(
         signature=header.signature(name),
         overall=accuracy(own),
         metrics=metrics(own),
         by=breakdowns(own),
-        vs_control=_against_control(own, control) if control else None,
+        vs_control=pairs.rate(own.correct, control.correct) if control and pairs and pairs.alike else None,
         unanswered=own.unanswered,
         truncated=header.truncated.get(name, 0),
         collapse_differs=collapse_differs(own, header.collapse) if header.model.probabilities else None,
         strata=own.card.strata,
         published=[score.to_json() for score in published],
         notes=tuple(notes),
+        confusion=confusion(own),
+        errors=errors(own, control),
+        corpus=made_from,
     )
-
-
-def _against_control(own: Scored, control: Scored) -> AgainstControl | None:
-    """Variant minus control on the rows that have a control."""
-    right = control.frame.select(pl.col("id").alias("base_id")).with_columns(before=control.correct)
-    pairs = own.frame.select("base_id").with_columns(
-        after=own.correct, group=pl.Series(own.groups), stratum=pl.Series(own.strata)
-    )
-    pairs = pairs.join(right, on="base_id", how="inner", maintain_order="left")
-    if not pairs.height:
-        return None
-    after, before = (pairs[name].to_numpy().astype(np.float64) for name in ("after", "before"))
-    groups, strata = pairs["group"].to_numpy(), pairs["stratum"].to_numpy()
-    test = paired_test(after, before, groups=groups)
-    change = difference(after, before, groups=groups, strata=strata)
-    # The control's accuracy on the pairs compared, so that it differs from the variant's by the difference.
-    return AgainstControl(rate(before, groups=groups, strata=strata), change, test.name, test.p)

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup, TyperOption
 from typer.exceptions import TyperException
 
-from acidtest.cli import audit, compare, generate, report, run, score, suites, words
+from acidtest.cli import antonyms, audit, compare, errors, generate, report, run, score, sources, suites, words
 from acidtest.cli.options import suite_options
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import log
@@ -35,13 +35,16 @@ app.command("score", context_settings=score.CONTEXT)(score.score)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.command("audit")(audit.audit)
+app.command("antonyms")(antonyms.antonyms)
+app.command("errors")(errors.errors)
 app.command("words")(words.words)
+app.command("sources")(sources.sources)
 
 OPEN_COMMANDS = ("run", "generate", "score")
 """The commands that pass suites' own options on."""
 
 CONFIG = "ACIDTEST_CONFIG"
-KNOWN_VARIABLES = {CONFIG, "ACIDTEST_UPDATE_GOLDEN"}
+KNOWN_VARIABLES = {CONFIG, "ACIDTEST_UPDATE_GOLDEN", "ACIDTEST_DATA", "ACIDTEST_WORDNET"}
 INTERRUPTED = 130
 """What typer makes of Ctrl-C."""
 

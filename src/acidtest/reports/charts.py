@@ -1,4 +1,7 @@
-"""Charts as data: rows of estimates with intervals on one axis, for the page to lay out and for plots.py to draw."""
+"""Charts as data, for the page to lay out and for plots.py and drawings.py to draw.
+
+Rows of estimates with intervals on one axis; bars of shares; curves with bands; grids of shaded cells.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,17 @@ _MOST_TICKS = 7
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a chart: an estimate for each series and a number for each published system and group of people."""
+    """One line of a chart: an estimate for each series and a number for each published system and group of people.
+
+    ``before`` holds what a series had on the untouched pairs, to be joined with its estimate.
+    """
 
     name: str
     estimates: Mapping[str, Estimate]
     heading: str = ""
     published: Mapping[str, float] = field(default_factory=dict)
     people: Mapping[str, float] = field(default_factory=dict)
+    before: Mapping[str, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -81,11 +88,101 @@ class Chart:
         return {system: number for number, system in enumerate(self.systems)}
 
     @property
+    def paired(self) -> bool:
+        """Whether any row has an estimate from before a change."""
+        return any(row.before for row in self.rows)
+
+    @property
     def groups(self) -> tuple[tuple[str, tuple[Row, ...]], ...]:
         """Rows of one heading together, headings in order of appearance."""
         order = {heading: number for number, heading in enumerate(dict.fromkeys(row.heading for row in self.rows))}
         ordered = sorted(self.rows, key=lambda row: order[row.heading])
         return tuple((heading, tuple(rows)) for heading, rows in groupby(ordered, key=lambda row: row.heading))
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Shares that add up to 1, of ``n`` things."""
+
+    name: str
+    shares: tuple[float, ...]
+    n: int
+    heading: str = ""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Bars of the same parts, one below the other under their headings."""
+
+    parts: tuple[str, ...]
+    rows: tuple[Bar, ...]
+    title: str
+
+    @property
+    def groups(self) -> tuple[tuple[str, tuple[Bar, ...]], ...]:
+        """Bars of one heading together; they stand so already."""
+        return tuple((heading, tuple(rows)) for heading, rows in groupby(self.rows, key=lambda row: row.heading))
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Estimates along the horizontal axis, and the one to compare them with."""
+
+    points: tuple[tuple[int, Estimate], ...]
+    reference: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A curve for each series; ``title`` is that of the horizontal axis, ``axis`` the vertical one."""
+
+    series: Mapping[str, Curve]
+    axis: Axis
+    title: str
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The first and the last place on the horizontal axis."""
+        places = [place for curve in self.series.values() for place, _ in curve.points]
+        return min(places), max(places)
+
+    @property
+    def ticks(self) -> tuple[int, ...]:
+        """The places on the horizontal axis that are named."""
+        first, last = self.ends
+        return tuple(sorted({first, *range(5 * ceil(first / 5) or 5, last + 1, 5), last}))
+
+    def place(self, at: float) -> float:
+        """Where a place stands between the ends, from 0 to 1."""
+        first, last = self.ends
+        return (at - first) / (last - first) if last > first else 0.5
+
+
+@dataclass(frozen=True)
+class Shades:
+    """Estimates in rows and columns, a grid for each series, to be shaded by their values."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    series: Mapping[str, Mapping[tuple[str, str], Estimate]]
+    title: str
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest value."""
+        known = [one.value for grid in self.series.values() for one in grid.values() if one.known]
+        return min(known, default=0.0), max(known, default=1.0)
+
+    def shade(self, value: float) -> float:
+        """How strongly to shade a value, from 0 for the highest to 1 for the lowest.
+
+        Values within five points of each other are not driven apart.
+        """
+        low, high = self.ends
+        return (high - value) / max(high - low, 0.05)
+
+
+Picture = Chart | Bars | Curves | Shades
 
 
 def rate_axis(chance: float | None = None) -> Axis:

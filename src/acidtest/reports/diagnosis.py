@@ -8,10 +8,11 @@ from math import hypot
 from typing import Any, Literal
 
 from acidtest.analysis.contamination import Contamination
+from acidtest.analysis.errors import ErrorKind
 from acidtest.analysis.results import SuiteResult
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
-from acidtest.reports.numerals import interval, share
+from acidtest.reports.numerals import interval, p_value, share
 
 Severity = Literal["good", "info", "warning", "severe"]
 
@@ -22,12 +23,34 @@ ALIKE = 0.1
 FEW = 20
 """With fewer pairs than this of either gold, a heuristic is not judged."""
 NEGLIGIBLE = 0.05
+SMALL = 0.01
+ALPHA = 0.05
 
 HEURISTICS = {
     "lexical_overlap": ("lexical-overlap", "pairs whose hypothesis uses only words of the premise"),
     "subsequence": ("subsequence", "pairs whose hypothesis is a run of words of the premise"),
     "constituent": ("constituent", "pairs whose hypothesis is a clause of the premise"),
 }
+
+
+FALL_BACKS = {
+    ("stress/word-overlap", "false neutral"): "with fewer shared words it falls back to neutral",
+    ("stress/length-mismatch", "false neutral"): "with a longer premise it falls back to neutral",
+    ("stress/ladder", "false neutral"): "with more words between what matters it falls back to neutral",
+    ("stress/negation", "false neutral"): "with fewer shared words it falls back to neutral",
+    ("stress/negation", "false contradiction"): "it takes the added negation for contradiction",
+    ("stress/spelling", "false neutral"): "with a word it does not know it falls back to neutral",
+    ("stress/antonymy", "false entailment"): "it takes shared words for entailment",
+    ("stress/antonymy", "false neutral"): "it does not see that antonyms exclude each other",
+    ("stress/numerical", "false entailment"): "it takes shared words for entailment",
+    ("stress/numerical", "false contradiction"): "it takes other numbers for contradiction",
+}
+"""What most errors of a kind on a stress test mean (Naik et al. 2018, section 4)."""
+
+_FOLLOWS_FROM_ONE_ANSWER = frozenset({"B2", "C1", "C3", "E1", "N1"})
+"""Findings that say nothing new of who gives one answer to everything."""
+
+TO_CONTRADICTION = {"E-C": "entailment", "N-C": "neutral"}
 
 
 @dataclass(frozen=True)
@@ -49,15 +72,26 @@ class Finding:
 
 def findings(suites: Mapping[str, SuiteResult], leak: Contamination | None = None) -> list[Finding]:
     """Every finding about a run, gravest first."""
-    found = [
-        finding
-        for name, result in suites.items()
-        for rule in (_one_answer, _heuristics, _low_strata, _below_chance, _against_control, _unanswered, _collapse)
-        for finding in rule(name, result)
-    ]
+    found = [finding for name, result in suites.items() for finding in _of_suite(name, result)]
     found += _contamination(leak) if leak else []
     order = ("severe", "warning", "info", "good")
     return sorted(found, key=lambda finding: order.index(finding.severity))
+
+
+def _of_suite(name: str, result: SuiteResult) -> list[Finding]:
+    """The findings about one suite; who answers everything alike is told that, and not what follows from it."""
+    found = [finding for rule in _RULES for finding in rule(name, result)]
+    if all(finding.code != "A1" for finding in found):
+        return found
+    # What the change made of the answers is news, if they were not alike before it.
+    told = _FOLLOWS_FROM_ONE_ANSWER - ({"E1", "N1"} if _changed_answers(result) else set())
+    return [finding for finding in found if finding.code not in told]
+
+
+def _changed_answers(result: SuiteResult) -> bool:
+    """Whether the errors are of another kind than those on the untouched pairs."""
+    tests = [kind.vs_control["rate"] for kind in result.errors.kinds.values() if "rate" in kind.vs_control]
+    return any(test.difference.known and abs(test.difference.value) > NEGLIGIBLE for test in tests)
 
 
 def whole(share: float) -> str:
@@ -175,14 +209,69 @@ def _against_control(name: str, result: SuiteResult) -> list[Finding]:
         return []
     points = f"{abs(control.difference.value) * 100:.1f} points"
     evidence = (f"changed pairs {percent(result.overall)}", f"untouched pairs {percent(control.control)}")
-    if control.p_adjusted >= 0.05 and not control.difference.low > -NEGLIGIBLE:
+    if control.p_adjusted >= ALPHA and not control.difference.low > -NEGLIGIBLE:
         text = "shows no loss on the changed pairs, but they are too few to rule out a large one"
         return [Finding("C3", "info", name, text, evidence)]
-    if control.p_adjusted >= 0.05:
+    if control.p_adjusted >= ALPHA and f"side{CROSS}repetitions" in result.by:
+        # Over the rungs of a ladder losses and gains may even out.
+        return []
+    if control.p_adjusted >= ALPHA:
         return [Finding("C1", "good", name, "does no worse on the changed pairs than on the untouched ones", evidence)]
     worse = control.difference.value < 0
     text = f"{'loses' if worse else 'gains'} {points} when the pairs are changed in a way that should not matter"
+    if abs(control.difference.value) < SMALL:
+        return [Finding("C2", "info", name, f"{text}: little, but more than chance", evidence)]
     return [Finding("C2", "severe" if worse else "info", name, text, evidence)]
+
+
+def _error_kinds(name: str, result: SuiteResult) -> list[Finding]:
+    """Which label does it fall back to when it is wrong, and is that the change's doing?"""
+    if result.errors.n < FEW or _one_answer(name, result):
+        return []
+    kinds = {kind: found for kind, found in result.errors.kinds.items() if kind.startswith("false ")}
+    compared = any(found.vs_control for found in kinds.values())
+    risen = {kind: found.vs_control["share"].difference.value for kind, found in kinds.items() if _rose(found)}
+    if not kinds or (compared and not risen):
+        return []
+    kind = max(risen, key=risen.__getitem__) if risen else max(kinds, key=lambda each: kinds[each].share.value)
+    found = kinds[kind]
+    mostly = _above(found.share, CHANCE)
+    if not (mostly or compared):
+        return []
+    text = f"{whole(found.share.value)} of the errors are {kind}s"
+    evidence = [f"{kind} {percent(found.share)} of the errors"]
+    if compared:
+        before = found.vs_control["share"]
+        text += f" ({whole(before.control.value)} on the untouched pairs)"
+        evidence.append(f"untouched pairs {percent(before.control)}; adjusted p {p_value(before.p_adjusted)}")
+    why = FALL_BACKS.get((name.partition(":")[0], kind), "") if mostly else ""
+    severity: Severity = "warning" if why else "info"
+    return [Finding("E1", severity, name, f"{text}: {why}" if why else text, tuple(evidence))]
+
+
+def _negation(name: str, result: SuiteResult) -> list[Finding]:
+    """Does a negation word make it answer contradiction? (Naik et al. 2018, section 4.4: it did not.)"""
+    kinds = {kind: found for kind, found in result.errors.kinds.items() if kind in TO_CONTRADICTION}
+    if name.partition(":")[0] != "stress/negation" or not kinds or not all(k.vs_control for k in kinds.values()):
+        return []
+    tests = {kind: found.vs_control["rate"] for kind, found in kinds.items()}
+    counts = " and ".join(
+        f"{TO_CONTRADICTION[kind]} in {found.count:,} pairs ({found.control_count:,} untouched)"
+        for kind, found in kinds.items()
+    )
+    evidence = tuple(
+        f"{kind}: {100 * test.difference.value:+.1f} points of all pairs, adjusted p {p_value(test.p_adjusted)}"
+        for kind, test in tests.items()
+    )
+    if any(test.p_adjusted < ALPHA and test.difference.value > 0 for test in tests.values()):
+        text = f"takes more for contradiction with a negation word added: {counts}"
+        return [Finding("N1", "warning", name, text, evidence)]
+    if any(test.difference.high > NEGLIGIBLE for test in tests.values()):
+        return [
+            Finding("N1", "info", name, "was asked too few pairs to say whether a negation word misleads", evidence)
+        ]
+    text = f"takes no more for contradiction with a negation word added: {counts}"
+    return [Finding("N1", "info", name, text, evidence)]
 
 
 def _contamination(leak: Contamination) -> list[Finding]:
@@ -233,3 +322,22 @@ def _above(estimate: Estimate, bound: float) -> bool:
 
 def _below(estimate: Estimate, bound: float) -> bool:
     return bool(estimate.high < bound)
+
+
+def _rose(kind: ErrorKind) -> bool:
+    """Whether a larger part of the errors is of this kind than on the untouched pairs, and not a little."""
+    test = kind.vs_control.get("share")
+    return test is not None and test.p_adjusted < ALPHA and test.difference.value > NEGLIGIBLE
+
+
+_RULES = (
+    _one_answer,
+    _heuristics,
+    _low_strata,
+    _below_chance,
+    _against_control,
+    _error_kinds,
+    _negation,
+    _unanswered,
+    _collapse,
+)

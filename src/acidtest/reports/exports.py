@@ -12,20 +12,25 @@ import polars as pl
 
 from acidtest.analysis.comparison import Contrast
 from acidtest.core.errors import FileError
+from acidtest.core.estimate import Estimate
 from acidtest.core.files import replacing, write_text
 from acidtest.core.suite import CROSS
 from acidtest.core.tables import write_table
 from acidtest.reports import latex
-from acidtest.reports.charts import Chart
+from acidtest.reports.charts import Picture
 from acidtest.reports.contamination import Finding
 from acidtest.reports.differences import families, whole, whole_chart
+from acidtest.reports.drawings import picture
+from acidtest.reports.error_tables import MEASURES, confusion_lines, error_lines
 from acidtest.reports.papers import MAIN, PEOPLE, condition
-from acidtest.reports.plots import as_png, as_svg, specification
-from acidtest.reports.sections import Breakdown, Entry, Section, Table, named, runs_of, sections
+from acidtest.reports.plots import as_png, as_svg
+from acidtest.reports.sections import Breakdown, Crossing, Entry, Section, Table, named, runs_of, sections
+from acidtest.reports.stress_page import stress_page
 
 CONTAMINATION = "contamination"
 CHANGES = ("difference", "reference", "excess")
 COMPARISON = "comparison"
+STRESS = "stress-tests"
 
 _NUMBERS: Mapping[str, Any] = {
     "value": pl.Float64,
@@ -88,9 +93,9 @@ class Folder:
         write_text(self.path / f"{name}.tex", text)
         self.written += [self.path / f"{name}.csv", self.path / f"{name}.tex"]
 
-    def add_plot(self, name: str, chart: Chart) -> None:
+    def add_plot(self, name: str, chart: Picture) -> None:
         """A chart as SVG and as PNG."""
-        spec = specification(chart)
+        spec = picture(chart)
         write_text(self.path / f"{name}.svg", as_svg(spec))
         with replacing(self.path / f"{name}.png") as temporary:
             temporary.write_bytes(as_png(spec))
@@ -100,7 +105,7 @@ class Folder:
 def write_tables(
     entries: Sequence[Entry], contrasts: Sequence[Contrast], folder: str | Path, *, leaks: Sequence[Finding] = ()
 ) -> list[Path]:
-    """Every suite's tables (the whole, the metrics, each factor and crossing), the contrasts' and contamination's.
+    """Every suite's tables (the whole, the metrics, each factor and crossing, errors), the stress tests' and the rest.
 
     Gives what was written.
     """
@@ -119,18 +124,24 @@ def write_tables(
             name = target.name(section.name, found.table.title)
             text = _latex(section, found, f"tab:{name}", signed)
             target.add_table(name, _scores(section, found.table, found.table.title), text)
+        _add_error_tables(target, section, signed)
+    _add_stress_tables(target, models)
     _add_contrast_tables(target, contrasts, models)
     _add_contamination_tables(target, leaks)
     return target.written
 
 
 def write_plots(entries: Sequence[Entry], contrasts: Sequence[Contrast], folder: str | Path) -> list[Path]:
-    """Every suite's charts, one for each factor with few enough values, and the contrasts'; what was written."""
+    """Every suite's charts, one for each factor with few enough values, the stress tests' and the contrasts'.
+
+    Gives what was written.
+    """
     target, models = Folder(folder), named(entries)
     for section in sections(models):
         for found in section.breakdowns:
             if found.chart:
                 target.add_plot(target.name(section.name, found.table.title), found.chart)
+    _add_stress_plots(target, models)
     _add_contrast_plots(target, contrasts, models)
     return target.written
 
@@ -150,6 +161,84 @@ def write_comparison_plots(entries: Sequence[Entry], contrasts: Sequence[Contras
     target = Folder(folder)
     _add_contrast_plots(target, contrasts, named(entries))
     return target.written
+
+
+def _add_error_tables(target: Folder, section: Section, signed: Sequence[str]) -> None:
+    """Errors by kind and answers by gold, where gold tells kinds apart."""
+    lines, answers = error_lines(section.results), confusion_lines(section.results)
+    if lines:
+        name = target.name(section.name, "errors")
+        caption = f"Errors on {section.name} by kind, in per cent of all errors with 95 % intervals."
+        rows = [
+            {"system": line.model, "kind": line.kind, "measure": measure, "count": line.count}
+            | line.value.to_json()
+            | {"control_count": line.control_count}
+            | _prefixed("control", line.control)
+            | _prefixed("difference", line.difference)
+            | {"p": line.p, "p_adjusted": line.p_adjusted}
+            for measure in MEASURES
+            for line in error_lines(section.results, measure)
+        ]
+        text = latex.error_table(lines, caption, label=f"tab:{name}", signatures=signed)
+        target.add_table(name, pl.DataFrame(rows, infer_schema_length=None), text)
+    if answers:
+        name = target.name(section.name, "confusion")
+        text = latex.confusion_table(
+            answers, f"Answers on {section.name} by gold, in pairs.", label=f"tab:{name}", signatures=signed
+        )
+        told = [{"system": line.model, "gold": line.gold, **line.answers} for line in answers]
+        target.add_table(name, pl.DataFrame(told), text)
+
+
+def _add_stress_tables(target: Folder, models: Mapping[str, Entry]) -> None:
+    """The tables of Naik et al. (2018)."""
+    page = stress_page(models)
+    for table in page.tables if page else ():
+        name = target.name(STRESS, table.name)
+        signed = [sign for suite in table.suites for sign in _signatures(models, suite)]
+        text = latex.crossing_table(table.crossing, f"{table.caption}.", label=f"tab:{name}", signatures=signed)
+        target.add_table(name, _crossing_frame(table.crossing), text)
+
+
+def _add_stress_plots(target: Folder, models: Mapping[str, Entry]) -> None:
+    page = stress_page(models)
+    if page is None:
+        return
+    curves, grid = page.ladder or (None, None)
+    charts: Mapping[str, Picture | None] = {
+        "accuracy": page.cost,
+        "errors": page.errors,
+        "ladder-repetitions": curves,
+        "ladder-places": grid,
+    }
+    for name, chart in charts.items():
+        if chart is not None:
+            target.add_plot(target.name(STRESS, name), chart)
+
+
+def _crossing_frame(crossing: Crossing) -> pl.DataFrame:
+    """A row for each system and column; shares are from 0 to 1."""
+    columns = [(group, title) for group, titles in crossing.columns.items() for title in titles]
+    kinds: Mapping[str, Mapping[str, Sequence[Estimate | float | None]]] = {
+        "model": crossing.models,
+        "people": crossing.people,
+        "published": crossing.published,
+    }
+    rows = [
+        {"group": group, "column": title, "system": system, "kind": kind}
+        | (one.to_json() if isinstance(one, Estimate) else {"value": one})
+        for kind, systems in kinds.items()
+        for system, values in systems.items()
+        for (group, title), one in zip(columns, values, strict=True)
+        if one is not None
+    ]
+    schema = dict.fromkeys(("group", "column", "system", "kind"), pl.String) | dict(_NUMBERS)
+    return pl.DataFrame(rows, schema=schema)
+
+
+def _prefixed(name: str, value: Estimate | None) -> dict[str, float | None]:
+    fields = value.to_json() if value else {}
+    return {f"{name}_{end}": fields.get(end) for end in ("value", "low", "high")}
 
 
 def _add_contrast_tables(target: Folder, contrasts: Sequence[Contrast], models: Mapping[str, Entry]) -> None:

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acidtest.analysis.comparison import Contrast
+from acidtest.analysis.errors import MEASURES
 from acidtest.core.suite import CROSS
 from acidtest.reports import contamination as contaminated
-from acidtest.reports import differences, numerals
+from acidtest.reports import differences, error_tables, numerals
 from acidtest.reports.examples import examples
 from acidtest.reports.sections import Entry as Entry
 from acidtest.reports.sections import estimate, examples_link, named, overview, readable, runs_of, sections
+from acidtest.reports.stress_page import stress_page
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -29,6 +31,10 @@ GENERATOR = '<meta name="generator" content="acidtest'
 SCRIPTS = ("page.js", "trees.js", "examples.js")
 
 METHODS = {
+    "mover with correlation": "The difference of two shares among errors, different rows of the same pairs; its ends "
+    "combine the ends of their two intervals, less what the two have in common.",
+    "contributions to shares": "A permutation test of a difference of shares among errors: the signs of what each "
+    "group adds to it are flipped at random. It gives the share of draws with at least this difference.",
     "newcombe": "The difference of two shares over different rows; its ends combine the ends of their two intervals.",
     "since all agree": "All groups agree, so nothing varies: an exact bound on the share that could disagree unseen.",
     "clopper": "The exact (Clopper–Pearson) interval of a share, used where no row or every row is right.",
@@ -68,6 +74,7 @@ def page(
         families=differences.families([one for one in contrasts if not one.factor or _crossed(one)], runs),
         not_compared=not_compared,
         contamination=contamination,
+        stress=stress_page(models),
         methods=explained([*_methods(entries), *contrast_methods(contrasts)]),
         examples=examples(runs),
     )
@@ -120,6 +127,12 @@ def verdict(diagnosis: Sequence[Mapping[str, Any]]) -> str:
     return "These suites found no shortcut." if diagnosis else "No rule had anything to say: read the numbers."
 
 
+def error_counts(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """How many errors each model makes on a suite, in the models' order."""
+    counts = [result.get("errors", {}).get("n", 0) for result in results.values()]
+    return numerals.counted(counts[0], "error") if len(counts) == 1 else f"{', '.join(f'{n:,}' for n in counts)} errors"
+
+
 def explained(methods: Iterable[str]) -> dict[str, str]:
     """Every method and test, each once, with what it means."""
     # The degrees of freedom differ from slice to slice; the method does not.
@@ -153,9 +166,10 @@ def _environment() -> Environment:
         numerals.p_value,
         numerals.counted,
     )
-    words = (estimate, verdict, sentence, breakable, readable)
+    words = (estimate, verdict, sentence, breakable, readable, error_counts)
     environment.filters |= {function.__name__: function for function in (*numbers, *words)}
     environment.globals |= {"examples_of": examples_link, "differences": differences, "contaminated": contaminated}
+    environment.globals |= {"errors": error_tables}
     return environment
 
 
@@ -177,4 +191,8 @@ def _methods(entries: Sequence[Entry]) -> list[str]:
             control = suite["vs_control"]
             named += [part["method"] for part in parts]
             named += [control["difference"]["method"], control["test"]] if control else []
+            for kind in suite.get("errors", {}).get("kinds", {}).values():
+                named += [kind["share"]["method"], kind["rate"]["method"]]
+                for test in (kind["vs_control"][measure] for measure in MEASURES if kind["vs_control"]):
+                    named += [test["difference"]["method"], test["test"]]
     return named

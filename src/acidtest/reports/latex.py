@@ -12,6 +12,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.reports import numerals
 from acidtest.reports.contamination import TEMPLATES, WORDS, Finding, cell_estimate, slices
 from acidtest.reports.differences import Pair, pair_name, slice_name
+from acidtest.reports.error_tables import ConfusionLine, ErrorLine, by_model
 from acidtest.reports.sections import Crossing, Table, readable
 
 Value = TypeVar("Value")
@@ -94,7 +95,7 @@ def crossing_table(crossing: Crossing, caption: str, *, label: str, signatures: 
     groups, rules, column = [""], list[str](), 2
     for outer, inners in crossing.columns.items():
         groups.append(f"\\multicolumn{{{len(inners)}}}{{c}}{{{escaped(outer)}}}")
-        rules.append(f"\\cmidrule(lr){{{column}-{column + len(inners) - 1}}}")
+        rules += [f"\\cmidrule(lr){{{column}-{column + len(inners) - 1}}}"] if outer else []
         column += len(inners)
     names = ["", *(escaped(readable(inner)) for inners in crossing.columns.values() for inner in inners)]
     bodies = [_body(crossing.models, _with_interval)]
@@ -131,6 +132,39 @@ def whole_table(contrasts: Sequence[Contrast], caption: str, *, label: str, sign
     head = (_row(map(escaped, titles)),)
     layout = Layout(_caption(caption, (), signatures), label, "ll" + "r" * (len(titles) - 2), head, (tuple(rows),))
     return _set(layout)
+
+
+def error_table(lines: Sequence[ErrorLine], caption: str, *, label: str, signatures: Iterable[str]) -> str:
+    """Errors by kind, a group of rows for each model, beside the untouched pairs where there are any."""
+    compared = any(line.difference for line in lines)
+    titles = ["kind", "pairs", "%"]
+    titles += ["pairs, untouched", "%, untouched", "difference", "adjusted p"] if compared else []
+    bodies = []
+    for model, own in by_model(lines).items():
+        rows: list[tuple[str, ...]] = [(f"\\multicolumn{{{len(titles)}}}{{l}}{{\\emph{{{escaped(model)}}}}}",)]
+        for line in own:
+            cells = [escaped(line.title), _count(line.count), _with_interval(line.value)]
+            if compared:
+                change = numerals.points(line.difference) if line.difference else numerals.NONE
+                cells += [_count(line.control_count), _with_interval(line.control)]
+                cells += [escaped(change), escaped(numerals.p_value(line.p_adjusted))]
+            rows.append(tuple(cells))
+        bodies.append(tuple(rows))
+    alignment = "l" + "r" * (len(titles) - 1)
+    head = (_row(map(escaped, titles)),)
+    return _set(Layout(_caption(caption, (), signatures), label, alignment, head, tuple(bodies)))
+
+
+def confusion_table(lines: Sequence[ConfusionLine], caption: str, *, label: str, signatures: Iterable[str]) -> str:
+    """Answers by gold, a group of rows for each model."""
+    titles = ["gold", *lines[0].answers]
+    bodies = []
+    for model, own in by_model(lines).items():
+        name = (f"\\multicolumn{{{len(titles)}}}{{l}}{{\\emph{{{escaped(model)}}}}}",)
+        bodies.append((name, *((escaped(line.gold), *map(_count, line.answers.values())) for line in own)))
+    alignment = "l" + "r" * (len(titles) - 1)
+    head = (_row(map(escaped, titles)),)
+    return _set(Layout(_caption(caption, (), signatures), label, alignment, head, tuple(bodies)))
 
 
 def contamination_table(leak: Finding, what: str, *, label: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from acidtest.analysis.published import CORPUS, MATCHED, MISMATCHED, NOT_ACCURACIES
 from acidtest.core.suite import CROSS
 
 MAIN = ""
@@ -40,6 +41,30 @@ def scores(results: Iterable[Mapping[str, Any]]) -> list[Score]:
     return list(found.values())
 
 
+def beside(published: Iterable[Score], corpus: str) -> list[Score]:
+    """Published numbers as they stand beside a suite made from a corpus.
+
+    Of the numbers given for both development sets of MultiNLI, those of the set that the corpus is named after are main
+    results (the matched set's for any other corpus) and their source says so; the others' condition names their set.
+    """
+    found = []
+    for score in published:
+        own = score["by"].get(CORPUS)
+        by = {name: value for name, value in score["by"].items() if name != CORPUS}
+        if own is None:
+            found.append(score)
+        elif own == _nearest(corpus):
+            found.append({**score, "by": by, "source": f"{score['source']}, {own}"})
+        else:
+            found.append({**score, "by": by, "condition": ", ".join(filter(None, (condition(score), f"on {own}")))})
+    return found
+
+
+def accuracies(published: Iterable[Score]) -> list[Score]:
+    """The numbers that say how often answers are right; others are shares of errors, or judgements of the pairs."""
+    return [score for score in published if not NOT_ACCURACIES & set(score["by"])]
+
+
 def condition(score: Score) -> str:
     """What was done to the system, or that it is people."""
     return str(score.get("condition") or MAIN)
@@ -72,3 +97,7 @@ def papers(published: Iterable[Score], names: Sequence[str], under: str = MAIN) 
 def person(system: str) -> str:
     """How a row of numbers got by people is labelled."""
     return system if system.lower() in ("people", "humans") else f"people: {system}"
+
+
+def _nearest(corpus: str) -> str:
+    return MISMATCHED if "mismatched" in corpus.lower() else MATCHED

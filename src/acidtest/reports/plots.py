@@ -58,6 +58,7 @@ def specification(chart: Chart) -> Spec:
         _names(layout),
         *([_headings(layout)] if layout.headings else []),
         *([_line(layout, chart.axis.line)] if chart.axis.line is not None else []),
+        *(_before(layout, chart.series) if chart.paired else []),
         *_estimates(layout, chart.series),
         *([_published(layout, chart)] if chart.systems or chart.people else []),
     ]
@@ -212,6 +213,27 @@ def _published(layout: _Layout, chart: Chart) -> Any:
     shape = alt.Shape("system:N", scale=scale, legend=_legend(layout, "Published"))
     mark = {"filled": False, "stroke": RULE, "strokeWidth": 1.25, "size": 36, "opacity": 1}
     return _chart(values).mark_point(**mark).encode(x=_x(layout), y=_y(), shape=shape)
+
+
+def _before(layout: _Layout, series: Sequence[str]) -> list[Any]:
+    """A hollow dot for the untouched pairs, joined with the dot that follows it."""
+    import altair as alt
+
+    values = [
+        {"x": old.value, "x2": item.row.estimates[model].value, "y": item.top + (series.index(model) + 0.5) * LANE}
+        | {"model": model}
+        for item in layout.placed
+        for model, old in item.row.before.items()
+        if old.known and item.row.estimates[model].known
+    ]
+    colours = [COLOURS[number % len(COLOURS)] for number in range(len(series))]
+    colour = alt.Color("model:N", scale=alt.Scale(domain=list(series), range=colours), legend=None)
+    joined = _chart(values).mark_rule(strokeWidth=1, strokeDash=[2, 2])
+    dots = _chart(values).mark_point(filled=False, size=46, opacity=1, strokeWidth=1.5, fill="#ffffff")
+    return [
+        joined.encode(x=_x(layout), x2="x2:Q", y=_y(), color=colour),
+        dots.encode(x=_x(layout), y=_y(), color=colour),
+    ]
 
 
 def _estimates(layout: _Layout, series: Sequence[str]) -> list[Any]:

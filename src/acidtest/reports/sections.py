@@ -13,7 +13,17 @@ from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.run import Run
 from acidtest.core.suite import CROSS, Card
 from acidtest.reports.charts import MOST_ROWS, Chart, Row, rate_axis
-from acidtest.reports.papers import PEOPLE, Papers, Score, other_conditions, papers, person, scores
+from acidtest.reports.papers import (
+    PEOPLE,
+    Papers,
+    Score,
+    accuracies,
+    beside,
+    other_conditions,
+    papers,
+    person,
+    scores,
+)
 from acidtest.reports.selections import Mistakes, mistakes
 
 WHOLE = "whole suite"
@@ -194,7 +204,7 @@ def _section(name: str, number: int, models: Mapping[str, Entry]) -> Section:
     results = {model: entry.results["suites"][name] for model, entry in asked.items()}
     first = next(iter(asked.values())).run
     card = first.header.suites[name]
-    published = scores(results.values())
+    published = accuracies(beside(scores(results.values()), str(card.arguments.get("from", ""))))
     factors = list(dict.fromkeys(factor for result in results.values() for factor in result["by"]))
     tables = {factor: _table(name, factor, results, published) for factor in factors}
     main = main_factor(card, {factor: len(table.lines) for factor, table in tables.items()})

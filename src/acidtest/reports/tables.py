@@ -9,7 +9,9 @@ from acidtest.analysis.comparison import Contrast
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
 from acidtest.reports import contamination as contaminated
-from acidtest.reports.numerals import NONE, interval, p_value, percent, points, share, signed
+from acidtest.reports.error_tables import confusion_lines, error_lines
+from acidtest.reports.numerals import NONE, interval, p_value, percent, points, published, share, signed
+from acidtest.reports.stress import paper_tables
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 _MARKS = {"severe": "[bold red]✗[/]", "warning": "[yellow]![/]", "info": "[cyan]·[/]", "good": "[green]✓[/]"}
 _BAR = 20
 _MOST_BARS = 40
+_MOST_COLUMNS = 6
 
 
 def scorecard(results: Mapping[str, Any]) -> list[RenderableType]:
@@ -32,11 +35,60 @@ def scorecard(results: Mapping[str, Any]) -> list[RenderableType]:
     parts += [_finding(finding) for finding in results["diagnosis"]]
     for name, suite in results["suites"].items():
         parts += [Text(""), _headline(name, suite)]
+        parts += _errors(suite)
         parts += [_crossing(factor, values) for factor, values in suite["by"].items() if factor.count(CROSS) == 1]
         parts += _bars(suite["by"], suite.get("strata", ()))
         parts += [Text(f"  {note}", style="dim") for note in suite["notes"]]
         parts.append(Text(f"  {suite['signature']}", style="dim"))
-    return parts
+    return [*parts, *_stress(results)]
+
+
+def _errors(suite: Mapping[str, Any]) -> Iterable[RenderableType]:
+    """What the errors are, in a line; answers by gold where the pairs have no untouched ones to compare with."""
+    from rich.table import Table
+    from rich.text import Text
+
+    lines = [line for line in error_lines({"": suite}) if line.kind.startswith("false ")]
+    if lines and suite["errors"]["n"]:
+        told = [
+            f"{line.kind} {percent(line.value)} %" + (f" (untouched {percent(line.control)} %)" if line.control else "")
+            for line in lines
+        ]
+        yield Text(f"  {suite['errors']['n']:,} errors: {', '.join(told)}")
+    answers = confusion_lines({"": suite})
+    if len(answers) > 1 and not suite["vs_control"]:
+        table = Table(box=None, padding=(0, 2), header_style="dim")
+        table.add_column("gold")
+        for name in answers[0].answers:
+            table.add_column(name if name == "unanswered" else f"answered {name}", justify="right")
+        for line in answers:
+            table.add_row(line.gold, *(f"{count:,}" for count in line.answers.values()))
+        yield table
+
+
+def _stress(results: Mapping[str, Any]) -> Iterable[RenderableType]:
+    """The model beside the systems of Naik et al. (2018), where it was asked two stress tests or more."""
+    from rich.markup import escape
+    from rich.table import Table
+    from rich.text import Text
+
+    found = paper_tables({results["model"]["name"]: results["suites"]})
+    table = next((each.crossing for each in found if each.name == "accuracy"), None)
+    titles = [title for group in table.columns.values() for title in group] if table else []
+    if table is None or len(titles) < 3:
+        return
+    grid = Table(box=None, padding=(0, 1), header_style="dim")
+    grid.add_column("accuracy, %")
+    for title in titles:
+        grid.add_column(title, justify="right")
+    for name, values in table.models.items():
+        grid.add_row(f"[bold]{escape(name)}[/]", *map(percent, values))
+    for system, numbers in (*table.people.items(), *table.published.items()):
+        grid.add_row(escape(system), *map(published, numbers))
+    yield Text.from_markup("\n[bold]Stress tests[/]  beside Naik et al. (2018)", emoji=False)
+    yield grid
+    paper = "Naik et al. 2018, "
+    yield Text(f"  {paper}{'; '.join(source.removeprefix(paper) for source in table.sources)}", style="dim")
 
 
 def comparison_tables(contrasts: Sequence[Contrast], *, by: Collection[str] = ()) -> list[RenderableType]:
@@ -171,6 +223,9 @@ def _crossing(factor: str, values: Mapping[str, Mapping[str, Any]]) -> Table:
 
     rows = dict.fromkeys(key.split(CROSS)[0] for key in values)
     columns = sorted({key.split(CROSS)[1] for key in values})
+    if len(columns) > _MOST_COLUMNS and len(rows) <= _MOST_COLUMNS:
+        turned = {CROSS.join(reversed(key.split(CROSS))): found for key, found in values.items()}
+        return _crossing(CROSS.join(reversed(factor.split(CROSS))), turned)
     table = Table(box=None, padding=(0, 2), header_style="dim")
     table.add_column(escape(factor.split(CROSS)[0]))
     for column in columns:
