@@ -26,8 +26,10 @@ SUITES_RACED = {
     "stress/negation": ("hypothesis", " and false is not true"),
     "stress/length-mismatch": ("premise", " and true is true" * 5),
 }
+SPACE = " \t\n\r\f\v\u00a0"
+MARKS = "!?,;:…。！？"
 ABBREVIATED = re.compile(
-    r"(?:\b(?:[^\W\d_]\.){2,}|\b(?:etc|Inc|Corp|Co|Ltd|Jr|Sr|Mr|Mrs|Ms|Dr|St|Ave|Rd|No|vs|Mt|Ph\.D)\.)\s*$"
+    r"(?:\b(?:[^\W\d_]\.){2,}|\b(?:etc|Inc|Corp|Co|Ltd|Jr|Sr|Mr|Mrs|Ms|Dr|St|Ave|Rd|vs|Mt|Ph\.D)\.)\s*$"
 )
 
 
@@ -43,10 +45,10 @@ def looped(frame: pl.DataFrame, side: str, addition: str) -> list[tuple[str, str
     """Id and changed text, a row at a time."""
     made = []
     for name, text in frame.select("id", side).iter_rows():
-        stripped = text.rstrip(" \t\n\r\f\v\u00a0")
-        body = text.rstrip(".!?,;:… \t\n\r\f\v\u00a0")
-        if not body or ABBREVIATED.search(text):
-            body = stripped
+        body = text.rstrip("." + MARKS + SPACE)
+        before_marks = text.rstrip(MARKS + SPACE)
+        if not body or ABBREVIATED.search(before_marks):
+            body = before_marks or text.rstrip(SPACE)
         made.append((f"{name}-x", body + addition + text[len(body) :]))
     return made
 

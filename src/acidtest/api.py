@@ -546,12 +546,21 @@ def _suites_to_ask(
 
 
 def _material(generator: Generator, source: str | Path | Suite | None, reading: Reading | None) -> Suite | Path | None:
-    """What a generator is given to work on: pairs are read here, text by the suite that takes it."""
+    """What a generator is given to work on: pairs are read here, problems and text by the suite that takes them."""
     if source is None or isinstance(source, Suite):
         return source
-    if generator.source == "pairs" or (reading and (reading.columns or reading.label_map)):
+    from acidtest.sources.statements import is_aqua, is_prose
+
+    told = reading is not None and bool(reading.columns or reading.label_map)
+    takes_text = generator.source == "sentences" and not told
+    if takes_text and is_aqua(Path(source)):
+        return Path(source)
+    try:
         return load(source, reading=reading)
-    return Path(source)
+    except AcidtestError:
+        if not (takes_text and is_prose(Path(source))):
+            raise
+        return Path(source)
 
 
 def _combinations(arguments: Arguments) -> Iterator[tuple[Arguments, str]]:

@@ -190,6 +190,34 @@ def test_a_table_written_again_keeps_its_types(filled: Path) -> None:
     assert again.height == 5
 
 
+def test_a_type_is_kept_though_the_run_does_not_have_the_pair(filled: Path) -> None:
+    few = antonyms([run("few", [True, False], [("hot", "cold"), ("wet", "dry")])]).pairs
+    write_table(with_types(few, read_table(filled)), filled)
+    rows = read_table(filled).frame.select("word", "antonym", "status", "type").rows()
+    assert rows == [
+        ("cold", "hot", "easy", "gradable"),
+        ("dry", "wet", "hard", None),
+        ("alive", "dead", None, "complementary"),
+        ("buyer", "seller", None, "relational"),
+    ]
+    found = antonym_types(read_table(filled))
+    assert (found.shares["easy"]["gradable"].n, found.untyped["hard"], found.not_asked) == (1, 1, 2)
+    again = with_types(antonyms([STRONG, WEAK]).pairs, read_table(filled))
+    assert again.height == 5
+    assert dict(zip(again["word"], again["type"], strict=True))["buyer"] == "relational"
+
+
+def test_a_pair_turned_round_keeps_its_type_and_two_types_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "mine.tsv"
+    head = "word\tantonym\tstatus\ttype\nHot\tcold\teasy\tgradable\n"
+    path.write_text(head, encoding="utf-8")
+    pairs = antonyms([STRONG]).pairs
+    assert dict(zip(*with_types(pairs, read_table(path)).select("word", "type"), strict=True))["cold"] == "gradable"
+    path.write_text(f"{head}cold\thot\teasy\trelational\n", encoding="utf-8")
+    with pytest.raises(FileError, match=r"mine.tsv:3: cold, hot is relational here and gradable above"):
+        with_types(pairs, read_table(path))
+
+
 def test_an_unknown_type_is_named_with_its_line(filled: Path) -> None:
     filled.write_text(filled.read_text(encoding="utf-8").replace("relational", "relatonal"), encoding="utf-8")
     with pytest.raises(FileError, match=r"antonyms.tsv:4: no type called 'relatonal'; did you mean 'relational'"):

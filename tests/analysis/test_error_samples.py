@@ -110,13 +110,35 @@ def test_all_errors_are_given_where_there_are_fewer() -> None:
     assert error_sample(run(many(8)), n=100).height == 8
 
 
-def test_suites_are_chosen_and_controls_left_out_unless_named() -> None:
+def test_untouched_pairs_are_sampled_once_unless_suites_are_named() -> None:
     own = run(many(8), made([("A.", "B.", N, E)], suite="other"), made([("A.", "C.", N, E)], suite="other#control"))
-    assert set(error_sample(own)["suite"]) == {"mine", "other"}
+    assert set(error_sample(own)["suite"]) == {"mine", "other#control"}
     assert error_sample(own, suites=["other"])["id"].to_list() == ["other-0"]
     assert error_sample(own, suites=["other#control"])["id"].to_list() == ["other#control-0"]
     with pytest.raises(UnknownNameError, match="no suite in this run called 'othr'; did you mean 'other'"):
         error_sample(own, suites=["othr"])
+
+
+def test_a_pair_that_two_controls_hold_is_sampled_once() -> None:
+    pairs = [("A.", "B.", N, E), ("A.", "C.", N, E)]
+    one, two = (made(pairs, suite=f"{name}#control").with_columns(id=pl.Series(["x", "y"])) for name in "ab")
+    other = made([("A.", "D.", N, E)], suite="b#control").with_columns(id=pl.lit("z"))
+    own = run(made(pairs, suite="a"), made(pairs, suite="b"), one, pl.concat([two, other]))
+    found = error_sample(own).sort("id").select("suite", "id").rows()
+    assert found == [("a#control", "x"), ("a#control", "y"), ("b#control", "z")]
+
+
+@pytest.mark.parametrize(
+    ("categories", "comment", "prefilled"),
+    [(("negation", "unknown"), "", True), (("negation", "unknown"), "sure", False), (("negation", ""), "", False)],
+)
+def test_proposals_that_nobody_changed_are_not_a_persons(
+    tmp_path: Path, categories: tuple[str, str], comment: str, prefilled: bool
+) -> None:
+    path = tmp_path / "errors.tsv"
+    rows = [f"x\tnegation\t{categories[0]}\t{comment}", f"y\tunknown\t{categories[1]}\t"]
+    path.write_text("id\tproposed\tcategory\tcomment\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    assert read_decisions(path).prefilled is prefilled
 
 
 def test_factors_and_annotators_stand_beside_and_do_not_replace_our_columns() -> None:

@@ -55,6 +55,24 @@ def test_a_table_filled_in_gives_the_types(runs: list[str], capsys: pytest.Captu
     assert set(read_table(path).frame["type"]) == {"gradable"}
 
 
+def test_types_of_pairs_that_a_run_lacks_are_kept_and_counted(
+    runs: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    Path("antonyms.tsv").write_text("word\tantonym\tstatus\ttype\nxa\txb\thard\trelational\n", encoding="utf-8")
+    assert main(["antonyms", runs[0], "-o", "antonyms.tsv"]) == 0
+    assert "antonyms.tsv: 1 pair not in these runs kept, with the type somebody gave" in caplog.text
+    assert read_table("antonyms.tsv").frame.row(-1)[0] == "xa"
+
+
+def test_the_seed_reaches_the_permutation_test(runs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from acidtest.analysis import antonyms as analysis
+
+    seeds, generator = list[int](), analysis.generator
+    monkeypatch.setattr(analysis, "generator", lambda seed: seeds.append(seed) or generator(seed))  # type: ignore[func-returns-value]
+    assert main(["antonyms", *runs, "--train", "train.tsv", "--seed", "7"]) == 0
+    assert seeds == [7]
+
+
 def test_nothing_given_is_a_users_mistake(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["antonyms"]) == 2
     assert "antonyms needs run folders, or a table with --types" in capsys.readouterr().err

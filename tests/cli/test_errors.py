@@ -100,7 +100,9 @@ def test_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
         (("a.tsv", "b.tsv", "c.tsv"), "one file is counted and two are compared; 3 were given"),
         (("none.tsv",), "none.tsv: there is no such file; check the path"),
         (("a.tsv", "b.tsv", "--plot", "c.svg"), "--plot draws the distribution in one file; two were given"),
-        (("a.tsv", "--suite", "pairs"), "-o, --suite, --by and --prefill draw from a run, and a.tsv is no folder"),
+        (("a.tsv", "--suite", "pairs"), "--suite says how to draw from a run, and a.tsv is no folder; a sorted file"),
+        (("a.tsv", "-n", "7", "--seed", "1"), "-n, --seed say how to draw from a run, and a.tsv is no folder"),
+        (("a.tsv", "--fresh"), "--fresh says how to draw from a run"),
         (("run", "-o", "errors.xlsx"), "errors.xlsx: the ending .xlsx is not among those known"),
     ):
         _, err = said(capsys, *words, status=2)
@@ -109,6 +111,32 @@ def test_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.tsv").write_text("id\tcategory\nx\tnegation\ny\tnegative\n", encoding="utf-8")
     _, err = said(capsys, "a.tsv", status=2)
     assert err == "acidtest: a.tsv:3: no error category called 'negative'; did you mean 'negation'?\n"
+
+
+def test_a_seed_set_for_all_commands_does_not_keep_a_file_from_being_counted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said(capsys, "run", "-o", "mine.tsv")
+    Path("acidtest.toml").write_text("seed = 7\n", encoding="utf-8")
+    out, _ = said(capsys, "mine.tsv")
+    assert out.startswith("mine.tsv  4 errors")
+
+
+def test_errors_of_stress_tests_are_drawn_from_the_untouched_pairs(capsys: pytest.CaptureFixture[str]) -> None:
+    acidtest.run("baseline:overlap", ["stress/negation", "stress/length-mismatch"], source="pairs.csv", output="both")
+    out, _ = said(capsys, "both", "-o", "both.tsv")
+    line = "Drawn from the untouched pairs (stress/negation#control); for changed ones: --suite stress/negation\n"
+    assert line in out
+    sample = pl.read_csv("both.tsv", separator="\t", infer_schema=False)
+    assert sample["suite"].to_list() == ["stress/negation#control"] * 4
+    out, _ = said(capsys, "both", "-o", "changed.tsv", "--suite", "stress/negation")
+    assert "Drawn from" not in out
+
+
+def test_a_prefilled_sample_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = said(capsys, "run", "-o", "mine.tsv", "--prefill")
+    assert out.startswith("mine.tsv  4 errors, prefilled\n")
+    assert "prefilled with the proposals; nobody has changed one yet" in out
 
 
 def test_the_page_has_every_category_and_every_rule_in_order() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from acidtest.analysis.comparison import contrasts
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
@@ -183,6 +184,45 @@ def test_the_cost_of_a_change_is_a_dot_joined_with_the_untouched_pairs(entries: 
     hollow = [layer for layer in spec["layer"] if layer["mark"].get("filled") is False]
     # Three suites with untouched pairs, two models.
     assert len(hollow[0]["data"]["values"]) == 6
+
+
+def test_the_chart_of_accuracies_has_the_numbers_of_the_table_beside_it() -> None:
+    own = entry()
+    columns = table([own], "accuracy").columns
+    # Right on every pair whose content word was swapped, on nine of twelve others.
+    swaps = pl.col("suite").eq("stress/spelling") & pl.col("edit").eq("adjacent") & pl.col("target").eq("content")
+    frame = own.run.predictions.with_columns(
+        pl.when(swaps)
+        .then(pl.col("label") == label)
+        .otherwise(pl.col(f"p_{label}"))
+        .cast(pl.Float64)
+        .alias(f"p_{label}")
+        for label in LABELS
+    )
+    run = Run(own.run.header, frame)
+    models = results_of(named([Entry(run, results(run))]))
+    row = next(row for row in (cost_chart(models) or pytest.fail("no chart")).rows if row.name.startswith("spelling"))
+    place = [title for titles in columns.values() for title in titles].index("spelling")
+    shown = next(each for each in paper_tables(models) if each.name == "accuracy").crossing.models["m"][place]
+    assert row.name == "spelling: swap, content word"
+    assert row.estimates["m"] == shown
+    assert row.estimates["m"].value == 1 != models["m"]["stress/spelling"]["overall"]["value"]
+
+
+def test_untouched_pairs_are_counted_once_however_many_were_made_of_each(entries: list[Entry]) -> None:
+    result = entries[0].results["suites"]["stress/ladder"]
+    assert (result["overall"]["n"], result["vs_control"]["control"]["n"]) == (5 * PAIRS, PAIRS)
+    assert result["vs_control"]["control"]["value"] == 0.75
+    share = result["errors"]["kinds"]["false neutral"]["vs_control"]["share"]["control"]
+    # The strong model errs on three of the twelve.
+    assert (share["n"], share["value"]) == (3, pytest.approx(1 / 3))
+
+
+def test_controls_with_the_same_rows_are_compared_once(entries: list[Entry]) -> None:
+    found = contrasts([each.run for each in entries])
+    controls = dict.fromkeys(each.suite for each in found if each.suite.endswith("#control"))
+    assert list(controls) == ["stress/word-overlap#control"]
+    assert {each.suite for each in found} >= {"stress/word-overlap", "stress/negation", "stress/ladder"}
 
 
 def test_bars_of_error_kinds_add_up(entries: list[Entry]) -> None:

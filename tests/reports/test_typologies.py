@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +12,7 @@ from rich.console import Console
 from acidtest.analysis.error_samples import Decisions
 from acidtest.analysis.error_typology import Typology, agreement, typology
 from acidtest.core.errors import FileError
+from acidtest.core.estimate import Estimate
 from acidtest.reports.typologies import agreement_tables, typology_chart, typology_tables, write_typology_chart
 
 
@@ -80,3 +82,20 @@ def test_charts_are_written_by_ending(tmp_path: Path) -> None:
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(FileError, match=r"c.pdf: the ending .pdf says no picture; use .svg or .png"):
         write_typology_chart(sorted_errors(), tmp_path / "c.pdf")
+
+
+def test_prefilled_categories_are_not_said_to_be_peoples() -> None:
+    found = typology(decisions(("negation", "negation"), ("unknown", "unknown")))
+    lines = shown(typology_tables(found))
+    assert lines[0] == "errors.tsv 2 errors, prefilled"
+    assert lines[1] == "category proposed share 95 % interval matched mismatched"
+    assert "prefilled with the proposals; nobody has changed one yet" in lines
+    assert not any("kept" in line or "sorted" in line for line in lines)
+    assert "as proposed by rules" in str(typology_chart(found))
+    assert found.to_json()["prefilled"] is True
+
+
+def test_a_kappa_just_below_0_has_no_sign() -> None:
+    found = agreement(*[decisions(("unknown", "negation"), ("unknown", "unknown"))] * 2)
+    lines = shown(agreement_tables(replace(found, kappa=Estimate(0.17, -0.004, -0.25))))
+    assert "Cohen's kappa 0.17 (0.00 to −0.25)" in lines

@@ -108,9 +108,11 @@ def _untouched(suites: Sequence[str]) -> str:
     """Where a sample comes from when nobody has said, where that is not the suites as they were asked; else nothing."""
     own = [name for name in suites if name.endswith(CONTROL)]
     others = [name for name in suites if not name.endswith(CONTROL)]
+    if not own:
+        return ""
     also = f" and from {', '.join(others)}" if others else ""
-    told = f"Drawn from the untouched pairs ({', '.join(own)}){also}; --suite {own[0].removesuffix(CONTROL)} draws from"
-    return f"{told} changed ones." if own else ""
+    named = own[0].removesuffix(CONTROL)
+    return f"Drawn from the untouched pairs ({', '.join(own)}){also}; for changed ones: --suite {named}"
 
 
 def _only(sources: Sequence[Path]) -> Path:

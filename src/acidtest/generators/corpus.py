@@ -16,7 +16,6 @@ from acidtest.core.suite import COLUMNS, CONTROL, Argument, Card, Kind, Suite
 from acidtest.sources.starter import starter_pairs
 from acidtest.suites.catalogue import Request
 
-
 _WORKING = ("variant", "changed", "sentence", "number", "start", "order")
 """Columns that are needed on the way to a suite."""
 
@@ -83,8 +82,14 @@ def derived(
 
 
 def renamed(pairs: Suite, taken: Collection[str]) -> Suite:
-    """The pairs with ``source_`` before the names of columns that a suite made from them needs for itself."""
-    names = {name: f"source_{name}" for name in pairs.card.columns if name in taken}
+    """The pairs with ``source_`` before the names of columns that a suite made from them needs for itself.
+
+    A corpus that has ``source_<name>``, too, was made so itself: that one becomes ``source_source_<name>``.
+    """
+    names = dict[str, str]()
+    for name in (name for name in pairs.card.columns if name in taken):
+        while name in pairs.card.columns and name not in names:
+            names[name] = name = f"source_{name}"
     if not names:
         return pairs
     card = replace(

@@ -215,5 +215,7 @@ def _with_interval(value: Estimate) -> str:
 def _kappa(value: Estimate) -> str:
     if not value.known:
         return f"{NONE} ({value.note})"
-    within = f"{value.low:.2f} to {value.high:.2f}" if value.low == value.low else value.note
-    return f"{value.value:.2f} ({within})".replace("-", "−")
+    # Adding 0 turns a rounded −0.00 into 0.00.
+    shown, low, high = (f"{round(number, 2) + 0.0:.2f}" for number in (value.value, value.low, value.high))
+    within = f"{low} to {high}" if value.low == value.low else value.note
+    return f"{shown} ({within})".replace("-", "−")

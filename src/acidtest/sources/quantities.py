@@ -41,7 +41,7 @@ _DIGITS = r"(?P<digits>\d{1,3}(?:,\d{3})+|\d+)(?P<decimals>\.\d+)?"
 _NUMBER = re.compile(
     rf"(?<![\w.,:/^~'’$£€¥₹%+=*#–—−-])(?:{_SIGN}?{_DIGITS}|(?P<words>(?i:{number_words.PATTERN})))"
     r"(?![\w/:^'’$£€¥₹+=*–—−-])(?!\s*[–—−:×x]\s*\d)(?!\s?/)(?![.,]\d)"
-    r"(?P<after>%| ?percent\b| ?per cent\b| (?:hundred|thousand|million|billion|trillion)\b)?"
+    r"(?P<after>%| ?percent\b| ?per cent\b| (?:thousand|million|billion|trillion)\b)?"
 )
 _WORD = re.compile(r"[A-Za-z]+(?:[.'’-][A-Za-z]+)*\.?|\d[\d,.:]*|\S")
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
@@ -283,8 +283,8 @@ class _Surroundings:
         if len(self.before) < 2:
             return ""
         earlier, word = (part.lower() for part in self.before[-2:])
-        numbered = earlier[0].isdigit() or earlier in ("percent", "%") or earlier in _listed("unit")
-        if word[0].isdigit() or (word == "and" and earlier[0].isdigit()):
+        numbered = _ends_number(earlier) or earlier in ("percent", "%") or earlier in _listed("unit")
+        if _ends_number(word) or (word == "and" and _ends_number(earlier)):
             return "list"
         if word in ("to", "by") and (numbered or "from" in self.before[-4:]):
             return "range"
@@ -303,7 +303,7 @@ class _Surroundings:
         kind = _listed("after").get(word.lower())
         if kind:
             return kind
-        if word in ("to", "by", "or") and re.match(r"[$£€\d]", self.after[1]):
+        if word in ("to", "by", "or") and _is_number(self.after[1]):
             return "range"
         if self._goes_on(self.after):
             return "list"
@@ -381,6 +381,10 @@ class _Surroundings:
 
 def _is_number(word: str) -> bool:
     return word[0] in "0123456789$£€" or number_words.number_from_words(word.rstrip(".")) is not None
+
+
+def _ends_number(word: str) -> bool:
+    return _is_number(word) or word in ("hundred", "thousand", "million", "billion", "trillion")
 
 
 def _is_plural(word: str) -> bool:

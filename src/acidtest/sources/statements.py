@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from pathlib import Path
 import polars as pl
 
 from acidtest.core.blocks import utf8_text
-from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.errors import AcidtestError
 from acidtest.core.files import read_bytes
 from acidtest.core.suite import Kind, Suite, visit_batches
 from acidtest.core.tables import Table, read_table, stem
@@ -88,27 +89,44 @@ def statements(source: Suite | Path | None, *, entities: bool = False, faithful:
 def is_aqua(path: Path) -> bool:
     """Whether a file holds AQuA-RAT problems: JSON lines with question, options, rationale and correct."""
     opened = gzip.open if path.suffix == ".gz" else open
-    with suppress(OSError, ValueError), opened(path, "rb") as file:
+    # What is wrong with a corrupt file, its reader says.
+    with suppress(OSError, EOFError, zlib.error, ValueError, RecursionError), opened(path, "rb") as file:
         first = json.loads(file.readline(_PEEK))
         return isinstance(first, dict) and set(first) >= _AQUA
     return False
 
 
+def is_prose(path: Path) -> bool:
+    """Whether a file that cannot be read as pairs is a text: a ``.txt`` that does not begin as a table does."""
+    if not re.search(r"\.txt(\.gz)?$", path.name.lower()):
+        return False
+    text = _text(path).lstrip()
+    return bool(text) and "\t" not in text.partition("\n")[0] and not text.startswith("{")
+
+
+def pairs_or_path(path: Path) -> Suite | Path:
+    """The pairs of an NLI file, or the path itself where it holds problems or a text."""
+    if is_aqua(path):
+        return path
+    try:
+        return corpus(path).suite
+    except AcidtestError:
+        if not is_prose(path):
+            raise
+        return path
+
+
 def _sentences(source: Suite | Path | None, *, faithful: bool) -> tuple[Statements, bool]:
     """Every sentence of a source, and whether it is AQuA-RAT."""
     if source is None:
-        given = starter.starter_sentences()
-        return Statements(given, starter.NAME, {"genre": "factor"}, licence="Apache-2.0"), False
-    if isinstance(source, Suite):
-        return _of_pairs(source), False
-    if is_aqua(source):
-        return _of_problems(read_table(source), faithful=faithful), True
-    try:
-        return _of_pairs(corpus(source).suite), False
-    except AcidtestError:
-        if not re.search(r"\.txt(\.gz)?$", source.name.lower()):
-            raise
-        return _of_text(source), False
+        own = starter.starter_sentences()
+        return Statements(own, starter.NAME, {"genre": "factor"}, licence="Apache-2.0"), False
+    given = pairs_or_path(source) if isinstance(source, Path) else source
+    if isinstance(given, Suite):
+        return _of_pairs(given), False
+    if is_aqua(given):
+        return _of_problems(read_table(given), faithful=faithful), True
+    return _of_text(given), False
 
 
 def _of_pairs(pairs: Suite) -> Statements:
@@ -171,16 +189,14 @@ def _sentence_counts(texts: pl.Series) -> pl.Series:
 
 def _of_text(path: Path) -> Statements:
     """The sentences of a text: of its paragraphs where empty lines part them, else of its lines."""
-    content = read_bytes(path)
-    text = utf8_text(path, content).decode().replace("\r\n", "\n")
-    if not text.strip():
-        raise FileError(path, "holds nothing; copy or write it again")
-    if "\t" in text.partition("\n")[0] or text.lstrip().startswith("{"):
-        # It is meant as a table: say what is wrong with it.
-        corpus(path)
+    text = _text(path)
     parts = re.split(r"\n\s*\n", text) if re.search(r"\n\s*\n", text.strip()) else text.split("\n")
     frame = pl.DataFrame({"sentence": [" ".join(part.split()) for part in parts]})
     return Statements(_split(frame), stem(path))
+
+
+def _text(path: Path) -> str:
+    return utf8_text(path, read_bytes(path)).decode().replace("\r\n", "\n")
 
 
 def _split(texts: pl.DataFrame) -> pl.DataFrame:

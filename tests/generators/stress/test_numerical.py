@@ -229,9 +229,9 @@ def test_columns_of_the_corpus_named_like_ours_become_those_of_the_source(tmp_pa
         frame = suite.frame.collect()
         names = ("quantity", "change", "new_quantity", "sentence", "form")
         assert {name: frame[f"source_{name}"][0] for name in names} == dict(
-            zip(names, ("q", "c", "n", "s", "sf"), strict=True)
+            zip(names, ("q", "c", "n", "s", "f"), strict=True)
         )
-        assert frame["source_source_form"].to_list() == ["f"] * 9
+        assert frame["source_source_form"].to_list() == ["sf"] * 9
         assert frame["form"].to_list() == ["digits"] * 9
 
 

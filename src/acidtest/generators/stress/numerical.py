@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -12,7 +13,7 @@ import polars as pl
 
 from acidtest.core.digests import digests, hexadecimal
 from acidtest.core.draws import Draws
-from acidtest.core.errors import AcidtestError
+from acidtest.core.errors import AcidtestError, NothingToMakeError
 from acidtest.core.logs import log
 from acidtest.core.suite import Argument, Card, Kind, Suite, completed
 from acidtest.generators.corpus import renamed
@@ -27,7 +28,7 @@ from acidtest.sources.quantities import (
     quantities,
     with_number,
 )
-from acidtest.sources.statements import Statements, statements
+from acidtest.sources.statements import Statements, pairs_or_path, statements
 from acidtest.suites.catalogue import Request, generator
 
 VERSION = 1
@@ -48,12 +49,17 @@ class _Changeable:
 
     sentence: str
     quantity: Quantity
-    pools: Sequence[Sequence[Decimal]]
-    """Other numbers, to be bounded so that the sentence is entailed: a pool is drawn first, then a number of it."""
+    number: Decimal
+    """Another number, to be bounded so that the sentence entails it."""
     false_pools: Sequence[Sequence[Decimal]]
-    """Other numbers that contradict the sentence as they are."""
-    bounds: Sequence[Bound]
+    """Numbers that contradict the sentence as they are: a pool is drawn first, then a number of it."""
+    false_bounds: Sequence[Bound]
     """What contradicts the sentence when it stands before the quantity itself."""
+
+    @property
+    def bound(self) -> Bound:
+        """What the sentence entails before the other number."""
+        return _bound(self.quantity, self.number)
 
     def text(self, number: Decimal, bound: Bound | None = None) -> str:
         """The sentence with another number."""
@@ -75,7 +81,8 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
     ``entities`` asks them to name a person, place or organisation. ``faithful`` takes every sentence with a whole
     number and replaces its first digit, as the released script did.
     """
-    source = renamed(request.source, _COLUMNS) if isinstance(request.source, Suite) else request.source
+    source = pairs_or_path(request.source) if isinstance(request.source, Path) else request.source
+    source = renamed(source, (*_COLUMNS, "sentence")) if isinstance(source, Suite) else source
     found = statements(source, entities=entities, faithful=faithful)
     for reason, number in found.drops.iter_rows():
         log.info("%s: %s left out: %s", found.name, f"{number:,}", reason)
@@ -106,7 +113,7 @@ def _chosen(found: Statements, request: Request) -> pl.DataFrame:
     """All premises, or ``n`` of them drawn with the seed, in order."""
     have = found.frame.height
     if have == 0:
-        raise AcidtestError(f"{found.name!r} has no sentence whose quantity can be changed; add -v to see why")
+        raise NothingToMakeError(f"{found.name!r} has no sentence whose quantity can be changed; add -v to see why")
     if request.n is None or request.n == have or (request.n > have and request.at_most):
         return found.frame
     if request.n > have:
@@ -124,7 +131,7 @@ def _rows(sentences: pl.Series, draws: Draws, *, faithful: bool) -> Iterator[dic
     bits = {slot: draws.bits(keys, slot).tolist() for slot in _SLOTS}
     for row, (sentence, group) in enumerate(zip(sentences, hexadecimal(keys), strict=True)):
         own = {slot: column[row] for slot, column in bits.items()}
-        told = _as_released(sentence) if faithful else _changeable(sentence, own)
+        told = _as_released(sentence, own) if faithful else _changeable(sentence, own)
         facts = {"group": group, "form": told.quantity.form, "quantity": told.quantity.text}
         for pair in _pairs(told, own):
             yield pair | facts
@@ -132,25 +139,26 @@ def _rows(sentences: pl.Series, draws: Draws, *, faithful: bool) -> Iterator[dic
 
 def _changeable(sentence: str, bits: Bits) -> _Changeable:
     quantity = _drawn([quantity for quantity in quantities(sentence) if not quantity.problem], bits["quantity"])
-    pools = [pool for higher in (False, True) if (pool := alternatives(quantity, higher=higher))]
+    lower, higher = (alternatives(quantity, higher=higher) for higher in (False, True))
+    pools = [pool for pool in (lower, higher) if pool]
+    number = _drawn(_drawn(pools, bits["pool"]), bits["number"])
     # Who has five apples has three, too; who paid $5 did not pay $3.
-    counts = quantity.form in ("digits", "words")
-    # "Less than two men" would be one man, or none.
-    return _Changeable(sentence, quantity, pools, pools[-1:] if counts else pools, _BOUNDS[: 1 + (quantity.value > 2)])
+    false_pools = [pool for pool in pools if pool is higher or not _counts(quantity)]
+    # Two can be bounded from above alone, and most sentences count two: any other bound here would tell the label.
+    return _Changeable(sentence, quantity, number, false_pools, (_bound(quantity, number),))
 
 
-def _as_released(sentence: str) -> _Changeable:
+def _as_released(sentence: str, bits: Bits) -> _Changeable:
     """The first whole number with its first digit replaced by another from 1 to 8."""
     quantity = first_integer(sentence)
-    pools = [digit_alternatives(quantity)]
-    return _Changeable(sentence, quantity, pools, pools, _BOUNDS)
+    pool = digit_alternatives(quantity)
+    return _Changeable(sentence, quantity, _drawn(pool, bits["number"]), [pool], _BOUNDS)
 
 
 def _pairs(told: _Changeable, bits: Bits) -> Iterator[dict[str, str]]:
     """The entailed pair, the contradicted one, and the entailed one flipped."""
-    number = _drawn(_drawn(told.pools, bits["pool"]), bits["number"])
-    bound: Bound = "more than" if number < told.quantity.value else "less than"
-    bounded, new = told.text(number, bound), changed(told.quantity, number)
+    bound, new = told.bound, changed(told.quantity, told.number)
+    bounded = told.text(told.number, bound)
     rests_on = _certainty(told.quantity, bound, exact="less than")
     yield _row(told.sentence, bounded, "entailment", bound, new) | {"certainty": rests_on}
     yield _contradiction(told, bits)
@@ -158,12 +166,13 @@ def _pairs(told: _Changeable, bits: Bits) -> Iterator[dict[str, str]]:
 
 
 def _contradiction(told: _Changeable, bits: Bits) -> dict[str, str]:
-    """With equal chances another number, or a bound before the same."""
-    if _drawn((True, False), bits["contradiction"]):
+    """With equal chances another number, where there is one, or a bound before the same."""
+    by_number = _drawn((True, False), bits["contradiction"])
+    if by_number and told.false_pools:
         number = _drawn(_drawn(told.false_pools, bits["other pool"]), bits["other number"])
         pair = _row(told.sentence, told.text(number), "contradiction", "other number", changed(told.quantity, number))
         return pair | {"certainty": "same-event"}
-    bound = _drawn(told.bounds, bits["bound"])
+    bound = _drawn(told.false_bounds, bits["bound"])
     same = with_number(told.sentence, told.quantity, told.quantity.text, bound)
     pair = _row(told.sentence, same, "contradiction", bound, told.quantity.text)
     return pair | {"certainty": _certainty(told.quantity, bound, exact="more than")}
@@ -171,7 +180,16 @@ def _contradiction(told: _Changeable, bits: Bits) -> dict[str, str]:
 
 def _certainty(quantity: Quantity, bound: Bound, *, exact: Bound) -> str:
     """What a label rests on: "two men walk" says there are no more only if the sentences tell of the same event."""
-    return "same-event" if quantity.opens_clause and bound == exact else "logical"
+    return "same-event" if bound == exact and (quantity.opens_clause or _counts(quantity)) else "logical"
+
+
+def _counts(quantity: Quantity) -> bool:
+    """Whether it may be read as "at least": five apples, but not $5, 5 percent or 5.5 miles."""
+    return quantity.form in ("digits", "words")
+
+
+def _bound(quantity: Quantity, number: Decimal) -> Bound:
+    return "more than" if number < quantity.value else "less than"
 
 
 def _row(premise: str, hypothesis: str, label: str, change: str, new: str) -> dict[str, str]:

@@ -29,8 +29,11 @@ Target = Literal["any", "content", "function"]
 
 _COLUMNS: dict[str, Kind] = {"edit": "factor", "target": "factor", "word": "text", "misspelling": "text"}
 _TREES = ("hypothesis_parse", "hypothesis_binary_parse")
-_BLOCK = 1 << 13
-"""Pairs worked on at a time; no row depends on it. Calls cost more in smaller blocks, memory in larger ones."""
+_BLOCK = 7_000
+"""Pairs worked on at a time; no row depends on it.
+
+With fewer, calls cost more than work; with more, malloc gives its memory back after a block and has to get it again.
+"""
 
 # Naik et al. (2018), table 8.
 _PUBLISHED: tuple[tuple[Edit, Target], ...] = (
