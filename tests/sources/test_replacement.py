@@ -56,7 +56,8 @@ def test_plurals_are_regular_or_looked_up(noun: str, expected: str) -> None:
     ("adjective", "comparative", "superlative"),
     [
         ("old", "older", "oldest"), ("large", "larger", "largest"), ("happy", "happier", "happiest"),
-        ("big", "bigger", "biggest"), ("good", "better", "best"), ("worst", "worst", "worst"), ("expensive", "more expensive", "most expensive"),
+        ("big", "bigger", "biggest"), ("good", "better", "best"), ("worst", "worst", "worst"),
+        ("expensive", "more expensive", "most expensive"),
         ("narrow", "narrower", "narrowest"), ("thin", "thinner", "thinnest"),
         ("unhappy", "more unhappy", "most unhappy"),
     ],
