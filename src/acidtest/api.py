@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError, FileError, NothingToMakeError, UnknownNameError
 from acidtest.core.files import write_text
-from acidtest.core.logs import log
+from acidtest.core.logs import log, stage
 from acidtest.core.model import ChecksSuites, Model, completed, model_from_spec
 from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL, Suite
@@ -183,6 +183,7 @@ def chosen_suites(
             own = {option: value for option, value in arguments.items() if option in SUITES[name].options}
             corpus = source if name in made_from else None
             for each, told in _combinations(own):
+                stage("making %s", name)
                 try:
                     suite = generate(name, source=corpus, seed=seed, arguments=each, reading=reading)
                 except NothingToMakeError as error:
@@ -366,13 +367,17 @@ def report(
 
     several = [runs] if isinstance(runs, str | Path | Finished) else runs
     entries = _entries(several)
+    if len(entries) > 1:
+        stage("comparing %d runs", len(entries))
     output = _own_page(output)
     found, why = differences([entry.run for entry in entries], every_factor=False)
     leaks = [leak.to_json() for leak in contaminations([entry.run for entry in entries], reference=reference)]
+    stage("writing %s", output)
     write_text(output, page(entries, contrasts=found, not_compared=why, contamination=leaks))
     if tables is not None:
         exports.write_tables(entries, found, tables, leaks=leaks)
     if plots is not None:
+        stage("drawing the charts in %s", plots)
         exports.write_plots(entries, found, plots)
     return output
 

@@ -17,7 +17,7 @@ import polars as pl
 from acidtest.core.draws import key
 from acidtest.core.errors import FileError
 from acidtest.core.files import Lock, read_versioned, write_json, write_text
-from acidtest.core.logs import kept, log
+from acidtest.core.logs import kept, log, stage
 from acidtest.core.model import Model
 from acidtest.core.run import HEADER, JOURNAL, PREDICTIONS, Header, ModelFacts, Run
 from acidtest.core.suite import Suite
@@ -138,6 +138,7 @@ def _evaluated(job: Job, header: Header, folder: Path, progress: Progress | None
 
 def _written(made: Run, folder: Path, timings: dict[str, float]) -> Finished:
     start = time.perf_counter()
+    stage("analysing the answers of %s", made.header.model.name)
     computed = results(made)
     timings["analysis"] = time.perf_counter() - start
     rounded = {name: round(seconds, 3) for name, seconds in timings.items()}
@@ -147,6 +148,7 @@ def _written(made: Run, folder: Path, timings: dict[str, float]) -> Finished:
     made.write_predictions(folder)
     write_json(folder / RESULTS, computed)
     finished = Finished(folder, made, computed)
+    stage("writing the report")
     _write_report(finished)
     made.write_header(folder)
     (folder / JOURNAL).unlink(missing_ok=True)

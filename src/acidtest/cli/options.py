@@ -6,7 +6,8 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -40,6 +41,8 @@ LabelMap = Annotated[
     str | None, typer.Option("--label-map", help="For files: theirs=ours, such as 0=entailment,1=non-entailment.")
 ]
 
+_PATIENCE = 2.0
+
 OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Context settings of a command that passes suite options such as ``--words`` on."""
 
@@ -51,7 +54,22 @@ def set_up_logging(verbose: int, quiet: bool) -> None:
     handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
     handler.setLevel(level)
     log.handlers = [handler]
-    log.setLevel(level)
+    if not verbose and not quiet:
+        log.handlers.append(Stages())
+    log.setLevel(min(level, logging.INFO))
+
+
+class Stages(logging.Handler):
+    """What is being done, a line for each stage that begins when a command has run for more than two seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(logging.INFO)
+        self._clock, self._start = clock, clock()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a stage."""
+        if getattr(record, "stage", False) and self._clock() - self._start > _PATIENCE:
+            sys.stderr.write(f"{record.getMessage()} …\n")
 
 
 def console() -> Console:

@@ -28,3 +28,8 @@ def kept(path: str | Path) -> Iterator[None]:
         log.setLevel(level)
         log.removeHandler(handler)
         handler.close()
+
+
+def stage(text: str, *arguments: object) -> None:
+    """Say what is being done now, for whoever waits: logged as information, and shown when it takes long."""
+    log.info(text, *arguments, extra={"stage": True})
