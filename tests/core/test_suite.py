@@ -116,3 +116,11 @@ def test_a_streamed_frame_is_filtered_cut_and_projected_like_any_other() -> None
     assert frame.filter(pl.col("b") == "y").head(2).collect()["a"].to_list() == ["1", "3"]
     assert frame.select("b").tail(2).collect()["b"].to_list() == ["x", "y"]
     assert frame.select(pl.len()).collect().item() == 10
+
+
+def test_rows_picked_from_a_batch_can_be_given_room_of_their_own() -> None:
+    from acidtest.core.streams import compacted
+
+    frame = pl.DataFrame({"a": ["x" * 1000] * 50, "b": pl.Series([None, 2] * 25, dtype=pl.UInt32)})
+    assert compacted(frame.head(3)).equals(frame.head(3))
+    assert compacted(frame.head(3)).schema == frame.schema

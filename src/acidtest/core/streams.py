@@ -30,3 +30,8 @@ def streamed(blocks: Callable[[Sequence[str]], Iterator[pl.DataFrame]], schema: 
                 return
 
     return register_io_source(source, schema=dict(schema), is_pure=True)
+
+
+def compacted(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame in room of its own: rows picked from a batch otherwise keep all the texts of the batch alive."""
+    return pl.DataFrame(frame.to_dict(as_series=False), schema=frame.schema)

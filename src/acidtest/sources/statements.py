@@ -21,7 +21,8 @@ import polars as pl
 from acidtest.core.blocks import utf8_text
 from acidtest.core.errors import AcidtestError
 from acidtest.core.files import read_bytes
-from acidtest.core.suite import Kind, Suite, visit_batches
+from acidtest.core.streams import compacted, visit_batches
+from acidtest.core.suite import Kind, Suite
 from acidtest.core.tables import Table, read_table, stem
 from acidtest.sources import starter
 from acidtest.sources.corpora import corpus
@@ -136,7 +137,7 @@ def _of_pairs(pairs: Suite) -> Statements:
 
     def look(batch: pl.DataFrame) -> None:
         both = pl.concat(batch.select(pl.col(side).alias("sentence"), *told) for side in ("premise", "hypothesis"))
-        found.append(both.filter(pl.col("sentence").str.contains(MENTION)))
+        found.append(compacted(both.filter(pl.col("sentence").str.contains(MENTION))))
         left_out["text without a number"] += both.height - found[-1].height
 
     visit_batches(pairs.frame.select("premise", "hypothesis", *told), look)

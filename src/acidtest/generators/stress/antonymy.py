@@ -10,7 +10,8 @@ import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
-from acidtest.core.suite import PARSES, Kind, Suite, visit_batches
+from acidtest.core.streams import compacted, visit_batches
+from acidtest.core.suite import PARSES, Kind, Suite
 from acidtest.generators.corpus import corpus, derived
 from acidtest.generators.stress.distraction import CITATION
 from acidtest.sources.antonyms import Wsd, turned
@@ -21,6 +22,8 @@ from acidtest.suites.catalogue import Request, generator
 
 NAME = "stress/antonymy"
 VERSION = 1
+
+_TOGETHER = 1 << 12
 
 COLUMNS: dict[str, Kind] = {"word": "text", "antonym": "text", "pos": "factor", "side": "factor", "place": "factor"}
 
@@ -81,7 +84,11 @@ class _Found:
         return pl.concat(self._parts)
 
     def look(self, batch: pl.DataFrame) -> None:
-        """Take the sentences of some pairs."""
+        """Take the sentences of some pairs, not too many at once: tokens and tags take far more room than text."""
+        for part in batch.iter_slices(_TOGETHER):
+            self._take(part)
+
+    def _take(self, batch: pl.DataFrame) -> None:
         rows = pl.concat([_sentences(batch, side) for side in ("premise", "hypothesis")])
         rows = rows.with_columns(key=pl.Series(digests(rows["sentence"])))
         rows = rows.unique("key", keep="first", maintain_order=True).filter(
@@ -90,7 +97,7 @@ class _Found:
         self._seen = np.union1d(self._seen, rows["key"].to_numpy())
         opposites, left_out = turned(rows["sentence"], wsd=self.wsd, tagger=self.tagger, draws=self.draws)
         self.left_out.update(left_out)
-        self._parts.append(rows.drop("key")[opposites["text"]].hstack(opposites.drop("text")))
+        self._parts.append(compacted(rows.drop("key")[opposites["text"]].hstack(opposites.drop("text"))))
 
 
 def _sentences(batch: pl.DataFrame, side: str) -> pl.DataFrame:

@@ -35,6 +35,7 @@ VERSION = 1
 NAME = "stress/numerical"
 
 _COLUMNS: dict[str, Kind] = {"change": "factor", "form": "factor", "quantity": "text", "new_quantity": "text"}
+_TOGETHER = 1 << 12
 _SLOTS = ("quantity", "pool", "number", "contradiction", "bound", "other pool", "other number")
 _BOUNDS: tuple[Bound, ...] = ("more than", "less than")
 
@@ -87,7 +88,12 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
     for reason, number in found.drops.iter_rows():
         log.info("%s: %s left out: %s", found.name, f"{number:,}", reason)
     premises = _chosen(found, request)
-    rows = pl.DataFrame(list(_rows(premises["sentence"], Draws(request.seed, NAME), faithful=faithful)))
+    draws = Draws(request.seed, NAME)
+    # Part by part, because a row takes much less room in a frame than as a dictionary.
+    rows = pl.concat(
+        pl.DataFrame(list(_rows(part["sentence"], draws, faithful=faithful)))
+        for part in premises.iter_slices(_TOGETHER)
+    )
     # What the corpus tells of a sentence, once for each of its three rows.
     told = premises.drop("sentence").select(pl.all().repeat_by(3).explode())
     arguments: dict[str, Argument] = {"from": found.name}
