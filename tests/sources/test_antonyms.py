@@ -71,7 +71,7 @@ def test_the_sense_goes_by_what_the_word_is_said_of() -> None:
 
 def test_an_article_and_capitals_follow() -> None:
     assert changes("Anna is an honest teacher.") == ["Anna is a dishonest teacher."]
-    assert changes("THE SOUP WAS COLD.") in ([], ["THE SOUP WAS HOT."])
+    assert changes("THE SOUP WAS COLD.") == ["THE SOUP WAS HOT."]
 
 
 def test_every_packaged_opposite_is_an_antonym_of_that_sense_in_wordnet_and_has_a_known_place() -> None:

@@ -21,7 +21,7 @@ from acidtest.core import blocks
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.streams import streamed
 
-HELD = 48 << 20
+HELD = 12 << 20
 """How many bytes of rows are held in memory; with more, all are on disk."""
 
 Schema = Mapping[str, Any]
