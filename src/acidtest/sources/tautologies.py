@@ -19,6 +19,10 @@ _FINAL = ".!?,;:…。！？"
 _SPACE = " \t\n\r\f\v\u00a0"
 # "in the U.S." and "at 9 a.m." end in a period that is part of the word.
 _ABBREVIATED = r"(?:\b(?:\p{L}\.){2,}|\b(?:etc|Inc|Corp|Co|Ltd|Jr|Sr|Mr|Mrs|Ms|Dr|St|Ave|Rd|vs|Mt|Ph\.D)\.)\s*$"
+# Where a Penn tree can go on: before its final punctuation, or else the brackets that close sentence and root.
+_END_OF_SENTENCE = r"((?:\s*\([.,:] [^\s()]+\))+\)*\s*|\)\)\s*)$"
+_TAIL = 80
+"""How many characters of a tree are looked at for its end: much faster than all of them."""
 _BREAK = (
     r",? ((?:in|on|at|by|for|from|with|without|under|over|after|before|during|since|while|when|where|although|because|"
     r"until|between|among|behind|beside|near|into|onto|through|across)\b)"
@@ -93,21 +97,21 @@ class Insertion:
         """The Penn tree of ``text`` with the tautology's among the parts of the sentence; null but at the end."""
         if self.place != "end":
             return pl.lit(None, dtype=pl.String)
-        taut = _literal(self.tautology.parse)
-        added = f" (CC and) {taut}" * self.repetitions
-        before_period = parse.str.replace(r"((?:\s*\([.,:] [^\s()]+\))+\)*\s*)$", added + "${1}")
-        last = parse.str.replace(r"(\)\)\s*)$", added + "${1}")
-        return self._only_whole(pl.when(_ends_in_punctuation(text)).then(before_period).otherwise(last), text)
+        end = parse.str.tail(_TAIL).str.extract(_END_OF_SENTENCE)
+        added = f" (CC and) {self.tautology.parse}" * self.repetitions
+        return self._only_whole(pl.concat_str(parse.str.strip_suffix(end), pl.lit(added), end).fill_null(parse), text)
 
     def binary_parse(self, parse: pl.Expr, text: pl.Expr) -> pl.Expr:
         """The binary tree of ``text`` with the tautology's; null but at the end."""
         if self.place != "end":
             return pl.lit(None, dtype=pl.String)
         tree = _right_branching([f"( and {self.tautology.binary_parse} )"] * self.repetitions)
-        added = _literal(tree)
-        before_period = parse.str.replace(r" ([.!?,;:…]+)((?: \))*\s*)$", f" ( {added} ${{1}} )${{2}}")
+        marked = parse.str.strip_chars_end(")" + _SPACE)
+        before = marked.str.strip_chars_end(_FINAL)
+        mark, closing = marked.str.strip_prefix(before), parse.str.strip_prefix(marked)
+        joined = pl.concat_str(before, pl.lit(f"( {tree} "), mark, pl.lit(" )"), closing)
         last = pl.concat_str(pl.lit("( "), parse, pl.lit(f" {tree} )"))
-        return self._only_whole(pl.when(_ends_in_punctuation(text)).then(before_period).otherwise(last), text)
+        return self._only_whole(pl.when(before.str.ends_with(" ") & (mark != "")).then(joined).otherwise(last), text)
 
     @property
     def _appended(self) -> str:
@@ -153,10 +157,6 @@ def _nonempty(text: pl.Expr, otherwise: pl.Expr) -> pl.Expr:
 def _literal(text: str) -> str:
     """A text as a replacement that stands for itself, where ``$`` would mean a group."""
     return text.replace("$", "$$")
-
-
-def _ends_in_punctuation(text: pl.Expr) -> pl.Expr:
-    return _body(text) != text.str.strip_chars_end(_SPACE)
 
 
 def _uncapitalised(text: pl.Expr) -> pl.Expr:
