@@ -71,22 +71,25 @@ def run(
     """
     set_up_logging(verbose, quiet)
     specs = list(dict.fromkeys(model or [api.DEFAULT_MODEL]))
+    battery = api.Battery(
+        suites or api.STANDARD,
+        source=source,
+        limit=limit,
+        seed=seed,
+        arguments=suite_arguments(context, suites or api.STANDARD),
+        reading=api.Reading.parsed(columns, label_map),
+    )
     done = []
     for spec in specs:
         with ProgressBar(spec, quiet=quiet) as progress:
             done.append(
                 api.run(
                     spec,
-                    suites or api.STANDARD,
-                    source=source,
+                    battery,
                     output=api.folder_for(spec, output, len(specs)),
-                    limit=limit,
-                    seed=seed,
                     collapse=collapse,
                     batch_size=batch_size,
                     fresh=fresh,
-                    arguments=suite_arguments(context, suites or api.STANDARD),
-                    reading=api.Reading.parsed(columns, label_map),
                     progress=progress,
                 )
             )

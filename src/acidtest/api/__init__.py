@@ -1,0 +1,106 @@
+"""The verbs of acidtest, in Python as on the command line. Wiring only: every step lives elsewhere.
+
+What one verb needs is imported when it is called, so that the program starts quickly.
+"""
+
+from acidtest.api.batteries import (
+    STANDARD,
+    Arguments,
+    Battery,
+    Reading,
+    chosen_suites,
+    generate,
+    load,
+    means,
+    save,
+    suites,
+)
+from acidtest.api.evaluations import (
+    DEFAULT_MODEL,
+    RUNS,
+    AnyRun,
+    folder_for,
+    run,
+    run_of,
+    score,
+)
+from acidtest.api.reporting import (
+    compare,
+    comparison_report,
+    comparison_tables,
+    contamination_tables,
+    contaminations,
+    differences,
+    joint_report,
+    report,
+    scorecard,
+)
+from acidtest.api.resources import (
+    fetch,
+    sources,
+)
+from acidtest.api.studies import (
+    agreement_tables,
+    antonym_tables,
+    antonym_types,
+    antonyms,
+    audit,
+    audit_table,
+    error_agreement,
+    error_sample,
+    error_typology,
+    type_tables,
+    typology_plot,
+    typology_tables,
+    words,
+)
+from acidtest.runs import REPORT, Finished, finished_run
+from acidtest.suites.catalogue import Generator
+
+__all__ = [
+    "DEFAULT_MODEL",
+    "REPORT",
+    "RUNS",
+    "STANDARD",
+    "AnyRun",
+    "Arguments",
+    "Battery",
+    "Finished",
+    "Generator",
+    "Reading",
+    "agreement_tables",
+    "antonym_tables",
+    "antonym_types",
+    "antonyms",
+    "audit",
+    "audit_table",
+    "chosen_suites",
+    "compare",
+    "comparison_report",
+    "comparison_tables",
+    "contamination_tables",
+    "contaminations",
+    "differences",
+    "error_agreement",
+    "error_sample",
+    "error_typology",
+    "fetch",
+    "finished_run",
+    "folder_for",
+    "generate",
+    "joint_report",
+    "load",
+    "means",
+    "report",
+    "run",
+    "run_of",
+    "save",
+    "score",
+    "scorecard",
+    "sources",
+    "suites",
+    "type_tables",
+    "typology_plot",
+    "typology_tables",
+    "words",
+]

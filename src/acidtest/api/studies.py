@@ -1,0 +1,182 @@
+"""Closer looks: at training sets, at word lists, at what models get wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acidtest.api.batteries import Reading, load
+from acidtest.api.evaluations import AnyRun, run_of
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.logs import log
+from acidtest.core.suite import Suite
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import RenderableType
+
+    from acidtest.analysis.antonym_types import AntonymTypes
+    from acidtest.analysis.antonyms import Antonyms
+    from acidtest.analysis.audit import Audit
+    from acidtest.analysis.error_typology import Agreement, Typology
+    from acidtest.sources.frames import WordReport
+
+
+def audit(train: str | Path | Suite, *, faithful: bool = False, reading: Reading | None = None) -> Audit:
+    """What a training set teaches: how many of its pairs support and contradict each heuristic."""
+    from acidtest.analysis.audit import audit as audited
+
+    return audited(train if isinstance(train, Suite) else load(train, reading=reading), faithful=faithful)
+
+
+def audit_table(found: Audit) -> list[RenderableType]:
+    """An audit as a person reads it on a terminal, MultiNLI's counts beside it."""
+    from acidtest.reports import audits
+
+    return audits.audit_table(found)
+
+
+def antonyms(
+    runs: Sequence[AnyRun],
+    *,
+    train: str | Path | Suite | None = None,
+    output: str | Path | None = None,
+    reading: Reading | None = None,
+    seed: int = 0,
+) -> Antonyms:
+    """Which antonyms of stress/antonymy all models, some or none get right.
+
+    ``train`` counts them in the contradictions of a training set. ``output`` takes a table with a row for each pair and
+    a column ``type`` for a person to fill; types in a table that was there before are kept, also of pairs that these
+    runs do not have.
+    """
+    from acidtest.analysis.antonym_types import with_types
+    from acidtest.analysis.antonyms import antonyms as found_antonyms
+    from acidtest.core.tables import read_table, write_table
+
+    suite = train if train is None or isinstance(train, Suite) else load(train, reading=reading)
+    earlier = read_table(output) if output is not None and Path(output).exists() else None
+    found = found_antonyms([run_of(each) for each in runs], suite, seed=seed)
+    if output is not None:
+        table = with_types(found.pairs, earlier)
+        others = table.height - found.pairs.height
+        if others:
+            log.warning("%s: %s not in these runs kept, with the type somebody gave", output, _pairs_told(others))
+        write_table(table, output)
+    return found
+
+
+def antonym_types(table: str | Path) -> AntonymTypes:
+    """How the types that a person filled in are spread over easy and hard antonyms."""
+    from acidtest.analysis.antonym_types import antonym_types as found_types
+    from acidtest.core.tables import read_table
+
+    return found_types(read_table(table))
+
+
+def antonym_tables(found: Antonyms) -> list[RenderableType]:
+    """Easy and hard antonyms as a person reads them on a terminal."""
+    from acidtest.reports import antonyms as reported
+
+    return reported.antonym_tables(found)
+
+
+def type_tables(found: AntonymTypes) -> list[RenderableType]:
+    """Types of antonyms as a person reads them on a terminal."""
+    from acidtest.reports import antonyms as reported
+
+    return reported.type_tables(found)
+
+
+def words(
+    vocabulary: str | Path = "fresh",
+    train: str | Path | Suite | None = None,
+    *,
+    least: int = 50,
+    reading: Reading | None = None,
+) -> WordReport:
+    """What a vocabulary of HANS holds and, given a training set, which of its words are too rare there.
+
+    A vocabulary is ``fresh``, ``published`` or a TSV file. Every verb must occur ``least`` times in each frame its
+    lists put it in (McCoy et al. 2019, section 3.1), every adverb and subordinator in its place.
+    """
+    from acidtest.sources.frames import word_report
+
+    if least < 1:
+        raise AcidtestError(f"--least is a number from 1 on, not {least}")
+    if train is None and reading and (reading.columns or reading.label_map):
+        raise AcidtestError("--columns and --label-map say how to read --train, which is not given")
+    suite = train if train is None or isinstance(train, Suite) else load(train, reading=reading)
+    file = "" if train is None or isinstance(train, Suite) else str(train)
+    return word_report(str(vocabulary), suite, file=file, least=least)
+
+
+def error_sample(
+    run: AnyRun,
+    *,
+    output: str | Path | None = None,
+    suites: Sequence[str] = (),
+    n: int = 100,
+    by: Sequence[str] | None = None,
+    seed: int = 0,
+    prefill: bool = False,
+    fresh: bool = False,
+) -> pl.DataFrame:
+    """Errors of a run to be sorted by hand, each with what can be measured of it and a proposed category.
+
+    ``n`` of them, or all where there are fewer, divided over the columns ``by`` (gold and answer). Unless ``suites``
+    are named, those that have untouched pairs are sampled there, not where they were changed. The errors are written to
+    ``output`` too, format by ending; a file that is there is written over only if ``fresh``.
+    """
+    from acidtest.analysis.error_samples import STRATA
+    from acidtest.analysis.error_samples import error_sample as sampled
+    from acidtest.core.tables import write_table
+
+    if output is not None and Path(output).exists() and not fresh:
+        raise FileError(output, "exists, perhaps with what somebody decided; choose another -o, or add --fresh")
+    found = sampled(run_of(run), suites=suites, n=n, by=by or STRATA, seed=seed, prefill=prefill)
+    if output is not None:
+        write_table(found, output)
+    return found
+
+
+def error_typology(file: str | Path) -> Typology:
+    """What people decided on a sample of errors: the share of each category, the published ones beside it."""
+    from acidtest.analysis.error_samples import read_decisions
+    from acidtest.analysis.error_typology import typology
+
+    return typology(read_decisions(file))
+
+
+def error_agreement(first: str | Path, second: str | Path) -> Agreement:
+    """How far two people agree who sorted the same sample of errors."""
+    from acidtest.analysis.error_samples import read_decisions
+    from acidtest.analysis.error_typology import agreement
+
+    return agreement(read_decisions(first), read_decisions(second))
+
+
+def typology_tables(found: Typology) -> list[RenderableType]:
+    """Errors by category as a person reads them on a terminal."""
+    from acidtest.reports import typologies
+
+    return typologies.typology_tables(found)
+
+
+def agreement_tables(found: Agreement) -> list[RenderableType]:
+    """The agreement of two people as a person reads it on a terminal."""
+    from acidtest.reports import typologies
+
+    return typologies.agreement_tables(found)
+
+
+def typology_plot(found: Typology, path: str | Path) -> None:
+    """A bar chart of errors by category, SVG or PNG by ending."""
+    from acidtest.reports import typologies
+
+    typologies.write_typology_chart(found, path)
+
+
+def _pairs_told(count: int) -> str:
+    return "1 pair" if count == 1 else f"{count:,} pairs"
