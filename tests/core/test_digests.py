@@ -3,7 +3,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acidtest.core.digests import _BASE, Gathered, _byte_values, combined, digests, hexadecimal, repeated
+from acidtest.core.digests import _BASE, Gathered, Seen, _byte_values, combined, digests, hexadecimal, repeated
 from acidtest.core.draws import key, mixed
 
 
@@ -76,3 +76,15 @@ def test_digests_are_gathered_from_any_number_of_pieces() -> None:
 def test_what_stands_more_than_once_is_given_once() -> None:
     assert repeated(np.array([1, 2, 2, 3, 5, 5, 5], dtype=np.uint64)).tolist() == [2, 5]
     assert repeated(np.array([], dtype=np.uint64)).tolist() == []
+
+
+@given(st.lists(st.lists(st.integers(0, 30), max_size=12), max_size=12))
+@settings(deadline=None, max_examples=60)
+def test_what_comes_for_the_first_time_is_told_however_it_comes(pieces: list[list[int]]) -> None:
+    seen, before = Seen(), set[int]()
+    for piece in pieces:
+        expected = []
+        for value in piece:
+            expected.append(value not in before)
+            before.add(value)
+        assert seen.new(np.array(piece, dtype=np.uint64)).to_list() == expected

@@ -107,26 +107,26 @@ def text_file(folder: Path, *lines: str) -> Path:
 @pytest.mark.parametrize(("sentence", "reason"), EXCLUDED, ids=[case[0] for case in EXCLUDED])
 def test_a_sentence_whose_labels_would_be_unsure_is_left_out(sentence: str, reason: str, tmp_path: Path) -> None:
     found = statements(text_file(tmp_path, sentence, "Ann has 30 dogs at home."))
-    assert found.frame["sentence"].to_list() == ["Ann has 30 dogs at home."]
-    assert found.left_out.get(reason) == 1, found.drops.rows()
+    assert found.rows.collected()["sentence"].to_list() == ["Ann has 30 dogs at home."]
+    assert found.left_out.get(reason) == 1, list(found.left_out.items())
 
 
 def test_a_text_gives_its_sentences_once(tmp_path: Path) -> None:
     path = text_file(tmp_path, "Ann has 3 dogs. Bob has a cat. Cleo has four cats.", "Ann has 3 dogs. The 5 cats left.")
     found = statements(path)
-    assert found.frame["sentence"].to_list() == ["Ann has 3 dogs.", "Cleo has four cats."]
-    assert found.drops.rows() == [("no number", 1), ("repeated", 1), ("number: definite", 1)]
+    assert found.rows.collected()["sentence"].to_list() == ["Ann has 3 dogs.", "Cleo has four cats."]
+    assert list(found.left_out.items()) == [("no number", 1), ("repeated", 1), ("number: definite", 1)]
     assert found.name == "text"
 
 
 def test_wrapped_lines_of_paragraphs_are_joined(tmp_path: Path) -> None:
     found = statements(text_file(tmp_path, "Ann has", "3 dogs.", "", "Bob bought", "40 pens."))
-    assert found.frame["sentence"].to_list() == ["Ann has 3 dogs.", "Bob bought 40 pens."]
+    assert found.rows.collected()["sentence"].to_list() == ["Ann has 3 dogs.", "Bob bought 40 pens."]
 
 
 def test_a_txt_that_is_a_table_is_read_as_one(tmp_path: Path) -> None:
     path = text_file(tmp_path, "premise\thypothesis\tlabel", "Ann has 3 dogs.\tBob bought 40 pens.\tneutral")
-    assert statements(path).frame["sentence"].to_list() == ["Ann has 3 dogs.", "Bob bought 40 pens."]
+    assert statements(path).rows.collected()["sentence"].to_list() == ["Ann has 3 dogs.", "Bob bought 40 pens."]
 
 
 def test_a_broken_table_is_not_taken_for_a_text(tmp_path: Path) -> None:
@@ -141,18 +141,18 @@ def test_pairs_give_premises_and_hypotheses_with_their_genre() -> None:
         "genre": ["fiction", "fiction"],
     }
     found = statements(Suite(pl.LazyFrame(rows), Card("own", columns={"genre": "factor"})))
-    assert found.frame.rows(named=True) == [
+    assert found.rows.collected().rows(named=True) == [
         {"sentence": "Ann has 3 dogs.", "genre": "fiction"},
         {"sentence": "Two cats sleep on a chair.", "genre": "fiction"},
     ]
-    assert found.drops.rows() == [("text without a number", 1), ("repeated text", 1), ("no number", 1)]
+    assert list(found.left_out.items()) == [("text without a number", 1), ("repeated text", 1), ("no number", 1)]
 
 
 def test_entities_are_asked_for_where_wanted(tmp_path: Path) -> None:
     path = text_file(tmp_path, "Maria lives in Berlin with 3 dogs.", "Two cats sleep on a chair.")
-    assert statements(path).frame.height == 2
+    assert statements(path).rows.height == 2
     named = statements(path, entities=True)
-    assert named.frame["sentence"].to_list() == ["Maria lives in Berlin with 3 dogs."]
+    assert named.rows.collected()["sentence"].to_list() == ["Maria lives in Berlin with 3 dogs."]
     assert named.left_out["no named entity"] == 1
     assert named.tagger
 
@@ -176,11 +176,11 @@ def test_problems_are_chosen_as_the_paper_says(tmp_path: Path) -> None:
     path.write_text("\n".join(PROBLEMS), encoding="utf-8")
     assert is_aqua(path)
     found = statements(path)
-    assert found.frame["sentence"].to_list() == [
+    assert found.rows.collected()["sentence"].to_list() == [
         "Maria bought 12 pens in Berlin.",
         "Maria found 0.5 pounds of nuts in Paris.",
     ]
-    assert found.drops.rows() == [
+    assert list(found.left_out.items()) == [
         ("problem without a numerical answer", 1),
         ("problem with a rationale of more than 3 sentences", 1),
         ("no number", 1),
@@ -191,7 +191,7 @@ def test_problems_are_chosen_as_the_paper_says(tmp_path: Path) -> None:
 def test_faithful_problems_are_chosen_as_the_script_did(tmp_path: Path) -> None:
     path = tmp_path / "aqua.json"
     path.write_text("\n".join([*PROBLEMS, problem("Has Maria at least 12 pens in Berlin?")]), encoding="utf-8")
-    assert statements(path, faithful=True).frame["sentence"].to_list() == [
+    assert statements(path, faithful=True).rows.collected()["sentence"].to_list() == [
         "Maria bought 12 pens in Berlin.",
         "Maria lost 12 pens in Paris.",
         "Has Maria at least 12 pens in Berlin?",
@@ -232,10 +232,10 @@ def test_aqua_is_thinned_out_as_the_paper_says(shared: Path, name: str, kept: in
     problems = sum(number for reason, number in found.left_out.items() if reason.startswith("problem"))
     assert 254 - problems == kept
     later = list(found.left_out)[list(found.left_out).index("no number") + 1 :]
-    assert found.frame.height + sum(found.left_out[reason] for reason in later) == with_number
+    assert found.rows.height + sum(found.left_out[reason] for reason in later) == with_number
 
 
 def test_the_starter_sentences_are_nearly_all_of_use() -> None:
     found = statements(None)
-    assert found.frame.height >= 270
-    assert found.frame["sentence"].is_unique().all()
+    assert found.rows.height >= 270
+    assert found.rows.collected()["sentence"].is_unique().all()

@@ -68,6 +68,27 @@ class Gathered:
         return values
 
 
+class Seen:
+    """Tells what comes for the first time among digests that come piece by piece, in about eight bytes each."""
+
+    def __init__(self) -> None:
+        self._runs = list[U64]()
+
+    def new(self, values: U64) -> pl.Series:
+        """Whether each has not been seen before, here or in an earlier piece."""
+        fresh = np.zeros(len(values), dtype=bool)
+        fresh[np.unique(values, return_index=True)[1]] = True
+        for run in self._runs:
+            places = np.minimum(np.searchsorted(run, values), len(run) - 1)
+            fresh &= run[places] != values
+        if fresh.any():
+            self._runs.append(np.sort(values[fresh]))
+        # Runs of about the same length are merged, so that there are never many.
+        while len(self._runs) > 1 and len(self._runs[-2]) < 2 * len(self._runs[-1]):
+            self._runs.append(np.sort(np.concatenate([self._runs.pop(), self._runs.pop()])))
+        return pl.Series(fresh)
+
+
 def _mapped(size: int) -> U64:
     # From the operating system and back to it: malloc would keep what a growing array leaves behind.
     return np.frombuffer(mmap.mmap(-1, 8 * size), dtype=np.uint64)

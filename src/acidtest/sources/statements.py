@@ -10,6 +10,7 @@ import gzip
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,14 +20,17 @@ from pathlib import Path
 import polars as pl
 
 from acidtest.core.blocks import utf8_text
+from acidtest.core.digests import Seen, digests
 from acidtest.core.errors import AcidtestError
 from acidtest.core.files import read_bytes
+from acidtest.core.rows import Rows, Spool
 from acidtest.core.streams import compacted, visit_batches
 from acidtest.core.suite import Kind, Suite
-from acidtest.core.tables import Table, read_table, stem
+from acidtest.core.tables import read_table, stem
 from acidtest.sources import starter
 from acidtest.sources.corpora import corpus
 from acidtest.sources.quantities import INTEGER, MENTION, NUMBER, quantities
+from acidtest.sources.tagging import tagged, tagger
 from acidtest.sources.tokens import sentences
 from acidtest.sources.wordlists import packaged_table
 
@@ -37,14 +41,15 @@ _AQUA = frozenset({"question", "options", "rationale", "correct"})
 _MOST_SENTENCES = 3
 _MOST_LINES = 5
 _PEEK = 1 << 20
+_TOGETHER = 1 << 12
 _AMOUNT = r"^[$£€]?\s*(-?\d[\d,]*(?:\.\d+)?|-?\.\d+)\s*%?$"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Statements:
-    """Sentences on their way to being premises, and how many were left out so far, by reason in order."""
+    """Sentences that serve as premises, and how many were left out, by reason."""
 
-    frame: pl.DataFrame
+    rows: Rows
     """A column ``sentence``, and what the corpus tells of each."""
     name: str
     kinds: Mapping[str, Kind] = field(default_factory=dict)
@@ -53,19 +58,7 @@ class Statements:
     licence: str = ""
     tagger: str = ""
     """Who found the named entities, where they were asked for."""
-    left_out: dict[str, int] = field(default_factory=dict)
-
-    def keep(self, reason: str, kept: pl.Expr | pl.Series) -> None:
-        """Leave out the rows that are not to be kept."""
-        before = self.frame.height
-        self.frame = self.frame.filter(kept)
-        self.left_out[reason] = self.left_out.get(reason, 0) + before - self.frame.height
-
-    @property
-    def drops(self) -> pl.DataFrame:
-        """What was left out: ``reason`` and ``sentences``, reasons that met none left aside."""
-        rows = [(reason, number) for reason, number in self.left_out.items() if number]
-        return pl.DataFrame(rows, schema={"reason": pl.String, "sentences": pl.Int64}, orient="row")
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def statements(source: Suite | Path | None, *, entities: bool = False, faithful: bool = False) -> Statements:
@@ -75,16 +68,79 @@ def statements(source: Suite | Path | None, *, entities: bool = False, faithful:
     whole number serves. Otherwise only sentences stay in which some quantity can be changed with sure labels.
     ``entities`` asks for a person, place or organisation, as AQuA-RAT always does.
     """
-    found, of_aqua = _sentences(source, faithful=faithful)
-    found.keep("no number", pl.col("sentence").str.contains(INTEGER if faithful else MENTION))
-    found.keep("repeated", pl.col("sentence").is_first_distinct())
-    if entities or of_aqua:
-        _keep_named(found)
-    if not faithful:
+    given = pairs_or_path(source) if isinstance(source, Path) else source
+    of_aqua = isinstance(given, Path) and is_aqua(given)
+    sieve = _Sieve(named=entities or of_aqua, faithful=faithful)
+    if given is None:
+        sieve.take(starter.starter_sentences())
+        return sieve.statements(starter.NAME, kinds={"genre": "factor"}, licence="Apache-2.0")
+    if isinstance(given, Suite):
+        card = given.card
+        _take_pairs(given, sieve)
+        return sieve.statements(given.name, kinds=card.columns, sources=card.sources, licence=card.licence)
+    if of_aqua:
+        table = read_table(given)
+        _take_problems(table.frame.select(_AQUA), sieve, faithful=faithful)
+        return sieve.statements(stem(given), sources=table.sources, licence="Apache-2.0")
+    sieve.take(_split(_paragraphs(given)))
+    return sieve.statements(stem(given))
+
+
+class _Sieve:
+    """Takes sentences part by part and keeps, on disk where they are many, those that serve, each once."""
+
+    def __init__(self, *, named: bool, faithful: bool) -> None:
+        self.left_out = Counter[str]()
+        self._named = named
+        self._faithful = faithful
+        self._seen = Seen()
+        self._kept = Spool()
+
+    def keep(self, frame: pl.DataFrame, reason: str, kept: pl.Expr | pl.Series) -> pl.DataFrame:
+        """The rows that are to be kept; the others are counted."""
+        left = frame.filter(kept)
+        self.left_out[reason] += frame.height - left.height
+        return left
+
+    def take(self, sentences: pl.DataFrame) -> None:
+        """Take sentences, in a column of that name with what is told of each, not too many at once."""
+        for part in sentences.iter_slices(_TOGETHER):
+            self._kept.add(compacted(self._fit(part)))
+
+    def statements(
+        self,
+        name: str,
+        *,
+        kinds: Mapping[str, Kind] | None = None,
+        sources: Mapping[str, str] | None = None,
+        licence: str = "",
+    ) -> Statements:
+        """What was kept."""
+        by_number = sorted(reason for reason in self.left_out if reason.startswith("number: "))
+        reasons = [reason for reason in self.left_out if reason not in by_number] + by_number
+        return Statements(
+            self._kept.rows(),
+            name,
+            kinds or {},
+            sources or {},
+            licence,
+            tagger=tagger().name if self._named else "",
+            left_out={reason: self.left_out[reason] for reason in reasons if self.left_out[reason]},
+        )
+
+    def _fit(self, frame: pl.DataFrame) -> pl.DataFrame:
+        number = INTEGER if self._faithful else MENTION
+        frame = self.keep(frame, "no number", pl.col("sentence").str.contains(number))
+        frame = self.keep(frame, "repeated", self._seen.new(digests(frame["sentence"])))
+        if self._named:
+            frame = self.keep(frame, "no named entity", _is_named(frame["sentence"]))
+        if self._faithful:
+            return frame
         for reason, pattern in _exclusions().items():
-            found.keep(reason, ~pl.col("sentence").str.contains(pattern))
-        _keep_changeable(found)
-    return found
+            frame = self.keep(frame, reason, ~pl.col("sentence").str.contains(pattern))
+        problems = pl.Series([_problem(sentence) for sentence in frame["sentence"]], dtype=pl.String)
+        self.left_out.update(f"number: {problem}" for problem in problems if problem)
+        return frame.filter(problems == "")
 
 
 def is_aqua(path: Path) -> bool:
@@ -117,51 +173,32 @@ def pairs_or_path(path: Path) -> Suite | Path:
         return path
 
 
-def _sentences(source: Suite | Path | None, *, faithful: bool) -> tuple[Statements, bool]:
-    """Every sentence of a source, and whether it is AQuA-RAT."""
-    if source is None:
-        own = starter.starter_sentences()
-        return Statements(own, starter.NAME, {"genre": "factor"}, licence="Apache-2.0"), False
-    given = pairs_or_path(source) if isinstance(source, Path) else source
-    if isinstance(given, Suite):
-        return _of_pairs(given), False
-    if is_aqua(given):
-        return _of_problems(read_table(given), faithful=faithful), True
-    return _of_text(given), False
-
-
-def _of_pairs(pairs: Suite) -> Statements:
-    """The sentences of premises and hypotheses in which there is a number; texts without pass by in batches."""
+def _take_pairs(pairs: Suite, sieve: _Sieve) -> None:
+    """Show a sieve the sentences of premises and hypotheses, each text once and only where there is a number in it."""
     told = [name for name in pairs.frame.collect_schema() if name in (*pairs.card.columns, "source_id")]
-    found, left_out = list[pl.DataFrame](), {"text without a number": 0, "repeated text": 0}
+    seen = Seen()
 
     def look(batch: pl.DataFrame) -> None:
         both = pl.concat(batch.select(pl.col(side).alias("sentence"), *told) for side in ("premise", "hypothesis"))
-        found.append(compacted(both.filter(pl.col("sentence").str.contains(MENTION))))
-        left_out["text without a number"] += both.height - found[-1].height
+        both = sieve.keep(both, "text without a number", pl.col("sentence").str.contains(MENTION))
+        sieve.take(_split(sieve.keep(both, "repeated text", seen.new(digests(both["sentence"])))))
 
     visit_batches(pairs.frame.select("premise", "hypothesis", *told), look)
-    texts = pl.concat(found)
-    once = texts.unique("sentence", keep="first", maintain_order=True)
-    left_out["repeated text"] = texts.height - once.height
-    card = pairs.card
-    return Statements(_split(once), pairs.name, card.columns, card.sources, card.licence, left_out=left_out)
 
 
-def _of_problems(table: Table, *, faithful: bool) -> Statements:
-    """The sentences of the questions of AQuA-RAT problems that are simple enough."""
-    found = Statements(table.frame.select(_AQUA), stem(table.path), sources=table.sources, licence="Apache-2.0")
-    answer = _answers(found.frame)
+def _take_problems(problems: pl.DataFrame, sieve: _Sieve, *, faithful: bool) -> None:
+    """Show a sieve the sentences of the questions of AQuA-RAT problems that are simple enough."""
+    answer = _answers(problems)
     if faithful:
-        found.keep("problem without a number above 1 as its answer", answer.cast(pl.Float64, strict=False) > 1)
-        lines = found.frame["rationale"].str.strip_chars().str.count_matches("\n") + 1
-        found.keep("problem with a rationale of more than 5 lines", lines <= _MOST_LINES)
+        above_one = answer.cast(pl.Float64, strict=False) > 1
+        problems = sieve.keep(problems, "problem without a number above 1 as its answer", above_one)
+        lines = problems["rationale"].str.strip_chars().str.count_matches("\n") + 1
+        problems = sieve.keep(problems, "problem with a rationale of more than 5 lines", lines <= _MOST_LINES)
     else:
-        found.keep("problem without a numerical answer", answer.str.contains(_AMOUNT))
-        short = _sentence_counts(found.frame["rationale"]) <= _MOST_SENTENCES
-        found.keep("problem with a rationale of more than 3 sentences", short)
-    found.frame = _split(found.frame.select(pl.col("question").alias("sentence")))
-    return found
+        problems = sieve.keep(problems, "problem without a numerical answer", answer.str.contains(_AMOUNT))
+        short = _sentence_counts(problems["rationale"]) <= _MOST_SENTENCES
+        problems = sieve.keep(problems, "problem with a rationale of more than 3 sentences", short)
+    sieve.take(_split(problems.select(pl.col("question").alias("sentence"))))
 
 
 def _answers(problems: pl.DataFrame) -> pl.Series:
@@ -188,12 +225,11 @@ def _sentence_counts(texts: pl.Series) -> pl.Series:
     return pl.DataFrame({row.name: range(len(texts))}).join(counts, on=row.name, how="left")["n"].fill_null(0)
 
 
-def _of_text(path: Path) -> Statements:
-    """The sentences of a text: of its paragraphs where empty lines part them, else of its lines."""
+def _paragraphs(path: Path) -> pl.DataFrame:
+    """The paragraphs of a text where empty lines part them, else its lines."""
     text = _text(path)
     parts = re.split(r"\n\s*\n", text) if re.search(r"\n\s*\n", text.strip()) else text.split("\n")
-    frame = pl.DataFrame({"sentence": [" ".join(part.split()) for part in parts]})
-    return Statements(_split(frame), stem(path))
+    return pl.DataFrame({"sentence": [" ".join(part.split()) for part in parts]})
 
 
 def _text(path: Path) -> str:
@@ -206,22 +242,10 @@ def _split(texts: pl.DataFrame) -> pl.DataFrame:
     return texts.select(pl.all().gather(parts["text"])).with_columns(parts["sentence"])
 
 
-def _keep_named(found: Statements) -> None:
-    """Leave out sentences that name no person, place or organisation."""
-    from acidtest.sources.tagging import tagged, tagger
-
-    named = tagged(found.frame["sentence"]).filter(pl.col("entity").is_in(ENTITIES))["text"]
-    found.keep("no named entity", pl.int_range(pl.len()).is_in(named.unique().implode()))
-    found.tagger = tagger().name
-
-
-def _keep_changeable(found: Statements) -> None:
-    """Leave out sentences none of whose numbers can be changed; the reason is what bars the first."""
-    problems = [_problem(sentence) for sentence in found.frame["sentence"]]
-    frame = found.frame.with_columns(_problem=pl.Series(problems, dtype=pl.String))
-    for problem in sorted(set(problems) - {""}):
-        found.left_out[f"number: {problem}"] = problems.count(problem)
-    found.frame = frame.filter(pl.col("_problem") == "").drop("_problem")
+def _is_named(texts: pl.Series) -> pl.Series:
+    """Whether each text names a person, place or organisation."""
+    named = tagged(texts).filter(pl.col("entity").is_in(ENTITIES))["text"]
+    return pl.int_range(len(texts), eager=True).is_in(named.unique().implode())
 
 
 def _problem(sentence: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
-import numpy as np
 import polars as pl
 
-from acidtest.core.digests import digests
+from acidtest.core.digests import Seen, digests
 from acidtest.core.draws import Draws
+from acidtest.core.rows import Rows, Schema, Spool
 from acidtest.core.streams import compacted, visit_batches
 from acidtest.core.suite import PARSES, Kind, Suite
 from acidtest.generators.corpus import corpus, derived
@@ -50,11 +50,11 @@ def antonymy(request: Request, *, wsd: Wsd = "context", tagger: str = "auto") ->
     pairs = corpus(request, columns=COLUMNS)
     used = tagger_called(tagger)
     found = _Found(Draws(request.seed, NAME), wsd, tagger)
-    visit_batches(pairs.frame.select("id", "premise", "hypothesis"), found.look)
+    visit_batches(pairs.frame.drop("label", "certainty", *PARSES, strict=False), found.look)
     made = derived(
         NAME,
         pairs,
-        _rows(pairs.frame, found.frame),
+        found.rows.lazy(),
         version=VERSION,
         request=request,
         citation=CITATION,
@@ -75,52 +75,45 @@ class _Found:
 
     def __post_init__(self) -> None:
         self.left_out = Counter[str]()
-        self._seen = np.zeros(0, dtype=np.uint64)
-        self._parts = list[pl.DataFrame]()
+        self._seen = Seen()
+        self._kept = Spool()
+        self._schema: Schema = {}
 
     @property
-    def frame(self) -> pl.DataFrame:
-        """Columns id, side, sentence, changed, variant, word, antonym, pos and place."""
-        return pl.concat(self._parts)
+    def rows(self) -> Rows:
+        """The columns of the corpus but labels, certainty and trees, those of the suite, and variant."""
+        return self._kept.rows(self._schema)
 
     def look(self, batch: pl.DataFrame) -> None:
         """Take the sentences of some pairs, not too many at once: tokens and tags take far more room than text."""
         for part in batch.iter_slices(_TOGETHER):
             self._take(part)
 
-    def _take(self, batch: pl.DataFrame) -> None:
-        rows = pl.concat([_sentences(batch, side) for side in ("premise", "hypothesis")])
-        rows = rows.with_columns(key=pl.Series(digests(rows["sentence"])))
-        rows = rows.unique("key", keep="first", maintain_order=True).filter(
-            ~pl.col("key").is_in(pl.Series(self._seen).implode())
-        )
-        self._seen = np.union1d(self._seen, rows["key"].to_numpy())
+    def _take(self, pairs: pl.DataFrame) -> None:
+        rows = pl.concat([_sentences(pairs, side) for side in ("premise", "hypothesis")])
+        rows = rows.filter(self._seen.new(digests(rows["sentence"])))
         opposites, left_out = turned(rows["sentence"], wsd=self.wsd, tagger=self.tagger, draws=self.draws)
         self.left_out.update(left_out)
-        self._parts.append(compacted(rows.drop("key")[opposites["text"]].hstack(opposites.drop("text"))))
+        found = rows[opposites["text"]].hstack(opposites.drop("text")).sort("text", maintain_order=True)
+        told = pairs.drop("premise", "hypothesis")[found["text"]]
+        made = told.hstack(_changed(found.drop("text")))
+        self._schema = made.schema
+        self._kept.add(compacted(made))
 
 
-def _sentences(batch: pl.DataFrame, side: str) -> pl.DataFrame:
-    found = sentences(batch[side])
+def _sentences(pairs: pl.DataFrame, side: str) -> pl.DataFrame:
+    """The sentences of one side: the pair they are from, which side, which sentence of it, and the sentence."""
     number = pl.int_range(pl.len()).over("text").cast(pl.String)
-    return found.select(
-        batch["id"].gather(found["text"]).alias("id"), pl.lit(side).alias("side"), number.alias("number"), "sentence"
-    )
+    return sentences(pairs[side]).select("text", pl.lit(side).alias("side"), number.alias("number"), "sentence")
 
 
-def _rows(frame: pl.LazyFrame, found: pl.DataFrame) -> pl.LazyFrame:
-    """The pairs that gave a changed sentence, with it; the original goes first where it was a premise."""
-    known = frame.filter(pl.col("id").is_in(found["id"].unique().implode())).drop("premise", "hypothesis", "label")
+def _changed(found: pl.DataFrame) -> pl.DataFrame:
+    """The sentences as pairs; the original goes first where it was a premise."""
     first = pl.col("side") == "premise"
-    return (
-        known.drop(PARSES, strict=False)
-        .join(found.lazy(), on="id", maintain_order="left_right")
-        .with_columns(
-            pl.when(first).then("sentence").otherwise("changed").alias("premise"),
-            pl.when(first).then("changed").otherwise("sentence").alias("hypothesis"),
-            label=pl.lit("contradiction"),
-            certainty=pl.lit("same-event"),
-            variant=pl.concat_str("side", "number", "start", "antonym", separator="-"),
-        )
-        .drop("sentence", "changed", "number", "start")
-    )
+    return found.with_columns(
+        pl.when(first).then("sentence").otherwise("changed").alias("premise"),
+        pl.when(first).then("changed").otherwise("sentence").alias("hypothesis"),
+        label=pl.lit("contradiction"),
+        certainty=pl.lit("same-event"),
+        variant=pl.concat_str("side", "number", "start", "antonym", separator="-"),
+    ).drop("sentence", "changed", "number", "start")

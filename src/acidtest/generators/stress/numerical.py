@@ -11,11 +11,13 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
-from acidtest.core.digests import digests, hexadecimal
-from acidtest.core.draws import Draws
+from acidtest.core.digests import Gathered, digests, hexadecimal, repeated
+from acidtest.core.draws import U64, Draws
 from acidtest.core.errors import AcidtestError, NothingToMakeError
 from acidtest.core.logs import log
-from acidtest.core.suite import Argument, Card, Kind, Suite, completed
+from acidtest.core.rows import Rows, Spool
+from acidtest.core.streams import streamed
+from acidtest.core.suite import Argument, Card, Kind, SourceIds, Suite, completed, source_digests
 from acidtest.generators.corpus import renamed
 from acidtest.generators.stress.distraction import CITATION
 from acidtest.sources.quantities import (
@@ -85,17 +87,16 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
     source = pairs_or_path(request.source) if isinstance(request.source, Path) else request.source
     source = renamed(source, (*_COLUMNS, "sentence")) if isinstance(source, Suite) else source
     found = statements(source, entities=entities, faithful=faithful)
-    for reason, number in found.drops.iter_rows():
+    for reason, number in found.left_out.items():
         log.info("%s: %s left out: %s", found.name, f"{number:,}", reason)
-    premises = _chosen(found, request)
     draws = Draws(request.seed, NAME)
-    # Part by part, because a row takes much less room in a frame than as a dictionary.
-    rows = pl.concat(
-        pl.DataFrame(list(_rows(part["sentence"], draws, faithful=faithful)))
-        for part in premises.iter_slices(_TOGETHER)
-    )
-    # What the corpus tells of a sentence, once for each of its three rows.
-    told = premises.drop("sentence").select(pl.all().repeat_by(3).explode())
+    made, seen = Spool(), Gathered()
+    for premises in _chosen(found, request, draws):
+        rows = pl.DataFrame(list(_rows(premises["sentence"], draws, faithful=faithful)))
+        # What the corpus tells of a sentence, once for each of its three rows.
+        told = premises.drop("sentence").select(pl.all().repeat_by(3).explode())
+        made.add(rows.hstack(told.get_columns()))
+        seen.add(source_digests(NAME, rows))
     arguments: dict[str, Argument] = {"from": found.name}
     arguments |= {"entities": True} if entities else {}
     arguments |= {"faithful": True} if faithful else {}
@@ -110,25 +111,47 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
         citation=CITATION,
         columns={**found.kinds, **_COLUMNS},
         crossings=(("label", "change"),),
-        left_out=dict(found.drops.iter_rows()),
+        left_out=found.left_out,
     )
-    return Suite(completed(rows.hstack(told.get_columns()), NAME).lazy(), card)
+    return Suite(_numbered(made.rows(), repeated(seen.sorted())), card)
 
 
-def _chosen(found: Statements, request: Request) -> pl.DataFrame:
-    """All premises, or ``n`` of them drawn with the seed, in order."""
-    have = found.frame.height
+def _numbered(rows: Rows, twice: U64) -> pl.LazyFrame:
+    """The rows with ids, and all the columns of a suite."""
+
+    def blocks(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        ids = SourceIds(twice)
+        for part in rows.batches():
+            yield completed(part, NAME, ids).select(columns)
+
+    schema = completed(pl.DataFrame(schema=rows.schema), NAME).schema
+    return streamed(blocks, schema) if rows.frame is None else completed(rows.frame, NAME).lazy()
+
+
+def _chosen(found: Statements, request: Request, draws: Draws) -> Iterator[pl.DataFrame]:
+    """All premises, or ``n`` of them drawn with the seed, in order and part by part."""
+    have = found.rows.height
     if have == 0:
         raise NothingToMakeError(f"{found.name!r} has no sentence whose quantity can be changed; add -v to see why")
     if request.n is None or request.n == have or (request.n > have and request.at_most):
-        return found.frame
+        yield from _parts(found)
+        return
     if request.n > have:
         raise AcidtestError(
             f"{request.n:,} premises were asked for, but {found.name!r} has only {have:,}; ask for at most that many "
             f"(-n {have}), or add --at-most to take all there are"
         )
-    draw = Draws(request.seed, NAME).bits(digests(found.frame["sentence"]), "premise")
-    return found.frame[np.sort(np.argsort(draw, kind="stable")[: request.n])]
+    draw = np.concatenate([draws.bits(digests(part["sentence"]), "premise") for part in _parts(found)])
+    last = np.partition(draw, request.n - 1)[request.n - 1]
+    for part in _parts(found):
+        kept = part.filter(pl.Series(draws.bits(digests(part["sentence"]), "premise") <= last))
+        if kept.height:
+            yield kept
+
+
+def _parts(found: Statements) -> Iterator[pl.DataFrame]:
+    # A row takes much less room in a frame than as a dictionary.
+    return (part for batch in found.rows.batches() for part in batch.iter_slices(_TOGETHER))
 
 
 def _rows(sentences: pl.Series, draws: Draws, *, faithful: bool) -> Iterator[dict[str, str]]:
