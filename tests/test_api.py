@@ -571,3 +571,14 @@ def test_a_reference_asks_for_all_four_cells() -> None:
     assert api.contaminations([one]) == []
     with pytest.raises(AcidtestError, match="baseline:subsequence: no run has published words on published templates"):
         api.contaminations([one], reference=[clean])
+
+
+def test_several_models_share_the_suites_of_a_battery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    real = api.batteries.generate
+    monkeypatch.setattr("acidtest.api.batteries.generate", lambda name, **more: made.append(name) or real(name, **more))
+    battery = api.Battery(["stress/negation"], limit=20)
+    for model in ("baseline:overlap", "baseline:majority"):
+        done = api.run(model, battery, output=tmp_path / model.partition(":")[2])
+        assert done.run.header.settings["limit"] == 20
+    assert made == ["stress/negation"]

@@ -23,6 +23,20 @@ ALLOWED: dict[str, set[str]] = {
     "annotate": {"core", "suites", "analysis"},
     "export": {"core", "suites", "models", "zoo"},
     "data": set(),
+    "api": {
+        "core",
+        "sources",
+        "suites",
+        "engines",
+        "models",
+        "analysis",
+        "zoo",
+        "evaluation",
+        "reports",
+        "annotate",
+        "export",
+        "runs",
+    },
     "cli": {"api", "core", "version"},
 }
 
@@ -52,7 +66,7 @@ def test_a_part_imports_only_what_the_table_allows(path: Path) -> None:
 def test_the_table_is_the_one_in_the_docs() -> None:
     page = (SOURCE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
     for part, allowed in ALLOWED.items():
-        if part not in ("data", "cli"):
+        if part not in ("data", "api", "cli"):
             names = ", ".join(sorted(allowed - {"version"})) or "nothing of ours"
             assert f"| {part} | {names} |" in page
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from acidtest.analysis.antonyms import Antonyms
     from acidtest.analysis.audit import Audit
     from acidtest.analysis.error_typology import Agreement, Typology
-    from acidtest.sources.frames import WordReport
+    from acidtest.sources.frames import WordReport as WordReport
 
 
 def audit(train: str | Path | Suite, *, faithful: bool = False, reading: Reading | None = None) -> Audit:

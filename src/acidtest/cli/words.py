@@ -12,7 +12,7 @@ from acidtest.cli.options import Json, Quiet, Seed, Verbose, print_json, set_up_
 from acidtest.core.errors import some
 
 if TYPE_CHECKING:
-    from acidtest.sources.frames import WordReport
+    from acidtest.api.studies import WordReport
 
 EXAMPLES = 6
 
