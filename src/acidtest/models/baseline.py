@@ -13,6 +13,7 @@ from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.labels import LABELS, one_hot
 from acidtest.core.model import MODELS, CompletedModel, Model
+from acidtest.models import wordnet
 from acidtest.sources import heuristics
 
 Rule = Callable[[pl.Series, pl.Series], npt.NDArray[np.float32]]
@@ -24,13 +25,14 @@ class Baseline:
     probabilities = False
     batch_size = 1 << 15
 
-    def __init__(self, name: str, rule: Rule) -> None:
+    def __init__(self, name: str, rule: Rule, *, may_abstain: bool = False) -> None:
         self.name = name
         self.fingerprint = name
+        self.may_abstain = may_abstain
         self._rule = rule
 
     def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> npt.NDArray[np.float32]:
-        """The rule's labels as rows of one 1 and two 0."""
+        """The rule's labels as rows of one 1 and two 0, of NaN where it has no answer."""
         return self._rule(pl.Series(premises, dtype=pl.String), pl.Series(hypotheses, dtype=pl.String))
 
 
@@ -40,7 +42,8 @@ def baseline(rest: str) -> Model:
     name, _, argument = rest.partition(":")
     if name not in BASELINES:
         raise UnknownNameError("baseline", name, BASELINES)
-    return CompletedModel(Baseline(f"baseline:{rest}", BASELINES[name](argument)), rest)
+    rule = BASELINES[name](argument)
+    return CompletedModel(Baseline(f"baseline:{rest}", rule, may_abstain=name in ABSTAINING), rest)
 
 
 def majority(argument: str) -> Rule:
@@ -78,7 +81,12 @@ BASELINES: Mapping[str, Callable[[str], Rule]] = {
     "random": random,
     "overlap": overlap,
     "subsequence": subsequence,
+    "wordnet": wordnet.replacement,
+    "wordnet-aligned": wordnet.aligned,
 }
+
+ABSTAINING = frozenset({"wordnet"})
+"""Those that may leave a pair without an answer."""
 
 
 def _entailed_if(condition: pl.Series) -> npt.NDArray[np.float32]:
