@@ -17,7 +17,6 @@ import polars as pl
 
 from acidtest.analysis.comparison import model_names
 from acidtest.analysis.intervals import rate, unpaired_difference
-from acidtest.analysis.mentions import contradiction_counts
 from acidtest.analysis.metrics import scored
 from acidtest.analysis.resampling import generator
 from acidtest.analysis.significance import unpaired_permutation
@@ -25,6 +24,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL, Suite
+from acidtest.sources.pair_counts import pair_counts
 
 SCHEMA = 1
 EASY, MIXED, HARD = STATUSES = ("easy", "mixed", "hard")
@@ -117,8 +117,8 @@ def antonyms(runs: Sequence[Run], train: Suite | None = None, *, seed: int = 0) 
     pairs = _pairs(rows, names)
     contradictions = 0
     if train is not None:
-        counted = contradiction_counts(pairs.select(PAIR), train)
-        pairs, contradictions = pairs.with_columns(counted.counts.alias(FREQUENCY)), counted.rows
+        counted = pair_counts(pairs.select(PAIR), train, directed=False, inflections=True)
+        pairs, contradictions = pairs.with_columns(counted.counts.fill_null(0).alias(FREQUENCY)), counted.rows
     accuracies = {name: rate(rows[name], groups=rows["group"].rank("dense")) for name in names}
     return Antonyms(
         models=accuracies,

@@ -21,6 +21,7 @@ STANDARD = (
     "stress/negation",
     "stress/length-mismatch",
     "stress/spelling",
+    "lexical",
 )
 """The battery ``run`` uses when no suite is named."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,14 +20,14 @@ _WORKING = ("variant", "changed", "sentence", "number", "start", "order")
 """Columns that are needed on the way to a suite."""
 
 
-def corpus(request: Request, *, columns: Collection[str] = ()) -> Suite:
-    """The pairs asked for: a user's or the starter corpus, whole or ``n`` of them drawn with the seed.
+def corpus(request: Request, *, columns: Collection[str] = (), default: Callable[[], Suite] = starter_pairs) -> Suite:
+    """The pairs asked for: a user's or the ``default``, whole or ``n`` of them drawn with the seed.
 
     ``columns`` are those the suite will add: one of the same name in the corpus becomes ``source_<name>``.
     """
     if isinstance(request.source, Path):
         raise TypeError("a suite made of pairs is given them read")
-    pairs = renamed(request.source or starter_pairs(), {*columns, *_WORKING})
+    pairs = renamed(request.source or default(), {*columns, *_WORKING})
     if request.n is None or request.n == pairs.card.rows:
         return pairs
     if request.n > pairs.card.rows:

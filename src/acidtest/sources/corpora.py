@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +17,8 @@ from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.rows import Rows, Spool
 from acidtest.core.suite import PARSES, RESERVED, Card, Kind, SourceIds, Suite, completed, source_digests
 from acidtest.core.tables import Table, flat, read_table, stem
+from acidtest.sources.breaking_nli import CATEGORY, WORDS, breaking_nli_design, is_breaking_nli, with_replaced_words
+from acidtest.sources.breaking_nli import NAME as BREAKING_NLI
 from acidtest.sources.fracas import fracas_table, is_xml
 from acidtest.sources.gold import gold, golds, row_error
 from acidtest.sources.layouts import Layout, check_names, file_column, found_layout, is_header
@@ -91,20 +93,29 @@ def corpus(
     pairs = _Pairs(table, layout.label, gold(table, layout, label_map=label_map or {}))
     for role, column in (("premise", layout.premise), ("hypothesis", layout.hypothesis)):
         _check_text(pairs, role=role, name=column)
-    name = name or table.name or stem(path)
     roles = _roles(pairs, layout, columns)
-    rows = _suite_rows(pairs, roles, name)
-    card = Card(name, sources=table.sources, columns=roles.kinds, **_hans_design(roles.kinds))
-    suite = Suite(rows.lazy(), card).sealed()
+    published = is_breaking_nli(_categories(pairs, roles)) and not set(WORDS) & set(roles.kinds)
+    name = name or (BREAKING_NLI if published else table.name) or stem(path)
+    rows = _suite_rows(pairs, roles, name, complete=with_replaced_words if published else None)
+    design = breaking_nli_design(roles.kinds) if published else _hans_design(roles.kinds)
+    suite = Suite(rows.lazy(), Card(name, sources=table.sources, **design)).sealed()
     return Corpus(suite, layout.name, dropped=table.rows.height - rows.height, rows_read=table.rows.height)
 
 
 def _hans_design(kinds: Mapping[str, Kind]) -> dict[str, Any]:
     """How a file with the columns of HANS is analysed: by heuristic and gold, subcases being its strata."""
     if kinds.get("heuristic") != "factor":
-        return {}
+        return {"columns": kinds}
     strata = ("subcase",) if kinds.get("subcase") == "factor" else ()
-    return {"crossings": (("heuristic", "label"),), "strata": strata}
+    return {"columns": kinds, "crossings": (("heuristic", "label"),), "strata": strata}
+
+
+def _categories(pairs: _Pairs, roles: _Roles) -> set[str]:
+    """The values of the column ``category``, where that is a factor."""
+    if roles.kinds.get(CATEGORY) != "factor":
+        return set()
+    name = roles.own[CATEGORY]
+    return {value for frame, _ in pairs.batches(name) for value in frame[name].cast(pl.String).drop_nulls().unique()}
 
 
 def parsed_pairs(text: str, *, option: str) -> dict[str, str]:
@@ -211,8 +222,10 @@ def _parses(table: Table, layout: Layout) -> dict[str, str]:
     return parses
 
 
-def _suite_rows(pairs: _Pairs, roles: _Roles, name: str) -> Rows:
-    """The rows that have gold, in our columns."""
+def _suite_rows(
+    pairs: _Pairs, roles: _Roles, name: str, *, complete: Callable[[pl.DataFrame], pl.DataFrame] | None = None
+) -> Rows:
+    """The rows that have gold, in our columns; ``complete`` adds some to the pairs of a published set."""
     premise, hypothesis = roles.standard["premise"], roles.standard["hypothesis"]
     seen, spool = Gathered(), Spool()
     for frame, labels in pairs.batches(premise, hypothesis):
@@ -221,7 +234,8 @@ def _suite_rows(pairs: _Pairs, roles: _Roles, name: str) -> Rows:
     ids = SourceIds(repeated(seen.sorted()))
     del seen
     for frame, labels in pairs.batches(*pairs.table.columns):
-        spool.add(completed(_suite_frame(frame, labels, roles), name, ids))
+        rows = _suite_frame(frame, labels, roles)
+        spool.add(completed(complete(rows) if complete else rows, name, ids))
     return spool.rows()
 
 

@@ -8,14 +8,17 @@ from functools import cache
 from acidtest.sources.wordlists import packaged_table, word_list
 
 _SOUNDED_VOWEL = re.compile(r"8|1[18](?!\d)|hono|hones|hour|heir|[aeiou]|[fhlmnrsx]$")
-_SOUNDED_CONSONANT = re.compile(r"one\b|once|eu|ew|u(?:[bcfhjkqrst][aeiou]|ni[^dmn]|\b)|unanim")
+_SOUNDED_CONSONANT = re.compile(r"one\b|once|eu|ew|ukr|ugan|u(?:[bcfhjkqrst][aeiou]|ni[^dmn]|\b)|unanim")
 _SHORT_WORD = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
 _ARTICLE_BEFORE = re.compile(r"\b(an?)(\s+)$", re.IGNORECASE)
 
 
-def replaced(text: str, start: int, end: int, *, word: str) -> str:
-    """The text with ``word`` in place of ``text[start:end]``, written as that was; an article before it follows."""
-    shaped = in_case_of(text[start:end], word)
+def replaced(text: str, start: int, end: int, *, word: str, like: str | None = None) -> str:
+    """The text with ``word`` in place of ``text[start:end]``; an article before it follows.
+
+    It is written with the capitals of what it replaces, or of ``like``.
+    """
+    shaped = in_case_of(text[start:end] if like is None else like, word)
     before = text[:start]
     article = _ARTICLE_BEFORE.search(before)
     if article:
@@ -38,6 +41,8 @@ def indefinite_article(word: str) -> str:
 
 def plural(noun: str) -> str:
     """The plural of a noun."""
+    if noun in _usual_plurals():
+        return _usual_plurals()[noun]
     if noun in _irregular("n"):
         return _irregular("n")[noun]
     if noun in word_list("same in plural"):
@@ -66,6 +71,12 @@ def graded(adjective: str, ending: str) -> str:
     if _SHORT_WORD.fullmatch(adjective):
         return adjective + adjective[-1] + ending
     return adjective + ending
+
+
+@cache
+def _usual_plurals() -> dict[str, str]:
+    """Nouns of which WordNet lists another plural first than the one people use: *busses*, *octopi*."""
+    return dict(packaged_table("wordnet/plurals.tsv").iter_rows())
 
 
 @cache

@@ -10,13 +10,23 @@ from acidtest.core.suite import Card, Suite, completed
 from acidtest.sources.wordlists import packaged_table
 
 NAME = "starter"
+CITATION = "acidtest starter corpus"
 
 
 @cache
 def starter_pairs() -> Suite:
     """Hand-written premise–hypothesis pairs of ten genres with their labels."""
     rows = packaged_table("starter/pairs.tsv").with_columns(certainty=pl.lit("human"))
-    card = Card(NAME, licence="Apache-2.0", citation="acidtest starter corpus", columns={"genre": "factor"})
+    card = Card(NAME, licence="Apache-2.0", citation=CITATION, columns={"genre": "factor"})
+    return Suite(completed(rows, NAME).lazy(), card).sealed()
+
+
+@cache
+def starter_premises() -> Suite:
+    """The starter pairs, and more whose premises name a drink, a planet or something else of a word list."""
+    more = packaged_table("starter/lexical.tsv").select("genre", "premise", "hypothesis", "label")
+    rows = pl.concat([packaged_table("starter/pairs.tsv"), more]).with_columns(certainty=pl.lit("human"))
+    card = Card(f"{NAME}-lexical", licence="Apache-2.0", citation=CITATION, columns={"genre": "factor"})
     return Suite(completed(rows, NAME).lazy(), card).sealed()
 
 
