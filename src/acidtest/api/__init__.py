@@ -24,6 +24,11 @@ from acidtest.api.evaluations import (
     run_of,
     score,
 )
+from acidtest.api.ratings import (
+    agreement,
+    label_agreement_tables,
+    questionnaires,
+)
 from acidtest.api.reporting import (
     compare,
     comparison_report,
@@ -54,6 +59,10 @@ from acidtest.api.studies import (
     typology_tables,
     words,
 )
+from acidtest.api.word_knowledge import (
+    lexical,
+    lexical_tables,
+)
 from acidtest.runs import REPORT, Finished, finished_run
 from acidtest.suites.catalogue import Generator
 
@@ -68,6 +77,7 @@ __all__ = [
     "Finished",
     "Generator",
     "Reading",
+    "agreement",
     "agreement_tables",
     "antonym_tables",
     "antonym_types",
@@ -89,8 +99,12 @@ __all__ = [
     "folder_for",
     "generate",
     "joint_report",
+    "label_agreement_tables",
+    "lexical",
+    "lexical_tables",
     "load",
     "means",
+    "questionnaires",
     "report",
     "run",
     "run_of",

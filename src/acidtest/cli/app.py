@@ -13,7 +13,21 @@ import typer
 from typer.core import TyperGroup, TyperOption
 from typer.exceptions import TyperException
 
-from acidtest.cli import antonyms, audit, compare, errors, generate, report, run, score, sources, suites, words
+from acidtest.cli import (
+    agreement,
+    antonyms,
+    audit,
+    compare,
+    errors,
+    generate,
+    lexical,
+    report,
+    run,
+    score,
+    sources,
+    suites,
+    words,
+)
 from acidtest.cli.options import suite_options
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import log
@@ -36,7 +50,9 @@ app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.command("audit")(audit.audit)
 app.command("antonyms")(antonyms.antonyms)
+app.command("lexical")(lexical.lexical)
 app.command("errors")(errors.errors)
+app.command("agreement")(agreement.agreement)
 app.command("words")(words.words)
 app.command("sources")(sources.sources)
 

@@ -22,6 +22,7 @@ from acidtest.reports.contamination import Finding
 from acidtest.reports.differences import families, whole, whole_chart
 from acidtest.reports.drawings import picture
 from acidtest.reports.error_tables import MEASURES, confusion_lines, error_lines
+from acidtest.reports.lexical_page import LexicalPage, lexical_page
 from acidtest.reports.papers import MAIN, PEOPLE, condition
 from acidtest.reports.plots import as_png, as_svg
 from acidtest.reports.sections import Breakdown, Crossing, Entry, Section, Table, named, runs_of, sections
@@ -31,6 +32,7 @@ CONTAMINATION = "contamination"
 CHANGES = ("difference", "reference", "excess")
 COMPARISON = "comparison"
 STRESS = "stress-tests"
+LEXICAL = "lexical-inference"
 
 _NUMBERS: Mapping[str, Any] = {
     "value": pl.Float64,
@@ -126,6 +128,7 @@ def write_tables(
             target.add_table(name, _scores(section, found.table, found.table.title), text)
         _add_error_tables(target, section, signed)
     _add_stress_tables(target, models)
+    _add_lexical_tables(target, lexical_page(models))
     _add_contrast_tables(target, contrasts, models)
     _add_contamination_tables(target, leaks)
     return target.written
@@ -142,6 +145,7 @@ def write_plots(entries: Sequence[Entry], contrasts: Sequence[Contrast], folder:
             if found.chart:
                 target.add_plot(target.name(section.name, found.table.title), found.chart)
     _add_stress_plots(target, models)
+    _add_lexical_plots(target, lexical_page(models))
     _add_contrast_plots(target, contrasts, models)
     return target.written
 
@@ -214,6 +218,41 @@ def _add_stress_plots(target: Folder, models: Mapping[str, Entry]) -> None:
     for name, chart in charts.items():
         if chart is not None:
             target.add_plot(target.name(STRESS, name), chart)
+
+
+def _add_lexical_tables(target: Folder, page: LexicalPage | None) -> None:
+    """Table 4 of Glockner et al. (2018), and accuracy by similarity and training frequency."""
+    if page is None:
+        return
+    told = [(page.columns, page.categories, page.caption)]
+    told += [(along.columns, along.table, f"{along.title}: accuracy in per cent.") for along in page.along]
+    for columns, table, caption in told:
+        name = target.name(LEXICAL, table.title)
+        text = latex.breakdown_table(table, columns, caption, label=f"tab:{name}", signatures=())
+        target.add_table(name, _line_frame(table, columns), text)
+
+
+def _add_lexical_plots(target: Folder, page: LexicalPage | None) -> None:
+    for along in page.along if page else ():
+        target.add_plot(target.name(LEXICAL, along.table.title), along.chart)
+
+
+def _line_frame(table: Table, columns: Sequence[str]) -> pl.DataFrame:
+    """A row for each line and system; accuracies are from 0 to 1."""
+    models = [
+        {table.title: line.value, "system": system, "kind": "model"} | estimate.to_json()
+        for line in table.lines
+        for system, estimate in zip(columns, line.estimates, strict=True)
+        if estimate is not None
+    ]
+    published = [
+        {table.title: line.value, "system": system, "kind": "published", "value": number}
+        for line in table.lines
+        for system, number in zip(table.systems, line.published, strict=True)
+        if number is not None
+    ]
+    schema = dict.fromkeys((table.title, "system", "kind"), pl.String) | dict(_NUMBERS)
+    return pl.DataFrame([*models, *published], schema=schema)
 
 
 def _crossing_frame(crossing: Crossing) -> pl.DataFrame:

@@ -17,6 +17,7 @@ from acidtest.core.suite import CROSS
 from acidtest.reports import contamination as contaminated
 from acidtest.reports import differences, error_tables, numerals
 from acidtest.reports.examples import examples
+from acidtest.reports.lexical_page import lexical_page
 from acidtest.reports.sections import Entry as Entry
 from acidtest.reports.sections import estimate, examples_link, named, overview, readable, runs_of, sections
 from acidtest.reports.stress_page import stress_page
@@ -75,6 +76,7 @@ def page(
         not_compared=not_compared,
         contamination=contamination,
         stress=stress_page(models),
+        lexical=lexical_page(models),
         methods=explained([*_methods(entries), *contrast_methods(contrasts)]),
         examples=examples(runs),
     )

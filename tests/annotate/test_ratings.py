@@ -1,0 +1,258 @@
+"""Files with labels of several people: the three forms, gold, groups, spellings and mistakes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from acidtest.annotate.answers import checked_answers
+from acidtest.annotate.outcomes import judgements
+from acidtest.annotate.questionnaires import questionnaire
+from acidtest.annotate.ratings import judged_ratings, read_ratings
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.tables import read_table, write_table
+
+E, N, C = "entailment", "neutral", "contradiction"
+
+
+def file(tmp_path: Path, text: str, name: str = "labels.csv") -> Path:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_lists_of_labels_are_read_and_empty_ones_are_none(tmp_path: Path) -> None:
+    rows = [
+        {"sentence1": "A", "gold_label": E, "annotator_labels": [E, E, "", N, None]},
+        {"sentence1": "B", "gold_label": "-", "annotator_labels": [E, N, C, "-", N]},
+        {"sentence1": "A", "gold_label": C, "annotator_labels": []},
+    ]
+    path = file(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "snli.jsonl")
+    found = read_ratings(path)
+    assert found.labels == (E, N, C)
+    assert found.counts.tolist() == [[2, 1, 0], [1, 2, 1], [0, 0, 0]]
+    assert found.gold.to_list() == [E, None, C]
+    assert found.gold_from == "gold_label"
+    assert found.groups is not None
+    assert found.groups.tolist() == [1, 2, 1]
+    assert "|labels:annotator_labels|gold:gold_label|groups:sentence1|n:3|" in found.signature
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".csv", ".jsonl", ".parquet"])
+def test_lists_are_the_same_in_every_format(tmp_path: Path, ending: str) -> None:
+    frame = pl.DataFrame({"annotator_labels": [["yes", "no"], ["yes", "yes"]], "gold": ["yes", None]})
+    path = tmp_path / f"labels{ending}"
+    write_table(frame, path)
+    found = read_ratings(path)
+    assert (found.labels, found.counts.tolist()) == (("no", "yes"), [[1, 1], [0, 2]])
+
+
+def test_a_comma_within_a_label_does_not_cut_it(tmp_path: Path) -> None:
+    path = file(tmp_path, 'annotator_labels\n"[""well, yes"", ""no""]"\n')
+    assert read_ratings(path).labels == ("no", "well, yes")
+
+
+def test_lists_as_python_writes_them_are_read(tmp_path: Path) -> None:
+    found = read_ratings(file(tmp_path, "annotator_labels\n\"['e', 'n', 'entailment']\"\n"))
+    assert (found.labels, found.counts.tolist()) == ((E, N), [[2, 1]])
+
+
+def test_the_columns_of_snlis_tab_separated_file_are_people(tmp_path: Path) -> None:
+    header = "gold_label\tsentence1\tsentence2\tcaptionID\tpairID\tlabel1\tlabel2\tlabel3\tlabel4\tlabel5\n"
+    rows = f"{N}\tA man.\tA boy.\t1#0\t1#0r1n\t{N}\t{C}\t{N}\t\t\n-\tA.\tB.\t1#0\t1#0r1e\t{N}\t{C}\t{E}\t{E}\t{N}\n"
+    found = read_ratings(file(tmp_path, header + rows, "snli.txt"))
+    assert found.counts.tolist() == [[0, 2, 1], [2, 2, 1]]
+    assert found.gold.to_list() == [N, None]
+    assert found.corpus == ""
+
+
+def test_a_row_for_each_label_is_read_by_item(tmp_path: Path) -> None:
+    text = "id,annotator,label,premise,gold\nq,ann,e,Q,entailment\np,ann,n,P,\np,ben,c,P,c\nq,ben,e,Q,e\nr,cy,,R,n\n"
+    found = read_ratings(file(tmp_path, text))
+    # Items in the order in which they first occur: q, p, r.
+    assert found.counts.tolist() == [[2, 0, 0], [0, 1, 1], [0, 0, 0]]
+    assert found.gold.to_list() == [E, C, N]
+    assert found.groups is not None
+    assert len(set(found.groups.tolist())) == 3
+
+
+def test_columns_may_be_named(tmp_path: Path) -> None:
+    path = file(tmp_path, "Ann,Ben,Cy,truth\nA,A,B,A\nB,B,B,-1\n")
+    found = read_ratings(path, labels=["ann", "Ben", "Cy"], gold="truth")
+    assert (found.labels, found.counts.tolist()) == (("A", "B"), [[2, 1], [0, 3]])
+    assert found.gold.to_list() == ["A", None]
+    assert found.groups is None
+
+
+def test_gold_is_the_majority_where_no_column_holds_it(tmp_path: Path) -> None:
+    found = read_ratings(file(tmp_path, "rater_1,rater_2,rater_3\nx,x,y\nx,y,z\n"))
+    assert found.gold.to_list() == ["x", None]
+    assert found.gold_from == "majority"
+
+
+def test_minus_one_is_a_label_where_somebody_gave_it(tmp_path: Path) -> None:
+    found = read_ratings(file(tmp_path, "label1,label2,gold\n-1,0,-1\n1,1,1\n"))
+    assert found.labels == ("-1", "0", "1")
+    assert found.gold.to_list() == ["-1", "1"]
+
+
+def test_letters_are_taken_as_they_are_written_where_no_label_is_written_out(tmp_path: Path) -> None:
+    assert read_ratings(file(tmp_path, "label1,label2\ne,c\n")).labels == ("c", "e")
+
+
+def test_yes_and_no_are_no_labels_of_nli_unless_one_of_them_occurs(tmp_path: Path) -> None:
+    assert read_ratings(file(tmp_path, "label1,label2\nyes,no\n")).labels == ("no", "yes")
+    assert read_ratings(file(tmp_path, "label1,label2\nyes,entailment\n")).labels == (E,)
+
+
+def test_a_label_that_nobody_knows_is_told_with_its_line(tmp_path: Path) -> None:
+    path = file(tmp_path, f"label1,label2,gold\n{E},{E},{E}\n{E},entail,{E}\n")
+    with pytest.raises(FileError) as caught:
+        read_ratings(path)
+    assert str(caught.value) == f"{path}:3: label 'entail' is not entailment, neutral or contradiction; correct it"
+    path = file(tmp_path, f"label1,label2,gold\n{E},{E},{E}\n{E},{N},maybe\n")
+    with pytest.raises(FileError, match=":3: label 'maybe' is not entailment"):
+        read_ratings(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "problem"),
+    [
+        ("label1,label2\n", {}, ": has no rows, so nobody has labelled anything; copy or write it again"),
+        (
+            "label1,label2\n,-\n",
+            {},
+            ": nobody gave a label: there are none in label1, label2; name others with --labels",
+        ),
+        (
+            "premise,label\nA,x\n",
+            {},
+            ": none of the columns (premise, label) is known to hold labels of several people (annotator_labels; "
+            "label1, label2 …; or item, annotator and label); name a column for each person with "
+            "--labels COLUMN,COLUMN",
+        ),
+        (
+            "item,annotator,ok\np,a,yes\n",
+            {},
+            ": none of the columns (item, annotator, ok) is known to hold labels of several people (annotator_labels; "
+            "label1, label2 …; or item, annotator and label); name a column for each person with --labels "
+            "COLUMN,COLUMN, or, if they hold answers, the questionnaire with --questionnaire",
+        ),
+        (
+            "premise,mine\nA,x\n",
+            {"labels": ["mine"]},
+            ": column 'mine' holds one label a row, and there are no columns item and annotator; name a column for "
+            "each person: --labels mine,COLUMN",
+        ),
+        (
+            "a,b\nx,y\n",
+            {"labels": ["a", "b"], "gold": "a"},
+            ": column 'a' cannot hold both the labels of people and gold",
+        ),
+        (
+            "item,annotator,label\np,a,x\np,b,x\np,a,y\n",
+            {},
+            ":4: annotator 'a' labels item 'p' a second time; keep one row",
+        ),
+        ("item,annotator,label\np,,x\n", {}, ":2: column 'annotator' is empty; fill it in or remove the row"),
+        (
+            "item,annotator,label,gold\np,a,x,x\np,b,x,y\n",
+            {},
+            ": item 'p' has the gold 'x' and 'y'; an item has one, in all its rows",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told(tmp_path: Path, text: str, options: dict[str, object], problem: str) -> None:
+    path = file(tmp_path, text)
+    with pytest.raises(FileError) as caught:
+        read_ratings(path, **options)  # type: ignore[arg-type]
+    assert str(caught.value) == f"{path}{problem}"
+
+
+def test_a_column_that_is_not_there_is_told(tmp_path: Path) -> None:
+    path = file(tmp_path, "ann,ben\nx,y\n")
+    with pytest.raises(AcidtestError) as caught:
+        read_ratings(path, labels=["ann", "bem"])
+    assert str(caught.value) == f"no column called 'bem'; did you mean 'ben'? (--labels, {path})"
+
+
+def test_lists_and_single_columns_do_not_mix(tmp_path: Path) -> None:
+    path = file(tmp_path, '{"a": ["x"], "b": "x"}\n', "labels.jsonl")
+    with pytest.raises(FileError, match=r"column 'a' holds lists; it alone can be given as --labels a"):
+        read_ratings(path, labels=["a", "b"])
+
+
+def breaking(tmp_path: Path, *categories: str) -> str:
+    rows = [{"sentence1": "A", "gold_label": C, "annotator_labels": [C, C, C], "category": each} for each in categories]
+    return read_ratings(file(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "mine.jsonl")).corpus
+
+
+def test_breaking_nli_is_known_by_its_categories(tmp_path: Path) -> None:
+    assert breaking(tmp_path, "antonyms_wordnet", "cardinals", "nationalities", "drinks") == "Breaking NLI"
+    assert breaking(tmp_path, "cardinals", "sports") == ""
+
+
+def test_only_the_test_set_of_snli_is_known_as_that(shared: Path) -> None:
+    assert read_ratings(shared / "snli" / "snli_1.0_test.jsonl.gz").corpus == "SNLI test"
+    assert read_ratings(shared / "snli" / "snli_1.0_dev.jsonl.gz").corpus == ""
+
+
+def test_rows_without_a_sentence_are_their_own_groups(tmp_path: Path) -> None:
+    found = read_ratings(file(tmp_path, "label1,label2,premise\nx,y,A\nx,y,\nx,y,\nx,x,A\n"))
+    assert found.groups is not None
+    first, second, third, fourth = found.groups.tolist()
+    assert first == fourth
+    assert len({first, second, third}) == 3
+
+
+ANSWERS = {
+    "item": ["p", "p", "p", "q", "q", "q", "r", "r", "r"],
+    "annotator": ["a", "b", "c"] * 3,
+    "premise": ["P"] * 6 + ["R"] * 3,
+    "expected": ["c"] * 3 + ["entailment"] * 3 + ["e"] * 3,
+    "same_event": ["no", "no", "yes"] + ["yes"] * 6,
+    "new_information": ["no", "no", "yes"] + ["no"] * 6,
+    "ungrammatical": ["no"] * 8 + ["yes"],
+}
+
+
+def test_what_a_questionnaire_makes_of_answers_are_ratings() -> None:
+    asked = questionnaire("breaking-nli")
+    judged = judgements(asked, checked_answers(pl.DataFrame(ANSWERS), asked))
+    found = judged_ratings(judged)
+    assert found.labels == (C, E, N)
+    assert found.counts.tolist() == [[2, 0, 1], [0, 3, 0]]
+    assert found.gold.to_list() == [C, E]
+    assert found.groups is not None
+    assert found.groups.tolist() == [1, 1]
+    assert judged_ratings(judged, gold="expected").gold.to_list() == [C, E]
+
+
+def test_the_written_result_gives_the_same_ratings(tmp_path: Path) -> None:
+    asked = questionnaire("breaking-nli")
+    judged = judgements(asked, checked_answers(pl.DataFrame(ANSWERS), asked))
+    for name in ("out.jsonl", "out.csv"):
+        write_table(judged.table, tmp_path / name)
+        found = read_ratings(tmp_path / name)
+        # The discarded item has no labels; those of NLI stand in their own order.
+        assert found.counts.tolist() == [[0, 1, 2], [3, 0, 0], [0, 0, 0]]
+        assert found.gold.to_list() == [C, E, None]
+        assert read_table(tmp_path / name).columns[:3] == ["item", "premise", "expected"]
+
+
+def test_mistakes_about_judgements_are_told() -> None:
+    asked = questionnaire("breaking-nli")
+    judged = judgements(asked, checked_answers(pl.DataFrame(ANSWERS), asked))
+    with pytest.raises(AcidtestError, match="no column called 'expcted'; did you mean 'expected'"):
+        judged_ratings(judged, gold="expcted")
+    odd = pl.DataFrame(ANSWERS | {"expected": ["maybe"] * 9})
+    with pytest.raises(
+        AcidtestError, match=r"gold 'maybe' \(--gold expected\) is not contradiction, entailment or neutral"
+    ):
+        judged_ratings(judgements(asked, checked_answers(odd, asked)), gold="expected")
+    all_bad = pl.DataFrame(ANSWERS | {"ungrammatical": ["yes"] * 9})
+    with pytest.raises(AcidtestError, match="all 3 items are discarded; no labels are left"):
+        judged_ratings(judgements(asked, checked_answers(all_bad, asked)))

@@ -1,0 +1,155 @@
+"""``acidtest agreement`` as a user meets it: labels, answers, the paper's numbers, mistakes, and the page about it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from acidtest import api
+from acidtest.annotate.questionnaires import parsed_questionnaire
+from acidtest.cli.app import main
+
+DOCS = Path(__file__).parents[2] / "docs" / "agreement.md"
+
+LABELS = """premise,gold_label,label1,label2,label3
+A man sleeps.,neutral,neutral,neutral,entailment
+A man sleeps.,entailment,entailment,entailment,entailment
+A dog runs.,contradiction,contradiction,contradiction,neutral
+A dog runs.,-,contradiction,neutral,entailment
+"""
+
+ANSWERS = """id,annotator,premise,hypothesis,same_event,new_information,ungrammatical
+p1,ann,A man plays a flute.,A man plays a harp.,no,yes,no
+p1,ben,A man plays a flute.,A man plays a harp.,no,no,no
+p1,cy,A man plays a flute.,A man plays a harp.,yes,yes,no
+p2,ann,A girl is sad.,A girl is unhappy.,yes,no,no
+p2,ben,A girl is sad.,A girl is unhappy.,yes,no,no
+p2,cy,A girl is sad.,A girl is unhappy.,yes,no,no
+p3,ann,Jordan jumps.,Syria jumps.,no,no,no
+p3,ben,Jordan jumps.,Syria jumps.,no,no,yes
+p3,cy,Jordan jumps.,Syria jumps.,no,no,no
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("labels.csv").write_text(LABELS, encoding="utf-8")
+    Path("answers.csv").write_text(ANSWERS, encoding="utf-8")
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> tuple[str, str]:
+    capsys.readouterr()
+    assert main(["agreement", *words]) == status
+    captured = capsys.readouterr()
+    return captured.out, captured.err
+
+
+def test_labels_are_counted_and_kappa_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = said(capsys, "labels.csv")
+    assert out.startswith("labels.csv  4 rows, 3 labels each\n")
+    # Apart: 2 labels of 2/3 in two rows, 3 of 2/3 in one: 14/3; beyond one a row 8; shares 5/12, 4/12 and 3/12 make
+    # 1 - 50/144: 1 - (14/3) / (8 * 94/144) = 0.106. The share of a row's labels that are gold: (2/3 + 1 + 2/3) / 3.
+    (overall,) = [line.split() for line in out.splitlines() if line.strip().startswith("overall")]
+    assert overall[:4] == ["overall", "12", "3", "0.106"]
+    assert "human performance   77.8 % (" in out
+    assert "|groups:premise|n:4|" in out
+
+
+def test_json_holds_what_python_gives(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = said(capsys, "labels.csv", "--json")
+    assert json.loads(out) == api.agreement("labels.csv").to_json()
+    out, _ = said(capsys, "answers.csv", "--questionnaire", "breaking-nli", "-o", "out.jsonl", "--json")
+    found = json.loads(out)
+    assert found.pop("table") == "out.jsonl"
+    assert found == api.agreement("answers.csv", questionnaire="breaking-nli").to_json()
+    assert found["discarded"] == {"ungrammatical": 1}
+    assert found["questionnaire"] == "breaking-nli"
+
+
+def test_answers_become_labels_and_an_nli_file(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = said(capsys, "answers.csv", "--questionnaire", "breaking-nli", "-o", "pairs.jsonl")
+    assert "asked with breaking-nli: 1 item discarded (ungrammatical 1), 2 with gold, 0 without" in out
+    assert out.endswith("table: pairs.jsonl\n")
+    rows = [json.loads(line) for line in Path("pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert rows[0] == {
+        "id": "p1",
+        "premise": "A man plays a flute.",
+        "hypothesis": "A man plays a harp.",
+        "label": "contradiction",
+        "annotator_labels": ["contradiction", "contradiction", "neutral"],
+        "votes": {"contradiction": 2, "entailment": 0, "neutral": 1},
+        "discarded": None,
+        "undecided": None,
+    }
+    assert (rows[2]["label"], rows[2]["discarded"]) == (None, "ungrammatical")
+    suite = api.load("pairs.jsonl").frame.collect()
+    assert suite.select("source_id", "label").rows() == [("p1", "contradiction"), ("p2", "entailment")]
+    again, _ = said(capsys, "pairs.jsonl")
+    kappas = [[line for line in text.splitlines() if line.startswith("  overall")] for text in (out, again)]
+    assert kappas[0] == kappas[1]
+
+
+def test_columns_are_named_where_they_are_not_known(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("odd.csv").write_text("ann,ben,truth\nx,x,x\nx,y,x\n", encoding="utf-8")
+    out, _ = said(capsys, "odd.csv", "--labels", "ann, ben", "--gold", "truth")
+    assert "human performance   75.0 %" in out
+    _, err = said(capsys, "odd.csv", status=2)
+    assert err.startswith("acidtest: odd.csv: none of the columns (ann, ben, truth) is known to hold labels of several")
+
+
+def test_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, told in (
+        (("none.csv",), "none.csv: there is no such file; check the path"),
+        (
+            ("labels.csv", "-o", "x.csv"),
+            "-o takes what a questionnaire makes of answers; name one with --questionnaire",
+        ),
+        (
+            ("answers.csv", "--questionnaire", "breaking-nli", "--labels", "a,b"),
+            "--labels names columns of labels, but with --questionnaire the file holds answers",
+        ),
+        (
+            ("answers.csv", "--questionnaire", "breaking-nli", "-o", "answers.csv"),
+            "answers.csv: holds the answers; choose another -o",
+        ),
+        (
+            ("answers.csv", "--questionnaire", "braking"),
+            "no questionnaire called 'braking'; did you mean 'breaking-nli'? (a file's name ends in .toml)",
+        ),
+    ):
+        _, err = said(capsys, *words, status=2)
+        assert err == f"acidtest: {told}\n"
+    assert Path("answers.csv").read_text(encoding="utf-8") == ANSWERS
+
+
+def test_a_questionnaire_of_ones_own_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        'schema = 1\ntitle = "Same?"\n[[question]]\nid = "same_event"\ntext = "Same?"\nkind = "yes-no"\n'
+        '[[rule]]\nlabel_from = "same_event"\n'
+    )
+    Path("mine.toml").write_text(text, encoding="utf-8")
+    out, _ = said(capsys, "answers.csv", "--questionnaire", "mine.toml")
+    # Apart 2 * 2/3 in one row; beyond one a row 6; shares 4/9 and 5/9: 1 - (4/3) / (6 * 40/81) = 0.55.
+    assert "asked with mine: no item discarded, 3 with gold, 0 without" in out
+    (overall,) = [line.split() for line in out.splitlines() if line.strip().startswith("overall")]
+    assert overall[3] == "0.550"
+
+
+def test_the_quarter_of_breaking_nli_is_printed_as_the_page_has_it(
+    capsys: pytest.CaptureFixture[str], shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shared / "breaking_nli")
+    out, _ = said(capsys, "breaking_nli_quarter.jsonl")
+    shown = "\n".join(line.rstrip() for line in out.splitlines())
+    assert shown in DOCS.read_text(encoding="utf-8")
+
+
+def test_the_questionnaire_on_the_page_is_a_questionnaire() -> None:
+    page = DOCS.read_text(encoding="utf-8")
+    blocks = [part.split("```")[0] for part in page.split("```toml\n")[1:]]
+    assert blocks
+    for block in blocks:
+        assert parsed_questionnaire(block.encode(), Path("page.toml")).labels

@@ -1,0 +1,84 @@
+"""The command on lexical inference as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from acidtest import api
+from acidtest.cli.app import main
+from acidtest.core.tables import read_table
+
+PAIRS = [
+    ("A man wears a red hat.", "A man wears a blue hat.", "contradiction", "colors"),
+    ("A girl wears a red hat.", "A girl wears a green hat.", "contradiction", "colors"),
+    ("Two dogs run.", "Three dogs run.", "contradiction", "cardinals"),
+    ("A boy is happy.", "A boy is glad.", "entailment", "synonyms"),
+]
+VECTORS = "red 1 0\nblue 0.8 0.6\ngreen 0.6 0.8\nhappy 1 1\nglad 1 1\n"
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A baseline on four pairs of the published kind and on a test set, a training set and some vectors."""
+    monkeypatch.chdir(tmp_path)
+    names = ("sentence1", "sentence2", "gold_label", "category")
+    lines = [json.dumps(dict(zip(names, pair, strict=True))) for pair in PAIRS]
+    Path("dataset.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    header = "premise\thypothesis\tlabel\n"
+    Path("train.tsv").write_text(f"{header}It is red.\tIt is blue.\tcontradiction\n", encoding="utf-8")
+    Path("original.tsv").write_text(f"{header}It is red.\tIt is.\tentailment\nA.\tB.\tneutral\n", encoding="utf-8")
+    Path("glove.txt").write_text(VECTORS, encoding="utf-8")
+    api.run("baseline:overlap", ["dataset.jsonl", "original.tsv"], output=tmp_path / "run")
+    return tmp_path
+
+
+def test_tables_are_printed_and_one_is_written(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--train", "train.tsv", "--embeddings", "glove.txt", "--original", "original", "-o", "pairs.tsv"]
+    assert main(["lexical", "run", *arguments]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "breaking-nli 4 pairs" in out
+    assert "Beside the original test set:" in out
+    assert "Training set: train, 1 contradictions among 1 examples." in out
+    assert "Vectors: glove.txt, 5 words; 5 of 7 words have one." in out
+    assert "table: pairs.tsv" in out
+    frame = read_table("pairs.tsv").frame
+    assert set(frame.select("premise_word", "hypothesis_word", "cosine", "contradictions").rows()) == {
+        ("red", "blue", "0.8", "1"),
+        ("red", "green", "0.6", "0"),
+        ("Two", "Three", None, "0"),
+        ("happy", "glad", "1.0", "0"),
+    }
+
+
+def test_json_holds_the_same(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lexical", "run", "--train", "train.tsv", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [(each["model"], each["suite"], each["overall"]["n"]) for each in told["results"]] == [
+        ("baseline:overlap", "breaking-nli", 4)
+    ]
+    bins = told["results"][0]["by_frequency"]["bins"]
+    assert {name: each["accuracy"]["n"] for name, each in bins.items() if each["accuracy"]["n"]} == {"0": 2, "1-4": 1}
+    assert told["results"][0]["by_cosine"] is None
+    assert told["train"]["contradictions"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["run", "--embeddings", "none.txt"], "none.txt: there is no such file of word vectors. GloVe vectors of"),
+        (["run", "--original", "originl"], "no suite of these runs called 'originl'; did you mean 'original'?"),
+        (["run", "--columns", "premise=a"], "--columns and --label-map say how to read --train, which is not given"),
+        (["nothing"], "nothing: there is no such folder"),
+        (["run", "--correction", "bonferroni"], "no correction called 'bonferroni'"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(
+    runs: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+) -> None:
+    assert main(["lexical", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert error.count("\n") == 1
