@@ -20,7 +20,7 @@ _INSIDE = frozenset({"DT", "PDT", "PRP$", "CD", "JJ", "JJR", "JJS", "POS"})
 
 
 @dataclass(frozen=True)
-class Line:
+class TaggedTexts:
     """The tagged tokens of some texts; places are rows of it."""
 
     frame: pl.DataFrame
@@ -59,12 +59,12 @@ class Line:
         return pl.select(pl.when(pl.Series(within)).then(column.gather(safe)).otherwise(pl.lit(""))).to_series()
 
 
-def line(texts: pl.Series, tagger: str = "auto") -> Line:
+def tagged_texts(texts: pl.Series, tagger: str = "auto") -> TaggedTexts:
     """Texts as tagged tokens."""
-    return Line(tagged(texts, tagger))
+    return TaggedTexts(tagged(texts, tagger))
 
 
-def occurrences(found: Line, surfaces: pl.DataFrame) -> pl.DataFrame:
+def occurrences(found: TaggedTexts, surfaces: pl.DataFrame) -> pl.DataFrame:
     """Every stretch of tokens that is one of the surfaces, the longest where several of a category overlap.
 
     An item that may stand in two slots, as *silver* may be an adjective or a thing, has a row for each.
@@ -108,7 +108,7 @@ def _joined(words: pl.Series, starts: pl.Series, length: int) -> pl.Series:
     return pl.select(pl.concat_str(parts, separator=" ")).to_series()
 
 
-def anchored(found: Line, places: pl.DataFrame) -> pl.DataFrame:
+def anchored(found: TaggedTexts, places: pl.DataFrame) -> pl.DataFrame:
     """The words an occurrence depends on, in every form a frame may name them: columns ``row`` and ``before``.
 
     For *playing an old guitar* these are old, playing and play; for *next to a car* to and next_to; for *a glass of

@@ -21,7 +21,8 @@ from acidtest.sources.corpora import corpus as read_corpus
 from acidtest.sources.embeddings import Embeddings, embeddings
 from acidtest.sources.pair_counts import pair_counts, word_counts
 from acidtest.sources.starter import starter_premises
-from acidtest.sources.substitution import Filter, Substitutions, surfaces
+from acidtest.sources.substitutes import surfaces
+from acidtest.sources.substitution import Filter, Substitutions
 from acidtest.sources.tagging import tagger as tagger_called
 from acidtest.suites.catalogue import Request
 
