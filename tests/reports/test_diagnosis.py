@@ -88,7 +88,7 @@ def test_a_few_subcases_gone_wrong_are_said_although_the_mean_is_fine() -> None:
     by = {**result(0.97, 0.93).by, "subcase": subcases}
     finding, _ = findings({"hans": result(0.97, 0.93, by=by, strata=("subcase",))})
     assert finding.severity == "severe"
-    assert finding.text == "is right on fewer than half of the pairs in 1 of 9 values of subcase: passive (0 %)"
+    assert finding.text == "is right on clearly fewer than half of the pairs in 1 of 9 values of subcase: passive (0 %)"
     assert finding.by == {"subcase": "passive"}
 
 

@@ -96,7 +96,7 @@ def test_published_and_fresh_pairs_are_compared(found: Lexical) -> None:
     text = " ".join(printed(found).split())
     assert "m published and fresh pairs" in text
     assert "all categories alike 97.5 62.5 +35.0" in text
-    assert "pass runs of a model known to be clean" in text
+    assert "runs of a model known to be clean (--reference)" in text
 
 
 def test_drops_stand_beside_those_of_table_3() -> None:

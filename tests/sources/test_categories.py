@@ -68,6 +68,17 @@ def test_a_list_is_whole(name: str) -> None:
     assert known == set(category(name).relations["item"]) | set(category(name).relations["other"])
 
 
+EXCLUSIVE_ALL_THE_SAME = {("table tennis", "tennis"), ("half circle", "circle"), ("opera house", "house")}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_an_item_named_after_another_does_not_exclude_it(name: str) -> None:
+    """Mint tea is tea; whoever breaks that link by an edit makes it contradict tea."""
+    exclusive = category(name).relations.filter(relation="co-hyponym").select("item", "other").unique()
+    ends = {(item, other) for item, other in exclusive.iter_rows() if item.lower().endswith(f" {other.lower()}")}
+    assert ends <= EXCLUSIVE_ALL_THE_SAME
+
+
 @pytest.mark.parametrize("name", names())
 def test_every_form_has_a_slot_and_every_frame_an_example(name: str) -> None:
     for item, forms, plural in category(name).items.select("item", "form", "plural").iter_rows():

@@ -36,7 +36,8 @@ CAN = (
     "Gold weighs the same on both sides, so a model that leans to contradiction gains nothing by the published set.",
 )
 WITHOUT_REFERENCE = (
-    "Memory cannot be told from published words that are easier: pass runs of a model known to be clean (--reference)."
+    "Memory cannot be told from published words that are easier: give acidtest lexical runs of a model known to be "
+    "clean (--reference)."
 )
 CANNOT = (
     "The published pairs were checked by people; fresh labels rest on word lists and on SNLI's one-event convention.",
@@ -232,7 +233,8 @@ def _verdict(model: str, main: MemoryContrast, where: str) -> str:
     compared = f"on the published pairs than on fresh ones of the same categories{beside}, with {where}"
     told = f"{100 * abs(change.value):.1f} points ({100 * change.low:+.1f} to {100 * change.high:+.1f})"
     if main.effect_p < ALPHA and change.value > 0:
-        why = "a sign of memory" if main.excess else "it has seen them, or their words are easier"
+        easier = "the published words are easier for it than for the reference"
+        why = f"it has seen them, or {easier}" if main.excess else "it has seen them, or their words are easier"
         return f"{model} is {told} better {compared}: {why}."
     if main.effect_p < ALPHA:
         return f"No sign of memory: {model} is {told} worse {compared}."

@@ -20,6 +20,15 @@ _WORKING = ("variant", "changed", "sentence", "number", "start", "order")
 """Columns that are needed on the way to a suite."""
 
 
+OF_THE_PAIR = ("label", "certainty", "annotator_labels")
+"""Columns that say what a pair is; a pair with another sentence in it cannot have them."""
+
+
+def without_labels(card: Card) -> Card:
+    """The card of a suite of other pairs than the corpus's: what people said of those does not come along."""
+    return replace(card, columns={name: kind for name, kind in card.columns.items() if name not in OF_THE_PAIR})
+
+
 def corpus(request: Request, *, columns: Collection[str] = (), default: Callable[[], Suite] = starter_pairs) -> Suite:
     """The pairs asked for: a user's or the ``default``, whole or ``n`` of them drawn with the seed.
 

@@ -252,7 +252,8 @@ def _body(rows: Mapping[str, Iterable[Value]], cell: Callable[[Value], str]) -> 
 def _caption(text: str, sources: Iterable[str], signatures: Iterable[str]) -> str:
     found = list(dict.fromkeys(sources))
     published = f" Published numbers, on the papers' own pairs: {'; '.join(found)}." if found else ""
-    return f"{escaped(text + published)} {'; '.join(map(_signature, signatures))}."
+    signed = "; ".join(map(_signature, signatures))
+    return escaped(text + published) + (f" {signed}." if signed else "")
 
 
 def _signature(text: str) -> str:

@@ -225,7 +225,10 @@ def _sources(found: Lexical) -> Iterator[RenderableType]:
     told = [f"{note}." for note in found.notes]
     told += [training_told(found.train)] if found.train else []
     told += [vectors_told(found.vectors)] if found.vectors else []
-    told.append("Published: Glockner et al. 2018, tables 3 and 4, sections 5.2 and 5.3; systems trained on SNLI.")
+    told.append(
+        "Published: Glockner et al. 2018, tables 3 and 4, sections 5.2 and 5.3; systems trained on SNLI and asked the "
+        "published pairs, no others."
+    )
     yield from (Text(f"  {line}", style="dim") for line in told)
 
 

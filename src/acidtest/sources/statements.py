@@ -176,6 +176,8 @@ def pairs_or_path(path: Path) -> Suite | Path:
 def _take_pairs(pairs: Suite, sieve: _Sieve) -> None:
     """Show a sieve the sentences of premises and hypotheses, each text once and only where there is a number in it."""
     told = [name for name in pairs.frame.collect_schema() if name in (*pairs.card.columns, "source_id")]
+    # What people said of a pair says nothing of its sentences.
+    told = [name for name in told if name != "annotator_labels"]
     seen = Seen()
 
     def look(batch: pl.DataFrame) -> None:

@@ -69,12 +69,12 @@ def wine() -> Suite:
     return Suite(completed(rows, "wine").lazy(), Card("wine")).sealed()
 
 
-def test_a_premise_is_used_once_and_points_at_its_pair() -> None:
+def test_a_premise_is_used_once_and_takes_along_what_is_told_of_it() -> None:
     made = suite()
     frame = made.frame.collect()
-    assert made.control is not None
-    first = made.control.frame.collect()["id"][0]
-    assert set(frame["base_id"]) == {first}
+    assert made.control is None
+    assert frame["base_id"].null_count() == frame.height
+    assert set(frame["group"]) == {pairs().frame.collect()["group"][0]}
     assert set(frame["genre"]) == {"food"}
     assert frame["relation"].is_unique().all()
     assert set(frame["category"]) == {"drinks"}
@@ -97,7 +97,7 @@ def test_all_categories_together_hold_what_each_holds() -> None:
 
 
 def test_n_premises_are_drawn_from_those_that_have_a_word_to_replace() -> None:
-    assert suite("lexical", n=1).frame.collect()["base_id"].n_unique() == 1
+    assert suite("lexical", n=1).frame.collect()["premise"].n_unique() == 1
     with pytest.raises(AcidtestError, match=r"3 premises were asked for, but only 2 of 'mine' have a word to replace"):
         suite("lexical", n=3)
 
@@ -136,9 +136,25 @@ def test_bigrams_of_a_corpus_say_what_is_likely(tmp_path: Path) -> None:
     [
         ("each", "0", "--each is a number from 1 on, not 0"),
         ("least", "0", "--least is a number from 1 on, not 0"),
-        ("cosine", "2", "--cosine is a number from -1 to 1, not 2.0"),
+        ("cosine", "0.9", "--cosine says nothing without --embeddings"),
+        ("least", "5", "--least says nothing without --bigrams"),
     ],
 )
 def test_an_option_out_of_range_is_refused(option: str, value: str, message: str) -> None:
     with pytest.raises(AcidtestError, match=message):
         suite(**{option: value})
+
+
+def test_what_people_said_of_the_old_pair_does_not_come_along() -> None:
+    rows = PAIRS.with_columns(annotator_labels=pl.lit('["neutral"]'))
+    card = Card("mine", columns={"genre": "factor", "annotator_labels": "text"})
+    corpus = Suite(completed(rows, "mine").lazy(), card).sealed()
+    for name in ("lexical/drinks", "stress/antonymy", "stress/numerical"):
+        made = api.generate(name, source=corpus if name != "stress/numerical" else counted(corpus))
+        assert "annotator_labels" not in made.frame.collect_schema()
+        assert "annotator_labels" not in made.card.columns
+
+
+def counted(corpus: Suite) -> Suite:
+    rows = corpus.frame.collect().with_columns(premise=pl.lit("Maria bought 12 pens in Berlin."))
+    return Suite(rows.lazy(), corpus.card)

@@ -11,11 +11,11 @@ import polars as pl
 
 from acidtest.core.digests import Seen, digests
 from acidtest.core.draws import Draws
-from acidtest.core.errors import AcidtestError
+from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.rows import Schema, Spool
 from acidtest.core.streams import compacted, streamed, visit_batches
 from acidtest.core.suite import PARSES, Argument, Kind, Suite
-from acidtest.generators.corpus import corpus, derived
+from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, without_labels
 from acidtest.sources.bigrams import LEAST, bigrams, plausible_by_tag
 from acidtest.sources.corpora import corpus as read_corpus
 from acidtest.sources.embeddings import Embeddings, embeddings
@@ -75,6 +75,9 @@ class Wishes:
         for option, least in (("each", 1), ("most", 0), ("least", 1)):
             if getattr(self, option) < least:
                 raise AcidtestError(f"--{option} is a number from {least} on, not {getattr(self, option)}")
+        for option, needed in (("cosine", "embeddings"), ("least", "bigrams")):
+            if getattr(self, option) != getattr(Wishes, option) and not getattr(self, needed):
+                raise AcidtestError(f"--{option} says nothing without --{needed}")
         if not -1 <= self.cosine <= 1:
             raise AcidtestError(f"--cosine is a number from -1 to 1, not {self.cosine}")
 
@@ -96,7 +99,7 @@ def suite(name: str, categories: Sequence[str], request: Request, wishes: Wishes
     filters = _filters(wishes, categories, vectors)
     work = Substitutions(categories, Draws(request.seed, "lexical"), wishes.each, filters, wishes.tagger)
     found = _Found(work)
-    visit_batches(pairs.frame.drop("hypothesis", "label", "certainty", *PARSES, strict=False), found.look)
+    visit_batches(pairs.frame.drop(*OF_THE_PAIR, *PARSES, "hypothesis", strict=False), found.look)
     frame, kinds = _measured(found.chosen(pairs.name, request, most=wishes.most), wishes, vectors)
     made = derived(
         name,
@@ -110,7 +113,8 @@ def suite(name: str, categories: Sequence[str], request: Request, wishes: Wishes
         strata=("category",),
     )
     card = replace(made.card, left_out=dict(found.left_out.most_common()), note=_CONVENTION)
-    return replace(made, card=card)
+    # The new pairs have nothing of the old ones but their premises: there is nothing to compare.
+    return Suite(made.frame.with_columns(base_id=pl.lit(None, dtype=pl.String)), without_labels(card))
 
 
 @dataclass
@@ -200,7 +204,10 @@ class _Found:
 def _vectors(wishes: Wishes, categories: Sequence[str]) -> Embeddings | None:
     if not wishes.embeddings:
         return None
-    return embeddings(wishes.embeddings, surfaces(tuple(categories))["surface"].unique())
+    found = embeddings(wishes.embeddings, surfaces(tuple(categories))["surface"].unique())
+    if not found.words:
+        raise FileError(wishes.embeddings, "has a vector for none of the words; give vectors of English words")
+    return found
 
 
 def _filters(wishes: Wishes, categories: Sequence[str], vectors: Embeddings | None) -> dict[str, Filter]:

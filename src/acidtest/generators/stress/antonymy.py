@@ -12,7 +12,7 @@ from acidtest.core.draws import Draws
 from acidtest.core.rows import Rows, Schema, Spool
 from acidtest.core.streams import compacted, visit_batches
 from acidtest.core.suite import PARSES, Kind, Suite
-from acidtest.generators.corpus import corpus, derived
+from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, without_labels
 from acidtest.generators.stress.distraction import CITATION
 from acidtest.sources.antonyms import Wsd, turned
 from acidtest.sources.glosses import glosses_place
@@ -50,7 +50,7 @@ def antonymy(request: Request, *, wsd: Wsd = "context", tagger: str = "auto") ->
     pairs = corpus(request, columns=COLUMNS)
     used = tagger_called(tagger)
     found = _Found(Draws(request.seed, NAME), wsd, tagger)
-    visit_batches(pairs.frame.drop("label", "certainty", *PARSES, strict=False), found.look)
+    visit_batches(pairs.frame.drop(*OF_THE_PAIR, *PARSES, strict=False), found.look)
     made = derived(
         NAME,
         pairs,
@@ -62,7 +62,8 @@ def antonymy(request: Request, *, wsd: Wsd = "context", tagger: str = "auto") ->
         columns=COLUMNS,
         crossings=(("pos", "place"),),
     )
-    return replace(made, card=replace(made.card, left_out=dict(found.left_out.most_common())))
+    card = replace(without_labels(made.card), left_out=dict(found.left_out.most_common()))
+    return replace(made, card=card)
 
 
 @dataclass

@@ -18,7 +18,7 @@ from acidtest.core.logs import log
 from acidtest.core.rows import Rows, Spool
 from acidtest.core.streams import streamed
 from acidtest.core.suite import Argument, Card, Kind, SourceIds, Suite, completed, source_digests
-from acidtest.generators.corpus import renamed
+from acidtest.generators.corpus import OF_THE_PAIR, renamed
 from acidtest.generators.stress.distraction import CITATION
 from acidtest.sources.quantities import (
     Bound,
@@ -109,7 +109,7 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
         sources=found.sources,
         licence=found.licence or "that of the corpus it was made from",
         citation=CITATION,
-        columns={**found.kinds, **_COLUMNS},
+        columns={**{name: kind for name, kind in found.kinds.items() if name not in OF_THE_PAIR}, **_COLUMNS},
         crossings=(("label", "change"),),
         left_out=found.left_out,
     )
