@@ -163,7 +163,8 @@ def _low_strata(name: str, result: SuiteResult) -> list[Finding]:
     shown = sorted(low, key=lambda value: low[value].value)
     names = ", ".join(f"{value} ({whole(low[value].value)})" for value in shown[:5])
     more = f" and {len(low) - 5} more" if len(low) > 5 else ""
-    text = f"is right on clearly fewer than half of the pairs in {len(low)} of {len(values)} values of {factor}: {names}{more}"
+    where = f"{len(low)} of {len(values)} values of {factor}"
+    text = f"is right on clearly fewer than half of the pairs in {where}: {names}{more}"
     evidence = tuple(f"{value}: right on {percent(low[value])}" for value in shown)
     return [Finding("S1", "severe", name, text, evidence, {str(factor): shown[0]})]
 

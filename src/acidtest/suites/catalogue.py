@@ -90,7 +90,8 @@ class Generator:
             corpus = made.card.arguments.get("from", "the corpus")
             reasons = [f"{count:,} {reason}" for reason, count in made.card.left_out.items()]
             why = f" (left out: {some(reasons)})" if reasons else ""
-            raise NothingToMakeError(f"suite {self.name!r}: nothing in {corpus!r} can be changed so{why}; use another corpus")
+            nothing = f"suite {self.name!r}: nothing in {corpus!r} can be changed so{why}"
+            raise NothingToMakeError(f"{nothing}; use another corpus")
         return made
 
 
