@@ -11,6 +11,8 @@ from acidtest.analysis.resampling import generator
 from acidtest.analysis.significance import (
     adjusted,
     benjamini_hochberg,
+    benjamini_yekutieli,
+    bonferroni,
     holm,
     mcnemar,
     paired_permutation,
@@ -237,7 +239,31 @@ def test_holm_and_benjamini_hochberg_match_r():
     assert benjamini_hochberg(ps).tolist() == pytest.approx([0.02, 0.04, 0.04, 0.02])
 
 
-@pytest.mark.parametrize("method", ["holm", "bh", "none"])
+def test_benjamini_yekutieli_and_bonferroni_match_r_and_scipy():
+    ps = [0.01, 0.04, 0.03, 0.005]
+    # Benjamini–Hochberg's times 1 + 1/2 + 1/3 + 1/4 = 25/12; as R's p.adjust(ps, "BY").
+    expected = [0.02 * 25 / 12, 0.04 * 25 / 12, 0.04 * 25 / 12, 0.02 * 25 / 12]
+    assert benjamini_yekutieli(ps).tolist() == pytest.approx(expected)
+    assert bonferroni(ps).tolist() == pytest.approx([0.04, 0.16, 0.12, 0.02])
+    assert bonferroni([0.5, None, 0.9]).tolist() == pytest.approx([1.0, math.nan, 1.0], nan_ok=True)
+    rng = generator(15)
+    for _ in range(20):
+        drawn = rng.random(rng.integers(1, 30))
+        assert benjamini_yekutieli(drawn) == pytest.approx(stats.false_discovery_control(drawn, method="by"))
+
+
+def test_benjamini_yekutieli_keeps_the_false_discovery_rate_of_tests_that_depend():
+    rng = generator(16)
+    rates = []
+    for _ in range(1000):
+        # Ten tests that share most of their noise, three of them with an effect.
+        scores = 0.8 * rng.standard_normal() + 0.6 * rng.standard_normal(10) + np.repeat([3.0, 0.0], [3, 7])
+        found = benjamini_yekutieli(2 * stats.norm.sf(np.abs(scores))) < 0.05
+        rates.append(found[3:].sum() / max(1, found.sum()))
+    assert np.mean(rates) <= 0.05
+
+
+@pytest.mark.parametrize("method", ["holm", "bh", "by", "none"])
 def test_unknown_p_values_stay_unknown_and_do_not_count(method):
     whole = adjusted([0.01, None, 0.04, math.nan, 0.2], method)
     assert np.isnan(whole[[1, 3]]).all()
@@ -251,7 +277,7 @@ def test_adjusted_p_values_keep_order_and_stay_within_one():
     for _ in range(50):
         ps = rng.random(rng.integers(1, 12))
         order = np.argsort(ps)
-        for correct in (holm, benjamini_hochberg):
+        for correct in (holm, benjamini_hochberg, benjamini_yekutieli, bonferroni):
             found = correct(ps)
             assert (np.diff(found[order]) >= 0).all()
             assert ((found >= ps) & (found <= 1)).all()

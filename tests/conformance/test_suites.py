@@ -13,7 +13,7 @@ from acidtest.core.suite import COLUMNS, Suite
 from acidtest.suites.checks import problems
 
 NAMES = list(api.suites())
-CERTAINTIES = {"logical", "same-event", "human", None}
+CERTAINTIES = {"logical", "same-event", "human", "assumed", None}
 
 
 @cache

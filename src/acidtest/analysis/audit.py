@@ -1,86 +1,272 @@
-"""What a training set teaches: how often each heuristic would be right in it."""
+"""What a training set teaches: the shortcuts that would be right in it, what it repeats, what it leaks.
+
+The set is gone through twice, in batches; what is held does not grow with it, but for some eight bytes a pair and
+measure that tell repetitions. What needs the pairs themselves is computed on a sample of whole premises.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from acidtest.core.labels import GOLD_MASKS, masks
-from acidtest.core.suite import PARSES, Suite
-from acidtest.sources.heuristics import HEURISTICS, heuristics
+from acidtest.analysis.audits import measures as measuring
+from acidtest.analysis.audits.balance import Balance, Counts
+from acidtest.analysis.audits.batches import GOLD, Batch, genre_column, parse_columns, visit
+from acidtest.analysis.audits.cues import LEAST, SMOOTHING, Cues, Polarity, cues, polarity
+from acidtest.analysis.audits.duplicates import Duplicates, Repetitions
+from acidtest.analysis.audits.heuristic_support import MNLI as MNLI
+from acidtest.analysis.audits.heuristic_support import Support as Support
+from acidtest.analysis.audits.heuristic_support import SupportCounts
+from acidtest.analysis.audits.leaks import Leak, LeakSearch
+from acidtest.analysis.audits.measures import ByLabel, Sums
+from acidtest.analysis.audits.partial_input import SIDES, PartialInput, partial_input
+from acidtest.analysis.audits.sampling import SAMPLE, Sample, Sampler
+from acidtest.analysis.audits.tests_by_label import LabelTest, label_test
+from acidtest.analysis.audits.vocabulary import ItemCounts, WordCounter
+from acidtest.analysis.audits.word_pairs import PairCounter
+from acidtest.analysis.significance import holm
+from acidtest.core.logs import stage
+from acidtest.core.suite import Suite
 
 SCHEMA = 1
+CORRECTION = "holm"
 
-
-@dataclass(frozen=True)
-class Support:
-    """Pairs a heuristic applies to: where gold is entailment it is supported, where gold rules that out contradicted.
-
-    ``unknown`` are pairs that might be cases of it, which only a parse could tell.
-    """
-
-    support: int
-    contradict: int
-    unknown: int = 0
-
-
-MNLI = {
-    "lexical_overlap": Support(2158, 261),
-    "subsequence": Support(1274, 72),
-    "constituent": Support(1004, 58),
-}
-"""MultiNLI's training set, as McCoy et al. (2019), section 2, count it."""
+_TESTED_HEURISTICS = ("lexical_overlap", "subsequence")
 
 
 @dataclass(frozen=True)
 class Audit:
-    """A training set and its heuristics; one that could not be told for any pair is None."""
+    """A training set and what was found in it; a heuristic that could not be told for any pair is None.
+
+    ``ps`` has one p-value for each thing that might be amiss, ``adjusted`` the same after Holm's correction over all
+    of them: so all findings that rest on tests together raise a false alarm in at most 5 % of clean sets.
+    """
 
     name: str
     rows: int
     heuristics: Mapping[str, Support | None]
-    faithful: bool = False
+    faithful: bool
+    heuristics_by_label: Mapping[str, Mapping[str, int] | None]
+    partial_input: Mapping[str, PartialInput]
+    cues: Mapping[str, Cues]
+    polarity: Polarity
+    leakage: tuple[Leak, ...]
+    balance: Balance
+    measures: Mapping[str, ByLabel]
+    phenomena: Mapping[str, Mapping[str, int]]
+    duplicates: Duplicates
+    sampled: int
+    seed: int
+    ps: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def adjusted(self) -> dict[str, float]:
+        """Holm's adjusted p-values, by the name of what was tested."""
+        return dict(zip(self.ps, map(float, holm(list(self.ps.values()))), strict=True))
 
     def to_json(self) -> dict[str, Any]:
         """As the command's --json prints it."""
-        told = {
-            name: support and {"support": support.support, "contradict": support.contradict, "unknown": support.unknown}
-            for name, support in self.heuristics.items()
+        adjusted = self.adjusted
+        by_label = {name: _by_label(name, found, adjusted) for name, found in self.measures.items()}
+        return {
+            "schema": SCHEMA,
+            "name": self.name,
+            "rows": self.rows,
+            "faithful": self.faithful,
+            "seed": self.seed,
+            "sampled": self.sampled,
+            "heuristics": {name: support and asdict(support) for name, support in self.heuristics.items()},
+            "heuristics_by_label": {name: found and dict(found) for name, found in self.heuristics_by_label.items()},
+            "partial_input": {side: _partial(side, found, adjusted) for side, found in self.partial_input.items()},
+            "cues": {kind: _cues(found) for kind, found in self.cues.items()},
+            "polarity": asdict(self.polarity),
+            "leakage": [asdict(leak) | {"examples": [dict(each) for each in leak.examples]} for leak in self.leakage],
+            "balance": _balance(self.balance),
+            "length": {name.removesuffix("_length"): by_label[name] for name in measuring.LENGTHS},
+            "overlap": by_label[measuring.OVERLAP],
+            "negation": {name.removesuffix("_negation"): by_label[name] for name in measuring.NEGATIONS},
+            "duplicates": asdict(self.duplicates),
+            "phenomena": {name: dict(found) for name, found in self.phenomena.items()},
+            "tests": {name: {"p": _null(p), "p_adjusted": _null(adjusted[name])} for name, p in self.ps.items()},
+            "correction": CORRECTION,
         }
-        return {"schema": SCHEMA, "name": self.name, "rows": self.rows, "faithful": self.faithful, "heuristics": told}
 
 
-def audit(suite: Suite, *, faithful: bool = False) -> Audit:
-    """The pairs of a training set that support and that contradict each heuristic (McCoy et al. 2019, section 2).
+def audit(
+    suite: Suite, *, against: Sequence[Suite] = (), faithful: bool = False, seed: int = 0, sample_size: int = SAMPLE
+) -> Audit:
+    """Everything an audit looks at; pairs of the suites ``against`` are looked for in the training set.
 
-    Counts are cumulative: a constituent is a subsequence, and that is lexical overlap. Gold that allows entailment and
-    something else counts for neither. ``faithful`` tells words apart as the released scripts do.
+    ``faithful`` tells words apart as the scripts released with HANS do, for the heuristics only. ``seed`` draws the
+    sample and the folds.
     """
-    parses = [name for name in PARSES[:2] if name in suite.frame.collect_schema()]
-    frame = suite.frame.select("premise", "hypothesis", "label", *parses).collect()
-    told = heuristics(
-        frame["premise"],
-        frame["hypothesis"],
-        frame["premise_parse"] if "premise_parse" in parses else None,
-        hypothesis_parses=frame["hypothesis_parse"] if "hypothesis_parse" in parses else None,
+    stage("looking at %s", suite.name)
+    first = _FirstPass(suite, against, faithful=faithful, seed=seed, sample_size=sample_size)
+    visit(suite, first.look, columns=first.columns)
+    sample, words = first.sampler.sample(), {side: counter.counts() for side, counter in first.words.items()}
+    gathered = _Gathered.of(first, sample)
+    # What the first pass holds is no longer needed, and the second needs room.
+    del first
+    stage("pairs of words in %s", suite.name)
+    tied, lean = _second_pass(suite, words, effect=sample.label_effect)
+    del words
+    partial = {side: partial_input(sample, side, seed=seed) for side in SIDES}
+    heuristic_tests = {name: _heuristic_test(name, sample) for name in _TESTED_HEURISTICS}
+    by_label = (*measuring.LENGTHS, measuring.OVERLAP, *measuring.NEGATIONS)
+    ps = {
+        **{f"{side} only": each.p for side, each in partial.items()},
+        **{name: gathered.measures[name].test.p for name in by_label},
+        **{f"heuristic {name}": test.p for name, test in heuristic_tests.items()},
+        **{f"cues {kind}": each.p for kind, each in tied.items()},
+        **({"genre": gathered.balance.p} if gathered.balance.genres else {}),
+    }
+    return Audit(
+        name=suite.name,
+        rows=gathered.rows,
+        heuristics=gathered.heuristics,
         faithful=faithful,
+        heuristics_by_label=gathered.heuristics_by_label,
+        partial_input=partial,
+        cues=tied,
+        polarity=lean,
+        leakage=gathered.leakage,
+        balance=gathered.balance,
+        measures=gathered.measures,
+        phenomena=gathered.phenomena,
+        duplicates=gathered.duplicates,
+        sampled=sample.frame.height,
+        seed=seed,
+        ps=ps,
     )
-    gold = masks(frame["label"].to_numpy())
-    entailed, excluded = gold == GOLD_MASKS["entailment"], (gold & GOLD_MASKS["entailment"]) == 0
-    possible = int(told["subsequence"].fill_null(False).sum())
-    found = {name: _support(told[name], entailed, excluded, possible) for name in HEURISTICS}
-    return Audit(suite.name, frame.height, found, faithful)
 
 
-def _support(
-    told: pl.Series, entailed: np.ndarray[Any, Any], excluded: np.ndarray[Any, Any], possible: int
-) -> Support | None:
-    """``possible`` are the pairs that could be cases of the narrowest heuristic."""
-    applies, unknown = told.fill_null(False).to_numpy(), told.null_count()
-    if unknown and unknown == possible:
-        return None
-    return Support(int((applies & entailed).sum()), int((applies & excluded).sum()), unknown)
+KINDS = ("hypothesis_words", "hypothesis_bigrams", "premise_words", "word_pairs")
+"""What is looked for cues: words and bigrams of the hypothesis, words of the premise, one of each."""
+
+
+class _FirstPass:
+    """Everything that is gathered when the set is gone through for the first time."""
+
+    def __init__(self, suite: Suite, against: Sequence[Suite], *, faithful: bool, seed: int, sample_size: int) -> None:
+        parses, genre = parse_columns(suite), genre_column(suite)
+        self.columns = (*parses, *([genre] if genre else []))
+        self.rows = 0
+        self.support = SupportCounts(parses, faithful=faithful)
+        self.counts = Counts(genre)
+        self.sums = Sums()
+        self.sampler = Sampler(seed, sample_size)
+        self.repetitions = Repetitions()
+        self.words = {f"{side}_words": WordCounter(side) for side in ("hypothesis", "premise")}
+        self.leaks = [LeakSearch(other) for other in against]
+
+    def look(self, batch: Batch) -> None:
+        """Take some pairs."""
+        self.rows += batch.height
+        applies = self.support.add(batch)
+        self.counts.add(batch)
+        values = measuring.measured(batch)
+        self.sums.add(batch, values)
+        flags = {name: applies[name].astype(np.float64) for name in _TESTED_HEURISTICS}
+        self.sampler.add(batch, values.with_columns(pl.Series(name, each) for name, each in flags.items()))
+        self.repetitions.add(batch)
+        for counter in self.words.values():
+            counter.add(batch)
+        for search in self.leaks:
+            search.add(batch)
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    """What the first pass found."""
+
+    rows: int
+    heuristics: Mapping[str, Support | None]
+    heuristics_by_label: Mapping[str, Mapping[str, int] | None]
+    leakage: tuple[Leak, ...]
+    balance: Balance
+    measures: Mapping[str, ByLabel]
+    phenomena: Mapping[str, Mapping[str, int]]
+    duplicates: Duplicates
+
+    @classmethod
+    def of(cls, first: _FirstPass, sample: Sample) -> _Gathered:
+        """With the sample that tests and near duplicates need."""
+        return cls(
+            rows=first.rows,
+            heuristics=first.support.support(),
+            heuristics_by_label=first.support.by_label(),
+            leakage=tuple(search.leak() for search in first.leaks),
+            balance=first.counts.balance(),
+            measures={name: first.sums.by_label(name, sample) for name in measuring.MEASURES},
+            phenomena={name: first.sums.count(name) for name in measuring.PHENOMENA},
+            duplicates=first.repetitions.duplicates(sample),
+        )
+
+
+def _second_pass(suite: Suite, words: Mapping[str, ItemCounts], *, effect: float) -> tuple[dict[str, Cues], Polarity]:
+    """Bigrams of the hypothesis and pairs of words, now that it is known which words are common."""
+    counter = PairCounter(words["premise_words"], words["hypothesis_words"])
+    visit(suite, counter.add)
+    pairs = counter.pairs(LEAST)
+    counted = {**words, "hypothesis_bigrams": counter.bigrams(LEAST), "word_pairs": pairs}
+    return {kind: cues(counted[kind], effect=effect) for kind in KINDS}, polarity(pairs, effect=effect)
+
+
+def _heuristic_test(name: str, sample: Sample) -> LabelTest:
+    if name not in sample.frame.columns:
+        return LabelTest(math.nan, math.nan, "no pairs")
+    entailed = (sample.labels == GOLD.index("entailment")).astype(np.int64)
+    return label_test(sample.frame[name].to_numpy(), entailed, sample.groups)
+
+
+def _partial(side: str, found: PartialInput, adjusted: Mapping[str, float]) -> dict[str, Any]:
+    return {
+        "accuracy": found.accuracy.to_json(),
+        "majority": found.majority.to_json(),
+        "majority_label": found.label,
+        "gain": found.gain.to_json(),
+        "test": found.test,
+        "p": _null(found.p),
+        "p_adjusted": _null(adjusted[f"{side} only"]),
+    }
+
+
+def _cues(found: Cues) -> dict[str, Any]:
+    top = {label: [asdict(cue) | {"share": cue.share} for cue in listed] for label, listed in found.top.items()}
+    return {
+        "tested": found.tested,
+        "least": LEAST,
+        "smoothing": SMOOTHING,
+        "correction": CORRECTION,
+        "tied": dict(found.tied),
+        "top": top,
+    }
+
+
+def _balance(found: Balance) -> dict[str, Any]:
+    return {
+        "labels": dict(found.labels),
+        "genre_column": found.genre_column,
+        "genres": {genre: dict(labels) for genre, labels in found.genres.items()},
+        "cramers_v": _null(found.cramers_v),
+    }
+
+
+def _by_label(name: str, found: ByLabel, adjusted: Mapping[str, float]) -> dict[str, Any]:
+    return {
+        "by_label": {label: mean.to_json() for label, mean in found.means.items()},
+        "explained": _null(found.explained),
+        "largest_difference": _null(found.largest),
+        "p": _null(found.test.p),
+        "p_adjusted": _null(adjusted.get(name, math.nan)),
+        "note": found.test.note,
+    }
+
+
+def _null(value: float) -> float | None:
+    return None if math.isnan(value) else value

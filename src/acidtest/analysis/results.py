@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from acidtest.analysis.consistency import consistency_metrics, consistency_notes
 from acidtest.analysis.controls import AgainstControl as AgainstControl
 from acidtest.analysis.controls import pairing
 from acidtest.analysis.errors import Confusion, Errors, confusion, corrected, errors
@@ -73,7 +74,7 @@ def _result(run: Run, name: str, rows: Mapping[str, Scored]) -> SuiteResult:
     header, own = run.header, rows[name]
     control = rows.get(name + CONTROL)
     pairs = pairing(own, control) if control else None
-    notes = []
+    notes = consistency_notes(own)
     if header.model.resolution == "two-way":
         notes.append("the model has two labels: gold was coarsened to entailment and non-entailment")
     ties = own.ties
@@ -95,7 +96,7 @@ def _result(run: Run, name: str, rows: Mapping[str, Scored]) -> SuiteResult:
     return SuiteResult(
         signature=header.signature(name),
         overall=accuracy(own),
-        metrics=metrics(own),
+        metrics=metrics(own) | consistency_metrics(own),
         by=breakdowns(own),
         vs_control=pairs.rate(own.correct, control.correct) if control and pairs and pairs.alike else None,
         unanswered=own.unanswered,

@@ -186,9 +186,27 @@ def benjamini_hochberg(ps: Sequence[float | None] | Floats) -> Floats:
     )
 
 
+def benjamini_yekutieli(ps: Sequence[float | None] | Floats) -> Floats:
+    """Benjamini and Yekutieli's adjusted p-values: the false discovery rate of tests that depend on each other.
+
+    Benjamini and Hochberg's times 1 + 1/2 + … + 1/m, however the tests depend. None and NaN stay NaN and do not count.
+    """
+
+    def stepped(ordered: Floats) -> Floats:
+        ranks = np.arange(1, ordered.size + 1)
+        return np.minimum.accumulate((ordered * (ordered.size * (1 / ranks).sum() / ranks))[::-1])[::-1]
+
+    return _corrected(ps, stepped)
+
+
+def bonferroni(ps: Sequence[float | None] | Floats) -> Floats:
+    """Bonferroni's adjusted p-values: each times their number. None and NaN stay NaN and do not count."""
+    return _corrected(ps, lambda ordered: ordered * ordered.size)
+
+
 def adjusted(ps: Sequence[float | None] | Floats, method: str = "holm") -> Floats:
-    """p-values corrected for the size of their family by ``holm``, ``bh`` or ``none``."""
-    methods = {"holm": holm, "bh": benjamini_hochberg, "none": _uncorrected}
+    """p-values corrected for the size of their family by ``holm``, ``bh``, ``by`` or ``none``."""
+    methods = {"holm": holm, "bh": benjamini_hochberg, "by": benjamini_yekutieli, "none": _uncorrected}
     if method not in methods:
         raise UnknownNameError("correction", method, methods)
     return methods[method](ps)

@@ -3,6 +3,11 @@
 What one verb needs is imported when it is called, so that the program starts quickly.
 """
 
+from acidtest.api.audits import (
+    audit,
+    audit_findings,
+    audit_table,
+)
 from acidtest.api.batteries import (
     STANDARD,
     Arguments,
@@ -14,6 +19,10 @@ from acidtest.api.batteries import (
     means,
     save,
     suites,
+)
+from acidtest.api.behaviour_studies import (
+    behaviour,
+    behaviour_tables,
 )
 from acidtest.api.evaluations import (
     DEFAULT_MODEL,
@@ -39,6 +48,7 @@ from acidtest.api.reporting import (
     joint_report,
     report,
     scorecard,
+    tied_models,
 )
 from acidtest.api.resources import (
     fetch,
@@ -49,8 +59,6 @@ from acidtest.api.studies import (
     antonym_tables,
     antonym_types,
     antonyms,
-    audit,
-    audit_table,
     error_agreement,
     error_sample,
     error_typology,
@@ -83,7 +91,10 @@ __all__ = [
     "antonym_types",
     "antonyms",
     "audit",
+    "audit_findings",
     "audit_table",
+    "behaviour",
+    "behaviour_tables",
     "chosen_suites",
     "compare",
     "comparison_report",
@@ -113,6 +124,7 @@ __all__ = [
     "scorecard",
     "sources",
     "suites",
+    "tied_models",
     "type_tables",
     "typology_plot",
     "typology_tables",

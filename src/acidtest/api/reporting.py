@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from acidtest.analysis.comparison import Contrast
     from acidtest.analysis.contamination import Contamination
+    from acidtest.analysis.ties import Ties
     from acidtest.reports.html import Entry
 
 
@@ -49,6 +50,13 @@ def differences(
     except AcidtestError as error:
         return [], str(error)
     return found, ""
+
+
+def tied_models(found: Sequence[Contrast], *, alpha: float = 0.05) -> list[Ties]:
+    """For each suite the groups of models that the tests of ``compare`` do not tell apart."""
+    from acidtest.analysis.ties import tied_models as tied
+
+    return tied(found, alpha=alpha)
 
 
 def contaminations(

@@ -1,4 +1,4 @@
-"""Closer looks: at training sets, at word lists, at what models get wrong."""
+"""Closer looks: at word lists, at antonyms, at what models get wrong."""
 
 from __future__ import annotations
 
@@ -18,23 +18,8 @@ if TYPE_CHECKING:
 
     from acidtest.analysis.antonym_types import AntonymTypes
     from acidtest.analysis.antonyms import Antonyms
-    from acidtest.analysis.audit import Audit
     from acidtest.analysis.error_typology import Agreement, Typology
     from acidtest.sources.frames import WordReport as WordReport
-
-
-def audit(train: str | Path | Suite, *, faithful: bool = False, reading: Reading | None = None) -> Audit:
-    """What a training set teaches: how many of its pairs support and contradict each heuristic."""
-    from acidtest.analysis.audit import audit as audited
-
-    return audited(train if isinstance(train, Suite) else load(train, reading=reading), faithful=faithful)
-
-
-def audit_table(found: Audit) -> list[RenderableType]:
-    """An audit as a person reads it on a terminal, MultiNLI's counts beside it."""
-    from acidtest.reports import audits
-
-    return audits.audit_table(found)
 
 
 def antonyms(

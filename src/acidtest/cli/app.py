@@ -17,6 +17,7 @@ from acidtest.cli import (
     agreement,
     antonyms,
     audit,
+    behaviour,
     compare,
     errors,
     generate,
@@ -51,6 +52,7 @@ app.command("report")(report.report)
 app.command("audit")(audit.audit)
 app.command("antonyms")(antonyms.antonyms)
 app.command("lexical")(lexical.lexical)
+app.command("behaviour")(behaviour.behaviour)
 app.command("errors")(errors.errors)
 app.command("agreement")(agreement.agreement)
 app.command("words")(words.words)

@@ -29,7 +29,10 @@ def compare(
         list[str] | None,
         typer.Option("--by", help="Slices of this factor, such as subcase; may be repeated."),
     ] = None,
-    correction: Annotated[str, typer.Option("--correction", help="holm, bh (Benjamini–Hochberg) or none.")] = "holm",
+    correction: Annotated[
+        str,
+        typer.Option("--correction", help="holm, bh (Benjamini–Hochberg), by (Benjamini–Yekutieli) or none."),
+    ] = "holm",
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,
@@ -65,7 +68,9 @@ def compare(
         contrasts = [contrast.to_json() for contrast in found]
         paths = {name: str(path) for name, path in written.items() if path is not None}
         told = [leak.to_json() for leak in leaks]
-        print_json({"schema": 1, "correction": correction, "contrasts": contrasts, "contamination": told, **paths})
+        ties = [each.to_json() for each in api.tied_models(found)]
+        lists = {"contrasts": contrasts, "contamination": told, "ties": ties}
+        print_json({"schema": 1, "correction": correction, **lists, **paths})
         return
     out = console()
     for leak in leaks:
@@ -73,6 +78,11 @@ def compare(
             out.print(part)
     for part in api.comparison_tables(found, by=by or [factor for factor in factors if CROSS in factor]):
         out.print(part)
+    for tied in (each for each in api.tied_models(found) if len(each.rates) > 2):
+        groups = "; ".join(" = ".join(group) for group in tied.groups)
+        told_apart = f"not told apart at {tied.alpha:g}, adjusted"
+        which = "Tied" if any(len(group) > 1 for group in tied.groups) else "None tied"
+        out.print(f"{which} on {tied.what} ({told_apart}), best first: {groups}.", markup=False)
     if found:
         out.print(
             "Differences are percentage points, second minus first. p is adjusted within each factor of each suite "

@@ -30,7 +30,10 @@ def lexical(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A table of all pairs of words: .tsv, .csv, .parquet, …")
     ] = None,
-    correction: Annotated[str, typer.Option("--correction", help="holm, bh (Benjamini–Hochberg) or none.")] = "holm",
+    correction: Annotated[
+        str,
+        typer.Option("--correction", help="holm, bh (Benjamini–Hochberg), by (Benjamini–Yekutieli) or none."),
+    ] = "holm",
     columns: Columns = None,
     label_map: LabelMap = None,
     json: Json = False,

@@ -6,7 +6,7 @@ counts their inflections too, so that *hotter* counts as *hot*. A word that migh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.errors import AcidtestError
+from acidtest.core.labels import LABELS
 from acidtest.core.streams import visit_batches
 from acidtest.core.suite import Suite
 from acidtest.sources.morphology import candidate_frame
@@ -34,6 +35,14 @@ class PairCounts:
 
     counts: pl.Series
     rows: int
+
+
+@dataclass(frozen=True)
+class LabelCounts:
+    """For each pair of words the examples of each label it stands in, null for several words, and their number."""
+
+    counts: pl.DataFrame
+    rows: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -84,31 +93,58 @@ def pair_counts(pairs: pl.DataFrame, train: Suite, *, directed: bool = True, inf
     ``directed``: the first word in the premise and the second in the hypothesis, as in Glockner et al. (2018), section
     5.3; else either in either. An example counts once, however often it holds them.
     """
+    found = label_counts(pairs, train, labels=(CONTRADICTION,), directed=directed, inflections=inflections)
+    rows = found.rows[CONTRADICTION]
+    if not rows:
+        raise AcidtestError(
+            f"{train.name} has no contradictions to look for pairs of words in; give a three-way training set"
+        )
+    return PairCounts(found.counts[CONTRADICTION], rows)
+
+
+def label_counts(
+    pairs: pl.DataFrame,
+    train: Suite,
+    *,
+    labels: Sequence[str] = LABELS,
+    directed: bool = True,
+    inflections: bool = False,
+) -> LabelCounts:
+    """How many examples of each label hold the words of each pair, as ``pair_counts`` does for contradictions.
+
+    The training set is gone through once, whatever the number of pairs. Rows with other labels are left aside.
+    """
     first, second = (pairs[name].cast(pl.String).str.to_lowercase() for name in pairs.columns[:2])
     known = _Known.of(pl.concat([first, second]))
     here, there = known.numbers(first), known.numbers(second)
     asked = np.flatnonzero((here >= 0) & (there >= 0))
     codes = known.pairs(here[asked], there[asked], directed=directed)
     wanted, place = np.unique(codes, return_inverse=True)
-    counts, rows = np.zeros(len(wanted), dtype=np.int64), 0
+    sides = (here[asked], there[asked]) if directed else (np.concatenate([here[asked], there[asked]]),) * 2
+    counts = np.zeros((len(wanted), len(labels)), dtype=np.int64)
+    rows = np.zeros(len(labels), dtype=np.int64)
 
     def count(batch: pl.DataFrame) -> None:
-        nonlocal rows
-        rows += batch.height
-        premise, hypothesis = (known.mentions(batch[each], inflections=inflections) for each in batch.columns)
+        label = batch["label"].to_numpy()
+        rows[:] += np.bincount(label, minlength=len(labels))
+        premise, hypothesis = (
+            known.mentions(batch[name], only=side, inflections=inflections)
+            for name, side in zip(("premise", "hypothesis"), sides, strict=True)
+        )
         both = premise.join(hypothesis, on="text", suffix="_other")
         found = known.pairs(both["word"].to_numpy(), both["word_other"].to_numpy(), directed=directed)
-        held = np.isin(found, wanted)
+        held = _held(found, wanted)
         # "Hot and cold" before "cold and hot" is one example of the unordered pair, not two.
         once = pl.DataFrame({"text": both["text"].to_numpy()[held], "pair": found[held]}).unique()
-        np.add.at(counts, np.searchsorted(wanted, once["pair"].to_numpy()), 1)
+        which = np.searchsorted(wanted, once["pair"].to_numpy())
+        cells = which * len(labels) + label[once["text"].to_numpy()]
+        counts[:] += np.bincount(cells, minlength=counts.size).reshape(counts.shape)
 
-    _visit(train.frame.filter(pl.col("label") == CONTRADICTION).select("premise", "hypothesis"), count)
-    if not rows:
-        raise AcidtestError(
-            f"{train.name} has no contradictions to look for pairs of words in; give a three-way training set"
-        )
-    return PairCounts(_spread(counts[place], asked, pairs.height), rows)
+    number = pl.col("label").cast(pl.String).replace_strict(list(labels), range(len(labels)), return_dtype=pl.Int64)
+    chosen = train.frame.filter(pl.col("label").cast(pl.String).is_in(list(labels)))
+    _visit(chosen.select("premise", "hypothesis", number.alias("label")), count)
+    spread = {label: _spread(counts[place, i], asked, pairs.height) for i, label in enumerate(labels)}
+    return LabelCounts(pl.DataFrame(spread), dict(zip(labels, map(int, rows), strict=True)))
 
 
 def word_counts(words: pl.Series, train: Suite, *, inflections: bool = False) -> WordCounts:
@@ -155,10 +191,12 @@ class _Known:
             first, second = np.minimum(first, second), np.maximum(first, second)
         return np.asarray(first * len(self.words) + second, dtype=np.int64)
 
-    def mentions(self, texts: pl.Series, *, inflections: bool) -> pl.DataFrame:
-        """Which words stand in which text, each once: columns text and word, as numbers."""
+    def mentions(self, texts: pl.Series, *, only: Codes | None = None, inflections: bool) -> pl.DataFrame:
+        """Which words (of those in ``only``) stand in which text, each once: columns text and word, as numbers."""
         found = placed(texts)
         forms = self._forms(found.words.str.to_lowercase(), inflections=inflections)
+        if only is not None:
+            forms = forms.filter(pl.Series(np.isin(np.arange(len(self.words)), only)).gather(forms["word"]))
         places = pl.DataFrame({"text": found.text, "row": found.word}, schema={"text": pl.Int64, "row": pl.Int64})
         return places.join(forms, on="row").select("text", "word").unique()
 
@@ -170,6 +208,14 @@ class _Known:
             frame = pl.DataFrame({"form": words}).with_row_index("row").cast({"row": pl.Int64})
         table = pl.DataFrame({"form": self.words, "word": np.arange(len(self.words), dtype=np.int64)})
         return frame.join(table, on="form").select("row", "word").unique()
+
+
+def _held(found: Codes, wanted: Codes) -> npt.NDArray[np.bool_]:
+    """Which codes are among the wanted, which are in order; quicker than ``np.isin`` where these are few."""
+    if not len(wanted):
+        return np.zeros(len(found), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(wanted, found), len(wanted) - 1)
+    return np.asarray(wanted[place] == found, dtype=np.bool_)
 
 
 def _visit(frame: pl.LazyFrame, count: Callable[[pl.DataFrame], None]) -> None:

@@ -1,0 +1,1 @@
+"""The measures of a training set's audit, each gathered batch by batch."""

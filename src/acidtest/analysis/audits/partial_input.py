@@ -1,0 +1,140 @@
+"""How far one sentence alone gives the label away (Gururangan et al. 2018; Poliak et al. 2018).
+
+A softmax regression on the words and bigrams of the hypothesis, or of the premise, is trained and tested in five folds.
+All pairs of a premise are in one fold, so nothing can be learnt about a premise that is asked about.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from acidtest.analysis.audits.batches import GOLD, Codes, Floats
+from acidtest.analysis.audits.descent import minimum
+from acidtest.analysis.audits.sampling import Sample
+from acidtest.analysis.intervals import difference, rate
+from acidtest.analysis.significance import paired_test
+from acidtest.core.digests import digests
+from acidtest.core.draws import Draws
+from acidtest.core.estimate import Estimate
+from acidtest.core.logs import stage
+from acidtest.sources.heuristics import words
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    Table = csr_array[np.float32, tuple[int, int]]
+
+SIDES = ("hypothesis", "premise")
+FOLDS = 5
+FEATURES = 1 << 17
+"""Words and bigrams are told apart by so many hashes, so that memory does not grow with the vocabulary."""
+_ITERATIONS = 60
+_RIDGE = 1.0
+_RESAMPLES = 2_000
+_LEAST = 2
+_ROWS = 1 << 12
+
+
+@dataclass(frozen=True)
+class PartialInput:
+    """Accuracy with one sentence alone, that of the commonest label on the same pairs, and the difference."""
+
+    accuracy: Estimate
+    majority: Estimate
+    label: str
+    gain: Estimate
+    p: float
+    test: str
+
+
+def partial_input(sample: Sample, side: str, *, seed: int = 0) -> PartialInput:
+    """What a linear model makes of one side; NaN with a note where there are too few premises or labels."""
+    kinds, gold = np.unique(sample.labels, return_inverse=True)
+    premises, groups = np.unique(sample.premise_keys, return_inverse=True)
+    n = len(gold)
+    note = ""
+    if len(kinds) < 2:
+        note = "fewer than two labels"
+    elif len(premises) < 2 * FOLDS:
+        note = f"fewer than {2 * FOLDS} premises"
+    if note:
+        none = Estimate(math.nan, n=n, groups=len(premises), note=note)
+        return PartialInput(none, none, GOLD[kinds[0]] if len(kinds) else "", none, math.nan, "")
+    stage("labels from the %s alone", side)
+    folds = Draws(seed, "audit").choices(premises, FOLDS, "fold")[groups]
+    answers = _answers(_features(sample.frame[side].fill_null("")), gold, folds)
+    most = int(np.bincount(gold).argmax())
+    right, by_majority = (answers == gold).astype(np.float64), (gold == most).astype(np.float64)
+    tested = paired_test(right, by_majority, groups, draws_seed=seed)
+    return PartialInput(
+        rate(right, groups=groups, draws_seed=seed, resamples=_RESAMPLES),
+        rate(by_majority, groups=groups, draws_seed=seed, resamples=_RESAMPLES),
+        GOLD[kinds[most]],
+        difference(right, by_majority, groups=groups, draws_seed=seed, resamples=_RESAMPLES),
+        tested.p,
+        tested.name,
+    )
+
+
+def _features(texts: pl.Series) -> Table:
+    """Which words and bigrams stand in which sentence, hashed; those of one sentence only are left out."""
+    from scipy.sparse import vstack
+
+    blocks = [_block(words(texts.slice(start, _ROWS))) for start in range(0, len(texts), _ROWS)]
+    table = vstack(blocks, format="csr")
+    return table[:, np.flatnonzero(np.bincount(table.indices, minlength=FEATURES) >= _LEAST)]
+
+
+def _block(split: pl.Series) -> Table:
+    from scipy.sparse import csr_array
+
+    frame = pl.DataFrame({"row": np.arange(len(split), dtype=np.int32), "word": split})
+    tokens = frame.explode("word", empty_as_null=False, keep_nulls=False)
+    row, word = tokens["row"].to_numpy(), tokens["word"]
+    inside = np.flatnonzero(row[1:] == row[:-1])
+    keys = np.concatenate([digests(word), digests(word.gather(inside), word.gather(inside + 1), salt="bigram")])
+    places = (np.concatenate([row, row[inside]]), (keys % np.uint64(FEATURES)).astype(np.int32))
+    table = csr_array((np.ones(len(keys), dtype=np.float32), places), shape=(len(split), FEATURES))
+    table.sum_duplicates()
+    table.data[:] = 1
+    return table
+
+
+def _answers(features: Table, gold: npt.NDArray[np.intp], folds: Codes) -> Codes:
+    """The answer to each row, by a model that has not seen its fold."""
+    answers = np.zeros(len(gold), dtype=np.int64)
+    classes = int(gold.max()) + 1
+    for fold in range(FOLDS):
+        inside = folds == fold
+        if not inside.any():
+            continue
+        weights, offsets = _trained(features[np.flatnonzero(~inside)], gold[~inside], classes)
+        answers[inside] = (features[np.flatnonzero(inside)] @ weights + offsets).argmax(axis=1)
+    return answers
+
+
+def _trained(features: Table, gold: npt.NDArray[np.intp], classes: int) -> tuple[Floats, Floats]:
+    """Weights and offsets of a softmax regression with a ridge penalty on the weights."""
+    n, width = features.shape
+    truth = np.eye(classes)[gold]
+    transposed = features.T.tocsr()
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        weights = parameters[: width * classes].reshape(width, classes)
+        scores = features @ weights + parameters[width * classes :]
+        scores -= scores.max(axis=1, keepdims=True)
+        logs = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        value = -float(logs[truth > 0].sum()) + _RIDGE / 2 * float((weights**2).sum())
+        error = np.exp(logs) - truth
+        slope = np.concatenate([(transposed @ error + _RIDGE * weights).ravel(), error.sum(axis=0)])
+        return value / n, slope / n
+
+    start = np.zeros((width + 1) * classes)
+    found = minimum(loss, start, iterations=_ITERATIONS)
+    return found[: width * classes].reshape(width, classes), found[width * classes :]

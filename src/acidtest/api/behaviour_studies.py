@@ -1,0 +1,48 @@
+"""How models behave when words change places, given what they were trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acidtest.api.batteries import Reading, load
+from acidtest.api.evaluations import AnyRun, run_of
+from acidtest.core.logs import stage
+from acidtest.core.suite import Suite
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from acidtest.analysis.behaviour import Behaviours
+
+
+def behaviour(
+    runs: Sequence[AnyRun],
+    *,
+    train: str | Path | Suite,
+    alpha: float = 0.0001,
+    test: str = "g",
+    reading: Reading | None = None,
+    seed: int = 0,
+) -> Behaviours:
+    """Insensitivity, unseen word pairs and polarity on swap suites and their controls, as in Sanchez et al. (2018).
+
+    ``train`` is what the models were trained on; ``test`` of contingency tables is g, pearson or fisher; ``alpha`` is
+    the level after Bonferroni's correction.
+    """
+    from acidtest.analysis.behaviour import behaviours
+
+    held = [run_of(each) for each in runs]
+    if not isinstance(train, Suite):
+        stage("reading %s", train)
+    suite = train if isinstance(train, Suite) else load(train, reading=reading)
+    stage("counting word pairs")
+    return behaviours(held, suite, alpha=alpha, test=test, seed=seed)
+
+
+def behaviour_tables(found: Behaviours) -> list[RenderableType]:
+    """Behaviour under swapped words as a person reads it on a terminal."""
+    from acidtest.reports import behaviours as reported
+
+    return reported.behaviour_tables(found)

@@ -1,0 +1,1 @@
+"""Suites of word pairs swapped between premise and hypothesis (Sanchez Carmona et al. 2018)."""

@@ -1,0 +1,102 @@
+"""An audit in words, on the terminal and as a page."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from acidtest.analysis.audit import Audit, audit
+from acidtest.core.suite import Card, Suite, completed
+from acidtest.reports.audit_findings import audit_findings
+from acidtest.reports.audit_page import audit_page
+from acidtest.reports.audits import audit_table
+
+LABELS = ("entailment", "neutral", "contradiction")
+
+
+def suite(rows: list[tuple[str, str, str]], name: str = "mine") -> Suite:
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(("premise", "hypothesis", "label"), pl.String), orient="row")
+    return Suite(completed(frame, name).lazy(), Card(name))
+
+
+@pytest.fixture(scope="module")
+def biased() -> Audit:
+    """Sixty premises with three hypotheses each; contradictions say <b>nobody</b>, which a page must not obey."""
+    rows = []
+    for number in range(60):
+        premise = f"Person {number} walks a dog along the road."
+        rows.append((premise, f"Person {number} walks a dog.", "entailment"))
+        rows.append((premise, f"Person {number} is tired and would rather be at home by now.", "neutral"))
+        rows.append((premise, f"<b>Nobody</b> walks dog {number}.", "contradiction"))
+    return audit(suite([*rows, rows[0]]), against=[suite(rows[:5], "leaked"), suite([], "none")])
+
+
+def printed(found: Audit) -> str:
+    console = Console(width=110, record=True, quiet=True)
+    with console.capture() as capture:
+        console.quiet = False
+        for part in audit_table(found):
+            console.print(part)
+    return capture.get()
+
+
+def test_findings_are_sentences_gravest_first(biased: Audit) -> None:
+    told = {finding.code: finding for finding in audit_findings(biased)}
+    assert told["P1"].text == (
+        "the hypothesis alone gives 100 % against 34 %: much of the label can be told without the premise"
+    )
+    assert told["L1"].text == "hypotheses of neutral have 12.0 words, of entailment 5.0: length gives the label away"
+    assert told["H1"].severity == "severe"
+    assert told["D2"].text == "1 pair stands more than once, 1 row too many"
+    assert told["K1"].text == "5 pairs of leaked (100 %) stand in the training set"
+    assert told["K3"].text == "no pair of none stands in the training set, exactly or nearly"
+    order = ["severe", "warning", "info", "good"]
+    places = [order.index(finding.severity) for finding in audit_findings(biased)]
+    assert places == sorted(places)
+
+
+def test_what_rests_on_a_test_says_so(biased: Audit) -> None:
+    tested = [finding for finding in audit_findings(biased) if finding.code in ("P1", "L1", "W1", "H1")]
+    assert tested
+    for finding in tested:
+        assert re.search(rf"p (<0\.0001|0\.\d+), corrected for {len(biased.ps)} tests", finding.evidence[-1])
+
+
+def test_the_terminal_has_every_part(biased: Audit) -> None:
+    text = printed(biased)
+    for part in ("Heuristics", "One sentence alone", "By label", "Tied to a label", "Phenomena", "Repetitions"):
+        assert part in text
+    assert "nobody" in text
+    assert re.search(r"leaked +5 +5 +5 +0 +5 +5", text)
+
+
+def test_the_page_stands_alone_and_escapes(biased: Audit) -> None:
+    page = audit_page(biased)
+    assert "<b>Nobody" not in page
+    assert "&lt;b&gt;Nobody" in page
+    assert not re.search(r"""(?:src|href)=["']https?:""", page)
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'href="#([a-z]+)"', page)) <= set(ids)
+    for section in ("findings", "heuristics", "partial", "measures", "cues", "phenomena", "repetitions", "leakage"):
+        assert f'<section id="{section}"' in page
+    assert page.count("<figure") >= 5
+    HTMLParser().feed(page)
+
+
+@pytest.mark.parametrize("rows", [[], [("A dog runs.", "It moves.", "entailment")]], ids=["nothing", "one row"])
+def test_hardly_anything_is_shown_too(rows: list[tuple[str, str, str]]) -> None:
+    found = audit(suite(rows))
+    assert "heuristic" in printed(found)
+    assert "nan" not in printed(found)
+    assert "nan" not in re.sub(r"<(script|style).*?</\1>", "", audit_page(found), flags=re.DOTALL)
+
+
+def test_a_clean_set_is_called_so() -> None:
+    rows = [(f"Premise {number} is so.", f"Claim {number} is too.", LABELS[number * 7 % 3]) for number in range(60)]
+    (finding,) = audit_findings(audit(suite(rows)))
+    assert (finding.code, finding.severity) == ("A1", "good")
