@@ -85,6 +85,8 @@ def test_every_form_has_a_slot_and_every_frame_an_example(name: str) -> None:
         for form in forms.split("|"):
             for slot in slots(item, form, irregular=plural):
                 assert slot.removesuffix(" digits") in TAGS, (item, form)
+    examples = packaged_table("lexical/frames.tsv").filter(category=name)["example"]
+    assert (examples != "").all()
 
 
 @pytest.mark.parametrize("name", PAIRS)
