@@ -13,10 +13,9 @@ import polars as pl
 
 from acidtest.core.digests import Seen, digests
 from acidtest.core.draws import U64, Draws
-from acidtest.core.rows import Rows, Schema, Spool
 from acidtest.core.streams import compacted, visit_batches
 from acidtest.core.suite import PARSES, Kind, Suite
-from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, without_labels
+from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, gathered, without_labels
 from acidtest.sources.clauses import Clause, clauses, doubtful, nouns, unsaid
 from acidtest.sources.negation_forms import conjoined, doubly_negated, lowered, negation
 from acidtest.sources.tagging import tagger as tagger_called
@@ -31,7 +30,6 @@ CITATION = (
 
 COLUMNS: dict[str, Kind] = {"law": "factor", "form": "factor"}
 
-_TOGETHER = 1 << 12
 _POOL = 1 << 11
 """How many hypotheses are looked at for sentences to join to others."""
 _TRIES = 4
@@ -66,11 +64,11 @@ def consistency(request: Request, *, tagger: str = "auto") -> Suite:
     used = tagger_called(tagger)
     draws = Draws(request.seed, NAME)
     found = _Found(draws, tagger, _companions(pairs, draws, tagger))
-    visit_batches(pairs.frame.drop(*PARSES, strict=False), found.look)
+    rows = gathered(pairs.frame.drop(*PARSES, strict=False), found.made)
     made = derived(
         NAME,
         pairs,
-        found.rows.lazy(),
+        rows.lazy(),
         version=VERSION,
         request=request,
         citation=CITATION,
@@ -156,20 +154,9 @@ class _Found:
     companions: Sequence[_Companion]
     left_out: Counter[str] = field(default_factory=Counter)
     _seen: Seen = field(default_factory=Seen)
-    _kept: Spool = field(default_factory=Spool)
-    _schema: Schema = field(default_factory=dict)
 
-    @property
-    def rows(self) -> Rows:
+    def made(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """The columns of the corpus but trees, those of the suite, and variant."""
-        return self._kept.rows(self._schema)
-
-    def look(self, batch: pl.DataFrame) -> None:
-        """Take some pairs, not too many at once: tokens and tags take far more room than text."""
-        for part in batch.iter_slices(_TOGETHER):
-            self._take(part)
-
-    def _take(self, pairs: pl.DataFrame) -> None:
         repeated = self._repeated(pairs)
         made = list[dict[str, Any]]()
         for order, source in enumerate(self._sources(pairs)):
@@ -182,9 +169,7 @@ class _Found:
         rows = pl.DataFrame(made, schema=schema)
         told = pairs.drop("premise", "hypothesis", *OF_THE_PAIR, strict=False)[rows["order"]]
         frame = told.with_columns(group="id").hstack(rows.drop("order"))
-        frame = frame.with_columns(variant=pl.col("law").str.replace_all(" ", "-"))
-        self._schema = frame.schema
-        self._kept.add(compacted(frame))
+        return frame.with_columns(variant=pl.col("law").str.replace_all(" ", "-"))
 
     def _repeated(self, pairs: pl.DataFrame) -> list[tuple[bool, bool]]:
         """Whether each pair's premise and hypothesis stood in an earlier one."""

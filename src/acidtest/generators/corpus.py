@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,12 +13,16 @@ import polars as pl
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError
+from acidtest.core.rows import Rows, Spool
+from acidtest.core.streams import compacted, visit_batches
 from acidtest.core.suite import COLUMNS, CONTROL, Argument, Card, Kind, Suite
 from acidtest.sources.starter import starter_pairs
 from acidtest.suites.catalogue import Request
 
 _WORKING = ("variant", "changed", "sentence", "number", "start", "order")
 """Columns that are needed on the way to a suite."""
+
+_TOGETHER = 1 << 12
 
 
 OF_THE_PAIR = ("label", "certainty", "annotator_labels")
@@ -50,6 +55,23 @@ def corpus(request: Request, *, columns: Collection[str] = (), default: Callable
     draw = Draws(request.seed, "corpus").bits(digests(ids))
     chosen = ids.gather(np.sort(np.argsort(draw, kind="stable")[: request.n]))
     return replace(pairs, frame=pairs.frame.filter(pl.col("id").is_in(chosen.implode())))
+
+
+def gathered(frame: pl.LazyFrame, made: Callable[[pl.DataFrame], pl.DataFrame]) -> Rows:
+    """What a function makes of the rows of a frame, some thousands at a time, kept on disk where it is much.
+
+    Tokens and tags take far more room than text: more rows at once would not fit.
+    """
+    kept, schema = Spool(), dict[str, Any]()
+
+    def look(batch: pl.DataFrame) -> None:
+        for part in batch.iter_slices(_TOGETHER):
+            rows = made(part)
+            schema.update(rows.schema)
+            kept.add(compacted(rows))
+
+    visit_batches(frame, look)
+    return kept.rows(schema or made(frame.head(0).collect()).schema)
 
 
 def derived(

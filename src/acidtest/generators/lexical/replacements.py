@@ -12,10 +12,10 @@ import polars as pl
 from acidtest.core.digests import Seen, digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.rows import Schema, Spool
-from acidtest.core.streams import compacted, streamed, visit_batches
+from acidtest.core.rows import Rows
+from acidtest.core.streams import streamed
 from acidtest.core.suite import PARSES, Argument, Kind, Suite
-from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, without_labels
+from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, gathered, without_labels
 from acidtest.sources.bigrams import LEAST, bigrams, plausible_by_tag
 from acidtest.sources.corpora import corpus as read_corpus
 from acidtest.sources.embeddings import Embeddings, embeddings
@@ -48,7 +48,6 @@ LABELS = {
 }
 """The label of a pair by what the new word is to the old one."""
 
-_TOGETHER = 1 << 12
 _CAPPED = ("category", "premise_word", "relation")
 """What rows have in common of which there are only so many."""
 
@@ -99,8 +98,8 @@ def suite(name: str, categories: Sequence[str], request: Request, wishes: Wishes
     filters = _filters(wishes, categories, vectors)
     work = Substitutions(categories, Draws(request.seed, "lexical"), wishes.each, filters, wishes.tagger)
     found = _Found(work)
-    visit_batches(pairs.frame.drop(*OF_THE_PAIR, *PARSES, "hypothesis", strict=False), found.look)
-    frame, kinds = _measured(found.chosen(pairs.name, request, most=wishes.most), wishes, vectors)
+    rows = gathered(pairs.frame.drop(*OF_THE_PAIR, *PARSES, "hypothesis", strict=False), found.made)
+    frame, kinds = _measured(_chosen(rows, pairs.name, request, most=wishes.most), wishes, vectors)
     made = derived(
         name,
         pairs,
@@ -124,69 +123,15 @@ class _Found:
     work: Substitutions
     left_out: Counter[str] = field(default_factory=Counter)
     _seen: Seen = field(default_factory=Seen)
-    _kept: Spool = field(default_factory=Spool)
-    _schema: Schema = field(default_factory=dict)
 
-    def chosen(self, name: str, request: Request, *, most: int) -> pl.LazyFrame:
-        """The rows of all premises in which something was replaced, or of ``n`` of them drawn with the seed.
-
-        They have the columns of the corpus but hypotheses, labels and trees, those of the suite, and variant. A word
-        is replaced ``most`` times in each relation, unless that is 0.
-        """
-        rows = self._kept.rows(self._schema)
-        told = [part for part in rows.batches("id", "variant", *_CAPPED) if part.height]
-        if not told:
-            return rows.lazy()
-        draws = Draws(request.seed, "lexical")
-        frame = pl.concat(
-            part.select(
-                *_CAPPED,
-                row=pl.Series(digests(part["id"], part["variant"])),
-                premise=pl.Series(digests(part["id"])),
-            )
-            for part in told
-        )
-        frame = frame.with_columns(
-            pl.Series("row_draw", draws.bits(frame["row"].to_numpy(), "row")),
-            pl.Series("premise_draw", draws.bits(frame["premise"].to_numpy(), "premise")),
-        )
-        if most:
-            rank = pl.col("row_draw").rank("ordinal").over(*_CAPPED)
-            frame = frame.filter(rank <= most)
-        kept = self._drawn(frame, name, request)
-        if kept.height == rows.height:
-            return rows.lazy()
-        wanted = kept["row"].implode()
-
-        def parts(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-            for part in rows.batches():
-                yield part.filter(pl.Series(digests(part["id"], part["variant"])).is_in(wanted)).select(columns)
-
-        return streamed(parts, rows.schema)
-
-    def _drawn(self, frame: pl.DataFrame, name: str, request: Request) -> pl.DataFrame:
-        have = frame["premise"].n_unique()
-        if request.n is None or (request.n >= have and request.at_most):
-            return frame
-        if request.n > have:
-            raise AcidtestError(
-                f"{request.n:,} premises were asked for, but only {have:,} of {name!r} have a word to replace; ask for "
-                f"at most that many (-n {have}), or add --at-most to take all there are"
-            )
-        return frame.filter(pl.col("premise_draw").rank("dense") <= request.n)
-
-    def look(self, batch: pl.DataFrame) -> None:
-        """Take the premises of some pairs, not too many at once: tokens and tags take far more room than text."""
-        for part in batch.iter_slices(_TOGETHER):
-            self._take(part)
-
-    def _take(self, pairs: pl.DataFrame) -> None:
+    def made(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        """The columns of the corpus but hypotheses, labels and trees, those of the suite, and variant."""
         pairs = pairs.filter(self._seen.new(digests(pairs["premise"])))
         changed, left_out = self.work.of(pairs["premise"])
         self.left_out.update(left_out)
         # Man and woman are antonyms in two tables.
         changed = changed.unique(["text", "changed"], keep="first", maintain_order=True)
-        made = pairs[changed["text"]].hstack(
+        return pairs[changed["text"]].hstack(
             changed.select(
                 *COLUMNS,
                 hypothesis="changed",
@@ -197,8 +142,54 @@ class _Found:
                 variant=pl.concat_str("category", "start", "relation", "hypothesis_word", separator="-"),
             )
         )
-        self._schema = made.schema
-        self._kept.add(compacted(made))
+
+
+def _chosen(rows: Rows, name: str, request: Request, *, most: int) -> pl.LazyFrame:
+    """The rows of all premises in which something was replaced, or of ``n`` of them drawn with the seed.
+
+    A word is replaced ``most`` times in each relation, unless that is 0.
+    """
+    told = [part for part in rows.batches("id", "variant", *_CAPPED) if part.height]
+    if not told:
+        return rows.lazy()
+    draws = Draws(request.seed, "lexical")
+    frame = pl.concat(
+        part.select(
+            *_CAPPED,
+            row=pl.Series(digests(part["id"], part["variant"])),
+            premise=pl.Series(digests(part["id"])),
+        )
+        for part in told
+    )
+    frame = frame.with_columns(
+        pl.Series("row_draw", draws.bits(frame["row"].to_numpy(), "row")),
+        pl.Series("premise_draw", draws.bits(frame["premise"].to_numpy(), "premise")),
+    )
+    if most:
+        rank = pl.col("row_draw").rank("ordinal").over(*_CAPPED)
+        frame = frame.filter(rank <= most)
+    kept = _drawn(frame, name, request)
+    if kept.height == rows.height:
+        return rows.lazy()
+    wanted = kept["row"].implode()
+
+    def parts(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        for part in rows.batches():
+            yield part.filter(pl.Series(digests(part["id"], part["variant"])).is_in(wanted)).select(columns)
+
+    return streamed(parts, rows.schema)
+
+
+def _drawn(frame: pl.DataFrame, name: str, request: Request) -> pl.DataFrame:
+    have = frame["premise"].n_unique()
+    if request.n is None or (request.n >= have and request.at_most):
+        return frame
+    if request.n > have:
+        raise AcidtestError(
+            f"{request.n:,} premises were asked for, but only {have:,} of {name!r} have a word to replace; ask for "
+            f"at most that many (-n {have}), or add --at-most to take all there are"
+        )
+    return frame.filter(pl.col("premise_draw").rank("dense") <= request.n)
 
 
 def _vectors(wishes: Wishes, categories: Sequence[str]) -> Embeddings | None:

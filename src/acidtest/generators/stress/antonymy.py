@@ -9,10 +9,8 @@ import polars as pl
 
 from acidtest.core.digests import Seen, digests
 from acidtest.core.draws import Draws
-from acidtest.core.rows import Rows, Schema, Spool
-from acidtest.core.streams import compacted, visit_batches
 from acidtest.core.suite import PARSES, Kind, Suite
-from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, without_labels
+from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, gathered, without_labels
 from acidtest.generators.stress.distraction import CITATION
 from acidtest.sources.antonyms import Wsd, turned
 from acidtest.sources.glosses import glosses_place
@@ -22,8 +20,6 @@ from acidtest.suites.catalogue import Request, generator
 
 NAME = "stress/antonymy"
 VERSION = 1
-
-_TOGETHER = 1 << 12
 
 COLUMNS: dict[str, Kind] = {"word": "text", "antonym": "text", "pos": "factor", "side": "factor", "place": "factor"}
 
@@ -50,11 +46,11 @@ def antonymy(request: Request, *, wsd: Wsd = "context", tagger: str = "auto") ->
     pairs = corpus(request, columns=COLUMNS)
     used = tagger_called(tagger)
     found = _Found(Draws(request.seed, NAME), wsd, tagger)
-    visit_batches(pairs.frame.drop(*OF_THE_PAIR, *PARSES, strict=False), found.look)
+    rows = gathered(pairs.frame.drop(*OF_THE_PAIR, *PARSES, strict=False), found.made)
     made = derived(
         NAME,
         pairs,
-        found.rows.lazy(),
+        rows.lazy(),
         version=VERSION,
         request=request,
         citation=CITATION,
@@ -77,29 +73,16 @@ class _Found:
     def __post_init__(self) -> None:
         self.left_out = Counter[str]()
         self._seen = Seen()
-        self._kept = Spool()
-        self._schema: Schema = {}
 
-    @property
-    def rows(self) -> Rows:
+    def made(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """The columns of the corpus but labels, certainty and trees, those of the suite, and variant."""
-        return self._kept.rows(self._schema)
-
-    def look(self, batch: pl.DataFrame) -> None:
-        """Take the sentences of some pairs, not too many at once: tokens and tags take far more room than text."""
-        for part in batch.iter_slices(_TOGETHER):
-            self._take(part)
-
-    def _take(self, pairs: pl.DataFrame) -> None:
         rows = pl.concat([_sentences(pairs, side) for side in ("premise", "hypothesis")])
         rows = rows.filter(self._seen.new(digests(rows["sentence"])))
         opposites, left_out = turned(rows["sentence"], wsd=self.wsd, tagger=self.tagger, draws=self.draws)
         self.left_out.update(left_out)
         found = rows[opposites["text"]].hstack(opposites.drop("text")).sort("text", maintain_order=True)
         told = pairs.drop("premise", "hypothesis")[found["text"]]
-        made = told.hstack(_changed(found.drop("text")))
-        self._schema = made.schema
-        self._kept.add(compacted(made))
+        return told.hstack(_changed(found.drop("text")))
 
 
 def _sentences(pairs: pl.DataFrame, side: str) -> pl.DataFrame:

@@ -13,11 +13,11 @@ import polars as pl
 from acidtest.core.digests import Seen, digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError
-from acidtest.core.rows import Rows, Schema, Spool
-from acidtest.core.streams import compacted, streamed, visit_batches
+from acidtest.core.rows import Rows
+from acidtest.core.streams import streamed
 from acidtest.core.suite import COLUMNS as SUITE_COLUMNS
 from acidtest.core.suite import PARSES, Argument, Kind, Suite
-from acidtest.generators.corpus import corpus, derived
+from acidtest.generators.corpus import corpus, derived, gathered
 from acidtest.sources.swap_answers import DISCARDED, UNDECIDED, read_answers, starter_answers, starter_swaps
 from acidtest.sources.swap_pairs import Relation, pairs_from
 from acidtest.sources.swaps import Swaps, swaps
@@ -41,7 +41,6 @@ COLUMNS: dict[str, Kind] = {
 }
 CHANGED: dict[str, Kind] = {"gold_changed": "factor"}
 
-_TOGETHER = 1 << 13
 _SIDES = ("control", "changed")
 _MADE = ("premise", "hypothesis", "label", "premise_word", "hypothesis_word", "relation")
 WORKING = (*(f"{side}_{name}" for side in _SIDES for name in (*_MADE, "state")), "lemmas", "pair", "variant")
@@ -102,16 +101,15 @@ def suite(plan: Plan, request: Request, wishes: Wishes) -> Suite:
     frame = pairs.frame.drop("base_id", *PARSES, strict=False)
     if plan.labels:
         frame = frame.filter(pl.col("label").is_in(plan.labels))
-    found.take(frame.head(0).collect())
-    visit_batches(frame, found.look)
-    kept = found.capped(Draws(request.seed, "swaps"))
+    rows = gathered(frame, found.made)
+    kept = found.capped(rows, Draws(request.seed, "swaps"))
     counts = found.states(kept)
     arguments = _arguments(request, wishes) | dict(plan.arguments) | _told(counts)
     if wishes.ask:
-        made = _questions(plan, pairs, _rows(found.rows, kept), arguments, request)
+        made = _questions(plan, pairs, _rows(rows, kept), arguments, request)
     else:
         chosen = _drawn(kept, request, pairs.name)
-        made = _suite(plan, pairs, _rows(found.rows, chosen), arguments, request)
+        made = _suite(plan, pairs, _rows(rows, chosen), arguments, request)
     left_out = dict((found.left_out + _lost(counts, asking=wishes.ask)).most_common())
     return replace(made, card=replace(made.card, left_out=left_out))
 
@@ -126,29 +124,15 @@ class _Found:
     answers: pl.DataFrame | None
     left_out: Counter[str] = field(default_factory=Counter)
     _seen: Seen = field(default_factory=Seen)
-    _kept: Spool = field(default_factory=Spool)
-    _schema: Schema = field(default_factory=dict)
 
-    @property
-    def rows(self) -> Rows:
+    def made(self, part: pl.DataFrame) -> pl.DataFrame:
         """The columns of the corpus, those of ``WORKING``, and swap; id is that of the corpus."""
-        return self._kept.rows(self._schema)
-
-    def look(self, batch: pl.DataFrame) -> None:
-        """Take some pairs, not too many at once: tokens and tags take far more room than text."""
-        for part in batch.iter_slices(_TOGETHER):
-            self.take(part)
-
-    def take(self, part: pl.DataFrame) -> None:
-        """Take the swaps of some pairs; without any, only their columns."""
         found = swaps(part["premise"], part["hypothesis"], self.words, tagger=self.wishes.tagger)
         self.left_out.update(found.left_out)
         made = self.plan.make(part, found)
         # Three hypotheses of one premise copy it into the same pair.
         texts = ("control_premise", "control_hypothesis", "changed_premise", "changed_hypothesis", "lemmas")
-        made = self._with_gold(made.filter(self._seen.new(digests(*(made[name] for name in texts)))))
-        self._schema = made.schema
-        self._kept.add(compacted(made))
+        return self._with_gold(made.filter(self._seen.new(digests(*(made[name] for name in texts)))))
 
     def _with_gold(self, made: pl.DataFrame) -> pl.DataFrame:
         sides = _SIDES if self.plan.own_controls else _SIDES[1:]
@@ -173,7 +157,7 @@ class _Found:
         )
         return made.drop("_label", "_verdict", strict=False)
 
-    def capped(self, draws: Draws) -> pl.DataFrame:
+    def capped(self, rows: Rows, draws: Draws) -> pl.DataFrame:
         """The rows of which each pair of words has at most ``most``: row, source and pair digests, states, gold."""
         parts = [
             part.select(
@@ -184,7 +168,7 @@ class _Found:
                 source=pl.Series(digests(part["id"])),
                 gold=pl.col("control_label").is_not_null() & pl.col("changed_label").is_not_null(),
             )
-            for part in self.rows.batches("id", *WORKING)
+            for part in rows.batches("id", *WORKING)
             if part.height
         ]
         if not parts:
