@@ -6,7 +6,6 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Card, Suite, completed
-from acidtest.generators import consistency
 
 PAIRS = pl.DataFrame(
     {
@@ -139,7 +138,7 @@ def test_a_sentence_is_its_own_premise_only_once() -> None:
 
 def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = api.generate("consistency", n=60)
-    monkeypatch.setattr(consistency, "_TOGETHER", 7)
+    monkeypatch.setattr("acidtest.generators.corpus._TOGETHER", 7)
     assert api.generate("consistency", n=60).frame.collect().equals(whole.frame.collect())
 
 

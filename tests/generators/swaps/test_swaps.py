@@ -225,5 +225,5 @@ def test_a_corpus_without_contradictions_gives_nothing() -> None:
 
 def test_rows_do_not_depend_on_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = api.generate("swaps/hypernyms-ex-situ").frame.collect()
-    monkeypatch.setattr("acidtest.generators.swaps.swapped._TOGETHER", 7)
+    monkeypatch.setattr("acidtest.generators.corpus._TOGETHER", 7)
     assert api.generate("swaps/hypernyms-ex-situ").frame.collect().equals(whole)
