@@ -13,14 +13,15 @@ PAIRS = pl.DataFrame(
         "hypothesis": ["A man is asleep.", "The girl is happy.", "Two dogs are silent."],
         "label": ["entailment", "neutral", "contradiction"],
         "genre": ["street", "park", "yard"],
+        "annotator_labels": [f'["{label}", "{label}"]' for label in ("entailment", "neutral", "contradiction")],
     }
 )
 
 
-def suite(rows: pl.DataFrame = PAIRS, *, n: int | None = None, seed: int = 0) -> Suite:
+def suite(rows: pl.DataFrame = PAIRS, *, n: int | None = None, seed: int = 0, trust_gold: bool = False) -> Suite:
     kinds = {name: "factor" for name in rows.columns if name not in ("premise", "hypothesis", "label", "group")}
     pairs = Suite(completed(rows, "mine").lazy(), Card("mine", columns=kinds)).sealed()  # type: ignore[arg-type]
-    return api.generate("consistency", source=pairs, arguments={"tagger": "light"}, n=n, seed=seed)
+    return api.generate("consistency", source=pairs, arguments={"tagger": "light", "trust_gold": trust_gold}, n=n, seed=seed)
 
 
 def rows_of(law: str, made: Suite) -> list[tuple[str, ...]]:
@@ -55,6 +56,16 @@ def test_an_entailed_hypothesis_negated_contradicts_a_neutral_one_stays_neutral_
         ("A man sleeps on a bench.", "A man is not asleep.", "contradiction", "same-event"),
         ("The girl runs in the park.", "The girl is not happy.", "neutral", "same-event"),
     ]
+
+
+def test_what_one_person_called_neutral_is_negated_only_if_gold_is_trusted() -> None:
+    rows = PAIRS.drop("annotator_labels")
+    made = suite(rows)
+    assert [label for *_, label, _ in rows_of("^negated", made)] == ["contradiction"]
+    assert made.card.left_out["negated neutral: gold of one annotator (--trust-gold)"] == 1
+    trusted = suite(rows, trust_gold=True)
+    assert [label for *_, label, _ in rows_of("^negated", trusted)] == ["contradiction", "neutral"]
+    assert trusted.card.arguments["trust_gold"] is True
 
 
 def test_a_double_negation_keeps_the_label() -> None:

@@ -38,6 +38,8 @@ def test_a_plain_place_is_upward(text: str, noun: str, kind: str) -> None:
         ("A man might see the dog.", "dog", "modality"),
         ("A small dog is running.", "dog", "described"),
         ("A dog and a cat are playing.", "dog", "in a list"),
+        ("A player in a baby blue uniform is running.", "baby", "part of a compound"),
+        ("The airport is void of people.", "people", "negation"),
         ("A police dog is running.", "dog", "part of a compound"),
         ("Dogs like bones.", "Dogs", "said of all"),
         ("Her dog is running.", "dog", "owned"),

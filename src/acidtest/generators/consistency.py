@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -30,6 +30,9 @@ CITATION = (
 
 COLUMNS: dict[str, Kind] = {"law": "factor", "form": "factor"}
 
+_Agreement = Literal["unanimous", "disputed", "unknown"]
+"""Whether all annotators of a pair gave its gold; unknown where no more than one is told of."""
+
 _POOL = 1 << 11
 """How many hypotheses are looked at for sentences to join to others."""
 _TRIES = 4
@@ -51,19 +54,20 @@ _NOTE = (
     citation=CITATION,
     licence="Apache-2.0",
 )
-def consistency(request: Request, *, tagger: str = "auto") -> Suite:
+def consistency(request: Request, *, tagger: str = "auto", trust_gold: bool = False) -> Suite:
     """Every pair of the corpus under each law that can be applied to it; the rows of one pair are a group.
 
     A sentence entails itself; a contradiction reversed is one; an entailed or a neutral pair reversed is none; a
     conjunction entails its parts; an entailed hypothesis negated contradicts, a neutral one stays neutral; a double
     negation changes nothing. Sentences are negated and joined only where they are one plain clause. Contradicting
     hypotheses are not negated: what a premise contradicts in one way, its negation need not follow from. Where the
-    corpus tells what its annotators said, laws that rest on gold are applied where all of them agree.
+    corpus tells what its annotators said, laws that rest on gold are applied where all of them agree. What one person
+    called neutral is negated only with ``trust_gold``: it is often all but said, or all but denied.
     """
     pairs = corpus(request, columns=(*COLUMNS, "order"))
     used = tagger_called(tagger)
     draws = Draws(request.seed, NAME)
-    found = _Found(draws, tagger, _companions(pairs, draws, tagger))
+    found = _Found(draws, tagger, _companions(pairs, draws, tagger), trusting=trust_gold)
     rows = gathered(pairs.frame.drop(*PARSES, strict=False), found.made)
     made = derived(
         NAME,
@@ -72,7 +76,7 @@ def consistency(request: Request, *, tagger: str = "auto") -> Suite:
         version=VERSION,
         request=request,
         citation=CITATION,
-        arguments={"tagger": used.name},
+        arguments={"tagger": used.name} | ({"trust_gold": True} if trust_gold else {}),
         columns=COLUMNS,
         crossings=(("law", "label"),),
     )
@@ -108,7 +112,7 @@ class _Source:
     hypothesis: str
     label: str
     certainty: str
-    agreed: bool
+    agreement: _Agreement
     premise_doubt: str | None
     hypothesis_doubt: str | None
     negation_doubt: str | None
@@ -152,6 +156,7 @@ class _Found:
     draws: Draws
     tagger: str
     companions: Sequence[_Companion]
+    trusting: bool = False
     left_out: Counter[str] = field(default_factory=Counter)
     _seen: Seen = field(default_factory=Seen)
 
@@ -160,7 +165,7 @@ class _Found:
         repeated = self._repeated(pairs)
         made = list[dict[str, Any]]()
         for order, source in enumerate(self._sources(pairs)):
-            for result in _laws(source, repeated=repeated[order]):
+            for result in _laws(source, repeated=repeated[order], trusting=self.trusting):
                 if isinstance(result, str):
                     self.left_out[result] += 1
                 else:
@@ -184,7 +189,7 @@ class _Found:
         columns = (
             *(pairs[name] for name in ("premise", "hypothesis", "label")),
             pairs["certainty"].fill_null("human"),
-            _agreement(pairs),
+            _agreements(pairs),
             unsaid(pairs["premise"], self.tagger),
             unsaid(pairs["hypothesis"], self.tagger),
             doubtful(pairs["hypothesis"], "negation"),
@@ -207,32 +212,33 @@ class _Found:
         return [self.companions[choice].clause if ok else None for choice, ok in zip(choices, free, strict=True)]
 
 
-def _agreement(pairs: pl.DataFrame) -> list[bool]:
-    """Whether all annotators gave the gold label; where nothing is told of them, they did."""
-    if "annotator_labels" not in pairs.columns:
-        return [True] * pairs.height
-    return [_is_agreed(told, label) for told, label in pairs.select("annotator_labels", "label").iter_rows()]
+def _agreements(pairs: pl.DataFrame) -> list[_Agreement]:
+    """What is known of each pair's annotators; a corpus that vouches for its gold has ``certainty``."""
+    told = pairs["annotator_labels"] if "annotator_labels" in pairs.columns else [None] * pairs.height
+    return [_agreement(*row) for row in zip(told, pairs["label"], pairs["certainty"], strict=True)]
 
 
-def _is_agreed(told: str | None, label: str) -> bool:
+def _agreement(told: str | None, label: str, certainty: str | None) -> _Agreement:
     try:
         given = [each for each in json.loads(told or "[]") if each]
     except (ValueError, TypeError):
-        return True
-    return all(each == label for each in given)
+        given = []
+    if any(each != label for each in given):
+        return "disputed"
+    return "unanimous" if len(given) > 1 or certainty is not None else "unknown"
 
 
-def _laws(source: _Source, *, repeated: tuple[bool, bool]) -> Iterator[_Made | str]:
+def _laws(source: _Source, *, repeated: tuple[bool, bool], trusting: bool) -> Iterator[_Made | str]:
     """The pairs that follow from one, and the reasons why others do not."""
     yield _identity(source, repeated)
     yield _conjunction(source)
     if source.label not in ("entailment", "neutral", "contradiction"):
         yield "gold of several labels"
-    elif not source.agreed:
+    elif source.agreement == "disputed":
         yield "annotators disagree"
     else:
         yield _reversal(source)
-        yield from _negations(source)
+        yield from _negations(source, trusting=trusting)
 
 
 def _identity(source: _Source, repeated: tuple[bool, bool]) -> _Made | str:
@@ -278,7 +284,7 @@ def _conjunction(source: _Source) -> _Made | str:
     return _Made("conjunction", whole, part.text + part.stop, "entailment", "logical", "last" if last else "first")
 
 
-def _negations(source: _Source) -> Iterator[_Made | str]:
+def _negations(source: _Source, *, trusting: bool) -> Iterator[_Made | str]:
     clause = source.hypothesis_clause
     if source.premise_doubt:
         yield f"negation: {source.premise_doubt}"
@@ -289,7 +295,9 @@ def _negations(source: _Source) -> Iterator[_Made | str]:
     if clause.joins:
         yield "negation: coordination"
         return
-    if source.label != "contradiction":
+    if source.label == "neutral" and source.agreement == "unknown" and not trusting:
+        yield "negated neutral: gold of one annotator (--trust-gold)"
+    elif source.label != "contradiction":
         label = "contradiction" if source.label == "entailment" else "neutral"
         told = negation(clause, source.premise, focused=source.label == "neutral")
         if told is None:

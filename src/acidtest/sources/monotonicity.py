@@ -50,7 +50,10 @@ _KINDS = (
     "part",
 )
 _IN_A_ROLE = ("as", "like", "for", "without", "into", "except", "but", "between", "among", "against", "per")
-_DENIALS = r"(?i)\b(?:refusals?|denials?|inability|absence|bans?|banned|forbid\w*|impossible|against|afraid|opposed?)\b"
+_DENIALS = (
+    r"(?i)\b(?:refusals?|denials?|inability|absence|bans?|banned|forbid\w*|impossible|against|afraid|opposed?|"
+    r"void|devoid|empty|deserted|lack(?:s|ed|ing)?|avoid(?:s|ed|ing)?|free (?:of|from))\b"
+)
 _TELLING = r"(?i)\b(?:bark|meow|purr|neigh|moo|bleat|quack|chirp|gallop|trot|hatch|saddle)(?:s|ed|ing|d)?\b"
 """Words that only one kind of thing goes with: an animal that barks is a dog."""
 _BOUNDARIES = ("before", "after", "since", "until", "till")
@@ -90,7 +93,11 @@ def upward_places(texts: pl.Series, starts: pl.Series, *, tagger: str = "auto") 
         "not found again": first.is_null(),
         "another part of speech": ~around.tag(0).is_in(["NN", "NNS"]),
         "part of a name": around.is_name(),
-        "part of a compound": around.is_compound() | (around.tag(1).is_in(["VBG"]) & (kind == "bare")) | boxing,
+        # "A baby blue uniform".
+        "part of a compound": around.is_compound()
+        | (around.tag(1) == "JJ")
+        | ((around.tag(1) == "VBG") & (kind == "bare"))
+        | boxing,
         "described": _is_described(around),
         "counted": around.tag(-1).is_in(["CD"]) | around.tag(-2).is_in(["CD"]),
         "in a list": around.is_listed(),
