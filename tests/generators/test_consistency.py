@@ -58,10 +58,11 @@ def test_an_entailed_hypothesis_negated_contradicts_a_neutral_one_stays_neutral_
     ]
 
 
-def test_what_one_person_called_neutral_is_negated_only_if_gold_is_trusted() -> None:
+def test_what_rests_on_one_persons_opinion_is_made_only_if_gold_is_trusted() -> None:
     rows = PAIRS.drop("annotator_labels")
     made = suite(rows)
     assert [label for *_, label, _ in rows_of("^negated", made)] == ["contradiction"]
+    assert [label for *_, label, _ in rows_of("double", made)] == ["entailment", "neutral"]
     assert made.card.left_out["negated neutral: gold of one annotator (--trust-gold)"] == 1
     trusted = suite(rows, trust_gold=True)
     assert [label for *_, label, _ in rows_of("^negated", trusted)] == ["contradiction", "neutral"]

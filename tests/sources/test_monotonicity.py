@@ -40,6 +40,8 @@ def test_a_plain_place_is_upward(text: str, noun: str, kind: str) -> None:
         ("A dog and a cat are playing.", "dog", "in a list"),
         ("A player in a baby blue uniform is running.", "baby", "part of a compound"),
         ("The airport is void of people.", "people", "negation"),
+        ("The people are adults.", "people", "tied to its context"),
+        ("Children are swimming in a boy of water.", "boy", "of something"),
         ("A police dog is running.", "dog", "part of a compound"),
         ("Dogs like bones.", "Dogs", "said of all"),
         ("Her dog is running.", "dog", "owned"),

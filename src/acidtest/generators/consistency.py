@@ -62,7 +62,8 @@ def consistency(request: Request, *, tagger: str = "auto", trust_gold: bool = Fa
     negation changes nothing. Sentences are negated and joined only where they are one plain clause. Contradicting
     hypotheses are not negated: what a premise contradicts in one way, its negation need not follow from. Where the
     corpus tells what its annotators said, laws that rest on gold are applied where all of them agree. What one person
-    called neutral is negated only with ``trust_gold``: it is often all but said, or all but denied.
+    called neutral is negated, and what one called a contradiction doubly negated, only with ``trust_gold``: such gold
+    is often a matter of opinion.
     """
     pairs = corpus(request, columns=(*COLUMNS, "order"))
     used = tagger_called(tagger)
@@ -307,6 +308,8 @@ def _negations(source: _Source, *, trusting: bool) -> Iterator[_Made | str]:
     twice = doubly_negated(clause)
     if source.label == "contradiction" and not _shares_a_noun(source):
         yield "double negation: nothing in common"
+    elif source.label == "contradiction" and source.agreement == "unknown" and not trusting:
+        yield "double negation: gold of one annotator (--trust-gold)"
     elif twice is None:
         yield "double negation: perhaps a name"
     else:

@@ -113,7 +113,9 @@ def upward_places(texts: pl.Series, starts: pl.Series, *, tagger: str = "auto") 
         "measure": texts.str.contains(r"\d"),
         "in person": (kind == "bare") & (around.word(0) == "person"),
         "negation": texts.str.contains(_DENIALS),
-        "tied to its context": texts.str.contains(_TELLING),
+        "tied to its context": texts.str.contains(_TELLING) | _is_classed(around),
+        # "A body of water" may be misspelt.
+        "of something": around.word(1) == "of",
     }
     flagged = [pl.when(flags.fill_null(value=False)).then(pl.lit(reason)) for reason, flags in reasons.items()]
     doubt = pl.select(pl.coalesce(*flagged, doubts(texts, _DOUBTS))).to_series()
@@ -161,6 +163,13 @@ def _kinds(around: Surroundings, plural: pl.Series) -> pl.Series:
         .then(pl.lit("known"))
         .otherwise(pl.lit("bare"))
     ).to_series()
+
+
+def _is_classed(around: Surroundings) -> pl.Series:
+    """Whether the noun is said to be something: *the people are adults* may be no children."""
+    copula = around.word(1).is_in(["is", "are", "was", "were"])
+    noun = around.tag(2).is_in(["NN", "NNS"]) | ((around.tag(2) == "DT") & around.tag(3).is_in(["NN", "NNS"]))
+    return copula & noun
 
 
 def _is_described(around: Surroundings) -> pl.Series:

@@ -28,7 +28,7 @@ _TOLD = ("relation", "word", "text")
 @generator(
     NAME,
     summary="Contradictions that hold antonyms, with one replaced by a synonym, hypernym or hyponym of the other",
-    rows=10,
+    rows=8,
     source="pairs",
     citation=CITATION,
     licence="Apache-2.0",
