@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, get_args, runtime_checkable
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS, gold_name, one_hot
+from acidtest.core.options import Option, options_of, parsed_options
 from acidtest.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -20,12 +21,18 @@ Resolution = Literal["three-way", "two-way"]
 BATCH_SIZE = 128
 """Pairs asked at once when a model does not say; what a kill can cost."""
 
+Probabilities = npt.NDArray[np.float32]
+"""float32[n, 3] in the order entailment, neutral, contradiction."""
+
 
 class Model(Protocol):
     """Anything with these. A user's function, or object with ``predict``, is given the rest by ``completed``.
 
     ``predict`` receives one list for each name in ``columns`` and gives float32[n, 3] in the order
-    entailment, neutral, contradiction. A two-way model writes non-entailment into the neutral column.
+    entailment, neutral, contradiction. A two-way model writes non-entailment into the neutral column. ``notes`` is
+    what a reader of the results should know, such as which output means which label. A ``cheap`` model is asked again
+    sooner than its answers are looked up. Where answers are ``independent`` of what else is in a batch, only pairs
+    without an answer are asked; elsewhere a batch is asked whole.
     """
 
     name: str
@@ -35,8 +42,48 @@ class Model(Protocol):
     probabilities: bool
     may_abstain: bool
     batch_size: int
+    notes: tuple[str, ...]
+    cheap: bool
+    independent: bool
 
     def predict(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]: ...
+
+
+class Prepared(Protocol):
+    """Pairs made ready for the device, and which of them had to be cut to fit."""
+
+    truncated: npt.NDArray[np.bool_]
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """A model whose work falls in two: tokens for the processor, arithmetic for the device.
+
+    ``predict`` of such a model is ``infer(prepare(…))``. Of the two, only ``prepare`` is called from another thread,
+    while ``infer`` is busy with the pairs before. ``lengths`` says that pairs of like length are best asked together.
+    """
+
+    lengths: bool
+
+    def prepare(self, *columns: Sequence[str]) -> Prepared: ...
+
+    def infer(self, prepared: Any) -> Probabilities: ...
+
+
+@runtime_checkable
+class Counts(Protocol):
+    """A model that counts what it uses up, such as tokens, seconds in the tokeniser, or money."""
+
+    def usage(self) -> Mapping[str, float]: ...
+
+
+@runtime_checkable
+class Represents(Protocol):
+    """A model that shows its layers: float32[layers, n, width] for n pairs, and what the layers are called."""
+
+    layers: tuple[str, ...]
+
+    def representations(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]: ...
 
 
 @runtime_checkable
@@ -67,6 +114,9 @@ class CompletedModel:
         self.probabilities = bool(getattr(inner, "probabilities", True))
         self.may_abstain = bool(getattr(inner, "may_abstain", False))
         self.batch_size = int(getattr(inner, "batch_size", BATCH_SIZE))
+        self.notes: tuple[str, ...] = tuple(getattr(inner, "notes", ()))
+        self.cheap = bool(getattr(inner, "cheap", False))
+        self.independent = bool(getattr(inner, "independent", False))
         if self.batch_size < 1:
             raise AcidtestError(f"model {self.name}: batch_size is {self.batch_size}; it is a number from 1 on")
         if self.resolution not in get_args(Resolution):
@@ -113,13 +163,19 @@ def completed(model: object) -> Model:
     return CompletedModel(model, getattr(model, "__name__", type(model).__name__))
 
 
-Adapter = Callable[[str], Model]
-"""Makes a model from what follows the first colon of its spec."""
+Adapter = Callable[..., Model]
+"""Makes a model from what follows the first colon of its spec; its other parameters are options of its own."""
 
 MODELS: Registry[Adapter] = Registry("kind of model", "acidtest.models", "acidtest.models")
 
 
-def model_from_spec(spec: str) -> Model:
-    """The model a spec such as ``baseline:overlap`` names."""
+def model_options(spec: str) -> dict[str, Option]:
+    """The options of the kind of model a spec names."""
+    return options_of(MODELS[spec.partition(":")[0]])
+
+
+def model_from_spec(spec: str, arguments: Mapping[str, Any] | None = None) -> Model:
+    """The model a spec such as ``baseline:overlap`` names, with options of its kind."""
     kind, _, rest = spec.partition(":")
-    return MODELS[kind](rest)
+    adapter = MODELS[kind]
+    return adapter(rest, **parsed_options(options_of(adapter), arguments or {}, f"{kind}:"))

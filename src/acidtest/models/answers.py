@@ -47,6 +47,7 @@ class AnswersModel:
 
     columns = ("id", "source_id")
     batch_size = 1 << 16
+    cheap = True
 
     def __init__(
         self, path: Path, columns: Mapping[str, str] | None = None, label_map: Mapping[str, str] | None = None

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import fnmatch
 import glob
-import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from acidtest.core.errors import AcidtestError, FileError, NothingToMakeError, UnknownNameError, some
+from acidtest.core.options import Option, options_of, parsed_options
 from acidtest.core.registry import Registry
-from acidtest.core.suite import Argument, Suite
+from acidtest.core.suite import Suite
 
 Material = Literal["templates", "pairs", "sentences"]
 """What a suite is made of. Pairs and sentences may be a user's own; without them the starter corpus serves."""
@@ -31,32 +31,6 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Option:
-    """An argument of one suite's own, such as ``--words``."""
-
-    name: str
-    default: Argument
-    choices: tuple[str, ...] = ()
-
-    def parsed(self, text: str | bool, suite: str) -> Argument:
-        """The value a user wrote, as the generator takes it."""
-        flag = "--" + self.name.replace("_", "-")
-        if isinstance(self.default, bool):
-            if str(text).lower() not in ("true", "false"):
-                raise AcidtestError(f"suite {suite!r}: {flag} takes no value, true or false, not {text!r}")
-            return str(text).lower() == "true"
-        if text is True:
-            raise AcidtestError(f"suite {suite!r}: {flag} needs a value")
-        if self.choices and text not in self.choices:
-            raise AcidtestError(f"suite {suite!r}: {flag} is {' or '.join(self.choices)}, not {text!r}")
-        try:
-            return type(self.default)(text)
-        except ValueError as error:
-            kind = "a whole number" if isinstance(self.default, int) else "a number"
-            raise AcidtestError(f"suite {suite!r}: {flag} needs {kind}, not {text!r}") from error
-
-
-@dataclass(frozen=True)
 class Generator:
     """How one suite is made, and what can be said of it before it is."""
 
@@ -71,20 +45,13 @@ class Generator:
     @property
     def options(self) -> dict[str, Option]:
         """The suite's own arguments, read off the generating function."""
-        parameters = list(inspect.signature(self.make, eval_str=True).parameters.values())[1:]
-        return {p.name: Option(p.name, p.default, get_args(p.annotation)) for p in parameters}
+        return options_of(self.make)
 
     def __call__(self, request: Request, arguments: Mapping[str, Any] | None = None) -> Suite:
         """The suite, with its own arguments checked and its card sealed."""
         if request.source is not None and self.source == "templates":
             raise AcidtestError(f"suite {self.name!r} is made of templates and takes no --from")
-        options = self.options
-        values = {}
-        for name, value in (arguments or {}).items():
-            if name not in options:
-                raise UnknownNameError(f"option of suite {self.name!r}", name, options)
-            values[name] = options[name].parsed(value, self.name)
-        made = self.make(request, **values)
+        made = self.make(request, **parsed_options(self.options, arguments or {}, f"suite {self.name!r}"))
         made = replace(made, card=replace(made.card, note=made.card.note or self.summary)).sealed()
         if not made.card.rows:
             corpus = made.card.arguments.get("from", "the corpus")
