@@ -52,6 +52,8 @@ def test_findings_are_sentences_gravest_first(biased: Audit) -> None:
     assert told["L1"].text == "hypotheses of neutral have 12.0 words, of entailment 5.0: length gives the label away"
     assert told["H1"].severity == "severe"
     assert told["D2"].text == "1 pair stands more than once, 1 row too many"
+    # Those of two persons differ in a number only.
+    assert told["D4"].text == "180 of 180 pairs are nearly the same as another, 180 as one of their own label"
     assert told["K1"].text == "5 pairs of leaked (100 %) stand in the training set"
     assert told["K3"].text == "no pair of none stands in the training set, exactly or nearly"
     order = ["severe", "warning", "info", "good"]
@@ -71,7 +73,8 @@ def test_the_terminal_has_every_part(biased: Audit) -> None:
     for part in ("Heuristics", "One sentence alone", "By label", "Tied to a label", "Phenomena", "Repetitions"):
         assert part in text
     assert "nobody" in text
-    assert re.search(r"leaked +5 +5 +5 +0 +5 +5", text)
+    assert re.search(r"leaked +5 +5 +5 +0 +0 +5 +5", text)
+    assert "≈ Person" in text
 
 
 def test_the_page_stands_alone_and_escapes(biased: Audit) -> None:
@@ -85,6 +88,7 @@ def test_the_page_stands_alone_and_escapes(biased: Audit) -> None:
     for section in ("findings", "heuristics", "partial", "measures", "cues", "phenomena", "repetitions", "leakage"):
         assert f'<section id="{section}"' in page
     assert page.count("<figure") >= 5
+    assert "Pairs that are nearly the same" in page
     HTMLParser().feed(page)
 
 

@@ -1,7 +1,8 @@
 """What a training set teaches: the shortcuts that would be right in it, what it repeats, what it leaks.
 
-The set is gone through twice, in batches; what is held does not grow with it, but for some eight bytes a pair and
-measure that tell repetitions. What needs the pairs themselves is computed on a sample of whole premises.
+The set is gone through twice, in batches; what is held does not grow with it, but for some twenty bytes a pair that
+tell what is new, and as many for a pair of the suites looked for. What needs the pairs themselves is computed on a
+sample of whole premises.
 """
 
 from __future__ import annotations
@@ -16,25 +17,30 @@ import polars as pl
 
 from acidtest.analysis.audits import measures as measuring
 from acidtest.analysis.audits.balance import Balance, Counts
-from acidtest.analysis.audits.batches import GOLD, Batch, genre_column, parse_columns, visit
+from acidtest.analysis.audits.batches import GOLD, Batch, genre_column, give_back_memory, parse_columns, visit
 from acidtest.analysis.audits.cues import LEAST, SMOOTHING, Cues, Polarity, cues, polarity
 from acidtest.analysis.audits.duplicates import Duplicates, Repetitions
+from acidtest.analysis.audits.firsts import Memory, Novelty
 from acidtest.analysis.audits.heuristic_support import MNLI as MNLI
 from acidtest.analysis.audits.heuristic_support import Support as Support
 from acidtest.analysis.audits.heuristic_support import SupportCounts
-from acidtest.analysis.audits.leaks import Leak, LeakSearch
+from acidtest.analysis.audits.leaks import Leak, LeakSearch, Rest
 from acidtest.analysis.audits.measures import ByLabel, Sums
+from acidtest.analysis.audits.near import Near, NearSearch
 from acidtest.analysis.audits.partial_input import SIDES, PartialInput, partial_input
 from acidtest.analysis.audits.sampling import SAMPLE, Sample, Sampler
 from acidtest.analysis.audits.tests_by_label import LabelTest, label_test
 from acidtest.analysis.audits.vocabulary import ItemCounts, WordCounter
-from acidtest.analysis.audits.word_pairs import PairCounter
+from acidtest.analysis.audits.word_pairs import BigramCounter, PairCounter
+from acidtest.analysis.audits.word_sets import Described
 from acidtest.analysis.significance import holm
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
 
 SCHEMA = 1
 CORRECTION = "holm"
+MOST_NEAR = SAMPLE
+"""How many pairs of all suites together are looked for nearly, at most."""
 
 _TESTED_HEURISTICS = ("lexical_overlap", "subsequence")
 
@@ -60,6 +66,7 @@ class Audit:
     measures: Mapping[str, ByLabel]
     phenomena: Mapping[str, Mapping[str, int]]
     duplicates: Duplicates
+    near: Near
     sampled: int
     seed: int
     ps: Mapping[str, float] = field(default_factory=dict)
@@ -90,7 +97,7 @@ class Audit:
             "length": {name.removesuffix("_length"): by_label[name] for name in measuring.LENGTHS},
             "overlap": by_label[measuring.OVERLAP],
             "negation": {name.removesuffix("_negation"): by_label[name] for name in measuring.NEGATIONS},
-            "duplicates": asdict(self.duplicates),
+            "duplicates": asdict(self.duplicates) | _near(self.near),
             "phenomena": {name: dict(found) for name, found in self.phenomena.items()},
             "tests": {name: {"p": _null(p), "p_adjusted": _null(adjusted[name])} for name, p in self.ps.items()},
             "correction": CORRECTION,
@@ -109,22 +116,19 @@ def audit(
     first = _FirstPass(suite, against, faithful=faithful, seed=seed, sample_size=sample_size)
     visit(suite, first.look, columns=first.columns)
     sample, words = first.sampler.sample(), {side: counter.counts() for side, counter in first.words.items()}
-    gathered = _Gathered.of(first, sample)
-    # What the first pass holds is no longer needed, and the second needs room.
+    gathered, memory, leaks = _Gathered.of(first, sample), first.novelty.memory, first.leaks
+    sample = sample.bare
+    # What a pass holds is no longer needed after it, and what comes next needs room.
     del first
-    stage("pairs of words in %s", suite.name)
-    tied, lean = _second_pass(suite, words, effect=sample.label_effect)
-    del words
+    give_back_memory()
+    rests = [leaks.pop(0).rest(MOST_NEAR // len(against), seed=seed) for _ in against]
+    stage("pairs of words and near duplicates in %s", suite.name)
+    second = _SecondPass(words, memory, NearSearch(sample), rests)
+    visit(suite, second.look)
+    near, leakage, counters = second.near.found(), second.leakage(gathered.leaks), second.counters
+    del second, rests
+    tied, lean = _tied(words, counters, effect=sample.label_effect)
     partial = {side: partial_input(sample, side, seed=seed) for side in SIDES}
-    heuristic_tests = {name: _heuristic_test(name, sample) for name in _TESTED_HEURISTICS}
-    by_label = (*measuring.LENGTHS, measuring.OVERLAP, *measuring.NEGATIONS)
-    ps = {
-        **{f"{side} only": each.p for side, each in partial.items()},
-        **{name: gathered.measures[name].test.p for name in by_label},
-        **{f"heuristic {name}": test.p for name, test in heuristic_tests.items()},
-        **{f"cues {kind}": each.p for kind, each in tied.items()},
-        **({"genre": gathered.balance.p} if gathered.balance.genres else {}),
-    }
     return Audit(
         name=suite.name,
         rows=gathered.rows,
@@ -134,14 +138,20 @@ def audit(
         partial_input=partial,
         cues=tied,
         polarity=lean,
-        leakage=gathered.leakage,
+        leakage=leakage,
         balance=gathered.balance,
         measures=gathered.measures,
         phenomena=gathered.phenomena,
         duplicates=gathered.duplicates,
+        near=near,
         sampled=sample.frame.height,
         seed=seed,
-        ps=ps,
+        ps={
+            **{f"{side} only": each.p for side, each in partial.items()},
+            **gathered.ps,
+            **{f"cues {kind}": each.p for kind, each in tied.items()},
+            **({"genre": gathered.balance.p} if gathered.balance.genres else {}),
+        },
     )
 
 
@@ -160,6 +170,7 @@ class _FirstPass:
         self.counts = Counts(genre)
         self.sums = Sums()
         self.sampler = Sampler(seed, sample_size)
+        self.novelty = Novelty()
         self.repetitions = Repetitions()
         self.words = {f"{side}_words": WordCounter(side) for side in ("hypothesis", "premise")}
         self.leaks = [LeakSearch(other) for other in against]
@@ -173,9 +184,10 @@ class _FirstPass:
         self.sums.add(batch, values)
         flags = {name: applies[name].astype(np.float64) for name in _TESTED_HEURISTICS}
         self.sampler.add(batch, values.with_columns(pl.Series(name, each) for name, each in flags.items()))
-        self.repetitions.add(batch)
+        firsts = self.novelty.add(batch)
+        self.repetitions.add(batch, firsts)
         for counter in self.words.values():
-            counter.add(batch)
+            counter.add(batch, firsts[counter.side].label)
         for search in self.leaks:
             search.add(batch)
 
@@ -187,34 +199,73 @@ class _Gathered:
     rows: int
     heuristics: Mapping[str, Support | None]
     heuristics_by_label: Mapping[str, Mapping[str, int] | None]
-    leakage: tuple[Leak, ...]
+    leaks: tuple[Leak, ...]
     balance: Balance
     measures: Mapping[str, ByLabel]
     phenomena: Mapping[str, Mapping[str, int]]
     duplicates: Duplicates
+    ps: Mapping[str, float]
 
     @classmethod
     def of(cls, first: _FirstPass, sample: Sample) -> _Gathered:
-        """With the sample that tests and near duplicates need."""
+        """With the sample that tests need."""
+        measures = {name: first.sums.by_label(name, sample) for name in measuring.MEASURES}
+        by_label = (*measuring.LENGTHS, measuring.OVERLAP, *measuring.NEGATIONS)
+        heuristic_tests = {f"heuristic {name}": _heuristic_test(name, sample).p for name in _TESTED_HEURISTICS}
         return cls(
             rows=first.rows,
             heuristics=first.support.support(),
             heuristics_by_label=first.support.by_label(),
-            leakage=tuple(search.leak() for search in first.leaks),
+            leaks=tuple(search.leak() for search in first.leaks),
             balance=first.counts.balance(),
-            measures={name: first.sums.by_label(name, sample) for name in measuring.MEASURES},
+            measures=measures,
             phenomena={name: first.sums.count(name) for name in measuring.PHENOMENA},
-            duplicates=first.repetitions.duplicates(sample),
+            duplicates=first.repetitions.duplicates(first.novelty.kinds),
+            ps={name: measures[name].test.p for name in by_label} | heuristic_tests,
         )
 
 
-def _second_pass(suite: Suite, words: Mapping[str, ItemCounts], *, effect: float) -> tuple[dict[str, Cues], Polarity]:
-    """Bigrams of the hypothesis and pairs of words, now that it is known which words are common."""
-    counter = PairCounter(words["premise_words"], words["hypothesis_words"])
-    visit(suite, counter.add)
-    pairs = counter.pairs(LEAST)
-    counted = {**words, "hypothesis_bigrams": counter.bigrams(LEAST), "word_pairs": pairs}
-    return {kind: cues(counted[kind], effect=effect) for kind in KINDS}, polarity(pairs, effect=effect)
+class _SecondPass:
+    """Pairs of words, now that it is known which are common, and near pairs, now that a sample is drawn."""
+
+    def __init__(
+        self, words: Mapping[str, ItemCounts], memory: Memory, near: NearSearch, rests: Sequence[Rest]
+    ) -> None:
+        self.counters: dict[str, BigramCounter | PairCounter] = {
+            "hypothesis_bigrams": BigramCounter(words["hypothesis_words"]),
+            "word_pairs": PairCounter(words["premise_words"], words["hypothesis_words"]),
+        }
+        self.near = near
+        self._rests = tuple(rests)
+        self._leaks = [NearSearch(rest.sample, left_out=rest.exact) for rest in rests]
+        self._memory, self._row = memory, 0
+
+    def look(self, batch: Batch) -> None:
+        """Take some pairs, in the order of the first pass."""
+        known = self._memory.rows(self._row, batch.height)
+        self._row += batch.height
+        self.counters["hypothesis_bigrams"].add(batch, known["hypothesis"])
+        self.counters["word_pairs"].add(batch, known["pair"])
+        described = Described.of(batch)
+        for search in (self.near, *self._leaks):
+            search.look(batch, described)
+
+    def leakage(self, leaks: Sequence[Leak]) -> tuple[Leak, ...]:
+        """Leaks with what was found nearly."""
+        each = zip(leaks, self._rests, self._leaks, strict=True)
+        return tuple(leak.with_near(search.found(), rest.examples) for leak, rest, search in each)
+
+
+def _tied(
+    words: Mapping[str, ItemCounts], counters: dict[str, BigramCounter | PairCounter], *, effect: float
+) -> tuple[dict[str, Cues], Polarity]:
+    """What is tied to a label, of words, bigrams and pairs; the counters go, for the room their tables take."""
+    found = {kind: cues(each, effect=effect) for kind, each in words.items()}
+    found["hypothesis_bigrams"] = cues(counters.pop("hypothesis_bigrams").counts(LEAST), effect=effect)
+    pairs = counters.pop("word_pairs").counts(LEAST)
+    give_back_memory()
+    found["word_pairs"] = cues(pairs, effect=effect)
+    return {kind: found[kind] for kind in KINDS}, polarity(pairs, effect=effect)
 
 
 def _heuristic_test(name: str, sample: Sample) -> LabelTest:
@@ -245,6 +296,15 @@ def _cues(found: Cues) -> dict[str, Any]:
         "correction": CORRECTION,
         "tied": dict(found.tied),
         "top": top,
+    }
+
+
+def _near(found: Near) -> dict[str, Any]:
+    return {
+        "near": found.near,
+        "near_same_label": found.same_label,
+        "near_of": found.of,
+        "near_examples": [dict(each) for each in found.examples],
     }
 
 

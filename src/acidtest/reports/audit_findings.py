@@ -6,7 +6,7 @@ depends on its size, not on p.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 
 from acidtest.analysis.audit import KINDS, Audit
@@ -24,6 +24,7 @@ MANY, NEARLY_ALL, ABOUT_ALL = 0.01, 0.8, 0.9
 UNEVEN = 1.5
 GRAVE_LEAK = 0.01
 SHARED = 0.01
+NEARLY = "nearly: both sentences share two thirds of their words, as when one word in five is replaced"
 
 CODES = {"hypothesis_words": "W1", "hypothesis_bigrams": "W2", "premise_words": "W3", "word_pairs": "W4"}
 TITLES = {
@@ -201,6 +202,27 @@ def _duplicates(found: Audit) -> Iterator[Finding]:
         )
         mostly = held.one_label > held.shared_hypotheses / 2 and len(found.balance.labels) > 1
         yield Finding("D3", "warning" if mostly else "info", found.name, text)
+    near = found.near
+    if near.near:
+        text = (
+            f"{near.near:,} of {counted(near.of, 'pair')} {'is' if near.near == 1 else 'are'} nearly the same as "
+            f"another, {near.same_label:,} as one of their own label"
+        )
+        often = near.same_label > MANY * near.of
+        yield Finding("D4", "warning" if often else "info", found.name, text, (NEARLY, *_near_pairs(near.examples)))
+
+
+def _near_pairs(examples: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
+    """The first pair with what it is near to, as they are written."""
+    return tuple(" ≈ ".join(near_pair(each)) for each in examples[:1])
+
+
+def near_pair(example: Mapping[str, str]) -> tuple[str, str]:
+    """A pair and the near one in the training set, each in a line."""
+    own, other = (
+        f"{example[f'{of}premise']} → {example[f'{of}hypothesis']} ({example[f'{of}label']})" for of in ("", "train_")
+    )
+    return own, other
 
 
 def _stand(count: int) -> str:
@@ -216,15 +238,12 @@ def _leakage(found: Audit) -> Iterator[Finding]:
             yield Finding("K1", severity, leak.suite, text, _leak_evidence(leak))
         if leak.near:
             text = (
-                f"{counted(leak.near, 'pair')} of {leak.suite} {_stand(leak.near)} in the training set but for one word"
+                f"{counted(leak.near, 'pair')} of {leak.suite} {_stand(leak.near)} nearly in the training set, "
+                f"{leak.near_same_label:,} with the same label"
             )
-            yield Finding(
-                "K2",
-                "warning" if leak.near >= GRAVE_LEAK * leak.rows else "info",
-                leak.suite,
-                text,
-                _leak_evidence(leak),
-            )
+            near = _near_pairs([each for each in leak.examples if each["match"] == "near"])
+            grave = leak.near >= GRAVE_LEAK * leak.near_of
+            yield Finding("K2", "warning" if grave else "info", leak.suite, text, (NEARLY, *near))
         if not leak.exact and not leak.near:
             yield Finding(
                 "K3", "good", leak.suite, f"no pair of {leak.suite} stands in the training set, exactly or nearly"

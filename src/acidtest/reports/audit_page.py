@@ -10,13 +10,14 @@ from acidtest.analysis.audit import KINDS, MNLI, Audit
 from acidtest.analysis.audits.cues import Cue
 from acidtest.analysis.audits.measures import LENGTHS, NEGATIONS, OVERLAP, PHENOMENA
 from acidtest.core.estimate import Estimate
-from acidtest.reports.audit_findings import TITLES, audit_findings
+from acidtest.reports.audit_findings import NEARLY, TITLES, audit_findings
 from acidtest.reports.audits import LEAK_COLUMNS, cue_note, duplicate_lines, label_names, leak_cells, sample_note
 from acidtest.reports.charts import Axis, Chart, Row
 from acidtest.reports.examples import Examples
 from acidtest.reports.html import explained, rendered
 from acidtest.reports.numerals import NONE, p_value, percent, share
 
+_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 1_000, 10_000)
 _RATES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _SIDES = {"hypothesis": "hypothesis alone", "premise": "premise alone"}
 _TITLES = {
@@ -50,6 +51,7 @@ class CueSection:
 def audit_page(found: Audit) -> str:
     """The page for an audit."""
     labels = label_names(found)
+    phenomena = tuple(PHENOMENA)
     return rendered(
         "audit.html",
         audit=found,
@@ -57,13 +59,14 @@ def audit_page(found: Audit) -> str:
         findings=[finding.to_json() for finding in audit_findings(found)],
         heuristics=_heuristics(found),
         partial=_partial(found),
-        lengths=_measures(found, LENGTHS, WordAxis("mean number of words", _word_ticks(found))),
+        lengths=_measures(found, LENGTHS, WordAxis("mean number of words", _ticks(found, LENGTHS))),
         shares=_measures(found, (OVERLAP, *NEGATIONS), Axis("mean overlap; share of negated sentences", _RATES)),
-        phenomena=_measures(found, tuple(PHENOMENA), Axis("share of the label's pairs", _RATES)),
+        phenomena=_measures(found, phenomena, Axis("share of the label's pairs", _ticks(found, phenomena))),
         phenomenon_texts=PHENOMENA,
         measured=[_measured(found, name) for name in (*LENGTHS, OVERLAP, *NEGATIONS)],
         cues=[_cues(found, kind) for kind in KINDS if found.cues[kind].tested],
         duplicates=duplicate_lines(found),
+        nearly=NEARLY,
         leak_columns=LEAK_COLUMNS,
         leaks=leak_cells(found),
         sample_note=sample_note(found).strip(),
@@ -109,10 +112,11 @@ def _means(found: Audit, name: str) -> dict[str, Estimate]:
     return dict(found.measures[name].means)
 
 
-def _word_ticks(found: Audit) -> tuple[float, ...]:
-    means = [mean.value for name in LENGTHS for mean in found.measures[name].means.values()]
-    step = next((step for step in (1, 2, 5, 10, 20, 50) if max(means, default=1) / step <= 6), 100)
-    return tuple(float(step * number) for number in range(ceil(max(means, default=1) / step) + 1))
+def _ticks(found: Audit, names: tuple[str, ...]) -> tuple[float, ...]:
+    """Round numbers from 0 to beyond the highest mean, seven at most."""
+    highest = max((mean.value for name in names for mean in found.measures[name].means.values()), default=1.0) or 1.0
+    step = next(step for step in _STEPS if highest / step <= 6)
+    return tuple(step * number for number in range(ceil(highest / step) + 1))
 
 
 def _measured(found: Audit, name: str) -> tuple[str, list[str], str, str]:

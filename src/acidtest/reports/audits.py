@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from acidtest.analysis.audit import KINDS, MNLI, Audit, Support
 from acidtest.analysis.audits.cues import LEAST, SMOOTHING
+from acidtest.analysis.audits.leaks import Leak
 from acidtest.analysis.audits.measures import LENGTHS, OVERLAP, PHENOMENA
 from acidtest.core.estimate import Estimate
-from acidtest.reports.audit_findings import TITLES, audit_findings
+from acidtest.reports.audit_findings import NEARLY, TITLES, audit_findings, near_pair
 from acidtest.reports.diagnosis import Finding
 from acidtest.reports.numerals import NONE, interval, p_value, percent, share, signed, signed_interval
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
+NEAR_SHOWN = 2
 SHOWN = 5
 """How many cues of a label are shown; --json and the page have more."""
 
@@ -54,7 +56,11 @@ def audit_table(found: Audit) -> list[RenderableType]:
     parts += [Text(cue_note(), style="dim")]
     parts += _titled("Phenomena, pairs by label", _phenomena(found))
     parts += _titled("Repetitions", _duplicates(found))
-    parts += _titled("Pairs of suites in the training set", _leakage(found)) if found.leakage else []
+    parts += [Text(line, style="dim", overflow="fold") for line in _near_lines(found.near.examples)]
+    if found.leakage:
+        parts += _titled("Pairs of suites in the training set", _leakage(found))
+        near = [each for leak in found.leakage for each in leak.examples if each["match"] == "near"]
+        parts += [Text(line, style="dim", overflow="fold") for line in _near_lines(near)]
     return parts
 
 
@@ -207,9 +213,16 @@ def duplicate_lines(found: Audit) -> Sequence[tuple[str, int]]:
         ("pairs with different labels", held.conflicts),
         ("hypotheses under several premises", held.shared_hypotheses),
         ("of these always with one label", held.one_label),
-        (f"of {held.near_of:,} pairs, with one of the same premise and a hypothesis one word apart", held.near),
-        ("of these with one of their own label", held.near_same_label),
+        (f"of {found.near.of:,} pairs, nearly the same as another", found.near.near),
+        ("of these as one of their own label", found.near.same_label),
     )
+
+
+def _near_lines(examples: Sequence[Mapping[str, str]]) -> list[str]:
+    """The first near pairs, each with what it is near to."""
+    shown = [near_pair(each) for each in examples[:NEAR_SHOWN]]
+    lines = [f"  {own}\n  ≈ {other}" for own, other in shown]
+    return [*lines, f"  {NEARLY[:1].upper()}{NEARLY[1:]}."] if lines else []
 
 
 def _duplicates(found: Audit) -> Table:
@@ -219,7 +232,7 @@ def _duplicates(found: Audit) -> Table:
     return table
 
 
-LEAK_COLUMNS = ("pairs", "exact", "same label", "one word apart", "premise", "hypothesis")
+LEAK_COLUMNS = ("pairs", "exact", "same label", "nearly", "of", "premise", "hypothesis")
 
 
 def leak_cells(found: Audit) -> list[tuple[str, tuple[str, ...]]]:
@@ -227,10 +240,15 @@ def leak_cells(found: Audit) -> list[tuple[str, tuple[str, ...]]]:
     return [
         (
             leak.suite,
-            tuple(f"{n:,}" for n in (leak.rows, leak.exact, leak.same_label, leak.near, leak.premise, leak.hypothesis)),
+            tuple(f"{number:,}" for number in _leak_numbers(leak)),
         )
         for leak in found.leakage
     ]
+
+
+def _leak_numbers(leak: Leak) -> tuple[int, ...]:
+    exact = (leak.rows, leak.exact, leak.same_label)
+    return (*exact, leak.near, leak.near_of, leak.premise, leak.hypothesis)
 
 
 def _leakage(found: Audit) -> Table:

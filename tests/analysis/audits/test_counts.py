@@ -14,14 +14,13 @@ from acidtest.analysis.audits.balance import Counts
 from acidtest.analysis.audits.batches import GOLD, batch_of
 from acidtest.analysis.audits.cues import cues, polarity, smoothed_pmi
 from acidtest.analysis.audits.duplicates import Duplicates, Repetitions
+from acidtest.analysis.audits.firsts import Firsts, Memory, Novelty
 from acidtest.analysis.audits.leaks import Leak, LeakSearch
 from acidtest.analysis.audits.measures import Sums, measured
-from acidtest.analysis.audits.neighbours import neighbourhoods
 from acidtest.analysis.audits.sampling import Sample, Sampler
 from acidtest.analysis.audits.vocabulary import ItemCounts, WordCounter
-from acidtest.analysis.audits.word_pairs import PairCounter
+from acidtest.analysis.audits.word_pairs import BigramCounter, PairCounter
 from acidtest.core.suite import Suite
-from acidtest.sources.heuristics import words
 
 Rows = list[tuple[str, str, str]]
 Made = Callable[[Rows], Suite]
@@ -46,37 +45,41 @@ def test_keys_look_at_words_only() -> None:
     assert batch_of(frame_of([("?!", "!?", "neutral")])).premise_keys[0] != batch.premise_keys[0]
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "near"),
-    [
-        ("a man is asleep outside", "a man is asleep outside", True),
-        ("a man is asleep outside", "a man is awake outside", True),
-        ("a man is asleep outside", "a young man is asleep outside", True),
-        ("a man is asleep outside", "a man asleep outside", False),
-        ("one man is fast asleep outside", "one man fast asleep outside", True),
-        ("a man is asleep outside", "is a man asleep outside", True),
-        ("a man is asleep outside", "a woman is awake outside", False),
-        ("he sleeps", "he runs", False),
-    ],
-)
-def test_sentences_one_word_apart_share_a_digest(first: str, second: str, near: bool) -> None:
-    rows, keys = neighbourhoods(words(pl.Series([first, second])))
-    assert bool(set(keys[rows == 0]) & set(keys[rows == 1])) is near
+def test_what_is_new_is_told_piece_by_piece() -> None:
+    firsts, keys = Firsts(), np.array([8, 16, 8, 24], dtype=np.uint64)
+    first = firsts.add(keys, np.array([0, 0, 1, 0]))
+    assert first.key.tolist() == [True, True, False, True]
+    assert first.label.tolist() == [True, True, True, True]
+    again = firsts.add(np.array([16, 8, 32], dtype=np.uint64), np.array([0, 2, 1]))
+    assert again.key.tolist() == [False, False, True]
+    assert again.label.tolist() == [False, True, True]
+    assert firsts.sorted().tolist() == [8, 9, 10, 16, 24, 33]
+
+
+def test_what_was_new_is_remembered_by_row() -> None:
+    novelty = Novelty()
+    rows = [("a", "b", "neutral"), ("a", "c", "neutral"), ("d", "b", "neutral"), ("a", "b", "neutral")]
+    novelty.add(batch_of(frame_of(rows[:3])))
+    novelty.add(batch_of(frame_of(rows[3:])))
+    known = Memory(novelty.memory.marks).rows(1, 3)
+    assert known["pair"].tolist() == [True, True, False]
+    assert known["hypothesis"].tolist() == [True, False, False]
 
 
 def test_repetitions_by_hand() -> None:
     rows = [
         ("A dog runs.", "An animal moves along the road.", "entailment"),
         ("a dog runs", "An animal moves along the road", "entailment"),  # the same pair again
-        ("A dog runs.", "An animal rests along the road.", "contradiction"),  # one word apart
+        ("A dog runs.", "An animal rests along the road.", "contradiction"),
         ("A cat runs.", "An animal moves along the road.", "entailment"),  # the same hypothesis elsewhere
         ("A cat runs.", "It is late.", "neutral"),
         ("A cat runs.", "It is late.", "contradiction"),  # another label
     ]
-    repetitions = Repetitions()
-    repetitions.add(batch_of(frame_of(rows[:3])))
-    repetitions.add(batch_of(frame_of(rows[3:])))
-    assert repetitions.duplicates(sample_of(rows)) == Duplicates(
+    repetitions, novelty = Repetitions(), Novelty()
+    for part in (rows[:3], rows[3:]):
+        batch = batch_of(frame_of(part))
+        repetitions.add(batch, novelty.add(batch))
+    assert repetitions.duplicates(novelty.kinds) == Duplicates(
         pairs=4,
         premises=2,
         hypotheses=3,
@@ -86,9 +89,6 @@ def test_repetitions_by_hand() -> None:
         shared_hypotheses=1,
         shared_pairs=2,
         one_label=1,
-        near=2,
-        near_same_label=0,
-        near_of=4,
     )
 
 
@@ -97,7 +97,7 @@ def test_leaks_by_hand(training_set: Made) -> None:
         [
             ("A dog runs home.", "A dog moves.", "entailment"),  # exact, same label
             ("A cat runs home.", "A cat sleeps.", "contradiction"),  # exact, other label
-            ("Two men walk along a road.", "Two people walk along a road.", "entailment"),  # one word apart
+            ("Two men walk along a road.", "Two people walk along a road.", "entailment"),  # its premise only
             ("A bird sings.", "Nobody hears it.", "neutral"),  # its hypothesis only
             ("Rain falls.", "It is wet.", "entailment"),  # not at all
         ]
@@ -106,36 +106,56 @@ def test_leaks_by_hand(training_set: Made) -> None:
     train = [
         ("a dog runs home", "A dog moves!", "entailment"),
         ("A cat runs home.", "A cat sleeps.", "neutral"),
-        ("Two men walk along a road.", "Two persons walk along a road.", "entailment"),
+        ("Two men walk along a road.", "They drive.", "entailment"),
         ("A door opens.", "Nobody hears it.", "neutral"),
     ]
     for row in train:
         search.add(batch_of(frame_of([row])))
     found = search.leak()
-    assert (found.rows, found.exact, found.same_label, found.near) == (5, 2, 1, 1)
+    assert (found.rows, found.exact, found.same_label) == (5, 2, 1)
     assert (found.premise, found.hypothesis) == (3, 3)
-    assert [each["match"] for each in found.examples] == ["exact", "exact", "near"]
-    assert found.examples[2]["hypothesis"] == "Two people walk along a road."
+    rest = search.rest(10, seed=0)
+    assert [(each["match"], each["hypothesis"]) for each in rest.examples] == [
+        ("exact", "A dog moves."),
+        ("exact", "A cat sleeps."),
+    ]
+    assert rest.sample.frame["hypothesis"].filter(pl.Series(rest.exact)).to_list() == ["A dog moves.", "A cat sleeps."]
+    assert rest.sample.frame.height == 5
+
+
+def test_pairs_of_a_suite_that_stand_twice_count_twice(training_set: Made) -> None:
+    rows = [("A dog runs.", "It moves.", "neutral"), ("a dog runs", "It moves", "entailment")]
+    search = LeakSearch(training_set(rows))
+    search.add(batch_of(frame_of(rows[:1])))
+    found = search.leak()
+    assert (found.exact, found.same_label, found.premise, found.hypothesis) == (2, 1, 2, 2)
 
 
 def test_a_suite_without_pairs_has_no_leak(training_set: Made) -> None:
     search = LeakSearch(training_set([]))
     search.add(batch_of(frame_of([("A dog runs.", "It moves.", "neutral")])))
-    assert search.leak() == Leak("mine", 0, 0, 0, 0, 0, 0)
+    assert search.leak() == Leak("mine", 0, 0, 0, 0, 0)
+    assert search.rest(10, seed=0).sample.frame.height == 0
+
+
+def counted(rows: Rows, side: str) -> ItemCounts:
+    """Words of sentences, two batches of them."""
+    counter, novelty = WordCounter(side), Novelty()
+    for part in (rows[:2], rows[2:]):
+        batch = batch_of(frame_of(part))
+        counter.add(batch, novelty.add(batch)[side].label)
+    return counter.counts()
 
 
 def test_a_sentence_counts_once_for_a_label() -> None:
-    counter = WordCounter("hypothesis")
     rows = [
         ("one", "the the dog", "entailment"),
         ("two", "The dog.", "entailment"),
         ("three", "the the dog", "entailment"),
         ("four", "the the dog", "neutral"),
     ]
-    counter.add(batch_of(frame_of(rows[:2])))
-    counter.add(batch_of(frame_of(rows[2:])))
-    found = counter.counts()
-    assert found.items.to_list() == ["dog", "the"]
+    found = counted(rows, "hypothesis")
+    assert found.items[np.arange(2)].to_list() == ["dog", "the"]
     assert found.counts[:, [ENTAILMENT, NEUTRAL]].tolist() == [[2, 1], [2, 1]]
     assert found.totals[[ENTAILMENT, NEUTRAL]].tolist() == [2, 1]
 
@@ -147,20 +167,31 @@ def test_pairs_and_bigrams_by_hand() -> None:
         ("a girl", "woman sleeps", "contradiction"),
         ("a girl", "sleeps woman", "neutral"),
     ]
-    sides = {}
-    for side in ("premise", "hypothesis"):
-        counter = WordCounter(side)
-        counter.add(batch_of(frame_of(rows)))
-        sides[side] = counter.counts()
-    pairs = PairCounter(sides["premise"], sides["hypothesis"])
-    pairs.add(batch_of(frame_of(rows[:2])))
-    pairs.add(batch_of(frame_of(rows[2:])))
-    across, beside = pairs.pairs(2), pairs.bigrams(1)
-    counted = dict(zip(across.items.to_list(), across.counts[:, [NEUTRAL, CONTRADICTION]].tolist(), strict=True))
+    pairs = PairCounter(counted(rows, "premise"), counted(rows, "hypothesis"))
+    bigrams, novelty = BigramCounter(counted(rows, "hypothesis")), Novelty()
+    for part in (rows[:2], rows[2:]):
+        batch = batch_of(frame_of(part))
+        firsts = novelty.add(batch)
+        pairs.add(batch, firsts["pair"].label)
+        bigrams.add(batch, firsts["hypothesis"].label)
+
+    def table(found: ItemCounts) -> dict[str, list[int]]:
+        names = found.items[np.arange(len(found.counts))].to_list()
+        return dict(zip(names, found.counts[:, [NEUTRAL, CONTRADICTION]].tolist(), strict=True))
+
     # "a" is a function word and in no pair; the third row repeats the second.
-    assert counted == {"girl → woman": [1, 2], "girl → sleeps": [1, 2]}
-    counted = dict(zip(beside.items.to_list(), beside.counts[:, [NEUTRAL, CONTRADICTION]].tolist(), strict=True))
-    assert counted == {"woman sleeps": [0, 2], "sleeps soundly": [0, 1], "sleeps woman": [1, 0]}
+    assert table(pairs.counts(2)) == {"girl → woman": [1, 2], "girl → sleeps": [1, 2]}
+    assert table(bigrams.counts(1)) == {"woman sleeps": [0, 2], "sleeps soundly": [0, 1], "sleeps woman": [1, 0]}
+
+
+def test_counts_may_be_larger_than_two_bytes() -> None:
+    rows = [("p", "big dog", "entailment")]
+    bigrams = BigramCounter(counted(rows, "hypothesis"))
+    # Marked as new each time, so that they add up.
+    batch = batch_of(frame_of(rows * 40_000))
+    for _ in range(2):
+        bigrams.add(batch, np.ones(batch.height, dtype=bool))
+    assert bigrams.counts(1).counts[:, ENTAILMENT].tolist() == [80_000]
 
 
 def items(table: dict[str, tuple[int, int, int]], totals: tuple[int, int, int]) -> ItemCounts:
@@ -225,6 +256,27 @@ def test_measures_by_hand() -> None:
     assert found["antonyms"].to_list() == [0, 1, 0, 0]
     assert found["unequal_amounts"].to_list() == [1, 0, 0, 0]
     assert found["no_new_word"].to_list() == [0, 0, 1, 0]
+    assert found["longer_hypothesis"].to_list() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("premise", "hypothesis", "relations"),
+    [
+        ("A dog runs.", "An animal runs.", {"hypernyms"}),
+        ("An animal runs.", "A dog runs.", {"hyponyms"}),
+        ("A car stops.", "An automobile stops.", {"synonyms"}),
+        ("A guitar plays.", "A violin plays.", {"cohyponyms"}),
+        ("Dogs ran.", "A dog runs.", set()),
+        ("A dog and an animal.", "An animal.", set()),
+        ("Some men sleep.", "All women run.", {"cohyponyms", "quantifiers"}),
+        ("A dog runs.", "Many dogs run.", {"quantifiers"}),
+        ("Words.", "?!", set()),
+    ],
+)
+def test_related_words_are_counted(premise: str, hypothesis: str, relations: set[str]) -> None:
+    found = measured(batch_of(frame_of([(premise, hypothesis, "neutral")])))
+    kinds = ("synonyms", "hypernyms", "hyponyms", "cohyponyms", "quantifiers")
+    assert {name for name in kinds if found[name][0]} == relations
 
 
 def test_means_and_variance_explained_by_hand() -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from scipy.special import betainc
 
 from acidtest.analysis.audits.batches import GOLD, Codes, Floats
 from acidtest.analysis.audits.shares import counted_share
 from acidtest.analysis.audits.vocabulary import ItemCounts
-from acidtest.analysis.significance import benjamini_hochberg, holm
 from acidtest.core.estimate import Estimate
 
 LEAST = 10
@@ -84,28 +84,23 @@ def cues(found: ItemCounts, *, top: int = TOP, effect: float = 1.0) -> Cues:
     kept, labels = _tested(found)
     if not len(kept) or len(labels) < 2:
         return Cues(len(kept) if len(labels) > 1 else 0, {}, {}, float("nan"))
-    counts, totals = found.counts[kept][:, labels], found.totals[labels]
-    ps = holm(_tails(counts, totals, effect).ravel()).reshape(counts.shape)
-    pmi = smoothed_pmi(counts, totals)
+    counts, totals = found.counts[np.ix_(kept, labels)], found.totals[labels]
+    tails = _tails(counts, totals, effect)
+    ps = _corrected(tails, _holm)
     tied, best = {}, {}
     for place, code in enumerate(labels):
         rows = np.flatnonzero(ps[:, place] < ALPHA)
         tied[GOLD[code]] = len(rows)
-        names = found.items[kept[rows]]
-        order = pl.DataFrame({"pmi": pmi[rows, place], "name": names}).with_row_index("at")
-        shown = order.sort("pmi", "name", descending=[True, False])["at"].head(top).to_numpy()
-        best[GOLD[code]] = tuple(
-            Cue(
-                names[int(at)],
-                GOLD[code],
-                int(counts[rows[at]].sum()),
-                int(counts[rows[at], place]),
-                float(pmi[rows[at], place]),
-                float(ps[rows[at], place]),
-            )
-            for at in shown
-        )
-    return Cues(len(kept), tied, best, float(ps.min()))
+        columns = {
+            "item": found.items[kept[rows]],
+            "count": counts[rows].sum(axis=1),
+            "with_label": counts[rows, place],
+            "pmi": smoothed_pmi(counts[rows], totals)[:, place],
+            "p": ps[rows, place],
+        }
+        shown = pl.DataFrame(columns).sort("pmi", "item", descending=[True, False]).head(top)
+        best[GOLD[code]] = tuple(Cue(label=GOLD[code], **row) for row in shown.iter_rows(named=True))
+    return Cues(len(kept), tied, best, min(float(tails.min()) * tails.size, 1.0))
 
 
 def polarity(found: ItemCounts, *, effect: float = 1.0) -> Polarity:
@@ -113,16 +108,16 @@ def polarity(found: ItemCounts, *, effect: float = 1.0) -> Polarity:
     kept, labels = _tested(found)
     if not len(kept) or len(labels) < 2:
         return Polarity(0, {}, {})
-    counts = found.counts[kept][:, labels]
+    counts = found.counts[np.ix_(kept, labels)]
     most = counts == counts.max(axis=1, keepdims=True)
     single = most.sum(axis=1) == 1
-    beyond = benjamini_hochberg(_tails(counts, found.totals[labels], effect).ravel()).reshape(counts.shape) < ALPHA
+    beyond = _corrected(_tails(counts, found.totals[labels], effect), _benjamini_hochberg) < ALPHA
     told = {GOLD[code]: int((single & most[:, place]).sum()) for place, code in enumerate(labels)}
     leaning = {GOLD[code]: int(beyond[:, place].sum()) for place, code in enumerate(labels)}
     return Polarity(len(kept), told | {"tie": int((~single).sum())}, leaning)
 
 
-def smoothed_pmi(counts: Codes, totals: Codes) -> Floats:
+def smoothed_pmi(counts: npt.NDArray[np.integer], totals: Codes) -> Floats:
     """Pointwise mutual information of items (rows) and labels (columns) in bits, from counts with ``SMOOTHING`` added.
 
     Every cell gets the same, as does the cell of the sentences without the item; shares are of the smoothed table.
@@ -139,10 +134,37 @@ def _tested(found: ItemCounts) -> tuple[Codes, Codes]:
     return np.flatnonzero(found.counts.sum(axis=1) >= LEAST), np.flatnonzero(found.totals)
 
 
-def _tails(counts: Codes, totals: Codes, effect: float) -> Floats:
+def _corrected(tails: Floats, correction: Callable[[Floats, int], Floats]) -> Floats:
+    """p-values corrected for all of them: exactly where one may be below ``ALPHA``, elsewhere 1.
+
+    There may be a million, of which the corrections of ``significance`` would make lists; few are below.
+    """
+    flat = tails.ravel()
+    low = np.flatnonzero(flat < ALPHA)
+    order = low[np.argsort(flat[low], kind="stable")]
+    found = np.ones(flat.size)
+    found[order] = np.minimum(correction(flat[order], flat.size), 1.0)
+    return found.reshape(tails.shape)
+
+
+def _holm(ordered: Floats, tests: int) -> Floats:
+    """Holm's correction of the smallest of so many p-values, in order."""
+    return np.asarray(np.maximum.accumulate(ordered * (tests - np.arange(ordered.size))), dtype=np.float64)
+
+
+def _benjamini_hochberg(ordered: Floats, tests: int) -> Floats:
+    """Benjamini and Hochberg's; exact as far as whether it is below ``ALPHA``."""
+    scaled = ordered * (tests / np.arange(1, ordered.size + 1))
+    return np.asarray(np.minimum.accumulate(scaled[::-1])[::-1], dtype=np.float64)
+
+
+def _tails(counts: npt.NDArray[np.integer], totals: Codes, effect: float) -> Floats:
     """The chance of at least so many, each sentence with an item having a label with that label's share."""
-    worth = counts / effect
-    others = worth.sum(axis=1, keepdims=True) - worth
-    # The binomial tail is an incomplete beta function, which takes parts of a sentence, too.
-    tails = betainc(np.maximum(worth, 1e-9), others + 1, (totals / totals.sum())[None, :])
-    return np.asarray(np.where(counts > 0, tails, 1.0), dtype=np.float64)
+    tails = np.ones(counts.shape)
+    shares, every = totals / totals.sum(), (counts / effect).sum(axis=1)
+    for place, share in enumerate(shares):
+        held = np.flatnonzero(counts[:, place])
+        worth = counts[held, place] / effect
+        # The binomial tail is an incomplete beta function, which takes parts of a sentence, too.
+        tails[held, place] = betainc(worth, every[held] - worth + 1, share)
+    return tails

@@ -1,19 +1,21 @@
-"""Pairs of a suite that stand in a training set, exactly or nearly."""
+"""Pairs of a suite that stand in a training set, word for word."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from acidtest.analysis.audits.batches import GOLD, Batch, Flags, batch_of, joined
-from acidtest.analysis.audits.neighbours import neighbourhoods
+from acidtest.analysis.audits.batches import Batch, Codes, Flags, labelled, visit
+from acidtest.analysis.audits.near import SHOWN, Near
+from acidtest.analysis.audits.sampling import Sample, Sampler
+from acidtest.core.digests import Gathered
 from acidtest.core.draws import U64
 from acidtest.core.suite import Suite
 
-_SHOWN = 5
+_COLUMNS = ("id", "premise", "hypothesis", "label")
 
 
 @dataclass(frozen=True)
@@ -21,119 +23,123 @@ class Leak:
     """How much of a suite a training set holds; every number counts pairs of the suite.
 
     ``exact``: both sentences, whatever case and punctuation; ``same_label`` of these with the suite's own gold, too.
-    ``near``: one sentence, and the other but for one word (in at least five); without the exact ones. ``premise`` and
-    ``hypothesis``: that sentence, in whatever pair.
+    ``premise`` and ``hypothesis``: that sentence, in whatever pair. ``near`` are nearly the same and not exact, of
+    ``near_of`` that were looked at.
     """
 
     suite: str
     rows: int
     exact: int
     same_label: int
-    near: int
     premise: int
     hypothesis: int
+    near: int = 0
+    near_same_label: int = 0
+    near_of: int = 0
     examples: tuple[Mapping[str, str], ...] = ()
 
-
-class LeakSearch:
-    """Holds a suite's keys, and marks those it meets in a training set."""
-
-    def __init__(self, suite: Suite) -> None:
-        self._suite = suite
-        frame = suite.frame.select("id", "premise", "hypothesis", "label").collect()
-        batch = batch_of(frame)
-        self._labels = batch.labels
-        self._keys = {
-            "pair": _Keys(batch.pair_keys),
-            "premise": _Keys(batch.premise_keys),
-            "hypothesis": _Keys(batch.hypothesis_keys),
-        }
-        self._pair_labels = np.zeros((self._keys["pair"].size, len(GOLD)), dtype=bool)
-        self._owners, near = _near_keys(batch)
-        self._near = _Keys(near)
-        self._ids = frame["id"]
-
-    def add(self, batch: Batch) -> None:
-        """Look at some pairs of the training set."""
-        pairs = self._keys["pair"]
-        hits = pairs.find(batch.pair_keys)
-        self._pair_labels[hits.places, batch.labels[hits.rows]] = True
-        sides = {"premise": batch.premise_keys, "hypothesis": batch.hypothesis_keys}
-        may_be_near = np.zeros(batch.height, dtype=bool)
-        for side, keys in sides.items():
-            may_be_near[self._keys[side].find(keys).rows] = True
-        if may_be_near.any():
-            kept = batch_of(batch.frame.filter(pl.Series(may_be_near)))
-            self._near.find(_near_keys(kept)[1])
-
-    def leak(self) -> Leak:
-        """What was met."""
-        rows = {name: keys.found_rows for name, keys in self._keys.items()}
-        same = self._pair_labels[self._keys["pair"].place_of_row, self._labels] & rows["pair"]
-        near = np.zeros(len(self._labels), dtype=bool)
-        near[self._owners[self._near.found_rows]] = True
-        near &= ~rows["pair"]
-        return Leak(
-            self._suite.name,
-            len(self._labels),
-            int(rows["pair"].sum()),
-            int(same.sum()),
-            int(near.sum()),
-            int(rows["premise"].sum()),
-            int(rows["hypothesis"].sum()),
-            (*self._examples(rows["pair"], "exact"), *self._examples(near, "near")),
+    def with_near(self, found: Near, examples: tuple[Mapping[str, str], ...]) -> Leak:
+        """The same with what was found nearly, and with examples of the exact."""
+        near = tuple({"match": "near", **each} for each in found.examples)
+        return replace(
+            self,
+            near=found.near,
+            near_same_label=found.same_label,
+            near_of=found.of,
+            examples=(*examples, *near),
         )
-
-    def _examples(self, flags: Flags, kind: str) -> list[Mapping[str, str]]:
-        ids = self._ids.filter(pl.Series(flags)).head(_SHOWN)
-        columns = ("id", "premise", "hypothesis", "label")
-        rows = self._suite.frame.filter(pl.col("id").is_in(ids.implode())).select(columns).head(_SHOWN).collect()
-        return [{"match": kind, **row} for row in rows.iter_rows(named=True)]
 
 
 @dataclass(frozen=True)
-class _Hits:
-    rows: np.ndarray[tuple[int, ...], np.dtype[np.intp]]
-    """Numbers of what was looked for and is there."""
-    places: np.ndarray[tuple[int, ...], np.dtype[np.intp]]
-    """Where, among the different keys."""
+class Rest:
+    """The first pairs of a suite that are in the training set, and a sample of all."""
+
+    examples: tuple[Mapping[str, str], ...]
+    sample: Sample
+    exact: Flags
+    """Which of the sample are in the training set word for word."""
+
+
+class LeakSearch:
+    """Holds a suite's keys, 24 bytes a pair, and marks those it meets in a training set."""
+
+    def __init__(self, suite: Suite) -> None:
+        self._suite = suite
+        kinds = {kind: Gathered() for kind in ("pair", "premise", "hypothesis")}
+
+        def take(batch: Batch) -> None:
+            kinds["pair"].add(labelled(batch.pair_keys, batch.labels))
+            kinds["premise"].add(batch.premise_keys)
+            kinds["hypothesis"].add(batch.hypothesis_keys)
+
+        visit(suite, take)
+        pairs = kinds["pair"].sorted()
+        self._rows = len(pairs)
+        self._pairs, self._same = _Keys(pairs, ignored=7), _Keys(pairs)
+        self._premises, self._hypotheses = (_Keys(kinds[side].sorted()) for side in ("premise", "hypothesis"))
+
+    def add(self, batch: Batch) -> None:
+        """Look at some pairs of the training set."""
+        keys = labelled(batch.pair_keys, batch.labels)
+        self._pairs.find(keys)
+        self._same.find(keys)
+        self._premises.find(batch.premise_keys)
+        self._hypotheses.find(batch.hypothesis_keys)
+
+    def leak(self) -> Leak:
+        """What was met word for word."""
+        return Leak(
+            self._suite.name,
+            self._rows,
+            exact=self._pairs.count,
+            same_label=self._same.count,
+            premise=self._premises.count,
+            hypothesis=self._hypotheses.count,
+        )
+
+    def rest(self, size: int, *, seed: int) -> Rest:
+        """What is to be shown, and pairs to be looked for nearly: whole premises, so many at most."""
+        examples, sampler = list[Mapping[str, str]](), Sampler(seed, size)
+
+        def look(batch: Batch) -> None:
+            met = self._pairs.met(batch.pair_keys)
+            shown = batch.frame.filter(pl.Series(met)).head(SHOWN - len(examples))
+            examples.extend({"match": "exact", **row} for row in shown.select(_COLUMNS).iter_rows(named=True))
+            sampler.add(batch, pl.DataFrame({"id": batch.frame["id"], "met": met}))
+
+        visit(self._suite, look, columns=("id",))
+        drawn = sampler.sample()
+        exact = drawn.frame["met"].to_numpy() if drawn.frame.height else np.zeros(0, dtype=bool)
+        return Rest(tuple(examples), drawn, exact)
 
 
 class _Keys:
-    """Different keys in order, which of them were met, and where each row's key is."""
+    """Keys in order, some more than once, and which of them were met, whatever their last bits."""
 
-    def __init__(self, keys: U64) -> None:
-        self._values, self.place_of_row = np.unique(keys, return_inverse=True)
-        self._met = np.zeros(len(self._values), dtype=bool)
-
-    @property
-    def size(self) -> int:
-        """How many different keys there are."""
-        return len(self._values)
+    def __init__(self, values: U64, *, ignored: int = 0) -> None:
+        self._values, self._ignored = values, np.uint64(ignored)
+        self._met = np.zeros(len(values), dtype=bool)
 
     @property
-    def found_rows(self) -> Flags:
-        """Whether the key of each row was met."""
-        found: Flags = self._met[self.place_of_row]
+    def count(self) -> int:
+        """How many rows have a key that was met."""
+        first = np.flatnonzero(self._met)
+        return int((np.searchsorted(self._values, self._values[first] | self._ignored, side="right") - first).sum())
+
+    def find(self, keys: U64) -> None:
+        """Mark the keys that are met, where the first of each is."""
+        if len(self._values):
+            places, there = self._places(keys)
+            self._met[places[there]] = True
+
+    def met(self, keys: U64) -> Flags:
+        """Whether keys were met."""
+        if not len(self._values):
+            return np.zeros(len(keys), dtype=bool)
+        places, there = self._places(keys)
+        found: Flags = self._met[places] & there
         return found
 
-    def find(self, keys: U64) -> _Hits:
-        """Mark the keys that are met, and say where they are."""
-        if not self.size:
-            none = np.zeros(0, dtype=np.intp)
-            return _Hits(none, none)
-        places = np.minimum(np.searchsorted(self._values, keys), self.size - 1)
-        rows = np.flatnonzero(self._values[places] == keys)
-        self._met[places[rows]] = True
-        return _Hits(rows, places[rows])
-
-
-def _near_keys(batch: Batch) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], U64]:
-    """Keys of a sentence with the neighbourhood of the other, both ways round, and the rows they belong to."""
-    owners, keys = [], []
-    sides = ((batch.premise_keys, batch.hypothesis_words), (batch.hypothesis_keys, batch.premise_words))
-    for number, (fixed, varied) in enumerate(sides):
-        rows, around = neighbourhoods(varied)
-        owners.append(rows)
-        keys.append(joined(fixed[rows] + np.uint64(number), around))
-    return np.concatenate(owners), np.concatenate(keys)
+    def _places(self, keys: U64) -> tuple[Codes, Flags]:
+        places = np.minimum(np.searchsorted(self._values, keys & ~self._ignored), len(self._values) - 1)
+        return places, (self._values[places] ^ keys) <= self._ignored

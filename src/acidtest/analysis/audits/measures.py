@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from acidtest.analysis.audits.batches import GOLD, Batch, Floats
+from acidtest.analysis.audits.relations import RELATED, related
 from acidtest.analysis.audits.sampling import Sample
 from acidtest.analysis.audits.tests_by_label import LabelTest, label_test
 from acidtest.core.estimate import Estimate
@@ -24,7 +25,10 @@ PHENOMENA = {
     "negation_in_one": "a negation word in one sentence only",
     "unequal_amounts": "numbers or quantifiers to be compared that are not the same",
     "numbers": "a number or quantifier in either sentence",
+    "quantifiers": "a quantifier in either sentence: all, some, many, half",
     "no_new_word": "every word of the hypothesis is in the premise",
+    "longer_hypothesis": "the hypothesis has more words than the premise",
+    **RELATED,
 }
 MEASURES = (*LENGTHS, OVERLAP, *NEGATIONS, *PHENOMENA)
 
@@ -57,6 +61,7 @@ def measured(batch: Batch) -> pl.DataFrame:
     amounts = [amounts_in(side) for side in (premises, hypotheses)]
     opposed = np.zeros(batch.height, dtype=bool)
     opposed[antonym_pairs(premises, hypotheses).filter("opposed")["row"].to_numpy()] = True
+    quantified = [side.list.eval(pl.element().str.contains(r"^\p{L}")).list.any() for side in amounts]
     columns = {
         "premise_length": batch.premise_words.list.len(),
         "hypothesis_length": batch.hypothesis_words.list.len(),
@@ -67,7 +72,10 @@ def measured(batch: Batch) -> pl.DataFrame:
         "negation_in_one": negated[0] != negated[1],
         "unequal_amounts": unequal(*amounts),
         "numbers": (amounts[0].list.len() > 0) | (amounts[1].list.len() > 0),
+        "quantifiers": quantified[0] | quantified[1],
         "no_new_word": shared.fill_null(0.0) == 1,
+        "longer_hypothesis": batch.hypothesis_words.list.len() > batch.premise_words.list.len(),
+        **{name: pl.Series(flags) for name, flags in related(batch).items()},
     }
     return pl.DataFrame({name: columns[name].cast(pl.Float64) for name in MEASURES})
 

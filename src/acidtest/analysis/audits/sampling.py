@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,11 @@ class Sample:
     premise_keys: U64
     whole: bool
     """Whether it is the whole set."""
+
+    @property
+    def bare(self) -> Sample:
+        """Without what was measured."""
+        return replace(self, frame=self.frame.select("premise", "hypothesis"))
 
     @property
     def groups(self) -> Codes:
@@ -65,14 +70,17 @@ class Sampler:
         rows = np.flatnonzero(drawn <= self._limit)
         keys = {"_label": batch.labels, "_premise": batch.premise_keys, "_draw": drawn}
         # Rows chosen from a frame keep the text of the whole of it alive; a new column has only its own.
-        texts = {
-            side: pl.Series(batch.frame[side][rows].to_list(), dtype=pl.String) for side in ("premise", "hypothesis")
+        columns = [*batch.frame.select("premise", "hypothesis"), *measured]
+        held = {
+            column.name: pl.Series(column[rows].to_list(), dtype=pl.String)
+            if column.dtype == pl.String
+            else column[rows]
+            for column in columns
         }
-        numbers = measured[rows].with_columns(pl.Series(name, values[rows]) for name, values in keys.items())
-        self._held.append(pl.DataFrame(texts).hstack(numbers.get_columns()))
+        self._held.append(pl.DataFrame(held | {name: values[rows] for name, values in keys.items()}))
         self._rows += self._held[-1].height
         self._whole &= self._held[-1].height == batch.height
-        if self._rows > 2 * self._size:
+        if self._rows > self._size + self._size // 4:
             self._shrink()
 
     def sample(self) -> Sample:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from acidtest.analysis.audits.batches import GOLD, Batch, Codes, labelled
-from acidtest.core.digests import Seen
-from acidtest.core.draws import U64
+from acidtest.analysis.audits.batches import GOLD, Batch, Codes, Flags
+from acidtest.core.streams import compacted
 
-_PENDING = 1 << 18
+_PENDING = 1 << 16
 _MOST = 1 << 20
 """How many words with their labels are kept; beyond, those seen once are forgotten."""
+
+
+class Items(Protocol):
+    """Things by number; a column of strings is one."""
+
+    def __getitem__(self, rows: Codes, /) -> pl.Series:
+        """Their names."""
 
 
 @dataclass(frozen=True)
@@ -23,35 +31,34 @@ class ItemCounts:
     ``totals`` are all sentences, or pairs of them, by label.
     """
 
-    items: pl.Series
-    counts: Codes
+    items: Items
+    counts: npt.NDArray[np.integer]
     totals: Codes
 
     def commonest(self, size: int, *, without: pl.Series | None = None) -> pl.Series:
         """The items in most sentences, ties in the order of the alphabet; some may be left out."""
-        frame = pl.DataFrame({"item": self.items, "n": self.counts.sum(axis=1)})
+        every = np.arange(len(self.counts))
+        frame = pl.DataFrame({"item": self.items[every], "n": self.counts.sum(axis=1)})
         frame = frame if without is None else frame.filter(~pl.col("item").is_in(without.implode()))
         return frame.sort("n", "item", descending=[True, False])["item"].head(size)
 
 
 class WordCounter:
-    """Counts words on one side; a sentence counts once for each label it has."""
+    """Counts words on one side of the rows it is shown."""
 
     def __init__(self, side: str) -> None:
-        self._side = side
-        self._seen = Seen()
+        self.side = side
         self._totals = np.zeros(len(GOLD), dtype=np.int64)
         self._parts, self._pending = list[pl.DataFrame](), 0
         self.forgotten = False
         """Whether rare words had to be forgotten."""
 
-    def add(self, batch: Batch) -> None:
-        """Count some pairs."""
-        split, keys = _of_side(batch, self._side)
-        new = self._seen.new(labelled(keys, batch.labels))
-        labels = batch.labels[new.to_numpy()]
+    def add(self, batch: Batch, new: Flags) -> None:
+        """Count the pairs that are new: a sentence should count once for each label it has."""
+        split = batch.premise_words if self.side == "premise" else batch.hypothesis_words
+        labels = batch.labels[new]
         self._totals += np.bincount(labels, minlength=len(GOLD))
-        frame = pl.DataFrame({"word": split.filter(new).list.unique(), "label": labels})
+        frame = pl.DataFrame({"word": split.filter(pl.Series(new)).list.unique(), "label": labels})
         words = frame.explode("word", empty_as_null=False, keep_nulls=False)
         self._parts.append(words.group_by("word", "label").agg(n=pl.len().cast(pl.Int64)))
         self._pending += self._parts[-1].height
@@ -75,13 +82,8 @@ class WordCounter:
         merged = pl.concat(self._parts).group_by("word", "label").agg(pl.col("n").sum())
         if merged.height > _MOST:
             merged, self.forgotten = merged.filter(pl.col("n") > 1), True
-        self._parts, self._pending = [merged], 0
+        # A frame of long words keeps the texts of every batch alive that they came from.
+        self._parts, self._pending = [compacted(merged)], 0
 
 
 _SCHEMA = {"word": pl.String, "label": pl.Int64, "n": pl.Int64}
-
-
-def _of_side(batch: Batch, side: str) -> tuple[pl.Series, U64]:
-    if side == "premise":
-        return batch.premise_words, batch.premise_keys
-    return batch.hypothesis_words, batch.hypothesis_keys
