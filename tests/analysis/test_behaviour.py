@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.analysis.behaviour import (
+from acidtest.analysis.behaviour import behaviours
+from acidtest.analysis.behaviour_results import (
     CONTROL_POLARITY,
     GIVEN_GOLD,
     INSENSITIVITY,
@@ -19,7 +20,6 @@ from acidtest.analysis.behaviour import (
     Behaviour,
     Behaviours,
     Factor,
-    behaviours,
 )
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.run import Header, ModelFacts, Run

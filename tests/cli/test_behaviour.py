@@ -93,6 +93,16 @@ def test_json_holds_the_same(runs: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert result["signature"].startswith("swaps/antonyms-in-situ|v:1|")
 
 
+def test_a_page_is_written_beside_the_tables(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["behaviour", "led", "sound", "--train", "train.tsv", "-o", "page.html"]) == 0
+    assert capsys.readouterr().out.endswith("page: page.html\n")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "<title>led, sound – acidtest behaviour</title>" in page
+    assert "The swap lowers accuracy from 100.0 % to 50.0 %" in page
+    assert main(["behaviour", "led", "--train", "train.tsv", "--output", "page.html", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["page"] == "page.html"
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -57,19 +57,37 @@ def test_a_third_column_says_which_are_pairs_and_the_narrower_word_goes_first(tm
     assert rows(nouns) == [("bird", "hawk", "n", "hypernym"), ("hawk", "bird", "n", "hyponym")]
 
 
-def test_a_line_that_is_no_pair_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"hot cold\nwarm\n", "pairs.txt:2: 'warm' is no pair of words, nor one with True or False"),
+        (b"hot,cold\n\nold,\n", "pairs.txt:3: 'old' is no pair of words, nor one with True or False"),
+        (b"hot cold very much\n", "pairs.txt:1: 'hot cold very much' is no pair of words, nor one with True or False"),
+        (b"hot\tcold\tmaybe\n", "pairs.txt:1: 'hot cold maybe' is no pair of words, nor one with True or False"),
+        (b"# antonyms\nhot cold\n", "pairs.txt:1: '# antonyms' is no pair of words, nor one with True or False"),
+        (b"hot cold\nna\xefve wise\n", "pairs.txt:2: is no text in UTF-8; save it as such"),
+        (b"\n", "pairs.txt: has no pairs of words; write two words a line"),
+        (
+            b"word1\tword2\tlabel\nhot\tcold\tFalse\n",
+            "pairs.txt: marks no pair of words as True; write two words a line",
+        ),
+    ],
+)
+def test_a_line_that_is_no_pair_is_told(tmp_path: Path, content: bytes, told: str) -> None:
     path = tmp_path / "pairs.txt"
-    path.write_text("hot cold\nwarm\n", encoding="utf-8")
-    with pytest.raises(FileError, match=r"pairs.txt:2: 'warm' is no pair of words"):
+    path.write_bytes(content)
+    with pytest.raises(FileError) as error:
         file_pairs(path, "antonym")
-    path.write_text("\n", encoding="utf-8")
-    with pytest.raises(FileError, match="has no pairs of words"):
-        file_pairs(path, "antonym")
+    assert str(error.value) == f"{tmp_path}/{told}"
 
 
 @pytest.mark.parametrize(
     ("name", "relation"),
-    [("antonyms_ppdb_counterfitting.txt", "antonym"), ("hypernyms_baroni2012.tsv", "hypernym")],
+    [
+        ("antonyms_ppdb_counterfitting.txt", "antonym"),
+        ("antonyms_wordnet_counterfitting.txt", "antonym"),
+        ("hypernyms_baroni2012.tsv", "hypernym"),
+    ],
 )
 def test_shared_lexicons_are_read(name: str, relation: str) -> None:
     path = Path(__file__).parents[3] / "shared" / "data" / "lexicons" / name

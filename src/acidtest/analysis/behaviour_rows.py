@@ -63,6 +63,13 @@ class SwapSet:
     control: Side
     pairing: Pairing
 
+    @property
+    def changed(self) -> Flags:
+        """Whether a row's gold differs from that of the row it was made from."""
+        pairs, changed = self.pairing, np.zeros(self.own.rows.frame.height, dtype=np.bool_)
+        changed[pairs.own] = self.own.rows.gold[pairs.own] != self.control.rows.gold[pairs.control]
+        return changed
+
     def with_polarity(self, told: Polarities) -> SwapSet:
         """The same with what the training set says."""
         return replace(self, own=_with_polarity(self.own, told), control=_with_polarity(self.control, told))

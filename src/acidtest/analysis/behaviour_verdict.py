@@ -157,4 +157,5 @@ def _share(value: float) -> str:
 
 
 def _points(value: float) -> str:
-    return f"{100 * value:+.1f}".replace("-", "−")
+    rounded = round(100 * value, 1)
+    return f"{rounded:+.1f}".replace("-", "−") if rounded else "0.0"

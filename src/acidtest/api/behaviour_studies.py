@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING
 
 from acidtest.api.batteries import Reading, load
 from acidtest.api.evaluations import AnyRun, run_of
+from acidtest.core.files import write_text
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from acidtest.analysis.behaviour import Behaviours
+    from acidtest.analysis.behaviour_results import Behaviours
 
 
 def behaviour(
     runs: Sequence[AnyRun],
     *,
     train: str | Path | Suite,
+    output: str | Path | None = None,
     alpha: float = 0.0001,
     test: str = "g",
     reading: Reading | None = None,
@@ -28,8 +30,8 @@ def behaviour(
 ) -> Behaviours:
     """Insensitivity, unseen word pairs and polarity on swap suites and their controls, as in Sanchez et al. (2018).
 
-    ``train`` is what the models were trained on; ``test`` of contingency tables is g, pearson or fisher; ``alpha`` is
-    the level after Bonferroni's correction.
+    ``train`` is what the models were trained on; ``output`` takes a page; ``test`` of contingency tables is g, pearson
+    or fisher; ``alpha`` is the level after Bonferroni's correction.
     """
     from acidtest.analysis.behaviour import behaviours
 
@@ -38,7 +40,12 @@ def behaviour(
         stage("reading %s", train)
     suite = train if isinstance(train, Suite) else load(train, reading=reading)
     stage("counting word pairs")
-    return behaviours(held, suite, alpha=alpha, test=test, seed=seed)
+    found = behaviours(held, suite, alpha=alpha, test=test, seed=seed)
+    if output is not None:
+        from acidtest.reports.behaviour_page import behaviour_page
+
+        write_text(output, behaviour_page(found))
+    return found
 
 
 def behaviour_tables(found: Behaviours) -> list[RenderableType]:

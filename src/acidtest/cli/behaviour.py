@@ -9,11 +9,13 @@ import typer
 
 from acidtest import api
 from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, console, print_json, set_up_logging
+from acidtest.cli.report import show_written
 
 
 def behaviour(
     runs: Annotated[list[Path], typer.Argument(help="Run folders with swap suites (swaps/…) and their controls.")],
     train: Annotated[Path, typer.Option("--train", help="The training set of the models: any three-way NLI file.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A page with charts.")] = None,
     alpha: Annotated[
         float, typer.Option("--alpha", help="Level of significance, after Bonferroni's correction.")
     ] = 0.0001,
@@ -34,11 +36,18 @@ def behaviour(
     """
     set_up_logging(verbose, quiet)
     found = api.behaviour(
-        runs, train=train, alpha=alpha, test=test, reading=api.Reading.parsed(columns, label_map), seed=seed
+        runs,
+        train=train,
+        output=output,
+        alpha=alpha,
+        test=test,
+        reading=api.Reading.parsed(columns, label_map),
+        seed=seed,
     )
     if json:
-        print_json(found.to_json())
+        print_json(found.to_json() | ({"page": str(output)} if output else {}))
         return
     out = console()
     for part in api.behaviour_tables(found):
         out.print(part)
+    show_written({"page": output}, json=False)

@@ -49,7 +49,7 @@ _NOTE = (
 @generator(
     NAME,
     summary="What follows by logic from a pair and its gold: identity, reversal, conjunction, negation once and twice",
-    rows=2_215,
+    rows=2_211,
     source="pairs",
     citation=CITATION,
     licence="Apache-2.0",

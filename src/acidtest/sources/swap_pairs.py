@@ -7,13 +7,14 @@ hypothesis's) and ``sure``: WordNet has the relation, and of hypernyms readers a
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 import polars as pl
 
-from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.errors import FileError
 from acidtest.core.files import read_bytes
 from acidtest.sources.wordlists import packaged_table
 from acidtest.sources.wordnet import SATELLITE, wordnet
@@ -48,21 +49,32 @@ def file_pairs(path: str | Path, relation: Relation) -> pl.DataFrame:
     A third column tells which are pairs at all (*True*), as in Baroni et al. (2012); in a file of hypernyms the
     narrower word goes first. Inflected words stand for their base forms, of the same part of speech.
     """
-    rows = [_words(line) for line in read_bytes(Path(path)).decode("utf-8-sig").splitlines()]
+    rows = [_words(line) for line in _text(Path(path)).splitlines()]
     filled = [(number, words) for number, words in enumerate(rows, start=1) if words]
     if filled and filled[0][1][0].lower() in _HEADS:
         filled = filled[1:]
     kept = []
     for number, words in filled:
         told = words[2].lower() if len(words) == 3 else "true"
-        if len(words) not in (2, 3) or told not in (*_TRUE, *_FALSE):
+        lettered = all(re.search(r"[^\W\d_]", word) for word in words)
+        if len(words) not in (2, 3) or not lettered or told not in (*_TRUE, *_FALSE):
             raise FileError(path, f"{' '.join(words)!r} is no pair of words, nor one with True or False", number)
         if told in _TRUE:
             kept.append((words[0].lower(), words[1].lower()))
     if not kept:
-        raise FileError(path, "has no pairs of words; write two words a line")
+        lacks = "marks no pair of words as True" if filled else "has no pairs of words"
+        raise FileError(path, f"{lacks}; write two words a line")
     first, second = (pl.Series(column, dtype=pl.String) for column in zip(*kept, strict=True))
     return _both_orders(_with_bases(first, second), relation)
+
+
+def _text(path: Path) -> str:
+    content = read_bytes(path)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise FileError(path, "is no text in UTF-8; save it as such", line) from error
 
 
 def _words(line: str) -> list[str]:
@@ -89,15 +101,14 @@ def _is_form_of_another(base: str, word: str) -> pl.Expr:
     return (pl.col(base) != pl.col(word)) & itself
 
 
-def _both_orders(pairs: pl.DataFrame, relation: Relation, sure: pl.DataFrame | None = None) -> pl.DataFrame:
+def _both_orders(pairs: pl.DataFrame, relation: Relation) -> pl.DataFrame:
     """Pairs first, second and pos in both orders; the first is an antonym or a hyponym of the second."""
     name = "antonym" if relation == "antonym" else "hyponym"
-    sure = wordnet_pairs(relation) if sure is None else sure
     there = pairs.select(premise_lemma="first", hypothesis_lemma="second", pos="pos", relation=pl.lit(name))
     back = pairs.select(premise_lemma="second", hypothesis_lemma="first", pos="pos", relation=pl.lit(_OPPOSITE[name]))
     both = pl.concat([there, back]).unique(["premise_lemma", "hypothesis_lemma", "pos"], keep="first")
     keys = list(both.columns)
-    known = sure.filter("sure").select(*keys, "sure").unique()
+    known = wordnet_pairs(relation).filter("sure").select(*keys, "sure").unique()
     found = both.join(known, on=keys, how="left").with_columns(pl.col("sure").fill_null(value=False))
     return found.sort(keys).cast(SCHEMA)
 
@@ -124,23 +135,44 @@ def _antonyms() -> pl.DataFrame:
 
 
 def _hypernyms() -> pl.DataFrame:
-    words = _first_senses()
-    every = _above(words)
-    pairs = every.join(words.select(second="word", at="synset"), on="at").select(first="word", second="second")
+    # Words go by their numbers: there are more than a hundred thousand pairs, and strings would take a lot of room.
+    words = _first_senses().with_row_index("number")
+    numbers = words.select("word", "number")
+    pairs = _above(words).join(words.select(second="number", at="synset"), on="at").select("first", "second")
     left = packaged_table("swaps/no_hypernyms.tsv")
-    anything = left.filter(pl.col("word") == "*")["hypernym"].implode()
-    pairs = pairs.join(left.select(first="word", second="hypernym"), on=["first", "second"], how="anti")
-    pairs = pairs.filter(~pl.col("second").is_in(anything), pl.col("first") != pl.col("second")).unique()
+    anything = left.filter(pl.col("word") == "*").select(word="hypernym").join(numbers, on="word")["number"]
+    pairs = pairs.filter(~pl.col("second").is_in(anything.implode()), pl.col("first") != pl.col("second")).unique()
+    pairs = pairs.join(_numbered(left, numbers), on=["first", "second"], how="anti")
     # Two words may each lie above the other in a circle of synonyms; such a pair has no direction.
     pairs = pairs.join(pairs.select(first="second", second="first"), on=["first", "second"], how="anti")
-    pairs = pairs.with_columns(pos=pl.lit("n"))
-    sure = pairs.join(words.filter("sure").select(first="word"), on="first", how="semi")
     unsure = packaged_table("swaps/unsure_hypernyms.tsv")
-    sure = sure.join(unsure.select(first="word", second="hypernym"), on=["first", "second"], how="anti")
-    sure = sure.filter(~pl.col("first").is_in(unsure.filter(pl.col("hypernym") == "*")["word"].implode()))
-    nothing = pl.DataFrame(schema=SCHEMA)
-    known = _both_orders(sure, "hypernym", nothing).with_columns(sure=pl.lit(value=True))
-    return _both_orders(pairs, "hypernym", known)
+    doubted = words.filter(~pl.col("sure") | pl.col("word").is_in(unsure.filter(hypernym="*")["word"].implode()))
+    doubts = _numbered(unsure, numbers).with_columns(named=pl.lit(value=True))
+    pairs = pairs.join(doubts, on=["first", "second"], how="left").with_columns(
+        sure=pl.col("named").is_null() & ~pl.col("first").is_in(doubted["number"].implode())
+    )
+    orders = [("first", "second", "hyponym"), ("second", "first", "hypernym")]
+    return pl.concat(
+        pl.DataFrame(
+            {
+                "premise_lemma": words["word"].gather(pairs[premise]),
+                "hypothesis_lemma": words["word"].gather(pairs[hypothesis]),
+                "pos": pl.repeat("n", pairs.height, eager=True),
+                "relation": pl.repeat(relation, pairs.height, eager=True),
+                "sure": pairs["sure"],
+            },
+            schema=SCHEMA,
+        )
+        for premise, hypothesis, relation in orders
+    ).sort("premise_lemma", "hypothesis_lemma")
+
+
+def _numbered(listed: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
+    """A list's pairs of word and hypernym by their numbers: first and second."""
+    found = listed.join(numbers.rename({"number": "first"}), on="word")
+    return (
+        found.join(numbers.select(hypernym="word", second="number"), on="hypernym").select("first", "second").unique()
+    )
 
 
 def _first_senses() -> pl.DataFrame:
@@ -158,14 +190,16 @@ def _first_senses() -> pl.DataFrame:
     nouns = senses.filter(pl.col("pos") == "n", pl.col("word").str.contains(r"^\p{Ll}+[^s\P{Ll}]$|ss$")).sort(
         "word", "rank"
     )
-    deeds, kinds = _deeds(senses), packaged_table("wordnet/lexfiles.tsv")["name"].to_list()
+    # Looked up before grouping: within groups Polars would copy all deeds for each word, 1.5 GB of them.
+    nouns = nouns.with_columns(does=pl.col("sense").is_in(_deeds(senses).implode()))
+    kinds = packaged_table("wordnet/lexfiles.tsv")["name"].to_list()
     own = pl.col("kind") == pl.col("kind").first()
     shares = nouns.group_by("word", maintain_order=True).agg(
         pl.col("synset").filter(pl.col("rank") == 0).first(),
         first=pl.col("kind").first(),
         share=pl.col("count").filter(own).sum() / pl.col("count").sum(),
         alone=own.all(),
-        does=pl.col("sense").is_in(deeds.implode()).any(),
+        does=pl.col("does").any(),
         animal=(pl.col("kind") == kinds.index("noun.animal")).any() & (pl.col("count").sum() < 10),
     )
     concrete = [kinds.index(name) for name in _CONCRETE]
@@ -188,20 +222,15 @@ def _deeds(senses: pl.DataFrame) -> pl.Series:
 
 
 def _above(words: pl.DataFrame) -> pl.DataFrame:
-    """Every synset above the synset of each word: word and at."""
+    """Every synset above the synset of each word: first, the word's number, and at."""
     steps = wordnet().relation("hypernyms").select(at="source", up="target")
-    level, found = words.select("word", at="synset"), list[pl.DataFrame]()
+    level, found = words.select(first="number", at="synset"), list[pl.DataFrame]()
     while level.height:
-        level = level.join(steps, on="at").select("word", at="up").unique()
+        level = level.join(steps, on="at").select("first", at="up").unique()
         found.append(level)
     return pl.concat(found).unique()
 
 
 def pairs_from(path: str, relation: Relation) -> pl.DataFrame:
     """The pairs of a file, or WordNet's where no file is named."""
-    if not path:
-        return wordnet_pairs(relation)
-    try:
-        return file_pairs(path, relation)
-    except UnicodeDecodeError as error:
-        raise AcidtestError(f"{path}: is no text in UTF-8; save it as such") from error
+    return file_pairs(path, relation) if path else wordnet_pairs(relation)

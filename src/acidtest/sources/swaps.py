@@ -16,7 +16,7 @@ import polars as pl
 from acidtest.sources.replacement import graded, plural, replaced
 from acidtest.sources.slots import slots
 from acidtest.sources.tagging import tagged
-from acidtest.sources.tokens import tokens
+from acidtest.sources.tokens import Placed, placed
 from acidtest.sources.wordnet import wordnet
 
 _POS = {"NN": "n", "NNS": "n", "JJ": "a", "JJR": "a", "JJS": "a", "RB": "r", "RBR": "r", "RBS": "r"} | dict.fromkeys(
@@ -90,15 +90,15 @@ def base_forms(words: pl.Series) -> pl.DataFrame:
 
 def _candidates(premises: pl.Series, hypotheses: pl.Series, pairs: pl.DataFrame) -> tuple[pl.DataFrame, Counter[str]]:
     """Rows and pairs of words of which one stands in the premise and one in the hypothesis, in any part of speech."""
-    both = {"premise": tokens(premises), "hypothesis": tokens(hypotheses)}
-    lower = {
-        side: found.select(row=pl.col("text").cast(pl.Int64), word=pl.col("token").str.to_lowercase()).unique()
-        for side, found in both.items()
-    }
-    forms = base_forms(pl.concat([lower["premise"]["word"], lower["hypothesis"]["word"]]).unique(maintain_order=True))
+    sides = placed(premises), placed(hypotheses)
+    lower = [side.words.str.to_lowercase() for side in sides]
+    forms = base_forms(pl.concat(lower).unique(maintain_order=True))
+    # WordNet has hundreds of thousands of pairs: those of which both words may be here are soon found.
+    bases = forms["base"].unique().implode()
+    pairs = pairs.filter(pl.col("premise_lemma").is_in(bases), pl.col("hypothesis_lemma").is_in(bases))
     lemmas = pl.concat([pairs["premise_lemma"], pairs["hypothesis_lemma"]]).unique()
     forms = forms.filter(pl.col("base").is_in(lemmas.implode()))
-    here, there = (lower[side].join(forms, on="word").select("row", "pos", "base").unique() for side in lower)
+    here, there = (_mentions(side, words, forms) for side, words in zip(sides, lower, strict=True))
     joined = here.rename({"base": "premise_lemma"}).join(there.rename({"base": "hypothesis_lemma"}), on=["row", "pos"])
     found = joined.join(pairs, on=["premise_lemma", "hypothesis_lemma", "pos"])
     any_here, any_there = here.select("row", "base").unique(), there.select("row", "base").unique()
@@ -106,6 +106,13 @@ def _candidates(premises: pl.Series, hypotheses: pl.Series, pairs: pl.DataFrame)
     apart = apart.join(any_there, left_on=["row", "premise_lemma"], right_on=["row", "base"], how="anti")
     left_out = Counter({"both words on one side": found.height - apart.height})
     return apart.sort("row", "premise_lemma", "hypothesis_lemma", "pos"), left_out
+
+
+def _mentions(side: Placed, words: pl.Series, forms: pl.DataFrame) -> pl.DataFrame:
+    """Which base forms may stand in which row, each once: row, pos and base."""
+    numbers = pl.DataFrame({"word": words}).with_row_index("number").join(forms, on="word").drop("word")
+    stands = pl.DataFrame({"row": side.text, "number": side.word}, schema={"row": pl.Int64, "number": pl.UInt32})
+    return stands.unique().join(numbers, on="number").select("row", "pos", "base").unique()
 
 
 def _places(texts: pl.Series, asked: pl.DataFrame, tagger: str) -> pl.DataFrame:
