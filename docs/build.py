@@ -29,6 +29,16 @@ Exit status: 0 good, 1 ran but a check failed (`acidtest words --train`), 2 a mi
 acidtest's, 130 interrupted."""
 
 
+LONGEST = 400
+"""Characters that a text has in a table, at most."""
+
+
+def _short(text: str) -> str:
+    """A text as a table cell; of a very long one, its beginning and its end."""
+    text = text.strip()
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2].rstrip()} … {text[-LONGEST // 2 :].lstrip()}"
+
+
 def suites_page() -> str:
     """A section for each suite: what it is, its options, an example of each kind."""
     lines = [NOTE, "", "# Suites", ""]
@@ -55,7 +65,7 @@ def _examples(name: str) -> list[str]:
     shown = dict.fromkeys((*told, "premise", "hypothesis", "label"))
     names = ["gold" if name == "label" else name for name in shown]
     lines = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
-    lines += [f"| {' | '.join(str(row[name]).strip() for name in shown)} |" for row in rows.iter_rows(named=True)]
+    lines += [f"| {' | '.join(_short(str(row[name])) for name in shown)} |" for row in rows.iter_rows(named=True)]
     return [*lines, ""]
 
 

@@ -13,6 +13,12 @@ SHARED = ROOT.parent / "shared" / "data"
 GOLDEN = Path(__file__).parent / "golden"
 
 
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers of one test's models are no other's, nor the user's."""
+    monkeypatch.setenv("ACIDTEST_CACHE_FOLDER", str(tmp_path_factory.mktemp("cache")))
+
+
 @pytest.fixture
 def shared() -> Path:
     """The real data sets, or a skip that says they are not there."""

@@ -18,13 +18,13 @@ from acidtest.core.draws import key
 from acidtest.core.errors import FileError
 from acidtest.core.files import Lock, read_versioned, write_json, write_text
 from acidtest.core.logs import kept, log, stage
-from acidtest.core.model import Model
+from acidtest.core.model import Counts, Model
 from acidtest.core.run import HEADER, JOURNAL, PREDICTIONS, Header, ModelFacts, Run
 from acidtest.core.suite import Suite
 from acidtest.version import __version__
 
 if TYPE_CHECKING:
-    from acidtest.evaluation.runner import Progress
+    from acidtest.evaluation.runner import Engine, Progress
 
 RESULTS, REPORT, LOG = "results.json", "report.html", "log.txt"
 RESULTS_SCHEMA = 1
@@ -48,6 +48,10 @@ class Job:
     spec: str
     suites: Sequence[Suite]
     settings: Mapping[str, Any]
+    engine: Engine | None = None
+    """What asks the model; this process, when there is none."""
+    cache: Path | None = None
+    """The folder of answers that runs share, if they do."""
 
     @property
     def key(self) -> str:
@@ -79,7 +83,7 @@ def done(job: Job, folder: Path, *, fresh: bool = False, progress: Progress | No
             versions=_versions(),
             started=_now(),
         )
-        made = _evaluated(job, header, folder, progress)
+        made = _evaluated(job, header, folder, fresh=fresh, progress=progress)
         return _written(made, folder, {"model": time.perf_counter() - start})
 
 
@@ -117,23 +121,31 @@ def results(made: Run) -> dict[str, Any]:
     }
 
 
-def _evaluated(job: Job, header: Header, folder: Path, progress: Progress | None) -> Run:
+def _evaluated(job: Job, header: Header, folder: Path, *, fresh: bool, progress: Progress | None) -> Run:
+    from acidtest.evaluation.answer_files import AnswerFile, model_key
     from acidtest.evaluation.plan import planned
     from acidtest.evaluation.predictions import predictions_frame
-    from acidtest.evaluation.runner import answers
+    from acidtest.evaluation.runner import Spent, answers, memory_of, summary
 
     model = job.model
+    if job.known:
+        # Whatever happens from here on, the folder is known to hold an unfinished run of this model.
+        AnswerFile(folder / JOURNAL, model_key(model)).begin()
     plan = planned(model, job.suites)
-    log.info("%d rows, %d distinct inputs, %d batches", len(plan.input_of_row), len(plan.inputs), len(plan.batches))
-    journal = folder / JOURNAL if job.known else None
-    values = answers(model, plan, journal=journal, progress=progress)
+    log.info("%d rows, %d distinct inputs, %d batches", plan.rows, len(plan.keys), plan.batches)
+    memory = memory_of(model, folder / JOURNAL, job.cache, forget=fresh)
+    spent = Spent()
+    table = answers(model, plan, memory=memory, engine=job.engine, progress=progress, spent=spent)
     facts = replace(header.model, resolution=model.resolution, probabilities=model.probabilities)
-    predictions = predictions_frame(job.suites, values, model=facts, collapse=header.collapse)
-    unanswered = predictions.group_by("suite").agg(pl.col("answer").is_null().sum()).iter_rows()
-    return Run(
-        replace(header, model=facts, unanswered=dict(unanswered), truncated={suite.name: 0 for suite in job.suites}),
-        predictions,
-    )
+    frame = predictions_frame(job.suites, table, model=facts, collapse=header.collapse)
+    # What was there before is no longer whole from here on.
+    (folder / HEADER).unlink(missing_ok=True)
+    usage = summary(job.engine if isinstance(job.engine, Counts) else model, spent)
+    made = Run(replace(header, model=facts, usage=usage), frame).write_predictions(folder)
+    counted = made.frame.lazy().group_by("suite").agg(pl.col("answer").is_null().sum(), pl.col("truncated").sum())
+    counts = made.collected(counted)
+    unanswered, truncated = (dict(counts.select("suite", name).iter_rows()) for name in ("answer", "truncated"))
+    return replace(made, header=replace(made.header, unanswered=unanswered, truncated=truncated))
 
 
 def _written(made: Run, folder: Path, timings: dict[str, float]) -> Finished:
@@ -143,9 +155,6 @@ def _written(made: Run, folder: Path, timings: dict[str, float]) -> Finished:
     timings["analysis"] = time.perf_counter() - start
     rounded = {name: round(seconds, 3) for name, seconds in timings.items()}
     made = replace(made, header=replace(made.header, timings=rounded, finished=_now()))
-    # What was there before stays whole until the new results are ready to take its place.
-    (folder / HEADER).unlink(missing_ok=True)
-    made.write_predictions(folder)
     write_json(folder / RESULTS, computed)
     finished = Finished(folder, made, computed)
     stage("writing the report")

@@ -204,7 +204,7 @@ def test_a_model_that_is_always_right_shows_nothing() -> None:
     found = only(behaviours([run(before, rows)], train(hot_other="n", cold_other="c", other_hot="c", other_cold="c")))
     # The paper notes in section 6.1 that perfect accuracy on contradictions leaves predictions independent of polarity.
     assert math.isnan(factor(found, POLARITY).found.p)
-    assert "Answers do not depend on polarity: every one is contradiction." in found.findings
+    assert any("polarity: every one is contradiction (" in each for each in found.findings)
     assert math.isnan(factor(found, UNSEEN).found.p)
     assert found.follows.note == "no error against a polarity of one label"
     assert found.findings[0].startswith("The swap is not shown to change accuracy, from 100.0 % to 100.0 %")
@@ -357,7 +357,7 @@ def test_a_control_that_does_not_tell_its_words_has_no_polarity() -> None:
     bare = Run(Header(held.header.model, cards, {}), held.predictions)
     found = only(behaviours([bare], train(b_a="n")))
     assert (found.control.against.known, found.control.against.note) == (False, "no pair whose polarity is not gold")
-    assert "On the control, answers cannot be set against polarity: no word pair has one." in found.findings
+    assert any("answers cannot be set against polarity: no word pair has one" in each for each in found.findings)
     assert found.transformed.against.n == 3
 
 

@@ -542,7 +542,7 @@ def test_the_published_file_itself_is_the_published_cell() -> None:
     foreign = replace(
         whole,
         header=replace(whole.header, suites=cards),
-        predictions=whole.predictions.with_columns(suite=theirs.otherwise("suite")),
+        frame=whole.predictions.with_columns(suite=theirs.otherwise("suite")),
     )
     assert holds_the_four([whole])
     assert holds_the_four([foreign])

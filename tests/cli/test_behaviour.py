@@ -71,7 +71,7 @@ def test_tables_and_findings_are_printed(runs: Path, capsys: pytest.CaptureFixtu
     assert "Unseen word pairs are answered worse (G(1) = " in out
     assert "0 of 20 (0.0 %) rows with unseen word pairs are right, 20 of 20 (100.0 %) with seen ones" in out
     assert "published: CE G(1) = 19.46, DAM G(1) = 74.16, ESIM G(1) = 39.33" in out
-    assert "Answers do not depend on polarity: every one is contradiction." in out
+    assert "Answers do not depend on polarity: every one is contradiction (" in out
     assert "Insensitivity cannot be told: no gold changes" in out
     assert "Training set: train, 0 entailment, 1 neutral, 2 contradiction." in out
 
@@ -137,3 +137,14 @@ def test_compare_says_which_of_three_models_are_tied(runs: Path, capsys: pytest.
     assert main(["compare", "led", "sound", "--json"]) == 0
     ties = json.loads(capsys.readouterr().out)["ties"]
     assert ties[0]["letters"] == {"sound": "a", "led": "b"}
+
+
+def test_a_two_way_training_set_and_a_page_of_another_kind_are_refused(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "premise\thypothesis\tlabel\nIt is hot.\tIt is cold.\tnot_entailment\nIt is hot.\tIt is.\tentailment\n"
+    Path("two.tsv").write_text(text, encoding="utf-8")
+    assert main(["behaviour", "led", "--train", "two.tsv"]) == 2
+    assert "two has 1 pairs with another label" in capsys.readouterr().err
+    assert main(["behaviour", "led", "--train", "train.tsv", "-o", "page.pdf"]) == 2
+    assert "page.pdf: is to be a page, whose name ends in .html" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -10,7 +11,7 @@ from acidtest.core.model import Model, completed
 from acidtest.core.suite import Card, Suite
 from acidtest.core.suite import completed as completed_frame
 from acidtest.evaluation.plan import planned
-from acidtest.evaluation.runner import answers
+from acidtest.evaluation.runner import answers, memory_of
 
 
 class Counting:
@@ -42,10 +43,18 @@ def model(inner: object) -> Model:
     return completed(inner)
 
 
+def answered(
+    inner: Model, suites: Sequence[Suite], journal: Path | None = None, cache: Path | None = None
+) -> np.ndarray:
+    """What a model answers to every row of some suites."""
+    memory = memory_of(inner, journal, cache) if journal else None
+    table = answers(inner, planned(inner, suites), memory=memory)
+    return table.of(pl.concat([each.frame.select(inner.columns) for each in suites]).collect())[0]
+
+
 def test_identical_inputs_are_asked_once_across_suites_and_answered_everywhere() -> None:
     inner = Counting()
-    plan = planned(model(inner), [suite("a", [1, 2, 2, 3]), suite("b", [3, 4, 1])])
-    values = answers(model(inner), plan)
+    values = answered(model(inner), [suite("a", [1, 2, 2, 3]), suite("b", [3, 4, 1])])
     assert inner.asked == [("x", "h"), ("xx", "h"), ("xxx", "h"), ("xxxx", "h")]
     assert np.allclose(values[:, 0], [0.1, 0.2, 0.2, 0.3, 0.3, 0.4, 0.1])
 
@@ -54,51 +63,113 @@ def test_what_a_journal_holds_is_not_asked_again(tmp_path: Path) -> None:
     suites = [suite("a", range(1, 19))]
     stopped = Counting(stop_after=2)
     with pytest.raises(KeyboardInterrupt):
-        answers(model(stopped), planned(model(stopped), suites), journal=tmp_path / "journal")
+        answered(model(stopped), suites, tmp_path / "journal")
     resumed, whole = Counting(), Counting()
-    continued = answers(model(resumed), planned(model(resumed), suites), journal=tmp_path / "journal")
+    continued = answered(model(resumed), suites, tmp_path / "journal")
     assert len(stopped.asked) == 8
     assert not set(resumed.asked) & set(stopped.asked)
-    assert np.array_equal(continued, answers(model(whole), planned(model(whole), suites)))
+    assert np.array_equal(continued, answered(model(whole), suites))
 
 
 @pytest.mark.parametrize("cut", range(1, 60, 7))
 def test_a_torn_tail_of_the_journal_is_dropped(tmp_path: Path, cut: int) -> None:
     suites = [suite("a", range(1, 19))]
     first = Counting()
-    expected = answers(model(first), planned(model(first), suites), journal=tmp_path / "journal")
+    expected = answered(model(first), suites, tmp_path / "journal")
     content = (tmp_path / "journal").read_bytes()
     (tmp_path / "journal").write_bytes(content[:-cut])
     again = Counting()
-    assert np.array_equal(answers(model(again), planned(model(again), suites), journal=tmp_path / "journal"), expected)
+    assert np.array_equal(answered(model(again), suites, tmp_path / "journal"), expected)
     assert 1 <= again.calls <= 2
 
 
 def test_a_damaged_record_is_asked_again(tmp_path: Path) -> None:
     suites = [suite("a", range(1, 9))]
     first = Counting()
-    expected = answers(model(first), planned(model(first), suites), journal=tmp_path / "journal")
+    expected = answered(model(first), suites, tmp_path / "journal")
     content = bytearray((tmp_path / "journal").read_bytes())
     content[-5] ^= 0xFF
     (tmp_path / "journal").write_bytes(content)
     again = Counting()
-    assert np.array_equal(answers(model(again), planned(model(again), suites), journal=tmp_path / "journal"), expected)
+    assert np.array_equal(answered(model(again), suites, tmp_path / "journal"), expected)
     assert again.calls == 1
 
 
-@pytest.mark.parametrize("change", ["inputs", "fingerprint", "order"])
-def test_a_journal_of_anything_else_is_neither_used_nor_lost(tmp_path: Path, change: str) -> None:
-    first = Counting()
-    answers(model(first), planned(model(first), [suite("a", range(1, 9))]), journal=tmp_path / "journal")
+def test_a_journal_of_another_model_is_neither_used_nor_lost(tmp_path: Path) -> None:
+    answered(model(Counting()), [suite("a", range(1, 9))], tmp_path / "journal")
     again = Counting()
-    if change == "fingerprint":
-        again.fingerprint = "another"
-    numbers = {"inputs": range(2, 10), "fingerprint": range(1, 9), "order": range(8, 0, -1)}[change]
+    again.fingerprint = "another"
     before = (tmp_path / "journal").read_bytes()
     with pytest.raises(FileError, match=r"holds an unfinished run of another model, .* or add --fresh to start over"):
-        answers(model(again), planned(model(again), [suite("a", numbers)]), journal=tmp_path / "journal")
+        answered(model(again), [suite("a", range(1, 9))], tmp_path / "journal")
     assert again.calls == 0
     assert (tmp_path / "journal").read_bytes() == before
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_a_batch_with_an_open_pair_is_asked_whole_unless_answers_are_independent(
+    tmp_path: Path, independent: bool
+) -> None:
+    answered(model(Counting()), [suite("a", [1, 2, 4])], tmp_path / "journal")
+    again = Counting()
+    again.independent = independent  # type: ignore[attr-defined]
+    answered(model(again), [suite("a", range(1, 9))], tmp_path / "journal")
+    lengths = [len(premise) for premise, _ in again.asked]
+    assert lengths == ([3, 5, 6, 7, 8] if independent else list(range(1, 9)))
+
+
+def test_answers_in_the_cache_serve_other_runs_and_processes_that_write_at_once(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    answered(model(Counting()), [suite("a", range(1, 9))], tmp_path / "one", cache)
+    answered(model(Counting()), [suite("b", range(9, 13))], tmp_path / "two", cache)
+    third = Counting()
+    found = answered(model(third), [suite("c", range(12, 0, -1))], tmp_path / "three", cache)
+    assert third.calls == 0
+    assert np.array_equal(found, answered(model(Counting()), [suite("c", range(12, 0, -1))]))
+    assert not (tmp_path / "one").exists()
+    assert len(list(cache.rglob("*.answers"))) == 2
+
+
+def test_a_damaged_file_of_the_cache_costs_what_it_holds_and_no_more(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    answered(model(Counting()), [suite("a", range(1, 9))], tmp_path / "one", cache)
+    path = next(cache.rglob("*.answers"))
+    path.write_bytes(b'{"schema": 9}\n' + path.read_bytes())
+    again = Counting()
+    answered(model(again), [suite("a", range(1, 9))], tmp_path / "two", cache)
+    assert again.calls == 2
+
+
+class Split(Counting):
+    """A model that shares its work out, and cuts premises of more than five characters."""
+
+    name = "split"
+    columns = ("premise", "hypothesis")
+    resolution = "three-way"
+    probabilities = True
+    may_abstain = False
+    notes = ()
+    keep = "run"
+    independent = False
+    lengths = True
+
+    def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> SimpleNamespace:
+        truncated = np.array([len(premise) > 5 for premise in premises])
+        return SimpleNamespace(pairs=(premises, hypotheses), truncated=truncated)
+
+    def infer(self, prepared: SimpleNamespace) -> np.ndarray:
+        return self.predict(*prepared.pairs)
+
+
+def test_a_model_that_shares_its_work_out_is_asked_the_longest_first_and_what_was_cut_is_known() -> None:
+    inner = Split()
+    suites = [suite("a", [1, 2, 100, 3, 90, 99, 5])]
+    plan = planned(model(inner), suites)
+    table = answers(model(inner), plan)
+    assert [len(premise) for premise, _ in inner.asked] == [100, 99, 90, 1, 2, 3, 5]
+    values, truncated = table.of(suites[0].frame.collect())
+    assert truncated.tolist() == [False, False, True, False, True, True, False]
+    assert np.array_equal(values, answered(model(Counting()), suites))
 
 
 def test_progress_counts_inputs() -> None:
@@ -139,12 +210,12 @@ NAN = float("nan")
 def test_what_is_no_probability_is_refused_and_the_pair_named(rows: list[list[float]], message: str) -> None:
     inner = completed(Fixed(rows))
     with pytest.raises(AcidtestError, match=message):
-        answers(inner, planned(inner, [suite("a", [1, 2])]))
+        answered(inner, [suite("a", [1, 2])])
 
 
 def test_only_a_model_that_may_abstain_may_give_nan_and_then_a_whole_row() -> None:
     inner = completed(Fixed([[0.2, 0.8, 0.0], [NAN, NAN, NAN]], may_abstain=True))
-    assert np.isnan(answers(inner, planned(inner, [suite("a", [1, 2])]))[1]).all()
+    assert np.isnan(answered(inner, [suite("a", [1, 2])])[1]).all()
     half = completed(Fixed([[0.2, 0.8, 0.0], [NAN, 0.5, 0.5]], may_abstain=True))
     with pytest.raises(AcidtestError, match="NaN"):
-        answers(half, planned(half, [suite("a", [1, 2])]))
+        answered(half, [suite("a", [1, 2])])

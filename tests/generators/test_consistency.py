@@ -21,7 +21,8 @@ PAIRS = pl.DataFrame(
 def suite(rows: pl.DataFrame = PAIRS, *, n: int | None = None, seed: int = 0, trust_gold: bool = False) -> Suite:
     kinds = {name: "factor" for name in rows.columns if name not in ("premise", "hypothesis", "label", "group")}
     pairs = Suite(completed(rows, "mine").lazy(), Card("mine", columns=kinds)).sealed()  # type: ignore[arg-type]
-    return api.generate("consistency", source=pairs, arguments={"tagger": "light", "trust_gold": trust_gold}, n=n, seed=seed)
+    arguments = {"tagger": "light", "trust_gold": trust_gold}
+    return api.generate("consistency", source=pairs, arguments=arguments, n=n, seed=seed)
 
 
 def rows_of(law: str, made: Suite) -> list[tuple[str, ...]]:

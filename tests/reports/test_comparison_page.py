@@ -156,7 +156,7 @@ def test_where_one_model_is_two_way_rows_are_judged_as_the_tests_judge_them(toy:
     frame = three.run.predictions.with_columns(
         answer=pl.lit("contradiction"), p_entailment=0.0, p_neutral=0.1, p_contradiction=0.9, correct=pl.lit(False)
     )
-    entries = [replace(three, run=replace(three.run, predictions=frame)), two]
+    entries = [replace(three, run=replace(three.run, frame=frame)), two]
     suite = toy.section(comparison_page(entries, compared(entries)), "suite-1")
     assert "all are judged two-way" in suite
     assert "both get 40 right, neither 0, only three 0, only two 40." in suite

@@ -63,3 +63,11 @@ def test_the_control_follows_the_sample() -> None:
 def test_no_rows_are_no_sample() -> None:
     with pytest.raises(AcidtestError, match="--limit is a number of rows from 1 on, not 0"):
         limited(suite(), 0, 0)
+
+
+def test_where_several_rows_are_made_of_a_pair_whole_pairs_are_taken() -> None:
+    frame = pl.DataFrame({"premise": [f"p{i}" for i in range(90)], "hypothesis": "h", "label": "neutral"}).with_columns(
+        id=pl.Series([f"{i // 3}-{i % 3}" for i in range(90)]), base_id=pl.Series([str(i // 3) for i in range(90)])
+    )
+    sample = limited(Suite(completed(frame, "mine").lazy(), Card("mine")), 20, 0).frame.collect()
+    assert sample["base_id"].value_counts()["count"].to_list() == [3] * 7

@@ -28,7 +28,10 @@ def swap(change: Estimate, accuracies: tuple[Estimate, Estimate], *, p: float, p
 def insensitivity(table: Crosstab, found: Association, *, p: float, p_pairs: float, alpha: float) -> str:
     """Table 2 in words."""
     if not table.n:
-        return "Insensitivity cannot be told: no gold changes, and a model that ignores the swap loses nothing."
+        return (
+            "Insensitivity cannot be told: no gold changes among pairs that are answered, and there a model that "
+            "ignores the swap loses nothing."
+        )
     kept_right, kept_wrong = (int(count) for count in table.counts[1])
     right, wrong = (int(count) for count in table.counts.sum(axis=0))
     told = f"{_of(kept_wrong, wrong)} errors repeat the answer given before, {_of(kept_right, right)} right answers do"
@@ -93,9 +96,9 @@ def follows(share: Estimate, expected: float) -> list[str]:
 
 def _polarity(what: str, table: Crosstab, found: Association, *, p: float, p_pairs: float, alpha: float) -> str:
     if not table.n:
-        return f"{what} cannot be set against polarity: no word pair has one."
+        return f"{what} cannot be set against polarity: no word pair has one, among those that are answered."
     if len(table.columns) == 1:
-        return f"{what} do not depend on polarity: every one is {table.columns[0]}."
+        return f"{what} do not depend on polarity: every one is {table.columns[0]} ({table.n:,} in all)."
     if math.isnan(found.p):
         return f"{what} cannot be set against polarity ({_why(found)})."
     told = _by_polarity(table)

@@ -60,6 +60,9 @@ class _Side:
     frame: pl.DataFrame
 
 
+_PAIR = ("id", "premise", "hypothesis", "label")
+
+
 @dataclass(frozen=True)
 class _Pair:
     """Two runs on one suite: row by row when they were asked the same rows, side by side otherwise."""
@@ -117,10 +120,9 @@ def _told_apart(runs: Sequence[Run]) -> list[str]:
 
 def _rows_key(runs: Sequence[Run], suite: str) -> tuple[object, ...]:
     """What two controls have in common when each run was asked the same pairs under both names."""
-    held = [run.predictions.filter(pl.col("suite") == suite) for run in runs]
-    return tuple(
-        rows.select("id", "premise", "hypothesis", "label").hash_rows().sort().to_numpy().tobytes() for rows in held
-    )
+    own = pl.col("suite") == suite
+    held = [run.collected(run.frame.lazy().filter(own).select(_PAIR)) for run in runs]
+    return tuple(rows.hash_rows().sort().to_numpy().tobytes() for rows in held)
 
 
 def model_names(runs: Sequence[Run]) -> list[str]:

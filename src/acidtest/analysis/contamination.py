@@ -228,7 +228,7 @@ def _place(run: Run, suite: str, card: Card) -> Place | None:
         return place
     if not {*_PART, "subcase", "template"} - {"label"} <= set(card.columns) or not _is_a_file(card):
         return None
-    theirs = set(run.rows(suite)["subcase"].drop_nulls())
+    theirs = set(run.collected(run.lazy(suite).select("subcase").drop_nulls().unique())["subcase"])
     published = set(packaged_table("hans/templates.tsv")["subcase"])
     return ("published", "published") if theirs and theirs <= published else None
 

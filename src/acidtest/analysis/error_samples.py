@@ -123,8 +123,8 @@ def _errors(run: Run, suites: Sequence[str]) -> pl.DataFrame:
             raise UnknownNameError("suite in this run", name, known)
     chosen = list(suites) or [name for name in known if name + CONTROL not in known]
     wrong = ~pl.col("correct") & pl.col("answer").is_not_null() & pl.col("suite").is_in(chosen)
-    taken = {name: _own_name(name) for name in run.predictions.columns if name in _ADDED}
-    errors = run.predictions.filter(wrong).rename(taken).rename({"label": "gold"})
+    taken = {name: _own_name(name) for name in run.columns if name in _ADDED}
+    errors = run.collected(run.frame.lazy().filter(wrong)).rename(taken).rename({"label": "gold"})
     if not suites:
         again = pl.struct("id", "premise", "hypothesis").is_first_distinct().not_()
         untouched = pl.col("suite").str.ends_with(CONTROL)

@@ -149,7 +149,7 @@ def measured(sets: Iterable[LexicalRows], train: Suite | None, embeddings: str |
 
 
 def _rows(run: Run, suite: str) -> pl.DataFrame:
-    rows = scored(run, suite)
+    rows = scored(run, suite, texts=True)
     frame = rows.frame.with_columns(correct=rows.correct)
     if not set(WORDS) <= set(frame.columns):
         frame = _aligned(frame)

@@ -5,25 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from acidtest.analysis.intervals import rate
+from acidtest.core.digests import digests
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS, coarsened, masks
 from acidtest.core.run import Run
-from acidtest.core.suite import CROSS, Card
+from acidtest.core.suite import CROSS, PARSES, Card
 from acidtest.core.verdicts import Collapse, Probabilities, answers, verdicts
 
 Flags = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
 
+_IDS = ("id", "base_id", "group")
+_TEXTS = ("suite", "premise", "hypothesis", "source_id", "certainty", *PARSES)
+
 
 @dataclass(frozen=True)
 class Scored:
-    """The rows of one suite that can be scored, with what was answered and whether it was right."""
+    """The rows of one suite that can be scored, with what was answered and whether it was right.
+
+    Where nobody asks for them, the frame has no texts, and digests in place of ids: millions of rows have to fit into
+    memory.
+    """
 
     card: Card
     frame: pl.DataFrame
@@ -53,12 +62,12 @@ class Scored:
         return rate(values[chosen], groups=self.groups[chosen], strata=self.strata[chosen])
 
 
-def scored(run: Run, suite: str, *, two_way: bool = False) -> Scored:
-    """The scored rows of a suite, as two-way if asked or if the model is.
+def scored(run: Run, suite: str, *, two_way: bool = False, texts: bool = False) -> Scored:
+    """The scored rows of a suite, as two-way if asked or if the model is; with ``texts`` and ids only where asked.
 
     Then neutral and contradiction are one label, and rows whose gold would accept both labels are left out.
     """
-    card, frame = run.header.suites[suite], run.rows(suite)
+    card, frame = run.header.suites[suite], run.rows(suite) if texts else _without_texts(run, suite)
     gold = masks(frame["label"].to_numpy())
     left_out = 0
     two_way = two_way or run.header.model.resolution == "two-way"
@@ -81,6 +90,36 @@ def scored(run: Run, suite: str, *, two_way: bool = False) -> Scored:
         left_out=left_out,
         labels=TWO_WAY_LABELS if two_way else LABELS,
     )
+
+
+def _without_texts(run: Run, suite: str) -> pl.DataFrame:
+    rows = run.lazy(suite).drop(*_TEXTS, strict=False)
+    schema: dict[str, Any] = dict(rows.collect_schema())
+    names = [name for name in _IDS if name in schema]
+
+    def digested(batch: pl.DataFrame) -> pl.DataFrame:
+        return batch.with_columns(_digested(batch[name]) for name in names)
+
+    schema |= dict.fromkeys(names, pl.UInt64)
+    return run.collected(rows.map_batches(digested, schema=schema, streamable=True), streaming=True)
+
+
+def with_texts(rows: pl.DataFrame, run: Run, suite: str) -> pl.DataFrame:
+    """Some rows of a scored suite, with their ids, premises and hypotheses as the run has them."""
+    wanted = rows["id"].implode()
+
+    def found(batch: pl.DataFrame) -> pl.DataFrame:
+        keyed = batch.with_columns(key=_digested(batch["id"]))
+        return keyed.filter(pl.col("key").is_in(wanted))
+
+    texts = run.lazy(suite).select("id", "premise", "hypothesis")
+    schema: dict[str, Any] = {**texts.collect_schema(), "key": pl.UInt64}
+    known = run.collected(texts.map_batches(found, schema=schema, streamable=True), streaming=True)
+    return rows.rename({"id": "key"}).join(known.unique("key"), on="key", how="left", maintain_order="left")
+
+
+def _digested(ids: pl.Series) -> pl.Series:
+    return pl.select(pl.when(ids.is_not_null()).then(pl.Series(digests(ids)))).to_series().alias(ids.name)
 
 
 def accuracy(rows: Scored) -> Estimate:

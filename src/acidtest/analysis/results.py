@@ -12,6 +12,7 @@ from acidtest.analysis.controls import pairing
 from acidtest.analysis.errors import Confusion, Errors, confusion, corrected, errors
 from acidtest.analysis.metrics import Scored, accuracy, breakdowns, collapse_differs, metrics, scored
 from acidtest.analysis.published import CORPUS, asked_otherwise, published_scores
+from acidtest.analysis.reading import reading_notes
 from acidtest.analysis.significance import holm
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
@@ -74,7 +75,9 @@ def _result(run: Run, name: str, rows: Mapping[str, Scored]) -> SuiteResult:
     header, own = run.header, rows[name]
     control = rows.get(name + CONTROL)
     pairs = pairing(own, control) if control else None
-    notes = consistency_notes(own)
+    notes = consistency_notes(own) + reading_notes(own, control)
+    if header.truncated.get(name):
+        notes.append(f"{header.truncated[name]:,} pairs were cut to fit the model")
     if header.model.resolution == "two-way":
         notes.append("the model has two labels: gold was coarsened to entailment and non-entailment")
     ties = own.ties

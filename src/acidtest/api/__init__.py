@@ -29,9 +29,15 @@ from acidtest.api.evaluations import (
     RUNS,
     AnyRun,
     folder_for,
+    model_kinds,
+    model_options,
     run,
     run_of,
     score,
+)
+from acidtest.api.exports import (
+    UnfaithfulError,
+    export,
 )
 from acidtest.api.ratings import (
     agreement,
@@ -85,6 +91,7 @@ __all__ = [
     "Finished",
     "Generator",
     "Reading",
+    "UnfaithfulError",
     "agreement",
     "agreement_tables",
     "antonym_tables",
@@ -105,6 +112,7 @@ __all__ = [
     "error_agreement",
     "error_sample",
     "error_typology",
+    "export",
     "fetch",
     "finished_run",
     "folder_for",
@@ -115,6 +123,8 @@ __all__ = [
     "lexical_tables",
     "load",
     "means",
+    "model_kinds",
+    "model_options",
     "questionnaires",
     "report",
     "run",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acidtest.api.batteries import Reading, chosen_suites, load
-from acidtest.core.files import write_text
+from acidtest.core.files import require_page, write_page
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
 
@@ -34,6 +34,8 @@ def audit(
     """
     from acidtest.analysis.audit import audit as audited
 
+    if output is not None:
+        require_page(output)
     if not isinstance(train, Suite):
         stage("reading %s", train)
     suite = train if isinstance(train, Suite) else load(train, reading=reading)
@@ -44,7 +46,7 @@ def audit(
     if output is not None:
         from acidtest.reports.audit_page import audit_page
 
-        write_text(output, audit_page(found))
+        write_page(output, audit_page(found))
     return found
 
 

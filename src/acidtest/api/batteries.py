@@ -66,19 +66,25 @@ def generate(
     union: bool = False,
     arguments: Arguments | None = None,
     reading: Reading | None = None,
+    engine: str = "local",
+    address: str | None = None,
 ) -> Suite:
     """One suite, made anew. ``n`` is rows per cell of a template suite, source pairs used for another.
 
     ``source`` is the corpus it is made from, the starter corpus when there is none; ``reading`` says how to read its
     file. ``union`` gives the untouched pairs and the changed ones together, to train on. ``arguments`` are the suite's
-    own options.
+    own options. ``engine`` ray makes the rows on a Ray cluster, the one at ``address`` or one of this machine's own,
+    where a suite's rows do not depend on each other.
     """
+    from acidtest.api.clusters import is_ray, on_ray
     from acidtest.suites.checks import require_sound
     from acidtest.suites.unions import union_of
 
     if n is not None and n < 1:
         raise AcidtestError(f"-n is a number of rows per cell, or of source pairs, from 1 on, not {n}")
     generator = SUITES[suite]
+    if is_ray(engine, address):
+        generator = on_ray(generator, address)
     request = Request(n=n, seed=seed, at_most=at_most, source=_material(generator, source, reading))
     made = generator(request, arguments)
     made = union_of(made) if union else made
@@ -86,11 +92,14 @@ def generate(
     return made
 
 
-def save(suite: Suite, path: str | Path) -> list[Path]:
-    """Write a suite to a file or folder, format by ending; give what was written."""
+def save(suite: Suite, path: str | Path, *, parted: bool = False) -> list[Path]:
+    """Write a suite to a file or folder, format by ending; give what was written.
+
+    ``parted``: the rows of a folder lie in several files of a size that is easily handled.
+    """
     from acidtest.suites.files import write_suite
 
-    return write_suite(suite, path)
+    return write_suite(suite, path, parted=parted)
 
 
 def load(path: str | Path, *, reading: Reading | None = None) -> Suite:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from acidtest.api.batteries import Reading, load
 from acidtest.api.evaluations import AnyRun, run_of
-from acidtest.core.files import write_text
+from acidtest.core.errors import AcidtestError
+from acidtest.core.files import require_page, write_page
+from acidtest.core.labels import LABELS
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
 
@@ -35,16 +37,24 @@ def behaviour(
     """
     from acidtest.analysis.behaviour import behaviours
 
+    if output is not None:
+        require_page(output)
     held = [run_of(each) for each in runs]
     if not isinstance(train, Suite):
         stage("reading %s", train)
     suite = train if isinstance(train, Suite) else load(train, reading=reading)
+    other = sum(count for label, count in suite.card.labels.items() if label not in LABELS)
+    if other:
+        raise AcidtestError(
+            f"{suite.name} has {other:,} pairs with another label than {', '.join(LABELS)}: the polarity of word pairs "
+            f"needs a three-way training set"
+        )
     stage("counting word pairs")
     found = behaviours(held, suite, alpha=alpha, test=test, seed=seed)
     if output is not None:
         from acidtest.reports.behaviour_page import behaviour_page
 
-        write_text(output, behaviour_page(found))
+        write_page(output, behaviour_page(found))
     return found
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acidtest.api.batteries import STANDARD, Arguments, Battery, Reading
-from acidtest.core.errors import AcidtestError
-from acidtest.core.model import ChecksSuites, completed, model_from_spec
+from acidtest.api.clusters import Spec, is_ray, ray_engine
+from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.folders import cache_folder
+from acidtest.core.logs import note
+from acidtest.core.model import MODELS, ChecksSuites, Model, completed, model_from_spec
+from acidtest.core.model import model_options as model_options
 from acidtest.core.run import Run
 from acidtest.core.suite import Suite
 from acidtest.core.verdicts import Collapse
@@ -20,6 +25,9 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "baseline:overlap"
 RUNS = "acidtest-runs"
+
+PREMISES = ("whole", "chunks")
+"""How premises are asked: as they are, or part by part where they are too long for the model."""
 
 AnyRun = str | Path | Run | Finished
 """A run, or the folder of one."""
@@ -35,36 +43,78 @@ def run(
     seed: int = 0,
     collapse: str = "argmax",
     batch_size: int | None = None,
+    options: Arguments | None = None,
+    premise: str = "whole",
+    aggregation: str = "max-entail",
+    cache: bool = True,
     fresh: bool = False,
     arguments: Arguments | None = None,
     reading: Reading | None = None,
     progress: Progress | None = None,
+    engine: str = "local",
+    address: str | None = None,
 ) -> Finished:
     """Ask a model every pair of some suites, analyse the answers and write the report.
 
     ``source`` is the corpus that suites such as ``stress/negation`` are made from, else the starter corpus. A model is
     a spec such as ``baseline:overlap``, a function of premises and hypotheses, or an object with ``predict``. The same
     call on the same folder continues a run that was interrupted, or gives the finished one, unless the model has no
-    fingerprint by which to know it again: then everything is asked anew. A ``Battery`` says all that concerns suites,
-    and makes them once for several models.
+    fingerprint by which to know it again: then everything is asked anew. Answers of models that cost something are
+    kept for later runs as well, unless ``cache`` is false. A ``Battery`` says all that concerns suites, and makes them
+    once for several models. ``options`` are those of the kind of model (``device`` …), ``arguments`` those of suites.
+    ``premise`` chunks asks premises that are too long for the model part by part. ``engine`` ray asks on a Ray cluster,
+    the one at ``address`` or one of this machine's own; the model is then a spec.
     """
-    asked = model_from_spec(model) if isinstance(model, str) else completed(model)
-    if batch_size is not None:
-        if batch_size < 1:
-            raise AcidtestError(f"--batch-size is a number from 1 on, not {batch_size}")
-        asked.batch_size = batch_size
+    on_ray = is_ray(engine, address)
+    asked = model_of(model, options, batch_size=batch_size, premise=premise, aggregation=aggregation)
     if not isinstance(suites, Battery):
         wanted = (suites,) if isinstance(suites, str | Suite) else tuple(suites)
         suites = Battery(wanted, source=source, limit=limit, seed=seed, arguments=arguments, reading=reading)
     way = Collapse.parsed(collapse)
     if way.mode != "argmax" and not asked.probabilities:
         raise AcidtestError(f"collapse {way} needs probabilities, but the model gives labels only; use argmax")
+    for suite in suites.whole:
+        if set(suite.card.labels) == {"any"}:
+            raise AcidtestError(
+                f"suite {suite.name!r} has no gold: its pairs are questions for people; make labels of their answers "
+                f"(acidtest agreement), and the suite with them (--answers)"
+            )
     if isinstance(asked, ChecksSuites):
         asked.check(suites.whole)
+    for each in asked.notes:
+        note("%s: %s", asked.name, each)
     spec = model if isinstance(model, str) else asked.name
-    job = Job(asked, spec, suites.used, {"collapse": str(way), "limit": suites.limit, "seed": suites.seed})
+    settings: dict[str, object] = {"collapse": str(way), "limit": suites.limit, "seed": suites.seed}
+    settings |= {"options": dict(options)} if options else {}
+    kept = cache_folder(os.environ) / "answers" if cache else None
+    recipe = Spec(spec, options, batch_size, premise, aggregation)
+    asking = ray_engine(model, asked, recipe, address) if on_ray else None
+    job = Job(asked, spec, suites.used, settings, engine=asking, cache=kept)
     folder = Path(output) if output is not None else Path(RUNS) / f"{_slug(asked.name)}-{job.key[:8]}"
     return done(job, folder, fresh=fresh, progress=progress)
+
+
+def model_of(
+    model: str | object,
+    options: Arguments | None = None,
+    *,
+    batch_size: int | None = None,
+    premise: str = "whole",
+    aggregation: str = "max-entail",
+) -> Model:
+    """The model that a run asks: a spec's, or a user's own, in batches and premises as they are wished for."""
+    asked = model_from_spec(model, options) if isinstance(model, str) else completed(model)
+    if premise not in PREMISES:
+        raise UnknownNameError("way to ask premises", premise, PREMISES)
+    if batch_size is not None:
+        if batch_size < 1:
+            raise AcidtestError(f"--batch-size is a number from 1 on, not {batch_size}")
+        asked.batch_size = batch_size
+    if premise == "chunks":
+        from acidtest.models.chunks import chunked
+
+        asked = chunked(asked, aggregation)
+    return asked
 
 
 def score(
@@ -100,6 +150,11 @@ def score(
         arguments=arguments,
         reading=reading,
     )
+
+
+def model_kinds() -> list[str]:
+    """What a model's spec may begin with."""
+    return list(MODELS)
 
 
 def run_of(source: AnyRun) -> Run:

@@ -18,7 +18,7 @@ def agreement(
     ],
     questionnaire: Annotated[
         str | None,
-        typer.Option("--questionnaire", help="Make labels of answers first: breaking-nli, or a file ending in .toml."),
+        typer.Option("--questionnaire", help="Make labels of answers first: breaking-nli, swaps, or a .toml file."),
     ] = None,
     output: Annotated[
         Path | None,

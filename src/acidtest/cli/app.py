@@ -20,6 +20,7 @@ from acidtest.cli import (
     behaviour,
     compare,
     errors,
+    export,
     generate,
     lexical,
     report,
@@ -56,13 +57,14 @@ app.command("behaviour")(behaviour.behaviour)
 app.command("errors")(errors.errors)
 app.command("agreement")(agreement.agreement)
 app.command("words")(words.words)
+app.command("export")(export.export)
 app.command("sources")(sources.sources)
 
 OPEN_COMMANDS = ("run", "generate", "score")
 """The commands that pass suites' own options on."""
 
 CONFIG = "ACIDTEST_CONFIG"
-KNOWN_VARIABLES = {CONFIG, "ACIDTEST_UPDATE_GOLDEN", "ACIDTEST_DATA", "ACIDTEST_WORDNET"}
+KNOWN_VARIABLES = {CONFIG, "ACIDTEST_UPDATE_GOLDEN", "ACIDTEST_CACHE_FOLDER", "ACIDTEST_DATA", "ACIDTEST_WORDNET"}
 INTERRUPTED = 130
 """What typer makes of Ctrl-C."""
 

@@ -10,7 +10,9 @@ import typer
 from acidtest import api
 from acidtest.cli.options import (
     OPEN,
+    Address,
     Columns,
+    Engine,
     From,
     Json,
     LabelMap,
@@ -42,6 +44,8 @@ def generate(
     ] = False,
     columns: Columns = None,
     label_map: LabelMap = None,
+    engine: Engine = "local",
+    address: Address = None,
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,
@@ -58,8 +62,10 @@ def generate(
         union=union,
         arguments=suite_arguments(context, [suite]),
         reading=api.Reading.parsed(columns, label_map),
+        engine=engine,
+        address=address,
     )
-    written = api.save(made, output)
+    written = api.save(made, output, parted=engine != "local")
     if json:
         print_json({"files": [str(path) for path in written], "card": made.card.to_json()})
         return

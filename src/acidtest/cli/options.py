@@ -7,13 +7,13 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.logs import log
+from acidtest.core.logs import NOTE, log
 from acidtest.core.settings import variable
 
 if TYPE_CHECKING:
@@ -38,7 +38,15 @@ Columns = Annotated[
     str | None, typer.Option("--columns", help="For files: premise=COL,hypothesis=COL,label=COL,… (ours=theirs).")
 ]
 LabelMap = Annotated[
-    str | None, typer.Option("--label-map", help="For files: theirs=ours, such as 0=entailment,1=non-entailment.")
+    str | None,
+    typer.Option("--label-map", help="For files and models: theirs=ours, such as 0=entailment,1=non-entailment."),
+]
+Engine = Annotated[
+    str, typer.Option("--engine", help="Where the work is done: local, in this process, or ray, on a Ray cluster.")
+]
+Address = Annotated[
+    str | None,
+    typer.Option("--address", help="Of the Ray cluster, such as auto or ray://host:10001. Default: one of our own."),
 ]
 
 _PATIENCE = 2.0
@@ -49,7 +57,7 @@ OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 def set_up_logging(verbose: int, quiet: bool) -> None:
     """Send the log to standard error at the level asked for."""
-    level = logging.ERROR if quiet else (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
+    level = logging.ERROR if quiet else (NOTE, logging.INFO, logging.DEBUG)[min(verbose, 2)]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
     handler.setLevel(level)
@@ -91,22 +99,49 @@ def print_json(value: Any) -> None:
 
 
 def suite_arguments(context: typer.Context, suites: Sequence[str]) -> dict[str, str | bool]:
-    """Options of suites: ``--words fresh``, ``--words=fresh``, ``--faithful`` on what is left of the command line.
+    """Options of suites: ``--words fresh``, ``--words=fresh``, ``--faithful`` on what is left of the command line."""
+    return own_arguments(context, suites, ())[0]
 
-    Like other options they may also come from a variable or from acidtest.toml, for the suites that have them.
+
+def own_arguments(
+    context: typer.Context, suites: Sequence[str], models: Sequence[str]
+) -> tuple[dict[str, str | bool], dict[str, str | bool]]:
+    """The options of suites, and those of models, on what is left of the command line.
+
+    Like other options they may also come from a variable or from acidtest.toml, for those that have them.
     """
     from acidtest import api
 
-    options = suite_options()
     asked = [generator for name, generator in api.suites().items() if api.means(suites, name)]
-    used = {option for generator in asked for option in generator.options}
-    own = [opt for parameter in context.command.params for opt in parameter.opts if opt.startswith("--")]
+    of_suites = {option for generator in asked for option in generator.options}
+    of_models = {option for spec in models for option in api.model_options(spec)}
+    every = {*suite_options(), *(model_options() if models else ())}
+    given = _given(context, every)
+    for name in given:
+        if name not in of_models and name not in suite_options():
+            kinds = [f"{kind}:" for kind in api.model_kinds() if name in api.model_options(kind)]
+            raise AcidtestError(f"--{name.replace('_', '-')} is an option of {' and '.join(kinds)} models only")
+    settled = {name: value for name, value in _settled(context, every).items() if name in of_suites | of_models}
+    found = settled | given
+    own = {name: value for name, value in found.items() if name in of_suites or name not in of_models}
+    return own, {name: value for name, value in found.items() if name in of_models}
+
+
+def _settled(context: typer.Context, names: Iterable[str]) -> dict[str, str | bool]:
+    """What variables and acidtest.toml say of some options."""
     found: dict[str, str | bool] = {}
-    for name in options:
+    for name in names:
         given = os.environ.get(variable(name), (context.default_map or {}).get(name))
-        if given is not None and name in used:
+        if given is not None:
             several = isinstance(given, list | tuple)
             found[name] = given if isinstance(given, bool) else ",".join(map(str, given)) if several else str(given)
+    return found
+
+
+def _given(context: typer.Context, names: Collection[str]) -> dict[str, str | bool]:
+    """What is left of the command line as options and their values."""
+    own = [opt for parameter in context.command.params for opt in parameter.opts if opt.startswith("--")]
+    found: dict[str, str | bool] = {}
     words = list(context.args)
     while words:
         word = words.pop(0)
@@ -114,14 +149,21 @@ def suite_arguments(context: typer.Context, suites: Sequence[str]) -> dict[str, 
         name = flag.removeprefix("--").replace("-", "_")
         if not flag.startswith("-"):
             raise AcidtestError(f"{word!r} was not expected here; see: acidtest {context.info_name} --help")
-        if not flag.startswith("--") or name not in options:
-            flags = [*own, *("--" + option.replace("_", "-") for option in options)]
+        if not flag.startswith("--") or name not in names:
+            flags = [*own, *sorted("--" + option.replace("_", "-") for option in names)]
             raise UnknownNameError("option", flag, flags)
         if equals:
             found[name] = value
         else:
             found[name] = words.pop(0) if words and not words[0].startswith("-") else True
     return found
+
+
+def model_options() -> list[str]:
+    """The names of all kinds of models' own options."""
+    from acidtest import api
+
+    return sorted({option for kind in api.model_kinds() for option in api.model_options(kind)})
 
 
 def suite_options() -> list[str]:

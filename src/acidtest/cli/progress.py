@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ class ProgressBar:
         self._quiet = quiet
         self._start = time.monotonic()
         self._said = self._start
+        self._first: int | None = None
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
@@ -38,23 +40,57 @@ class ProgressBar:
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
+        if self._first is None:
+            # What was there before does not make this process any faster.
+            self._first, self._start, self._said = done, now, now
         if self._quiet or now - self._start < _PATIENCE:
             return
         if sys.stderr.isatty():
             self._draw(done, total)
         elif now - self._said >= _EVERY:
             self._said = now
-            rate = done / (now - self._start)
-            sys.stderr.write(f"{self._title}: {done:,} of {total:,}, {rate:,.0f} a second\n")
+            rate = (done - self._first) / (now - self._start)
+            left = f", {_shown((total - done) / rate)} left" if rate else ""
+            sys.stderr.write(f"{self._title}: {done:,} of {total:,}, {rate:,.0f} a second{left}\n")
             log.debug("%s: %d of %d", self._title, done, total)
 
     def _draw(self, done: int, total: int) -> None:
         if self._bar is None:
             from rich.console import Console
-            from rich.progress import Progress
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task(self._title, total=total)
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[rate]} a second"),
+                TimeRemainingColumn(),
+            )
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(self._title, total=total, rate="")
             self._bar.start()
         if self._task is not None:
-            self._bar.update(self._task, completed=done)
+            rate = (done - (self._first or 0)) / max(time.monotonic() - self._start, 1e-9)
+            self._bar.update(self._task, completed=done, rate=f"{rate:,.0f}")
+
+
+def usage_line(usage: Mapping[str, float]) -> str:
+    """How fast a run went and where the time was spent, in a line; empty where nothing was asked."""
+    if not usage.get("pairs"):
+        return ""
+    rest = dict(usage)
+    parts = [f"{rest.pop('pairs'):,.0f} pairs in {_shown(rest.pop('seconds'))}"]
+    parts += [f"{rest.pop(f'{name}_per_s'):,.0f} {name}/s" for name in ("pairs", "tokens") if f"{name}_per_s" in rest]
+    tokens, padding = rest.pop("tokens", 0), rest.pop("padding", 0)
+    parts += [f"{100 * padding / (tokens + padding):.1f} % padding"] if tokens else []
+    times = [name for name in rest if name.endswith("_s")]
+    parts += [f"{_shown(rest.pop(name))} {name.removesuffix('_s')}" for name in times]
+    parts += [f"{value:,g} {name.replace('_', ' ')}" for name, value in rest.items() if value]
+    return ", ".join(parts)
+
+
+def _shown(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

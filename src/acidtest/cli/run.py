@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +12,9 @@ import typer
 from acidtest import api
 from acidtest.cli.options import (
     OPEN,
+    Address,
     Columns,
+    Engine,
     From,
     Json,
     LabelMap,
@@ -18,13 +22,14 @@ from acidtest.cli.options import (
     Seed,
     Verbose,
     console,
+    own_arguments,
     print_json,
     set_up_logging,
-    suite_arguments,
 )
-from acidtest.cli.progress import ProgressBar
+from acidtest.cli.progress import ProgressBar, usage_line
 
 CONTEXT = OPEN
+_PATIENCE = 2.0
 
 Models = Annotated[
     list[str] | None,
@@ -45,6 +50,15 @@ CollapseOption = Annotated[str, typer.Option("--collapse", help="argmax, sum or 
 BatchSize = Annotated[
     int | None, typer.Option("--batch-size", "--batch_size", help="Pairs asked at once; what a kill can cost.", min=1)
 ]
+Premise = Annotated[
+    str, typer.Option("--premise", help="whole, or chunks: premises too long for the model asked part by part.")
+]
+Aggregation = Annotated[
+    str, typer.Option("--aggregation", help="What answers to chunks come to: max-entail or any-contradict.")
+]
+Cache = Annotated[
+    bool, typer.Option("--cache/--no-cache", help="Keep answers of models that cost something for later runs.")
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over instead of continuing.")]
 
 
@@ -57,9 +71,14 @@ def run(
     limit: Limit = None,
     collapse: CollapseOption = "argmax",
     batch_size: BatchSize = None,
+    premise: Premise = "whole",
+    aggregation: Aggregation = "max-entail",
+    cache: Cache = True,
     fresh: Fresh = False,
     columns: Columns = None,
     label_map: LabelMap = None,
+    engine: Engine = "local",
+    address: Address = None,
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,
@@ -67,16 +86,18 @@ def run(
 ) -> None:
     """Run a model on challenge suites and report what it does.
 
-    Suites' own options (acidtest suites NAME) go here too. The same command again continues, or prints what is done.
+    Suites' own options (acidtest suites NAME) and models' own (--device, --dtype …) go here too. The same command again
+    continues, or prints what is done.
     """
     set_up_logging(verbose, quiet)
     specs = list(dict.fromkeys(model or [api.DEFAULT_MODEL]))
+    arguments, options = own_arguments(context, suites or api.STANDARD, specs)
     battery = api.Battery(
         suites or api.STANDARD,
         source=source,
         limit=limit,
         seed=seed,
-        arguments=suite_arguments(context, suites or api.STANDARD),
+        arguments=arguments,
         reading=api.Reading.parsed(columns, label_map),
     )
     done = []
@@ -89,12 +110,28 @@ def run(
                     output=api.folder_for(spec, output, len(specs)),
                     collapse=collapse,
                     batch_size=batch_size,
+                    options=_options_of(spec, options, label_map),
+                    premise=premise,
+                    aggregation=aggregation,
+                    cache=cache,
                     fresh=fresh,
                     progress=progress,
+                    engine=engine,
+                    address=address,
                 )
             )
+            line = usage_line(done[-1].run.header.usage) if done[-1].fresh and not quiet else ""
+            if line and done[-1].run.header.usage["seconds"] > _PATIENCE:
+                sys.stderr.write(f"{spec}: {line}\n")
     joint = api.joint_report(done, output) if len(done) > 1 else None
     show(done, json=json, joint=joint)
+
+
+def _options_of(spec: str, options: Mapping[str, str | bool], label_map: str | None) -> dict[str, str | bool]:
+    """Those of the options that this kind of model has."""
+    known = api.model_options(spec)
+    given = {**options, **({"label_map": label_map} if label_map else {})}
+    return {name: value for name, value in given.items() if name in known}
 
 
 def show(done: list[api.Finished], *, json: bool, joint: Path | None = None) -> None:

@@ -88,6 +88,12 @@ class Seen:
             self._runs.append(np.sort(np.concatenate([self._runs.pop(), self._runs.pop()])))
         return pl.Series(fresh)
 
+    def sorted(self) -> U64:
+        """All that were seen, once each, in ascending order; in no more memory than they need."""
+        while len(self._runs) > 1:
+            self._runs.append(np.sort(np.concatenate([self._runs.pop(), self._runs.pop()])))
+        return self._runs[0] if self._runs else np.empty(0, dtype=np.uint64)
+
 
 def _mapped(size: int) -> U64:
     # From the operating system and back to it: malloc would keep what a growing array leaves behind.

@@ -73,6 +73,18 @@ def write_text(path: str | Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
+def write_page(path: str | Path, page: str) -> None:
+    """Write an HTML page, whole or not at all, under a name by which browsers know it."""
+    require_page(path)
+    write_text(path, page)
+
+
+def require_page(path: str | Path) -> None:
+    """Raise when a page could not be opened under its name."""
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise FileError(path, "is to be a page, whose name ends in .html")
+
+
 def write_json(path: str | Path, value: Any) -> None:
     """Write a JSON file, whole or not at all; NaN is refused rather than written."""
     write_text(path, json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")

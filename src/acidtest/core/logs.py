@@ -9,6 +9,11 @@ from pathlib import Path
 
 log = logging.getLogger("acidtest")
 
+NOTE = 25
+"""The level of what everybody should read, though nothing is amiss."""
+
+logging.addLevelName(NOTE, "NOTE")
+
 
 @contextmanager
 def kept(path: str | Path) -> Iterator[None]:
@@ -33,3 +38,8 @@ def kept(path: str | Path) -> Iterator[None]:
 def stage(text: str, *arguments: object) -> None:
     """Say what is being done now, for whoever waits: logged as information, and shown when it takes long."""
     log.info(text, *arguments, extra={"stage": True})
+
+
+def note(text: str, *arguments: object) -> None:
+    """Say what everybody should read, such as which output of a model means which label."""
+    log.log(NOTE, text, *arguments)

@@ -24,15 +24,18 @@ BATCH_SIZE = 128
 Probabilities = npt.NDArray[np.float32]
 """float32[n, 3] in the order entailment, neutral, contradiction."""
 
+Keep = Literal["nothing", "run", "always"]
+"""How long answers are worth keeping: not at all, where asking is cheap; until the run is finished; in the cache."""
 
+
+@runtime_checkable
 class Model(Protocol):
     """Anything with these. A user's function, or object with ``predict``, is given the rest by ``completed``.
 
     ``predict`` receives one list for each name in ``columns`` and gives float32[n, 3] in the order
     entailment, neutral, contradiction. A two-way model writes non-entailment into the neutral column. ``notes`` is
-    what a reader of the results should know, such as which output means which label. A ``cheap`` model is asked again
-    sooner than its answers are looked up. Where answers are ``independent`` of what else is in a batch, only pairs
-    without an answer are asked; elsewhere a batch is asked whole.
+    what a reader of the results should know, such as which output means which label. Where answers are ``independent``
+    of what else is in a batch, only pairs without an answer are asked; elsewhere a batch is asked whole.
     """
 
     name: str
@@ -43,7 +46,7 @@ class Model(Protocol):
     may_abstain: bool
     batch_size: int
     notes: tuple[str, ...]
-    cheap: bool
+    keep: Keep
     independent: bool
 
     def predict(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]: ...
@@ -115,7 +118,8 @@ class CompletedModel:
         self.may_abstain = bool(getattr(inner, "may_abstain", False))
         self.batch_size = int(getattr(inner, "batch_size", BATCH_SIZE))
         self.notes: tuple[str, ...] = tuple(getattr(inner, "notes", ()))
-        self.cheap = bool(getattr(inner, "cheap", False))
+        # A fingerprint of the model's own covers what it depends on; one of its source code may not.
+        self.keep: Keep = getattr(inner, "keep", "always" if hasattr(inner, "fingerprint") else "run")
         self.independent = bool(getattr(inner, "independent", False))
         if self.batch_size < 1:
             raise AcidtestError(f"model {self.name}: batch_size is {self.batch_size}; it is a number from 1 on")
@@ -159,7 +163,9 @@ class CompletedModel:
 
 
 def completed(model: object) -> Model:
-    """A user's function or object with every attribute the runner reads."""
+    """A user's function or object with every attribute the runner reads; an object that has them all as it is."""
+    if isinstance(model, Model) and not isinstance(model, type):
+        return model
     return CompletedModel(model, getattr(model, "__name__", type(model).__name__))
 
 

@@ -67,21 +67,24 @@ def held_rows(frame: pl.DataFrame) -> Rows:
     return Rows(frame.schema, frame.height, lambda columns: iter([frame[list(columns)]]), frame)
 
 
-def parquet_rows(path: Path) -> Rows:
-    """The rows of a Parquet file: in memory when they are few, else read from it whenever they are asked for."""
+def parquet_rows(path: Path, *, held: bool = True) -> Rows:
+    """The rows of a Parquet file: in memory when they are few, else read from it whenever they are asked for.
+
+    ``held`` false: read whenever they are asked for, however few they are.
+    """
     with _refused(path):
         scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         # What holds nothing but nulls has no type of its own.
         found = {name: pl.String() if dtype == pl.Null else dtype for name, dtype in scan.collect_schema().items()}
         height = scan.select(pl.len()).collect().item()
     file = _ParquetFile(path, found, height, stamp=_stamp(path))
-    held, size = [pl.DataFrame(schema=found)], 0
-    for part in file.parts(list(found)):
-        held.append(part)
+    kept, size = [pl.DataFrame(schema=found)], 0
+    for part in file.parts(list(found)) if held else ():
+        kept.append(part)
         size += int(part.estimated_size())
         if size > HELD:
-            return Rows(found, height, file.parts)
-    return held_rows(pl.concat(held))
+            break
+    return held_rows(pl.concat(kept)) if held and size <= HELD else Rows(found, height, file.parts)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from acidtest.core.errors import FileError, some
+from acidtest.core.errors import AcidtestError, FileError, some
 from acidtest.core.files import read_versioned, replacing, write_json
 from acidtest.core.suite import Card
 from acidtest.core.verdicts import Collapse
@@ -51,6 +52,8 @@ class Header:
     key: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
+    usage: Mapping[str, float] = field(default_factory=dict)
+    """What the model was asked in the end, how fast, and what it used up, as far as the last process knows."""
     unanswered: Mapping[str, int] = field(default_factory=dict)
     truncated: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -89,31 +92,59 @@ class Header:
 
 @dataclass(frozen=True)
 class Run:
-    """A header and one row per pair: the suite's columns, then ``ANSWER_COLUMNS``."""
+    """A header and one row per pair: the suite's columns, then ``ANSWER_COLUMNS`` and whether the pair was truncated.
+
+    Rows are read when they are asked for, and only the columns that are; a frame in memory is taken as it is.
+    """
 
     header: Header
-    predictions: pl.DataFrame
+    frame: pl.LazyFrame | pl.DataFrame
 
-    def rows(self, suite: str) -> pl.DataFrame:
+    @cached_property
+    def predictions(self) -> pl.DataFrame:
+        """All rows with all columns."""
+        return self.collected(self.frame.lazy())
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return self.frame.lazy().collect_schema().names()
+
+    def lazy(self, suite: str) -> pl.LazyFrame:
         """The rows of one suite, with its own columns only."""
-        frame = self.predictions.filter(pl.col("suite") == suite)
         others = {
             column
             for name, card in self.header.suites.items()
             for column in card.columns
             if name != suite and column not in self.header.suites[suite].columns
         }
-        return frame.drop(others)
+        return self.frame.lazy().filter(pl.col("suite") == suite).drop(others, strict=False)
 
-    def write_predictions(self, folder: str | Path) -> None:
-        """Write predictions.parquet."""
-        with replacing(Path(folder) / PREDICTIONS) as temporary:
+    def rows(self, suite: str) -> pl.DataFrame:
+        """The rows of one suite in memory."""
+        return self.collected(self.lazy(suite))
+
+    def collected(self, frame: pl.LazyFrame, *, streaming: bool = False) -> pl.DataFrame:
+        """Some of the rows in memory, where many are left aside, piece by piece."""
+        try:
+            return frame.collect(engine="streaming" if streaming else "auto")
+        except (OSError, pl.exceptions.ComputeError) as error:
+            said = str(error).splitlines()[0]
+            raise AcidtestError(
+                f"the predictions of {self.header.model.name} cannot be read ({said}); run it again with --fresh"
+            ) from error
+
+    def write_predictions(self, folder: str | Path) -> Run:
+        """Write predictions.parquet, piece by piece, and give the run that reads them from there."""
+        path = Path(folder) / PREDICTIONS
+        with replacing(path) as temporary:
             facts = {
                 "schema": SCHEMA,
                 "resolution": self.header.model.resolution,
                 "probabilities": self.header.model.probabilities,
             }
-            self.predictions.write_parquet(temporary, metadata={"acidtest": json.dumps(facts)})
+            self.frame.lazy().sink_parquet(temporary, metadata={"acidtest": json.dumps(facts)}, maintain_order=True)
+        return Run(self.header, pl.scan_parquet(path, glob=False, hive_partitioning=False))
 
     def write_header(self, folder: str | Path) -> None:
         """Write run.json; done last, so that its presence means a whole run."""
@@ -127,10 +158,11 @@ class Run:
             raise FileError(folder, _why_no_run(folder))
         header = Header.from_json(read_versioned(folder / HEADER, SCHEMA))
         try:
-            predictions = pl.read_parquet(folder / PREDICTIONS)
+            frame = pl.scan_parquet(folder / PREDICTIONS, glob=False, hive_partitioning=False)
+            frame.collect_schema()
         except (OSError, pl.exceptions.PolarsError) as error:
             raise FileError(folder / PREDICTIONS, f"cannot be read: {error}") from error
-        return cls(header, predictions)
+        return cls(header, frame)
 
 
 def _why_no_run(folder: Path) -> str:

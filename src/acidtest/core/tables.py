@@ -31,7 +31,7 @@ _NAMED = (".gz", *_READ, ".xml")
 ENDINGS = (*_READ, *(f"{ending}.gz" for ending in _READ[1:]))
 """How the name of a file that can be read ends."""
 
-_ROW_GROUP = 1 << 14
+ROW_GROUP = 1 << 14
 """How many rows stand together in a Parquet file we write; whoever writes or reads one holds several in memory."""
 
 _Frame = TypeVar("_Frame", pl.DataFrame, pl.LazyFrame)
@@ -135,7 +135,7 @@ def write_table(
     with replacing(path) as temporary:
         if ending == ".parquet":
             told = dict(metadata or {})
-            rows.sink_parquet(temporary, metadata=told, maintain_order=True, row_group_size=_ROW_GROUP)
+            rows.sink_parquet(temporary, metadata=told, maintain_order=True, row_group_size=ROW_GROUP)
             return
         opened = partial(_opened, temporary, packed=path.suffix == ".gz")
         if ending == ".jsonl":

@@ -2,67 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.digests import combined, digests
-from acidtest.core.draws import key, mixed
-from acidtest.core.model import Model
-from acidtest.core.suite import Suite, require_columns
+from acidtest.core.digests import Seen, digests
+from acidtest.core.draws import U64
+from acidtest.core.model import Model, Prepares
+from acidtest.core.rows import Rows, Spool
+from acidtest.core.streams import compacted
+from acidtest.core.suite import Suite, require_columns, visit_batches
+
+ID = "_id"
+"""The column beside the inputs that holds the id of the first row with that input."""
+
+_LENGTHS = (64, 96, 128, 160, 192, 256, 384, 768, 2048)
+"""Characters at which pairs of another length begin."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Batch:
-    """A run of distinct inputs that is asked at once."""
+    """Distinct inputs that are asked at once."""
 
     number: int
-    start: int
-    stop: int
+    inputs: pl.DataFrame
+    """The columns the model asks for, and ``ID``."""
+    keys: U64
+    """Their digests, by which answers are found."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The distinct inputs, the batches they are asked in, and which input each row of the suites has.
+    """The distinct inputs of some suites, in batches. The same pair in two suites, or twice in one, is asked once.
 
-    The same pair in two suites, or twice in one, is asked once.
+    Inputs of like length stand together where the model wants that, the longest first. Texts are not held in memory
+    where they are many.
     """
 
-    inputs: pl.DataFrame
-    ids: pl.Series
-    batches: tuple[Batch, ...]
-    input_of_row: npt.NDArray[np.int64]
-    key: str
+    keys: U64
+    """The digests of all inputs, in ascending order."""
+    rows: int
+    columns: tuple[str, ...]
+    size: int
+    _inputs: Sequence[Rows]
+
+    @property
+    def batches(self) -> int:
+        """How many batches there are."""
+        return sum(-(-rows.height // self.size) for rows in self._inputs)
+
+    def __iter__(self) -> Iterator[Batch]:
+        number = 0
+        for rows in self._inputs:
+            for inputs in _regrouped(rows.batches(), self.size):
+                yield Batch(number, inputs, self.digests(inputs))
+                number += 1
+
+    def digests(self, frame: pl.DataFrame, salt: str = "") -> U64:
+        """The digest of every row's input."""
+        return digests(*(frame[name] for name in self.columns), salt=salt)
+
+    def places(self, keys: U64) -> npt.NDArray[np.int64]:
+        """Where among the plan's keys each of these stands; all of them do."""
+        return np.searchsorted(self.keys, keys)
 
 
 def planned(model: Model, suites: Sequence[Suite]) -> Plan:
-    """The plan for a model and its suites; equal inputs, model and batch size give an equal plan and key."""
+    """The plan for a model and its suites; equal inputs, columns and batch size give an equal plan."""
     for suite in suites:
         require_columns(suite.frame, model.columns, suite.name)
+    bounds = _LENGTHS if isinstance(model, Prepares) and model.lengths else ()
+    kept, seen, rows = [Spool() for _ in range(len(bounds) + 1)], Seen(), 0
+
+    def look(batch: pl.DataFrame) -> None:
+        nonlocal rows
+        rows += batch.height
+        new = batch.filter(seen.new(digests(*(batch[name] for name in model.columns))))
+        for spool, part in zip(kept, _by_length(new, model.columns, bounds), strict=True):
+            if part.height:
+                spool.add(compacted(part))
+
     columns = [pl.col(name).cast(pl.String) for name in model.columns]
-    identity = [pl.col("id").alias("_id")]
-    rows = pl.concat([suite.frame.select(*identity, *columns) for suite in suites]).collect()
-    inputs = rows.select(model.columns)
-    found = digests(*(inputs[name] for name in model.columns))
-    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    chosen = first[order]
-    size = model.batch_size
-    batches = tuple(
-        Batch(number, start, min(start + size, len(chosen))) for number, start in enumerate(range(0, len(chosen), size))
-    )
-    # Position enters the key: the journal stores answers by batch number.
-    position = np.arange(len(chosen)).astype(np.uint64)
-    content = combined(mixed(found[chosen] + position))
-    return Plan(
-        inputs=inputs[chosen],
-        ids=rows["_id"][chosen],
-        batches=batches,
-        input_of_row=place[inverse],
-        key=f"{key(content, len(chosen), size, model.name, model.fingerprint or ''):016x}",
-    )
+    for suite in suites:
+        visit_batches(suite.frame.select(pl.col("id").alias(ID), *columns), look)
+    schema = dict.fromkeys((ID, *model.columns), pl.String)
+    inputs = tuple(spool.rows(schema) for spool in reversed(kept))
+    return Plan(seen.sorted(), rows, tuple(model.columns), model.batch_size, inputs)
+
+
+def _by_length(frame: pl.DataFrame, columns: Sequence[str], bounds: Sequence[int]) -> Iterator[pl.DataFrame]:
+    """The rows whose texts have fewer characters than the first bound, then the second, and so on."""
+    if not bounds:
+        yield frame
+        return
+    total = frame.select(pl.sum_horizontal(pl.col(name).str.len_bytes() for name in columns)).to_series()
+    kind = np.searchsorted(np.array(bounds), total.to_numpy(), side="right")
+    for number in range(len(bounds) + 1):
+        yield frame.filter(pl.Series(kind == number))
+
+
+def _regrouped(parts: Iterable[pl.DataFrame], size: int) -> Iterator[pl.DataFrame]:
+    """The same rows, ``size`` at a time."""
+    held = list[pl.DataFrame]()
+    for part in parts:
+        held.append(part)
+        if sum(each.height for each in held) < size:
+            continue
+        whole = pl.concat(held)
+        full = whole.height - whole.height % size
+        yield from whole.head(full).iter_slices(size)
+        held = [whole.slice(full)] if full < whole.height else []
+    if held and (rest := pl.concat(held)).height:
+        yield rest

@@ -2,89 +2,142 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
+import polars as pl
 
-from acidtest.core.errors import AcidtestError
+from acidtest.core.draws import U64
 from acidtest.core.logs import log
-from acidtest.core.model import Model
-from acidtest.core.verdicts import answered
+from acidtest.core.model import Counts, Model, Prepares
 from acidtest.engines import local
-from acidtest.evaluation.journal import Journal
+from acidtest.evaluation.answer_files import (
+    AnswerFile,
+    Records,
+    cache_file,
+    cached_answers,
+    kept_answers,
+    model_key,
+    records,
+)
+from acidtest.evaluation.answer_table import CHECK, AnswerTable
+from acidtest.evaluation.asking import Answered, Asker
 from acidtest.evaluation.plan import Batch, Plan
 
 Progress = Callable[[int, int], None]
 """Called with how many inputs are answered and how many there are."""
 
-_TOLERANCE = 1e-3
+Engine = Callable[[Iterable[Batch], Asker], Iterator[tuple[Batch, Answered]]]
+"""Asks a model batches, here or elsewhere, and gives each with its answers, in any order."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Where answers are kept as they come, and where earlier ones are looked for.
+
+    ``journal`` belongs to one run and goes with it; ``cache`` is a folder that runs and processes share.
+    """
+
+    model: str
+    journal: Path
+    cache: Path | None = None
+    forget: bool = False
+    """Whether earlier answers are left aside."""
+
+    def file(self) -> AnswerFile:
+        """What new answers are added to."""
+        return AnswerFile(cache_file(self.cache, self.model) if self.cache else self.journal, self.model)
+
+    def earlier(self) -> Iterator[Records]:
+        """Answers kept before."""
+        if not self.forget:
+            yield from kept_answers(self.journal, self.model)
+            yield from cached_answers(self.cache, self.model) if self.cache else ()
+
+
+@dataclass
+class Spent:
+    """Where the time went."""
+
+    asked: int = 0
+    seconds: float = 0.0
+    disk: float = 0.0
+
+
+def memory_of(model: Model, journal: Path, cache: Path | None = None, *, forget: bool = False) -> Memory | None:
+    """Where the answers of a model are kept; None where asking again is cheaper, or the model cannot be known again."""
+    if model.fingerprint is None or model.keep == "nothing":
+        return None
+    return Memory(model_key(model), journal, cache if model.keep == "always" else None, forget)
 
 
 def answers(
-    model: Model, plan: Plan, *, journal: str | Path | None = None, progress: Progress | None = None
-) -> npt.NDArray[np.float32]:
-    """float32[rows, 3] for every row of the plan's suites, in their order.
-
-    With a journal, what it already holds is not asked again, and every batch is kept at once.
-    """
-    result = np.full((len(plan.inputs), 3), np.nan, dtype=np.float32)
-    with Journal(journal, plan) if journal is not None else nullcontext() as kept:
-        for number, values in kept.done.items() if kept else ():
-            batch = plan.batches[number]
-            result[batch.start : batch.stop] = values
-        todo = [batch for batch in plan.batches if not kept or batch.number not in kept.done]
-        if kept and kept.done:
-            log.warning("%d of %d batches were answered before; going on", len(kept.done), len(plan.batches))
-        answered_rows = len(plan.inputs) - sum(batch.stop - batch.start for batch in todo)
-        for batch, values in local.mapped(lambda part: _asked(model, plan, part), todo):
-            if kept:
-                kept.append(batch, values)
-            result[batch.start : batch.stop] = values
-            answered_rows += batch.stop - batch.start
-            if progress:
-                progress(answered_rows, len(plan.inputs))
-    return result[plan.input_of_row]
-
-
-def _asked(model: Model, plan: Plan, batch: Batch) -> npt.NDArray[np.float32]:
-    inputs = plan.inputs[batch.start : batch.stop]
-    values = np.asarray(model.predict(*(inputs[name].to_list() for name in model.columns)), dtype=np.float32)
-    if values.shape != (inputs.height, 3):
-        raise AcidtestError(
-            f"model {model.name!r} gave an array of shape {values.shape} for {inputs.height} pairs; "
-            f"expected ({inputs.height}, 3): the probabilities of entailment, neutral, contradiction; or label names"
-        )
-    _refuse(model, plan, batch, values, np.isnan(values).any(axis=1) & ~_abstained(model, values), "NaN")
-    present = answered(values)
-    total = values.sum(axis=1, where=present[:, None])
-    outside = present & ((values < -_TOLERANCE).any(axis=1) | (np.abs(total - 1) > _TOLERANCE))
-    what = "numbers that are not probabilities adding up to 1 (logits need a softmax)"
-    _refuse(model, plan, batch, values, outside, what)
-    return values
-
-
-def _abstained(model: Model, values: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
-    whole = np.asarray(np.isnan(values).all(axis=1), dtype=np.bool_)
-    return whole & model.may_abstain
-
-
-def _refuse(
     model: Model,
     plan: Plan,
-    batch: Batch,
-    values: npt.NDArray[np.float32],
-    rows: npt.NDArray[np.bool_],
-    what: str,
-) -> None:
-    if not rows.any():
-        return
-    first = int(np.flatnonzero(rows)[0])
-    row = batch.start + first
-    shown = ", ".join(f"{name} {value!r}" for name, value in plan.inputs.row(row, named=True).items())
-    raise AcidtestError(
-        f"model {model.name!r} gave {what} for {int(rows.sum())} of {batch.stop - batch.start} pairs, "
-        f"first {', '.join(f'{value:g}' for value in values[first])} for row {plan.ids[row]}: {shown}"
-    )
+    *,
+    memory: Memory | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+    spent: Spent | None = None,
+) -> AnswerTable:
+    """The model's answers to every input of a plan.
+
+    With a memory, what it already holds is not asked again, and every batch is kept at once.
+    """
+    spent = spent or Spent()
+    table = AnswerTable(plan)
+    for kept in memory.earlier() if memory else ():
+        table.recall(kept)
+    before, total = table.answered, len(plan.keys)
+    if before:
+        log.warning("%s of %s pairs were answered before; going on", f"{before:,}", f"{total:,}")
+    start = time.perf_counter()
+    with memory.file() if memory and before < total else nullcontext() as file:
+        for batch, answered in (engine or here)(_open(model, plan, table), Asker(model)):
+            if file:
+                began = time.perf_counter()
+                file.append(records(batch.keys, _checks(plan, batch), answered.values, answered.truncated))
+                spent.disk += time.perf_counter() - began
+            table.put(batch.keys, answered.values, answered.truncated)
+            spent.asked += len(batch.keys)
+            if progress:
+                progress(table.answered, total)
+    spent.seconds += time.perf_counter() - start
+    return table
+
+
+def here(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, Answered]]:
+    """The engine that asks in this process."""
+    if isinstance(asker.model, Prepares):
+        return local.mapped(batches, asker.prepared, asker.inferred)
+    return local.plainly(batches, asker.asked)
+
+
+def summary(model: object, spent: Spent) -> dict[str, float]:
+    """How fast it went, what the model, or the engine for it, says it used up, and seconds (``_s``) by purpose."""
+    told = dict(model.usage()) if isinstance(model, Counts) else {}
+    told |= {"pairs": float(spent.asked), "seconds": spent.seconds, "disk_s": spent.disk}
+    if spent.seconds:
+        told |= {f"{name}_per_s": told[name] / spent.seconds for name in ("pairs", "tokens") if told.get(name)}
+    return {name: round(value, 3) for name, value in told.items()}
+
+
+def _open(model: Model, plan: Plan, table: AnswerTable) -> Iterator[Batch]:
+    """The batches that have something to ask; where answers do not depend on each other, without what is known."""
+    for batch in plan:
+        todo = table.open(batch.keys, _checks(plan, batch)) if table.answered else None
+        if todo is None or todo.all():
+            yield batch
+        elif todo.any():
+            yield (
+                replace(batch, inputs=batch.inputs.filter(pl.Series(todo)), keys=batch.keys[todo])
+                if (model.independent)
+                else batch
+            )
+
+
+def _checks(plan: Plan, batch: Batch) -> U64:
+    return plan.digests(batch.inputs, CHECK)

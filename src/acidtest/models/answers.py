@@ -20,7 +20,7 @@ from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, som
 from acidtest.core.files import read_bytes
 from acidtest.core.labels import LABELS, gold_name, one_hot
 from acidtest.core.logs import log
-from acidtest.core.model import MODELS, CompletedModel, Model, Resolution
+from acidtest.core.model import MODELS, CompletedModel, Keep, Model, Resolution
 from acidtest.core.suite import Suite
 from acidtest.core.tables import Table, read_table
 
@@ -47,7 +47,7 @@ class AnswersModel:
 
     columns = ("id", "source_id")
     batch_size = 1 << 16
-    cheap = True
+    keep: Keep = "nothing"
 
     def __init__(
         self, path: Path, columns: Mapping[str, str] | None = None, label_map: Mapping[str, str] | None = None

@@ -12,7 +12,7 @@ from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.labels import LABELS, one_hot
-from acidtest.core.model import MODELS, CompletedModel, Model
+from acidtest.core.model import MODELS, CompletedModel, Keep, Model
 from acidtest.models import wordnet
 from acidtest.sources import heuristics
 
@@ -24,7 +24,7 @@ class Baseline:
 
     probabilities = False
     batch_size = 1 << 15
-    cheap = True
+    keep: Keep = "nothing"
 
     def __init__(self, name: str, rule: Rule, *, may_abstain: bool = False) -> None:
         self.name = name

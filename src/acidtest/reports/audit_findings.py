@@ -6,6 +6,7 @@ depends on its size, not on p.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 
@@ -35,6 +36,14 @@ TITLES = {
 }
 
 
+def _nothing(found: Audit) -> Finding:
+    """What is said when nothing was found: that may be because there was nothing to test."""
+    if all(math.isnan(p) for p in found.ps.values()):
+        return Finding("A2", "info", found.name, "there are too few pairs to test anything")
+    leaks = " and no leak" if found.leakage else ""
+    return Finding("A1", "good", found.name, f"nothing here gives labels away: no shortcut{leaks} was found")
+
+
 def audit_findings(found: Audit) -> list[Finding]:
     """Every finding about a training set, gravest first; none is a finding, too."""
     if not found.rows:
@@ -42,9 +51,7 @@ def audit_findings(found: Audit) -> list[Finding]:
     rules = (_partial_input, _heuristics, _cues, _measures, _balance, _duplicates, _leakage)
     told = [finding for rule in rules for finding in rule(found)]
     if not any(finding.severity in ("severe", "warning") for finding in told):
-        told.append(
-            Finding("A1", "good", found.name, "nothing here gives labels away: no shortcut and no leak was found")
-        )
+        told.append(_nothing(found))
     order = ("severe", "warning", "info", "good")
     return sorted(told, key=lambda finding: order.index(finding.severity))
 
@@ -66,7 +73,8 @@ def _partial_input(found: Audit) -> Iterator[Finding]:
         verb = {"severe": "much of the label can be told", "warning": "some of the label can be told"}
         other = "premise" if side == "hypothesis" else "hypothesis"
         means = f"{verb.get(severity, 'a little of the label can be told')} without the {other}"
-        text = f"the {side} alone gives {whole(each.accuracy.value)} against {whole(each.majority.value)}: {means}"
+        shares = f"{whole(each.accuracy.value)} against {whole(each.majority.value)} by guessing"
+        text = f"the {side} alone gives {shares}: {means}"
         evidence = (
             f"linear model on words and bigrams, five folds that share no premise: right on {percent(each.accuracy)}",
             f"always {each.label}: right on {percent(each.majority)}",
@@ -245,9 +253,9 @@ def _leakage(found: Audit) -> Iterator[Finding]:
             grave = leak.near >= GRAVE_LEAK * leak.near_of
             yield Finding("K2", "warning" if grave else "info", leak.suite, text, (NEARLY, *near))
         if not leak.exact and not leak.near:
-            yield Finding(
-                "K3", "good", leak.suite, f"no pair of {leak.suite} stands in the training set, exactly or nearly"
-            )
+            nearly = " or nearly" if leak.near_of >= leak.rows else f", none of {leak.near_of:,} looked at nearly"
+            text = f"no pair of {leak.suite} stands in the training set, exactly{nearly}"
+            yield Finding("K3", "good", leak.suite, text)
 
 
 def _leak_evidence(leak: Leak) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ ALIKE = 0.1
 FEW = 20
 """With fewer pairs than this of either gold, a heuristic is not judged."""
 NEGLIGIBLE = 0.05
+NOTHING_TO_LOSE = 0.1
+"""Accuracy on untouched pairs below which a loss could hardly be seen."""
 SMALL = 0.01
 ALPHA = 0.05
 
@@ -216,6 +218,9 @@ def _against_control(name: str, result: SuiteResult) -> list[Finding]:
     if control.p_adjusted >= ALPHA and f"side{CROSS}repetitions" in result.by:
         # Over the rungs of a ladder losses and gains may even out.
         return []
+    if control.p_adjusted >= ALPHA and not control.control.value > NOTHING_TO_LOSE:
+        text = "has nothing to lose: hardly an untouched pair is answered rightly either"
+        return [Finding("C4", "info", name, text, evidence)]
     if control.p_adjusted >= ALPHA:
         return [Finding("C1", "good", name, "does no worse on the changed pairs than on the untouched ones", evidence)]
     worse = control.difference.value < 0

@@ -175,11 +175,12 @@ def estimate(fields: Mapping[str, Any]) -> Estimate:
 
 def headings(run: Run, suite: str, factor: str) -> dict[str, str]:
     """A heading for each value of a factor, where every value lies within one cell of a crossing."""
-    rows = run.rows(suite)
+    rows = run.lazy(suite)
+    known = rows.collect_schema().names()
     for names in (*run.header.suites[suite].crossings, ("label",)):
-        if factor in names or any(name not in rows for name in (factor, *names)):
+        if factor in names or any(name not in known for name in (factor, *names)):
             continue
-        cells = rows.select(factor, *names).drop_nulls().unique(maintain_order=True)
+        cells = run.collected(rows.select(factor, *names)).drop_nulls().unique(maintain_order=True)
         if cells.height and not cells[factor].is_duplicated().any():
             return {str(value): _heading(parts) for value, *parts in cells.iter_rows()}
     return {}
@@ -245,9 +246,11 @@ def main_factor(card: Card, sizes: Mapping[str, int]) -> str | None:
 
 
 def _chance(card: Card, two_way: bool) -> float:
-    """What guessing gets: a half where gold lumps two labels together (McCoy et al. 2019), else a third."""
-    lumped = any(GOLD_MASKS[label].bit_count() > 1 for label in card.labels)
-    return 1 / 2 if two_way or lumped else 1 / 3
+    """What guessing gets: a half where gold is two-way (McCoy et al. 2019), else by how many of three gold accepts."""
+    if two_way or set(card.labels) == {"entailment", "non-entailment"}:
+        return 1 / 2
+    accepted = sum(GOLD_MASKS[label].bit_count() / 3 * count for label, count in card.labels.items())
+    return accepted / sum(card.labels.values()) if card.labels else 1 / 3
 
 
 def _table(suite: str, factor: str, results: Mapping[str, Mapping[str, Any]], published: Sequence[Score]) -> Table:

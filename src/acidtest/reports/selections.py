@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.analysis.metrics import Scored
+from acidtest.analysis.metrics import Scored, with_texts
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.run import Run
 
@@ -99,7 +99,7 @@ def disagreement(
         chosen = spread(only, factors, confidence(only, wrong, prefix), count=count)
         return tuple(
             _example(row, factors, (_answer(row, names[0], runs[0]), _answer(row, names[1], runs[1], "other_")))
-            for row in only[chosen].iter_rows(named=True)
+            for row in with_texts(only[chosen], runs[0], suite).iter_rows(named=True)
         )
 
     one, two = pl.col("right"), pl.col("other_right")
@@ -170,7 +170,7 @@ def _columns(run: Run) -> dict[str, str]:
 
 
 def _factors(run: Run, suite: str, main: str | None) -> list[str]:
-    card, known = run.header.suites[suite], run.predictions.columns
+    card, known = run.header.suites[suite], run.columns
     return [name for name in dict.fromkeys([main, *card.factors, "label"]) if name in known]
 
 

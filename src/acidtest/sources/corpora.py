@@ -14,6 +14,7 @@ import polars as pl
 from acidtest.core.digests import Gathered, digests, hexadecimal, repeated
 from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.partitions import part_files, part_table
 from acidtest.core.rows import Rows, Spool
 from acidtest.core.suite import PARSES, RESERVED, Card, Kind, SourceIds, Suite, completed, source_digests
 from acidtest.core.tables import Table, flat, read_table, stem
@@ -137,7 +138,12 @@ def _table(path: Path, columns: Mapping[str, str]) -> Table:
     if is_parallel(path):
         return parallel_table(path)
     if path.is_dir():
-        problem = "is a folder, but no suite that acidtest wrote (no data/test.parquet) and no s1.*, s2.* and labels.*"
+        if part_files(path):
+            return part_table(path)
+        problem = (
+            "is a folder, but no suite that acidtest wrote (no data/test.parquet), and has no .parquet files and no "
+            "s1.*, s2.* and labels.*"
+        )
         raise FileError(path, problem)
     return read_table(path, header=lambda cells: is_header(cells, columns))
 

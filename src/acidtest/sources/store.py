@@ -26,8 +26,8 @@ from pathlib import Path
 
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.files import Lock, replacing_folder
+from acidtest.core.folders import data_folder as data_folder
 
-VARIABLE = "ACIDTEST_DATA"
 WORDNET = "wordnet"
 
 TIMEOUT = 30.0
@@ -76,18 +76,6 @@ ARCHIVES = {
 def stored(name: str, environment: Mapping[str, str] | None = None) -> Path:
     """The folder of a fetched resource, whether it is there or not."""
     return data_folder(os.environ if environment is None else environment) / name
-
-
-def data_folder(environment: Mapping[str, str], *, platform: str = sys.platform, home: Path | None = None) -> Path:
-    """Where resources are kept: ``ACIDTEST_DATA``, or the platform's folder for a user's data."""
-    if environment.get(VARIABLE):
-        return Path(environment[VARIABLE])
-    home = Path.home() if home is None else home
-    if platform == "win32":
-        return Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local") / "acidtest"
-    if platform == "darwin":
-        return home / "Library" / "Application Support" / "acidtest"
-    return Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / "acidtest"
 
 
 def fetch(

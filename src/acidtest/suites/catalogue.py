@@ -41,6 +41,8 @@ class Generator:
     source: Material
     citation: str
     licence: str
+    row_local: bool = False
+    """Whether what is made of a pair depends on no other pair, so that parts of a corpus give parts of the suite."""
 
     @property
     def options(self) -> dict[str, Option]:
@@ -57,21 +59,30 @@ class Generator:
             corpus = made.card.arguments.get("from", "the corpus")
             reasons = [f"{count:,} {reason}" for reason, count in made.card.left_out.items()]
             why = f" (left out: {some(reasons)})" if reasons else ""
-            nothing = f"suite {self.name!r}: nothing in {corpus!r} can be changed so{why}"
-            raise NothingToMakeError(f"{nothing}; use another corpus")
+            nothing = f"suite {self.name!r}: nothing comes of {corpus!r}{why}"
+            raise NothingToMakeError(f"{nothing}; {_advice(made.card.left_out)}")
         return made
+
+
+def _advice(left_out: Mapping[str, int]) -> str:
+    waiting = any("--ask" in reason for reason in left_out)
+    asking = "get gold for those that wait (--ask, then --answers FILE; for antonyms also --assume paper), or "
+    return f"{asking if waiting else ''}use another corpus"
 
 
 SUITES: Registry[Generator] = Registry("suite", "acidtest.generators", "acidtest.suites")
 
 
 def generator(
-    name: str, *, summary: str, rows: int, source: Material, citation: str, licence: str
+    name: str, *, summary: str, rows: int, source: Material, citation: str, licence: str, row_local: bool = False
 ) -> Callable[[Callable[..., Suite]], Callable[..., Suite]]:
-    """Register the function below as the way to make suite ``name``."""
+    """Register the function below as the way to make suite ``name``; for ``row_local`` see ``Generator``.
+
+    Such a suite is made lazily, has its corpus as control, and draws ``n`` pairs of it before anything else.
+    """
 
     def register(make: Callable[..., Suite]) -> Callable[..., Suite]:
-        SUITES.add(name)(Generator(name, make, summary, rows, source, citation, licence))
+        SUITES.add(name)(Generator(name, make, summary, rows, source, citation, licence, row_local))
         return make
 
     return register

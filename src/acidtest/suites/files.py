@@ -12,6 +12,7 @@ import polars as pl
 
 from acidtest.core.errors import FileError
 from acidtest.core.files import read_versioned, refuse_newer, replacing_folder, write_json, write_text
+from acidtest.core.partitions import part_files, part_rows, write_parts
 from acidtest.core.suite import COLUMNS, CONTROL, SCHEMA, Card, Suite
 from acidtest.core.tables import ENDINGS, read_table, unprefixed, write_table
 from acidtest.suites.checks import KIND_TYPES
@@ -36,15 +37,15 @@ def is_folder_format(path: str | Path) -> bool:
     return not path.suffix
 
 
-def write_suite(suite: Suite, path: str | Path) -> list[Path]:
+def write_suite(suite: Suite, path: str | Path, *, parted: bool = False) -> list[Path]:
     """Write a suite, its card and its control, whole or not at all; give the paths written.
 
-    A file that acidtest did not write is not overwritten.
+    A file that acidtest did not write is not overwritten. ``parted``: a folder's rows lie in files of some size each.
     """
     path = Path(path)
     _refuse_foreign(path)
     if is_folder_format(path):
-        return _write_folder(suite, path)
+        return _write_folder(suite, path, parted=parted)
     written = _write_file(suite, path)
     return written + (_write_file(suite.control, _beside(path)) if suite.control else [])
 
@@ -69,22 +70,26 @@ def _write_file(suite: Suite, path: Path) -> list[Path]:
     return [path, card_path(path)]
 
 
-def _write_folder(suite: Suite, path: Path) -> list[Path]:
+def _write_folder(suite: Suite, path: Path, *, parted: bool) -> list[Path]:
     parts = {_SPLIT: suite} | ({"control": suite.control} if suite.control else {})
     with replacing_folder(path) as temporary:
         for split, part in parts.items():
             metadata = {METADATA: json.dumps(part.card.to_json())}
             (temporary / "data").mkdir(exist_ok=True)
-            write_table(part.frame, temporary / "data" / f"{split}.parquet", metadata=metadata)
-        write_text(temporary / "README.md", _dataset_page(suite.card, list(parts)))
+            if parted:
+                write_parts(part.frame, temporary / "data", split=split, metadata=metadata)
+            else:
+                write_table(part.frame, temporary / "data" / f"{split}.parquet", metadata=metadata)
+        write_text(temporary / "README.md", _dataset_page(suite.card, list(parts), parted=parted))
     write_json(card_path(path), suite.card.to_json())
     return [path, card_path(path)]
 
 
-def _dataset_page(card: Card, splits: list[str]) -> str:
+def _dataset_page(card: Card, splits: list[str], *, parted: bool) -> str:
     """What a data-set hub reads: which file is which split, then what the suite is."""
     lines = ["---", "configs:", "- config_name: default", "  data_files:"]
-    lines += [f"  - split: {split}\n    path: data/{split}.parquet" for split in splits]
+    rest = "-*.parquet" if parted else ".parquet"
+    lines += [f"  - split: {split}\n    path: data/{split}{rest}" for split in splits]
     lines += ["---", "", f"# {card.name}", "", f"`{card.signature}`", ""]
     lines += [f"{card.rows:,} premise–hypothesis pairs made by acidtest.", ""]
     lines += [text + "\n" for text in (card.note, card.citation, card.licence and f"Licence: {card.licence}") if text]
@@ -105,14 +110,18 @@ def _read_file(path: Path) -> Suite | None:
 
 
 def _read_folder(path: Path) -> Suite | None:
-    rows = path / "data" / f"{_SPLIT}.parquet"
-    if not rows.is_file():
-        return None
-    suite = _read_file(rows)
-    control = path / "data" / "control.parquet"
-    if suite is not None and control.exists():
-        suite = replace(suite, control=_read_file(control))
-    return suite
+    data = path / "data"
+    suite = _read_split(data, _SPLIT)
+    control = _read_split(data, "control") if suite is not None else None
+    return replace(suite, control=control) if suite is not None and control is not None else suite
+
+
+def _read_split(data: Path, split: str) -> Suite | None:
+    if (data / f"{split}.parquet").is_file():
+        return _read_file(data / f"{split}.parquet")
+    paths = part_files(data, split)
+    card = _parquet_card(paths[0], pl.read_parquet_metadata(paths[0])) if paths else None
+    return Suite(part_rows(paths).lazy(), card) if card else None
 
 
 def _parquet_card(path: Path, metadata: Mapping[str, str]) -> Card | None:

@@ -17,13 +17,16 @@ def limited(suite: Suite, limit: int, seed: int) -> Suite:
     """``limit`` rows in the proportions of the suite's labels and strata; of its control, the rows they derive from.
 
     Labels are divided first, then one stratum column after the other, so that a subcase keeps its share whatever its
-    templates. Whether a row is taken depends on its id and the seed, not on its place.
+    templates. Whether a row is taken depends on its id and the seed, not on its place. Where several rows are made of
+    one pair, as by the laws of ``consistency``, whole pairs are taken until there are ``limit`` rows or a few more.
     """
     if limit < 1:
         raise AcidtestError(f"--limit is a number of rows from 1 on, not {limit}")
     frame = suite.frame.collect()
     if limit >= frame.height:
         return suite
+    if frame["base_id"].drop_nulls().is_duplicated().any():
+        return _cut(suite, _whole_pairs(frame, limit, seed))
     strata = list(dict.fromkeys(["label", *(name for name in suite.card.strata if name in frame.columns)]))
     sizes = frame.group_by(strata).len("_quota")
     # Who gets the odd rows is drawn too: a sample smaller than the number of strata must not favour the first ones.
@@ -33,7 +36,20 @@ def limited(suite: Suite, limit: int, seed: int) -> Suite:
     keyed = frame.with_columns(_draw=pl.Series(Draws(seed, "limit").bits(digests(frame["id"]))))
     keyed = keyed.join(quota, on=strata, how="left", nulls_equal=True, maintain_order="left")
     place = pl.col("_draw").rank("ordinal").over(strata)
-    rows = keyed.filter(place <= pl.col("_quota")).drop("_draw", "_quota")
+    return _cut(suite, keyed.filter(place <= pl.col("_quota")).drop("_draw", "_quota"))
+
+
+def _whole_pairs(frame: pl.DataFrame, limit: int, seed: int) -> pl.DataFrame:
+    """All rows of as many pairs as it takes, in a drawn order."""
+    sizes = frame.group_by("base_id").len("rows")
+    drawn = sizes.with_columns(_draw=pl.Series(Draws(seed, "limit").bits(digests(sizes["base_id"])))).sort("_draw")
+    before = pl.col("rows").cum_sum().shift(1, fill_value=0)
+    taken = drawn.filter(before < limit)["base_id"]
+    return frame.filter(pl.col("base_id").is_in(taken.implode(), nulls_equal=True))
+
+
+def _cut(suite: Suite, rows: pl.DataFrame) -> Suite:
+    """The suite with some of its rows, its control with those they derive from."""
     control = suite.control
     if control is not None:
         control = replace(control, frame=control.frame.filter(pl.col("id").is_in(rows["base_id"].implode()))).sealed()

@@ -227,3 +227,38 @@ def test_rows_do_not_depend_on_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = api.generate("swaps/hypernyms-ex-situ").frame.collect()
     monkeypatch.setattr("acidtest.generators.corpus._TOGETHER", 7)
     assert api.generate("swaps/hypernyms-ex-situ").frame.collect().equals(whole)
+
+
+def test_what_annotators_said_of_a_pair_is_not_said_of_what_is_made_of_it() -> None:
+    frame = PAIRS.with_columns(annotator_labels=pl.lit('["contradiction"]'))
+    card = Card("mine", columns={"genre": "factor", "annotator_labels": "text"})
+    source = Suite(completed(frame, "mine").lazy(), card).sealed()
+    made = api.generate("swaps/antonyms-in-situ", source=source, arguments={"tagger": "light", "assume": "paper"})
+    asked = api.generate("swaps/antonyms-in-situ", source=source, arguments={"tagger": "light", "ask": True})
+    assert "annotator_labels" not in made.frame.collect_schema().names() + asked.frame.collect_schema().names()
+
+
+def test_n_is_how_many_pairs_people_are_asked_about() -> None:
+    source = pairs(pl.concat([PAIRS, PAIRS.with_columns(pl.col("premise").str.replace(r"\.", " today."))]))
+    rows = [
+        api.generate("swaps/antonyms-in-situ", source=source, n=n, arguments={"tagger": "light", "ask": True}).card.rows
+        for n in (None, 1)
+    ]
+    assert rows == [2, 1]
+
+
+def test_questions_are_no_suite_to_run() -> None:
+    with pytest.raises(AcidtestError, match="'swaps/antonyms-in-situ' has no gold: its pairs are questions for people"):
+        api.run("baseline:overlap", [suite("antonyms-in-situ", ask=True)])
+
+
+def test_answers_to_other_pairs_are_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    swapped = suite("antonyms-in-situ", assume="paper").frame.collect().row(0, named=True)
+    rows = [(swapped["premise"], swapped["hypothesis"], "neutral", None), ("A stranger.", "Another.", "neutral", None)]
+    suite("antonyms-in-situ", answers=labelled(tmp_path, *rows))
+    assert "labels.tsv: 1 of 2 answers are to no pair made of this corpus" in caplog.text
+
+
+def test_a_training_file_that_is_not_there_is_told() -> None:
+    with pytest.raises(AcidtestError, match=r"none\.tsv: there is no such training file"):
+        suite("antonyms-in-situ", train="none.tsv", assume="paper")

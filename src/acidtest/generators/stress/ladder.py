@@ -21,6 +21,7 @@ _SIDES: tuple[Side, ...] = ("premise", "hypothesis", "both")
     source="pairs",
     citation=CITATION,
     licence="Apache-2.0",
+    row_local=True,
 )
 def ladder(request: Request, *, tautology: str = "true") -> Suite:
     """Every pair 28 times: one to twenty repetitions at the end of the premise, and one at every place and side."""

@@ -143,6 +143,7 @@ class Tally:
     source="pairs",
     citation=CITATION,
     licence="Apache-2.0",
+    row_local=True,
 )
 def spelling(
     request: Request,

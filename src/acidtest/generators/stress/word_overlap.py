@@ -18,6 +18,7 @@ VERSION = 1
     source="pairs",
     citation=CITATION,
     licence="Apache-2.0",
+    row_local=True,
 )
 def word_overlap(
     request: Request,

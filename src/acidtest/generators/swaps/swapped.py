@@ -12,12 +12,13 @@ import polars as pl
 
 from acidtest.core.digests import Seen, digests
 from acidtest.core.draws import Draws
-from acidtest.core.errors import AcidtestError
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.logs import log
 from acidtest.core.rows import Rows
 from acidtest.core.streams import streamed
 from acidtest.core.suite import COLUMNS as SUITE_COLUMNS
 from acidtest.core.suite import PARSES, Argument, Kind, Suite
-from acidtest.generators.corpus import corpus, derived, gathered
+from acidtest.generators.corpus import corpus, derived, gathered, without_labels
 from acidtest.sources.swap_answers import DISCARDED, UNDECIDED, read_answers, starter_answers, starter_swaps
 from acidtest.sources.swap_pairs import Relation, pairs_from
 from acidtest.sources.swaps import Swaps, swaps
@@ -72,6 +73,8 @@ class Wishes:
             raise AcidtestError(f"--most is a number from 0 on, not {self.most}")
         if self.ask and self.assume != "nothing":
             raise AcidtestError("--ask gives the pairs to be asked, but with --assume paper none is; leave one out")
+        if self.train and not Path(self.train).is_file():
+            raise FileError(self.train, "there is no such training file; check --train")
 
 
 Maker = Callable[[pl.DataFrame, Swaps], pl.DataFrame]
@@ -91,6 +94,11 @@ class Plan:
     """Whether the controls are new pairs, which need gold of their own."""
     arguments: Mapping[str, Argument] = field(default_factory=dict)
 
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Which of control and changed pair need gold of their own."""
+        return _SIDES if self.own_controls else _SIDES[1:]
+
 
 def suite(plan: Plan, request: Request, wishes: Wishes) -> Suite:
     """The swapped pairs of a corpus whose gold is known; with ``ask``, those whose gold is not."""
@@ -106,10 +114,13 @@ def suite(plan: Plan, request: Request, wishes: Wishes) -> Suite:
     counts = found.states(kept)
     arguments = _arguments(request, wishes) | dict(plan.arguments) | _told(counts)
     if wishes.ask:
-        made = _questions(plan, pairs, _rows(rows, kept), arguments, request)
+        waiting = pl.any_horizontal(pl.col(f"{side}_state") == _WAITING for side in plan.sides)
+        chosen = _drawn(kept.filter(waiting), request, pairs.name, "a question to ask")
+        made = _questions(plan, pairs, _rows(rows, chosen), arguments, request)
     else:
-        chosen = _drawn(kept, request, pairs.name)
+        chosen = _drawn(kept.filter("gold"), request, pairs.name, "gold")
         made = _suite(plan, pairs, _rows(rows, chosen), arguments, request)
+    found.warn_of_strangers()
     left_out = dict((found.left_out + _lost(counts, asking=wishes.ask)).most_common())
     return replace(made, card=replace(made.card, left_out=left_out))
 
@@ -124,6 +135,18 @@ class _Found:
     answers: pl.DataFrame | None
     left_out: Counter[str] = field(default_factory=Counter)
     _seen: Seen = field(default_factory=Seen)
+    _used: int = 0
+
+    def warn_of_strangers(self) -> None:
+        """Say how many of a user's answers are to no pair that was made."""
+        given = len(self.answers) if self.answers is not None and self.wishes.answers else 0
+        if given > self._used:
+            log.warning(
+                "%s: %d of %d answers are to no pair made of this corpus; premise and hypothesis must be as they were",
+                self.wishes.answers,
+                given - self._used,
+                given,
+            )
 
     def made(self, part: pl.DataFrame) -> pl.DataFrame:
         """The columns of the corpus, those of ``WORKING``, and swap; id is that of the corpus."""
@@ -135,9 +158,8 @@ class _Found:
         return self._with_gold(made.filter(self._seen.new(digests(*(made[name] for name in texts)))))
 
     def _with_gold(self, made: pl.DataFrame) -> pl.DataFrame:
-        sides = _SIDES if self.plan.own_controls else _SIDES[1:]
         made = made.with_columns(control_state=pl.lit(_GIVEN))
-        for side in sides:
+        for side in self.plan.sides:
             made = self._judged(made, side)
         return made
 
@@ -149,6 +171,7 @@ class _Found:
             names = {name: f"{side}_{name}" for name in ("premise", "hypothesis")}
             told = self.answers.rename(names).rename({"label": "_label", "verdict": "_verdict"})
             made = made.join(told, on=list(names.values()), how="left", maintain_order="left")
+            self._used += made.filter(pl.col("_verdict").is_not_null()).select(names.values()).n_unique()
             state, label = pl.coalesce(state, "_verdict"), pl.coalesce(label, "_label")
         if self.wishes.assume == "paper":
             state, label = pl.coalesce(state, pl.lit(_ASSUMED)), _assumed(state, label)
@@ -189,8 +212,7 @@ class _Found:
 
     def states(self, kept: pl.DataFrame) -> Counter[str]:
         """How many golds are derived, asked and so on."""
-        sides = _SIDES if self.plan.own_controls else _SIDES[1:]
-        return Counter(state for side in sides for state in kept[f"{side}_state"])
+        return Counter(state for side in self.plan.sides for state in kept[f"{side}_state"])
 
 
 def _assumed(state: pl.Expr, label: pl.Expr) -> pl.Expr:
@@ -227,15 +249,14 @@ def _lost(counts: Counter[str], *, asking: bool) -> Counter[str]:
     return +Counter({reason: counts[state] for state, reason in reasons.items()})
 
 
-def _drawn(kept: pl.DataFrame, request: Request, name: str) -> pl.DataFrame:
-    """The rows with gold of all pairs of the corpus, or of ``n`` of them drawn with the seed."""
-    known = kept.filter("gold")
+def _drawn(known: pl.DataFrame, request: Request, name: str, what: str) -> pl.DataFrame:
+    """The rows of all pairs of the corpus, or of ``n`` of them drawn with the seed."""
     have = known["source"].n_unique()
     if request.n is None or (request.n >= have and request.at_most):
         return known
     if request.n > have:
         raise AcidtestError(
-            f"{request.n:,} pairs were asked for, but only {have:,} of {name!r} have words to swap and gold; ask for "
+            f"{request.n:,} pairs were asked for, but only {have:,} of {name!r} have words to swap and {what}; ask for "
             f"at most that many (-n {have}), or add --at-most to take all there are"
         )
     return known.filter(pl.col("source_draw").rank("dense") <= request.n)
@@ -263,7 +284,8 @@ def _side(frame: pl.LazyFrame, side: str) -> pl.LazyFrame:
 
 
 def _suite(plan: Plan, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str, Argument], request: Request) -> Suite:
-    kinds = dict(pairs.card.columns) | COLUMNS
+    # What annotators said of a pair does not hold for the pairs made of it.
+    kinds = dict(without_labels(pairs.card).columns) | COLUMNS
     names = [*SUITE_COLUMNS, *kinds]
     empty = pl.lit(None, dtype=pl.String).alias("base_id")
     controls = _side(rows, "control").with_columns(empty).select(names)

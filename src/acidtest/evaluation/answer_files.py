@@ -1,0 +1,147 @@
+"""Answers kept as they come: append-only files that a kill at any moment leaves readable.
+
+A file belongs to one model, as its fingerprint knows it, and holds answers by the digest of what was asked. So the same
+format serves a run that is to be continued and a cache that many runs and processes share.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from acidtest.core.draws import U64, key
+from acidtest.core.errors import FileError
+from acidtest.core.logs import log
+from acidtest.core.model import Model, Probabilities
+
+SCHEMA = 2
+ENDING = ".answers"
+
+RECORD = np.dtype([("key", "<u8"), ("check", "<u8"), ("values", "<f4", (3,)), ("truncated", "u1")])
+"""One answer: two digests of what was asked, the probabilities, and whether it had to be cut."""
+
+Records = npt.NDArray[np.void]
+Flags = npt.NDArray[np.bool_]
+
+_HEAD = struct.Struct("<II")
+_MOST_LINE = 1 << 12
+
+
+def records(keys: U64, checks: U64, values: Probabilities, truncated: Flags) -> Records:
+    """Answers as they are written."""
+    made = np.empty(len(keys), dtype=RECORD)
+    made["key"], made["check"], made["values"], made["truncated"] = keys, checks, values, truncated
+    return made
+
+
+def model_key(model: Model) -> str:
+    """What a model is known by: everything that could change its answers."""
+    return f"{key(model.name, model.fingerprint or '', *model.columns):016x}"
+
+
+class AnswerFile:
+    """A file to add answers to. When ``append`` returns they survive a kill."""
+
+    def __init__(self, path: str | Path, model: str) -> None:
+        self.path = Path(path)
+        self._header = json.dumps({"schema": SCHEMA, "model": model}).encode() + b"\n"
+        self._file: BinaryIO | None = None
+
+    def __enter__(self) -> AnswerFile:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        end = _whole(self.path, self._header) if self.path.exists() else 0
+        self._file = self.path.open("r+b" if end else "w+b")
+        self._file.truncate(end)
+        self._file.seek(end)
+        if not end:
+            self._write(self._header)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def begin(self) -> None:
+        """See to it that the file is there, with whatever it holds; one of another model is refused."""
+        with self:
+            pass
+
+    def append(self, answers: Records) -> None:
+        """Keep some answers."""
+        payload = answers.tobytes()
+        self._write(_HEAD.pack(len(answers), zlib.crc32(payload)) + payload)
+
+    def _write(self, content: bytes) -> None:
+        assert self._file is not None
+        try:
+            self._file.write(content)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise FileError(self.path, f"cannot be written: {error.strerror or error}") from error
+
+
+def kept_answers(path: str | Path, model: str) -> Iterator[Records]:
+    """The answers of a model in a file, append by append, up to the first that is not whole."""
+    path = Path(path)
+    if not path.exists():
+        return
+    header = json.dumps({"schema": SCHEMA, "model": model}).encode() + b"\n"
+    with path.open("rb") as file:
+        if _is_begun(path, file.readline(_MOST_LINE), header):
+            for answers, _ in _appends(file):
+                yield answers
+
+
+def cache_file(folder: Path, model: str) -> Path:
+    """A file of this process's own in the cache of a model."""
+    return folder / model / f"{secrets.token_hex(8)}{ENDING}"
+
+
+def cached_answers(folder: Path, model: str) -> Iterator[Records]:
+    """The answers of a model in a cache, those that other processes are writing just now among them."""
+    for path in sorted((folder / model).glob(f"*{ENDING}")):
+        try:
+            yield from kept_answers(path, model)
+        except (OSError, FileError) as error:
+            log.warning("%s is left aside: %s", path, error)
+
+
+def _whole(path: Path, header: bytes) -> int:
+    """Where the last whole append of a file ends, 0 when not even its first line is whole."""
+    with path.open("rb") as file:
+        if not _is_begun(path, file.readline(_MOST_LINE), header):
+            return 0
+        return max((end for _, end in _appends(file)), default=len(header))
+
+
+def _is_begun(path: Path, line: bytes, header: bytes) -> bool:
+    """Whether a file has its first line; one of another model is refused."""
+    if not line.endswith(b"\n"):
+        return False
+    if line != header:
+        raise FileError(
+            path.parent,
+            "holds an unfinished run of another model, or of a changed one; choose another -o, or add --fresh to "
+            "start over",
+        )
+    return True
+
+
+def _appends(file: BinaryIO) -> Iterator[tuple[Records, int]]:
+    """Each whole append, and where it ends."""
+    while len(head := file.read(_HEAD.size)) == _HEAD.size:
+        count, check = _HEAD.unpack(head)
+        payload = file.read(count * RECORD.itemsize)
+        if len(payload) < count * RECORD.itemsize or zlib.crc32(payload) != check:
+            return
+        yield np.frombuffer(payload, dtype=RECORD), file.tell()

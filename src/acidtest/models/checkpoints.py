@@ -1,0 +1,215 @@
+"""Checkpoints of the transformers library, from disk or the hub, opened without running anything of theirs."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from acidtest.core.errors import AcidtestError, some
+from acidtest.core.logs import log
+
+HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+
+WANTED = ("*.json", "*.txt", "*.model", "*.jinja", "model*.safetensors")
+"""What is fetched from the hub: never pickles, never code."""
+
+TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
+
+DECIDING = (
+    *TOKENIZER_FILES,
+    *("config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "merges.txt"),
+    *("sentence_bert_config.json", "model.safetensors.index.json"),
+)
+"""Files beside the weights that what a model answers depends on."""
+
+_CHUNK = 1 << 22
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder with a model's weights, configuration and tokenizer, and how to speak of it."""
+
+    spec: str
+    folder: Path
+
+    @property
+    def weights(self) -> tuple[Path, ...]:
+        """The safetensors files, in order of name."""
+        index = self.folder / "model.safetensors.index.json"
+        if index.is_file():
+            return tuple(self.folder / name for name in sorted(set(_read(index)["weight_map"].values())))
+        return tuple(path for path in [self.folder / "model.safetensors"] if path.is_file())
+
+    @property
+    def longest(self) -> int | None:
+        """How many tokens a sentence-transformers folder allows, where it says so."""
+        values = [_read(self.folder / name).get("max_seq_length") for name in ("sentence_bert_config.json",)]
+        return min((int(value) for value in values if value), default=None)
+
+    def digest(self, *settings: object) -> str:
+        """A hash of what decides the answers: weights, configuration, tokenizer, and these settings."""
+        found = hashlib.blake2b(digest_size=16)
+        files = {path for pattern in DECIDING for path in self.folder.glob(pattern)}
+        for path in (*sorted(files), *self.weights):
+            found.update(f"{path.name}\0{path.stat().st_size}\0".encode())
+            for chunk in _chunks(path):
+                found.update(chunk)
+        found.update(repr(settings).encode())
+        return found.hexdigest()
+
+
+def required(*names: str, extra: str = "hf") -> list[Any]:
+    """These modules, or an error that names the line to install them with."""
+    try:
+        return [importlib.import_module(name) for name in names]
+    except ModuleNotFoundError as error:
+        raise AcidtestError(
+            f"this kind of model needs {error.name}; install it with: pip install 'acidtest[{extra}]'"
+        ) from error
+
+
+def checkpoint(rest: str, *, kind: str = "hf") -> Checkpoint:
+    """The folder a spec means, fetched from the hub unless it lies on this machine."""
+    spec = f"{kind}:{rest}"
+    if not rest:
+        raise AcidtestError(f"{spec} names nothing; write {kind}:FOLDER or {kind}:NAME of a model on the hub")
+    path = Path(rest).expanduser()
+    if path.is_file():
+        raise AcidtestError(f"{spec} is a file; name the folder that holds config.json and model.safetensors")
+    if not path.is_dir() and (not HUB_NAME.fullmatch(rest) or rest.startswith(".")):
+        raise AcidtestError(f"{spec}: there is no folder {rest!r}")
+    found = Checkpoint(spec, path if path.is_dir() else _fetched(rest, spec))
+    _refuse_unfit(found)
+    return found
+
+
+def loaded_tokenizer(found: Checkpoint) -> Any:
+    """The checkpoint's own tokenizer."""
+    (transformers,) = required("transformers")
+    if not any(path for pattern in TOKENIZER_FILES for path in found.folder.glob(pattern)):
+        raise AcidtestError(
+            f"{found.spec} has no tokenizer ({', '.join(TOKENIZER_FILES)}); save the one it was trained with "
+            f"into {found.folder} with tokenizer.save_pretrained"
+        )
+    with _quiet(transformers):
+        try:
+            return transformers.AutoTokenizer.from_pretrained(
+                found.folder, local_files_only=True, trust_remote_code=False
+            )
+        except Exception as error:
+            raise _told(found, "its tokenizer cannot be opened", error) from error
+
+
+def loaded_classifier(found: Checkpoint, dtype: Any) -> Any:
+    """The checkpoint's sequence classifier in evaluation mode; a head it does not hold is refused, never drawn."""
+    (transformers,) = required("transformers", "torch")[:1]
+    with _quiet(transformers):
+        try:
+            model, told = transformers.AutoModelForSequenceClassification.from_pretrained(
+                found.folder,
+                dtype=dtype,
+                use_safetensors=True,
+                local_files_only=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+            )
+        except Exception as error:
+            raise _told(found, "it cannot be opened as a sequence classifier", error) from error
+    missing = sorted({*told["missing_keys"], *(str(key) for key in told["mismatched_keys"])})
+    if missing:
+        raise AcidtestError(
+            f"{found.spec} is not a sequence classifier: it has no weights for {some(missing, 3)}, and random "
+            f"ones would answer nothing; name a checkpoint that was fine-tuned on inference"
+        )
+    return model.eval()
+
+
+def _refuse_unfit(found: Checkpoint) -> None:
+    folder = found.folder
+    if not (folder / "config.json").is_file():
+        if (folder / "adapter_config.json").is_file():
+            raise AcidtestError(
+                f"{found.spec} is an adapter, not a whole model; merge it first: model.merge_and_unload(), "
+                f"then save_pretrained"
+            )
+        raise AcidtestError(f"{found.spec} has no config.json: it is not a checkpoint of transformers")
+    modules = _read(folder / "modules.json", [])
+    others = [str(module.get("type", "")).rpartition(".")[2] for module in modules if module.get("path")]
+    if others:
+        raise AcidtestError(
+            f"{found.spec} is a sentence-transformers folder of several parts ({some(others)}); "
+            f"only a plain cross-encoder, whose classifier is the model itself, gives labels"
+        )
+    if not found.weights:
+        raise AcidtestError(
+            f"{found.spec} has no model.safetensors. Pickled weights (pytorch_model.bin) are never opened, because "
+            f"they can run code; where you trust them, write them anew with "
+            f"AutoModelForSequenceClassification.from_pretrained(…).save_pretrained(FOLDER)"
+        )
+    absent = [path.name for path in found.weights if not path.is_file()]
+    if absent:
+        raise AcidtestError(f"{found.spec}: the index of its weights names {some(absent)}, which is not there")
+
+
+def _fetched(name: str, spec: str) -> Path:
+    (hub,) = required("huggingface_hub")
+    try:
+        return Path(hub.snapshot_download(name, allow_patterns=list(WANTED)))
+    except Exception as error:
+        log.debug("%s: %r", spec, error)
+        kind = type(error).__name__
+        if kind in ("RepositoryNotFoundError", "HFValidationError", "RevisionNotFoundError"):
+            what = "the hub has no model of that name, or it is private"
+        elif kind == "GatedRepoError":
+            what = "the hub lets only some people have it: ask for it on its page, then log in with: hf auth login"
+        else:
+            what = "it is not on this machine and the hub cannot be reached"
+        raise AcidtestError(
+            f"{spec}: there is no folder of that name, and {what} ({kind}); name a folder, or fetch it where there is "
+            f"a network with: hf download {name}"
+        ) from error
+
+
+def _told(found: Checkpoint, what: str, error: Exception) -> AcidtestError:
+    log.debug("%s: %r", found.spec, error)
+    text = " ".join(str(error).split())
+    if "trust_remote_code" in text:
+        return AcidtestError(f"{found.spec} needs code from its own repository, which is never run")
+    return AcidtestError(f"{found.spec}: {what}: {text[:300]}")
+
+
+@contextmanager
+def _quiet(transformers: Any) -> Iterator[None]:
+    """Without the library's progress bars and remarks: what matters of them is said by us."""
+    logging = transformers.utils.logging
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _read(path: Path, default: Any = None) -> Any:
+    if not path.is_file():
+        return {} if default is None else default
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, UnicodeDecodeError) as error:
+        raise AcidtestError(f"{path}: this is not JSON ({error})") from error
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk
