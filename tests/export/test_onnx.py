@@ -140,6 +140,7 @@ def test_whole_numbers_make_a_second_smaller_graph(bert: Path, tmp_path: Path) -
     assert logging.root.handlers == handlers
     model: Any = model_from_spec(f"onnx:{tmp_path / 'graph' / 'model.int8.onnx'}")
     assert not model.independent
+    assert model.pads
     assert "whole numbers" in model.notes[-1]
     assert np.allclose(answers(tmp_path / "graph" / "model.int8.onnx"), plain(bert), atol=0.2)
 

@@ -93,12 +93,14 @@ def exported(
     with replacing_folder(folder) as temporary:
         stage("writing the graph of %s", model)
         _write_graph(found, temporary)
-        card = {"schema": SCHEMA, "format": FORMAT, "max_length": found.longest}
+        card: dict[str, Any] = {"schema": SCHEMA, "format": FORMAT, "max_length": found.longest}
         write_json(temporary / CARD, card)
         stage("comparing it with the checkpoint on %d pairs", len(expected))
         plain = _opened(temporary / PLAIN, labels=labels, label_map=label_map)
         graphs = [_compared(temporary / PLAIN, plain.predict(*pairs), expected)]
         _refuse_unfaithful(model, graphs)
+        card["pads"] = plain.pads
+        write_json(temporary / CARD, card)
         if int8:
             stage("rounding its weights to whole numbers")
             _write_int8(temporary)

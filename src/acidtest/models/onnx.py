@@ -184,7 +184,9 @@ class OnnxModel:
         self._usage = dict.fromkeys(USAGE, 0.0)
         self._pads = False
         sample = self._logits(self.prepare(*map(list, zip(*SAMPLES, strict=True))))
-        self._pads = self._bears_padding(sample, CLOSE[anatomy.exact])
+        # Whole numbers blur what padding does; where the exporter has seen the graph without them, it knows.
+        told = None if anatomy.exact else card.get("pads")
+        self._pads = bool(told) if told is not None else self._bears_padding(sample, CLOSE[anatomy.exact])
         self._map = self._found_map(found, _names(found, card, config, outputs=sample.shape[1]), settings)
         self._usage = dict.fromkeys(USAGE, 0.0)
         self.resolution = self._map.resolution
@@ -224,6 +226,11 @@ class OnnxModel:
     def outputs(self) -> tuple[str, ...]:
         """The label that each output of the graph means."""
         return self._map.outputs
+
+    @property
+    def pads(self) -> bool:
+        """Whether pairs may be filled up to the length of longer ones beside them."""
+        return self._pads
 
     def _logits_of(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Floats:
         return self._logits(self.prepare(premises, hypotheses))

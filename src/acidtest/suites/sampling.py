@@ -26,7 +26,7 @@ def limited(suite: Suite, limit: int, seed: int) -> Suite:
     if limit >= frame.height:
         return suite
     if frame["base_id"].drop_nulls().is_duplicated().any():
-        return _cut(suite, _whole_pairs(frame, limit, seed))
+        return _cut(suite, _whole_pairs(suite, frame, limit, seed))
     strata = list(dict.fromkeys(["label", *(name for name in suite.card.strata if name in frame.columns)]))
     sizes = frame.group_by(strata).len("_quota")
     # Who gets the odd rows is drawn too: a sample smaller than the number of strata must not favour the first ones.
@@ -39,12 +39,18 @@ def limited(suite: Suite, limit: int, seed: int) -> Suite:
     return _cut(suite, keyed.filter(place <= pl.col("_quota")).drop("_draw", "_quota"))
 
 
-def _whole_pairs(frame: pl.DataFrame, limit: int, seed: int) -> pl.DataFrame:
-    """All rows of as many pairs as it takes, in a drawn order."""
-    sizes = frame.group_by("base_id").len("rows")
+def _whole_pairs(suite: Suite, frame: pl.DataFrame, limit: int, seed: int) -> pl.DataFrame:
+    """All rows of as many pairs as it takes, in a drawn order, in the proportions of the pairs' own labels."""
+    sizes = frame.group_by("base_id").agg(pl.len().alias("rows"), pl.col("label").first())
+    if suite.control is not None:
+        own = suite.control.frame.select(base_id="id", label="label").collect()
+        sizes = sizes.drop("label").join(own, on="base_id", how="left")
+    totals = sizes.group_by("label").agg(pl.col("rows").sum()).sort("label")
+    quotas = apportioned(limit, totals["rows"].to_numpy(), most=totals["rows"].to_numpy())
+    sizes = sizes.join(totals.select("label", quota=pl.Series(quotas)), on="label", nulls_equal=True)
     drawn = sizes.with_columns(_draw=pl.Series(Draws(seed, "limit").bits(digests(sizes["base_id"])))).sort("_draw")
-    before = pl.col("rows").cum_sum().shift(1, fill_value=0)
-    taken = drawn.filter(before < limit)["base_id"]
+    before = pl.col("rows").cum_sum().shift(1, fill_value=0).over("label")
+    taken = drawn.filter(before < pl.col("quota"))["base_id"]
     return frame.filter(pl.col("base_id").is_in(taken.implode(), nulls_equal=True))
 
 
