@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -129,9 +130,17 @@ def test_a_page_that_would_be_too_large_without_parses_takes_rows_evenly(toy: Si
     assert thinned.note.startswith("this page holds one row in 3, because with all 1,000 it would be too large")
 
 
+def test_of_very_many_rows_only_some_are_read(toy: SimpleNamespace) -> None:
+    run = toy.entry(many(toy, 1000)).run
+    thinned = examples({"m": run}, most_rows=300)
+    assert thinned.count == 250
+    assert thinned.note.startswith("this page holds one row in 4, because with all 1,000 it would be too large")
+    assert thinned.texts == examples({"m": replace(run, frame=run.predictions.gather_every(4))}).texts
+
+
 def test_the_note_on_what_is_left_out_stands_on_the_page(toy: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = toy.rows(premise_parse=[PENN] * 4)
-    monkeypatch.setattr(module.examples, "__kwdefaults__", {"most_bytes": 200})
+    monkeypatch.setattr(module.examples, "__kwdefaults__", {"most_bytes": 200, "most_rows": 100})
     text = page([toy.entry(frame)])
     assert "The parses are left out" in toy.section(text, "examples")
     assert toy.pieces(text, "parses") == []

@@ -67,7 +67,7 @@ def scored(run: Run, suite: str, *, two_way: bool = False, texts: bool = False) 
 
     Then neutral and contradiction are one label, and rows whose gold would accept both labels are left out.
     """
-    card, frame = run.header.suites[suite], run.rows(suite) if texts else _without_texts(run, suite)
+    card, frame = run.header.suites[suite], run.rows(suite) if texts else without_texts(run, suite)
     gold = masks(frame["label"].to_numpy())
     left_out = 0
     two_way = two_way or run.header.model.resolution == "two-way"
@@ -92,8 +92,9 @@ def scored(run: Run, suite: str, *, two_way: bool = False, texts: bool = False) 
     )
 
 
-def _without_texts(run: Run, suite: str) -> pl.DataFrame:
-    rows = run.lazy(suite).drop(*_TEXTS, strict=False)
+def without_texts(run: Run, suite: str, *conditions: pl.Expr) -> pl.DataFrame:
+    """The rows of a suite, or those that meet some conditions, with digests in place of ids and without texts."""
+    rows = run.lazy(suite).filter(*conditions).drop(*_TEXTS, strict=False)
     schema: dict[str, Any] = dict(rows.collect_schema())
     names = [name for name in _IDS if name in schema]
 

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.model import Counts, Model, Prepares
+from acidtest.core.model import Counts, Model, Prepares, model_options
 from acidtest.core.rows import Spool
 from acidtest.core.suite import Argument, Card, Suite
 from acidtest.engines.ray import Cluster, Recipe, require_ray
@@ -128,8 +128,10 @@ def ray_engine(model: object, asked: Model, spec: Spec, address: str | None) -> 
             f"--engine ray makes the model in every worker, from a spec such as python:mymodel:predict or hf:PATH; "
             f"{asked.name} was given as an object: write it into a module, or use the local engine"
         )
-    on_cpu = str((spec.options or {}).get("device", "auto")) == "cpu"
-    cluster = Cluster(address, gpus=isinstance(asked, Prepares) and not on_cpu)
+    options = spec.options or {}
+    # ONNX Runtime takes a GPU only where it is told to, other models wherever there is one.
+    wants = options.get("provider") == "cuda" if "provider" in model_options(model) else options.get("device") != "cpu"
+    cluster = Cluster(address, gpus=isinstance(asked, Prepares) and wants)
     return RayEngine(replace(spec, fingerprint=asked.fingerprint), cluster)
 
 

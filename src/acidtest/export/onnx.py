@@ -139,7 +139,7 @@ def _write_graph(found: Checkpoint, folder: Path) -> None:
     if hasattr(model, "set_attn_implementation"):
         # Written out in plain steps; ONNX Runtime is faster on them than on what torch makes of its fused one.
         model.set_attn_implementation("eager")
-    if model.config.pad_token_id is None:
+    if getattr(model.config, "pad_token_id", None) is None:
         model.config.pad_token_id = NO_PADDING
     names = [name for name in INPUTS if name != "token_type_ids" or name in tokenizer.model_input_names]
 

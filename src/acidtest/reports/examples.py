@@ -34,6 +34,9 @@ SAMPLED = 8
 BLOCK = 2048
 """Rows of a block: few enough to be unpacked in some milliseconds, enough to be packed well."""
 
+MOST_ROWS = 400_000
+"""How many rows are read; of more, every second, third and so on."""
+
 MOST_BYTES = 60_000_000
 """What texts and parses may take; beyond it parses are left out, then rows."""
 
@@ -49,28 +52,44 @@ class Examples:
     note: str = ""
 
 
-def examples(runs: Mapping[str, Run], *, most_bytes: int = MOST_BYTES) -> Examples:
+def examples(runs: Mapping[str, Run], *, most_bytes: int = MOST_BYTES, most_rows: int = MOST_ROWS) -> Examples:
     """The rows of all runs; a row that several models were asked stands once."""
-    rows = _rows(runs)
+    count = max((_height(run) for run in runs.values()), default=0)
+    first = max(1, -(-count // most_rows))
+    held = {name: _held(run, first) for name, run in runs.items()}
+    rows = _rows(runs, list(held.values()))
     texts, parses = rows.select(TEXTS), _parses(rows)
     size = _packed_size(texts)
     with_parses = size + _packed_size(parses)
+    second = max(1, -(-size // most_bytes))
     notes = []
-    if size > most_bytes:
-        step = -(-size // most_bytes)
-        notes.append(f"this page holds one row in {step:,}, because with all {rows.height:,} it would be too large")
-        rows, texts, parses = (frame.gather_every(step) for frame in (rows, texts, parses))
+    if first * second > 1:
+        whole = count if first > 1 else rows.height
+        notes.append(f"this page holds one row in {first * second:,}, because with all {whole:,} it would be too large")
+    if second > 1:
+        rows, texts, parses = (frame.gather_every(second) for frame in (rows, texts, parses))
     if parses.width and with_parses > most_bytes:
         notes.append(f"the parses are left out, because the page would be {with_parses / 1e6:,.0f} MB large with them")
         parses = pl.DataFrame()
     if notes:
         notes.append("the rows are whole in predictions.parquet, in the folder of each run")
-    index = _index(runs, rows, _parsed_suites(rows, parses))
+    index = _index(runs, held, rows, _parsed_suites(rows, parses))
     return Examples(rows.height, index, tuple(_blocks(texts)), tuple(_blocks(parses)), "; ".join(notes))
 
 
-def _rows(runs: Mapping[str, Run]) -> pl.DataFrame:
-    frames = [run.predictions for run in runs.values()]
+def _height(run: Run) -> int:
+    return int(run.collected(run.frame.lazy().select(pl.len())).item())
+
+
+def _held(run: Run, step: int) -> pl.DataFrame:
+    """The rows of a run, or every second, third and so on."""
+    if step == 1:
+        return run.predictions
+    chosen = pl.int_range(pl.len()) % step == 0
+    return run.collected(run.frame.lazy().filter(chosen), streaming=True)
+
+
+def _rows(runs: Mapping[str, Run], frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
     if len(frames) == 1:
         return frames[0]
     kept = [*_factors(runs), *_PARSES]
@@ -154,7 +173,7 @@ class _Arrays:
         return place
 
 
-def _index(runs: Mapping[str, Run], rows: pl.DataFrame, parsed: Sequence[str]) -> str:
+def _index(runs: Mapping[str, Run], held: Mapping[str, pl.DataFrame], rows: pl.DataFrame, parsed: Sequence[str]) -> str:
     """A line of JSON that says where each array lies, padded to a multiple of four bytes, then the arrays."""
     arrays = _Arrays()
     head = {
@@ -165,15 +184,14 @@ def _index(runs: Mapping[str, Run], rows: pl.DataFrame, parsed: Sequence[str]) -
         "suite": _coded(rows["suite"], arrays),
         "label": _coded(rows["label"], arrays),
         "factors": {name: _coded(rows[name], arrays) for name in _factors(runs) if name in rows},
-        "models": [_answers(name, run, rows, arrays) for name, run in runs.items()],
+        "models": [_answers(name, run, held[name], rows, arrays) for name, run in runs.items()],
     }
     line = _json(head).encode()
     return _packed(line + b" " * (-(len(line) + 1) % 4) + b"\n" + arrays.content)
 
 
-def _answers(name: str, run: Run, rows: pl.DataFrame, arrays: _Arrays) -> dict[str, Any]:
+def _answers(name: str, run: Run, own: pl.DataFrame, rows: pl.DataFrame, arrays: _Arrays) -> dict[str, Any]:
     """Probabilities are in thousandths, -1 for none; ``correct`` is 1, 0, or -1 where the model was not asked."""
-    own = run.predictions
     if rows is not own:
         once = own.select(*KEY, *ANSWER_COLUMNS).unique(KEY, keep="first")
         own = rows.select(KEY).join(once, on=KEY, how="left", maintain_order="left")

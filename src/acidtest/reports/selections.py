@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.analysis.metrics import Scored, with_texts
+from acidtest.analysis.metrics import Scored, with_texts, without_texts
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.run import Run
 
@@ -75,12 +75,13 @@ def mistakes(run: Run, suite: str, main: str | None, *, count: int = COUNT) -> M
 
     Without probabilities every mistake counts as equally sure, and the rows are a spread sample.
     """
-    wrong = run.rows(suite).filter(~pl.col("correct"))
+    wrong = without_texts(run, suite, ~pl.col("correct"))
     sure = confidence(wrong, run)
     factors = _factors(run, suite, main)
     chosen = spread(wrong, factors, sure, count=count)
     name = run.header.model.name
-    examples = (_example(row, factors, (_answer(row, name, run),)) for row in wrong[chosen].iter_rows(named=True))
+    shown = with_texts(wrong[chosen], run, suite)
+    examples = (_example(row, factors, (_answer(row, name, run),)) for row in shown.iter_rows(named=True))
     return Mistakes(wrong.height, run.header.model.probabilities, tuple(examples))
 
 
