@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from acidtest.analysis.resampling import bootstrap, generator, group_totals, spread, stratum_weights
+from acidtest.analysis.resampling import bootstrap, generator, group_totals, numbered, spread, stratum_weights
 
 
 def ratio(sums, sizes, axis=-1):
@@ -117,3 +117,20 @@ def test_weights_give_each_shared_stratum_the_same_part_of_both_sides():
     assert second.tolist() == pytest.approx([4 / 7 * 3, 3 / 7 * 3 / 2, 3 / 7 * 3 / 2, 0])
     assert first.mean() == pytest.approx(1)
     assert second[:3].mean() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.random.default_rng(0).integers(0, 50, 1000),
+        np.random.default_rng(0).integers(-5, 5, 100),
+        np.random.default_rng(0).integers(0, 10**9, 100),
+        np.array(["b", "a", "b"]),
+        np.array([], dtype=np.int64),
+    ],
+)
+def test_labels_are_numbered_as_sorting_would(labels: np.ndarray) -> None:
+    _, firsts, codes = np.unique(labels, return_index=True, return_inverse=True)
+    found = numbered(labels)
+    assert np.array_equal(found[0], firsts)
+    assert np.array_equal(found[1], codes)

@@ -103,7 +103,7 @@ def group_totals(
     if groups is None:
         firsts = codes = np.arange(values.size)
     else:
-        _, firsts, codes = np.unique(np.asarray(groups), return_index=True, return_inverse=True)
+        firsts, codes = numbered(groups)
     labels = np.zeros(values.size, dtype=np.intp) if strata is None else 1 + _codes(strata)
     mixed = np.bincount(codes, labels[firsts][codes] != labels, minlength=firsts.size) > 0
     return Totals(
@@ -223,8 +223,24 @@ def _pooled(labels: npt.ArrayLike) -> Codes:
     return _codes(np.where(lonely, -1, np.arange(counts.size))[codes])
 
 
+def numbered(labels: npt.ArrayLike) -> tuple[Codes, Codes]:
+    """Where each different label first stands, in ascending order of labels, and for each label its number there."""
+    values = np.asarray(labels)
+    most = 4 * values.size
+    if values.dtype.kind not in "iu" or not values.size or int(values.min()) < 0 or int(values.max()) > most:
+        _, firsts, codes = np.unique(values, return_index=True, return_inverse=True)
+        return firsts, codes
+    # Small whole numbers need no sorting, and of groups there may be millions.
+    there = np.zeros(int(values.max()) + 1, dtype=np.bool_)
+    there[values] = True
+    codes = (np.cumsum(there) - 1)[values]
+    firsts = np.empty(int(codes.max()) + 1, dtype=np.intp)
+    firsts[codes[::-1]] = np.arange(values.size)[::-1]
+    return firsts, codes
+
+
 def _codes(labels: npt.ArrayLike) -> Codes:
-    return np.unique(np.asarray(labels), return_inverse=True)[1]
+    return numbered(labels)[1]
 
 
 def _centred(values: Floats, strata: Codes) -> Floats:

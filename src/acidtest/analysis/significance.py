@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.special import bdtr, ndtr
 
 from acidtest.analysis.intervals import StratifiedRate, combined_reach
-from acidtest.analysis.resampling import Floats, Totals, binary, generator, group_totals, stratum_weights
+from acidtest.analysis.resampling import Floats, Totals, binary, generator, group_totals, numbered, stratum_weights
 from acidtest.core.errors import UnknownNameError
 
 # Counts of 8 bytes: 32 MB at a time.
@@ -51,7 +51,7 @@ def paired_test(
     get the permutation of whole groups.
     """
     values = _paired(first, second)
-    independent = groups is None or np.unique(np.asarray(groups)).size == values[0].size
+    independent = groups is None or numbered(groups)[0].size == values[0].size
     if independent and binary(values[0]) and binary(values[1]):
         return mcnemar(first, second)
     return paired_permutation(first, second, groups=groups, rng=generator(draws_seed), resamples=resamples)
@@ -250,7 +250,7 @@ def _parts(totals: Totals, ours: npt.NDArray[np.bool_]) -> list[_Part]:
 
 
 def _own_codes(groups: npt.ArrayLike | None, n: int) -> npt.NDArray[np.intp]:
-    return np.arange(n) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    return np.arange(n) if groups is None else numbered(groups)[1]
 
 
 def _paired(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[Floats, Floats]:
