@@ -140,6 +140,18 @@ def test_a_damaged_file_of_the_cache_costs_what_it_holds_and_no_more(tmp_path: P
     assert again.calls == 2
 
 
+def test_a_model_that_answers_with_labels_is_known_to_from_what_was_kept(tmp_path: Path) -> None:
+    class Labels(Counting):
+        def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:  # type: ignore[override]
+            return ["neutral"] * len(premises)
+
+    answered(model(Labels()), [suite("a", range(1, 9))], tmp_path / "journal")
+    again = model(Labels())
+    assert again.probabilities
+    answered(again, [suite("a", range(1, 9))], tmp_path / "journal")
+    assert not again.probabilities
+
+
 class Split(Counting):
     """A model that shares its work out, and cuts premises of more than five characters."""
 

@@ -26,8 +26,11 @@ from acidtest.core.model import Model, Probabilities
 SCHEMA = 2
 ENDING = ".answers"
 
-RECORD = np.dtype([("key", "<u8"), ("check", "<u8"), ("values", "<f4", (3,)), ("truncated", "u1")])
-"""One answer: two digests of what was asked, the probabilities, and whether it had to be cut."""
+RECORD = np.dtype([("key", "<u8"), ("check", "<u8"), ("values", "<f4", (3,)), ("flags", "u1")])
+"""One answer: two digests of what was asked, the probabilities, and ``TRUNCATED`` and ``HARD``."""
+
+TRUNCATED, HARD = 1, 2
+"""Whether the pair had to be cut, and whether the model answers with labels, not with probabilities."""
 
 Records = npt.NDArray[np.void]
 Flags = npt.NDArray[np.bool_]
@@ -36,10 +39,11 @@ _HEAD = struct.Struct("<II")
 _MOST_LINE = 1 << 12
 
 
-def records(keys: U64, checks: U64, values: Probabilities, truncated: Flags) -> Records:
+def records(keys: U64, checks: U64, values: Probabilities, truncated: Flags, *, hard: bool) -> Records:
     """Answers as they are written."""
     made = np.empty(len(keys), dtype=RECORD)
-    made["key"], made["check"], made["values"], made["truncated"] = keys, checks, values, truncated
+    made["key"], made["check"], made["values"] = keys, checks, values
+    made["flags"] = truncated * TRUNCATED + hard * HARD
     return made
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from acidtest.core.draws import U64
 from acidtest.core.model import Probabilities
-from acidtest.evaluation.answer_files import Records
+from acidtest.evaluation.answer_files import HARD, TRUNCATED, Records
 from acidtest.evaluation.plan import Plan
 
 Flags = npt.NDArray[np.bool_]
@@ -26,6 +26,8 @@ class AnswerTable:
         self._truncated = np.zeros(len(plan.keys), dtype=np.bool_)
         self._known = np.zeros(len(plan.keys), dtype=np.bool_)
         self._checks: U64 | None = None
+        self.hard = False
+        """Whether an earlier process was answered with labels, which a model may show only when it is asked."""
 
     @property
     def answered(self) -> int:
@@ -48,7 +50,9 @@ class AnswerTable:
         if self._checks is None:
             self._checks = np.zeros(len(self._plan.keys), dtype=np.uint64)
         self._checks[places[ours]] = kept["check"][ours]
-        self.put(kept["key"][ours], kept["values"][ours], kept["truncated"][ours] != 0)
+        flags = kept["flags"][ours]
+        self.hard |= bool((flags & HARD).any())
+        self.put(kept["key"][ours], kept["values"][ours], (flags & TRUNCATED) != 0)
 
     def open(self, keys: U64, checks: U64) -> Flags:
         """Which of some inputs have no answer yet; one that was kept for another input of the same key is none."""

@@ -91,6 +91,7 @@ def answers(
     table = AnswerTable(plan)
     for kept in memory.earlier() if memory else ():
         table.recall(kept)
+    model.probabilities &= not table.hard
     before, total = table.answered, len(plan.keys)
     if before:
         log.warning("%s of %s pairs were answered before; going on", f"{before:,}", f"{total:,}")
@@ -99,7 +100,8 @@ def answers(
         for batch, answered in (engine or here)(_open(model, plan, table), Asker(model)):
             if file:
                 began = time.perf_counter()
-                file.append(records(batch.keys, _checks(plan, batch), answered.values, answered.truncated))
+                hard = not model.probabilities
+                file.append(records(batch.keys, _checks(plan, batch), answered.values, answered.truncated, hard=hard))
                 spent.disk += time.perf_counter() - began
             table.put(batch.keys, answered.values, answered.truncated)
             spent.asked += len(batch.keys)
