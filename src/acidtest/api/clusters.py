@@ -109,9 +109,14 @@ class RayEngine:
     def __call__(self, batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, Answered]]:
         """Each batch with its answers, as soon as a worker has them."""
         for made in self.cluster.mapped(map(_part, batches), self.spec):
-            self._usage[made.worker] = made.told["usage"]
+            self._note(made.worker, made.told["usage"])
             asker.model.probabilities &= made.told["probabilities"]
             yield _batch(made.rows), _answered(made.rows)
+
+    def _note(self, worker: str, used: Mapping[str, float]) -> None:
+        """Take what a worker has used up so far; parts may come out of order, so the most it told counts."""
+        before = self._usage.get(worker, {})
+        self._usage[worker] = {name: max(value, before.get(name, 0)) for name, value in used.items()}
 
     def usage(self) -> Mapping[str, float]:
         """The sums over all workers that were heard of; what one used up that died since its last answer is lost."""

@@ -96,7 +96,8 @@ class Cluster:
         import ray.data
 
         for handler in logging.getLogger("ray.data").handlers:
-            if isinstance(handler, logging.StreamHandler):
+            # Others may have put handlers of theirs there, which are not ours to silence.
+            if isinstance(handler, logging.StreamHandler) and type(handler).__module__.startswith("ray."):
                 handler.setLevel(logging.CRITICAL)
         size, gpus = self._size()
         rows = ray.data.from_arrow_refs(blocks).map_batches(
