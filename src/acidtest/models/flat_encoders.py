@@ -1,8 +1,8 @@
 """Encoders like BERT over pairs laid end to end: no padding, and in the last layer only what the answer rests on.
 
-Everything but attention works on single tokens, so pairs of all lengths share one matrix; attention is computed for the
-pairs of one length at a time. The classifier reads the first token alone: the last layer asks, and feeds forward, for
-that one only. On a processor the matrices go through oneDNN in its own layout, with GELU computed on the way.
+Everything but attention works on single tokens, so pairs of all lengths share one matrix. The classifier reads the
+first token alone: the last layer asks, and feeds forward, for that one only. On a processor the matrices go through
+oneDNN in its own layout, with GELU computed on the way.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from acidtest.models.checkpoints import required
 from acidtest.models.packed_linears import Linear, can_pack, packed
-from acidtest.models.token_batches import runs
+from acidtest.models.pair_attention import on_device, pair_attention
 
 FAMILIES = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
 """Those whose layers are called alike in transformers and are computed here."""
@@ -64,39 +64,16 @@ class FlatEncoder:
             position_ids=on_device(positions, ids.device)[None],
         )[0]
         hidden = hidden if self._project is None else self._project(hidden)
-        spans = list(_spans(lengths))
+        attention = pair_attention(hidden, lengths, self._heads)
         for layer in self._layers:
-            hidden = self._forward(layer, hidden, self._attended(layer.projections(hidden), spans))
+            hidden = self._forward(layer, hidden, attention.of_all(layer.projections(hidden)))
         first = hidden[on_device(starts, ids.device)]
-        attended = self._attended_by_first(self._asked(first), self._keys_values(hidden), spans)
+        attended = attention.of_first(self._asked(first), self._keys_values(hidden))
         return self._head(self._forward(self._last, first, attended)[:, None])
 
     def _forward(self, layer: Layer, hidden: Any, attended: Any) -> Any:
         hidden = layer.context_norm(layer.context(attended).add_(hidden))
         return layer.norm(layer.down(layer.up(hidden)).add_(hidden))
-
-    def _attended(self, projected: Any, spans: list[tuple[int, int, int, int]]) -> Any:
-        """What every token gathers from the tokens of its pair, from queries, keys and values side by side."""
-        attention = self._torch.nn.functional.scaled_dot_product_attention
-        width = projected.shape[1] // 3
-        result = projected.new_empty(len(projected), width)
-        for start, stop, _, count in spans:
-            query, key, value = projected[start:stop].view(count, -1, 3, self._heads, width // self._heads).unbind(2)
-            found = attention(query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2))
-            result[start:stop].view(query.shape).copy_(found.transpose(1, 2))
-        return result
-
-    def _attended_by_first(self, query: Any, projected: Any, spans: list[tuple[int, int, int, int]]) -> Any:
-        """What the first token of every pair gathers."""
-        attention = self._torch.nn.functional.scaled_dot_product_attention
-        width = query.shape[1]
-        result = self._torch.empty_like(query)
-        for start, stop, row, count in spans:
-            key, value = projected[start:stop].view(count, -1, 2, self._heads, width // self._heads).unbind(2)
-            asked = query[row : row + count].view(count, 1, self._heads, -1).transpose(1, 2)
-            found = attention(asked, key.transpose(1, 2), value.transpose(1, 2))
-            result[row : row + count] = found.reshape(count, width)
-        return result
 
     def _layer(self, layer: Any, fused: bool) -> Layer:
         own, output = layer.attention.self, layer.attention.output
@@ -131,21 +108,3 @@ def flat_encoder(model: Any) -> FlatEncoder | None:
     config = model.config
     plain = config.model_type in FAMILIES and not getattr(config, "is_decoder", False)
     return FlatEncoder(model) if plain else None
-
-
-def on_device(values: npt.NDArray[Any], device: Any) -> Any:
-    """An array of whole numbers as a tensor there, by a copy that does not wait for what the device is doing."""
-    (torch,) = required("torch")
-    tensor = torch.from_numpy(values)
-    if device.type == "cuda":
-        tensor = tensor.pin_memory()
-    return tensor.to(device, non_blocking=True).long()
-
-
-def _spans(lengths: npt.NDArray[np.int64]) -> Any:
-    """For the pairs of each length: their first and last token, the first pair, and how many there are."""
-    token = row = 0
-    for length, count in runs(lengths):
-        yield token, token + length * count, row, count
-        token += length * count
-        row += count

@@ -16,9 +16,10 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import log, stage
 from acidtest.core.model import MODELS, Keep, Model, Probabilities
 from acidtest.models.checkpoints import Checkpoint, checkpoint, loaded_classifier, loaded_tokenizer, required
-from acidtest.models.flat_encoders import FlatEncoder, flat_encoder, on_device
+from acidtest.models.flat_encoders import FlatEncoder, flat_encoder
 from acidtest.models.label_maps import LabelMap, label_map_of
 from acidtest.models.packed_linears import pack_linears
+from acidtest.models.pair_attention import kernels_for_any_shape, on_device
 from acidtest.models.pair_tokens import SAMPLES, PairTokenizer, PairTokens
 from acidtest.models.token_batches import TokenBatch, flat_batches, padded_batches
 
@@ -124,7 +125,7 @@ class HuggingFaceModel:
         width = 2 * self._model.config.hidden_size
         result = np.empty((len(self.layers), len(tokens.rows), width), dtype=np.float32)
         ids, types = self._on_device(tokens)
-        with self._torch.inference_mode():
+        with self._torch.inference_mode(), kernels_for_any_shape(self._device):
             for batch in padded_batches(tokens.lengths, self._budget, mixed=self._pads):
                 inputs = self._padded(batch, tokens, ids, types)
                 states = self._model(**inputs, output_hidden_states=True)
@@ -150,7 +151,7 @@ class HuggingFaceModel:
         if len(tokens.rows):
             # A token of padding in the text itself takes no position in some models: theirs to decide.
             flat = self._flat is not None and not (tokens.ids == self._padding).any()
-            with self._torch.inference_mode():
+            with self._torch.inference_mode(), kernels_for_any_shape(self._device):
                 parts = list(self._flat_parts(tokens) if flat else self._padded_parts(tokens))
                 values = self._torch.cat([logits for _, logits in parts]).float().cpu().numpy()
             result[np.concatenate([tokens.rows[batch.start : batch.stop] for batch, _ in parts])] = values
