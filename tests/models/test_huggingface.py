@@ -18,6 +18,7 @@ import pytest
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
 from acidtest.core.model import Counts, Model, Prepares, Represents, model_from_spec
+from acidtest.models.chunks import chunked
 from acidtest.models.label_maps import probe_pairs
 from acidtest.models.pair_tokens import PairTokenizer
 from acidtest.models.token_batches import flat_batches, padded_batches
@@ -344,6 +345,20 @@ def test_words_beyond_what_is_remembered_are_asked_again(monkeypatch: pytest.Mon
     pieces = WordPieces(tokenizer.backend_tokenizer)
     for text in ("a man plays a guitar", "two dogs", "the shop is open today", "a man"):
         assert pieces.sentences([text])[0].tolist() == tokenizer(text, add_special_tokens=False)["input_ids"]
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_long_premises_are_parted_by_the_models_own_tokens(kind: str, tmp_path: Path) -> None:
+    model = opened(saved(tmp_path, kind), max_length=48)
+    texts = ["A man plays a guitar.", "", "unheard-of"]
+    own = transformers.AutoTokenizer.from_pretrained(tmp_path)(texts, add_special_tokens=False)["input_ids"]
+    assert list(model.token_counts(texts)) == list(map(len, own))
+    premise = "A man plays. " * 16
+    parted = chunked(model)
+    assert "48 tokens" in parted.notes[-1]
+    assert model.prepare([premise], ["A man plays."]).truncated.all()
+    assert not parted.prepare([premise], ["A man plays."]).truncated.any()
+    assert parted.usage()["chunks"] > 1
 
 
 def test_roberta_leaves_room_for_its_first_positions(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from acidtest.core.model import Probabilities
 from acidtest.export.comparisons import Comparison, UnfaithfulError, compared
 from acidtest.models.checkpoints import Checkpoint, checkpoint, loaded_classifier, loaded_tokenizer, required
 from acidtest.models.huggingface import NO_PADDING, hf
-from acidtest.models.onnx import CARD, GRAPHS, INPUTS, OnnxModel, Settings, graph_of
+from acidtest.models.onnx import CARD, INPUTS, OnnxModel, Settings
+from acidtest.models.onnx_graphs import GRAPHS, graph_of
 from acidtest.models.pair_tokens import SAMPLES
 
 PLAIN, INT8 = GRAPHS

@@ -243,10 +243,14 @@ class PreparingChunked(Chunked):
 
 
 def _split(texts: Sequence[str]) -> dict[str, list[tuple[int, int, str]]]:
-    """The sentences of each text: where they start and end, and what they are."""
+    """The sentences of each text: where they start and end, and what they are with the space before them.
+
+    Some tokenizers make tokens of that space.
+    """
     found: dict[str, list[tuple[int, int, str]]] = {text: [] for text in texts}
-    for number, start, end, sentence in sentences(pl.Series(texts, dtype=pl.String)).iter_rows():
-        found[texts[number]].append((start, end, sentence))
+    for number, start, end, _ in sentences(pl.Series(texts, dtype=pl.String)).iter_rows():
+        own = found[texts[number]]
+        own.append((start, end, texts[number][own[-1][1] if own else start : end]))
     return found
 
 

@@ -29,10 +29,6 @@ class FileTokenizer:
         """Tokens that are set around one sentence, or around and between two."""
         return int(self.backend_tokenizer.num_special_tokens_to_add(pair))
 
-    def counts(self, texts: Sequence[str]) -> list[int]:
-        """How many tokens each text has on its own."""
-        return [len(found) for found in self.backend_tokenizer.encode_batch(list(texts), add_special_tokens=False)]
-
     def __call__(
         self,
         first: str | list[str],

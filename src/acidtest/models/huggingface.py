@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +13,14 @@ import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import log, stage
-from acidtest.core.model import MODELS, Keep, Model, Probabilities
+from acidtest.core.model import MODELS, Model
 from acidtest.models.checkpoints import Checkpoint, checkpoint, loaded_classifier, loaded_tokenizer, required
 from acidtest.models.flat_encoders import FlatEncoder, flat_encoder
-from acidtest.models.label_maps import LabelMap, label_map_of
 from acidtest.models.packed_linears import pack_linears
 from acidtest.models.pair_attention import kernels_for_any_shape, on_device
-from acidtest.models.pair_tokens import SAMPLES, PairTokenizer, PairTokens
+from acidtest.models.pair_tokens import PairTokenizer, PairTokens
 from acidtest.models.token_batches import TokenBatch, flat_batches, padded_batches
+from acidtest.models.token_classifiers import Floats, TokenClassifier
 
 BATCH_SIZES = {"cuda": 8192}
 """Pairs the engine hands over at once, by kind of device; what a kill can cost."""
@@ -39,8 +38,6 @@ LONGEST = 1 << 20
 NO_PADDING = -1
 """No token: what a model without one for padding is told its padding is."""
 
-USAGE = ("pairs", "tokens", "padding", "truncated", "tokeniser_s", "device_s")
-
 CLOSE = {"float32": 1e-4, "bfloat16": 0.1, "float16": 0.02}
 """How far logits computed flat may lie from the library's own, in units of the largest of them or of 1."""
 
@@ -56,18 +53,11 @@ class Settings:
     label_map: str
 
 
-class HuggingFaceModel:
-    """A sequence classifier on a device: tokens in one thread, arithmetic in another."""
-
-    columns: tuple[str, ...] = ("premise", "hypothesis")
-    probabilities = True
-    may_abstain = False
-    keep: Keep = "always"
-    lengths = True
+class HuggingFaceModel(TokenClassifier):
+    """A sequence classifier of transformers on a device."""
 
     def __init__(self, found: Checkpoint, name: str, *, settings: Settings) -> None:
         (self._torch,) = required("torch")
-        self.name = name
         self._device = _device(self._torch, settings.device, found.spec)
         self._dtype = _dtype(self._torch, settings.dtype, self._device)
         # In reduced precision the same pair comes out differently in another batch.
@@ -76,8 +66,8 @@ class HuggingFaceModel:
         self._budget = TOKEN_BUDGETS.get(self._device.type, TOKEN_BUDGET)
         self._model = loaded_classifier(found, getattr(self._torch, self._dtype)).to(self._device)
         tokenizer = loaded_tokenizer(found)
-        self._longest = _longest(found, self._model, tokenizer=tokenizer, asked=settings.max_length)
-        self._tokenizer = PairTokenizer(tokenizer, self._longest)
+        longest = _longest(found, self._model, tokenizer=tokenizer, asked=settings.max_length)
+        super().__init__(name, PairTokenizer(tokenizer, longest))
         self._padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
         self._words = self._model.get_input_embeddings().num_embeddings
         config = self._model.config
@@ -85,39 +75,20 @@ class HuggingFaceModel:
             # Decoders read the last token that is not this one, and refuse several pairs at once without it.
             config.pad_token_id = NO_PADDING
         self.layers = ("embeddings", *(f"layer {number + 1}" for number in range(config.num_hidden_layers)))
-        self._usage = dict.fromkeys(USAGE, 0.0)
         self._flat = self._checked(flat_encoder(self._model))
-        self._map = self._found_map(found.spec, settings)
-        self._usage = dict.fromkeys(USAGE, 0.0)
-        self.resolution = self._map.resolution
-        self.notes = (*self._map.notes, f"pairs are cut to {self._longest} tokens, the end of the premise first")
-        self.fingerprint: str | None = found.digest(self._map.outputs, self._dtype, self._longest)
-
-    def predict(self, *columns: Sequence[str]) -> Probabilities:
-        """float32[n, 3] for premises and hypotheses."""
-        return self.infer(self.prepare(*columns))
+        names = [str(config.id2label[number]) for number in range(config.num_labels)]
+        self._find_labels(names, owner=found.spec, labels=settings.labels, renamed=settings.label_map)
+        self.fingerprint: str | None = found.digest(self._map.outputs, self._dtype, longest)
 
     def prepare(self, *columns: Sequence[str]) -> PairTokens:
-        """The pairs as tokens, in order of length."""
-        start = time.perf_counter()
-        premises, hypotheses = columns
-        tokens = self._tokenizer.tokens(premises, hypotheses)
+        """The pairs as tokens, in order of length; none that the weights do not know."""
+        tokens = super().prepare(*columns)
         if len(tokens.ids) and int(tokens.ids.max()) >= self._words:
             raise AcidtestError(
                 f"{self.name}: its tokenizer gives token {int(tokens.ids.max())}, but its weights know only "
                 f"{self._words}; they do not belong together"
             )
-        self._usage["truncated"] += int(tokens.truncated.sum())
-        self._usage["tokeniser_s"] += time.perf_counter() - start
         return tokens
-
-    def infer(self, prepared: PairTokens) -> Probabilities:
-        """Probabilities in the pairs' own order."""
-        return self._map.probabilities(self._logits(prepared))
-
-    def usage(self) -> Mapping[str, float]:
-        """Pairs, tokens, tokens of padding, pairs cut, and seconds in the tokeniser and on the device so far."""
-        return dict(self._usage)
 
     def representations(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
         """For every layer, the greatest value over a pair's tokens joined with the first token's."""
@@ -141,25 +112,17 @@ class HuggingFaceModel:
             tokens = layer.masked_fill(~inputs["attention_mask"].bool()[..., None], -self._torch.inf)
         return self._torch.cat([tokens.amax(dim=1), layer[:, 0]], dim=1)
 
-    def _logits_of(self, premises: Sequence[str], hypotheses: Sequence[str]) -> npt.NDArray[np.float32]:
-        return self._logits(self.prepare(premises, hypotheses))
-
-    def _logits(self, tokens: PairTokens) -> npt.NDArray[np.float32]:
-        """float32[n, outputs] in the pairs' own order."""
-        start = time.perf_counter()
+    def _computed(self, tokens: PairTokens) -> tuple[Floats, int]:
         result = np.empty((len(tokens.rows), self._model.config.num_labels), dtype=np.float32)
-        if len(tokens.rows):
-            # A token of padding in the text itself takes no position in some models: theirs to decide.
-            flat = self._flat is not None and not (tokens.ids == self._padding).any()
-            with self._torch.inference_mode(), kernels_for_any_shape(self._device):
-                parts = list(self._flat_parts(tokens) if flat else self._padded_parts(tokens))
-                values = self._torch.cat([logits for _, logits in parts]).float().cpu().numpy()
-            result[np.concatenate([tokens.rows[batch.start : batch.stop] for batch, _ in parts])] = values
-            self._usage["padding"] += 0 if flat else sum(batch.padded for batch, _ in parts) - len(tokens.ids)
-        self._usage["pairs"] += len(tokens.rows)
-        self._usage["tokens"] += len(tokens.ids)
-        self._usage["device_s"] += time.perf_counter() - start
-        return result
+        if not len(tokens.rows):
+            return result, 0
+        # A token of padding in the text itself takes no position in some models: theirs to decide.
+        flat = self._flat is not None and not (tokens.ids == self._padding).any()
+        with self._torch.inference_mode(), kernels_for_any_shape(self._device):
+            parts = list(self._flat_parts(tokens) if flat else self._padded_parts(tokens))
+            values = self._torch.cat([logits for _, logits in parts]).float().cpu().numpy()
+        result[np.concatenate([tokens.rows[batch.start : batch.stop] for batch, _ in parts])] = values
+        return result, 0 if flat else sum(batch.padded for batch, _ in parts) - len(tokens.ids)
 
     def _flat_parts(self, tokens: PairTokens) -> Iterator[tuple[TokenBatch, Any]]:
         encoder = self._flat
@@ -237,7 +200,7 @@ class HuggingFaceModel:
         others in its batch are longer is never given padding.
         """
         self._flat, self._pads = None, False
-        tokens = self.prepare(*map(list, zip(*SAMPLES, strict=True)))
+        tokens = self._sample()
         own = self._logits(tokens)
         self._pads = True
         self._pads = self._model.config.pad_token_id != NO_PADDING and self._agrees(tokens, own)
@@ -254,14 +217,6 @@ class HuggingFaceModel:
             return True
         far = float(np.abs(self._logits(tokens) - own).max())
         return far <= CLOSE[self._dtype] * max(1.0, float(np.abs(own).max()))
-
-    def _found_map(self, spec: str, settings: Settings) -> LabelMap:
-        config = self._model.config
-        names = [str(config.id2label[number]) for number in range(config.num_labels)]
-        found = label_map_of(names, self._logits_of, owner=spec, labels=settings.labels, renamed=settings.label_map)
-        if found.doubt:
-            log.warning("%s: %s", spec, found.doubt)
-        return found
 
 
 @MODELS.add("hf")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -13,17 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError, some
-from acidtest.core.files import chunks, read_json
-from acidtest.core.logs import log, stage
-from acidtest.core.model import MODELS, Keep, Model, Probabilities
+from acidtest.core.logs import stage
+from acidtest.core.model import MODELS, Model
 from acidtest.models.checkpoints import required
 from acidtest.models.file_tokenizers import FileTokenizer
-from acidtest.models.label_maps import LabelMap, label_map_of
-from acidtest.models.pair_tokens import SAMPLES, PairTokenizer, PairTokens
+from acidtest.models.onnx_graphs import Graph, anatomy_of, graph_of
+from acidtest.models.pair_tokens import PairTokenizer, PairTokens
 from acidtest.models.token_batches import TokenBatch, padded_batches
-
-GRAPHS = ("model.onnx", "model.int8.onnx")
-"""What a folder's graph is called; the first that is there is meant."""
+from acidtest.models.token_classifiers import Floats, TokenClassifier
 
 CARD = "acidtest.json"
 """What the exporter says of a graph: the labels of its outputs and how many tokens it reads."""
@@ -42,18 +37,11 @@ LONGEST = 512
 LATE_POSITIONS = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "longformer"})
 """Families that number positions from after the padding token on."""
 
-REDUCED = frozenset({"DynamicQuantizeLinear", "QuantizeLinear", "MatMulInteger", "QLinearMatMul", "MatMulNBits"})
-"""Steps of a graph that computes in whole numbers."""
-
 CLOSE = {True: 1e-3, False: 0.1}
 """How far padding may move logits, in units of the largest or of 1: of graphs in float32, and of others."""
 
 LEAST = 1e-12
 """Probabilities below are taken for this one where a logarithm is needed."""
-
-USAGE = ("pairs", "tokens", "padding", "truncated", "tokeniser_s", "device_s")
-
-Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -67,60 +55,12 @@ class Settings:
     label_map: str
 
 
-@dataclass(frozen=True)
-class Graph:
-    """An ONNX file, and the folder that holds its tokenizer and configuration."""
+class OnnxModel(TokenClassifier):
+    """A graph in ONNX Runtime."""
 
-    spec: str
-    path: Path
-    folder: Path
-
-    @property
-    def name(self) -> str:
-        """How it is called in results: after its folder, and its file where that is not the usual one."""
-        own = "" if self.path.name == GRAPHS[0] else f"/{self.path.name}"
-        return f"onnx:{self.folder.resolve().name}{own}"
-
-    def described(self, file: str) -> dict[str, Any]:
-        """The object in a JSON file of the folder; empty where there is no such file."""
-        path = self.folder / file
-        found = read_json(path) if path.is_file() else {}
-        if not isinstance(found, dict):
-            raise AcidtestError(f"{path}: this is no JSON object; save the file anew from the model")
-        return found
-
-    def digest(self, files: Sequence[Path], *settings: object) -> str:
-        """A hash of what decides the answers: these files, the tokenizer, and these settings."""
-        found = hashlib.blake2b(digest_size=16)
-        for path in (*files, self.folder / "tokenizer.json"):
-            found.update(f"{path.stat().st_size}\0".encode())
-            for chunk in chunks(path):
-                found.update(chunk)
-        found.update(repr(settings).encode())
-        return found.hexdigest()
-
-
-@dataclass(frozen=True)
-class Anatomy:
-    """What a graph is seen to be made of before it is run: files, the steps it takes, and the last of them."""
-
-    files: tuple[Path, ...]
-    exact: bool
-    last: str
-
-
-class OnnxModel:
-    """A graph in ONNX Runtime: tokens in one thread, arithmetic in others."""
-
-    columns: tuple[str, ...] = ("premise", "hypothesis")
-    probabilities = True
-    may_abstain = False
-    keep: Keep = "always"
-    lengths = True
     batch_size = BATCH_SIZE
 
     def __init__(self, found: Graph, settings: Settings) -> None:
-        self.name = found.name
         anatomy = anatomy_of(found)
         # Whole numbers are scaled to the largest value of a batch: the same pair comes out differently in another.
         self.independent = anatomy.exact
@@ -130,76 +70,34 @@ class OnnxModel:
         self._inputs = _inputs(found, self._runtime)
         self._output = _output(found, self._runtime)
         config, card = found.described("config.json"), found.described(CARD)
-        self._files = FileTokenizer(_tokenizer_file(found), tuple(self._inputs))
-        self.limit: int | None = _longest(found, config, card=card, asked=settings.max_length)
-        self._tokenizer = PairTokenizer(self._files, self.limit)
-        self._padding = max(int(config.get("pad_token_id") or self._files.padding or 0), 0)
-        self._usage = dict.fromkeys(USAGE, 0.0)
+        tokenizer = FileTokenizer(_tokenizer_file(found), tuple(self._inputs))
+        longest = _longest(found, config, card=card, asked=settings.max_length)
+        super().__init__(found.name, PairTokenizer(tokenizer, longest))
+        self._padding = max(int(config.get("pad_token_id") or tokenizer.padding or 0), 0)
         self._pads = False
-        sample = self._logits(self.prepare(*map(list, zip(*SAMPLES, strict=True))))
+        sample = self._logits(self._sample())
         # Whole numbers blur what padding does; where the exporter has seen the graph without them, it knows.
         told = None if anatomy.exact else card.get("pads")
         self._pads = bool(told) if told is not None else self._bears_padding(sample, CLOSE[anatomy.exact])
-        self._map = self._found_map(found, _names(found, card, config, outputs=sample.shape[1]), settings)
-        self._usage = dict.fromkeys(USAGE, 0.0)
-        self.resolution = self._map.resolution
-        self.notes = (*self._map.notes, f"pairs are cut to {self.limit} tokens, the end of the premise first")
+        names = _names(found, card, config, outputs=sample.shape[1])
+        self._find_labels(names, owner=found.spec, labels=settings.labels, renamed=settings.label_map)
         if not anatomy.exact:
             self.notes += ("its weights are whole numbers: probabilities depend a little on what else is in a batch",)
         self.fingerprint: str | None = found.digest(
             anatomy.files, self._map.outputs, self.limit, self._padding, self._pads
         )
 
-    def predict(self, *columns: Sequence[str]) -> Probabilities:
-        """float32[n, 3] for premises and hypotheses."""
-        return self.infer(self.prepare(*columns))
-
-    def prepare(self, *columns: Sequence[str]) -> PairTokens:
-        """The pairs as tokens, in order of length."""
-        start = time.perf_counter()
-        premises, hypotheses = columns
-        tokens = self._tokenizer.tokens(premises, hypotheses)
-        self._usage["truncated"] += int(tokens.truncated.sum())
-        self._usage["tokeniser_s"] += time.perf_counter() - start
-        return tokens
-
-    def infer(self, prepared: PairTokens) -> Probabilities:
-        """Probabilities in the pairs' own order."""
-        return self._map.probabilities(self._logits(prepared))
-
-    def usage(self) -> Mapping[str, float]:
-        """Pairs, tokens, tokens of padding, pairs cut, and seconds in the tokeniser and in the graph so far."""
-        return dict(self._usage)
-
-    def token_counts(self, texts: Sequence[str]) -> Sequence[int]:
-        """How many tokens each text has on its own."""
-        return self._files.counts(texts)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The label that each output of the graph means."""
-        return self._map.outputs
-
     @property
     def pads(self) -> bool:
         """Whether pairs may be filled up to the length of longer ones beside them."""
         return self._pads
 
-    def _logits_of(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Floats:
-        return self._logits(self.prepare(premises, hypotheses))
-
-    def _logits(self, tokens: PairTokens) -> Floats:
-        """float32[n, outputs] in the pairs' own order."""
-        start = time.perf_counter()
+    def _computed(self, tokens: PairTokens) -> tuple[Floats, int]:
         parts = list(self._parts(tokens))
         result = np.empty((len(tokens.rows), parts[0][1].shape[1] if parts else 3), dtype=np.float32)
         for batch, values in parts:
             result[tokens.rows[batch.start : batch.stop]] = values
-        self._usage["padding"] += sum(batch.padded for batch, _ in parts) - len(tokens.ids)
-        self._usage["pairs"] += len(tokens.rows)
-        self._usage["tokens"] += len(tokens.ids)
-        self._usage["device_s"] += time.perf_counter() - start
-        return _unsquashed(result, self._last)
+        return _unsquashed(result, self._last), sum(batch.padded for batch, _ in parts) - len(tokens.ids)
 
     def _parts(self, tokens: PairTokens) -> Iterator[tuple[TokenBatch, Floats]]:
         for batch in padded_batches(tokens.lengths, self._budget, mixed=self._pads):
@@ -244,17 +142,9 @@ class OnnxModel:
         if "attention_mask" not in self._inputs:
             return False
         self._pads = True
-        beside = self._logits(self.prepare(*map(list, zip(*SAMPLES, strict=True))))
+        beside = self._logits(self._sample())
         far = np.abs(beside - alone)
         return not np.isfinite(alone).all() or bool(far.max() <= close * max(1.0, float(np.abs(alone).max())))
-
-    def _found_map(self, graph: Graph, names: Sequence[str], settings: Settings) -> LabelMap:
-        found = label_map_of(
-            names, self._logits_of, owner=graph.spec, labels=settings.labels, renamed=settings.label_map
-        )
-        if found.doubt:
-            log.warning("%s: %s", graph.spec, found.doubt)
-        return found
 
 
 @MODELS.add("onnx")
@@ -276,84 +166,6 @@ def onnx(
     found = graph_of(rest)
     stage("loading %s", found.name)
     return OnnxModel(found, Settings(threads, provider, max_length, labels, label_map))
-
-
-def graph_of(rest: str) -> Graph:
-    """The graph a spec means, once it is known to be there."""
-    spec = f"onnx:{rest}"
-    if not rest:
-        raise AcidtestError(f"{spec} names nothing; write onnx:FOLDER or onnx:FILE.onnx")
-    path = Path(rest).expanduser()
-    if path.is_dir():
-        there = [path / name for name in GRAPHS if (path / name).is_file()]
-        if not there:
-            others = sorted(file.name for file in path.glob("*.onnx"))
-            then = (
-                f"; name one of its files: {some(others)}" if others else "; acidtest export onnx writes such folders"
-            )
-            raise AcidtestError(f"{spec} has no {' or '.join(GRAPHS)}{then}")
-        path = there[0]
-    elif not path.is_file():
-        raise AcidtestError(f"{spec}: there is no file or folder {rest!r}")
-    elif path.suffix != ".onnx":
-        raise AcidtestError(f"{spec} is no file ending in .onnx; name one, or the folder that holds model.onnx")
-    folder = path.parent
-    # On the hub, graphs lie in a folder of their own below the tokenizer's.
-    if folder.resolve().name == "onnx" and not (folder / "tokenizer.json").is_file():
-        folder = folder.resolve().parent
-    return Graph(spec, path, folder)
-
-
-def anatomy_of(found: Graph) -> Anatomy:
-    """What the graph is made of; one that would read a file outside its own folder is refused."""
-    (library,) = required("onnx", extra="onnx")
-    try:
-        model = library.load(str(found.path), load_external_data=False)
-    except Exception as error:
-        raise AcidtestError(f"{found.spec}: {found.path.name} is no ONNX file, or a broken one ({error})") from error
-    graphs = list(_graphs(model.graph, model.functions))
-    tensors = [tensor for graph in graphs for tensor in _tensors(graph)]
-    files = dict.fromkeys(path for tensor in tensors for path in _external(found, library, tensor))
-    kinds = {node.op_type for graph in graphs for node in graph.node}
-    halves = {library.TensorProto.FLOAT16, library.TensorProto.BFLOAT16}
-    exact = not kinds & REDUCED and not any(tensor.data_type in halves for tensor in tensors)
-    outputs = [output.name for output in model.graph.output]
-    wanted = "logits" if "logits" in outputs else outputs[0] if outputs else ""
-    last = next((node.op_type for node in model.graph.node if wanted in node.output), "")
-    return Anatomy((found.path, *files), exact, last)
-
-
-def _graphs(graph: Any, functions: Sequence[Any] = ()) -> Iterator[Any]:
-    """A graph, the functions beside it, and those inside their nodes."""
-    for own in (graph, *functions):
-        yield own
-        for node in own.node:
-            for attribute in node.attribute:
-                for inner in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
-                    yield from _graphs(inner)
-
-
-def _tensors(graph: Any) -> Iterator[Any]:
-    yield from getattr(graph, "initializer", ())
-    for sparse in getattr(graph, "sparse_initializer", ()):
-        yield from (sparse.values, sparse.indices)
-    for node in graph.node:
-        for attribute in node.attribute:
-            yield from (*([attribute.t] if attribute.HasField("t") else []), *attribute.tensors)
-
-
-def _external(found: Graph, library: Any, tensor: Any) -> Iterator[Path]:
-    """The file beside the graph that holds the numbers of a tensor, where one does."""
-    if tensor.data_location != library.TensorProto.EXTERNAL:
-        return
-    location = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
-    home = found.path.parent
-    path = home / location
-    if not path.resolve().is_relative_to(home.resolve()):
-        raise AcidtestError(f"{found.spec} asks for weights from outside its folder ({location!r}), which is not done")
-    if not path.is_file():
-        raise AcidtestError(f"{found.spec} keeps weights in {location!r}, which is not there; copy it beside the graph")
-    yield path
 
 
 def _runtime(found: Graph, settings: Settings) -> Any:

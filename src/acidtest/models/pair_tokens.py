@@ -67,7 +67,7 @@ class PairTokenizer:
 
     def __init__(self, tokenizer: Any, longest: int) -> None:
         self._tokenizer = tokenizer
-        self._longest = longest
+        self.longest = longest
         self._typed = "token_type_ids" in tokenizer.model_input_names
         self._rust = _own_copy(tokenizer)
         self._frame = None
@@ -101,10 +101,17 @@ class PairTokenizer:
         truncated = (kept_first < sizes[first]) | (kept_second < sizes[second])
         return PairTokens(ids, types if self._typed else None, lengths, rows, truncated)
 
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens each text has on its own."""
+        if self._frame is None:
+            return list(map(len, self._tokenizer(list(texts), add_special_tokens=False)["input_ids"]))
+        _, starts = self._sentences(list(texts))
+        return [int(size) for size in np.diff(starts)]
+
     def _whole_pairs(self, premises: Sequence[str], hypotheses: Sequence[str]) -> PairTokens:
         plain = self._tokenizer(list(premises), list(hypotheses), return_attention_mask=False)
         ids, types = plain["input_ids"], plain.get("token_type_ids")
-        truncated = np.fromiter((len(row) > self._longest for row in ids), np.bool_, len(ids))
+        truncated = np.fromiter((len(row) > self.longest for row in ids), np.bool_, len(ids))
         for row in np.flatnonzero(truncated).tolist():
             cut = self._cut_pair(premises[row], hypotheses[row])
             ids[row] = cut["input_ids"]
@@ -122,7 +129,7 @@ class PairTokenizer:
         strategy: Literal["only_first", "longest_first"] = "only_first"
         if len(self._tokenizer(hypothesis, add_special_tokens=False)["input_ids"]) >= self._room:
             strategy = "longest_first"
-        return self._tokenizer(premise, hypothesis, truncation=strategy, max_length=self._longest)
+        return self._tokenizer(premise, hypothesis, truncation=strategy, max_length=self.longest)
 
     def _found_frame(self, sample: Any) -> Frame | None:
         """The frame of the first sample, if pairs made with it are the tokenizer's own."""
