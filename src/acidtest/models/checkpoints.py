@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import re
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from acidtest.core.errors import AcidtestError, some
+from acidtest.core.extras import required
 from acidtest.core.logs import log
 
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -63,16 +63,6 @@ class Checkpoint:
                 found.update(chunk)
         found.update(repr(settings).encode())
         return found.hexdigest()
-
-
-def required(*names: str, extra: str = "hf") -> list[Any]:
-    """These modules, or an error that names the line to install them with."""
-    try:
-        return [importlib.import_module(name) for name in names]
-    except ModuleNotFoundError as error:
-        raise AcidtestError(
-            f"this kind of model needs {error.name}; install it with: pip install 'acidtest[{extra}]'"
-        ) from error
 
 
 def checkpoint(rest: str, *, kind: str = "hf") -> Checkpoint:

@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError
+from acidtest.core.extras import required
 from acidtest.core.logs import log
 from acidtest.core.model import MODELS, Keep, Model, Probabilities, Resolution
 from acidtest.models.connections import Manners, Surroundings
 from acidtest.models.prompts import COLUMNS, Arrangement, Prompt, orders, prompt_called
 from acidtest.models.replies import Reading, Reply, label_in, shares_in
-from acidtest.models.servers import BadRequestError, RefusedError, Server, require_httpx
+from acidtest.models.servers import BadRequestError, RefusedError, Server
 
 Api = Literal["chat", "completions"]
 Answers = Literal["auto", "logprobs", "text"]
@@ -64,7 +65,7 @@ def endpoint(
     seconds for a request, ``price_in`` and ``price_out`` money for a million tokens; a ``temperature`` below 0 is left
     to the server. ``key_env`` names the environment variable that holds the key.
     """
-    require_httpx()
+    required("httpx", extra="endpoint", work="an endpoint: model")
     named, address = _parts(rest)
     for option, value, least in (
         ("concurrency", concurrency, 1),

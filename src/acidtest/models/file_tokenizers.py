@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from acidtest.core.errors import AcidtestError
-from acidtest.models.checkpoints import required
+from acidtest.core.extras import required
 
 
 class FileTokenizer:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from acidtest.models.checkpoints import required
+from acidtest.core.extras import required
 from acidtest.models.packed_linears import Linear, can_pack, packed
 from acidtest.models.pair_attention import on_device, pair_attention
 

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError
+from acidtest.core.extras import required
 from acidtest.core.logs import log, stage
 from acidtest.core.model import MODELS, Model
-from acidtest.models.checkpoints import Checkpoint, checkpoint, loaded_classifier, loaded_tokenizer, required
+from acidtest.models.checkpoints import Checkpoint, checkpoint, loaded_classifier, loaded_tokenizer
 from acidtest.models.flat_encoders import FlatEncoder, flat_encoder
 from acidtest.models.packed_linears import pack_linears
 from acidtest.models.pair_attention import kernels_for_any_shape, on_device

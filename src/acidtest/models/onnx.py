@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError, some
+from acidtest.core.extras import required
 from acidtest.core.logs import stage
 from acidtest.core.model import MODELS, Model
-from acidtest.models.checkpoints import required
 from acidtest.models.file_tokenizers import FileTokenizer
 from acidtest.models.onnx_graphs import Graph, anatomy_of, graph_of
 from acidtest.models.pair_tokens import PairTokenizer, PairTokens

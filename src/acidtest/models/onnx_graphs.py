@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from acidtest.core.errors import AcidtestError, some
+from acidtest.core.extras import required
 from acidtest.core.files import chunks, read_json
-from acidtest.models.checkpoints import required
 
 GRAPHS = ("model.onnx", "model.int8.onnx")
 """What a folder's graph is called; the first that is there is meant."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from acidtest.models.checkpoints import required
+from acidtest.core.extras import required
 
 Linear = Callable[[Any], Any]
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from acidtest.models.checkpoints import required
+from acidtest.core.extras import required
 from acidtest.models.token_batches import runs
 
 Ints = npt.NDArray[np.int64]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import email.utils
-import importlib
 import json
 import os
 import re
@@ -88,14 +87,6 @@ class Traffic:
             self.uncounted += 1
         self.prompt_tokens += reply.prompt_tokens or 0
         self.completion_tokens += reply.completion_tokens or 0
-
-
-def require_httpx() -> None:
-    """Raise when the library that speaks HTTP is not installed."""
-    try:
-        importlib.import_module("httpx")
-    except ImportError as error:
-        raise AcidtestError("endpoint: models need httpx; install it with: pip install 'acidtest[endpoint]'") from error
 
 
 def address(text: str) -> SplitResult:
