@@ -45,15 +45,17 @@ def suites_page() -> str:
     for name, generator in api.suites().items():
         lines += [f"## `{name}`", "", f"{generator.summary}.", ""]
         lines += [" ".join(inspect.cleandoc(generator.make.__doc__ or "").split()), ""]
-        made_of = generator.source if generator.source == "templates" else f"the {generator.source} of a corpus"
+        made_of = {"templates": "templates", "published": "the published file"}.get(generator.source)
+        made_of = made_of or f"the {generator.source} of a corpus"
         lines += [f"{generator.rows:,} pairs from {made_of}. {generator.citation}", ""]
         if generator.options:
             lines += ["| option | values | default |", "|---|---|---|"]
             for option in generator.options.values():
-                values = ", ".join(option.choices) or type(option.default).__name__
-                lines.append(f"| `--{option.name.replace('_', '-')}` | {values} | {option.default} |")
+                several = "names, separated by commas" if isinstance(option.default, tuple) else ""
+                values = ", ".join(option.choices) or several or type(option.default).__name__
+                lines.append(f"| `--{option.name.replace('_', '-')}` | {values} | {option.shown} |")
             lines.append("")
-        lines += _examples(name)
+        lines += _examples(name) if generator.source != "published" else []
     return "\n".join(lines).rstrip() + "\n"
 
 

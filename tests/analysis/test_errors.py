@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.analysis.controls import AgainstControl
+from acidtest.analysis.controls import AgainstControl, pairing
 from acidtest.analysis.errors import ErrorKind, Errors, confusion, corrected, errors
 from acidtest.analysis.metrics import scored
 from acidtest.analysis.results import suite_results
@@ -50,7 +50,12 @@ def changed(after: list[str], before: list[str], groups: list[int] | None = None
     """The errors of a suite each of whose rows was made from the row of the control at the same place."""
     bases = [f"s#control-{number}" for number in range(len(before))]
     both = run(frame("s", after, bases, groups), frame("s#control", before, groups=groups))
-    return errors(scored(both, "s"), scored(both, "s#control"))
+    return compared(both)
+
+
+def compared(both: Run) -> Errors:
+    rows, control = scored(both, "s"), scored(both, "s#control")
+    return errors(rows, control, pairing(rows, control))
 
 
 PAIRS = ["EE"] * 4 + ["EN"] * 3 + ["EC", "NN", "NN", "NE", "NC", "CC", "CE", "CE", "C-"]
@@ -148,7 +153,7 @@ def test_identical_answers_show_no_difference() -> None:
 def test_an_untouched_pair_counts_once_however_many_were_made_of_it() -> None:
     bases = ["s#control-0", "s#control-0", "s#control-1", "s#control-1"]
     both = run(frame("s", ["EN", "EN", "EE", "EC"], bases, [0, 0, 1, 1]), frame("s#control", ["EN", "EE"]))
-    found = errors(scored(both, "s"), scored(both, "s#control"))
+    found = compared(both)
     assert (found.n, found.control_n, found.kinds["E-N"].control_count) == (3, 1, 1)
 
 

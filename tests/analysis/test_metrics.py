@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +13,6 @@ from acidtest.analysis.metrics import (
     accuracy,
     breakdown,
     breakdowns,
-    collapse_differs,
     group_consistency,
     metrics,
     scored,
@@ -19,7 +20,6 @@ from acidtest.analysis.metrics import (
 )
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
-from acidtest.core.verdicts import Collapse
 
 #        gold, group, template, kind, probabilities of entailment, neutral, contradiction
 ROWS = [
@@ -102,7 +102,7 @@ def test_spread_is_the_standard_deviation_over_a_factor() -> None:
 
 def test_verdicts_that_depend_on_the_collapse_are_counted() -> None:
     # Row 3 turns right; row 5 (0.2 + 0.5) stays right, row 6 (0.7) too.
-    assert collapse_differs(rows(), Collapse("argmax")) == 1
+    assert rows().collapse_differs == 1
 
 
 def test_a_two_way_model_is_not_scored_where_both_its_labels_are_accepted() -> None:
@@ -119,3 +119,23 @@ def test_no_rows_are_no_number() -> None:
     assert not accuracy(found).known
     assert accuracy(found).note == "no rows"
     assert breakdown(found, ["kind"]) == {}
+
+
+def test_values_are_numbered_as_they_first_appear_and_null_is_one() -> None:
+    found = rows().coded("kind", "template")
+    assert found.values.rows() == [("a", "t1"), ("b", "t1"), ("a", "t2"), (None, "t2"), ("b", "t3")]
+    assert found.codes.tolist() == [0, 1, 2, 3, 4, 4]
+
+
+def test_strata_are_numbered_in_order_of_their_values() -> None:
+    made = run()
+    card = replace(made.header.suites["s"], strata=("kind", "absent"))
+    found = scored(Run(replace(made.header, suites={"s": card}), made.frame), "s").strata
+    # Null comes first, as it does in sorting.
+    assert found.tolist() == [1, 2, 1, 0, 2, 2]
+
+
+def test_without_a_column_of_groups_all_rows_are_one() -> None:
+    made = run()
+    found = accuracy(scored(Run(made.header, made.predictions.drop("group")), "s"))
+    assert (found.groups, found.note) == (1, "one group only: no interval")

@@ -1,4 +1,4 @@
-"""The published agreement and human performance of Glockner et al. (2018), one by one against the paper's text."""
+"""The published agreement of Glockner et al. (2018) and Joshi et al. (2020), one by one against the papers' texts."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from acidtest.analysis import category_agreement
 from acidtest.analysis.agreement import PUBLISHED
 from acidtest.analysis.published import published_scores
 
-PAPER = Path(__file__).parents[3] / "shared" / "papers" / "glockner2018_breaking_nli.md"
+PAPERS = Path(__file__).parents[3] / "shared" / "papers"
 CORPORA = ("SNLI test", "Breaking NLI")
 
 Numbers = dict[tuple[str, str, str], float]
@@ -19,14 +20,18 @@ Numbers = dict[tuple[str, str, str], float]
 
 @pytest.fixture(scope="module")
 def paper() -> str:
-    if not PAPER.is_file():
-        pytest.skip("the paper's text (../shared/papers) is not on this machine")
-    return PAPER.read_text(encoding="utf-8")
+    return text_of("glockner2018_breaking_nli.md")
 
 
-def ours() -> Numbers:
+def text_of(name: str) -> str:
+    if not (PAPERS / name).is_file():
+        pytest.skip("the papers' texts (../shared/papers) are not on this machine")
+    return (PAPERS / name).read_text(encoding="utf-8")
+
+
+def ours(suite: str = PUBLISHED) -> Numbers:
     found: Numbers = {}
-    for score in published_scores(PUBLISHED):
+    for score in published_scores(suite):
         key = (score.by["corpus"], score.by["statistic"], score.by.get("label", ""))
         assert key not in found
         found[key] = score.value
@@ -73,3 +78,16 @@ def test_counts_add_up() -> None:
     for corpus in CORPORA:
         counts = [ours()[corpus, "pairs", label] for label in ("contradiction", "entailment", "neutral")]
         assert sum(counts) == ours()[corpus, "pairs", ""]
+
+
+def test_agreement_on_categories_is_that_of_taxinli() -> None:
+    text = " ".join(text_of("joshi2020_taxinli.md").split())
+    assert "overlapping subset of 600 examples" in text
+    assert "the average inference accuracy (86.7%) is high" in text
+    assert "average Fleiss’ $\\kappa$ (**0.226**) and the IOU metric (**0.241**)" in text
+    assert ours(category_agreement.PUBLISHED) == {
+        ("TaxiNLI", "pairs", ""): 600,
+        ("TaxiNLI", "mean kappa", ""): 0.226,
+        ("TaxiNLI", "IOU", ""): 0.241,
+        ("TaxiNLI", "inference accuracy", ""): 0.867,
+    }

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from acidtest.analysis.resampling import bootstrap, generator, group_totals, numbered, spread, stratum_weights
+from acidtest.analysis import resampling
+from acidtest.analysis.resampling import bootstrap, generator, group_totals, numbered, spread, stratum_weights, taken
 
 
 def ratio(sums, sizes, axis=-1):
@@ -130,7 +131,36 @@ def test_weights_give_each_shared_stratum_the_same_part_of_both_sides():
     ],
 )
 def test_labels_are_numbered_as_sorting_would(labels: np.ndarray) -> None:
-    _, firsts, codes = np.unique(labels, return_index=True, return_inverse=True)
-    found = numbered(labels)
-    assert np.array_equal(found[0], firsts)
-    assert np.array_equal(found[1], codes)
+    assert np.array_equal(numbered(labels), np.unique(labels, return_inverse=True)[1])
+
+
+def test_flags_are_summed_as_numbers_are():
+    flags, groups = np.array([True, False, True, True]), [1, 0, 1, 2]
+    totals = group_totals(flags, groups)
+    assert totals.sums.tolist() == group_totals(flags.astype(float), groups).sums.tolist() == [0, 2, 1]
+    assert totals.sums.dtype == totals.sizes.dtype == np.int32
+
+
+@pytest.mark.parametrize("values", ["flags", "fractions"])
+def test_what_is_looked_at_in_blocks_is_what_is_looked_at_whole(values: str, monkeypatch: pytest.MonkeyPatch):
+    rng = generator(3)
+    column = rng.random(1000) < 0.7 if values == "flags" else rng.random(1000).round(1)
+    groups, strata = rng.integers(10**12, 10**12 + 300, 1000), np.array(list("abc"))[rng.integers(0, 3, 1000)]
+    strata[groups % 4 > 0] = "d"
+
+    def found():
+        totals = group_totals(column, groups, strata=strata)
+        interval = bootstrap(totals.sums, totals.sizes, strata=totals.strata, rng=generator(0), resamples=200)
+        return totals, numbered(groups), spread(totals), interval
+
+    totals, codes, strayed, interval = found()
+    monkeypatch.setattr(resampling, "_BLOCK", 7)
+    again, codes_again, strayed_again, interval_again = found()
+    for name in ("sums", "sizes", "strata"):
+        assert np.array_equal(getattr(again, name), getattr(totals, name))
+    assert np.array_equal(codes_again, codes)
+    # Only the order of additions differs.
+    for name in ("variance", "resampled", "degrees", "acceleration"):
+        assert getattr(strayed_again, name) == pytest.approx(getattr(strayed, name), rel=1e-9)
+    assert (interval_again.low, interval_again.high) == pytest.approx((interval.low, interval.high), rel=1e-9)
+    assert np.array_equal(taken(column, codes), column[codes])

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from acidtest.analysis import resampling
 from acidtest.analysis.intervals import rate, unpaired_difference
 from acidtest.analysis.shares import Counted, share_difference, share_test
 
@@ -144,3 +145,14 @@ def test_the_interval_covers_where_the_two_shares_hang_closely_together():
         found = difference(Counted(after, before & kind), Counted(before, before & kind))
         covered += found.low <= truth <= found.high
     assert covered >= 278  # Binomial(300, 0.95): 0.02 quantile 277.
+
+
+def test_groups_looked_at_in_blocks_give_the_same(monkeypatch: pytest.MonkeyPatch):
+    rng = np.random.default_rng(0)
+    first, second = (Counted(wrong, wrong & (rng.random(400) < 0.6)) for wrong in rng.random((2, 400)) < 0.5)
+    groups = rng.integers(0, 150, 400)
+    change, test = difference(first, second, groups), share_test(first, second, groups=groups)
+    monkeypatch.setattr(resampling, "_BLOCK", 16)
+    again = difference(first, second, groups)
+    assert (again.value, again.low, again.high) == pytest.approx((change.value, change.low, change.high), rel=1e-12)
+    assert share_test(first, second, groups=groups).p == test.p

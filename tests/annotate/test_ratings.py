@@ -79,6 +79,90 @@ def test_a_row_for_each_label_is_read_by_item(tmp_path: Path) -> None:
     assert len(set(found.groups.tolist())) == 3
 
 
+def test_who_said_what_is_kept_where_the_file_tells(tmp_path: Path) -> None:
+    found = read_ratings(file(tmp_path, "id,annotator,label,gold\nq,ann,e,entailment\nq,ben,n,\np,ann,,c\n"))
+    assert found.said is not None
+    assert found.said.select("row", "annotator", "label").rows() == [(0, "ann", E), (0, "ben", N), (1, "ann", None)]
+    assert (found.reference_from, found.categories) == ("gold", ())
+    columns = read_ratings(file(tmp_path, "rater_1,rater_2\nx,y\n,y\n"))
+    assert columns.said is not None
+    assert columns.said.select("row", "annotator", "label").rows() == [
+        (0, "rater_1", "x"),
+        (0, "rater_2", "y"),
+        (1, "rater_2", "y"),
+    ]
+    assert columns.reference is None
+    assert read_ratings(file(tmp_path, "label1,label2\nx,y\n")).said is None
+
+
+def test_categories_are_lists_or_columns_and_mean_the_same(tmp_path: Path) -> None:
+    lists = "item,annotator,categories\np,ann,negation|world\np,ben,\nq,ann,odd\n"
+    columns = "item,annotator,negation_logic,world_knowledge,odd\np,ann,1,1.0,0\np,ben,0,0,0\nq,ann,0,,true\n"
+    for text in (lists, columns):
+        found = read_ratings(file(tmp_path, text))
+        assert found.labels == ()
+        assert found.counts.shape == (2, 0)
+        assert found.categories == ("negation", "world", "odd")
+        assert found.said is not None
+        assert found.said["categories"].to_list() == [["negation", "world"], [], ["odd"]]
+        assert found.said["row"].to_list() == [0, 0, 1]
+    assert "|categories:categories|" in read_ratings(file(tmp_path, lists)).signature
+
+
+def test_labels_and_categories_may_stand_beside_each_other(tmp_path: Path) -> None:
+    rows = [
+        {"id": "p", "worker": "a", "annotated_label": "entailment", "label": "neutral", "categories": ["x", "y"]},
+        {"id": "p", "worker": "b", "annotated_label": "neutral", "label": "neutral", "categories": None},
+    ]
+    found = read_ratings(file(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "both.jsonl"))
+    assert (found.labels, found.counts.tolist(), found.gold_from) == ((E, N), [[1, 1]], "label")
+    assert found.said is not None
+    assert found.said["categories"].to_list() == [["x", "y"], None]
+    assert found.corpus == ""
+
+
+def test_columns_of_categories_may_be_named(tmp_path: Path) -> None:
+    text = "item,annotator,sure,ok\np,a,1,1\np,b,0,1\n"
+    assert read_ratings(file(tmp_path, text)).categories == ("sure", "ok")
+    found = read_ratings(file(tmp_path, text), categories=["ok"])
+    assert found.categories == ("ok",)
+    path = file(tmp_path, "item,annotator,kinds\np,a,x|y\np,b,none\n")
+    assert read_ratings(path, categories=["kinds"]).categories == ("x", "y")
+
+
+def test_control_items_and_excluded_people_are_left_out(tmp_path: Path) -> None:
+    text = (
+        "item,annotator,label,Seconds,role,failed,excluded\np,a,x,3,item,,\np,b,y,5,item,,\np,c,y,1,item,,yes\n"
+        "k,a,x,2,control,no,\nk,c,y,2,control,yes,yes\n"
+    )
+    found = read_ratings(file(tmp_path, text))
+    assert (found.labels, found.counts.tolist()) == (("x", "y"), [[1, 1]])
+    assert found.attendance is not None
+    assert (found.attendance.excluded, found.attendance.left_out) == (("c",), 3)
+    assert found.attendance.seconds is not None
+    assert found.attendance.seconds.total == 8
+    path = file(tmp_path, text.replace(",5,", ",long,"))
+    with pytest.raises(FileError, match=r":3: seconds 'long' is no length of time"):
+        read_ratings(path)
+
+
+def test_zeros_and_ones_of_the_items_beside_labels_are_no_categories(tmp_path: Path) -> None:
+    text = "item,annotator,label,easy,test\np,a,x,1,0\np,b,y,1,0\nq,a,x,0,{}\nq,b,x,0,0\n"
+    assert read_ratings(file(tmp_path, text.format(0))).categories == ()
+    assert read_ratings(file(tmp_path, text.format(1))).categories == ("easy", "test")
+
+
+def test_the_file_of_taxinli_has_one_label_a_row(tmp_path: Path) -> None:
+    header = "prem\thyp\tlabel\tannotated_label\tlexical_linguistic\ttaxonomic_knowledge\tpairID\n"
+    rows = "A\tB\tneutral\tneutral\t0\t1\t1n\nA\tC\tneutral\t-\t0\t0\t2n\n"
+    found = read_ratings(file(tmp_path, header + rows, "taxinli.tsv"))
+    assert (found.corpus, found.counts.tolist(), found.categories) == ("TaxiNLI", [[1], [0]], ())
+    assert found.said is not None
+    assert found.said.select("annotator", "label").rows() == [(None, N), (None, None)]
+    assert found.reference is not None
+    assert found.reference.to_list() == [N, N]
+
+
 def test_columns_may_be_named(tmp_path: Path) -> None:
     path = file(tmp_path, "Ann,Ben,Cy,truth\nA,A,B,A\nB,B,B,-1\n")
     found = read_ratings(path, labels=["ann", "Ben", "Cy"], gold="truth")
@@ -131,15 +215,15 @@ def test_a_label_that_nobody_knows_is_told_with_its_line(tmp_path: Path) -> None
             "premise,label\nA,x\n",
             {},
             ": none of the columns (premise, label) is known to hold labels of several people (annotator_labels; "
-            "label1, label2 …; or item, annotator and label); name a column for each person with "
+            "label1, label2 …; or item, annotator and label or categories); name a column for each person with "
             "--labels COLUMN,COLUMN",
         ),
         (
             "item,annotator,ok\np,a,yes\n",
             {},
             ": none of the columns (item, annotator, ok) is known to hold labels of several people (annotator_labels; "
-            "label1, label2 …; or item, annotator and label); name a column for each person with --labels "
-            "COLUMN,COLUMN, or, if they hold answers, the questionnaire with --questionnaire",
+            "label1, label2 …; or item, annotator and label or categories); name a column for each person with "
+            "--labels COLUMN,COLUMN, or, if they hold answers, the questionnaire with --questionnaire",
         ),
         (
             "premise,mine\nA,x\n",
@@ -158,6 +242,21 @@ def test_a_label_that_nobody_knows_is_told_with_its_line(tmp_path: Path) -> None
             ":4: annotator 'a' labels item 'p' a second time; keep one row",
         ),
         ("item,annotator,label\np,,x\n", {}, ":2: column 'annotator' is empty; fill it in or remove the row"),
+        (
+            "item,annotator,x,y\np,a,1,1\np,b,0,2\n",
+            {"categories": ["x", "y"]},
+            ":3: column 'y' (--categories) holds '2'; write 1 where it is marked and 0 where not",
+        ),
+        (
+            "premise,x,y\nA,1,1\n",
+            {"categories": ["x", "y"]},
+            ": categories (--categories) need a row for each person and item, with columns item and annotator",
+        ),
+        (
+            "item,annotator,categories\np,a,\np,b,-\n",
+            {},
+            ": nobody marked a category: there are none in categories; name others with --categories",
+        ),
         (
             "item,annotator,label,gold\np,a,x,x\np,b,x,y\n",
             {},
@@ -256,3 +355,42 @@ def test_mistakes_about_judgements_are_told() -> None:
     all_bad = pl.DataFrame(ANSWERS | {"ungrammatical": ["yes"] * 9})
     with pytest.raises(AcidtestError, match="all 3 items are discarded; no labels are left"):
         judged_ratings(judgements(asked, checked_answers(all_bad, asked)))
+
+
+CATEGORIES = {
+    "item": ["p", "p", "q", "q", "r", "r"],
+    "annotator": ["a", "b"] * 3,
+    "same_topic": ["yes", "no", "no", "no", "yes", "yes"],
+    "same_subject": [None, None, None, None, "no", "no"],
+}
+
+
+def neutral(**columns: list[object]) -> pl.DataFrame:
+    same = {"same_subject": ["no", None, None, None, "no", "no"]}
+    return pl.DataFrame({**CATEGORIES, **same, **columns})
+
+
+def test_a_questionnaire_may_give_categories_alone() -> None:
+    asked = questionnaire("taxonomy-neutral")
+    judged = judgements(asked, checked_answers(neutral(), asked))
+    found = judged_ratings(judged)
+    assert (found.labels, found.counts.shape) == ((), (3, 0))
+    assert found.categories[0] == "lexical"
+    assert found.categories[-3:] == ("same_topic", "same_subject", "same_object")
+    assert found.said is not None
+    assert found.said["categories"].to_list() == [["same_topic"], [], [], [], ["same_topic"], ["same_topic"]]
+    # With the three features it is not what the paper measured.
+    assert found.corpus == ""
+    with pytest.raises(AcidtestError, match="--gold x: questionnaire 'taxonomy-neutral' gives no labels"):
+        judged_ratings(judgements(asked, checked_answers(neutral(x=["n"] * 6), asked)), gold="x")
+
+
+def test_gold_that_came_along_is_for_inference_accuracy_only() -> None:
+    asked = questionnaire("breaking-nli")
+    frame = pl.DataFrame(ANSWERS).rename({"expected": "gold"})
+    found = judged_ratings(judgements(asked, checked_answers(frame, asked)))
+    assert (found.gold_from, found.reference_from) == ("majority", "gold")
+    assert found.reference is not None
+    assert found.reference.to_list() == [C, E]
+    other = frame.with_columns(gold=pl.lit("good"))
+    assert judged_ratings(judgements(asked, checked_answers(other, asked))).reference is None

@@ -105,7 +105,8 @@ def test_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
         (("none.csv",), "none.csv: there is no such file; check the path"),
         (
             ("labels.csv", "-o", "x.csv"),
-            "-o takes what a questionnaire makes of answers; name one with --questionnaire",
+            "-o takes what a questionnaire makes of answers; name one with --questionnaire, or end -o in .html for a "
+            "page, or in .png or .svg for a chart",
         ),
         (
             ("answers.csv", "--questionnaire", "breaking-nli", "--labels", "a,b"),
@@ -116,6 +117,10 @@ def test_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
             "answers.csv: holds the answers; choose another -o",
         ),
         (
+            ("answers.csv", "--questionnaire", "breaking-nli", "--categories", "a,b"),
+            "--categories names columns of categories, but with --questionnaire the file holds answers",
+        ),
+        (
             ("answers.csv", "--questionnaire", "braking"),
             "no questionnaire called 'braking'; did you mean 'breaking-nli'? (a file's name ends in .toml)",
         ),
@@ -123,6 +128,83 @@ def test_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
         _, err = said(capsys, *words, status=2)
         assert err == f"acidtest: {told}\n"
     assert Path("answers.csv").read_text(encoding="utf-8") == ANSWERS
+
+
+MARKS = """item,annotator,annotated_label,label,negation_logic,world_knowledge,causal_reasoning
+p,ann,neutral,neutral,1,0,0
+p,ben,neutral,neutral,1,1,0
+q,ann,entailment,neutral,0,0,0
+q,ben,neutral,neutral,0,0,0
+r,ann,entailment,entailment,0,1,0
+r,ben,entailment,entailment,0,1,1
+"""
+
+
+def test_categories_are_told_with_iou_and_inference_accuracy(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("marks.csv").write_text(MARKS, encoding="utf-8")
+    out, _ = said(capsys, "marks.csv")
+    table = out[out.index("  category") : out.index("observed agreement")]
+    assert [line.split()[0] for line in table.splitlines()] == ["category", "negation", "causal", "world", "mean"]
+    # Rows p and r: {negation} of {negation, world}, {world} of {world, causal}; on q nobody marked anything.
+    assert "IOU                 0.500 (" in out
+    assert "1 row on which nobody marked anything (0/0)" in out
+    # Ann is right in two of three rows, Ben in all.
+    assert "inference accuracy  83.3 % (" in out
+    found = json.loads(said(capsys, "marks.csv", "--json")[0])
+    assert found["categories"]["iou"]["value"] == 0.5
+    assert found["inference_accuracy"]["people"]["ann"]["value"] == pytest.approx(2 / 3)
+    # Negation: 2, 0, 0 marks of two people each.
+    assert found["categories"]["categories"]["negation"]["kappa"]["value"] == 1
+    assert found["categories"]["categories"]["world"]["cohen"]["value"] == pytest.approx((2 / 3 - 4 / 9) / (5 / 9))
+
+
+def test_the_ending_of_the_output_says_what_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("marks.csv").write_text(MARKS, encoding="utf-8")
+    out, _ = said(capsys, "marks.csv", "-o", "page.html")
+    assert out.endswith("page: page.html\n")
+    assert "figure 2 of Joshi et al." in Path("page.html").read_text(encoding="utf-8")
+    out, _ = said(capsys, "labels.csv", "-o", "chart.svg", "--json")
+    assert json.loads(out)["chart"] == "chart.svg"
+    assert Path("chart.svg").read_text(encoding="utf-8").startswith("<svg")
+    out, _ = said(capsys, "answers.csv", "--questionnaire", "breaking-nli", "-o", "page.html")
+    assert "asked with breaking-nli" in Path("page.html").read_text(encoding="utf-8").lower()
+
+
+def test_answers_to_the_taxonomy_are_agreed_on(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"item": item, "annotator": who, "gold": "entailment", "inference": label, "outside_knowledge": "no"}
+        | {"approach": ["reading"], "connectives": [mark], "wording": ["lexical"], "seconds": 10 + number}
+        | ({"role": "control", "failed": who == "cy", "excluded": None} if item == "k" else {"role": "item"})
+        for number, (item, who, label, mark) in enumerate(
+            [
+                ("p", "ann", "entailment", "negation"),
+                ("p", "ben", "entailment", "none"),
+                ("q", "ann", "neutral", "none"),
+                ("q", "ben", "entailment", "none"),
+                ("k", "ann", "entailment", "none"),
+            ]
+        )
+    ]
+    rows.append({**rows[0], "annotator": "cy", "excluded": "failed a control"})
+    Path("taxonomy.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = json.loads(said(capsys, "taxonomy.jsonl", "--questionnaire", "taxonomy", "--json")[0])
+    assert found["corpus"] == "TaxiNLI"
+    assert len(found["categories"]["categories"]) == 15
+    # {lexical, negation} and {lexical}; {lexical} and {lexical}.
+    assert found["categories"]["iou"]["value"] == 0.75
+    # Ann one of two, Ben both; Cy and the control item are left out.
+    assert found["inference_accuracy"]["average"]["value"] == 0.75
+    assert found["attendance"]["excluded"] == ["cy"]
+    assert found["attendance"]["left_out"] == 2
+    assert found["attendance"]["seconds"]["median"] == 11.5
+    assert found["attendance"]["controls"] == {"ann": {"asked": 1, "failed": 0}}
+
+
+def test_the_published_file_of_taxinli_has_inference_accuracy(capsys: pytest.CaptureFixture[str], shared: Path) -> None:
+    out, _ = said(capsys, str(shared / "taxinli" / "taxinli10k.tsv"))
+    assert out.startswith("taxinli10k.tsv  10,071 rows, one label each: nothing to agree on\n")
+    # facts/errata: the annotators' own inference agrees with gold in 91.9 % of the file.
+    assert "inference accuracy  91.9 % (91.3–92.4); 39 rows without an answer counted wrong; published 86.7 %" in out
 
 
 def test_a_questionnaire_of_ones_own_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,6 +227,14 @@ def test_the_quarter_of_breaking_nli_is_printed_as_the_page_has_it(
     out, _ = said(capsys, "breaking_nli_quarter.jsonl")
     shown = "\n".join(line.rstrip() for line in out.splitlines())
     assert shown in DOCS.read_text(encoding="utf-8")
+
+
+def test_the_categories_on_the_page_are_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    page = DOCS.read_text(encoding="utf-8")
+    written, printed = page.split("$ cat marks.tsv\n")[1].split("```")[0].split("$ acidtest agreement marks.tsv\n")
+    Path("marks.tsv").write_text(written, encoding="utf-8")
+    out, _ = said(capsys, "marks.tsv")
+    assert "\n".join(line.rstrip() for line in out.splitlines()) == printed.rstrip()
 
 
 def test_the_questionnaire_on_the_page_is_a_questionnaire() -> None:

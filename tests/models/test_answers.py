@@ -180,3 +180,32 @@ def test_predictions_as_the_scripts_of_hans_write_them_are_read(tmp_path: Path) 
     model = AnswersModel(tmp_path / "bert_preds.txt")
     model.check([Suite(completed(rows, "hans").lazy(), Card("hans"))])
     assert model.resolution == "two-way"
+
+
+def test_pairs_tell_rows_apart_whose_id_stands_twice(tmp_path: Path) -> None:
+    lines = ["pairID\tsentence1\tsentence2\tprediction"]
+    lines += ["7\tA cat eats.\tA cat naps.\tneutral", "7\tA man runs.\tA man moves.\tentailment"]
+    lines += ["8\tA dog sleeps.\tA dog runs.\tcontradiction"]
+    (tmp_path / "p.tsv").write_text("\n".join(lines))
+    made = suite()
+    answers = AnswersModel(tmp_path / "p.tsv")
+    answers.check([made])
+    frame = made.frame.collect()
+    told = answers.predict(*(frame[name].to_list() for name in answers.columns))
+    assert told.tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0]]
+
+
+def test_a_pair_with_two_predictions_is_not_found_by_itself(tmp_path: Path) -> None:
+    lines = ["premise\thypothesis\tprediction", "A man runs.\tA man moves.\tneutral"]
+    lines += ["A man runs.\tA man moves.\tentailment", "A dog sleeps.\tA dog runs.\tneutral"]
+    (tmp_path / "p.tsv").write_text("\n".join([*lines, "A cat eats.\tA cat naps.\tneutral"]))
+    with pytest.raises(FileError, match=r"1 of 3 rows of suite 'mine' have no prediction: ex0; .* or the pair itself"):
+        AnswersModel(tmp_path / "p.tsv").check([suite()])
+
+
+def test_a_pair_of_the_file_that_no_suite_has_is_refused(tmp_path: Path) -> None:
+    lines = ["premise\thypothesis\tprediction", "A man runs.\tA man moves.\tneutral"]
+    lines += ["A fish swims.\tA fish flies.\tentailment", "A dog sleeps.\tA dog runs.\tneutral"]
+    (tmp_path / "p.tsv").write_text("\n".join([*lines, "A cat eats.\tA cat naps.\tneutral"]))
+    with pytest.raises(FileError, match=r"p.tsv:3: 1 ids are not in 'mine': A fish swims\.…"):
+        AnswersModel(tmp_path / "p.tsv").check([suite()])

@@ -10,11 +10,14 @@ import polars as pl
 from rich.console import Console
 
 from acidtest.analysis.agreement import Agreement, Ratings, agreement
+from acidtest.analysis.annotators import Accuracy, Attendance, Controls, Times
+from acidtest.core.estimate import Estimate
+from acidtest.reports.agreement_words import accuracy_told
 from acidtest.reports.agreements import agreement_tables
 
 
 def told(found: Agreement) -> list[str]:
-    out = Console(file=io.StringIO(), width=110)
+    out = Console(file=io.StringIO(), width=140)
     for part in agreement_tables(found):
         out.print(part)
     assert isinstance(out.file, io.StringIO)
@@ -40,7 +43,9 @@ def test_all_is_told_once() -> None:
     assert lines[4].endswith("0.872")
     assert lines[5].startswith("observed agreement  91.5 % (")
     assert lines[6].startswith("human performance   96.8 % (")
-    assert lines[7:] == ["  gold: majority", "  signed"]
+    # x(m - x)/(m - 1) of both labels: 2 · (4 · 2/2 + 1/1) = 10; 1 - 127 · 10 / (2 · 69 · 59) = 0.844.
+    assert lines[7].startswith("Krippendorff alpha  0.844 (")
+    assert lines[8:] == ["  gold: majority", "  signed"]
 
 
 def test_published_numbers_stand_beside_ours() -> None:
@@ -50,8 +55,9 @@ def test_published_numbers_stand_beside_ours() -> None:
     assert lines[1].split() == ["label", "given", "gold", "kappa", "95", "%", "interval", "published"]
     assert [line.split()[-1] for line in lines[2:6]] == ["0.90", "–", "0.61", "0.61"]
     assert lines[7].endswith("; published 94.1 %")
-    assert lines[8:10] == [
+    assert lines[9:12] == [
         "  gold: gold_label",
+        "  neutral: no two people agree on it where they could: no interval",
         "  published: Breaking NLI, 8,193 pairs; Glockner et al. 2018, table 2",
     ]
 
@@ -82,6 +88,105 @@ def test_discards_of_a_questionnaire_are_told_by_reason() -> None:
     line = "asked with breaking-nli: 3 items discarded (ungrammatical 2, empty 1), 2 with gold, 1 without"
     assert told(asked)[1] == line
     assert told(replace(asked, discarded={}))[1].startswith("asked with breaking-nli: no item discarded, 2 with gold")
+
+
+SAID = {"row": pl.Int64, "annotator": pl.String, "label": pl.String, "categories": pl.List(pl.String)}
+
+
+def marked(*sets: tuple[str, str], labels: bool = False) -> Ratings:
+    """What Ann and Ben marked on each row; with labels, Ann's are all entailment and Ben's neutral on the first."""
+    rows = [
+        {
+            "row": row,
+            "annotator": who,
+            "label": (["entailment", "neutral"][who == "ben" and row == 0]) if labels else None,
+            "categories": marks.split(),
+        }
+        for row, both in enumerate(sets)
+        for who, marks in zip(("ann", "ben"), both, strict=True)
+    ]
+    said = pl.DataFrame(rows, schema=SAID)
+    counts = np.array([[2 - (row == 0), row == 0] if labels else [] for row in range(len(sets))], dtype=np.int64)
+    golds = pl.Series(["entailment"] * len(sets))
+    names = tuple(sorted({name for both in sets for marks in both for name in marks.split()}))
+    told = {"said": said, "categories": names, "reference": golds if labels else None, "reference_from": "gold"}
+    return Ratings(
+        "file.csv",
+        ("entailment", "neutral") if labels else (),
+        counts.reshape(len(sets), -1),
+        golds if labels else pl.Series([None] * len(sets), dtype=pl.String),
+        gold_from="gold",
+        signature="signed",
+        **told,  # type: ignore[arg-type]
+    )
+
+
+def test_categories_have_a_table_and_what_is_said_of_sets() -> None:
+    found = agreement(marked(("x y", "x"), ("", ""), ("y", "y"), ("x", "y"), ("z", "z"), ("x", "x")))
+    lines = told(found)
+    assert lines[0] == "file.csv  6 rows, 2 people each"
+    assert lines[1].split() == ["category", "marked", "kappa", "95", "%", "interval", "alpha", "Cohen"]
+    # x was marked 2, 0, 0, 1, 0, 2 times: 1 - (1/2) / (6 · 5/12 · 7/12).
+    assert lines[2].split()[:3] == ["x", "5", "0.657"]
+    assert lines[4].split()[:3] == ["z", "2", "1.000"]
+    assert lines[5].startswith("  mean")
+    # (1/2 + 1 + 0 + 1 + 1) / 5.
+    assert lines[6].startswith("IOU                 0.700 (")
+    assert lines[6].endswith("; 1 row on which nobody marked anything (0/0) left out")
+    assert lines[7].startswith("alpha of sets       ")
+    assert lines[8:] == ["  z: they agree on every row: no interval", "  signed"]
+
+
+def test_published_agreement_on_categories_stands_beside_ours() -> None:
+    found = agreement(replace(marked(("x", "x"), ("y", "x"), ("y", "y"), labels=True), corpus="TaxiNLI"))
+    lines = told(found)
+    (mean,) = [line for line in lines if line.startswith("  mean")]
+    assert mean.endswith("0.226")
+    assert [line for line in lines if "published" in line] == [
+        *[line for line in lines if line.startswith("  category")],
+        *[line for line in lines if line.startswith("IOU") and "; published 0.241" in line],
+        *[line for line in lines if line.endswith("; published 86.7 %")],
+        "  published: TaxiNLI, 600 pairs; Joshi et al. 2020, section 3.1.1",
+    ]
+    # Ann is always right, Ben in two of three rows.
+    (accuracy,) = [line for line in lines if line.startswith("inference accuracy")]
+    assert accuracy.startswith("inference accuracy  83.3 % (")
+    assert ", the mean of ann 100.0 % (" in accuracy
+    assert any(line.startswith("Cohen's kappa       0.000 (") for line in lines)
+
+
+def test_many_people_are_not_told_one_by_one() -> None:
+    people = {f"p{number}": Estimate(number / 10, n=10, note="few") for number in range(9)}
+    told = accuracy_told(Accuracy(Estimate(0.4, 0.3, 0.5), people, "gold"), None)
+    assert told == "40.0 % (30.0–50.0), the mean of 9 people from 0.0 to 80.0 %"
+
+
+def test_times_controls_and_exclusions_are_told() -> None:
+    attendance = Attendance(
+        seconds=Times(400, (8.1, 12.34, 120.6), 9000.0),
+        controls={"ann": Controls(10, 0), "ben": Controls(10, 3)},
+        excluded=("ben",),
+        left_out=67,
+    )
+    found = agreement(replace(marked(("x", "x"), ("", "x")), attendance=attendance))
+    lines = told(found)
+    assert "response time       median 12.3 s, half of 400 between 8.1 s and 121 s; 2.5 hours in all" in lines
+    assert "control items       1 of 2 people failed some: ben 3 of 10" in lines
+    assert "excluded            ben; 67 rows of answers left out, those of control items among them" in lines
+
+
+def test_one_label_a_row_is_right_or_wrong() -> None:
+    said = pl.DataFrame(
+        [{"row": row, "annotator": None, "label": label, "categories": None} for row, label in enumerate("aab")],
+        schema=SAID,
+    )
+    golds = pl.Series(["a", "b", "b"])
+    told_of = {"said": said, "reference": golds, "reference_from": "label"}
+    found = Ratings("file.tsv", ("a", "b"), np.array([[1, 0], [1, 0], [0, 1]]), golds, gold_from="label", **told_of)  # type: ignore[arg-type]
+    lines = told(agreement(found))
+    assert lines[0] == "file.tsv  3 rows, one label each: nothing to agree on"
+    assert lines[1].startswith("inference accuracy  66.7 % (")
+    assert lines[2] == "  gold: label"
 
 
 def test_names_are_not_taken_for_markup() -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
+import pytest
 
 from acidtest.analysis.metrics import scored
+from acidtest.core.labels import LABELS
 from acidtest.core.suite import Card
-from acidtest.reports.selections import disagreement, mistakes, spread
+from acidtest.reports.selections import confidence, disagreement, mistakes, spread
 
 
 def test_one_row_of_each_slice_comes_before_a_second_of_any_the_surest_first() -> None:
@@ -87,3 +90,36 @@ def test_rows_only_one_model_gets_right_are_counted_and_shown_for_each(toy: Simp
         ("first", "neutral"),
         ("second", "entailment"),
     ]
+
+
+@pytest.mark.parametrize("groups", [5, 400])
+def test_mistakes_found_piece_by_piece_are_those_chosen_from_all_rows(groups: int, toy: SimpleNamespace) -> None:
+    rng, count = np.random.default_rng(groups), 3000
+    p = rng.dirichlet([1, 1, 1], count).astype(np.float32).round(2)
+    frame = pl.DataFrame(
+        {
+            "suite": ["toy"] * count,
+            "id": [f"row {number}" for number in range(count)],
+            "premise": [f"premise {number}" for number in range(count)],
+            "hypothesis": ["h"] * count,
+            "label": rng.choice(["entailment", "contradiction"], count),
+            "group": [f"g{number}" for number in rng.integers(0, groups, count)],
+            "voice": rng.choice(["active", "passive", "middle"], count, p=[0.9, 0.09, 0.01]),
+            **{f"p_{label}": p[:, place] for place, label in enumerate(LABELS)},
+            "answer": np.array(LABELS)[p.argmax(axis=1)],
+            "correct": rng.random(count) < 0.2,
+        }
+    )
+    run = toy.entry(frame).run
+    wrong = frame.filter(~pl.col("correct"))
+    expected = wrong[spread(wrong, ["voice", "label"], confidence(wrong, run), count=10)]
+
+    def in_pieces(_: pl.LazyFrame, visit: Callable[[pl.DataFrame], None]) -> None:
+        for piece in frame.drop("suite", "premise", "hypothesis").iter_slices(100):
+            visit(piece)
+
+    object.__setattr__(run, "visit", in_pieces)
+    found = mistakes(run, "toy", "voice")
+    assert found.total == wrong.height
+    assert [example.id for example in found.examples] == expected["id"].to_list()
+    assert [example.premise for example in found.examples] == expected["premise"].to_list()

@@ -138,7 +138,7 @@ def _rows(runs: Sequence[Run], names: Sequence[str]) -> tuple[pl.DataFrame, tupl
     sizes = []
     for run, name in zip(runs, names, strict=True):
         side = scored(run, _suite(run))
-        sizes.append(side.frame.height)
+        sizes.append(side.height)
         own = side.frame.select("id", "group", *PAIR).with_columns(pl.Series(name, side.correct))
         found = own if found is None else found.join(own.select("id", name), on="id", maintain_order="left")
     if found is None:

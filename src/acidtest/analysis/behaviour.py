@@ -98,7 +98,7 @@ def _behaviour(held: SwapSet, how: Testing) -> Behaviour:
 
 def _notes(held: SwapSet) -> tuple[str, ...]:
     """What was left out, and what rows share."""
-    own, height = held.own, held.own.rows.frame.height
+    own, height = held.own, held.own.rows.height
     counts = {
         "without a control in the run, and not compared with one": height - len(held.pairing.own),
         "without polarity, since they turn on several words or none": int((~own.known).sum()),

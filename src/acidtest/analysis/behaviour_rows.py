@@ -66,7 +66,7 @@ class SwapSet:
     @property
     def changed(self) -> Flags:
         """Whether a row's gold differs from that of the row it was made from."""
-        pairs, changed = self.pairing, np.zeros(self.own.rows.frame.height, dtype=np.bool_)
+        pairs, changed = self.pairing, np.zeros(self.own.rows.height, dtype=np.bool_)
         changed[pairs.own] = self.own.rows.gold[pairs.own] != self.control.rows.gold[pairs.control]
         return changed
 
@@ -98,7 +98,7 @@ def swap_sets(model: str, runs: Sequence[Run]) -> list[SwapSet]:
 
 def _side(rows: Scored) -> Side:
     """The rows with their words in lower case, null where a control does not tell them; polarity is still to come."""
-    height = rows.frame.height
+    height = rows.height
     words = pl.DataFrame({name: pl.Series([None] * height, dtype=pl.String) for name in WORDS})
     if set(WORDS) <= set(rows.frame.columns):
         words = rows.frame.select(pl.col(WORDS).cast(pl.String).str.to_lowercase())

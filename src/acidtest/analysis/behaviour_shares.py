@@ -59,7 +59,7 @@ def repeats(held: SwapSet, *, errors: bool = False) -> Estimate:
     if errors:
         single = np.isin(gold, [1 << bit for bit in range(len(LABELS))])
         chosen &= single & ~own.rows.correct[pairs.own] & (gold != 1 << np.maximum(before, 0))
-    same, rows = np.zeros((2, own.rows.frame.height), dtype=np.bool_)
+    same, rows = np.zeros((2, own.rows.height), dtype=np.bool_)
     same[pairs.own], rows[pairs.own] = after == before, chosen
     found = own.rows.rate(same, rows)
     return found if found.known else replace(found, note=f"no {'error on a ' if errors else ''}pair whose gold changed")

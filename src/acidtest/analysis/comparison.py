@@ -18,7 +18,7 @@ from acidtest.analysis.significance import adjusted, paired_test, unpaired_permu
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
-from acidtest.core.suite import CONTROL, CROSS
+from acidtest.core.suite import CATEGORY, CONTROL, CROSS
 
 SCHEMA = 1
 SAME_ROWS = 0.9
@@ -100,8 +100,11 @@ def contrasts(
         crossings = [names for names in cards[0].crossings if set(names) <= {"label", *factors}]
         crossed = {name for crossing in crossings for name in crossing}
         single = [name for name in factors if every_factor or name in crossed]
-        for factor in ["", "label", *single, *(CROSS.join(crossing) for crossing in crossings)]:
-            family = [contrast for pair in pairs for contrast in _contrasts(pair, factor, seed)]
+        categories = [name for name in cards[0].categories if all(name in card.categories for card in cards)]
+        grouped = [CATEGORY] if categories else []
+        for factor in ["", "label", *grouped, *single, *(CROSS.join(crossing) for crossing in crossings)]:
+            split = categories if factor in grouped else ()
+            family = [contrast for pair in pairs for contrast in _contrasts(pair, factor, seed, split)]
             ps = adjusted([contrast.p for contrast in family], correction)
             found += [replace(contrast, p_adjusted=float(p)) for contrast, p in zip(family, ps, strict=True)]
     if not found:
@@ -136,7 +139,7 @@ def _pair(suite: str, names: tuple[str, str], rows: tuple[Scored, Scored], two_w
     """Two runs reduced to their common rows in one order, when they are runs over the same rows."""
     numbered = [side.frame.select("id").with_row_index(index) for side, index in zip(rows, "ij", strict=True)]
     ids = numbered[0].join(numbered[1], on="id").sort("i")
-    fewest, most = sorted(side.frame.height for side in rows)
+    fewest, most = sorted(side.height for side in rows)
     paired = ids.height >= SAME_ROWS * fewest > 0
     notes = []
     if two_way:
@@ -144,7 +147,7 @@ def _pair(suite: str, names: tuple[str, str], rows: tuple[Scored, Scored], two_w
     if paired and ids.height < most:
         notes.append(f"on the {ids.height:,} rows both have, of {fewest:,} and {most:,}")
     sides = [
-        _side(side, ids[index].to_numpy() if paired else np.arange(side.frame.height))
+        _side(side, ids[index].to_numpy() if paired else np.arange(side.height))
         for side, index in zip(rows, "ij", strict=True)
     ]
     return _Pair(suite, names, sides[0], sides[1], paired, "; ".join(notes))
@@ -159,7 +162,15 @@ def _side(rows: Scored, chosen: np.ndarray[Any, np.dtype[Any]]) -> _Side:
     return _Side(rows.correct[chosen].astype(np.float64), rows.groups[chosen], strata, frame)
 
 
-def _contrasts(pair: _Pair, factor: str, seed: int) -> list[Contrast]:
+def _contrasts(pair: _Pair, factor: str, seed: int, categories: Sequence[str] = ()) -> list[Contrast]:
+    """The contrasts on every value of a factor, or on the rows of each of some categories."""
+    if categories:
+        first, second = pair.first, pair.second
+        told = first if pair.paired else second
+        return [
+            _contrast(pair, factor, name, (_slice(first, first.frame[name]), _slice(second, told.frame[name])), seed)
+            for name in categories
+        ]
     parts = factor.split(CROSS) if factor else []
     keys = _keys(pair.first.frame, parts)
     # Paired rows stay paired: a slice is told by the first run's factor, should the second's differ.

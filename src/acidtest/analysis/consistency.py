@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import nan
 
 import numpy as np
+import polars as pl
 
 from acidtest.analysis.intervals import rate
 from acidtest.analysis.metrics import Scored, breakdown, group_consistency
@@ -38,8 +39,9 @@ def gold_consistency(rows: Scored) -> Estimate:
     """Share of source pairs on which all laws hold, among those with a law that rests on their gold."""
     count = int(rows.groups.max(initial=-1)) + 1
     kept, asked = np.ones(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_)
-    np.logical_and.at(kept, rows.groups, rows.correct)
-    np.logical_or.at(asked, rows.groups, ~np.isin(rows.frame[LAW].to_numpy(), WITHOUT_GOLD))
+    without = rows.column(pl.col(LAW).is_in(WITHOUT_GOLD).fill_null(False)).to_numpy()
+    kept[rows.groups[~rows.correct]] = False
+    asked[rows.groups[~without]] = True
     if not asked.any():
         return Estimate(nan, note="no source pair with a law that rests on its gold")
     return rate(kept[asked])

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from acidtest.analysis.intervals import difference, rate
-from acidtest.analysis.metrics import Scored
+from acidtest.analysis.metrics import Flags, Scored
+from acidtest.analysis.resampling import Codes, blocks, taken
 from acidtest.analysis.significance import paired_test
+from acidtest.core.draws import U64
 from acidtest.core.estimate import Estimate
 
-Places = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -49,18 +49,25 @@ class Pairing:
 
     own: Places
     control: Places
-    groups: Places
-    strata: Places
+    groups: Codes
+    strata: Codes
     alike: bool
 
     @property
     def untouched(self) -> int:
         """How many different rows of the control are compared; several changed rows may share one."""
-        return int(np.unique(self.control).size)
+        return self.once(np.ones(int(self.control.max(initial=-1)) + 1, dtype=np.bool_))
+
+    def once(self, flags: Flags) -> int:
+        """How many rows of the control that are compared are flagged, each counted once."""
+        compared = np.zeros(len(flags), dtype=np.bool_)
+        for part in blocks(self.control.size):
+            compared[self.control[part]] = True
+        return int((flags & compared).sum())
 
     def rate(self, after: Flags, before: Flags) -> AgainstControl:
         """A rate of changed rows beside that of their control, with the test that suits paired rows."""
-        new, old = after[self.own].astype(np.float64), before[self.control].astype(np.float64)
+        new, old = taken(after, self.own), taken(before, self.control)
         test = paired_test(new, old, groups=self.groups)
         change = difference(new, old, groups=self.groups, strata=self.strata)
         # The control's rate on the pairs compared, so that it differs from the changed ones' by the difference.
@@ -70,10 +77,21 @@ class Pairing:
 
 def pairing(own: Scored, control: Scored) -> Pairing | None:
     """The rows of a suite that have a control, None when none has."""
-    bases = control.frame.select(pl.col("id").alias("base_id")).with_row_index("control")
-    rows = own.frame.select("base_id").with_row_index("own").join(bases, on="base_id", maintain_order="left")
-    if not rows.height:
+    own_rows, control_rows = _places(own.digests("base_id"), control.digests("id"))
+    if not own_rows.size:
         return None
-    own_rows, control_rows = (rows[name].to_numpy().astype(np.int64) for name in ("own", "control"))
-    alike = bool((own.gold[own_rows] == control.gold[control_rows]).all())
-    return Pairing(own_rows, control_rows, own.groups[own_rows], own.strata[own_rows], alike)
+    alike = np.array_equal(taken(own.gold, own_rows), taken(control.gold, control_rows))
+    return Pairing(own_rows, control_rows, taken(own.groups, own_rows), taken(own.strata, own_rows), alike)
+
+
+def _places(bases: U64, ids: U64) -> tuple[Places, Places]:
+    """Which digests are among those of ids, and where there; an id stands once."""
+    order = np.argsort(ids).astype(np.int32)
+    ids.sort()
+    found = [(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))]
+    for part in blocks(bases.size if ids.size else 0):
+        places = np.minimum(np.searchsorted(ids, bases[part]), ids.size - 1)
+        there = np.flatnonzero(ids[places] == bases[part])
+        found.append(((there + part.start).astype(np.int32), order[places[there]]))
+    own, control = (np.concatenate(places) for places in zip(*found, strict=True))
+    return own, control

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from acidtest.analysis.controls import AgainstControl, Pairing, pairing
+from acidtest.analysis.controls import AgainstControl, Pairing
 from acidtest.analysis.metrics import Scored
+from acidtest.analysis.resampling import taken
 from acidtest.analysis.shares import Counted, share_difference, share_test
 from acidtest.analysis.significance import holm
 from acidtest.core.estimate import Estimate
@@ -25,7 +26,7 @@ MEASURES = ("share", "rate")
 """What is compared with the control: the share of a kind among errors, and its rate among all pairs."""
 
 Flags = npt.NDArray[np.bool_]
-Labels = npt.NDArray[np.int64]
+Labels = npt.NDArray[np.int8]
 
 _NONE = -1
 
@@ -115,8 +116,8 @@ def confusion(rows: Scored) -> Confusion | None:
     }
 
 
-def errors(rows: Scored, control: Scored | None = None) -> Errors:
-    """The errors of a suite by kind, beside those of its control where gold is the same there.
+def errors(rows: Scored, control: Scored | None = None, pairs: Pairing | None = None) -> Errors:
+    """The errors of a suite by kind, beside those of its control, paired with it, where gold is the same there.
 
     A kind is named after the wrong answer (``false neutral``) or after gold and answer (``E-C``: entailment taken for
     contradiction); a two-way model has the former only. The tests are not corrected yet.
@@ -127,15 +128,13 @@ def errors(rows: Scored, control: Scored | None = None) -> Errors:
     kinds = _kinds(rows.labels, side.gold)
     found = {name: _described(rows, kind.among(side)) for name, kind in kinds.items()}
     total = int(side.wrong.sum())
-    pairs, before = pairing(rows, control) if control else None, _side(control) if control else None
+    before = _side(control) if control else None
     if pairs is None or before is None or not pairs.alike:
         return Errors(total, None, found)
-    used = np.unique(pairs.control)
     compared = {
-        name: _compared(found[name], pairs, (kind.among(side), kind.among(before)), used)
-        for name, kind in kinds.items()
+        name: _compared(found[name], pairs, kind.among(side), kind.among(before)) for name, kind in kinds.items()
     }
-    return Errors(total, int(before.wrong[used].sum()), compared)
+    return Errors(total, pairs.once(before.wrong), compared)
 
 
 def corrected(suites: Mapping[str, Errors]) -> dict[str, Errors]:
@@ -153,10 +152,10 @@ def corrected(suites: Mapping[str, Errors]) -> dict[str, Errors]:
 
 def _side(rows: Scored) -> _Side | None:
     """Gold and answers of a suite; None where gold accepts several of the labels that the model has."""
-    gold = np.full(len(rows.gold), _NONE, dtype=np.int64)
+    gold = np.full(len(rows.gold), _NONE, dtype=np.int8)
     for place, label in enumerate(rows.labels):
         gold[rows.gold == GOLD_MASKS[label]] = place
-    return None if (gold == _NONE).any() else _Side(gold, rows.answer.astype(np.int64))
+    return None if (gold == _NONE).any() else _Side(gold, rows.answer)
 
 
 def _kinds(labels: Sequence[str], gold: Labels) -> dict[str, _Kind]:
@@ -180,16 +179,15 @@ def _described(rows: Scored, counted: Counted) -> ErrorKind:
     return ErrorKind(int(counted.of_kind.sum()), share, rows.rate(counted.of_kind))
 
 
-def _compared(own: ErrorKind, pairs: Pairing, sides: tuple[Counted, Counted], used: Labels) -> ErrorKind:
-    """The kind beside the same kind on the untouched pairs, of which those ``used`` count once each."""
-    after, before = sides
+def _compared(own: ErrorKind, pairs: Pairing, after: Counted, before: Counted) -> ErrorKind:
+    """The kind beside the same kind on the untouched pairs, of which those compared count once each."""
     own_rows, rows = (
-        Counted(side.counted[places], side.of_kind[places])
+        Counted(taken(side.counted, places), taken(side.of_kind, places))
         for side, places in ((after, pairs.own), (before, pairs.control))
     )
     test = share_test(own_rows, rows, groups=pairs.groups)
     change = share_difference(own_rows, rows, groups=pairs.groups, strata=pairs.strata)
-    control = replace(rows.estimate(pairs.groups, pairs.strata), n=int(before.counted[used].sum()))
+    control = replace(rows.estimate(pairs.groups, pairs.strata), n=pairs.once(before.counted))
     share = AgainstControl(control, change, test.name, test.p)
     measures = {"share": share, "rate": pairs.rate(after.of_kind, before.of_kind)}
-    return replace(own, control_count=int(before.of_kind[used].sum()), vs_control=measures)
+    return replace(own, control_count=pairs.once(before.of_kind), vs_control=measures)

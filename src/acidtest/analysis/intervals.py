@@ -29,9 +29,11 @@ from acidtest.analysis.resampling import (
     Floats,
     Interval,
     Kind,
+    Numbers,
     Totals,
     binary,
     bootstrap,
+    column,
     generator,
     group_totals,
     spread,
@@ -79,7 +81,7 @@ def rate(
     ``groups`` and ``strata`` hold a code or a name per row. No rows: NaN with a note. One group: no interval.
     """
     draws = _Draws(generator(draws_seed), resamples, confidence)
-    return _mean(np.asarray(values, dtype=np.float64), groups, strata=strata, draws=draws)
+    return _mean(column(values), groups, strata=strata, draws=draws)
 
 
 def difference(
@@ -98,7 +100,7 @@ def difference(
     discordant groups is mostly noise. Where no group tells the two apart, the interval allows for the share of groups
     that might and went unseen.
     """
-    pair = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    pair = column(first), column(second)
     if pair[0].shape != pair[1].shape:
         raise ValueError(f"paired rows differ in number: {pair[0].size} and {pair[1].size}")
     bounds = (-1.0, 1.0) if _within_unit(pair[0]) and _within_unit(pair[1]) else (-math.inf, math.inf)
@@ -160,18 +162,18 @@ class StratifiedRate:
         cls, values: npt.ArrayLike, *, strata: npt.ArrayLike | None = None, weights: npt.ArrayLike | None = None
     ) -> StratifiedRate:
         """From rows, each with the code of its stratum and a weight above 0; lone rows of strata are put together."""
-        column = np.asarray(values, dtype=np.float64)
-        if not binary(column):
+        right = column(values)
+        if not binary(right):
             raise ValueError("a stratified rate takes right (1) and wrong (0) only")
-        if column.size == 0:
+        if right.size == 0:
             return cls(0, np.zeros(0), np.zeros(0), np.zeros(0))
         own = None if weights is None else np.asarray(weights, dtype=np.float64)
-        totals = group_totals(column, strata=strata, weights=own)
+        totals = group_totals(right, strata=strata, weights=own)
         parts = totals.sizes / totals.sizes.sum()
-        shares, right, squares = (
-            np.bincount(totals.strata, each).astype(np.float64) for each in (parts, parts * column, parts**2)
+        shares, rates, squares = (
+            np.bincount(totals.strata, each).astype(np.float64) for each in (parts, parts * right, parts**2)
         )
-        return cls(column.size, shares, right / shares, squares)
+        return cls(right.size, shares, rates / shares, squares)
 
     @property
     def value(self) -> float:
@@ -248,7 +250,7 @@ class _Draws:
 
 
 def _mean(
-    values: Floats,
+    values: Numbers,
     groups: npt.ArrayLike | None,
     *,
     strata: npt.ArrayLike | None,
@@ -256,8 +258,8 @@ def _mean(
     draws: _Draws,
 ) -> Estimate:
     totals = group_totals(values, groups, strata=strata, weights=weights)
-    plain = values.size > 0 and totals.sums.size == values.size and np.allclose(totals.sizes, 1)
-    if plain and binary(values):
+    alone = values.size > 0 and totals.sums.size == values.size
+    if alone and all(np.allclose(block.sizes, 1) for block in totals.blocks) and binary(values):
         successes = int(values.sum())
         method = clopper_pearson if successes in (0, values.size) else wilson
         interval = method(successes, values.size, confidence=draws.confidence)
@@ -342,21 +344,28 @@ def _t_interval(totals: Totals, bounds: tuple[float, float], *, confidence: floa
 
 def _unanimous(totals: Totals) -> bool:
     """Whether the groups of every stratum have the same mean, so that resampling would see no spread."""
-    means = totals.sums / totals.sizes
-    lows, highs = np.full((2, int(totals.strata.max()) + 1), [[np.inf], [-np.inf]])
-    np.minimum.at(lows, totals.strata, means)
-    np.maximum.at(highs, totals.strata, means)
-    return bool((highs - lows).max() <= 1e-9 * max(1.0, float(np.abs(means).max())))
+    lows, highs = _extremes(totals)
+    return bool((highs - lows).max() <= 1e-9 * max(1.0, float(highs.max()), -float(lows.min())))
 
 
 def _unseen(totals: Totals, bounds: tuple[float, float], *, confidence: float) -> Interval:
     """What the value could still be if as large a share of groups dissented as could go unseen."""
     share = clopper_pearson(0, totals.sums.size, confidence=confidence).high
-    means = totals.sums / totals.sizes
-    low = max(bounds[0], totals.value - share * (float(means.max()) - bounds[0]))
-    high = min(bounds[1], totals.value + share * (bounds[1] - float(means.min())))
+    lows, highs = _extremes(totals)
+    low = max(bounds[0], totals.value - share * (float(highs.max()) - bounds[0]))
+    high = min(bounds[1], totals.value + share * (bounds[1] - float(lows.min())))
     return Interval(low, high, "Clopper–Pearson, since all agree")
 
 
-def _within_unit(values: Floats) -> bool:
+def _extremes(totals: Totals) -> tuple[Floats, Floats]:
+    """The lowest and the highest mean of a group in each stratum."""
+    lows, highs = np.full((2, int(totals.strata.max()) + 1), [[np.inf], [-np.inf]])
+    for block in totals.blocks:
+        means = block.sums / block.sizes
+        np.minimum.at(lows, block.strata, means)
+        np.maximum.at(highs, block.strata, means)
+    return lows, highs
+
+
+def _within_unit(values: Numbers) -> bool:
     return bool(((values >= 0) & (values <= 1)).all())

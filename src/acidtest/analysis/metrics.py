@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
 from math import nan
 from typing import Any
 
@@ -12,49 +14,130 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.analysis.intervals import rate
+from acidtest.analysis.resampling import Codes, numbered, taken
 from acidtest.core.digests import digests
+from acidtest.core.draws import U64
 from acidtest.core.estimate import Estimate
-from acidtest.core.labels import LABELS, TWO_WAY_LABELS, coarsened, masks
+from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS, coarsened
 from acidtest.core.run import Run
-from acidtest.core.suite import CROSS, PARSES, Card
-from acidtest.core.verdicts import Collapse, Probabilities, answers, verdicts
+from acidtest.core.streams import compacted
+from acidtest.core.suite import CATEGORY, CROSS, PARSES, Card
+from acidtest.core.verdicts import Collapse, answers, verdicts
 
 Flags = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.int64]
 
 _IDS = ("id", "base_id", "group")
 _TEXTS = ("suite", "premise", "hypothesis", "source_id", "certainty", *PARSES)
+_CODE = "_code"
+_PROBABILITIES = ("p_entailment", "p_neutral", "p_contradiction")
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Columns as the number that each row's values have among ``values``, which are in order of first appearance."""
+
+    codes: Codes
+    values: pl.DataFrame
 
 
 @dataclass(frozen=True)
 class Scored:
     """The rows of one suite that can be scored, with what was answered and whether it was right.
 
-    Where nobody asks for them, the frame has no texts, and digests in place of ids: millions of rows have to fit into
-    memory.
+    A few bytes of each row are held, since millions have to fit into memory; whatever else is known of them is read
+    when it is asked for.
     """
 
     card: Card
-    frame: pl.DataFrame
-    probabilities: Probabilities
+    run: Run
+    rows: pl.LazyFrame
     gold: npt.NDArray[np.uint8]
     answer: npt.NDArray[np.int8]
     correct: Flags
-    groups: Codes
-    strata: Codes
+    ties: int = 0
+    """Rows in which the likeliest labels are equally likely."""
+    collapse_differs: int = 0
+    """Verdicts that would be another under ``sum`` (under ``argmax`` when ``sum`` is what was used)."""
     left_out: int = 0
     labels: tuple[str, ...] = LABELS
+    texts: bool = False
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return len(self.gold)
 
     @property
     def unanswered(self) -> int:
         """Rows without an answer; they count as wrong."""
         return int((self.answer < 0).sum())
 
-    @property
-    def ties(self) -> int:
-        """Rows in which the likeliest labels are equally likely."""
-        ordered = np.sort(self.probabilities, axis=1)
-        return int((ordered[:, -1] == ordered[:, -2]).sum())
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """All rows; where nobody asked for texts there are none, and digests in place of ids."""
+        if self.texts:
+            return self.run.collected(self.rows)
+        rows = self.rows.drop(*_TEXTS, strict=False)
+        schema: dict[str, Any] = dict(rows.collect_schema())
+        names = [name for name in _IDS if name in schema]
+
+        def digested(batch: pl.DataFrame) -> pl.DataFrame:
+            return batch.with_columns(_digested(batch[name]) for name in names)
+
+        schema |= dict.fromkeys(names, pl.UInt64)
+        return self.run.collected(rows.map_batches(digested, schema=schema, streamable=True), streaming=True)
+
+    @cached_property
+    def groups(self) -> Codes:
+        """The number of each row's group."""
+        if "group" not in self.rows.collect_schema():
+            return np.zeros(self.height, dtype=np.int8)
+        return numbered(self.digests("group"))
+
+    @cached_property
+    def strata(self) -> Codes:
+        """The number of each row's stratum; null is a value."""
+        known = self.rows.collect_schema()
+        names = [name for name in self.card.strata if name in known]
+        if not names:
+            return np.zeros(self.height, dtype=np.int8)
+        found = self.coded(*names)
+        ranks = found.values.select(pl.struct(names).rank("dense")).to_series()
+        return numbered(taken(ranks.to_numpy().astype(np.int32), found.codes))
+
+    def column(self, values: pl.Expr) -> pl.Series:
+        """An expression of the suite's columns, for every row."""
+        return self.run.collected(self.rows.select(values), streaming=True).to_series()
+
+    def digests(self, name: str) -> U64:
+        """A column of ids as digests."""
+        found, place = np.empty(self.height, dtype=np.uint64), 0
+
+        def visit(batch: pl.DataFrame) -> None:
+            nonlocal place
+            found[place : place + batch.height] = digests(batch[name])
+            place += batch.height
+
+        self.run.visit(self.rows.select(name), visit)
+        return found
+
+    def coded(self, *columns: str | pl.Expr) -> Coded:
+        """Columns of few values, null being one, as numbers."""
+        rows = self.rows.select(columns)
+        known, codes = rows.collect_schema().to_frame(), [np.zeros(0, dtype=np.int32)]
+        names = known.columns
+
+        def visit(batch: pl.DataFrame) -> None:
+            nonlocal known
+            different = batch.unique(maintain_order=True)
+            new = different.join(known, on=names, how="anti", nulls_equal=True, maintain_order="left")
+            known = pl.concat([known, compacted(new)])
+            code = known.with_row_index(_CODE)
+            told = batch.join(code, on=names, how="left", nulls_equal=True, maintain_order="left")
+            codes.append(told[_CODE].to_numpy().astype(np.int32))
+
+        self.run.visit(rows, visit)
+        return Coded(np.concatenate(codes), known)
 
     def rate(self, values: npt.NDArray[np.generic], rows: Flags | None = None) -> Estimate:
         """The mean of a column with its interval, over some of the rows or all."""
@@ -67,42 +150,46 @@ def scored(run: Run, suite: str, *, two_way: bool = False, texts: bool = False) 
 
     Then neutral and contradiction are one label, and rows whose gold would accept both labels are left out.
     """
-    card, frame = run.header.suites[suite], run.rows(suite) if texts else without_texts(run, suite)
-    gold = masks(frame["label"].to_numpy())
-    left_out = 0
+    collapse, rows, left_out = run.header.collapse, run.lazy(suite), 0
+    other = Collapse("argmax" if collapse.mode == "sum" else "sum")
     two_way = two_way or run.header.model.resolution == "two-way"
+    accepted = np.array(list(GOLD_MASKS.values()), dtype=np.uint8)
     if two_way:
-        coarse = coarsened(gold)
-        telling = (coarse != 0b111) | (gold == 0b111)
-        frame, gold, left_out = frame.filter(telling), coarse[telling], int((~telling).sum())
-    probabilities = frame.select("p_entailment", "p_neutral", "p_contradiction").to_numpy().astype(np.float32)
-    answer = answers(probabilities, run.header.collapse)
-    collapse = run.header.collapse
+        coarse = coarsened(accepted)
+        kept = (coarse != 0b111) | (accepted == 0b111)
+        telling, accepted = pl.col("label").is_in([*compress(GOLD_MASKS, kept)]), coarse
+        left_out = int(run.collected(rows.select((~telling).sum())).item())
+        rows = rows.filter(telling)
+    gold, answer, correct = [np.zeros(0, np.uint8)], [np.zeros(0, np.int8)], [np.zeros(0, np.bool_)]
+    ties = differs = 0
+
+    def visit(batch: pl.DataFrame) -> None:
+        nonlocal ties, differs
+        probabilities = batch.select(_PROBABILITIES).to_numpy().astype(np.float32, copy=False)
+        own, given = batch["gold"].to_numpy(), answers(probabilities, collapse)
+        right = verdicts(probabilities, own, collapse=collapse)
+        ordered = np.sort(probabilities, axis=1)
+        ties += int((ordered[:, -1] == ordered[:, -2]).sum())
+        differs += int((verdicts(probabilities, own, collapse=other) != right).sum())
+        gold.append(own)
+        answer.append(np.minimum(given, 1) if two_way else given)
+        correct.append(right)
+
+    masked = pl.col("label").replace_strict([*GOLD_MASKS], accepted, return_dtype=pl.UInt8).alias("gold")
+    run.visit(rows.select(masked, *_PROBABILITIES), visit)
     return Scored(
-        card=card,
-        frame=frame,
-        probabilities=probabilities,
-        gold=gold,
-        answer=np.minimum(answer, 1) if two_way else answer,
-        correct=verdicts(probabilities, gold, collapse=collapse),
-        groups=_codes(frame, ["group"]),
-        strata=_codes(frame, card.strata),
+        card=run.header.suites[suite],
+        run=run,
+        rows=rows,
+        gold=np.concatenate(gold),
+        answer=np.concatenate(answer),
+        correct=np.concatenate(correct),
+        ties=ties,
+        collapse_differs=differs,
         left_out=left_out,
         labels=TWO_WAY_LABELS if two_way else LABELS,
+        texts=texts,
     )
-
-
-def without_texts(run: Run, suite: str, *conditions: pl.Expr) -> pl.DataFrame:
-    """The rows of a suite, or those that meet some conditions, with digests in place of ids and without texts."""
-    rows = run.lazy(suite).filter(*conditions).drop(*_TEXTS, strict=False)
-    schema: dict[str, Any] = dict(rows.collect_schema())
-    names = [name for name in _IDS if name in schema]
-
-    def digested(batch: pl.DataFrame) -> pl.DataFrame:
-        return batch.with_columns(_digested(batch[name]) for name in names)
-
-    schema |= dict.fromkeys(names, pl.UInt64)
-    return run.collected(rows.map_batches(digested, schema=schema, streamable=True), streaming=True)
 
 
 def with_texts(rows: pl.DataFrame, run: Run, suite: str) -> pl.DataFrame:
@@ -134,15 +221,16 @@ def group_consistency(rows: Scored) -> Estimate:
     if count == len(rows.correct):
         return Estimate(nan, n=len(rows.correct), groups=count, note="every row is its own group")
     whole = np.ones(count, dtype=np.bool_)
-    np.logical_and.at(whole, rows.groups, rows.correct)
+    whole[rows.groups[~rows.correct]] = False
     return rate(whole)
 
 
 def spread(rows: Scored, factor: str) -> Estimate:
     """Standard deviation of accuracy over the values of a factor; how uneven a score is."""
-    means = rows.frame.select(factor).with_columns(correct=rows.correct).group_by(factor).agg(pl.col("correct").mean())
+    found = rows.coded(factor)
+    means = found.values.with_columns(mean=np.bincount(found.codes, rows.correct) / np.bincount(found.codes))
     # In one order: sums of fractions depend on it in the last digit.
-    values = means.drop_nulls(factor).sort(factor)["correct"].to_numpy()
+    values = means.drop_nulls(factor).sort(factor)["mean"].to_numpy()
     if len(values) < 2:
         return Estimate(nan, n=len(rows.correct), groups=len(values), note=f"fewer than two values of {factor}")
     note = f"over {len(values)} values of {factor}, lowest {values.min():.3f}, highest {values.max():.3f}"
@@ -169,35 +257,26 @@ def breakdown(
     Rows where a factor is null belong to no combination. Order is that of first appearance.
     """
     column = rows.correct if values is None else values
-    keys = rows.frame.select(
+    keys = rows.coded(
         pl.when(pl.all_horizontal(pl.col(list(factors)).is_not_null()))
         .then(pl.concat_str([pl.col(name).cast(pl.String) for name in factors], separator=CROSS))
         .alias("key")
-    ).with_row_index("row")
-    parts = keys.drop_nulls().group_by("key", maintain_order=True).agg("row")
-    everything = {}
-    for key, index in parts.iter_rows():
-        chosen = np.zeros(len(column), dtype=np.bool_)
-        chosen[index] = True
-        everything[key] = rows.rate(column, chosen)
-    return everything
+    )
+    return {
+        key: rows.rate(column, keys.codes == number) for number, key in enumerate(keys.values["key"]) if key is not None
+    }
 
 
 def breakdowns(rows: Scored) -> dict[str, dict[str, Estimate]]:
-    """Accuracy by label, by every factor, and by the crossings the card asks for."""
+    """Accuracy by label, by category, by every factor, and by the crossings the card asks for."""
     single = [("label",), *((name,) for name in rows.card.factors)]
-    return {CROSS.join(names): breakdown(rows, names) for names in (*single, *rows.card.crossings)}
+    found = {CROSS.join(names): breakdown(rows, names) for names in (*single, *rows.card.crossings)}
+    return {CATEGORY: by_category(rows), **found} if rows.card.categories else found
 
 
-def collapse_differs(rows: Scored, collapse: Collapse) -> int:
-    """How many verdicts would be another under ``sum`` (under ``argmax`` when ``sum`` is what was used)."""
-    other = Collapse("argmax") if collapse.mode == "sum" else Collapse("sum")
-    return int((verdicts(rows.probabilities, rows.gold, collapse=other) != rows.correct).sum())
-
-
-def _codes(frame: pl.DataFrame, columns: Sequence[str]) -> Codes:
-    """A number for each combination of values; null is a value."""
-    present = [name for name in columns if name in frame.columns]
-    if not present or not frame.height:
-        return np.zeros(frame.height, dtype=np.int64)
-    return frame.select(pl.struct(present).rank("dense") - 1).to_series().to_numpy().astype(np.int64)
+def by_category(rows: Scored) -> dict[str, Estimate]:
+    """Accuracy on the rows of each category; a row of several counts for each (Joshi et al. 2020, figure 5)."""
+    return {
+        name: rows.rate(rows.correct, rows.column(pl.col(name).fill_null(False)).to_numpy())
+        for name in rows.card.categories
+    }

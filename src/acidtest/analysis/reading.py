@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from acidtest.analysis.controls import AgainstControl, Flags, Pairing, pairing
-from acidtest.analysis.metrics import Scored, accuracy
+from acidtest.analysis.controls import AgainstControl, Pairing, pairing
+from acidtest.analysis.metrics import Flags, Scored, accuracy
 from acidtest.core.estimate import Estimate
 
 SUITE = "length-ladder"
@@ -57,7 +58,7 @@ def readings(rows: Scored, control: Scored | None) -> list[Reading]:
     pairs = pairing(rows, control) if control and _is_ladder(rows) else None
     if control is None or pairs is None or not pairs.alike or _cannot_fall(control):
         return []
-    positions = rows.frame["position"].unique(maintain_order=True).drop_nulls().to_list()
+    positions = rows.coded("position").values["position"].drop_nulls().to_list()
     return [_reading(rows, control, pairs, position, len(positions)) for position in positions]
 
 
@@ -81,8 +82,8 @@ def _told(reading: Reading) -> str:
 
 def _reading(rows: Scored, control: Scored, pairs: Pairing, position: str, family: int) -> Reading:
     """The descent from the longest rung to the first that holds."""
-    words = rows.frame["words"].cast(int).to_numpy()
-    here = (rows.frame["position"] == position).fill_null(False).to_numpy()
+    words = rows.column(pl.col("words").cast(pl.Int64)).to_numpy()
+    here = rows.column((pl.col("position") == position).fill_null(False)).to_numpy()
     rungs = sorted({int(number) for number in words[here]}, reverse=True)
     found = Reading(position, rungs[0], rungs[0])
     for rung, shorter in _steps(rungs):

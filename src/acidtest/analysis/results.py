@@ -10,10 +10,11 @@ from acidtest.analysis.consistency import consistency_metrics, consistency_notes
 from acidtest.analysis.controls import AgainstControl as AgainstControl
 from acidtest.analysis.controls import pairing
 from acidtest.analysis.errors import Confusion, Errors, confusion, corrected, errors
-from acidtest.analysis.metrics import Scored, accuracy, breakdowns, collapse_differs, metrics, scored
+from acidtest.analysis.metrics import accuracy, breakdowns, metrics, scored
 from acidtest.analysis.published import CORPUS, asked_otherwise, published_scores
 from acidtest.analysis.reading import reading_notes
 from acidtest.analysis.significance import holm
+from acidtest.analysis.tags import tag_notes
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL
@@ -61,8 +62,7 @@ class SuiteResult:
 
 def suite_results(run: Run) -> dict[str, SuiteResult]:
     """The results of every suite of a run, tests against controls corrected together, those of error kinds apart."""
-    rows = {name: scored(run, name) for name in run.header.suites}
-    results = {name: _result(run, name, rows) for name in rows if not name.endswith(CONTROL)}
+    results = {name: _result(run, name) for name in run.header.suites if not name.endswith(CONTROL)}
     tested = [name for name, result in results.items() if result.vs_control]
     controls = [result.vs_control for result in results.values() if result.vs_control]
     for name, control, p in zip(tested, controls, holm([control.p for control in controls]), strict=True):
@@ -71,11 +71,11 @@ def suite_results(run: Run) -> dict[str, SuiteResult]:
     return {name: replace(result, errors=kinds[name]) for name, result in results.items()}
 
 
-def _result(run: Run, name: str, rows: Mapping[str, Scored]) -> SuiteResult:
-    header, own = run.header, rows[name]
-    control = rows.get(name + CONTROL)
+def _result(run: Run, name: str) -> SuiteResult:
+    header, own = run.header, scored(run, name)
+    control = scored(run, name + CONTROL) if name + CONTROL in header.suites else None
     pairs = pairing(own, control) if control else None
-    notes = consistency_notes(own) + reading_notes(own, control)
+    notes = consistency_notes(own) + reading_notes(own, control) + tag_notes(own)
     if header.truncated.get(name):
         notes.append(f"{header.truncated[name]:,} pairs were cut to fit the model")
     if header.model.resolution == "two-way":
@@ -104,11 +104,11 @@ def _result(run: Run, name: str, rows: Mapping[str, Scored]) -> SuiteResult:
         vs_control=pairs.rate(own.correct, control.correct) if control and pairs and pairs.alike else None,
         unanswered=own.unanswered,
         truncated=header.truncated.get(name, 0),
-        collapse_differs=collapse_differs(own, header.collapse) if header.model.probabilities else None,
+        collapse_differs=own.collapse_differs if header.model.probabilities else None,
         strata=own.card.strata,
         published=[score.to_json() for score in published],
         notes=tuple(notes),
         confusion=confusion(own),
-        errors=errors(own, control),
+        errors=errors(own, control, pairs),
         corpus=made_from,
     )

@@ -15,13 +15,11 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from acidtest.analysis.intervals import rate
-from acidtest.analysis.resampling import Floats, generator, group_totals
-from acidtest.analysis.significance import Test, paired_permutation
+from acidtest.analysis.resampling import Codes, Floats, Numbers, blocks, generator, group_sums, numbered
+from acidtest.analysis.significance import Test, flipped_signs
 from acidtest.core.estimate import Estimate
 
 Flags = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.int64]
-
 NO_ROWS = "no errors on one side"
 
 
@@ -43,11 +41,21 @@ class Counted:
             return Estimate(math.nan, note="no errors")
         return rate(self.of_kind[self.counted], groups=groups[self.counted], strata=strata[self.counted])
 
-    def contributions(self, groups: Codes, share: float) -> Floats:
+    def in_groups(self, codes: Codes) -> _Totals:
+        """The rows of every group, groups being numbered."""
+        return _Totals(group_sums(self.counted, codes), group_sums(self.of_kind, codes))
+
+
+@dataclass(frozen=True)
+class _Totals:
+    """How many rows of each group count, and how many of those are of the kind."""
+
+    counted: Numbers
+    of_kind: Numbers
+
+    def contributions(self, part: slice, share: float) -> Floats:
         """What each group adds to the distance of this side's share from another; with its own share they sum to 0."""
-        of_kind = group_totals(self.of_kind.astype(np.float64), groups).sums
-        counted = group_totals(self.counted.astype(np.float64), groups).sums
-        return np.asarray((of_kind - share * counted) / counted.sum())
+        return np.asarray((self.of_kind[part] - share * self.counted[part]) / self.counted.sum())
 
 
 def share_difference(first: Counted, second: Counted, *, groups: Codes, strata: Codes) -> Estimate:
@@ -58,15 +66,16 @@ def share_difference(first: Counted, second: Counted, *, groups: Codes, strata: 
     closely together; there the t interval on the groups' contributions, which makes no such allowance, is the wider.
     """
     shares = [side.estimate(groups, strata) for side in (first, second)]
-    n, count = sum(share.n for share in shares), int(np.unique(groups[first.counted | second.counted]).size)
+    one, two = (side.in_groups(numbered(groups)) for side in (first, second))
+    n, count = sum(share.n for share in shares), int(((one.counted > 0) | (two.counted > 0)).sum())
     if not (shares[0].known and shares[1].known):
         return Estimate(math.nan, n=n, groups=count, note=NO_ROWS)
     value = shares[0].value - shares[1].value
     below, above = [share.value - share.low for share in shares], [share.high - share.value for share in shares]
     if any(map(math.isnan, (*below, *above))):
         return Estimate(value, n=n, groups=count, note=shares[0].note or shares[1].note)
-    one, two = (side.contributions(groups, side.share) for side in (first, second))
-    reach, together = _reach(one - two, count), _correlation(one, two)
+    products = _products(one, two, (first.share, second.share))
+    reach, together = _reach(products.apart, count), products.correlation
     low = value - max(_distance(below[0], above[1], together), reach)
     high = value + max(_distance(above[0], below[1], together), reach)
     methods = " and ".join(dict.fromkeys(share.method for share in shares))
@@ -84,23 +93,47 @@ def share_test(first: Counted, second: Counted, *, groups: Codes, draws_seed: in
     if not (first.counted.any() and second.counted.any()):
         return Test(name, math.nan, math.nan, n, NO_ROWS)
     pooled = float((first.of_kind.sum() + second.of_kind.sum()) / n)
-    one, two = (side.contributions(groups, pooled) for side in (first, second))
-    # Scaled to be a mean over groups, since that is what the test takes its statistic to be.
-    found = paired_permutation(one * one.size, two * two.size, rng=generator(draws_seed), resamples=resamples)
-    return replace(found, name=name, n=n)
+    one, two = (side.in_groups(numbered(groups)) for side in (first, second))
+    size = one.counted.size
+    # Scaled to be about 1, since what is next to nothing counts as no difference.
+    differences = (
+        one.contributions(part, pooled) * size - two.contributions(part, pooled) * size for part in blocks(size)
+    )
+    found = flipped_signs(differences, rng=generator(draws_seed), resamples=resamples)
+    return replace(found, name=name, statistic=found.statistic / size, n=n)
 
 
 def _distance(one: float, two: float, correlation: float) -> float:
     return math.sqrt(max(one * one + two * two - 2 * correlation * one * two, 0.0))
 
 
-def _reach(contributions: Floats, groups: int) -> float:
-    """Half the width of the t interval; one group has none."""
+def _reach(squares: float, groups: int) -> float:
+    """Half the width of the t interval, given the contributions' sum of squares; one group has none."""
     if groups < 2:
         return 0.0
-    return float(stdtrit(groups - 1, 0.975) * np.linalg.norm(contributions) * math.sqrt(groups / (groups - 1)))
+    return float(stdtrit(groups - 1, 0.975) * math.sqrt(squares) * math.sqrt(groups / (groups - 1)))
 
 
-def _correlation(one: Floats, two: Floats) -> float:
-    size = float(np.linalg.norm(one) * np.linalg.norm(two))
-    return float(one @ two) / size if size > 0 else 0.0
+@dataclass(frozen=True)
+class _Products:
+    """Sums over groups: contributions to each share squared, to both multiplied, and their difference squared."""
+
+    one: float
+    two: float
+    both: float
+    apart: float
+
+    @property
+    def correlation(self) -> float:
+        """Of contributions to the two shares; 0 where one of them does not vary."""
+        size = math.sqrt(self.one) * math.sqrt(self.two)
+        return self.both / size if size > 0 else 0.0
+
+
+def _products(one: _Totals, two: _Totals, shares: tuple[float, float]) -> _Products:
+    found = np.zeros(4)
+    for part in blocks(one.counted.size):
+        first, second = one.contributions(part, shares[0]), two.contributions(part, shares[1])
+        apart = first - second
+        found += [first @ first, second @ second, first @ second, apart @ apart]
+    return _Products(*found.tolist())

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, ndtr
 
 from acidtest.analysis.intervals import StratifiedRate, combined_reach
-from acidtest.analysis.resampling import Floats, Totals, binary, generator, group_totals, numbered, stratum_weights
+from acidtest.analysis.resampling import (
+    Codes,
+    Floats,
+    Numbers,
+    Totals,
+    binary,
+    blocks,
+    column,
+    generator,
+    group_totals,
+    numbered,
+    stratum_weights,
+)
 from acidtest.core.errors import UnknownNameError
 
 # Counts of 8 bytes: 32 MB at a time.
@@ -51,7 +63,7 @@ def paired_test(
     get the permutation of whole groups.
     """
     values = _paired(first, second)
-    independent = groups is None or numbered(groups)[0].size == values[0].size
+    independent = groups is None or int(numbered(groups).max(initial=-1)) + 1 == values[0].size
     if independent and binary(values[0]) and binary(values[1]):
         return mcnemar(first, second)
     return paired_permutation(first, second, groups=groups, rng=generator(draws_seed), resamples=resamples)
@@ -96,19 +108,34 @@ def paired_permutation(
     if n == 0:
         return Test(name, math.nan, math.nan, 0, "no rows")
     sums = group_totals(values[0] - values[1], groups).sums
-    observed = float(sums.sum())
-    apart = np.abs(sums[np.abs(sums) > 1e-12])
-    if apart.size == 0:
+    found = flipped_signs((sums[part] for part in blocks(sums.size)), rng=rng, resamples=resamples)
+    return replace(found, name=name, statistic=found.statistic / n, n=n)
+
+
+def flipped_signs(sums: Iterable[Numbers], *, rng: np.random.Generator, resamples: int = 10_000) -> Test:
+    """Whether the differences of groups, which come in blocks, add up to something: their signs are flipped at random.
+
+    The statistic is their sum, ``n`` counts groups, and p is as in ``paired_permutation``.
+    """
+    name, observed, n = "flipped signs", 0.0, 0
+    kinds = [(np.zeros(0), np.zeros(0, dtype=np.int64))]
+    for block in sums:
+        observed, n = observed + float(block.sum()), n + block.size
+        # Groups with the same difference are interchangeable: it is enough to draw how many of them change places.
+        kinds.append(np.unique(np.abs(block[np.abs(block) > 1e-12]), return_counts=True))
+    sizes, places = np.unique(np.concatenate([size for size, _ in kinds]), return_inverse=True)
+    counts = np.zeros(sizes.size, dtype=np.int64)
+    np.add.at(counts, places, np.concatenate([count for _, count in kinds]))
+    if sizes.size == 0:
         return Test(name, 0.0, 1.0, n, "no group tells the two apart")
-    # Groups with the same difference are interchangeable: it is enough to draw how many of them change places.
-    sizes, counts = np.unique(apart, return_counts=True)
     beyond = 0
     for size in _chunks(resamples, sizes.size):
         kept = rng.binomial(counts, 0.5, size=(size, sizes.size))
         beyond += _beyond((2 * kept - counts) @ sizes, observed)
-    least = 2.0 ** (1 - apart.size)
-    note = f"groups that tell the two apart: {apart.size}; p cannot fall below {least:.2g}" if least > 0.05 else ""
-    return Test(name, observed / n, (beyond + 1) / (resamples + 1), n, note)
+    apart = int(counts.sum())
+    least = 2.0 ** (1 - apart)
+    note = f"groups that tell the two apart: {apart}; p cannot fall below {least:.2g}" if least > 0.05 else ""
+    return Test(name, observed, (beyond + 1) / (resamples + 1), n, note)
 
 
 def unpaired_permutation(
@@ -249,12 +276,12 @@ def _parts(totals: Totals, ours: npt.NDArray[np.bool_]) -> list[_Part]:
     return parts
 
 
-def _own_codes(groups: npt.ArrayLike | None, n: int) -> npt.NDArray[np.intp]:
-    return np.arange(n) if groups is None else numbered(groups)[1]
+def _own_codes(groups: npt.ArrayLike | None, n: int) -> Codes:
+    return np.arange(n) if groups is None else numbered(groups)
 
 
-def _paired(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[Floats, Floats]:
-    values = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+def _paired(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[Numbers, Numbers]:
+    values = column(first), column(second)
     if values[0].shape != values[1].shape:
         raise ValueError(f"paired rows differ in number: {values[0].size} and {values[1].size}")
     return values

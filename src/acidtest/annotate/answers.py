@@ -8,7 +8,7 @@ carried along where they say the same of an item in all its rows, as premise and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,9 @@ from acidtest.core.tables import read_table, unprefixed
 
 ITEMS = ("item", "id")
 """What the column that names items is called."""
+
+PARTICULARS = ("seconds", "control", "passed", "failed", "excluded")
+"""Columns of one person's answers that are no answers: how long they took, and whether they count (``attendance``)."""
 
 _TRUTH = {"y": "yes", "true": "yes", "1": "yes", "n": "no", "false": "no", "0": "no"}
 
@@ -38,6 +41,8 @@ class Answers:
     item_column: str = "item"
     """What the file calls items."""
     fingerprint: str = ""
+    particulars: pl.DataFrame = field(default_factory=pl.DataFrame)
+    """What the file says of each row of ``frame`` besides the answers: those of ``PARTICULARS``, and role."""
 
 
 class RowError(AcidtestError):
@@ -82,7 +87,10 @@ def checked_answers(frame: pl.DataFrame, questionnaire: Questionnaire) -> Answer
     columns = [_column(frame, question) for question in questionnaire.questions]
     answered = named.with_columns(columns)
     _check_flow(answered, questionnaire)
-    return Answers(answered, _items(frame, named["item"], questionnaire), item_column=item)
+    asked = {question.id for question in questionnaire.questions}
+    particulars = frame.select(name for name in (*PARTICULARS, "role") if name in frame.columns and name not in asked)
+    items = _items(frame, named["item"], questionnaire)
+    return Answers(answered, items, item_column=item, particulars=particulars)
 
 
 def listed(cells: pl.Series, separator: str) -> pl.Series:
@@ -179,7 +187,7 @@ def _rows(frame: pl.DataFrame, holds: pl.Expr) -> Iterator[int]:
 
 def _items(frame: pl.DataFrame, item: pl.Series, questionnaire: Questionnaire) -> pl.DataFrame:
     """A row for each item with the columns that say the same of it in all its rows."""
-    own = {*ITEMS, *TAKEN, *(question.id for question in questionnaire.questions)}
+    own = {*ITEMS, *TAKEN, *PARTICULARS, *(question.id for question in questionnaire.questions)}
     others = [name for name in frame.columns if name not in own]
     items = pl.DataFrame([item.alias("item"), *(frame[name] for name in others)]).group_by("item", maintain_order=True)
     same = items.agg(pl.col(name).n_unique() for name in others).select(pl.exclude("item").max())

@@ -136,13 +136,21 @@ def packaged_questionnaires() -> list[str]:
 def questionnaire(name: str | Path) -> Questionnaire:
     """A questionnaire that ships with the package, by name, or one in a file."""
     path = Path(name)
-    if path.suffix.lower() == ENDING or path.is_file():
-        return parsed_questionnaire(read_bytes(path), path)
+    return parsed_questionnaire(questionnaire_content(name), path if _is_file(path) else Path(f"{name}{ENDING}"))
+
+
+def questionnaire_content(name: str | Path) -> bytes:
+    """The file of a questionnaire that ships with the package, by name, or of one elsewhere."""
+    if _is_file(Path(name)):
+        return read_bytes(name)
     known = packaged_questionnaires()
     if str(name) not in known:
         raise UnknownNameError("questionnaire", str(name), known, f" (a file's name ends in {ENDING})")
-    file = resources.files("acidtest.data").joinpath("questionnaires", f"{name}{ENDING}")
-    return parsed_questionnaire(file.read_bytes(), Path(f"{name}{ENDING}"))
+    return resources.files("acidtest.data").joinpath("questionnaires", f"{name}{ENDING}").read_bytes()
+
+
+def _is_file(path: Path) -> bool:
+    return path.suffix.lower() == ENDING or path.is_file()
 
 
 def parsed_questionnaire(content: bytes, path: Path) -> Questionnaire:

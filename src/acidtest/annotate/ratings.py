@@ -2,15 +2,16 @@
 
 Three forms are recognised: a column ``annotator_labels`` that holds lists (SNLI, MultiNLI, Breaking NLI, LingNLI), a
 column for each person (``label1`` … ``label5`` in the tab-separated files of SNLI and MultiNLI), and a row for each
-label (item, annotator, label). An empty cell, or ``-``, is no label.
+judgement (item, annotator, label, or categories as in ``marks``). An empty cell, or ``-``, is no label. TaxiNLI's file
+has one person's label of each row (``annotated_label``): nothing to agree on, but right or wrong.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,13 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.analysis.agreement import MAJORITY, Ratings, label_counts, majority_labels, ordered_labels
+from acidtest.analysis.annotators import Attendance
+from acidtest.analysis.category_agreement import is_taxinli
 from acidtest.annotate.answers import listed
 from acidtest.annotate.conditions import choice
+from acidtest.annotate.judgement_tables import SAID_COLUMNS, by_item, row_error, text
+from acidtest.annotate.known_corpora import OWN, TAXINLI, published_corpus
+from acidtest.annotate.marks import category_columns, marked_categories, possible_categories
 from acidtest.annotate.outcomes import Judgements
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, some
 from acidtest.core.labels import LABELS, gold_name
@@ -28,31 +34,32 @@ from acidtest.core.tables import Table, read_table
 LISTS = ("annotator_labels",)
 ITEMS = ("item", "item_id", "id", "pairid", "pair_id", "uid")
 PEOPLE = ("annotator", "annotator_id", "worker", "worker_id", "workerid", "rater", "coder")
-SAID = ("label", "annotator_label", "rating", "annotation", "answer")
+SAID = (OWN, "label", "annotator_label", "rating", "annotation", "answer")
 GOLD = ("gold_label", "gold", "label")
 SENTENCES = ("premise", "sentence1", "prem", "context", "sentence_a")
 """Columns that rows of one source sentence have in common, the likeliest first."""
 
-SNLI_TEST, BREAKING_NLI = "SNLI test", "Breaking NLI"
-
 _NUMBERED = re.compile(r"(?:label|annotator|annotation|rater|worker|coder|judge)[_ -]?\d+(?:_?label)?")
+_PERSON = re.compile(r"(?!label)")
+"""SNLI's label1 to label5 are of whoever came: its columns are no people."""
 _NO_LABEL = ("", "-")
 _NO_GOLD = "-1"
-
-_SNLI_TEST_GOLD = {"entailment": 3368, "contradiction": 3237, "neutral": 3219}
-_BREAKING_CATEGORIES = {"antonyms_wordnet", "cardinals", "nationalities"}
-"""Three of its fourteen, by which it is known."""
+_MOST_NAMED = 3
+"""More columns of categories than this are told in a signature by their digest."""
 
 
 @dataclass(frozen=True)
 class _Form:
-    """Which columns hold what; item and annotator where every label has a row of its own."""
+    """Which columns hold what; item and annotator where every judgement has a row of its own."""
 
     labels: tuple[str, ...]
+    categories: tuple[str, ...] = ()
     gold: str | None = None
     sentence: str | None = None
     item: str | None = None
     annotator: str | None = None
+    people: bool = False
+    """Whether the columns of labels are people."""
 
     @property
     def columns(self) -> list[str]:
@@ -60,32 +67,51 @@ class _Form:
         others = (self.gold, self.sentence, self.item, self.annotator)
         return list(dict.fromkeys([*self.labels, *(name for name in others if name)]))
 
+    @property
+    def alone(self) -> bool:
+        """Whether there is one person's label of each row, and nobody knows whose."""
+        return self.people and len(self.labels) == 1 and not self.item
 
-def read_ratings(path: str | Path, *, labels: Sequence[str] = (), gold: str | None = None) -> Ratings:
-    """The labels that people gave the rows of a file, with their gold.
+    @property
+    def told(self) -> str:
+        """What a signature says of it."""
+        named = ",".join(self.categories)
+        if len(self.categories) > _MOST_NAMED:
+            digest = blake2b(named.encode(), digest_size=3).hexdigest()
+            named = f"{len(self.categories)} columns:{digest}"
+        marks = f"|categories:{named}" if self.categories else ""
+        return f"labels:{','.join(self.labels)}{marks}|gold:{self.gold or MAJORITY}|groups:{self.sentence or 'rows'}"
 
-    ``labels`` names the columns that hold them and ``gold`` the one that holds gold, where they are not recognised.
-    Without gold it is the majority of a row's labels. Where a label of NLI occurs all must be such, in any spelling;
-    otherwise labels are taken as they are written.
+
+def read_ratings(
+    path: str | Path, *, labels: Sequence[str] = (), gold: str | None = None, categories: Sequence[str] = ()
+) -> Ratings:
+    """The labels or categories that people gave the rows of a file, with their gold.
+
+    ``labels`` names the columns that hold labels, ``categories`` those that hold categories, and ``gold`` the one that
+    holds gold, where they are not recognised. Without gold it is the majority of a row's labels. Where a label of NLI
+    occurs all must be such, in any spelling; otherwise labels are taken as they are written.
     """
     table = read_table(path)
     if not table.rows.height:
         raise FileError(path, "has no rows, so nobody has labelled anything; copy or write it again")
-    form = _form(table, labels, gold)
+    form = _form(table, labels, gold, categories)
     frame = table.rows.select(form.columns).collected()
     said = _said(table, frame, form)
     golds = _golds(frame, form, said["label"])
     said, golds = _named(table, said, golds)
+    marks, marked = marked_categories(table, form.categories) if form.categories else (None, ())
     rows = pl.DataFrame({"gold": golds, "sentence": golds})
     if form.sentence:
-        rows = rows.with_columns(_text(frame[form.sentence]).alias("sentence"))
+        rows = rows.with_columns(text(frame[form.sentence]).alias("sentence"))
+    attendance = None
     if form.item and form.annotator:
-        said, rows = _by_item(table, frame, form, said, rows)
-    given = ordered_labels(said["label"].unique().to_list())
-    if not given:
-        raise FileError(path, f"nobody gave a label: there are none in {some(form.labels)}; name others with --labels")
-    counts = label_counts(said, given, rows=rows.height)
-    told = f"labels:{','.join(form.labels)}|gold:{form.gold or MAJORITY}|groups:{form.sentence or 'rows'}"
+        judged = by_item(table, form.item, form.annotator, rows=rows, labels=said, marks=marks)
+        said, rows, attendance = judged.said, judged.rows, judged.attendance
+    given = ordered_labels(said["label"].drop_nulls().unique().to_list())
+    if not given and not marked:
+        raise FileError(path, _nobody(form))
+    counts = label_counts(said.drop_nulls("label"), given, rows=rows.height)
     return Ratings(
         name=table.path.name,
         labels=tuple(given),
@@ -93,22 +119,28 @@ def read_ratings(path: str | Path, *, labels: Sequence[str] = (), gold: str | No
         gold=rows["gold"] if form.gold else majority_labels(counts, given),
         gold_from=form.gold or MAJORITY,
         groups=_group_codes(rows["sentence"]) if form.sentence else None,
-        corpus=_corpus(table, rows["gold"]),
-        signature=f"agreement|{told}|n:{rows.height}|h:{table.fingerprint[:6]}",
+        corpus=published_corpus(table, rows["gold"], marked),
+        signature=f"agreement|{form.told}|n:{rows.height}|h:{table.fingerprint[:6]}",
+        said=said if form.people or form.annotator else None,
+        categories=marked,
+        reference=rows["gold"] if form.gold else None,
+        reference_from=form.gold or "",
+        attendance=attendance,
     )
 
 
-def judged_ratings(judged: Judgements, *, gold: str | None = None) -> Ratings:
-    """The labels that a questionnaire makes of answers, for the items that it does not discard.
+def judged_ratings(judged: Judgements, *, gold: str | None = None, attendance: Attendance | None = None) -> Ratings:
+    """The labels and categories that a questionnaire makes of answers, for the items that it does not discard.
 
     ``gold`` names a column of the answers with the gold to compare them with, where it is not what the questionnaire
-    makes of the labels.
+    makes of the labels. Inference accuracy is by it, or else by a column called gold or gold_label.
     """
-    name, labels = judged.questionnaire.name, judged.questionnaire.labels
-    if not labels:
-        raise AcidtestError(
-            f"questionnaire {name!r} gives no labels but categories, of which agreement is not measured"
-        )
+    asked, marked = judged.questionnaire, possible_categories(judged.questionnaire)
+    labels = asked.labels
+    if not labels and not marked:
+        raise AcidtestError(f"questionnaire {asked.name!r} gives neither labels nor categories: nothing to agree on")
+    if gold is not None and not labels:
+        raise AcidtestError(f"--gold {gold}: questionnaire {asked.name!r} gives no labels that could be gold")
     kept = judged.items.filter(pl.col("discarded").is_null())
     if not kept.height:
         raise AcidtestError(f"{judged.name}: all {judged.items.height:,} items are discarded; no labels are left")
@@ -117,47 +149,90 @@ def judged_ratings(judged: Judgements, *, gold: str | None = None) -> Ratings:
             "column", gold, judged.known, f" (--gold; the same in all rows of an item, {judged.name})"
         )
     sentence = next((each for each in kept.columns if each.lower() in SENTENCES), None)
-    golds = kept["label"] if gold is None else _known_golds(judged.name, kept, gold, labels=labels)
-    told = f"questionnaire:{name}|gold:{gold or judged.questionnaire.aggregation.label}|groups:{sentence or 'rows'}"
+    beside, reference = _beside(judged, kept, gold)
+    none = pl.Series("gold", [None] * kept.height, dtype=pl.String)
+    golds = reference if gold and reference is not None else kept["label"] if labels else none
+    told = f"questionnaire:{asked.name}|gold:{gold or asked.aggregation.label}|groups:{sentence or 'rows'}"
     return Ratings(
         name=judged.name,
         labels=labels,
-        counts=judged.counts(kept),
+        counts=judged.counts(kept) if labels else np.zeros((kept.height, 0), dtype=np.int64),
         gold=golds.alias("gold"),
-        gold_from=gold or judged.questionnaire.aggregation.label,
-        groups=_group_codes(_text(kept[sentence])) if sentence else None,
+        gold_from=gold or asked.aggregation.label,
+        groups=_group_codes(text(kept[sentence])) if sentence else None,
+        corpus=TAXINLI if is_taxinli(marked) else "",
         signature=f"agreement|{told}|n:{kept.height}|h:{judged.fingerprint[:6]}",
+        said=_people(judged, kept),
+        categories=marked,
+        reference=reference,
+        reference_from=beside,
+        attendance=attendance,
     )
 
 
-def _form(table: Table, labels: Sequence[str], gold: str | None) -> _Form:
+def _beside(judged: Judgements, kept: pl.DataFrame, gold: str | None) -> tuple[str, pl.Series | None]:
+    """The column with gold that came along in the answers, and what it holds; nothing where it is of other labels."""
+    labels = judged.questionnaire.labels
+    if gold is not None:
+        return gold, _known_golds(judged.name, kept, gold, labels=labels)
+    column = next((each for each in judged.known if each.lower() in GOLD[:2]), None)
+    if not labels or column is None:
+        return "", None
+    try:
+        return column, _known_golds(judged.name, kept, column, labels=labels)
+    except AcidtestError:
+        return "", None
+
+
+def _people(judged: Judgements, kept: pl.DataFrame) -> pl.DataFrame:
+    """What each person's answers come to, of the items that are kept, without those who would discard them."""
+    numbers = kept.select("item", row=pl.int_range(pl.len(), dtype=pl.Int64))
+    own = judged.outcomes.filter(pl.col("discard").is_null())
+    return own.join(numbers, on="item", how="inner", maintain_order="left").select(
+        "row", "annotator", "label", "categories"
+    )
+
+
+def _form(table: Table, labels: Sequence[str], gold: str | None, categories: Sequence[str]) -> _Form:
     named = tuple(dict.fromkeys(_column(table, name, "--labels") for name in labels))
-    columns, item, annotator = _label_columns(table, named)
+    marks = tuple(dict.fromkeys(_column(table, name, "--categories") for name in categories))
+    columns, item, annotator, people = _label_columns(table, named, marks)
     own_gold = _column(table, gold, "--gold") if gold else _found(table, GOLD, but=columns)
     if own_gold in columns:
         raise FileError(table.path, f"column {own_gold!r} cannot hold both the labels of people and gold")
-    return _Form(columns, own_gold, _found(table, SENTENCES, but=(*columns, own_gold)), item, annotator)
+    sentence = _found(table, SENTENCES, but=(*columns, own_gold))
+    if item and annotator:
+        taken = (*columns, item, annotator, own_gold, sentence)
+        marks = category_columns(table, marks, taken=taken, item=item if columns else "")
+    return _Form(columns, marks, own_gold, sentence, item, annotator, people)
 
 
-def _label_columns(table: Table, named: tuple[str, ...]) -> tuple[tuple[str, ...], str | None, str | None]:
-    """The columns that hold labels; those of items and people where every label has its row."""
-    if len(named) > 1:
-        return named, None, None
+def _label_columns(
+    table: Table, named: tuple[str, ...], marks: tuple[str, ...]
+) -> tuple[tuple[str, ...], str | None, str | None, bool]:
+    """The columns that hold labels, those of items and people where every label has its row, and whether it is known
+    who gave which."""
+    if len(named) > 1 and not marks:
+        return named, None, None, True
     lists = named[0] if named else _found(table, LISTS)
-    if lists and _holds_lists(table, lists):
-        return (lists,), None, None
-    numbered = () if named else tuple(name for name in table.columns if _NUMBERED.fullmatch(name.lower()))
+    if lists and _holds_lists(table, lists) and not marks:
+        return (lists,), None, None, False
+    numbered = () if named or marks else tuple(name for name in table.columns if _NUMBERED.fullmatch(name.lower()))
     if len(numbered) > 1:
-        return numbered, None, None
-    said = named[0] if named else _found(table, SAID)
-    item, annotator = _found(table, ITEMS, but=(said,)), _found(table, PEOPLE, but=(said,))
-    if said and item and annotator:
-        return (said,), item, annotator
-    raise _unrecognised(table, named)
+        return numbered, None, None, all(_PERSON.match(name.lower()) for name in numbered)
+    said = named[0] if named else _found(table, SAID, but=marks)
+    item, annotator = _found(table, ITEMS, but=(said, *marks)), _found(table, PEOPLE, but=(said, *marks))
+    if item and annotator and (said or category_columns(table, marks, taken=(item, annotator))):
+        return (said,) if said else (), item, annotator, True
+    if said and said.lower() == OWN and not marks:
+        return (said,), None, None, True
+    raise _unrecognised(table, named, marks)
 
 
-def _unrecognised(table: Table, named: Sequence[str]) -> FileError:
-    if named:
+def _unrecognised(table: Table, named: Sequence[str], marks: Sequence[str]) -> FileError:
+    if marks:
+        problem = "categories (--categories) need a row for each person and item, with columns item and annotator"
+    elif named:
         problem = (
             f"column {named[0]!r} holds one label a row, and there are no columns item and annotator; "
             f"name a column for each person: --labels {named[0]},COLUMN"
@@ -165,8 +240,8 @@ def _unrecognised(table: Table, named: Sequence[str]) -> FileError:
     else:
         problem = (
             f"none of the columns ({some(table.columns, 30)}) is known to hold labels of several people "
-            "(annotator_labels; label1, label2 …; or item, annotator and label); name a column for each person with "
-            "--labels COLUMN,COLUMN"
+            "(annotator_labels; label1, label2 …; or item, annotator and label or categories); name a column for each "
+            "person with --labels COLUMN,COLUMN"
         )
         if _found(table, ITEMS) and _found(table, PEOPLE):
             problem += ", or, if they hold answers, the questionnaire with --questionnaire"
@@ -198,7 +273,9 @@ def _holds_lists(table: Table, column: str) -> bool:
 
 
 def _said(table: Table, frame: pl.DataFrame, form: _Form) -> pl.DataFrame:
-    """A row for each label as it is written: row of the file, label."""
+    """A row for each label as it is written: row of the file, label, and the column where that is a person."""
+    if not form.labels:
+        return pl.DataFrame(schema=SAID_COLUMNS)
     columns = list[pl.Series]()
     for name in form.labels:
         column = frame[name]
@@ -207,17 +284,24 @@ def _said(table: Table, frame: pl.DataFrame, form: _Form) -> pl.DataFrame:
         elif column.dtype.is_nested():
             raise FileError(table.path, f"column {name!r} holds lists; it alone can be given as --labels {name}")
         elif len(form.labels) == 1 and not form.item:
-            columns.append(listed(_text(column), ","))
+            columns.append(listed(text(column), ","))
         else:
-            columns.append(_text(column))
+            columns.append(text(column))
     rows = np.arange(frame.height)
-    parts = [pl.DataFrame({"row": rows, "label": column}) for column in columns]
+    people = form.labels if form.people and len(form.labels) > 1 else [None] * len(columns)
+    parts = [
+        pl.DataFrame({"row": rows, "label": column}).with_columns(annotator=pl.lit(person, pl.String))
+        for person, column in zip(people, columns, strict=True)
+    ]
     if isinstance(columns[0].dtype, pl.List):
         parts = [part.explode("label", empty_as_null=False, keep_nulls=False) for part in parts]
-    said = pl.concat(parts).with_columns(pl.col("label").str.strip_chars())
-    return said.filter(pl.col("label").is_not_null() & ~pl.col("label").is_in(_NO_LABEL)).sort(
-        "row", maintain_order=True
+    written = pl.col("label").str.strip_chars()
+    said = pl.concat(parts).with_columns(
+        label=pl.when(~written.is_in(_NO_LABEL)).then(written), categories=pl.lit(None, SAID_COLUMNS["categories"])
     )
+    # Whoever annotated a row on its own and gave no label did not answer.
+    told = said if form.alone else said.drop_nulls("label")
+    return told.select(list(SAID_COLUMNS)).sort("row", maintain_order=True)
 
 
 def _golds(frame: pl.DataFrame, form: _Form, labels: pl.Series) -> pl.Series:
@@ -225,70 +309,42 @@ def _golds(frame: pl.DataFrame, form: _Form, labels: pl.Series) -> pl.Series:
     if form.gold is None:
         return pl.Series("gold", [None] * frame.height, dtype=pl.String)
     none = [*_NO_LABEL, *([_NO_GOLD] if _NO_GOLD not in labels else [])]
-    written = _text(frame[form.gold])
+    written = text(frame[form.gold])
     return written.set(written.is_in(none), None).alias("gold")
 
 
 def _known_golds(name: str, items: pl.DataFrame, column: str, *, labels: Sequence[str]) -> pl.Series:
     """Gold that stands beside answers, spelt as the labels are."""
-    golds = _golds(items, _Form((), column), pl.Series(labels))
-    meanings = {text: text if text in labels else gold_name(text) for text in golds.drop_nulls().unique()}
-    for text, meaning in meanings.items():
+    golds = _golds(items, _Form((), gold=column), pl.Series(labels))
+    meanings = {each: each if each in labels else gold_name(each) for each in golds.drop_nulls().unique()}
+    for written, meaning in meanings.items():
         if meaning is None:
-            raise AcidtestError(f"{name}: gold {text!r} (--gold {column}) is not {choice(labels)}; correct it")
+            raise AcidtestError(f"{name}: gold {written!r} (--gold {column}) is not {choice(labels)}; correct it")
     return golds.replace_strict(meanings, default=None, return_dtype=pl.String)
 
 
 def _named(table: Table, said: pl.DataFrame, golds: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
     """Labels and gold by NLI's names where one of them occurs, else as they are written."""
-    written = {*said["label"].unique(), *golds.drop_nulls().unique()}
+    written = {*said["label"].drop_nulls().unique(), *golds.drop_nulls().unique()}
     if not any(text.lower() in LABELS for text in written):
         return said, golds
     meanings = {text: gold_name(text) for text in written}
     known = {text: name for text, name in meanings.items() if name}
     if len(known) < len(written):
-        columns = pl.concat([said, pl.DataFrame({"row": np.arange(len(golds)), "label": golds})])
+        columns = pl.concat([said.select("row", "label"), pl.DataFrame({"row": np.arange(len(golds)), "label": golds})])
         unknown = columns.filter(pl.col("label").is_not_null() & ~pl.col("label").is_in(list(known))).sort("row")
         row, label = unknown.row(0)
-        raise _row_error(table, row, f"label {label!r} is not entailment, neutral or contradiction; correct it")
+        raise row_error(table, row, f"label {label!r} is not entailment, neutral or contradiction; correct it")
     return (
-        said.with_columns(pl.col("label").replace_strict(known, return_dtype=pl.String)),
+        said.with_columns(pl.col("label").replace_strict(known, default=None, return_dtype=pl.String)),
         golds.replace_strict(known, default=None, return_dtype=pl.String),
     )
 
 
-def _by_item(
-    table: Table, frame: pl.DataFrame, form: _Form, said: pl.DataFrame, rows: pl.DataFrame
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Labels and rows of a file that has a row for each label, with a row for each item instead."""
-    keys = frame.select(item=_text(frame[form.item or ""]), annotator=_text(frame[form.annotator or ""]))
-    for name, column in (("item", form.item), ("annotator", form.annotator)):
-        for row in keys[name].is_null().arg_true().head(1):
-            raise _row_error(table, row, f"column {column!r} is empty; fill it in or remove the row")
-    twice = ~keys.select(pl.struct("item", "annotator").is_first_distinct()).to_series()
-    for row in twice.arg_true().head(1):
-        item, annotator = keys.row(row)
-        raise _row_error(table, row, f"annotator {annotator!r} labels item {item!r} a second time; keep one row")
-    items = rows.with_columns(keys["item"]).group_by("item", maintain_order=True)
-    golds = items.agg(pl.col("gold").drop_nulls().unique(maintain_order=True))
-    for item, several in golds.filter(pl.col("gold").list.len() > 1).head(1).iter_rows():
-        told = " and ".join(map(repr, several[:2]))
-        raise FileError(table.path, f"item {item!r} has the gold {told}; an item has one, in all its rows")
-    numbers = items.agg().with_row_index("number").select("item", pl.col("number").cast(pl.Int64))
-    of_rows = keys.join(numbers, on="item", how="left", maintain_order="left")["number"]
-    whole = items.agg(pl.col("gold", "sentence").drop_nulls().first())
-    return said.with_columns(row=of_rows.gather(said["row"])), whole.select("gold", "sentence")
-
-
-def _corpus(table: Table, gold: pl.Series) -> str:
-    """The published corpus that a file is, or is part of; empty where it is none that is known."""
-    names = {name.strip().lower(): name for name in table.columns}
-    if {"captionid", "pairid", "sentence1", "gold_label"} <= set(names):
-        return SNLI_TEST if Counter(gold.drop_nulls().to_list()) == _SNLI_TEST_GOLD else ""
-    if {"category", "sentence1", "gold_label"} <= set(names):
-        found = table.rows.select([names["category"]]).collected().to_series().cast(pl.String, strict=False)
-        return BREAKING_NLI if set(found.unique()) >= _BREAKING_CATEGORIES else ""
-    return ""
+def _nobody(form: _Form) -> str:
+    if not form.labels:
+        return f"nobody marked a category: there are none in {some(form.categories)}; name others with --categories"
+    return f"nobody gave a label: there are none in {some(form.labels)}; name others with --labels"
 
 
 def _group_codes(column: pl.Series) -> npt.NDArray[np.int64]:
@@ -296,13 +352,3 @@ def _group_codes(column: pl.Series) -> npt.NDArray[np.int64]:
     own = pl.int_range(len(column), eager=True) + len(column) + 1
     codes = pl.select(pl.coalesce(column.rank("dense").cast(pl.Int64), own)).to_series()
     return np.asarray(codes.to_numpy(), dtype=np.int64)
-
-
-def _row_error(table: Table, row: int, problem: str) -> FileError:
-    line = table.line(row)
-    return FileError(table.path, problem if line else f"row {row + 1:,}: {problem}", line)
-
-
-def _text(column: pl.Series) -> pl.Series:
-    """As text without spaces around it; an empty cell is null."""
-    return column.cast(pl.String, strict=False).str.strip_chars().replace("", None)

@@ -3,6 +3,17 @@
 What one verb needs is imported when it is called, so that the program starts quickly.
 """
 
+from acidtest.api.annotation import (
+    LOOPBACK,
+    PORT,
+    Sharing,
+    annotation_project,
+    export_annotations,
+    import_annotations,
+    invitation_link,
+    progress_tables,
+    serve_annotation,
+)
 from acidtest.api.audits import (
     audit,
     audit_findings,
@@ -39,8 +50,13 @@ from acidtest.api.exports import (
     UnfaithfulError,
     export,
 )
+from acidtest.api.factor_studies import (
+    factor_tables,
+    factors,
+)
 from acidtest.api.ratings import (
     agreement,
+    agreement_output,
     label_agreement_tables,
     questionnaires,
 )
@@ -55,6 +71,11 @@ from acidtest.api.reporting import (
     report,
     scorecard,
     tied_models,
+)
+from acidtest.api.representations import LIMIT as LAYER_LIMIT
+from acidtest.api.representations import (
+    representation_tables,
+    representations,
 )
 from acidtest.api.resources import (
     fetch,
@@ -73,6 +94,17 @@ from acidtest.api.studies import (
     typology_tables,
     words,
 )
+from acidtest.api.tags import (
+    tag,
+    tag_tables,
+)
+from acidtest.api.taxonomies import (
+    annotated_suite,
+    taxonomy,
+    taxonomy_statistics,
+    taxonomy_statistics_tables,
+    taxonomy_tables,
+)
 from acidtest.api.word_knowledge import (
     lexical,
     lexical_tables,
@@ -82,6 +114,9 @@ from acidtest.suites.catalogue import Generator
 
 __all__ = [
     "DEFAULT_MODEL",
+    "LAYER_LIMIT",
+    "LOOPBACK",
+    "PORT",
     "REPORT",
     "RUNS",
     "STANDARD",
@@ -91,9 +126,13 @@ __all__ = [
     "Finished",
     "Generator",
     "Reading",
+    "Sharing",
     "UnfaithfulError",
     "agreement",
+    "agreement_output",
     "agreement_tables",
+    "annotated_suite",
+    "annotation_project",
     "antonym_tables",
     "antonym_types",
     "antonyms",
@@ -113,10 +152,15 @@ __all__ = [
     "error_sample",
     "error_typology",
     "export",
+    "export_annotations",
+    "factor_tables",
+    "factors",
     "fetch",
     "finished_run",
     "folder_for",
     "generate",
+    "import_annotations",
+    "invitation_link",
     "joint_report",
     "label_agreement_tables",
     "lexical",
@@ -125,15 +169,25 @@ __all__ = [
     "means",
     "model_kinds",
     "model_options",
+    "progress_tables",
     "questionnaires",
     "report",
+    "representation_tables",
+    "representations",
     "run",
     "run_of",
     "save",
     "score",
     "scorecard",
+    "serve_annotation",
     "sources",
     "suites",
+    "tag",
+    "tag_tables",
+    "taxonomy",
+    "taxonomy_statistics",
+    "taxonomy_statistics_tables",
+    "taxonomy_tables",
     "tied_models",
     "type_tables",
     "typology_plot",

@@ -160,7 +160,7 @@ def chosen_suites(
         if name in SUITES:
             own = {option: value for option, value in arguments.items() if option in SUITES[name].options}
             corpus = source if name in made_from else None
-            for each, told in _combinations(own):
+            for each, told in _combinations(own, SUITES[name]):
                 stage("making %s", name)
                 try:
                     suite = generate(name, source=corpus, seed=seed, arguments=each, reading=reading)
@@ -240,9 +240,13 @@ def _material(generator: Generator, source: str | Path | Suite | None, reading: 
         return Path(source)
 
 
-def _combinations(arguments: Arguments) -> Iterator[tuple[Arguments, str]]:
-    """Every choice of one value for each option, with what tells it from the other choices."""
-    values = {name: _several(value) for name, value in arguments.items()}
+def _combinations(arguments: Arguments, generator: Generator) -> Iterator[tuple[Arguments, str]]:
+    """Every choice of one value for each option, with what tells it from the other choices.
+
+    An option that takes several values at once takes all that are given.
+    """
+    lists = {name for name, option in generator.options.items() if isinstance(option.default, tuple)}
+    values = {name: [value] if name in lists else _several(value) for name, value in arguments.items()}
     for choice in product(*values.values()):
         chosen = dict(zip(values, choice, strict=True))
         told = (f"{name}={Path(str(value)).name}" for name, value in chosen.items() if len(values[name]) > 1)

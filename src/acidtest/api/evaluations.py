@@ -119,10 +119,11 @@ def model_of(
 
 def score(
     predictions: str | Path,
-    suite: str | Suite,
+    suite: str | Suite | Battery,
     *,
     source: str | Path | Suite | None = None,
     answers: Reading | None = None,
+    column: str | None = None,
     output: str | Path | None = None,
     seed: int = 0,
     collapse: str = "argmax",
@@ -134,14 +135,19 @@ def score(
 
     ``answers`` says how to read the predictions (columns id and label, or id, entailment, neutral and contradiction;
     what their labels mean), ``reading`` how to read the suite, or the ``source`` it is made from, when it is a foreign
-    file.
+    file. ``column`` is one of several systems' columns of labels, and names the model. A ``Battery`` of one suite says
+    all that concerns it, and makes it once for several systems.
     """
     from acidtest.models.answers import AnswersModel
 
     how = answers or Reading()
+    columns = dict(how.columns or {})
+    if column is not None and columns.keys() - {"id"}:
+        raise AcidtestError(f"--column {column} says where the labels are; --columns may then name the id only")
+    columns |= {} if column is None else {"label": column}
     return run(
-        AnswersModel(Path(predictions), how.columns, how.label_map),
-        [suite],
+        AnswersModel(Path(predictions), columns, how.label_map, name=column),
+        suite if isinstance(suite, Battery) else [suite],
         source=source,
         output=output,
         seed=seed,

@@ -14,21 +14,30 @@ from acidtest.cli.report import show_written
 
 def agreement(
     file: Annotated[
-        Path, typer.Argument(help="A file with labels of several people, or with their answers (--questionnaire).")
+        str, typer.Argument(help="A file with labels or categories of several people, or answers (--questionnaire).")
     ],
     questionnaire: Annotated[
         str | None,
-        typer.Option("--questionnaire", help="Make labels of answers first: breaking-nli, swaps, or a .toml file."),
+        typer.Option(
+            "--questionnaire", help="Make labels of answers first: breaking-nli, taxonomy …, or a .toml file."
+        ),
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="With --questionnaire: items with label, votes and why they are discarded."
+            "--output",
+            "-o",
+            help="A page (.html), a chart of kappas (.png, .svg), or with --questionnaire a table of the items with "
+            "label, votes and why they are discarded (.jsonl, .tsv, …).",
         ),
     ] = None,
     labels: Annotated[
         str | None,
         typer.Option("--labels", help="The columns that hold people's labels, where they are not recognised: A,B,C."),
+    ] = None,
+    categories: Annotated[
+        str | None,
+        typer.Option("--categories", help="Columns of 0 and 1, one for each category, or one of lists: A,B,C."),
     ] = None,
     gold: Annotated[
         str | None, typer.Option("--gold", help="The column that holds gold. Default: gold_label, gold or label.")
@@ -38,18 +47,31 @@ def agreement(
     quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
-    """Tell how far people agree: Fleiss' kappa overall and by label, and human performance.
+    """Tell how far people agree: kappa and alpha of labels and categories, IOU, human performance.
 
     Recognised are annotator_labels (SNLI, MultiNLI, Breaking NLI), a column for each person (label1, label2 …), and a
-    row for each label (item, annotator, label). Without gold, the majority of a row's labels is its gold.
+    row for each person and item (item, annotator, label, categories). Without gold, the majority of a row's labels is
+    its gold.
     """
     set_up_logging(verbose, quiet)
-    named = [name.strip() for name in (labels or "").split(",") if name.strip()]
-    found = api.agreement(file, questionnaire=questionnaire, labels=named, gold=gold, output=output, seed=seed)
+    found = api.agreement(
+        file,
+        questionnaire=questionnaire,
+        labels=_names(labels),
+        categories=_names(categories),
+        gold=gold,
+        output=output,
+        seed=seed,
+    )
+    written = {api.agreement_output(output): output} if output else {}
     if json:
-        print_json(found.to_json() | ({"table": str(output)} if output else {}))
+        print_json(found.to_json() | {name: str(path) for name, path in written.items()})
         return
     out = console()
     for part in api.label_agreement_tables(found):
         out.print(part)
-    show_written({"table": output}, json=False)
+    show_written(dict(written), json=False)
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in (text or "").split(",") if name.strip()]

@@ -15,19 +15,24 @@ from typer.exceptions import TyperException
 
 from acidtest.cli import (
     agreement,
+    annotate,
     antonyms,
     audit,
     behaviour,
     compare,
     errors,
     export,
+    factors,
     generate,
     lexical,
     report,
+    representations,
     run,
     score,
     sources,
     suites,
+    tag,
+    taxonomy,
     words,
 )
 from acidtest.cli.options import suite_options
@@ -54,13 +59,18 @@ app.command("audit")(audit.audit)
 app.command("antonyms")(antonyms.antonyms)
 app.command("lexical")(lexical.lexical)
 app.command("behaviour")(behaviour.behaviour)
+app.command("factors")(factors.factors)
+app.command("representations", context_settings=representations.CONTEXT)(representations.representations)
 app.command("errors")(errors.errors)
 app.command("agreement")(agreement.agreement)
+app.command("annotate")(annotate.annotate)
+app.command("taxonomy")(taxonomy.taxonomy)
+app.command("tag")(tag.tag)
 app.command("words")(words.words)
 app.command("export")(export.export)
 app.command("sources")(sources.sources)
 
-OPEN_COMMANDS = ("run", "generate", "score")
+OPEN_COMMANDS = ("run", "generate", "score", "representations")
 """The commands that pass suites' own options on."""
 
 CONFIG = "ACIDTEST_CONFIG"

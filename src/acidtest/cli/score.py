@@ -24,6 +24,10 @@ def score(
     output: Output = None,
     collapse: CollapseOption = "argmax",
     fresh: Fresh = False,
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--column", help="One system's column of labels, which names it; repeat it for several systems."),
+    ] = None,
     columns: Annotated[
         str | None, typer.Option("--columns", help="Of the predictions: id=COL,label=COL or id=COL,entailment=COL,…")
     ] = None,
@@ -41,18 +45,32 @@ def score(
     quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
-    """Score a file of predictions, matched by id, then by source id; no model needed."""
+    """Score a file of predictions, matched by id, source id or the pair itself; no model needed.
+
+    A file with a column of labels for each of several systems is scored with --column NAME for each: every one gets a
+    run of its own.
+    """
     set_up_logging(verbose, quiet)
-    finished = api.score(
-        predictions,
-        suite,
+    reading = api.Reading.parsed(columns, label_map)
+    systems: list[str | None] = list(dict.fromkeys(column or [])) or [None]
+    battery = api.Battery(
+        [suite],
         source=source,
-        output=output,
-        collapse=collapse,
-        fresh=fresh,
         seed=seed,
         arguments=suite_arguments(context, [suite]),
-        answers=api.Reading.parsed(columns, label_map),
         reading=api.Reading.parsed(suite_columns, suite_label_map),
     )
-    show([finished], json=json)
+    done = [
+        api.score(
+            predictions,
+            battery,
+            output=api.folder_for(system or str(predictions), output, len(systems)),
+            collapse=collapse,
+            fresh=fresh,
+            answers=reading,
+            column=system,
+        )
+        for system in systems
+    ]
+    joint = api.joint_report(done, output) if len(done) > 1 else None
+    show(done, json=json, joint=joint)

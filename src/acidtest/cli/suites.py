@@ -63,4 +63,4 @@ def _print_one(generator: Generator) -> None:
     out.print(f"\nCitation: {generator.citation}\nLicence: {generator.licence}", markup=False)
     for option in generator.options.values():
         choices = f" ({' | '.join(option.choices)})" if option.choices else ""
-        out.print(f"--{option.name.replace('_', '-')}{choices}  default {option.default}", markup=False)
+        out.print(f"--{option.name.replace('_', '-')}{choices}  default {option.shown}", markup=False)

@@ -121,6 +121,8 @@ class CompletedModel:
         # A fingerprint of the model's own covers what it depends on; one of its source code may not.
         self.keep: Keep = getattr(inner, "keep", "always" if hasattr(inner, "fingerprint") else "run")
         self.independent = bool(getattr(inner, "independent", False))
+        if isinstance(inner, Represents):
+            self.layers, self.representations = tuple(inner.layers), inner.representations
         if self.batch_size < 1:
             raise AcidtestError(f"model {self.name}: batch_size is {self.batch_size}; it is a number from 1 on")
         if self.resolution not in get_args(Resolution):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,9 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, FileError, some
 from acidtest.core.files import read_versioned, replacing, write_json
+from acidtest.core.streams import visit_batches
 from acidtest.core.suite import Card
+from acidtest.core.tables import ROW_GROUP
 from acidtest.core.verdicts import Collapse
 from acidtest.version import __version__
 
@@ -126,8 +129,18 @@ class Run:
 
     def collected(self, frame: pl.LazyFrame, *, streaming: bool = False) -> pl.DataFrame:
         """Some of the rows in memory, where many are left aside, piece by piece."""
-        try:
+        with self._readable():
             return frame.collect(engine="streaming" if streaming else "auto")
+
+    def visit(self, frame: pl.LazyFrame, visit: Callable[[pl.DataFrame], None]) -> None:
+        """Show some of the rows to a function piece by piece, in order."""
+        with self._readable():
+            visit_batches(frame, visit)
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
         except (OSError, pl.exceptions.ComputeError) as error:
             said = str(error).splitlines()[0]
             raise AcidtestError(
@@ -143,7 +156,12 @@ class Run:
                 "resolution": self.header.model.resolution,
                 "probabilities": self.header.model.probabilities,
             }
-            self.frame.lazy().sink_parquet(temporary, metadata={"acidtest": json.dumps(facts)}, maintain_order=True)
+            self.frame.lazy().sink_parquet(
+                temporary,
+                metadata={"acidtest": json.dumps(facts)},
+                maintain_order=True,
+                row_group_size=ROW_GROUP,
+            )
         return Run(self.header, pl.scan_parquet(path, glob=False, hive_partitioning=False))
 
     def write_header(self, folder: str | Path) -> None:

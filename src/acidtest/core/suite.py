@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -31,8 +32,14 @@ RESERVED = frozenset(
 CONTROL = "#control"
 """What the name of a suite's control ends in."""
 
-Kind = Literal["factor", "covariate", "text"]
-"""Factors have few values and enter the breakdowns, covariates are numbers, the rest is text."""
+Kind = Literal["factor", "category", "covariate", "text"]
+"""Factors have few values and enter the breakdowns, covariates are numbers, the rest is text.
+
+Categories are true or false, and several may hold of one row: they are broken down together, as ``CATEGORY``.
+"""
+
+CATEGORY = "category"
+"""What a breakdown by categories is called; its values are their names."""
 
 CROSS = " × "
 """Joins the names, and the values, of factors that are broken down together."""
@@ -70,6 +77,11 @@ class Card:
         return tuple(name for name, kind in self.columns.items() if kind == "factor")
 
     @property
+    def categories(self) -> tuple[str, ...]:
+        """The columns that say whether a category holds of a row."""
+        return tuple(name for name, kind in self.columns.items() if kind == "category")
+
+    @property
     def signature(self) -> str:
         """The suite's part of a score's signature."""
         parts = [self.name, f"v:{self.version}"]
@@ -97,6 +109,8 @@ class Suite:
     frame: pl.LazyFrame
     card: Card
     control: Suite | None = None
+    origin: Path | None = None
+    """The foreign file it was read from, to name a line of it."""
 
     @property
     def name(self) -> str:

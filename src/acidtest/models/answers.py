@@ -1,7 +1,8 @@
-"""``answers:FILE`` — predictions somebody already has, matched to a suite's rows by id or source id.
+"""``answers:FILE`` — predictions somebody already has, matched to a suite's rows by id, source id or the pair itself.
 
-A file has an id column and either a label column (HANS's ``pairID,gold_label`` among them) or three
-probability columns; CSV, TSV, JSON lines or Parquet.
+A file has an id column, or premises and hypotheses, and either a label column (HANS's ``pairID,gold_label`` among them)
+or three probability columns; CSV, TSV, JSON lines or Parquet. An id that stands more than once, as in files made of
+MultiNLI's matched and mismatched pairs, says nothing; then the pair does.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from acidtest.core.logs import log
 from acidtest.core.model import MODELS, CompletedModel, Keep, Model, Resolution
 from acidtest.core.suite import Suite
 from acidtest.core.tables import Table, read_table
+from acidtest.sources.layouts import LAYOUTS, Layout
 
 ID_COLUMNS = ("id", "pairid", "pair_id", "source_id", "uid", "row_id", "index")
 PREDICTION_COLUMNS = ("prediction", "predicted", "predicted_label", "pred_label", "pred", "answer")
@@ -36,7 +38,7 @@ _TOLERANCE = 1e-3
 
 @dataclass(frozen=True)
 class _Answers:
-    ids: list[str]
+    ids: list[str | None]
     values: npt.NDArray[np.float32]
     probabilities: bool
     resolution: Resolution
@@ -45,57 +47,70 @@ class _Answers:
 class AnswersModel:
     """A file of predictions as a model; it knows only the rows it has."""
 
-    columns = ("id", "source_id")
+    columns: tuple[str, ...] = ("id", "source_id")
     batch_size = 1 << 16
     keep: Keep = "nothing"
 
     def __init__(
-        self, path: Path, columns: Mapping[str, str] | None = None, label_map: Mapping[str, str] | None = None
+        self,
+        path: Path,
+        columns: Mapping[str, str] | None = None,
+        label_map: Mapping[str, str] | None = None,
+        *,
+        name: str | None = None,
     ) -> None:
         self.path = path
-        self.name = f"answers:{path.name}"
-        self._table = read_table(path)
+        self.name = name or f"answers:{path.name}"
+        self._table, layout = _read(path)
         said = json.dumps([dict(columns or {}), dict(label_map or {})], sort_keys=True)
         self.fingerprint = hashlib.blake2b(read_bytes(path) + said.encode(), digest_size=8).hexdigest()
         if Path(f"{path}.card.json").exists() or '"columns"' in self._table.metadata.get("acidtest", ""):
             raise FileError(
                 path, "is a suite that acidtest wrote, with gold labels; a file of predictions was expected"
             )
-        found = _answers(self._table, columns or {}, label_map or {})
-        _refuse_doubled(self._table, found.ids)
+        found = _answers(self._table, columns or {}, label_map or {}, has_pairs=layout is not None)
         self.probabilities = found.probabilities
         self.resolution: Resolution = found.resolution
         self._values = found.values
-        self._row = {identifier: row for row, identifier in enumerate(found.ids)}
+        self._ids, self._texts = found.ids, _texts(self._table, layout)
+        doubled = _doubled(self._table, found.ids, refused=layout is None)
+        self._row = {name: row for row, name in enumerate(found.ids) if name is not None and name not in doubled}
+        self._pair = _places(self._texts, found.values)
+        if layout is not None:
+            self.columns = ("id", "source_id", "premise", "hypothesis")
 
     def check(self, suites: Sequence[Suite]) -> None:
         """Refuse ids the suites do not have, rows the file does not have, and texts that differ."""
-        shared: dict[str, str] = {}
+        shared: dict[int, str] = {}
         for suite in [*suites, *(suite.control for suite in suites if suite.control)]:
             frame = suite.frame.select("id", "source_id", "premise", "hypothesis").collect()
-            keys = self._keys(frame["id"].to_list(), frame["source_id"].to_list())
-            self._refuse_missing(keys, frame, suite.name)
-            for key in keys:
-                if shared.setdefault(key, suite.name) != suite.name:
+            rows = self._rows(*(frame[name].to_list() for name in self.columns))
+            self._refuse_missing(rows, frame, suite.name)
+            for row in rows:
+                if shared.setdefault(row, suite.name) != suite.name:
+                    both = f"{shared[row]!r} and {suite.name!r}"
                     raise FileError(
-                        self.path,
-                        f"id {key!r} is in suites {shared[key]!r} and {suite.name!r}; score them one at a time",
+                        self.path, f"id {self._called(row)!r} is in suites {both}; score them one at a time"
                     )
-            self._check_texts(frame, keys, suite.name)
+            self._check_texts(frame, rows, suite.name)
         self._refuse_unknown(shared, suites)
 
-    def _refuse_missing(self, keys: list[str], frame: pl.DataFrame, suite: str) -> None:
-        names = zip(keys, frame["source_id"], strict=True)
-        missing = [source or key for key, source in names if key not in self._row]
+    def _refuse_missing(self, rows: list[int], frame: pl.DataFrame, suite: str) -> None:
+        names = zip(rows, frame["source_id"], frame["id"], strict=True)
+        missing = [source or identifier for row, source, identifier in names if row < 0]
         if missing:
+            how = "its id, its source_id or the pair itself" if self._pair else "its id or source_id"
             raise FileError(
                 self.path,
                 f"{len(missing):,} of {frame.height:,} rows of suite {suite!r} have no prediction: "
-                f"{some(missing)}; every row needs one, under its id or source_id",
+                f"{some(missing)}; every row needs one, under {how}",
             )
 
-    def _refuse_unknown(self, known: Collection[str], suites: Sequence[Suite]) -> None:
-        unknown = [identifier for identifier in self._row if identifier not in known]
+    def _refuse_unknown(self, known: Collection[int], suites: Sequence[Suite]) -> None:
+        unknown = [row for row in range(len(self._values)) if row not in known]
+        if self._pair:
+            # A pair that stands twice is found by one of its rows.
+            unknown = [row for row in unknown if self._pair.get(self._texts[row], -1) not in known]
         if not unknown:
             return
         if len(unknown) <= sum(suite.card.dropped for suite in suites):
@@ -104,40 +119,47 @@ class AnswersModel:
         names = ", ".join(repr(suite.name) for suite in suites)
         raise FileError(
             self.path,
-            f"{len(unknown):,} ids are not in {names}: {some(unknown)}; is it another suite's file?",
-            self._table.line(self._row[unknown[0]]),
+            f"{len(unknown):,} ids are not in {names}: {some([self._called(row) for row in unknown])}; "
+            f"is it another suite's file?",
+            self._table.line(unknown[0]),
         )
 
-    def predict(self, ids: Sequence[str], source_ids: Sequence[str | None]) -> npt.NDArray[np.float32]:
-        """The file's prediction for each row."""
-        keys = self._keys(ids, source_ids)
-        missing = [key for key in keys if key not in self._row]
+    def predict(
+        self, ids: Sequence[str], source_ids: Sequence[str | None], *texts: Sequence[str]
+    ) -> npt.NDArray[np.float32]:
+        """The file's prediction for each row; ``texts`` are premises and hypotheses."""
+        rows = self._rows(ids, source_ids, *texts)
+        missing = [name for name, row in zip(ids, rows, strict=True) if row < 0]
         if missing:
             raise FileError(self.path, f"no prediction for {len(missing):,} rows: {some(missing)}")
-        return self._values[[self._row[key] for key in keys]]
+        return self._values[rows]
 
-    def _keys(self, ids: Sequence[str], source_ids: Sequence[str | None]) -> list[str]:
-        """The name of each row in this file: its id, or else its source id."""
+    def _rows(self, ids: Sequence[str], source_ids: Sequence[str | None], *texts: Sequence[str]) -> list[int]:
+        """Where each row stands in this file, by its id, or else its source id, or else its pair; -1: nowhere."""
+        pairs = zip(*texts, strict=True) if texts else [("", "")] * len(ids)
         return [
-            source if source is not None and identifier not in self._row and source in self._row else identifier
-            for identifier, source in zip(ids, source_ids, strict=True)
+            self._row.get(identifier, self._row.get(source or "", self._pair.get(pair, -1)))
+            for identifier, source, pair in zip(ids, source_ids, pairs, strict=True)
         ]
 
-    def _check_texts(self, frame: pl.DataFrame, keys: list[str], suite: str) -> None:
+    def _called(self, row: int) -> str:
+        """What a row of the file is called: its id, or the beginning of its pair."""
+        return self._ids[row] or f"{self._texts[row][0][:40]}…"
+
+    def _check_texts(self, frame: pl.DataFrame, rows: list[int], suite: str) -> None:
         given = self._table.frame
         names = [name for name in ("premise", "hypothesis") if name in given.columns]
-        rows = [self._row[key] for key in keys]
         for name in names:
             differs = (given[name][rows] != frame[name]).fill_null(True)
             if differs.any():
                 row = int(differs.arg_max() or 0)
                 raise FileError(
                     self.path,
-                    f"the {name} of {keys[row]!r} is {given[name][rows[row]]!r}, but in suite {suite!r} it is "
-                    f"{frame[name][row]!r}; the predictions were made for other sentences",
+                    f"the {name} of {self._called(rows[row])!r} is {given[name][rows[row]]!r}, but in suite {suite!r} "
+                    f"it is {frame[name][row]!r}; the predictions were made for other sentences",
                     self._table.line(rows[row]),
                 )
-        if not names and keys and keys[0] != frame["id"][0]:
+        if not self._pair and rows and self._called(rows[0]) != frame["id"][0]:
             log.warning(
                 "%s is matched to suite %s by source id alone: whether the model saw these sentences cannot be checked",
                 self.path,
@@ -153,7 +175,37 @@ def answers(rest: str) -> Model:
     return CompletedModel(AnswersModel(Path(rest)), f"answers:{rest}")
 
 
-def _answers(table: Table, columns: Mapping[str, str], label_map: Mapping[str, str]) -> _Answers:
+def _read(path: Path) -> tuple[Table, Layout | None]:
+    """The file, and the layout whose names its premises and hypotheses have, where it has them."""
+    table = read_table(path)
+    names = {name.lower() for name in table.columns}
+    layout = next((each for each in LAYOUTS if each.header and {each.premise, each.hypothesis} <= names), None)
+    if layout is not None and layout.quoted is not None:
+        # Read as the suite's own file is, or its texts would differ.
+        table = read_table(path, quoted=layout.quoted)
+    return table, layout
+
+
+def _texts(table: Table, layout: Layout | None) -> list[tuple[str, str]]:
+    """The premise and the hypothesis of each row; none without a layout."""
+    if layout is None:
+        return []
+    names = {name.lower(): name for name in reversed(table.columns)}
+    sides = [table.frame[names[name]].cast(pl.String).fill_null("") for name in (layout.premise, layout.hypothesis)]
+    return list(zip(*sides, strict=True))
+
+
+def _places(texts: Sequence[tuple[str, str]], values: npt.NDArray[np.float32]) -> dict[tuple[str, str], int]:
+    """Where each pair stands; one with different predictions is found by its id or not at all."""
+    found: dict[tuple[str, str], int] = {}
+    differing = set()
+    for row, pair in enumerate(texts):
+        if not np.array_equal(values[found.setdefault(pair, row)], values[row]):
+            differing.add(pair)
+    return {pair: row for pair, row in found.items() if pair not in differing}
+
+
+def _answers(table: Table, columns: Mapping[str, str], label_map: Mapping[str, str], *, has_pairs: bool) -> _Answers:
     for ours, theirs in columns.items():
         if ours not in ROLES:
             raise UnknownNameError("column of predictions", ours, ROLES, " (--columns)")
@@ -161,10 +213,11 @@ def _answers(table: Table, columns: Mapping[str, str], label_map: Mapping[str, s
             raise FileError(table.path, str(UnknownNameError("column", theirs, table.frame.columns, " (--columns)")))
     names = {name.lower(): name for name in reversed(table.frame.columns)}
     ids = columns.get("id") or _first(names, ID_COLUMNS)
-    if ids is None:
+    if ids is None and not has_pairs:
         raise _absent(table, "id column", "id", ID_COLUMNS)
-    identifiers = table.frame[ids].cast(pl.String)
-    if identifiers.null_count():
+    missing = pl.Series([None] * table.frame.height, dtype=pl.String)
+    identifiers = missing if ids is None else table.frame[ids].cast(pl.String)
+    if identifiers.null_count() and not has_pairs:
         row = int(identifiers.is_null().arg_max() or 0)
         raise FileError(table.path, f"column {ids!r} is empty here", table.line(row))
     chances = [columns.get(label) for label in LABELS] if any(label in columns for label in LABELS) else _chances(names)
@@ -259,13 +312,15 @@ def _probabilities(table: Table, columns: list[str]) -> npt.NDArray[np.float32]:
     return values
 
 
-def _refuse_doubled(table: Table, ids: list[str]) -> None:
+def _doubled(table: Table, ids: list[str | None], *, refused: bool) -> frozenset[str]:
+    """The ids that stand more than once, by which no row can be found; refused where nothing else tells rows apart."""
     series = pl.Series(ids, dtype=pl.String)
-    if series.n_unique() < len(series):
-        doubled = series.filter(series.is_duplicated()).unique(maintain_order=True)
+    doubled = series.filter(series.is_duplicated() & series.is_not_null()).unique(maintain_order=True)
+    if len(doubled) and refused:
         second = int(np.flatnonzero((series == doubled[0]).to_numpy())[1])
         raise FileError(
             table.path,
             f"{len(doubled):,} ids stand more than once: {some(doubled.to_list())}; keep one prediction for each",
             table.line(second),
         )
+    return frozenset(doubled.to_list())

@@ -45,6 +45,8 @@ class Axis:
     ticks: tuple[float, ...]
     line: float | None = None
     signed: bool = False
+    plain: bool = False
+    """Whether values are plain numbers, neither shares nor points."""
 
     def place(self, value: float) -> float:
         """Where a value stands between the ends, from 0 to 1."""
@@ -52,7 +54,9 @@ class Axis:
         return min(max((value - low) / (high - low), 0.0), 1.0)
 
     def label(self, tick: float) -> str:
-        """A tick as it is written: ``50 %``, or ``+5`` points."""
+        """A tick as it is written: ``50 %``, ``+5`` points, or the number."""
+        if self.plain:
+            return f"{round(tick, 6):g}".replace("-", "−")
         if not self.signed:
             return f"{tick * 100:.0f} %"
         return f"{tick * 100:+.0f}".replace("-", "−") if tick else "0"

@@ -21,6 +21,7 @@ import polars as pl
 
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.run import ANSWER_COLUMNS, Run
+from acidtest.core.streams import compacted
 
 KEY = ("suite", "id", "premise", "hypothesis", "label")
 """Two models answered the same row when all of these agree."""
@@ -30,6 +31,9 @@ PARSED = ("premise", "hypothesis")
 
 SAMPLED = 8
 """Blocks packed to know about how large all will be."""
+
+YES = "yes"
+"""What the page says where a category holds."""
 
 BLOCK = 2048
 """Rows of a block: few enough to be unpacked in some milliseconds, enough to be packed well."""
@@ -82,11 +86,18 @@ def _height(run: Run) -> int:
 
 
 def _held(run: Run, step: int) -> pl.DataFrame:
-    """The rows of a run, or every second, third and so on."""
-    if step == 1:
-        return run.predictions
-    rows = run.frame.lazy().with_row_index("_row").filter(pl.col("_row") % step == 0).drop("_row")
-    return run.collected(rows, streaming=True)
+    """The rows of a run, or every second, third and so on, with the columns that the page shows."""
+    shown = {*KEY, *ANSWER_COLUMNS, *_PARSES, *_factors({"": run})}
+    rows = run.frame.lazy().select(name for name in run.columns if name in shown)
+    held, seen = [rows.collect_schema().to_frame()], 0
+
+    def visit(batch: pl.DataFrame) -> None:
+        nonlocal seen
+        held.append(batch if step == 1 else compacted(batch.gather_every(step, -seen % step)))
+        seen += batch.height
+
+    run.visit(rows, visit)
+    return pl.concat(held, rechunk=True)
 
 
 def _rows(runs: Mapping[str, Run], frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -102,7 +113,7 @@ def _rows(runs: Mapping[str, Run], frames: Sequence[pl.DataFrame]) -> pl.DataFra
 
 def _factors(runs: Mapping[str, Run]) -> list[str]:
     cards = [card for run in runs.values() for card in run.header.suites.values()]
-    return list(dict.fromkeys(factor for card in cards for factor in card.factors))
+    return list(dict.fromkeys(factor for card in cards for factor in (*card.factors, *card.categories)))
 
 
 _PARSES = tuple(f"{side}_{kind}" for side in PARSED for kind in ("parse", "binary_parse"))
@@ -179,15 +190,25 @@ def _index(runs: Mapping[str, Run], held: Mapping[str, pl.DataFrame], rows: pl.D
     head = {
         "count": rows.height,
         "block": BLOCK,
-        "suites": {name: list(card.factors) for run in runs.values() for name, card in run.header.suites.items()},
+        "suites": {
+            name: [*card.factors, *card.categories] for run in runs.values() for name, card in run.header.suites.items()
+        },
         "parsed": parsed,
         "suite": _coded(rows["suite"], arrays),
         "label": _coded(rows["label"], arrays),
-        "factors": {name: _coded(rows[name], arrays) for name in _factors(runs) if name in rows},
+        "factors": {name: _coded(_told(runs, rows[name]), arrays) for name in _factors(runs) if name in rows},
         "models": [_answers(name, run, held[name], rows, arrays) for name, run in runs.items()],
     }
     line = _json(head).encode()
     return _packed(line + b" " * (-(len(line) + 1) % 4) + b"\n" + arrays.content)
+
+
+def _told(runs: Mapping[str, Run], column: pl.Series) -> pl.Series:
+    """What the page says of a column: of a category, only where it holds."""
+    cards = [card for run in runs.values() for card in run.header.suites.values()]
+    if not any(column.name in card.categories for card in cards):
+        return column
+    return column.cast(pl.String).replace({"true": YES, "false": None})
 
 
 def _answers(name: str, run: Run, own: pl.DataFrame, rows: pl.DataFrame, arrays: _Arrays) -> dict[str, Any]:

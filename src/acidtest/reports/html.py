@@ -82,11 +82,11 @@ def page(
     )
 
 
-def rendered(template: str, **context: Any) -> str:
-    """A template filled in, with our style and script."""
+def rendered(template: str, *, scripts: Sequence[str] = SCRIPTS, **context: Any) -> str:
+    """A template filled in, with our style and scripts."""
     from markupsafe import Markup
 
-    script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, SCRIPTS)) + "})();\n"
+    script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, scripts)) + "})();\n"
     return (
         _environment()
         .get_template(template)

@@ -130,14 +130,15 @@ def _y() -> Any:
 def _grid(layout: _Layout) -> Any:
     import altair as alt
 
-    signed = "datum.value ? format(datum.value * 100, '+.0f') : '0'"
+    percent, signed = "format(datum.value * 100, '.0f') + ' %'", "datum.value ? format(datum.value * 100, '+.0f') : '0'"
+    written = "format(datum.value, '~r')" if layout.axis.plain else signed if layout.axis.signed else percent
     axis = alt.Axis(
         title=layout.axis.title,
         titleFontSize=FONT_SIZE - 1,
         titleFontWeight="normal",
         titleColor=GREY,
         values=list(layout.axis.ticks),
-        labelExpr=signed if layout.axis.signed else "format(datum.value * 100, '.0f') + ' %'",
+        labelExpr=written,
         grid=False,
         ticks=False,
         domain=False,

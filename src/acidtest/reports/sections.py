@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+import polars as pl
+
 from acidtest.analysis.comparison import model_names
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.run import Run
-from acidtest.core.suite import CROSS, Card
+from acidtest.core.streams import compacted
+from acidtest.core.suite import CATEGORY, CROSS, Card
 from acidtest.reports.charts import MOST_ROWS, Chart, Row, rate_axis
+from acidtest.reports.examples import YES
 from acidtest.reports.papers import (
     PEOPLE,
     Papers,
@@ -180,10 +184,17 @@ def headings(run: Run, suite: str, factor: str) -> dict[str, str]:
     for names in (*run.header.suites[suite].crossings, ("label",)):
         if factor in names or any(name not in known for name in (factor, *names)):
             continue
-        cells = run.collected(rows.select(factor, *names)).drop_nulls().unique(maintain_order=True)
+        cells = _different(run, rows.select(factor, *names))
         if cells.height and not cells[factor].is_duplicated().any():
             return {str(value): _heading(parts) for value, *parts in cells.iter_rows()}
     return {}
+
+
+def _different(run: Run, rows: pl.LazyFrame) -> pl.DataFrame:
+    """Rows without null, each once, in order of first appearance."""
+    found = [rows.collect_schema().to_frame()]
+    run.visit(rows, lambda batch: found.append(compacted(batch.drop_nulls().unique(maintain_order=True))))
+    return pl.concat(found).unique(maintain_order=True)
 
 
 def row_names(values: Sequence[str], under: Mapping[str, str]) -> dict[str, str]:
@@ -207,7 +218,7 @@ def _section(name: str, number: int, models: Mapping[str, Entry]) -> Section:
     card = first.header.suites[name]
     published = accuracies(beside(scores(results.values()), str(card.arguments.get("from", ""))))
     factors = list(dict.fromkeys(factor for result in results.values() for factor in result["by"]))
-    tables = {factor: _table(name, factor, results, published) for factor in factors}
+    tables = {factor: _table(card, factor, results, published) for factor in factors}
     main = main_factor(card, {factor: len(table.lines) for factor, table in tables.items()})
     two_way = all(entry.run.header.model.resolution == "two-way" for entry in asked.values())
     chance = _chance(card, two_way)
@@ -230,15 +241,19 @@ def _section(name: str, number: int, models: Mapping[str, Entry]) -> Section:
         main=found.get(main) if main else None,
         others=tuple(breakdown for factor, breakdown in found.items() if factor != main),
         conditions=_conditions(name, results, published),
-        mistakes={model: mistakes(entry.run, name, main) for model, entry in asked.items()},
+        mistakes={
+            model: mistakes(entry.run, name, None if main == CATEGORY and card.categories else main)
+            for model, entry in asked.items()
+        },
         published=tuple(published),
         chance=chance,
     )
 
 
 def main_factor(card: Card, sizes: Mapping[str, int]) -> str | None:
-    """What a suite is stratified by, else the label, else the factor with most values."""
-    strata = [name for name in (*card.strata, "label") if sizes.get(name, 0) > 1]
+    """What a suite is stratified by, else its categories, the label, or the factor with most values."""
+    grouped = (CATEGORY,) if card.categories else ()
+    strata = [name for name in (*card.strata, *grouped, "label") if sizes.get(name, 0) > 1]
     factors = [name for name in card.factors if sizes.get(name)]
     if strata or factors:
         return strata[0] if strata else max(factors, key=lambda name: sizes[name])
@@ -253,7 +268,7 @@ def _chance(card: Card, two_way: bool) -> float:
     return accepted / sum(card.labels.values()) if card.labels else 1 / 3
 
 
-def _table(suite: str, factor: str, results: Mapping[str, Mapping[str, Any]], published: Sequence[Score]) -> Table:
+def _table(card: Card, factor: str, results: Mapping[str, Mapping[str, Any]], published: Sequence[Score]) -> Table:
     names = factor.split(CROSS)
     values = dict.fromkeys(value for result in results.values() for value in result["by"].get(factor, {}))
     systems, people = papers(published, names), papers(published, names, PEOPLE)
@@ -263,11 +278,18 @@ def _table(suite: str, factor: str, results: Mapping[str, Mapping[str, Any]], pu
             estimates=_estimates([result["by"].get(factor, {}).get(value) for result in results.values()]),
             published=systems.numbers(value),
             people=people.numbers(value),
-            examples=examples_link(suite, dict(zip(names, value.split(CROSS), strict=False))),
+            examples=examples_link(card.name, _slice(card, names, value)),
         )
         for value in values
     )
     return Table(factor, tuple(lines), tuple(systems.systems), _persons(people), (*systems.sources, *people.sources))
+
+
+def _slice(card: Card, names: Sequence[str], value: str) -> dict[str, str]:
+    """The columns that tell the rows of a value: those of a category are told by its own."""
+    if names == [CATEGORY] and value in card.categories:
+        return {value: YES}
+    return dict(zip(names, value.split(CROSS), strict=False))
 
 
 def _overall(results: Mapping[str, Mapping[str, Any]], published: Sequence[Score]) -> Table:

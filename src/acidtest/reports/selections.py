@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.analysis.metrics import Scored, with_texts, without_texts
+from acidtest.analysis.metrics import Scored, with_texts
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
-from acidtest.core.run import Run
+from acidtest.core.run import ANSWER_COLUMNS, Run
+from acidtest.core.streams import compacted
 
 COUNT = 10
 """Mistakes shown of each model on each suite."""
@@ -24,6 +25,8 @@ MOST_FACTS = 3
 """Factors named beside a row; the browser names them all."""
 
 Floats = npt.NDArray[np.float64]
+
+_SURE = "_sure"
 
 
 @dataclass(frozen=True)
@@ -75,14 +78,30 @@ def mistakes(run: Run, suite: str, main: str | None, *, count: int = COUNT) -> M
 
     Without probabilities every mistake counts as equally sure, and the rows are a spread sample.
     """
-    wrong = without_texts(run, suite, ~pl.col("correct"))
-    sure = confidence(wrong, run)
     factors = _factors(run, suite, main)
-    chosen = spread(wrong, factors, sure, count=count)
+    names = ["id", "group", "label", *factors, *ANSWER_COLUMNS]
+    rows = run.lazy(suite)
+    rows = rows.select(name for name in rows.collect_schema().names() if name in names)
+    total, kept = 0, pl.DataFrame(schema={**rows.collect_schema(), _SURE: pl.Float64})
+
+    def visit(batch: pl.DataFrame) -> None:
+        nonlocal total, kept
+        # Filtered here, since Polars would read far ahead to do it.
+        wrong = batch.filter(~pl.col("correct"))
+        total += wrong.height
+        sure = pl.Series(_SURE, confidence(wrong, run).round(2))
+        known = _eligible(pl.concat([kept, wrong.with_columns(sure)]), factors, count)
+        # What was eligible stays so, and comes first.
+        kept = pl.concat([kept, compacted(known[kept.height :])])
+
+    run.visit(rows, visit)
+    chosen = kept[spread(kept, factors, kept[_SURE].to_numpy(), count=count)]
+    texts = run.lazy(suite).filter(pl.col("id").is_in(chosen["id"].to_list())).select("id", "premise", "hypothesis")
+    known = run.collected(texts, streaming=True).unique("id", keep="first", maintain_order=True)
+    shown = chosen.join(known, on="id", how="left", maintain_order="left")
     name = run.header.model.name
-    shown = with_texts(wrong[chosen], run, suite)
     examples = (_example(row, factors, (_answer(row, name, run),)) for row in shown.iter_rows(named=True))
-    return Mistakes(wrong.height, run.header.model.probabilities, tuple(examples))
+    return Mistakes(total, run.header.model.probabilities, tuple(examples))
 
 
 def disagreement(
@@ -150,6 +169,20 @@ def spread(rows: pl.DataFrame, factors: Sequence[str], sure: Floats, *, count: i
             counts[codes[row]] += 1
         free &= groups != groups[row]
     return chosen
+
+
+def _eligible(rows: pl.DataFrame, factors: Sequence[str], count: int) -> pl.DataFrame:
+    """The rows that ``spread`` may choose, however many more there are.
+
+    Of rows that are alike and equally sure the first is chosen whose group was not, or when all groups were, the first
+    that was not: one of the first few groups, and of the first few rows of its group.
+    """
+    if "group" not in rows.columns:
+        return rows.filter(pl.int_range(pl.len()).over(*factors, _SURE) < count)
+    alike, turn, order = [*factors, _SURE], pl.col("_turn"), pl.col("_order")
+    few = rows.with_columns(_turn=pl.int_range(pl.len()).over(*alike, "group")).filter(turn < count)
+    orders = few.with_columns(_order=(turn == 0).cum_sum().over(alike))
+    return orders.filter(order.first().over(*alike, "group") <= count).drop("_turn", "_order")
 
 
 def _least(rows: npt.NDArray[np.int64], keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from acidtest.analysis.comparison import Contrast
 from acidtest.core.estimate import Estimate
-from acidtest.core.suite import CROSS
+from acidtest.core.suite import CATEGORY, CROSS
 from acidtest.reports import contamination as contaminated
 from acidtest.reports.error_tables import confusion_lines, error_lines
 from acidtest.reports.numerals import NONE, interval, p_value, percent, points, published, share, signed
@@ -237,11 +237,11 @@ def _crossing(factor: str, values: Mapping[str, Mapping[str, Any]]) -> Table:
 
 
 def _bars(by: Mapping[str, Mapping[str, Any]], strata: Sequence[str]) -> Iterable[Table]:
-    """What the suite is stratified by, as bars, where it fits a screen; else the labels."""
+    """What the suite is stratified by, as bars, where it fits a screen; else its categories, else the labels."""
     from rich.markup import escape
     from rich.table import Table
 
-    name = next((name for name in (*strata, "label") if 2 <= len(by.get(name, ())) <= _MOST_BARS), None)
+    name = next((name for name in (*strata, CATEGORY, "label") if 2 <= len(by.get(name, ())) <= _MOST_BARS), None)
     if name is None:
         return
     table = Table(box=None, padding=(0, 2), header_style="dim")

@@ -99,7 +99,7 @@ def corpus(
     name = name or (BREAKING_NLI if published else table.name) or stem(path)
     rows = _suite_rows(pairs, roles, name, complete=with_replaced_words if published else None)
     design = breaking_nli_design(roles.kinds) if published else _hans_design(roles.kinds)
-    suite = Suite(rows.lazy(), Card(name, sources=table.sources, **design)).sealed()
+    suite = Suite(rows.lazy(), Card(name, sources=table.sources, **design), origin=table.path).sealed()
     return Corpus(suite, layout.name, dropped=table.rows.height - rows.height, rows_read=table.rows.height)
 
 

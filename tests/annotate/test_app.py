@@ -1,0 +1,374 @@
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+pytest.importorskip("fastapi", reason="the annotation server needs acidtest[annotate]")
+pytest.importorskip("httpx", reason="the test client needs httpx")
+
+from starlette.testclient import TestClient
+
+from acidtest.annotate.app import NAME_COOKIE, annotation_app, invitation
+from acidtest.annotate.exchange import rows
+from acidtest.annotate.guards import MOST_BYTES, SAFETY, Guard, is_loopback
+from acidtest.annotate.work import Joined, Work
+from acidtest.api import Sharing, annotation_project
+
+HEADERS = {"X-Acidtest": "1", "Content-Type": "application/json"}
+YES = {"same_event": "yes", "new_information": "no", "ungrammatical": "no"}
+HOSTILE = "</script><script>alert(1)</script> & \" ' ‮ \u2028"
+
+Client = Callable[..., TestClient]
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Work:
+    pairs = pl.DataFrame(
+        {"id": ["p1", "p2", "p3"], "premise": [HOSTILE] * 3, "hypothesis": ["h"] * 3, "label": ["neutral"] * 3}
+    )
+    url = str(tmp_path / "answers.db")
+    return annotation_project(pairs, store=url, questionnaire="breaking-nli", sharing=Sharing(per_item=2))
+
+
+@pytest.fixture
+def client(work: Work) -> Client:
+    def made(guard: Guard | None = None, host: str = "127.0.0.1:8420") -> TestClient:
+        app = annotation_app(work, guard or Guard())
+        return TestClient(app, base_url=f"http://{host}", headers=HEADERS, raise_server_exceptions=False)
+
+    return made
+
+
+def joined(client: TestClient, name: str = "anna") -> TestClient:
+    response = client.post("/api/join", json={"annotator": name})
+    assert response.status_code == 200, response.text
+    return client
+
+
+def answered(client: TestClient, **changes: Any) -> Any:
+    shown = client.get("/api/next").json()
+    said = {"assignment": shown["assignment"], "answers": YES, "seconds": 2.5, "key": f"some-key-{shown['assignment']}"}
+    return client.post("/api/answers", json=said | changes)
+
+
+def test_an_annotator_joins_answers_takes_back_and_finishes(client: Client, work: Work) -> None:
+    anna = client()
+    assert anna.get("/api/project").json()["annotator"] is None
+    joined(anna, " Anna ")
+    assert anna.get("/api/project").json()["annotator"] == "Anna"
+    shown = anna.get("/api/next").json()
+    assert set(shown) == {"assignment", "item", "answers", "progress"}
+    assert shown["answers"] is None
+    after = answered(anna).json()
+    assert after["progress"] == {"done": 1, "total": 3, "excluded": False}
+    assert set(after["next"]) == {"assignment", "item", "answers", "progress"}
+    back = anna.post("/api/undo", json={}).json()
+    assert (back["assignment"], back["answers"]) == (shown["assignment"], YES)
+    for number in range(3):
+        last = answered(anna, key=f"new-key-{number}").json()
+    assert last["next"]["finished"] is True
+    assert last["next"]["reason"]
+    assert anna.get("/api/progress").json()["progress"]["done"] == 3
+    assert len(rows(work)) == 3
+
+
+def test_the_project_tells_what_is_asked_and_not_what_follows(client: Client) -> None:
+    found = client().get("/api/project").json()
+    assert found["title"] == "The three questions of Breaking NLI"
+    assert found["shows"] == ["premise", "hypothesis"]
+    questions = found["questionnaire"]["questions"]
+    assert [question["id"] for question in questions] == ["same_event", "new_information", "ungrammatical"]
+    assert questions[0]["options"][0] == {"id": "yes", "text": "yes", "help": "", "exclusive": False}
+    assert questions[0]["when"] is None
+    assert "rule" not in json.dumps(found)
+
+
+def test_conditions_come_as_they_are_written(tmp_path: Path) -> None:
+    pairs = pl.DataFrame({"premise": ["p"], "hypothesis": ["h"]})
+    work = annotation_project(pairs, store=str(tmp_path / "a.db"), questionnaire="taxonomy-neutral")
+    found = TestClient(annotation_app(work, Guard()), base_url="http://localhost").get("/api/project").json()
+    assert any(question["when"] for question in found["questionnaire"]["questions"])
+
+
+def test_scripts_in_a_premise_are_data(client: Client) -> None:
+    response = joined(client()).get("/api/next")
+    assert response.headers["content-type"] == "application/json"
+    assert response.json()["item"]["fields"]["premise"] == HOSTILE
+    assert set(response.json()["item"]) == {"id", "fields"}
+
+
+def test_every_response_makes_browsers_careful(client: Client) -> None:
+    anybody = client()
+    for path in ("/", "/api/project", "/nothing", "/static/nothing"):
+        response = anybody.get(path)
+        for name, value in SAFETY.items():
+            assert response.headers[name] == value
+    assert "unsafe-inline" not in SAFETY["content-security-policy"]
+
+
+def test_gold_and_right_answers_are_never_sent(tmp_path: Path) -> None:
+    controls = tmp_path / "controls.tsv"
+    controls.write_text("id\tpremise\thypothesis\tlabel\nc1\tx\tx\tentailment\n", encoding="utf-8")
+    pairs = pl.DataFrame({"premise": ["p"], "hypothesis": ["h"], "label": ["neutral"]})
+    sharing = Sharing(controls=controls)
+    work = annotation_project(pairs, store=str(tmp_path / "a.db"), questionnaire="breaking-nli", sharing=sharing)
+    anna = joined(TestClient(annotation_app(work, Guard()), base_url="http://localhost", headers=HEADERS))
+    sent = anna.get("/api/project").text + anna.get("/api/next").text + answered(anna).text
+    assert rows(work, everything=True)
+    assert "neutral" not in sent
+    assert "entailment" not in sent
+
+
+def test_a_name_that_is_taken_needs_its_cookie(client: Client) -> None:
+    anna = joined(client(), "Anna")
+    assert anna.post("/api/join", json={"annotator": "ANNA"}).json()["annotator"] == "Anna"
+    response = client().post("/api/join", json={"annotator": "anna"})
+    assert response.status_code == 409
+    assert "already somebody called" in response.json()["error"]
+
+
+@pytest.mark.parametrize("cookie", ["", "rubbish", "%%%", invitation(Joined("anna", "guessed")), "x" * 5000])
+def test_a_forged_annotator_is_refused(client: Client, cookie: str) -> None:
+    joined(client(), "anna")
+    forger = client()
+    forger.cookies.set(NAME_COOKIE, cookie)
+    for response in (forger.get("/api/next"), forger.post("/api/undo", json={}), answered_as(forger, 1)):
+        assert response.status_code == 403
+        assert "join first" in response.json()["error"]
+
+
+def answered_as(client: TestClient, assignment: int) -> Any:
+    return client.post("/api/answers", json={"assignment": assignment, "answers": YES, "key": "forged-key"})
+
+
+def test_nobody_answers_for_another(client: Client) -> None:
+    assignment = joined(client(), "anna").get("/api/next").json()["assignment"]
+    response = answered_as(joined(client(), "ben"), assignment)
+    assert (response.status_code, "not yours" in response.json()["error"]) == (403, True)
+
+
+def test_cookies_are_kept_from_scripts_and_other_sites(client: Client) -> None:
+    response = client().post("/api/join", json={"annotator": "anna"})
+    cookie = response.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+
+
+def test_wrong_answers_are_told_with_their_question(client: Client, work: Work) -> None:
+    anna = joined(client())
+    for answers, question in (
+        (YES | {"same_event": "maybe"}, "same_event"),
+        ({"same_event": "yes"}, "new_information"),
+        (YES | {"mood": "good"}, "mood"),
+        (YES | {"ungrammatical": ["yes"]}, "ungrammatical"),
+        (YES | {"ungrammatical": 1}, "ungrammatical"),
+        (YES | {"ungrammatical": {"yes": True}}, "ungrammatical"),
+        (YES | {"ungrammatical": "\ud800"}, "ungrammatical"),
+    ):
+        assignment = anna.get("/api/next").json()["assignment"]
+        body = json.dumps({"assignment": assignment, "answers": answers, "key": "some-key-1"})
+        response = anna.post("/api/answers", content=body)
+        assert response.status_code == 422, answers
+        assert response.json()["question"] == question
+        assert response.json()["error"]
+    assert rows(work, everything=True) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '"text"',
+        '{"assignment": 1}',
+        '{"assignment": "1", "answers": {}, "key": "some-key-1"}',
+        '{"assignment": 1, "answers": [], "key": "some-key-1"}',
+        '{"assignment": 1, "answers": {}, "key": "../../etc"}',
+        '{"assignment": 1, "answers": {}, "key": "some-key-1", "seconds": -1}',
+        '{"assignment": 1, "answers": {}, "key": "some-key-1", "seconds": NaN}',
+        '{"assignment": 1, "answers": {}, "key": "some-key-1", "annotator": "ben"}',
+        '{"assignment": 99999999999999999999999, "answers": {}, "key": "some-key-1"}',
+        "[" * 50_000,
+        "\udcff",
+    ],
+)
+def test_malformed_requests_are_told_as_json(client: Client, body: str) -> None:
+    anna = joined(client())
+    response = anna.post("/api/answers", content=body.encode("utf-8", "surrogateescape"))
+    assert 400 <= response.status_code < 500, response.text
+    assert response.json()["error"]
+
+
+def test_five_megabytes_are_refused(client: Client, work: Work) -> None:
+    anna = joined(client())
+    said = {"assignment": 1, "answers": YES | {"same_event": "x" * 5_000_000}, "key": "some-key-1"}
+    response = anna.post("/api/answers", json=said)
+    assert response.status_code == 413
+    assert f"larger than {MOST_BYTES // 1024} kB" in response.json()["error"]
+
+    def pieces() -> Any:
+        for _ in range(100):
+            yield b"x" * 10_000
+
+    # Without a length in front, it is counted as it comes.
+    assert anna.post("/api/answers", content=pieces()).status_code == 413
+    assert rows(work, everything=True) == []
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"X-Acidtest": ""}, 403),
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, 415),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://127.0.0.1:9999"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+    ],
+)
+def test_another_site_cannot_post(client: Client, work: Work, headers: dict[str, str], status: int) -> None:
+    anna = joined(client())
+    said = {"assignment": anna.get("/api/next").json()["assignment"], "answers": YES, "key": "some-key-1"}
+    response = anna.post("/api/answers", content=json.dumps(said), headers=headers)
+    assert response.status_code == status
+    assert response.json()["error"]
+    assert rows(work, everything=True) == []
+
+
+def test_the_own_page_can_post(client: Client) -> None:
+    anna = joined(client())
+    said = {"assignment": anna.get("/api/next").json()["assignment"], "answers": YES, "key": "some-key-1"}
+    own = {"Origin": "http://127.0.0.1:8420", "Sec-Fetch-Site": "same-origin"}
+    assert anna.post("/api/answers", json=said, headers=own).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8420", "@", ""])
+def test_a_name_that_somebody_points_here_is_refused(client: Client, host: str) -> None:
+    response = client().get("/api/project", headers={"Host": host})
+    assert response.status_code == 421
+    assert "does not go by" in response.json()["error"]
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1:1", "[::1]:8420"])
+def test_own_names_are_known(client: Client, host: str) -> None:
+    assert client().get("/api/project", headers={"Host": host}).status_code == 200
+
+
+def test_other_names_are_allowed_by_the_one_who_starts_it(client: Client) -> None:
+    guard = Guard.made("127.0.0.1", allowed=("label.example.org",), token="hush")
+    served = client(guard)
+    assert served.get("/api/project", headers={"Host": "label.example.org"}).status_code == 200
+    everywhere = Guard.made("0.0.0.0")
+    assert everywhere.knows_host("192.168.1.5:8420")
+    assert not everywhere.knows_host("evil.example")
+
+
+def test_loopback_needs_no_token_and_anything_else_does() -> None:
+    assert Guard.made("127.0.0.1").token == ""
+    assert Guard.made("localhost").token == ""
+    for guard in (Guard.made("0.0.0.0"), Guard.made("192.168.1.5"), Guard.made("127.0.0.1", allowed=("x.org",))):
+        assert len(guard.token) >= 20
+        assert len(guard.admin_token) >= 20
+        assert guard.token != guard.admin_token
+    assert is_loopback("127.8.9.1")
+    assert is_loopback("::1")
+    assert not is_loopback("127.0.0.1.evil.example")
+
+
+def test_without_the_token_nothing_is_told(client: Client) -> None:
+    served = client(Guard(token="hush", admin_token="louder"))
+    found = served.get("/api/project").json()
+    assert found == {"needs_token": True, "title": "", "annotator": None, "questionnaire": None}
+    for response in (
+        served.get("/api/next"),
+        served.post("/api/join", json={"annotator": "anna"}),
+        served.post("/api/token", json={"token": "wrong"}),
+        served.get("/?token=wrong"),
+        served.get("/api/project", headers={"Authorization": "Bearer wrong"}),
+        served.get("/api/admin"),
+    ):
+        assert response.status_code == 401 or response.json()["needs_token"] is True
+
+
+@pytest.mark.parametrize("way", ["body", "address", "bearer", "header"])
+def test_the_token_opens_the_server(client: Client, way: str) -> None:
+    served = client(Guard(token="hush", admin_token="louder"))
+    headers = {"bearer": {"Authorization": "Bearer hush"}, "header": {"X-Acidtest-Token": "hush"}}.get(way, {})
+    if way == "body":
+        assert served.post("/api/token", json={"token": "hush"}).json() == {"needs_token": False}
+    elif way == "address":
+        response = served.get("/?token=hush", follow_redirects=False)
+        assert (response.status_code, response.headers["location"]) == (303, "/")
+        assert "httponly" in response.headers["set-cookie"].lower()
+    found = served.get("/api/project", headers=headers).json()
+    assert found["needs_token"] is False
+    assert served.get("/api/admin", headers=headers).status_code == 401
+
+
+def test_who_watches_needs_another_token(client: Client) -> None:
+    served = client(Guard(token="hush", admin_token="louder"))
+    found = served.get("/api/admin", headers={"Authorization": "Bearer louder"}).json()
+    assert (found["items"], found["wanted"], found["annotators"]) == (3, 6, [])
+
+
+def test_a_link_lets_somebody_in_again(client: Client, work: Work) -> None:
+    anna = joined(client(), "Anna")
+    answered(anna)
+    elsewhere = client(Guard(token="hush"))
+    word = invitation(work.readmit("anna"))
+    assert elsewhere.get(f"/join/{word}", follow_redirects=False).status_code == 303
+    assert elsewhere.get("/api/progress").json() == anna.get("/api/progress").json()
+    assert client().get(f"/join/{word[:-4]}", follow_redirects=False).status_code == 403
+
+
+def test_two_windows_on_one_item_lose_nothing(client: Client, work: Work) -> None:
+    anna = joined(client())
+    assignment = anna.get("/api/next").json()["assignment"]
+    said = {"assignment": assignment, "answers": YES, "seconds": 1.0}
+    status = list[int]()
+
+    def post(number: int) -> None:
+        body = said | {"key": f"window-{number}", "answers": YES | {"same_event": "no" if number % 2 else "yes"}}
+        status.append(anna.post("/api/answers", json=body).status_code)
+
+    threads = [threading.Thread(target=post, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert status == [200] * 6
+    assert len(rows(work)) == 1
+    everything = rows(work, everything=True)
+    assert sorted(row.key for row in everything) == [f"window-{number}" for number in range(6)]
+    assert rows(work)[0].key == everything[-1].key
+
+
+def test_a_store_that_fails_is_told_so_that_the_page_sends_again(client: Client, work: Work) -> None:
+    anna = joined(client())
+    assignment = anna.get("/api/next").json()["assignment"]
+    work.store.close()
+    broken = Path(str(work.store.url).removeprefix("sqlite:///"))
+    for path in broken.parent.glob("answers.db*"):
+        path.rename(path.with_name(f"moved-{path.name}"))
+    broken.write_text("rubbish where a database was, and long enough", encoding="utf-8")
+    response = answered_as(anna, assignment)
+    assert response.status_code == 503
+    assert str(broken) not in response.text
+
+
+def test_the_page_is_there_and_nothing_else_of_the_disk(client: Client) -> None:
+    anybody = client()
+    assert anybody.get("/").headers["content-type"].startswith("text/html")
+    for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/openapi.json", "/docs"):
+        assert anybody.get(path).status_code == 404
+        assert anybody.get(path).json()["error"]

@@ -1,0 +1,387 @@
+"""The annotation server and its page in a real Chromium: people who label by keyboard, reload, and lose the server."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from acidtest import api
+
+pytest.importorskip("playwright.sync_api", reason="the tests in a browser need playwright")
+pytest.importorskip("fastapi", reason="the annotation server needs acidtest[annotate]")
+pytestmark = pytest.mark.browser
+
+KEYS = {"entailment": "1", "neutral": "2", "contradiction": "3"}
+
+# What two people say of 30 items: they agree on ten entailments, ten contradictions and four neutrals; of six more ben
+# says that they are neutral.
+ANNA = [*["entailment"] * 13, *["contradiction"] * 13, *["neutral"] * 4]
+BEN = [*["entailment"] * 10, *["neutral"] * 3, *["contradiction"] * 10, *["neutral"] * 3, *["neutral"] * 4]
+# By hand: 24 of 30 agree. Of the 60 labels 23 are entailment, 23 contradiction, 14 neutral, so that two drawn from all
+# agree in (529 + 529 + 196) / 3600 = 1254 / 3600: kappa = (2880 - 1254) / (3600 - 1254).
+FLEISS = 1626 / 2346
+
+
+class Process:
+    """``acidtest annotate`` on a store that is set up, to be killed and started again at the same port."""
+
+    def __init__(self, store: str, errors: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self._port = free.getsockname()[1]
+        self._store, self._errors = store, errors
+        self.address = f"http://127.0.0.1:{self._port}/"
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "acidtest", "annotate", "--store", self._store, "--port", str(self._port)]
+        with self._errors.open("ab") as errors:
+            self._process = subprocess.Popen(command, stdout=errors, stderr=errors)
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(f"{self.address}api/project", timeout=5).close()
+                return
+            except (urllib.error.URLError, OSError):
+                assert self._process.poll() is None, self._errors.read_text(encoding="utf-8")
+                time.sleep(0.05)
+        raise TimeoutError(f"no server after 30 s: {self._errors.read_text(encoding='utf-8')}")
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait(30)
+
+
+@pytest.fixture
+def processes(tmp_path: Path) -> Iterator[Callable[[str], Process]]:
+    started = list[Process]()
+
+    def start(store: str) -> Process:
+        started.append(Process(store, tmp_path / f"server-{len(started)}.log"))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+
+
+def test_two_people_label_thirty_items_by_keyboard_and_nothing_is_lost(
+    hands: Any, visitors: Any, processes: Callable[[str], Process], store_url: str, tmp_path: Path
+) -> None:
+    work = api.annotation_project(
+        hands.pairs(30), store=store_url, questionnaire="swaps", sharing=api.Sharing(per_item=2)
+    )
+    server = processes(store_url)
+    anna, ben = visitors.window(), visitors.window()
+    hands.joined(anna, server.address, "anna")
+    hands.joined(ben, server.address, "ben")
+
+    def label(page: Any, labels: list[str], count: int) -> None:
+        hands.asks(page, "coherent")
+        hands.pressed(page, "y", "Enter")
+        hands.asks(page, "inference")
+        hands.pressed(page, KEYS[labels[hands.number_shown(page)]], "Enter")
+        hands.done(page, f"{count} of 30 done")
+
+    for count in range(1, 16):
+        label(anna, ANNA, count)
+        label(ben, BEN, count)
+
+    # Anna reloads with a form half filled: the second question is open, its answer chosen and not sent.
+    hands.asks(anna, "coherent")
+    hands.pressed(anna, "y", "Enter")
+    hands.asks(anna, "inference")
+    before = hands.number_shown(anna)
+    hands.pressed(anna, KEYS[ANNA[before]])
+    anna.reload()
+    hands.asks(anna, "inference")
+    assert hands.number_shown(anna) == before
+    assert anna.locator("#options input:checked").get_attribute("value") == ANNA[before]
+    assert anna.locator("#trail").inner_text().split()[-1] == "Yes"
+    hands.pressed(anna, "Enter")
+    hands.done(anna, "16 of 30 done")
+
+    # Ben loses the server between question and answer.
+    server.kill()
+    lost = hands.number_shown(ben)
+    hands.pressed(ben, "y", "Enter", KEYS[BEN[lost]], "Enter")
+    ben.locator("#banner", has_text="Your answer is kept in this browser and will be sent").wait_for()
+    assert hands.waiting(ben) == 1
+    server.start()
+    hands.done(ben, "16 of 30 done")
+    assert hands.waiting(ben) == 0
+    assert ben.locator("#banner").inner_text() == ""
+    visitors.forgive("ERR_CONNECTION_REFUSED")
+
+    for count in range(17, 31):
+        label(anna, ANNA, count)
+        label(ben, BEN, count)
+    for page in (anna, ben):
+        page.locator("#finished", has_text="All done, thank you").wait_for()
+
+    written = tmp_path / "answers.jsonl"
+    api.export_annotations(work, written)
+    kept = pl.read_ndjson(written).sort("annotator", "item")
+    assert kept.height == 60
+    assert kept["inference"].to_list() == [*ANNA, *BEN]
+    for place in (store_url, written):
+        found = api.agreement(place, questionnaire=None if place == store_url else "swaps")
+        assert found.kappa.value == pytest.approx(FLEISS)
+    with work.state() as state:
+        assert len(state.keys) == 60
+
+
+def test_an_answer_whose_receipt_got_lost_is_sent_again_and_counted_once(hands: Any, visitors: Any, serve: Any) -> None:
+    address, work = serve("hans-human")
+    page = visitors.window()
+    hands.joined(page, address, "anna")
+    sent = list[str]()
+
+    def swallow(route: Any) -> None:
+        sent.append(route.request.post_data_json["key"])
+        reply = route.fetch()
+        route.abort() if len(sent) == 1 else route.fulfill(response=reply)
+
+    page.route("**/api/answers", swallow)
+    hands.pressed(page, "1", "Enter")
+    hands.done(page, "1 of 3 done")
+    visitors.forgive("net::ERR_FAILED")
+    assert len(sent) == 2
+    assert sent[0] == sent[1]
+    assert len(hands.said(work)) == 1
+    with work.state() as state:
+        assert len(state.keys) == 1
+
+
+def test_answers_not_sent_survive_closing_the_page(hands: Any, visitors: Any, serve: Any) -> None:
+    address, work = serve("hans-human")
+    page = visitors.window()
+    hands.joined(page, address, "anna")
+    page.context.route("**/api/**", lambda route: route.abort())
+    hands.pressed(page, "2", "Enter")
+    page.locator("#banner", has_text="kept in this browser").wait_for()
+    context = page.context
+    page.close()
+    assert hands.said(work) == []
+
+    again = visitors.page(context)
+    context.unroute_all()
+    again.goto(address)
+    hands.done(again, "1 of 3 done")
+    visitors.forgive("net::ERR_FAILED")
+    assert [entry["standing"] for entry in hands.said(work)] == [{"follows": "non-entailment"}]
+
+
+def test_a_server_that_cannot_keep_an_answer_gets_it_again(hands: Any, visitors: Any, serve: Any) -> None:
+    address, work = serve("hans-human")
+    page = visitors.window()
+    hands.joined(page, address, "anna")
+    page.route("**/api/answers", lambda route: route.fulfill(status=503, json={"error": "not now"}), times=2)
+    hands.pressed(page, "1", "Enter")
+    page.locator("#banner", has_text="will be sent").wait_for()
+    assert page.locator("#options input").first.is_disabled()
+    page.locator("#banner button").click()
+    hands.done(page, "1 of 3 done")
+    visitors.forgive("503")
+    assert len(hands.said(work)) == 1
+
+
+def test_what_the_server_finds_wrong_is_told_at_its_question(hands: Any, visitors: Any, serve: Any) -> None:
+    address, work = serve("swaps")
+    page = visitors.window()
+    hands.joined(page, address, "anna")
+    refusal = {"error": "this cannot be", "question": "coherent"}
+    page.route("**/api/answers", lambda route: route.fulfill(status=422, json=refusal), times=1)
+    hands.pressed(page, "y", "Enter", "2", "Enter")
+    hands.asks(page, "coherent")
+    assert page.locator("#question-problem").inner_text() == "this cannot be"
+    hands.pressed(page, "n", "Enter")
+    hands.done(page, "1 of 3 done")
+    visitors.forgive("422")
+    assert [entry["standing"] for entry in hands.said(work)] == [{"coherent": "no"}]
+
+
+def test_steps_are_taken_back_by_key_within_an_item_and_beyond(hands: Any, visitors: Any, serve: Any) -> None:
+    address, work = serve("swaps")
+    page = visitors.window()
+    hands.joined(page, address, "anna")
+    hands.pressed(page, "Backspace")
+    page.locator("#banner", has_text="there is no answer to take back").wait_for()
+    visitors.forgive("409")
+    hands.pressed(page, "y", "Enter", "2", "u")
+    hands.asks(page, "coherent")
+    hands.pressed(page, "Enter")
+    assert page.locator("#options input:checked").get_attribute("value") == "neutral"
+    first = hands.number_shown(page)
+    hands.pressed(page, "Enter")
+    hands.done(page, "1 of 3 done")
+    hands.pressed(page, "u")
+    hands.done(page, "0 of 3 done")
+    hands.asks(page, "inference")
+    assert hands.number_shown(page) == first
+    hands.pressed(page, "3", "Enter")
+    hands.done(page, "1 of 3 done")
+    for count in (2, 3):
+        hands.asks(page, "coherent")
+        hands.pressed(page, "n", "Enter")
+        hands.done(page, f"{count} of 3 done")
+    page.locator("#finished").wait_for()
+    hands.pressed(page, "u")
+    hands.asks(page, "coherent")
+    hands.pressed(page, "n", "Enter")
+    page.locator("#finished").wait_for()
+    standing = [entry["standing"] for entry in hands.said(work)]
+    assert sorted(standing, key=len) == [{"coherent": "no"}] * 2 + [{"coherent": "yes", "inference": "contradiction"}]
+    with work.state() as state:
+        # Nothing is ever lost: both that were taken back are still there.
+        assert len(state.keys) == 5
+
+
+def test_several_answers_are_ticked_by_key_and_exclude_each_other(hands: Any, visitors: Any, serve: Any) -> None:
+    address, work = serve("taxonomy")
+    page = visitors.window()
+    hands.joined(page, address, "anna")
+
+    def ticks() -> list[str]:
+        return [str(box.get_attribute("value")) for box in page.locator("#options input:checked").all()]
+
+    hands.pressed(page, "Enter")
+    assert page.locator("#question-problem").inner_text() == "Choose an answer first."
+    hands.pressed(page, "1", "Enter", "n", "Enter")
+    hands.asks(page, "approach")
+    hands.pressed(page, "2", "Enter")
+    hands.asks(page, "connectives")
+    hands.pressed(page, "1", "3")
+    assert ticks() == ["negation", "quantifier"]
+    hands.pressed(page, "6")
+    assert ticks() == ["none"]
+    hands.pressed(page, "2", "3", "3")
+    assert ticks() == ["boolean"]
+    hands.pressed(page, "ArrowDown", "ArrowDown", "Space")
+    assert ticks() == ["boolean", "comparative"]
+    hands.pressed(page, "Enter", "1", "2", "Enter")
+    hands.done(page, "1 of 3 done")
+    (kept,) = hands.said(work)
+    assert kept["standing"] == {
+        "inference": "entailment",
+        "outside_knowledge": "no",
+        "approach": ["reading"],
+        "connectives": ["boolean", "comparative"],
+        "wording": ["lexical", "syntactic"],
+    }
+
+
+def test_an_answer_given_before_another_way_was_taken_is_none(hands: Any, visitors: Any, serve: Any) -> None:
+    address, work = serve("taxonomy-neutral")
+    page = visitors.window()
+    hands.joined(page, address, "anna")
+    hands.pressed(page, "y", "Enter", "y", "Enter", "n", "Enter")
+    hands.asks(page, "information_used")
+    page.keyboard.type("un mot: u")
+    hands.pressed(page, "Escape", "u", "u")
+    hands.asks(page, "same_subject")
+    hands.pressed(page, "n", "Enter")
+    hands.done(page, "1 of 3 done")
+    assert [entry["standing"] for entry in hands.said(work)] == [{"same_topic": "yes", "same_subject": "no"}]
+
+
+def test_only_time_during_which_the_page_can_be_seen_counts(hands: Any, visitors: Any, serve: Any) -> None:
+    address, work = serve("hans-human")
+    page = visitors.window()
+    page.clock.install()
+    hands.joined(page, address, "anna")
+
+    def visible(shown: bool) -> None:
+        page.evaluate(
+            "(hidden) => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
+            "document.dispatchEvent(new Event('visibilitychange')); }",
+            not shown,
+        )
+
+    page.clock.fast_forward(4000)
+    visible(False)
+    page.clock.fast_forward(60_000)
+    visible(True)
+    page.clock.fast_forward(3000)
+    hands.pressed(page, "1", "Enter")
+    hands.done(page, "1 of 3 done")
+    with work.state() as state:
+        (claim,) = [claim for claim in state.claims.values() if claim.standing]
+        # What the test itself takes counts as well, and is less than the minute in hiding.
+        assert 7 <= claim.answers[-1].seconds < 60
+
+
+def test_a_token_from_the_link_opens_the_page_and_leaves_the_address(hands: Any, visitors: Any, serve: Any) -> None:
+    guards = pytest.importorskip("acidtest.annotate.guards")
+    address, _ = serve("hans-human", guard=guards.Guard(token="open sesame", admin_token="other"))
+    page = visitors.window()
+    page.goto(f"{address}#token=open%20sesame")
+    page.locator("#annotator").wait_for()
+    assert page.url == address
+    stranger = visitors.window()
+    stranger.goto(address)
+    stranger.locator("#token").wait_for()
+    stranger.keyboard.type("guess")
+    hands.pressed(stranger, "Enter")
+    stranger.locator("#token-form .problem", has_text="this token is not good").wait_for()
+    stranger.locator("#token").fill("open sesame")
+    hands.pressed(stranger, "Enter")
+    hands.joined(stranger, address, "anna")
+    visitors.forgive("401")
+
+
+def test_a_name_that_is_taken_is_told(hands: Any, visitors: Any, serve: Any) -> None:
+    address, _ = serve("hans-human")
+    hands.joined(visitors.window(), address, "anna")
+    other = visitors.window()
+    other.goto(address)
+    other.locator("#annotator").wait_for()
+    other.keyboard.type("Anna")
+    hands.pressed(other, "Enter")
+    other.locator("#join-form .problem", has_text="there is already somebody called 'Anna'").wait_for()
+    visitors.forgive("409")
+
+
+def test_an_answer_that_is_never_taken_is_told_and_kept(hands: Any, visitors: Any, serve: Any) -> None:
+    address, work = serve("hans-human")
+    page = visitors.window()
+    hands.joined(page, address, "anna")
+    refusal = {"error": "assignment 1 is not yours"}
+    page.route("**/api/answers", lambda route: route.fulfill(status=403, json=refusal), times=1)
+    hands.pressed(page, "1", "Enter")
+    page.locator("#banner", has_text="An answer was not taken: assignment 1 is not yours").wait_for()
+    assert hands.waiting(page) == 0
+    (kept,) = page.evaluate(
+        "() => Object.keys(localStorage).filter((key) => key.endsWith(':refused'))"
+        ".map((key) => JSON.parse(localStorage[key])[0].answers.follows)"
+    )
+    assert kept == "entailment"
+    hands.pressed(page, "2", "Enter")
+    hands.done(page, "1 of 3 done")
+    visitors.forgive("403")
+    assert [entry["standing"] for entry in hands.said(work)] == [{"follows": "non-entailment"}]
+
+
+def test_whoever_lost_the_cookie_is_asked_again_and_loses_no_answer(hands: Any, visitors: Any, serve: Any) -> None:
+    address, work = serve("hans-human")
+    page = visitors.window()
+    hands.joined(page, address, "anna")
+    cookies = page.context.cookies()
+    page.context.clear_cookies()
+    hands.pressed(page, "1", "Enter")
+    page.locator("#annotator").wait_for()
+    assert hands.waiting(page) == 1
+    page.context.add_cookies(cookies)
+    page.reload()
+    hands.done(page, "1 of 3 done")
+    visitors.forgive("403")
+    assert len(hands.said(work)) == 1

@@ -1,0 +1,226 @@
+"""The questionnaires that ship: which way answers lead through each of them, and what comes out at the end."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from acidtest.analysis.typology import CATEGORIES
+from acidtest.annotate.answers import checked_answers
+from acidtest.annotate.outcomes import Outcome, asked_questions, judgements, outcome
+from acidtest.annotate.questionnaires import Question, packaged_questionnaires, questionnaire
+from acidtest.core.errors import AcidtestError
+
+PAPERS = Path(__file__).parents[3] / "shared" / "papers"
+
+# The columns of TaxiNLI's file, in their order, without what follows the underscore.
+LINGUISTIC = ["lexical", "syntactic", "factivity"]
+CONNECTIVES = ["negation", "boolean", "quantifier", "conditional", "comparative"]
+DEDUCTIONS = ["relational", "spatial", "temporal", "causal", "coreference"]
+TAXONOMY = [*LINGUISTIC, *CONNECTIVES, *DEDUCTIONS, "world", "taxonomic"]
+CATEGORY_QUESTIONS = ("wording", "connectives", "deduction", "knowledge")
+NOTHING = {"outside_knowledge": "no", "approach": ["reading"], "connectives": ["none"], "wording": ["none"]}
+
+
+def asked(name: str, **answers: Any) -> list[str]:
+    return [question.id for question in asked_questions(questionnaire(name), answers)]
+
+
+def reached(name: str, **answers: Any) -> Outcome:
+    return outcome(questionnaire(name), answers)
+
+
+def some_answer(question: Question, draws: random.Random) -> Any:
+    if question.kind == "text":
+        return draws.choice([None, "a few words"])
+    if not question.takes_several:
+        return draws.choice(question.answers)
+    alone = [option.id for option in question.options if option.exclusive]
+    others = [option.id for option in question.options if not option.exclusive]
+    chosen = draws.sample(others, draws.randint(0, len(others)))
+    return chosen or alone or (others[:1] if question.required else [])
+
+
+def test_these_ship() -> None:
+    assert packaged_questionnaires() == [
+        "breaking-nli",
+        "error-types",
+        "hans-human",
+        "swaps",
+        "taxonomy",
+        "taxonomy-neutral",
+        "validation",
+    ]
+
+
+@pytest.mark.parametrize("name", packaged_questionnaires())
+def test_whoever_answers_what_is_asked_comes_to_an_outcome(name: str) -> None:
+    found, draws = questionnaire(name), random.Random(0)
+    kinds = set[str]()
+    for _ in range(60):
+        answers = dict[str, Any]()
+        for question in found.questions:
+            if question in asked_questions(found, answers):
+                answers[question.id] = some_answer(question, draws)
+        reached = outcome(found, answers)
+        kinds.add(reached.discard or reached.label or "categories only")
+    assert kinds >= set(found.labels)
+
+
+def test_the_taxonomy_asks_for_the_inference_and_then_by_if_and_else() -> None:
+    every = {"inference", "outside_knowledge", "knowledge", "approach", "deduction", "connectives", "wording"}
+    always = ["inference", "outside_knowledge", "approach", "connectives", "wording"]
+    assert asked("taxonomy") == always
+    assert asked("taxonomy", outside_knowledge="no", approach=["reading"]) == always
+    assert set(asked("taxonomy", outside_knowledge="yes", approach=["reading"])) == every - {"deduction"}
+    assert set(asked("taxonomy", outside_knowledge="no", approach=["reading", "reasoning"])) == every - {"knowledge"}
+    assert set(asked("taxonomy", outside_knowledge="yes", approach=["reasoning"])) == every
+
+
+@pytest.mark.parametrize("name", ["taxonomy", "taxonomy-neutral"])
+def test_the_answers_are_the_fifteen_categories(name: str) -> None:
+    found = questionnaire(name)
+    options = [option for asks in CATEGORY_QUESTIONS for option in found.question(asks).options]
+    assert [option.id for option in options if not option.exclusive] == TAXONOMY
+    assert all(option.help.count("Premise: ") == 1 for option in options if not option.exclusive)
+
+
+@pytest.mark.parametrize("inference", ["entailment", "contradiction", "neutral"])
+def test_the_taxonomy_gives_the_label_and_what_was_ticked(inference: str) -> None:
+    assert reached("taxonomy", inference=inference, **NOTHING) == Outcome(inference)
+    ticked = {
+        "outside_knowledge": "yes",
+        "knowledge": ["taxonomic"],
+        "approach": ["reasoning", "reading"],
+        "deduction": ["causal", "coreference"],
+        "connectives": ["negation"],
+        "wording": ["lexical", "syntactic"],
+    }
+    assert reached("taxonomy", inference=inference, **ticked) == Outcome(
+        inference, ("lexical", "syntactic", "negation", "causal", "coreference", "taxonomic")
+    )
+    nothing_after_all = ticked | {"knowledge": ["none"], "deduction": ["none"], "connectives": ["none"]}
+    assert reached("taxonomy", inference=inference, **nothing_after_all) == Outcome(inference, ("lexical", "syntactic"))
+
+
+@pytest.mark.parametrize("category", TAXONOMY)
+def test_every_category_can_be_the_only_one(category: str) -> None:
+    found = questionnaire("taxonomy")
+    (asks,) = [each for each in CATEGORY_QUESTIONS if category in found.question(each).answers]
+    leading = {
+        "knowledge": {"outside_knowledge": "yes"},
+        "deduction": {"approach": ["reasoning"]},
+    }.get(asks, {})
+    answers = NOTHING | {asks: [category]} | leading
+    assert outcome(found, {"inference": "entailment", **answers}).categories == (category,)
+
+
+def test_a_question_with_none_of_these_must_be_answered() -> None:
+    unanswered = {name: answer for name, answer in NOTHING.items() if name != "wording"}
+    with pytest.raises(AcidtestError, match="question 'wording' has no answer"):
+        reached("taxonomy", inference="entailment", **unanswered)
+    with pytest.raises(AcidtestError, match="exclude each other"):
+        reached("taxonomy", inference="entailment", **NOTHING | {"connectives": ["none", "negation"]})
+
+
+def test_neutral_pairs_are_asked_for_topic_subject_and_object_first() -> None:
+    name = "taxonomy-neutral"
+    assert asked(name) == ["same_topic"]
+    assert asked(name, same_topic="no") == ["same_topic"]
+    assert asked(name, same_topic="yes") == ["same_topic", "same_subject"]
+    assert asked(name, same_topic="yes", same_subject="no") == ["same_topic", "same_subject"]
+    same = {"same_topic": "yes", "same_subject": "yes"}
+    rest = ["information_used", "information_missing", "outside_knowledge", "approach", "connectives", "wording"]
+    for same_object in ("yes", "no"):
+        found = asked(name, **same, same_object=same_object)
+        assert found == ["same_topic", "same_subject", "same_object", *rest]
+
+
+def test_neutral_pairs_have_what_they_share_and_categories_where_the_subject_is_the_same() -> None:
+    name = "taxonomy-neutral"
+    assert reached(name, same_topic="no") == Outcome()
+    assert reached(name, same_topic="yes", same_subject="no") == Outcome(categories=("same_topic",))
+    same = {"same_topic": "yes", "same_subject": "yes"}
+    told = {"information_used": "who spoke", "information_missing": "why"}
+    assert reached(name, **same, same_object="no", **NOTHING) == Outcome(categories=("same_topic", "same_subject"))
+    answers = NOTHING | {"approach": ["reasoning"], "deduction": ["causal"]}
+    assert reached(name, **same, same_object="yes", **told, **answers) == Outcome(
+        categories=("same_topic", "same_subject", "same_object", "causal")
+    )
+    with pytest.raises(AcidtestError, match="'wording' was not to be asked"):
+        reached(name, same_topic="yes", same_subject="no", wording=["lexical"])
+
+
+def test_both_questionnaires_ask_for_categories_in_the_same_words() -> None:
+    first, second = questionnaire("taxonomy").questions[1:], questionnaire("taxonomy-neutral").questions[5:]
+    assert [(q.id, q.text, q.kind, q.options, q.required, q.help) for q in first] == [
+        (q.id, q.text, q.kind, q.options, q.required, q.help) for q in second
+    ]
+
+
+def test_reasons_for_errors_are_those_of_the_typology() -> None:
+    found = questionnaire("error-types")
+    assert found.labels == tuple(CATEGORIES)
+    assert found.shows == ("premise", "hypothesis", "gold", "answer")
+    for option, (name, meaning) in zip(found.question("category").options, CATEGORIES.items(), strict=True):
+        assert option.text.lower() == f"{name}: {meaning}".lower()
+        assert option.help
+    assert reached("error-types", category="world knowledge") == Outcome("world knowledge")
+    assert reached("error-types", category="unknown", comment="odd") == Outcome("unknown")
+
+
+@pytest.mark.parametrize("grammatical", ["yes", "no"])
+@pytest.mark.parametrize("difficulty", ["trivial", "some thought", "hard"])
+def test_validation_gives_the_label_and_what_is_amiss(grammatical: str, difficulty: str) -> None:
+    answers = {"inference": "contradiction", "grammatical": grammatical, "difficulty": difficulty}
+    amiss = ("ungrammatical",) if grammatical == "no" else ()
+    assert reached("validation", **answers) == Outcome("contradiction", (*amiss, difficulty))
+
+
+def test_what_two_of_three_say_of_a_generated_pair_holds() -> None:
+    # "At least two annotators agreed": Naik et al. (2018), section 3.1.
+    frame = pl.DataFrame(
+        {
+            "item": ["p1"] * 3 + ["p2"],
+            "annotator": ["a", "b", "c", "a"],
+            "inference": ["contradiction", "contradiction", "neutral", "neutral"],
+            "grammatical": ["no", "yes", "no", "yes"],
+            "difficulty": ["trivial", "trivial", "hard", "trivial"],
+        }
+    )
+    found = questionnaire("validation")
+    items = judgements(found, checked_answers(frame, found)).items
+    assert items["label"].to_list() == ["contradiction", None]
+    assert items["categories"].to_list() == [["ungrammatical", "trivial"], ["trivial"]]
+    assert items["undecided"].to_list() == [None, "fewer than 2 labels"]
+
+
+def test_swapped_pairs_are_labelled_where_they_make_sense() -> None:
+    assert reached("swaps", coherent="no") == Outcome(discard="incoherent")
+    assert reached("swaps", coherent="yes", inference="neutral") == Outcome("neutral")
+
+
+@pytest.mark.parametrize("label", ["entailment", "non-entailment"])
+def test_the_question_of_hans_has_two_answers(label: str) -> None:
+    assert questionnaire("hans-human").labels == ("entailment", "non-entailment")
+    assert reached("hans-human", follows=label) == Outcome(label)
+
+
+@pytest.mark.parametrize("name", ["error-types", "hans-human", "taxonomy", "taxonomy-neutral", "validation"])
+def test_words_and_examples_are_our_own(name: str) -> None:
+    if not PAPERS.is_dir():
+        pytest.skip("the papers' texts (../shared/papers) are not on this machine")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(PAPERS.glob("*.md")))
+    papers = " ".join(text.lower().split())
+    found = questionnaire(name)
+    said = [found.instructions, *(f"{q.text}\n{q.help}" for q in found.questions)]
+    said += [option.help for question in found.questions for option in question.options]
+    lines = [line.strip().lower() for part in said for line in part.splitlines()]
+    sentences = [re.sub(r"^(premise|hypothesis): ", "", line) for line in lines if len(line) > 25]
+    assert len(sentences) > 2
+    assert [sentence for sentence in sentences if sentence in papers] == []

@@ -1,0 +1,251 @@
+"""The annotation page itself in a real Chromium: hostile texts, phones, accessibility, and its if and else."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import acidtest.annotate
+from acidtest.annotate.conditions import condition
+from acidtest.annotate.outcomes import asked_questions
+from acidtest.annotate.questionnaires import Option, Question, packaged_questionnaires, questionnaire
+
+pytest.importorskip("playwright.sync_api", reason="the tests in a browser need playwright")
+pytest.importorskip("fastapi", reason="the annotation server needs acidtest[annotate]")
+pytestmark = pytest.mark.browser
+
+
+def test_keys_can_be_turned_off_and_are_told(hands: Any, visitors: Any, serve: Any) -> None:
+    address, _ = serve("hans-human")
+    page = visitors.window()
+    hands.joined(page, address, "anna")
+    hands.pressed(page, "?")
+    assert page.locator("#keys").is_visible()
+    page.locator("#single-keys").uncheck()
+    hands.pressed(page, "Escape", "1")
+    assert page.locator("#options input:checked").count() == 0
+    hands.pressed(page, "Space")
+    assert page.locator("#options input:checked").get_attribute("value") == "entailment"
+
+
+def test_markup_in_texts_stays_text(hands: Any, visitors: Any, serve: Any) -> None:
+    evil = "<script>alert(1)</script><img src=x onerror=alert(2)> {{7*7}} &amp; ‮abc"
+    frame = pl.DataFrame({"id": ["p1"], "premise": [evil], "hypothesis": ["<b>bold</b>"]})
+    address, _ = serve("hans-human", frame)
+    page = visitors.window()
+    hands.joined(page, address, "<i>anna</i>")
+    texts = page.locator(".statement > div")
+    assert texts.nth(0).evaluate("(element) => element.textContent") == evil
+    assert texts.nth(1).evaluate("(element) => element.textContent") == "<b>bold</b>"
+    assert page.locator("#who").evaluate("(element) => element.textContent") == "<i>anna</i>"
+    assert page.locator("main img, main b, header i").count() == 0
+    assert page.locator("script").count() == 1
+
+
+def test_a_huge_text_scrolls_in_its_own_place(hands: Any, visitors: Any, serve: Any) -> None:
+    frame = pl.DataFrame({"id": ["p1"], "premise": ["word " * 20_000], "hypothesis": ["x" * 5_000]})
+    address, work = serve("hans-human", frame)
+    page = visitors.window(360, 740)
+    hands.joined(page, address, "anna")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.evaluate("document.documentElement.scrollHeight") < 3000
+    assert page.locator(".statement > div").first.get_attribute("tabindex") == "0"
+    hands.pressed(page, "1", "Enter")
+    page.locator("#finished").wait_for()
+    assert len(hands.said(work)) == 1
+
+
+@pytest.mark.parametrize("name", packaged_questionnaires())
+def test_nothing_is_wider_than_a_phone(hands: Any, visitors: Any, serve: Any, name: str) -> None:
+    shown = questionnaire(name).shows
+    frame = pl.DataFrame({"id": ["p1"], **{column: ["Donaudampfschifffahrt" * 9] for column in shown}})
+    address, _ = serve(name, frame)
+    page = visitors.window(360, 740)
+    page.goto(address)
+    page.locator("#annotator").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    hands.joined(page, address, "anna" * 20)
+    for _ in range(12):
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        if page.locator("#finished").is_visible():
+            break
+        beside = page.locator("#question").bounding_box()["y"] < page.locator("#guidelines").bounding_box()["y"]
+        assert beside or not page.locator("#guidelines").is_visible()
+        hands.pressed(page, "1", "Enter")
+        page.wait_for_function("() => document.getElementById('main').ariaBusy !== 'true'")
+    hands.pressed(page, "?")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def faults(page: Any) -> list[str]:
+    """What axe-core finds wrong with the page as it stands, with the elements."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}, "resultTypes": ["violations"]})
+    return [
+        f"{fault['id']}: {node['html']} {node.get('failureSummary')}"
+        for fault in found.response["violations"]
+        for node in fault["nodes"]
+    ]
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)])
+def test_everybody_can_use_the_page(hands: Any, visitors: Any, serve: Any, scheme: str, width: int) -> None:
+    pytest.importorskip("axe_playwright_python", reason="the check of accessibility needs axe-playwright-python")
+    guards = pytest.importorskip("acidtest.annotate.guards")
+    address, _ = serve("taxonomy-neutral", guard=guards.Guard(token="open sesame", admin_token="other"))
+    page = visitors.window(width, color_scheme=scheme, reduced_motion="reduce")
+    page.goto(address)
+    page.locator("#token").wait_for()
+    assert faults(page) == []
+    page.goto(f"{address}#token=open sesame")
+    page.reload()
+    hands.joined(page, address, "anna")
+    for keys in (["y"], ["y"], ["n"], [], [], ["y"], ["1", "2"], ["1"], ["4"], ["6"]):
+        assert faults(page) == []
+        hands.pressed(page, *keys, "Enter")
+    hands.asks(page, "wording")
+    hands.pressed(page, "Enter")
+    assert page.locator("#question-problem").inner_text() != ""
+    assert faults(page) == []
+    hands.pressed(page, "?")
+    assert faults(page) == []
+    hands.pressed(page, "Escape")
+    page.route("**/api/answers", lambda route: route.abort(), times=1)
+    hands.pressed(page, "4", "Enter")
+    page.locator("#banner", has_text="kept in this browser").wait_for()
+    assert faults(page) == []
+    hands.done(page, "1 of 3 done")
+    for number in (2, 3):
+        hands.asks(page, "same_topic")
+        hands.pressed(page, "n", "Enter")
+        hands.done(page, f"{number} of 3 done")
+    page.locator("#finished").wait_for()
+    assert faults(page) == []
+    visitors.forgive("net::ERR_FAILED")
+    page.evaluate("document.getElementById('main').append(document.createElement('button'))")
+    assert "button-name" in faults(page)[0]
+
+
+def test_the_focus_follows_the_questions(hands: Any, visitors: Any, serve: Any) -> None:
+    address, _ = serve("swaps")
+    page = visitors.window()
+    hands.joined(page, address, "anna")
+
+    def focused() -> str:
+        return str(page.evaluate("document.activeElement.value || document.activeElement.id"))
+
+    assert focused() == "yes"
+    order = list[str]()
+    for _ in range(3):
+        hands.pressed(page, "Tab")
+        order.append(focused())
+    assert order == ["next", "back", "guidelines"]
+    hands.pressed(page, "n")
+    assert focused() == "no"
+    hands.pressed(page, "y", "Enter")
+    hands.asks(page, "inference")
+    assert focused() == "entailment"
+    hands.pressed(page, "?", "Escape")
+    assert focused() == "entailment"
+    assert page.get_by_role("group", name="If the premise is true, what of the hypothesis?").is_visible()
+    assert page.get_by_role("radio", name="It is false").is_visible()
+
+
+ASKED = {
+    "choice": Question("choice", "?", "yes-no", (Option("yes", "yes"), Option("no", "no"))),
+    "one": Question("one", "?", "one-of", tuple(Option(each, each) for each in "uvw")),
+    "several": Question("several", "?", "several-of", tuple(Option(each, each) for each in "xyz")),
+    # A name that every object of JavaScript knows.
+    "constructor": Question("constructor", "?", "text"),
+}
+
+
+def some_condition(draws: random.Random, depth: int = 3) -> dict[str, Any]:
+    if depth and draws.random() < 0.5:
+        word = draws.choice(["all", "any", "not"])
+        if word == "not":
+            return {"not": some_condition(draws, depth - 1)}
+        return {word: [some_condition(draws, depth - 1) for _ in range(draws.randint(1, 3))]}
+
+    def about(question: Question) -> Any:
+        if not question.answers or (question.takes_several and draws.random() < 0.3):
+            return draws.random() < 0.5
+        chosen = draws.sample(question.answers, draws.randint(1, len(question.answers)))
+        return chosen[0] if len(chosen) == 1 else chosen
+
+    names = draws.sample(list(ASKED), draws.randint(1, 2))
+    return {name: about(ASKED[name]) for name in names}
+
+
+def some_answers(draws: random.Random, asked: tuple[Question, ...]) -> dict[str, Any]:
+    """Answers to some of the questions, whether they are asked or not."""
+    found = dict[str, Any]()
+    for question in asked:
+        if draws.random() < 0.3:
+            continue
+        if question.kind == "text":
+            found[question.id] = draws.choice([None, "some words"])
+        elif question.takes_several:
+            alone = [option.id for option in question.options if option.exclusive]
+            others = [option.id for option in question.options if not option.exclusive]
+            chosen = draws.sample(others, draws.randint(0, len(others)))
+            found[question.id] = sorted(chosen) if chosen or not alone else alone
+        else:
+            found[question.id] = draws.choice(question.answers)
+    return found
+
+
+def test_conditions_hold_in_the_browser_as_they_do_in_python(visitors: Any, serve: Any) -> None:
+    address, _ = serve("hans-human")
+    page = visitors.window()
+    page.goto(address)
+    draws = random.Random(8)
+    given = [some_answers(draws, tuple(ASKED.values())) for _ in range(60)]
+    schema = {name: pl.List(pl.String) if q.takes_several else pl.String for name, q in ASKED.items()}
+    frame = pl.DataFrame([{name: answers.get(name) for name in ASKED} for answers in given], schema=schema)
+    conditions = [some_condition(draws) for _ in range(150)]
+    expected = [frame.with_columns(found=condition(written, ASKED).holds)["found"].to_list() for written in conditions]
+    found = page.evaluate(
+        "async ([conditions, given]) => { const { holds } = await import('/static/flow.js');"
+        "return conditions.map((when) => given.map((answers) => holds(when, answers))); }",
+        [conditions, given],
+    )
+    assert found == expected
+    assert 1000 < sum(map(sum, expected)) < 8000
+
+
+@pytest.mark.parametrize("name", packaged_questionnaires())
+def test_the_browser_asks_what_python_would_ask(visitors: Any, serve: Any, name: str) -> None:
+    app = pytest.importorskip("acidtest.annotate.app")
+    asked = questionnaire(name)
+    frame = pl.DataFrame({"id": ["p1"], **{column: ["x"] for column in asked.shows}})
+    address, work = serve(name, frame)
+    page = visitors.window()
+    page.goto(address)
+    draws = random.Random(9)
+    given = [some_answers(draws, asked.questions) for _ in range(80)]
+    found = page.evaluate(
+        "async ([questions, given]) => { const { path } = await import('/static/flow.js');"
+        "return given.map((answers) => path(questions, answers)); }",
+        [app.questions(asked, work.written), given],
+    )
+    for answers, took in zip(given, found, strict=True):
+        names = [question["id"] for question in took["asked"]]
+        assert names == [question.id for question in asked_questions(asked, took["kept"])]
+        assert took["kept"] == {name: answers[name] for name in names if answers.get(name)}
+
+
+def test_the_page_ships_with_the_package_and_loads_nothing_from_elsewhere() -> None:
+    folder = Path(acidtest.annotate.__file__).parent / "page"
+    names = {path.name for path in folder.iterdir() if path.is_file()}
+    assert names >= {"index.html", "app.js", "flow.js", "keyboard.js", "server.js", "view.js", "style.css", "icon.svg"}
+    for path in folder.iterdir():
+        text = path.read_text(encoding="utf-8")
+        assert "innerHTML" not in text
+        assert [line for line in text.splitlines() if "://" in line and "w3.org/2000/svg" not in line] == []

@@ -1,0 +1,89 @@
+"""``acidtest taxonomy`` as a user meets it: the tree, one category, a file, and mistakes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from acidtest.cli.app import main
+
+ROWS = """premise,hypothesis,label,lexical,irony,genre,annotated_label
+A man sleeps.,A man naps.,entailment,1,0,a,entailment
+A dog runs.,A dog rests.,contradiction,1,1,a,neutral
+A cat eats.,A cat eats <b>fish</b>.,neutral,0,1,b,neutral
+A bird sings.,A bird is heard.,entailment,0,0,b,-
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.csv").write_text(ROWS, encoding="utf-8")
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> tuple[str, str]:
+    capsys.readouterr()
+    assert main(["taxonomy", *words]) == status
+    captured = capsys.readouterr()
+    return captured.out, captured.err
+
+
+def test_without_a_name_the_tree_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = said(capsys)
+    names = [line.split()[0] for line in out.splitlines() if line[:1].strip() or line[:6].strip()]
+    assert [name for name in names if name[0].isupper()][:3] == ["Linguistic", "Logical", "Connectives"]
+    assert "    counting" in out
+    assert "Defined, not annotated." in out
+    assert len(json.loads(said(capsys, "--json")[0])) == 27
+
+
+def test_a_category_is_told_with_examples_and_what_others_call_it(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = said(capsys, "boolean")
+    assert "Logical › Connectives · column boolean_logic of the published file" in out
+    assert "Neither the bank nor the post office was open." in out
+    assert "contradiction, also negation" in out
+    assert "ANLI: Standard Inference (lexical, semantic)" in out
+    [node] = json.loads(said(capsys, "boolean", "--json")[0])
+    assert node["parent"] == "connectives"
+
+
+def test_a_file_is_counted_and_has_a_page(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = said(capsys, "mine.csv", "--categories", "lexical,irony", "-o", "page.html")
+    assert "taxonomy  4 pairs (2 entailment, 1 neutral, 1 contradiction)" in out
+    assert "1.00 (" in out
+    assert "1 pairs have none, 2 one, 1 two, 0 more" in out
+    assert "The annotators' own label is gold in 50.0 %" in out
+    assert "page: page.html" in out
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "A category of this file&#39;s own." in page
+    assert "Linguistic" in page
+
+
+def test_a_file_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(said(capsys, "mine.csv", "--json", "--against", "mine.csv")[0])
+    assert found["categories"]["lexical"]["labels"] == {"entailment": 1, "neutral": 0, "contradiction": 1}
+    assert list(found["categories"]) == ["lexical"], "without --categories only those of the taxonomy"
+    assert found["overlaps"] == {"mine.csv": 4}
+    assert found["correlations"] == []
+
+
+def test_hostile_names_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("bad.csv").write_text(ROWS.replace("irony", "<script>alert(1)</script>"), encoding="utf-8")
+    said(capsys, "bad.csv", "--categories", "lexical,<script>alert(1)</script>", "-o", "page.html")
+    assert "<script>alert" not in Path("page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["lexcal"], "no category of the taxonomy called 'lexcal'; did you mean 'lexical'"),
+        (["other.csv"], "other.csv: there is no such file, and no category of that name"),
+        (["lexical", "-o", "page.html"], "need a file of annotated pairs"),
+        (["mine.csv", "-o", "page.txt"], "page.txt"),
+        (["mine.csv", "--categories", "pun"], "has no column 'pun'"),
+    ],
+)
+def test_mistakes_are_told(capsys: pytest.CaptureFixture[str], words: list[str], told: str) -> None:
+    assert told in said(capsys, *words, status=2)[1]
