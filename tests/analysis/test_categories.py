@@ -12,6 +12,7 @@ import pytest
 from acidtest import api
 from acidtest.analysis.comparison import contrasts
 from acidtest.cli.app import main
+from acidtest.sources.taxonomy import CATEGORIES, node
 
 ROWS = """premise,hypothesis,label,lexical,world,genre
 A man sleeps.,A man naps.,entailment,1,0,a
@@ -64,3 +65,12 @@ def test_models_are_compared_on_every_category() -> None:
     runs = [api.run(Always(label), suites=[suite], output=f"run{label}").run for label in (0, 1)]
     found = {each.value: each.accuracies for each in contrasts(runs) if each.factor == "category"}
     assert found == {"lexical": (0.5, 0.0), "world": (0.0, 0.5)}
+
+
+def test_it_is_said_that_published_systems_were_asked_the_overlap_only() -> None:
+    header = ["premise", "hypothesis", "label", *(node(name).column for name in CATEGORIES)]
+    Path("published.tsv").write_text("\t".join(header) + "\nA.\tB.\tneutral" + "\t0" * 15 + "\n", encoding="utf-8")
+    suite = api.generate("taxinli", source="published.tsv")
+    found = api.run(Always(0), suites=[suite], output="run").results["suites"]["taxinli"]
+    assert found["published"]
+    assert any("published systems were asked 7,727 pairs" in note for note in found["notes"])

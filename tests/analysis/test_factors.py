@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,39 @@ def test_models_on_the_same_rows_are_compared_with_the_first() -> None:
         found[1].accuracy["negation"].value - found[0].accuracy["negation"].value
     )
     assert factors([planted(model="first"), planted(model="second")]).tests == 8
+
+
+def test_models_are_looked_at_on_the_rows_that_all_have_whatever_their_order() -> None:
+    whole, half = planted(model="whole"), planted(model="half", seed=2)
+    half = replace(half, frame=half.frame.filter(pl.col("id").cast(pl.Int64) < 400).reverse())
+    first, second = factors([whole, half]).found
+    alone = only(factors([replace(whole, frame=whole.frame.head(400))]))
+    assert (first.overall, first.accuracy) == (alone.overall, alone.accuracy)
+    assert [each.overall.n for each in (first, second)] == [400, 400]
+    assert first.network.seen == second.network.seen
+    assert (first.aside, second.aside) == (400, 0)
+    assert "on the 400 rows that all models were asked, of its 800" in first.notes
+    assert second.gains["negation"].value == pytest.approx(
+        second.accuracy["negation"].value - first.accuracy["negation"].value
+    )
+    terms = [factor.logistic.value.value for factor in second.factors]
+    assert terms == pytest.approx([factor.logistic.value.value for factor in only(factors([half])).factors])
+
+
+def test_models_that_were_asked_other_rows_are_not_put_side_by_side() -> None:
+    other = planted(model="other")
+    other = replace(other, frame=other.frame.with_columns(id=pl.concat_str(pl.lit("o"), "id")))
+    with pytest.raises(AcidtestError, match=r"the same rows of 's': they have 0 in common \(toy 800, other 800\)"):
+        factors([planted(), other])
+
+
+def test_categories_that_rules_proposed_are_said_to_be_so() -> None:
+    marks = {"auto_negation": [True, False] * 10, "world": [False] * 20}
+    columns: dict[str, Kind] = {"auto_negation": "category", "world": "category"}
+    each = only(factors([run([True, True, False, True] * 5, marks, columns=columns)]))
+    assert "proposed by rules, not annotated" in each.caution
+    assert "negation 0.67" in each.to_json()["caution"]
+    assert only(factors([planted()])).caution == ""
 
 
 def test_rows_that_belong_together_are_not_so_many_witnesses() -> None:

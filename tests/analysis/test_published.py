@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.analysis.published import PublishedScore, published_scores
+from acidtest.analysis.published import PublishedScore, other_pairs, published_scores
+from acidtest.core.suite import Card
 from acidtest.sources.wordlists import packaged_table
 
 PAPER = Path(__file__).parents[3] / "shared" / "papers" / "mccoy2019_hans.md"
@@ -212,3 +213,10 @@ def test_results_hold_the_condition() -> None:
         "by": {"label": "entailment"},
         "value": 0.5,
     }
+
+
+def test_it_is_said_where_published_systems_were_asked_other_pairs() -> None:
+    told = "the published systems were asked 7,727 pairs, those of TaxiNLI that are in MultiNLI's development sets"
+    assert other_pairs(Card("taxinli", rows=10_071)) == told
+    assert other_pairs(Card("taxinli", rows=7_727)) == ""
+    assert other_pairs(Card("hans", rows=30)) == ""

@@ -138,7 +138,8 @@ def test_flags_are_summed_as_numbers_are():
     flags, groups = np.array([True, False, True, True]), [1, 0, 1, 2]
     totals = group_totals(flags, groups)
     assert totals.sums.tolist() == group_totals(flags.astype(float), groups).sums.tolist() == [0, 2, 1]
-    assert totals.sums.dtype == totals.sizes.dtype == np.int32
+    assert totals.sums.dtype == totals.sizes.dtype == np.int8
+    assert group_totals(np.ones(300, dtype=np.bool_), np.zeros(300)).sums.tolist() == [300]
 
 
 @pytest.mark.parametrize("values", ["flags", "fractions"])

@@ -14,11 +14,12 @@ pytest.importorskip("httpx", reason="the test client needs httpx")
 
 from starlette.testclient import TestClient
 
-from acidtest.annotate.app import NAME_COOKIE, annotation_app, invitation
+from acidtest.annotate.app import annotation_app, cookie_names, invitation
 from acidtest.annotate.exchange import rows
 from acidtest.annotate.guards import MOST_BYTES, SAFETY, Guard, is_loopback
 from acidtest.annotate.work import Joined, Work
 from acidtest.api import Sharing, annotation_project
+from acidtest.core.errors import AcidtestError
 
 HEADERS = {"X-Acidtest": "1", "Content-Type": "application/json"}
 YES = {"same_event": "yes", "new_information": "no", "ungrammatical": "no"}
@@ -63,13 +64,13 @@ def test_an_annotator_joins_answers_takes_back_and_finishes(client: Client, work
     joined(anna, " Anna ")
     assert anna.get("/api/project").json()["annotator"] == "Anna"
     shown = anna.get("/api/next").json()
-    assert set(shown) == {"assignment", "item", "answers", "progress"}
-    assert shown["answers"] is None
+    assert set(shown) == {"assignment", "item", "answers", "seconds", "progress"}
+    assert (shown["answers"], shown["seconds"]) == (None, None)
     after = answered(anna).json()
     assert after["progress"] == {"done": 1, "total": 3, "excluded": False}
-    assert set(after["next"]) == {"assignment", "item", "answers", "progress"}
+    assert set(after["next"]) == set(shown)
     back = anna.post("/api/undo", json={}).json()
-    assert (back["assignment"], back["answers"]) == (shown["assignment"], YES)
+    assert (back["assignment"], back["answers"], back["seconds"]) == (shown["assignment"], YES, 2.5)
     for number in range(3):
         last = answered(anna, key=f"new-key-{number}").json()
     assert last["next"]["finished"] is True
@@ -100,7 +101,7 @@ def test_scripts_in_a_premise_are_data(client: Client) -> None:
     response = joined(client()).get("/api/next")
     assert response.headers["content-type"] == "application/json"
     assert response.json()["item"]["fields"]["premise"] == HOSTILE
-    assert set(response.json()["item"]) == {"id", "fields"}
+    assert set(response.json()["item"]) == {"fields"}
 
 
 def test_every_response_makes_browsers_careful(client: Client) -> None:
@@ -114,15 +115,16 @@ def test_every_response_makes_browsers_careful(client: Client) -> None:
 
 def test_gold_and_right_answers_are_never_sent(tmp_path: Path) -> None:
     controls = tmp_path / "controls.tsv"
-    controls.write_text("id\tpremise\thypothesis\tlabel\nc1\tx\tx\tentailment\n", encoding="utf-8")
-    pairs = pl.DataFrame({"premise": ["p"], "hypothesis": ["h"], "label": ["neutral"]})
+    controls.write_text("id\tpremise\thypothesis\tlabel\ncontrol-1\tx\tx\tentailment\n", encoding="utf-8")
+    pairs = pl.DataFrame({"pairID": ["31193n"], "premise": ["p"], "hypothesis": ["h"], "label": ["neutral"]})
     sharing = Sharing(controls=controls)
     work = annotation_project(pairs, store=str(tmp_path / "a.db"), questionnaire="breaking-nli", sharing=sharing)
     anna = joined(TestClient(annotation_app(work, Guard()), base_url="http://localhost", headers=HEADERS))
     sent = anna.get("/api/project").text + anna.get("/api/next").text + answered(anna).text
     assert rows(work, everything=True)
-    assert "neutral" not in sent
-    assert "entailment" not in sent
+    # The last letter of MultiNLI's names is the label.
+    for telling in ("neutral", "entailment", "31193n", "control"):
+        assert telling not in sent
 
 
 def test_a_name_that_is_taken_needs_its_cookie(client: Client) -> None:
@@ -134,10 +136,10 @@ def test_a_name_that_is_taken_needs_its_cookie(client: Client) -> None:
 
 
 @pytest.mark.parametrize("cookie", ["", "rubbish", "%%%", invitation(Joined("anna", "guessed")), "x" * 5000])
-def test_a_forged_annotator_is_refused(client: Client, cookie: str) -> None:
+def test_a_forged_annotator_is_refused(client: Client, work: Work, cookie: str) -> None:
     joined(client(), "anna")
     forger = client()
-    forger.cookies.set(NAME_COOKIE, cookie)
+    forger.cookies.set(cookie_names(work)[0], cookie)
     for response in (forger.get("/api/next"), forger.post("/api/undo", json={}), answered_as(forger, 1)):
         assert response.status_code == 403
         assert "join first" in response.json()["error"]
@@ -158,6 +160,92 @@ def test_cookies_are_kept_from_scripts_and_other_sites(client: Client) -> None:
     cookie = response.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
+
+
+def test_two_projects_at_one_host_do_not_lock_each_other_out(client: Client, work: Work, tmp_path: Path) -> None:
+    # Browsers send cookies to every port of a host.
+    pairs = pl.DataFrame({"premise": ["p"], "hypothesis": ["h"]})
+    second = annotation_project(pairs, store=str(tmp_path / "b.db"), questionnaire="swaps")
+    guards = Guard(token="first"), Guard(token="other")
+    one = client(guards[0])
+    other = TestClient(annotation_app(second, guards[1]), base_url="http://127.0.0.1:8421", headers=HEADERS)
+    other.cookies = one.cookies.jar
+    one.post("/api/token", json={"token": "first"})
+    other.post("/api/token", json={"token": "other"})
+    joined(one, "anna")
+    joined(other, "ben")
+    assert one.get("/api/progress").json()["annotator"] == "anna"
+    assert other.get("/api/progress").json()["annotator"] == "ben"
+
+
+@pytest.mark.parametrize(
+    ("headers", "secure"),
+    [
+        ({}, False),
+        ({"Origin": "http://label.example.org"}, False),
+        ({"Origin": "https://label.example.org"}, True),
+        ({"X-Forwarded-Proto": "https"}, True),
+    ],
+)
+def test_behind_a_proxy_that_speaks_https_cookies_go_nowhere_else(
+    client: Client, headers: dict[str, str], secure: bool
+) -> None:
+    served = client(Guard.made("127.0.0.1", allowed=("label.example.org",), token="hush"), "label.example.org")
+    response = served.post("/api/token", json={"token": "hush"}, headers=headers)
+    assert ("secure" in response.headers["set-cookie"].lower()) is secure
+
+
+def test_joining_again_after_a_lost_reply_takes_the_same_name(client: Client) -> None:
+    proof = "a-long-word-that-nobody-guesses"
+    assert client().post("/api/join", json={"annotator": "Anna", "proof": proof}).status_code == 200
+    anna = client()
+    assert anna.post("/api/join", json={"annotator": "anna", "proof": proof}).json()["annotator"] == "Anna"
+    assert anna.get("/api/next").status_code == 200
+    for other in ("another-word-that-is-as-long", ""):
+        assert client().post("/api/join", json={"annotator": "anna", "proof": other}).status_code == 409
+    assert client().post("/api/join", json={"annotator": "ben", "proof": "short"}).status_code == 422
+
+
+def test_what_is_no_text_is_told_and_breaks_nothing(client: Client) -> None:
+    anna = joined(client())
+    assignment = anna.get("/api/next").json()["assignment"]
+    for path, body in (
+        ("/api/answers", {"assignment": assignment, "answers": {"\ud800": "yes"}, "key": "some-key-1"}),
+        ("/api/answers", {"assignment": assignment, "answers": YES, "key": "some-key-1", "\ud800": 1}),
+        ("/api/join", {"annotator": "\ud800"}),
+    ):
+        response = anna.post(path, content=json.dumps(body))
+        assert (response.status_code, bool(response.json()["error"])) == (422, True)
+    locked = client(Guard(token="hush"))
+    assert locked.post("/api/token", content=json.dumps({"token": "\ud800"})).status_code == 422
+    for headers in ({"Origin": "http://["}, {"Content-Length": "²"}):
+        given = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+        assert anna.post("/api/undo", content="{}", headers=given).status_code in (403, 413)
+
+
+def test_tokens_are_such_as_headers_hold_and_are_not_shown() -> None:
+    for token in ("schlüssel", "two\nlines"):
+        with pytest.raises(AcidtestError, match="a token holds letters, digits and signs of ASCII only"):
+            Guard.made("127.0.0.1", token=token)
+        with pytest.raises(AcidtestError, match="choose another"):
+            Guard.made("127.0.0.1", admin_token=token)
+    assert "hush" not in repr(Guard(token="hush", admin_token="hush"))
+
+
+def test_long_texts_are_refused_and_not_remembered(tmp_path: Path) -> None:
+    pairs = pl.DataFrame({"premise": ["p"], "hypothesis": ["h"], "gold": ["neutral"], "answer": ["x"]})
+    work = annotation_project(pairs, store=str(tmp_path / "a.db"), questionnaire="error-types")
+    served = TestClient(annotation_app(work, Guard()), base_url="http://localhost", headers=HEADERS)
+    anna = joined(served)
+    assignment = anna.get("/api/next").json()["assignment"]
+    said = {"assignment": assignment, "answers": {"category": "unknown", "comment": "x" * 10_001}, "key": "some-key-1"}
+    response = anna.post("/api/answers", json=said)
+    assert (response.status_code, response.json()["question"]) == (422, "comment")
+    assert "10,001 characters; write 10,000 at most" in response.json()["error"]
+    # Whoever answers for another is told so, and the answer is not looked at.
+    assert anna.post("/api/answers", json=said | {"assignment": 99}).status_code == 403
+    said["answers"]["comment"] = "y" * 10_000
+    assert anna.post("/api/answers", json=said).status_code == 200
 
 
 def test_wrong_answers_are_told_with_their_question(client: Client, work: Work) -> None:

@@ -339,6 +339,49 @@ def test_a_token_from_the_link_opens_the_page_and_leaves_the_address(hands: Any,
     visitors.forgive("401")
 
 
+def test_joining_when_the_reply_gets_lost_takes_no_name_away(hands: Any, visitors: Any, serve: Any) -> None:
+    address, work = serve("hans-human")
+    page = visitors.window()
+    page.goto(address)
+    page.locator("#annotator").wait_for()
+    sent = list[str]()
+
+    def swallow(route: Any) -> None:
+        sent.append(route.request.post_data_json["proof"])
+        route.fetch()
+        route.abort()
+
+    page.context.route("**/api/join", swallow, times=1)
+    page.keyboard.type("anna")
+    # A double press is one request.
+    hands.pressed(page, "Enter", "Enter")
+    page.locator("#join-form .problem", has_text="the server does not answer").wait_for()
+    page.context.clear_cookies()
+    assert [each["annotator"] for each in work.overview()["annotators"]] == ["anna"]
+    hands.joined(page, address, "anna")
+    visitors.forgive("net::ERR_FAILED")
+    assert len(sent) == 1
+    stored = page.evaluate("() => JSON.stringify(localStorage)")
+    assert sent[0] not in stored
+
+
+def test_time_goes_on_in_an_answer_that_is_given_anew(hands: Any, visitors: Any, serve: Any) -> None:
+    address, work = serve("hans-human")
+    page = visitors.window()
+    page.clock.install()
+    hands.joined(page, address, "anna")
+    page.clock.fast_forward(100_000)
+    hands.pressed(page, "1", "Enter")
+    hands.done(page, "1 of 3 done")
+    hands.pressed(page, "u")
+    hands.done(page, "0 of 3 done")
+    hands.pressed(page, "2", "Enter")
+    hands.done(page, "1 of 3 done")
+    with work.state() as state:
+        (claim,) = [claim for claim in state.claims.values() if claim.standing]
+        assert [answer.seconds >= 100 for answer in claim.answers] == [True, True]
+
+
 def test_a_name_that_is_taken_is_told(hands: Any, visitors: Any, serve: Any) -> None:
     address, _ = serve("hans-human")
     hands.joined(visitors.window(), address, "anna")

@@ -71,12 +71,13 @@ def work(tmp_path: Path, asked: Path, store_url: str) -> Work:
     for name in ("Cleo", "Anna", "Ben"):
         work.join(name)
         while "item" in (shown := work.next(name)):
-            right = shown["item"]["id"] in ("c1", "p1") and name != "Cleo"
+            right = shown["item"]["fields"]["premise"] in ("x", "=1+1") and name != "Cleo"
             said = FOLLOWS if right else NEUTRAL
             work.answer(name, shown["assignment"], said, key=f"{name}-{shown['assignment']}-a", seconds=2.25)
         if name == "Anna":
             back = work.undo(name)
-            again = FOLLOWS if back["item"]["id"] in ("c1", "p1") else NEUTRAL | {"remarks": "changed"}
+            right = back["item"]["fields"]["premise"] in ("x", "=1+1")
+            again = FOLLOWS if right else NEUTRAL | {"remarks": "changed"}
             work.answer(name, back["assignment"], again, key="anna-again", seconds=None)
     return work
 

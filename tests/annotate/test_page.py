@@ -241,6 +241,31 @@ def test_the_browser_asks_what_python_would_ask(visitors: Any, serve: Any, name:
         assert took["kept"] == {name: answers[name] for name in names if answers.get(name)}
 
 
+def test_what_was_kept_is_found_when_nothing_more_can_be(visitors: Any, serve: Any) -> None:
+    address, _ = serve("hans-human")
+    page = visitors.window()
+    page.goto(address)
+    found = page.evaluate(
+        """async () => {
+          const { Shelf } = await import('/static/server.js');
+          new Shelf('x').add({ key: 'one' });
+          const shelf = new Shelf('x');
+          const { setItem } = Storage.prototype;
+          Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };
+          shelf.keep(1, { place: 2 });
+          const full = [shelf.waiting.length, shelf.draft(1).place];
+          shelf.add({ key: 'two' });
+          full.push(shelf.waiting.length);
+          Storage.prototype.setItem = setItem;
+          shelf.keep(1, { place: 3 });
+          const other = new Shelf('x');
+          return [...full, other.draft(1).place, other.waiting.length, shelf.waiting.length];
+        }"""
+    )
+    # What could not be written when the storage was full is known to this window alone.
+    assert found == [1, 2, 2, 3, 1, 2]
+
+
 def test_the_page_ships_with_the_package_and_loads_nothing_from_elsewhere() -> None:
     folder = Path(acidtest.annotate.__file__).parent / "page"
     names = {path.name for path in folder.iterdir() if path.is_file()}

@@ -132,7 +132,7 @@ def test_a_file_without_the_columns_of_a_plan_is_told_how_to_make_one() -> None:
 
 def test_too_few_items_of_a_category_are_told(hans: pl.DataFrame) -> None:
     with pytest.raises(AcidtestError, match=r"draws 20 items of each category, but .* has 5; give it a larger file"):
-        crowd(hans.group_by("subcase", "template", "trigger").head(5))
+        crowd(hans.group_by("subcase", "template", "trigger", maintain_order=True).head(5))
 
 
 def test_a_plan_is_the_same_after_it_was_kept() -> None:

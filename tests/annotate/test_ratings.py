@@ -8,12 +8,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from acidtest.annotate.answers import checked_answers
+from acidtest.annotate.answers import checked_answers, read_answers
 from acidtest.annotate.outcomes import judgements
 from acidtest.annotate.questionnaires import questionnaire
 from acidtest.annotate.ratings import judged_ratings, read_ratings
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.tables import read_table, write_table
+from acidtest.generators.taxonomy.annotations import annotated
+from acidtest.sources.corpora import corpus
 
 E, N, C = "entailment", "neutral", "contradiction"
 
@@ -152,6 +154,21 @@ def test_zeros_and_ones_of_the_items_beside_labels_are_no_categories(tmp_path: P
     assert read_ratings(file(tmp_path, text.format(1))).categories == ("easy", "test")
 
 
+def test_categories_that_came_along_with_the_items_are_not_those_of_people(tmp_path: Path) -> None:
+    path = file(tmp_path, "item,annotator,easy,old,follows\np,a,1,0,yes\np,b,1,0,no\nq,a,0,0,no\nq,b,0,0,no\n")
+    with pytest.raises(FileError, match="is known to hold labels of several people"):
+        read_ratings(path)
+
+
+def test_people_may_agree_on_everything(tmp_path: Path) -> None:
+    text = "item,annotator,label,language,comment\np,a,x,en,fine\np,b,x,de,\nq,a,y,en,odd\nq,b,y,de,why\n"
+    assert read_ratings(file(tmp_path, text)).counts.tolist() == [[2, 0], [0, 2]]
+    text = "item,annotator,x,y\np,a,1,0\np,b,1,0\n"
+    assert read_ratings(file(tmp_path, text)).categories == ("x", "y")
+    counts = "item,annotator,label,edits,sure\np,a,x,0,1\np,b,y,1,0\nq,a,x,2,1\n"
+    assert read_ratings(file(tmp_path, counts)).categories == ()
+
+
 def test_the_file_of_taxinli_has_one_label_a_row(tmp_path: Path) -> None:
     header = "prem\thyp\tlabel\tannotated_label\tlexical_linguistic\ttaxonomic_knowledge\tpairID\n"
     rows = "A\tB\tneutral\tneutral\t0\t1\t1n\nA\tC\tneutral\t-\t0\t0\t2n\n"
@@ -245,7 +262,19 @@ def test_a_label_that_nobody_knows_is_told_with_its_line(tmp_path: Path) -> None
         (
             "item,annotator,x,y\np,a,1,1\np,b,0,2\n",
             {"categories": ["x", "y"]},
-            ":3: column 'y' (--categories) holds '2'; write 1 where it is marked and 0 where not",
+            ":3: column 'y' holds '2'; write 1 where the category is marked and 0 where not",
+        ),
+        (
+            "item,annotator,x,y\np,a,1,1\np,b,0,x\nq,a,0,1\nq,b,0,1\n",
+            {},
+            ":3: column 'y' holds 'x'; write 1 where the category is marked and 0 where not",
+        ),
+        (
+            "item,annotator,annotated_label,easy,old,follows\np,a,e,1,0,yes\np,b,e,1,0,no\nq,a,n,0,0,no\nq,b,n,0,0,no\n",
+            {},
+            ": column 'annotated_label' says the same in all rows of each item, so it came along with the items, and "
+            "what people answered stands elsewhere; say what was asked with --questionnaire NAME, or, if these are "
+            "people's labels all the same, --labels annotated_label",
         ),
         (
             "premise,x,y\nA,1,1\n",
@@ -340,6 +369,40 @@ def test_the_written_result_gives_the_same_ratings(tmp_path: Path) -> None:
         assert found.counts.tolist() == [[0, 1, 2], [3, 0, 0], [0, 0, 0]]
         assert found.gold.to_list() == [C, E, None]
         assert read_table(tmp_path / name).columns[:3] == ["item", "premise", "expected"]
+
+
+def test_what_came_along_does_not_stand_in_the_way_of_the_written_result(tmp_path: Path) -> None:
+    asked = questionnaire("taxonomy")
+    said = {"inference": E, "outside_knowledge": "no", "approach": ["reading"]}
+    marks = {"connectives": ["negation"], "wording": ["none"]}
+    known = {"premise": "P", "hypothesis": "H", "gold": C, "world_knowledge": "1", "Same-Topic": "-", "genre": "g"}
+    rows = [{"item": item, "annotator": who, **known, **said, **marks} for item in "pq" for who in "ab"]
+    judged = judgements(asked, checked_answers(pl.DataFrame(rows), asked))
+    assert {"source_gold", "source_world_knowledge", "source_Same-Topic", "genre"} < set(judged.table.columns)
+    assert not {"gold", "world_knowledge", "Same-Topic"} & set(judged.table.columns)
+    for name in ("out.jsonl", "out.csv"):
+        write_table(judged.table, tmp_path / name)
+        suite = corpus(tmp_path / name).suite
+        found = annotated(suite).frame.collect()
+        assert found.select("label", "negation", "world").rows() == [(E, True, False)] * 2
+        # Gold of two people is their own vote, in the file as well.
+        again = read_ratings(tmp_path / name)
+        assert (again.gold_from, again.corpus) == (judged_ratings(judged).gold_from, "") == ("majority", "")
+
+
+def test_the_same_answers_have_the_same_signature_in_every_file(tmp_path: Path) -> None:
+    asked = questionnaire("breaking-nli")
+    signatures = set[str]()
+    for name in ("a.jsonl", "a.csv", "reversed.tsv"):
+        frame = pl.DataFrame(ANSWERS)
+        write_table(frame.reverse() if "reversed" in name else frame, tmp_path / name)
+        answers = read_answers(tmp_path / name, asked)
+        signatures.add(judged_ratings(judgements(asked, answers), gold="expected").signature)
+    assert len(signatures) == 1
+    for column in ("premise", "expected", "same_event"):
+        changed = ANSWERS | {column: [{"P": "Q", "c": "n", "no": "yes"}.get(cell, cell) for cell in ANSWERS[column]]}
+        answers = checked_answers(pl.DataFrame(changed), asked)
+        assert judged_ratings(judgements(asked, answers), gold="expected").signature not in signatures
 
 
 def test_mistakes_about_judgements_are_told() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,10 @@ import sqlalchemy as sa
 from acidtest import api
 from acidtest.annotate import store as tables
 from acidtest.annotate.exchange import rows
-from acidtest.annotate.store import Store, StoreError, shown_url
+from acidtest.annotate.items import items, order
+from acidtest.annotate.plans import Plan
+from acidtest.annotate.questionnaires import questionnaire, questionnaire_content
+from acidtest.annotate.store import Project, Store, StoreError, shown_url
 from acidtest.annotate.work import EXCLUDED, NOTHING_LEFT, RefusedError, Work
 from acidtest.api import Sharing, annotation_project
 from acidtest.core.errors import AcidtestError
@@ -58,9 +62,15 @@ def shown_ids(work: Work, name: str, answers: dict[str, Any] = YES) -> list[str]
     """All the items that an annotator gets, answering each."""
     found = []
     while "item" in (shown := work.next(name)):
-        found.append(shown["item"]["id"])
+        found.append(item_id(work, shown))
         said(work, name, answers)
     return found
+
+
+def item_id(work: Work, shown: dict[str, Any]) -> str:
+    """Which item is shown, as the store calls it."""
+    with work.state() as state:
+        return state.items[state.claims[shown["assignment"]].item - 1].id
 
 
 @pytest.fixture
@@ -264,13 +274,47 @@ def test_who_fails_a_control_is_excluded_and_the_items_go_back(store_url: str, c
 def test_a_slip_in_a_control_can_be_taken_back(store_url: str, controls: Path) -> None:
     work = project(store_url, 6, controls=controls)
     work.join("anna")
-    while (shown := work.next("anna"))["item"]["id"] not in ("c1", "c2"):
+    while item_id(work, shown := work.next("anna")) not in ("c1", "c2"):
         said(work, "anna")
     assert "assignment" in said(work, "anna", NO, key="slipped-key")["next"]
     work.undo("anna")
     work.answer("anna", shown["assignment"], YES, key="better-key", seconds=1)
     shown_ids(work, "anna")
     assert not work.progress("anna")["excluded"]
+
+
+def test_who_fails_a_control_and_leaves_is_excluded_after_a_while(store_url: str, controls: Path) -> None:
+    clock = Clock()
+    work = project(store_url, 6, clock, controls=controls, expires=60)
+    work.join("anna")
+    while item_id(work, work.next("anna")) not in ("c1", "c2"):
+        said(work, "anna")
+    said(work, "anna", NO)
+    clock.now += 59
+    # She may still take it back.
+    assert not work.overview()["annotators"][0]["excluded"]
+    before = len(rows(work))
+    clock.now += 2
+    assert rows(work) == []
+    kept = rows(work, everything=True)
+    assert {row.status for row in kept} == {"excluded"}
+    assert kept[0].excluded_at == clock.now
+    assert len(kept) == before + 1
+    # Her items go to others.
+    work.join("ben")
+    assert len(shown_ids(work, "ben")) == 8
+
+
+def test_who_left_after_failing_a_control_holds_no_items(store_url: str, controls: Path) -> None:
+    clock = Clock()
+    work = project(store_url, 1, clock, controls=controls, expires=60)
+    work.join("anna")
+    work.join("ben")
+    while item_id(work, work.next("anna")) not in ("c1", "c2"):
+        said(work, "anna")
+    said(work, "anna", NO)
+    clock.now += 61
+    assert "assignment" in work.next("ben")
 
 
 def test_exclusion_waits_for_as_many_failures_as_the_plan_says(store_url: str, controls: Path) -> None:
@@ -325,6 +369,45 @@ def test_another_project_in_a_store_is_refused(store_url: str) -> None:
         annotation_project(pairs(3), store=store_url, questionnaire="breaking-nli", sharing=Sharing(per_item=9))
 
 
+def test_whoever_sets_up_second_is_told(store_url: str) -> None:
+    asked = questionnaire("breaking-nli")
+    kept = Store(store_url)
+    plan, found = Plan(), items(pairs(2), asked, Plan(), seed=0)
+    one = Project(asked, questionnaire_content("breaking-nli").decode(), plan, found)
+    for _ in range(2):
+        with kept.writing() as connection:
+            kept.set_up(connection, one, version="0", at=1.0)
+    with pytest.raises(StoreError, match="holds another project already"), kept.writing() as connection:
+        kept.set_up(connection, replace(one, seed=1), version="0", at=1.0)
+    assert len(kept.items()) == 2
+
+
+def test_a_writer_does_not_wait_for_ever(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_PATIENCE", 100)
+    one, other = Store(store_url), Store(store_url)
+    with one.writing(), pytest.raises(StoreError, match=r"lock"), other.writing():
+        pass
+    with other.writing() as connection:
+        if connection.dialect.name == "postgresql":
+            # A snapshot from before the wait would miss what others wrote.
+            assert connection.get_isolation_level() == "READ COMMITTED"
+
+
+def test_an_expired_claim_does_not_make_an_item_look_judged(store_url: str, tmp_path: Path) -> None:
+    clock, plan = Clock(), tmp_path / "kinds.toml"
+    plan.write_text('category = ["kind"]\nexpires = 60\n', encoding="utf-8")
+    frame = pairs(2).with_columns(kind=pl.lit("one"))
+    made = annotation_project(frame, store=store_url, questionnaire="breaking-nli", sharing=Sharing(plan=str(plan)))
+    work = Work(made.store, clock=clock)
+    work.join("anna")
+    left = item_id(work, work.next("anna"))
+    clock.now += 61
+    # Somebody for whom it comes first by the seed.
+    name = next(name for name in "abcdefghij" if f"p{order(name, 2, seed=0).argmin()}" == left)
+    work.join(name)
+    assert item_id(work, work.next(name)) == left
+
+
 def test_a_store_without_a_project_is_told(store_url: str) -> None:
     with pytest.raises(AcidtestError, match="say what people are asked"):
         annotation_project(store=store_url)
@@ -374,19 +457,29 @@ def test_two_who_claim_one_seat_cannot_both_have_it(store_url: str) -> None:
 
 def test_what_fails_half_way_leaves_nothing(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     work = project(store_url)
+    with monkeypatch.context() as patch:
+        # The name is written before this fails.
+        patch.setattr("acidtest.annotate.work._digest", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            work.join("anna")
+    assert work.overview()["annotators"] == []
+    assert work.join("anna").name == "anna"
+
+
+def test_an_answer_is_kept_though_nothing_can_follow_it(store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = project(store_url)
     work.join("anna")
     assignment = work.next("anna")["assignment"]
-
-    def broken(*_: object) -> None:
-        raise RuntimeError("the power went")
-
     with monkeypatch.context() as patch:
-        patch.setattr(Work, "_next", broken)
-        with pytest.raises(RuntimeError):
-            work.answer("anna", assignment, YES, key="never-kept", seconds=1)
-    assert work.progress("anna")["done"] == 0
-    work.answer("anna", assignment, YES, key="never-kept", seconds=1)
-    assert work.progress("anna")["done"] == 1
+        # The claim is written before this fails, so that the state knows more than the store.
+        patch.setattr(Work, "_shown", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            work.answer("anna", assignment, YES, key="kept-all-the-same", seconds=1)
+    assert [row.answers for row in rows(work)] == [YES]
+    again = work.answer("anna", assignment, YES, key="kept-all-the-same", seconds=1)
+    assert again["progress"]["done"] == 1
+    assert again["next"]["assignment"] != assignment
+    assert len(rows(work, everything=True)) == 1
 
 
 def test_agreement_reads_a_store(store_url: str, controls: Path) -> None:

@@ -101,8 +101,11 @@ def test_columns_are_named_where_they_are_not_known(capsys: pytest.CaptureFixtur
 
 
 def test_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("text.db").write_text("answers", encoding="utf-8")
     for words, told in (
         (("none.csv",), "none.csv: there is no such file; check the path"),
+        (("none.db",), "none.db: there is no such file; check the path"),
+        (("text.db",), "text.db: is not a store, since it holds no database; see acidtest annotate --store"),
         (
             ("labels.csv", "-o", "x.csv"),
             "-o takes what a questionnaire makes of answers; name one with --questionnaire, or end -o in .html for a "

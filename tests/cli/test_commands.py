@@ -133,7 +133,7 @@ def test_a_flag_goes_before_a_variable_and_a_variable_before_the_file(
         (["run", "--collapse", "mean"], "collapse 'mean' is not argmax, sum or threshold=T"),
         (
             ["generate", "hans", "-n", "0", "-o", "x.csv"],
-            "-n is a number of rows per cell, or of source pairs, from 1 on, not 0",
+            "-n is a number of rows per cell, source pairs or pairs in all (acidtest suites hans tells which)",
         ),
         (["generate", "hans", "-n", "9000", "--words", "published", "-o", "x.csv"], "has only 2,688"),
         (["generate", "hans", "-o", "x.csv", "stray"], "'stray' was not expected here"),
@@ -146,7 +146,7 @@ def test_a_flag_goes_before_a_variable_and_a_variable_before_the_file(
         (["run", "-o", "taken"], "taken"),
         (["generate", "hans", "-n", "1", "-o", "h.xlsx"], "h.xlsx: .xlsx is no format of suites; use .parquet"),
         (["score", "p.csv", "--suite", "hans", "--columns", "id=x"], "no column called 'x'"),
-        (["run", "-n", "3"], "no option called '-n'"),
+        (["run", "-n", "3"], "acidtest run has no option -n; --limit N asks a sample of N pairs of each suite"),
         (["frobnicate"], "frobnicate"),
     ],
 )

@@ -63,6 +63,37 @@ def test_tables_for_people(wide: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "overlap" in out
 
 
+def test_proposals_are_no_annotation_and_nothing_published_is_beside_them(
+    wide: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = "run -m baseline:overlap -s taxonomy/tagged --from wide.tsv -o tagged"
+    assert main(command.split()) == 0
+    capsys.readouterr()
+    assert main(["factors", "tagged", "-o", "page.html"]) == 0
+    for text in (capsys.readouterr().out, Path("page.html").read_text(encoding="utf-8")):
+        assert text.lower().count("were proposed by rules, not annotated") == 1
+        assert "Published" not in text
+        assert "4.2" not in text
+    scored()
+    capsys.readouterr()
+    assert main(["factors", "runs/bad", "-o", "page.html"]) == 0
+    for text in (capsys.readouterr().out, Path("page.html").read_text(encoding="utf-8")):
+        assert "proposed by rules" not in text
+        assert "Published" in text
+        assert "4.2" in text
+
+
+def test_runs_on_fewer_rows_are_compared_on_those(wide: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scored()
+    command = "run -m baseline:majority -s taxonomy --categories negation,world --from wide.tsv --limit 80 -o few"
+    assert main(command.split()) == 0
+    capsys.readouterr()
+    assert main(["factors", "runs/bad", "few", "-o", "page.html"]) == 0
+    told = "taxonomy  80 rows, those that all models were asked"
+    assert told in capsys.readouterr().out
+    assert "80 rows, those that all models were asked." in Path("page.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

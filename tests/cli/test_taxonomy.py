@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from acidtest.cli.app import main
@@ -53,12 +54,27 @@ def test_a_file_is_counted_and_has_a_page(capsys: pytest.CaptureFixture[str]) ->
     out, _ = said(capsys, "mine.csv", "--categories", "lexical,irony", "-o", "page.html")
     assert "taxonomy  4 pairs (2 entailment, 1 neutral, 1 contradiction)" in out
     assert "1.00 (" in out
-    assert "1 pairs have none, 2 one, 1 two, 0 more" in out
+    assert "1 pair has none, 2 one, 1 two, 0 more" in out
     assert "The annotators' own label is gold in 50.0 %" in out
     assert "page: page.html" in out
     page = Path("page.html").read_text(encoding="utf-8")
     assert "A category of this file&#39;s own." in page
     assert "Linguistic" in page
+
+
+def test_correlations_that_are_not_shown_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    rng, names = np.random.default_rng(0), list("abcdef")
+    kind = rng.integers(0, 2, (200, 1))
+    marks = np.where(rng.random((200, 6)) < 0.8, kind, 1 - kind)
+    rows = [[f"p {number}", "h", "neutral", *map(str, row)] for number, row in enumerate(marks)]
+    lines = [["premise", "hypothesis", "label", *names], *rows]
+    Path("many.csv").write_text("\n".join(map(",".join, lines)) + "\n", encoding="utf-8")
+    out, _ = said(capsys, "many.csv", "--categories", ",".join(names))
+    told = json.loads(said(capsys, "many.csv", "--categories", ",".join(names), "--json")[0])
+    clear = sum(each["clear"] for each in told["correlations"])
+    assert clear > 6
+    assert f"and {clear - 6} more; --json and the page (-o) have all" in out
+    assert "mostly from" not in out, "the file has no genre"
 
 
 def test_a_file_as_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -185,6 +185,27 @@ def test_the_fingerprint_is_of_the_unpacked_content(written) -> None:
     assert read_table(plain).fingerprint != read_table(written("b.tsv", "p\th\na\tc\n")).fingerprint
 
 
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_what_was_written_is_read_as_it_was(tmp_path: Path, ending: str) -> None:
+    frame = pl.DataFrame({"premise": ["'- quoted", "- quoted", "''=x", "'x"]})
+    write_table(frame, tmp_path / f"a{ending}")
+    assert read_table(tmp_path / f"a{ending}").written_frame.equals(frame)
+
+
+def test_a_file_that_is_not_there_is_told_before_its_ending(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"none\.db: there is no such file; check the path"):
+        read_table(tmp_path / "none.db")
+
+
+def test_columns_of_json_lines_stand_in_their_order_however_many_there_are(written) -> None:
+    names = [f"c{number}" for number in range(40, 0, -1)]
+    rows = [dict.fromkeys(names, "x"), dict.fromkeys(names) | {"c7": "x"}, {"c3": "x", **dict.fromkeys(names)}]
+    path = written("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert read_table(path).columns == names
+    path = written("b.jsonl", "".join(json.dumps({name: "x"}) + "\n" for name in names))
+    assert read_table(path).columns == names
+
+
 def test_formulas_are_disarmed_and_come_back(tmp_path: Path) -> None:
     cells = ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "'=1", "''-", "'x", "x=1", "-", "'"]
     frame = pl.DataFrame({"=name": cells, "number": list(range(-6, 6))})

@@ -10,6 +10,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
+from acidtest.core.labels import LABELS
 from acidtest.core.suite import Suite
 
 SIZES = {("entailment", "a"): 9, ("entailment", "b"): 2, ("neutral", "a"): 5, ("neutral", "b"): 5}
@@ -45,6 +46,20 @@ def test_what_one_cannot_give_the_others_share_evenly(corpus: Path, caplog: pyte
     assert sorted(found.values()) == [2, 4, 4, 5]
     assert "1 of 4 combinations of label and genre have fewer than 3 pairs" in caplog.text
     assert "entailment × b 2" in caplog.text
+
+
+def test_few_pairs_are_even_over_labels_and_empty_combinations_are_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = [(f"P {label} {genre}", "H", label, f"g{genre}") for label in LABELS for genre in range(9)]
+    pl.DataFrame(rows, schema=["premise", "hypothesis", "label", "genre"], orient="row").write_csv(tmp_path / "p.csv")
+    for seed in range(5):
+        with caplog.at_level(logging.WARNING, logger="acidtest"):
+            logging.getLogger("acidtest").addHandler(caplog.handler)
+            found = cells(api.generate("sample", source=tmp_path / "p.csv", n=10, seed=seed), "label")
+            logging.getLogger("acidtest").removeHandler(caplog.handler)
+        assert sorted(found.values()) == [3, 3, 4]
+    assert "10 pairs for 27 combinations of label and genre: not every one of them has a pair" in caplog.text
 
 
 def test_other_columns_may_be_named(corpus: Path) -> None:

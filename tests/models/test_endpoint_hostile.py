@@ -123,7 +123,7 @@ def test_bad_answers_only_are_an_error_in_the_end(kind: str, loopback: Any, sent
     told = problem(model(server.url))
     assert told.startswith(f"{server.host}: ")
     assert kind in told
-    assert told.endswith(", 3 times in a row; 0 pairs were answered before")
+    assert told.endswith(", 3 times in a row; 0 pairs were answered in batches before")
     assert len(server.requests) == 3
 
 
@@ -131,7 +131,7 @@ def test_how_many_pairs_were_answered_is_told(loopback: Any, sent: Any, body: An
     server = loopback(lambda asked: sent(body("neutral")) if asked.number < 4 else sent(b"", status=500))
     found = model(server.url)
     found.predict(["p"] * 4, ["h"] * 4)
-    assert problem(found, pairs=3).endswith("; 4 pairs were answered before")
+    assert problem(found, pairs=3).endswith("; 4 pairs were answered in batches before")
 
 
 def test_a_server_that_says_when_is_asked_then(loopback: Any, sent: Any, body: Any, model: Any, clock: Time) -> None:
@@ -232,7 +232,7 @@ def test_a_server_that_goes_away_is_waited_for(loopback: Any, sent: Any, body: A
     found = model(server.url)
     found.predict(["p"], ["h"])
     server.close()
-    assert "the connection was refused, 3 times in a row; 1 pairs were answered before" in problem(found)
+    assert "the connection was refused, 3 times in a row; 1 pairs were answered in batches before" in problem(found)
     assert clock.slept == [0.5, 1.0]
 
 

@@ -228,3 +228,19 @@ def test_a_logit_that_is_not_finite_makes_its_row_nan_and_no_other() -> None:
     logits = np.array([[1, 2, 3], [np.inf, 0, 0], [0, np.nan, 0]], dtype=np.float32)
     values = LabelMap(LABELS, "x").probabilities(logits)
     assert np.isnan(values).all(axis=1).tolist() == [False, True, True]
+
+
+NAMES = ("CONTRADICTION", "Entailment", "neutral")
+
+
+def test_a_map_meant_for_a_file_does_not_relabel_named_outputs() -> None:
+    with pytest.raises(AcidtestError, match="--suite-label-map"):
+        found(NAMES, unasked, renamed="0=entailment,1=neutral,2=contradiction")
+    assert found(NAMES, unasked, renamed="0=contradiction").outputs == ("contradiction", "entailment", "neutral")
+    said = "CONTRADICTION=entailment,Entailment=neutral,neutral=contradiction"
+    assert found(NAMES, unasked, renamed=said).outputs == LABELS
+
+
+def test_an_output_that_is_mapped_twice_is_refused() -> None:
+    with pytest.raises(AcidtestError, match=r"output 0 \(foo\) both contradiction and entailment"):
+        found(("foo", "bar", "baz"), unasked, renamed="foo=contradiction,0=entailment")

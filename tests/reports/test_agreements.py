@@ -12,7 +12,7 @@ from rich.console import Console
 from acidtest.analysis.agreement import Agreement, Ratings, agreement
 from acidtest.analysis.annotators import Accuracy, Attendance, Controls, Times
 from acidtest.core.estimate import Estimate
-from acidtest.reports.agreement_words import accuracy_told
+from acidtest.reports.agreement_words import accuracy_told, times_told
 from acidtest.reports.agreements import agreement_tables
 
 
@@ -192,3 +192,7 @@ def test_one_label_a_row_is_right_or_wrong() -> None:
 def test_names_are_not_taken_for_markup() -> None:
     found = replace(agreement(ratings([[2, 0], [1, 1]], ["entailment"] * 2)), name="[bold]x.csv")
     assert told(found)[0].startswith("[bold]x.csv  2 rows")
+
+
+def test_one_judgement_has_no_middle_half() -> None:
+    assert times_told(Times(1, (23.6, 23.6, 23.6), 23.6)) == "23.6 s, of the 1 that was timed"

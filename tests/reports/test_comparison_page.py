@@ -140,6 +140,25 @@ def test_rows_only_one_gets_right_are_listed_and_linked(toy: SimpleNamespace) ->
     assert "<b>row" not in suite
 
 
+def test_the_rows_of_a_category_are_told_by_its_own_column(toy: SimpleNamespace) -> None:
+    card = Card("toy", columns={"negation": "category", "world": "category"}, rows=80)
+    entries = [made(toy, "weak", 0.25, card=card), made(toy, "strong", 0.75, card=card)]
+    marks = {"negation": [True, False] * 40, "world": [True] * 80}
+    entries = [
+        replace(
+            each,
+            run=replace(
+                each.run,
+                frame=each.run.predictions.with_columns(**{name: pl.Series(column) for name, column in marks.items()}),
+            ),
+        )
+        for each in entries
+    ]
+    suite = toy.section(comparison_page(entries, compared(entries)), "suite-1")
+    assert "#examples?suite=toy&amp;f.negation=yes&amp;verdict=differs" in suite
+    assert "f.category" not in suite
+
+
 def test_runs_on_different_rows_are_said_to_be_unpaired(toy: SimpleNamespace) -> None:
     entries = [made(toy, "one", 0.25), made(toy, "two", 0.75, ids="other")]
     text = comparison_page(entries, compared(entries))

@@ -78,7 +78,7 @@ def test_one_answer_to_everything_is_said() -> None:
     labels = {"label": {"neutral": share(0.99, 30), "entailment": share(0.01, 4970)}}
     metrics = {"answers neutral": share(0.995)}
     found = findings({"hans": result(by=labels, metrics=metrics)})
-    assert found[0].text == "answers neutral on 99 % of all pairs: the score says little beyond that"
+    assert found[0].text == "answers neutral on 99.5 % of all pairs: the score says little beyond that"
     one_gold = {"label": {"neutral": share(0.99)}}
     assert findings({"hans": result(by=one_gold, metrics=metrics)}) == []
 
@@ -135,7 +135,9 @@ def test_the_gravest_come_first() -> None:
 def test_numbers_are_written_as_people_read_them() -> None:
     assert percent(share(1.0, 30_000)) == "100.0 % (95 % interval 99.99–100.0, n = 30,000)"
     assert percent(share(0.971, 1000)) == "97.1 % (95 % interval 95.9–98.0, n = 1,000)"
-    assert [whole(x) for x in (0, 0.001, 0.5, 0.999, 1)] == ["0 %", "1 %", "50 %", "99 %", "100 %"]
+    numbers = (0, 0.00001, 0.004, 0.006, 0.5, 0.994, 0.996, 0.99999, 1)
+    told = "0 % 0.01 % 0.4 % 1 % 50 % 99 % 99.6 % 99.99 % 100 %"
+    assert " ".join(map(whole, numbers)) == told, "no other number than the tables beside them have"
 
 
 def kind(value: float, before: float | None = None, p: float = 0.001, n: int = 500, **counts: int) -> ErrorKind:

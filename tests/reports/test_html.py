@@ -155,6 +155,14 @@ def test_people_have_a_row_of_their_own_and_other_conditions_a_table_of_theirs(t
     assert 'data-value="0.33"' not in others
 
 
+def test_what_the_card_says_of_a_suite_is_not_said_again_of_each_model(toy: SimpleNamespace) -> None:
+    card = replace(toy.CARD, note="Categories were proposed by rules.")
+    noted = {"toy": toy.suite_result(notes=["categories were proposed by rules", "three pairs were cut"])}
+    text = page([toy.entry(results=noted, model=name, cards=[card]) for name in ("a", "b")])
+    assert text.count("Categories were proposed by rules.") == 1
+    assert text.count("Three pairs were cut.") == 2
+
+
 def test_a_slice_links_to_its_examples(toy: SimpleNamespace) -> None:
     by = {"voice": {"a/b & c": toy.estimate(0.5, 0.4, 0.6)}}
     links = toy.Page(page([toy.entry(results={"toy": toy.suite_result(by=by)})])).attributes("href")

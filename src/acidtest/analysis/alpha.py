@@ -7,6 +7,7 @@ As in Krippendorff (2011), Computing Krippendorff's Alpha-Reliability: nominal, 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,5 +80,10 @@ def _alphas(sums: Floats, *, together: bool = False) -> Floats:
     expected = given * (people - given)
     if together:
         expected, apart = expected.sum(axis=1, keepdims=True), apart.sum(axis=1, keepdims=True)
+    return alphas(apart, expected, people)
+
+
+def alphas(apart: npt.NDArray[Any], expected: npt.NDArray[Any], people: npt.NDArray[Any]) -> Floats:
+    """Alpha from how far apart people are, and by chance would be; NaN where chance expects no difference."""
     defined = expected > 1e-9
     return np.where(defined, 1 - (people - 1) * apart / np.where(defined, expected, 1.0), np.nan)

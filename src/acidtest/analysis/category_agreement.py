@@ -143,6 +143,11 @@ def taxonomy_name(name: str) -> str:
     return published_columns().get(name, name)
 
 
+def is_of_taxonomy(column: str) -> bool:
+    """Whether a column of this name, here or in the published file, says if a pair has one of the categories."""
+    return taxonomy_name(column.strip().lower().replace("-", "_").replace(" ", "_")) in _ORDER
+
+
 def is_taxinli(categories: Sequence[str]) -> bool:
     """Whether these are the paper's categories, so that its numbers may stand beside those of other people."""
     return len(categories) >= _FEWEST_OF_TAXONOMY and all(name in CATEGORIES for name in categories)

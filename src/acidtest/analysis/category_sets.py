@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from acidtest.analysis.alpha import alphas
 from acidtest.analysis.intervals import rate
 from acidtest.analysis.jackknife import Floats, Replicates, jackknifed
 from acidtest.analysis.kappa import NO_ROWS
@@ -81,10 +82,10 @@ def set_alpha(
     # went twice.
     chance = apart @ np.bincount(sets, minlength=len(names))
     expected, people = float(chance[sets].sum()), np.bincount(codes)
-    without = _alpha(
+    without = alphas(
         observed.sum() - observed, expected - 2 * np.bincount(codes, chance[sets]) + within, len(rows) - people
     )
-    value = _alpha(observed.sum()[None], np.array([expected]), np.array([len(rows)]))
+    value = alphas(observed.sum()[None], np.array([expected]), np.array([len(rows)]))
     found = Replicates(float(value[0]), without, len(np.unique(rows)))
     return jackknifed(found, undefined="everybody marked the same: chance alone agrees", confidence=confidence)
 
@@ -114,8 +115,3 @@ def pairs_within(codes: Codes) -> tuple[Codes, Codes]:
         seconds.append(order[same + step])
     none = np.zeros(0, dtype=np.int64)
     return np.concatenate([none, *firsts]), np.concatenate([none, *seconds])
-
-
-def _alpha(observed: npt.NDArray[Any], expected: npt.NDArray[Any], people: npt.NDArray[Any]) -> Floats:
-    defined = expected > 1e-9
-    return np.where(defined, 1 - (people - 1) * observed / np.where(defined, expected, 1.0), np.nan)

@@ -17,7 +17,7 @@ from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL, CROSS
-from acidtest.core.tables import Table, read_table, unprefixed
+from acidtest.core.tables import Table, read_table
 from acidtest.sources.cues import CUES, cues
 from acidtest.sources.gold import row_error
 
@@ -98,7 +98,7 @@ def error_sample(
 def read_decisions(path: str | Path) -> Decisions:
     """The decisions in a file that ``error_sample`` filled and a person edited; what cannot be one names its line."""
     table = read_table(path)
-    frame = unprefixed(table.frame)
+    frame = table.written_frame
     for name in ("id", "category"):
         if name not in frame.columns:
             raise FileError(path, f"has no column {name!r}, as a sample of errors has: acidtest errors RUN -o FILE")

@@ -21,6 +21,7 @@ from acidtest.analysis.intervals import difference
 from acidtest.analysis.lexical_rows import by_model
 from acidtest.analysis.regression import Fit, discriminant, logistic, two_sided
 from acidtest.analysis.significance import holm
+from acidtest.analysis.tags import proposal_caution
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.logs import stage
@@ -30,9 +31,9 @@ _NORMAL = 1.959963984540054
 
 
 def factors(runs: Sequence[Run], wanted: Wanted | None = None, *, prior: Prior | None = None) -> Factors:
-    """Every suite with categories in the runs, looked at model by model."""
+    """Every suite with categories in the runs, looked at model by model on the rows that all models have."""
     wanted = wanted or Wanted()
-    held = [each for model, own in by_model(runs).items() for each in factor_rows(model, own, wanted)]
+    held = factor_rows(by_model(runs), wanted)
     if not held:
         raise _no_categories(runs, wanted)
     firsts: dict[str, FactorRows] = {}
@@ -83,6 +84,8 @@ def _model_factors(each: FactorRows, first: FactorRows, prior: Prior) -> ModelFa
         explained=fits[0].explained,
         network=network(categories, right, prior),
         gains=_gains(each, first),
+        aside=each.aside,
+        caution=proposal_caution(categories),
         notes=(*each.notes, *_told(fits)),
     )
 
@@ -107,7 +110,7 @@ def _term(fit: Fit, number: int, *, grouped: bool) -> Term:
 
 def _gains(each: FactorRows, first: FactorRows) -> dict[str, Estimate]:
     """How much more often a model is right than the first one, by category, on the same rows."""
-    if each is first or each.ids != first.ids or not (each.known == first.known).all():
+    if each is first or not (each.known == first.known).all():
         return {}
     rows, known = each.rows, each.known
     return {

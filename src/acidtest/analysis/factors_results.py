@@ -67,7 +67,9 @@ class ModelFactors:
     """One model on one suite.
 
     ``accuracy`` is that of rows with each category, ``unmarked`` that of rows with none. ``gains`` are the accuracies
-    less those of the first model on the same rows; empty for the first itself, and where the rows are others.
+    less those of the first model on the same rows; empty for the first itself, and where values are missing in others.
+    ``aside`` counts the rows that other models were not asked and that are therefore not looked at; ``caution`` is what
+    to know of categories that nobody annotated.
     """
 
     model: str
@@ -80,6 +82,8 @@ class ModelFactors:
     explained: float
     network: Network
     gains: Mapping[str, Estimate]
+    aside: int = 0
+    caution: str = ""
     notes: tuple[str, ...] = ()
 
     @property
@@ -93,6 +97,8 @@ class ModelFactors:
             "model": self.model,
             "suite": self.suite,
             "signature": self.signature,
+            "rows_aside": self.aside,
+            "caution": self.caution,
             "overall": self.overall.to_json(),
             "accuracy": {name: value.to_json() for name, value in self.accuracy.items()},
             "no_category": self.unmarked.to_json(),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from acidtest.analysis.comparison import SAME_ROWS
 from acidtest.analysis.metrics import Scored, scored
 from acidtest.core.errors import AcidtestError, UnknownNameError, some
 from acidtest.core.labels import LABELS
@@ -53,15 +54,18 @@ class Variable:
 
 @dataclass(frozen=True)
 class FactorRows:
-    """One model's answers on a suite with categories; ``known`` are the rows in which every variable has a value."""
+    """One model's answers on a suite with categories; ``known`` are the rows in which every variable has a value.
+
+    ``aside`` counts rows that other models were not asked.
+    """
 
     model: str
     suite: str
     signature: str
     rows: Scored
-    ids: tuple[str, ...]
     variables: tuple[Variable, ...]
     known: Flags
+    aside: int = 0
     notes: tuple[str, ...] = ()
 
     @property
@@ -84,18 +88,38 @@ class Wanted:
     lengths: bool = True
 
 
-def factor_rows(model: str, runs: Sequence[Run], wanted: Wanted) -> list[FactorRows]:
-    """What one model answered on every suite of its runs that has the categories."""
-    found: dict[str, FactorRows] = {}
-    for run in runs:
-        for suite, card in run.header.suites.items():
-            names = None if suite.endswith(CONTROL) else category_columns(card, wanted.categories)
-            if not names:
-                continue
-            if suite in found:
-                raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
-            found[suite] = _factor_rows(model, run, suite, names, wanted)
-    return list(found.values())
+def factor_rows(runs: Mapping[str, Sequence[Run]], wanted: Wanted) -> list[FactorRows]:
+    """What models answered on every suite of their runs that has the categories, on the rows that all of them have."""
+    held: dict[str, dict[str, Scored]] = {}
+    for model, own in runs.items():
+        for run in own:
+            for suite, card in run.header.suites.items():
+                if suite.endswith(CONTROL) or not category_columns(card, wanted.categories):
+                    continue
+                if model in held.setdefault(suite, {}):
+                    raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
+                held[suite][model] = scored(run, suite, texts=True)
+    return [
+        _factor_rows(model, suite, rows, taken, wanted)
+        for suite, models in held.items()
+        for (model, rows), taken in zip(models.items(), _shared(suite, models), strict=True)
+    ]
+
+
+def _shared(suite: str, models: Mapping[str, Scored]) -> list[npt.NDArray[np.int64]]:
+    """Where each model's rows that all models have are, in the order of the first model."""
+    numbered = [rows.frame.select("id").with_row_index(str(number)) for number, rows in enumerate(models.values())]
+    shared = numbered[0]
+    for other in numbered[1:]:
+        shared = shared.join(other, on="id", maintain_order="left")
+    fewest = min(rows.height for rows in models.values())
+    if shared.height < SAME_ROWS * fewest:
+        counts = ", ".join(f"{model} {rows.height:,}" for model, rows in models.items())
+        raise AcidtestError(
+            f"the models were not asked the same rows of {suite!r}: they have {shared.height:,} in common ({counts}); "
+            f"look at each by itself"
+        )
+    return [shared[str(number)].to_numpy().astype(np.int64) for number in range(len(models))]
 
 
 def category_columns(card: Card, asked: Sequence[str] = ()) -> dict[str, str]:
@@ -116,9 +140,10 @@ def category_columns(card: Card, asked: Sequence[str] = ()) -> dict[str, str]:
     return {column: ours for column, ours in found.items() if column == ours or ours not in found}
 
 
-def _factor_rows(model: str, run: Run, suite: str, names: Mapping[str, str], wanted: Wanted) -> FactorRows:
-    rows = scored(run, suite, texts=True)
-    notes: list[str] = []
+def _factor_rows(model: str, suite: str, asked: Scored, taken: npt.NDArray[np.int64], wanted: Wanted) -> FactorRows:
+    rows, names = _rows(asked, taken), category_columns(asked.card, wanted.categories)
+    aside = asked.height - rows.height
+    notes = [f"on the {rows.height:,} rows that all models were asked, of its {asked.height:,}"] if aside else []
     variables: list[Variable] = []
     for column, name in names.items():
         values, above = _marks(rows.frame[column], suite)
@@ -139,8 +164,14 @@ def _factor_rows(model: str, run: Run, suite: str, names: Mapping[str, str], wan
     if not known.all():
         notes.append(f"{int((~known).sum()):,} rows without a value for {_lacking(variables)} are left out")
     notes += [f"{rows.unanswered:,} rows without an answer count as wrong"] if rows.unanswered else []
-    ids = tuple(rows.frame["id"].to_list())
-    return FactorRows(model, suite, run.header.signature(suite), rows, ids, tuple(variables), known, tuple(notes))
+    signature = rows.run.header.signature(suite)
+    return FactorRows(model, suite, signature, rows, tuple(variables), known, aside, tuple(notes))
+
+
+def _rows(rows: Scored, taken: npt.NDArray[np.int64]) -> Scored:
+    """Some of the rows, in the order given."""
+    columns = {name: getattr(rows, name)[taken] for name in ("gold", "answer", "correct")}
+    return replace(rows, rows=rows.frame[taken].lazy(), **columns)
 
 
 def _lacking(variables: Sequence[Variable]) -> str:

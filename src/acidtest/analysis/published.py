@@ -60,6 +60,15 @@ def asked_otherwise(card: Card) -> bool:
     return any(card.arguments.get(option, value) != value for option, value in paper.items())
 
 
+def other_pairs(card: Card) -> str:
+    """Which pairs the published systems were asked, where these are others; nothing where they are the same."""
+    count, which = _PAPER_PAIRS.get(card.name.partition(":")[0], (card.rows, ""))
+    return f"the published systems were asked {count:,} pairs, {which}" if count != card.rows else ""
+
+
+_PAPER_PAIRS = {"taxinli": (7_727, "those of TaxiNLI that are in MultiNLI's development sets")}
+"""How many pairs a suite's published systems were asked, and which, where that is not the whole published set."""
+
 _ONCE_AT_THE_END: dict[str, Argument] = {"repetitions": 1, "place": "end", "side": "hypothesis"}
 _PAPER_OPTIONS: dict[str, dict[str, Argument]] = {
     "stress/word-overlap": {"tautology": "true", **_ONCE_AT_THE_END},

@@ -151,7 +151,7 @@ def group_sums(values: npt.NDArray[np.generic], codes: Codes) -> Numbers:
     sums: Numbers = np.zeros(int(codes.max(initial=-1)) + 1, dtype=kind)
     for part in blocks(own.size):
         np.add.at(sums, codes[part].astype(np.intp, copy=False), own[part].astype(sums.dtype, copy=False))
-    return sums
+    return sums.astype(_whole(int(sums.max(initial=0)))) if own.dtype == np.int8 else sums
 
 
 def _numbered_from_one(labels: npt.ArrayLike) -> Codes:

@@ -11,7 +11,7 @@ from acidtest.analysis.controls import AgainstControl as AgainstControl
 from acidtest.analysis.controls import pairing
 from acidtest.analysis.errors import Confusion, Errors, confusion, corrected, errors
 from acidtest.analysis.metrics import accuracy, breakdowns, metrics, scored
-from acidtest.analysis.published import CORPUS, asked_otherwise, published_scores
+from acidtest.analysis.published import CORPUS, asked_otherwise, other_pairs, published_scores
 from acidtest.analysis.reading import reading_notes
 from acidtest.analysis.significance import holm
 from acidtest.analysis.tags import tag_notes
@@ -93,6 +93,8 @@ def _result(run: Run, name: str) -> SuiteResult:
         notes.append("the paper ran this suite with other options, so there are no published numbers beside it")
     if published and own.card.arguments.get("words", "published") != "published":
         notes.append("the published systems were asked pairs with the paper's own words")
+    if published and (told := other_pairs(own.card)):
+        notes.append(told)
     made_from = str(own.card.arguments.get("from", ""))
     if any(CORPUS in score.by for score in published) and "mnli" not in made_from.lower():
         notes.append(f"the published systems were asked pairs made from MultiNLI, not from {made_from or 'these'}")

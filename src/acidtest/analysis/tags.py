@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +16,6 @@ from acidtest.core.digests import digests
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import Suite
 from acidtest.sources.taxonomy_tags import PREFIX, PROPOSED, VERSION, caution, looked_for, measured
-
-RULES = "rules"
-"""The argument ``tags`` of a suite whose categories rules proposed."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +84,11 @@ def tags(suite: Suite, marked: Suite | None = None) -> Tags:
     )
 
 
+def proposal_caution(categories: Iterable[str]) -> str:
+    """What a reader of numbers by category has to know where some of them are proposals; nothing where none is."""
+    return caution() if {PREFIX + name for name in PROPOSED} & set(categories) else ""
+
+
 def tag_notes(rows: Scored) -> list[str]:
-    """What a reader of results by category has to know where the categories are proposals."""
-    return [caution()] if rows.card.arguments.get("tags") == RULES else []
+    """The caution that belongs to results by category, if one does."""
+    return list(filter(None, [proposal_caution(rows.card.categories)]))

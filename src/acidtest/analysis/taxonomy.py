@@ -15,13 +15,15 @@ import polars as pl
 
 from acidtest.analysis.intervals import rate
 from acidtest.analysis.jackknife import Replicates, group_sums, jackknifed, replicates
+from acidtest.analysis.tags import proposal_caution
 from acidtest.core.digests import digests
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
 from acidtest.core.suite import Suite
-from acidtest.sources.taxonomy import NEUTRAL_FEATURES, node, path
+from acidtest.sources.taxonomy import NEUTRAL_FEATURES, is_overlap, node, path
 from acidtest.sources.taxonomy import Node as Node
+from acidtest.sources.taxonomy_tags import PREFIX, looked_for
 from acidtest.sources.wordlists import packaged_table
 
 Flags = npt.NDArray[np.bool_]
@@ -94,6 +96,9 @@ class TaxonomyStatistics:
     """How many pairs stand in other files, too."""
     published: tuple[PublishedNumber, ...] = ()
     """The paper's numbers, where these are its pairs."""
+    developed: int | None = None
+    """Pairs that are in the released overlap with MultiNLI's development sets; None where it was not looked through."""
+    notes: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> int:
@@ -114,6 +119,9 @@ class TaxonomyStatistics:
         for pair in self.correlations:
             named = f"statistic=share&category={pair.first} and {pair.second}&genre="
             found |= {f"{named}{genre}": count / pair.both for genre, count in pair.genres.items()}
+        if self.developed is not None:
+            found["statistic=overlap&part=development"] = self.developed
+            found["statistic=overlap&part=train"] = self.pairs - self.developed
         return found | ({"statistic=inference accuracy": self.inference.value} if self.inference else {})
 
     def to_json(self) -> dict[str, Any]:
@@ -150,12 +158,16 @@ class TaxonomyStatistics:
             "neutral": {name: one.to_json() for name, one in self.features.items()},
             "inference": self.inference and self.inference.to_json(),
             "overlaps": dict(self.overlaps),
+            "notes": list(self.notes),
             "published": [{**vars(each), "own": self.numbers.get(each.by)} for each in self.published],
         }
 
 
 def definition(name: str) -> str:
-    """What a category means; nothing for one of a user's own."""
+    """What a category means, or of a proposed one what rules look for; nothing for one of a user's own."""
+    told = looked_for().get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
+    if told:
+        return f"Proposed by rules: {told}"
     try:
         return node(name).definition
     except UnknownNameError:
@@ -180,6 +192,7 @@ def taxonomy_statistics(suite: Suite, *, others: Mapping[str, Suite] | None = No
     marks = rows.select(names).fill_null(False).to_numpy().astype(np.bool_)
     groups = rows["group"].rank("dense").to_numpy()
     count = marks.sum(axis=1)
+    found = _overlaps(suite, others or {})
     return TaxonomyStatistics(
         name=suite.name,
         signature=suite.card.signature,
@@ -187,13 +200,21 @@ def taxonomy_statistics(suite: Suite, *, others: Mapping[str, Suite] | None = No
         genres=_counted(rows["genre"]) if "genre" in rows else {},
         categories=tuple(_category(rows, name, marks[:, at], count, groups) for at, name in enumerate(names)),
         correlations=tuple(_correlations(rows, names, marks, groups)),
-        per_pair=rate(count, groups=groups),
+        per_pair=_mean_count(count, len(names), groups),
         distribution={number: int((count == number).sum()) for number in range(int(count.max(initial=0)) + 1)},
         features={name: _feature(rows, name) for name in NEUTRAL_FEATURES if name in rows},
         inference=_inference(rows) if "annotated_label" in rows else None,
-        overlaps=_overlaps(suite, others or {}),
+        overlaps=found,
         published=_published(suite),
+        developed=next((found[name] for name, other in (others or {}).items() if is_overlap(other.card.columns)), None),
+        notes=tuple(filter(None, [proposal_caution(names)])),
     )
+
+
+def _mean_count(count: npt.NDArray[np.int_], most: int, groups: npt.NDArray[np.generic]) -> Estimate:
+    """The mean of counts that can be 0 to ``most``: its interval stays within that, as the share's of ``most`` does."""
+    share = rate(count / most, groups=groups)
+    return replace(share, value=share.value * most, low=share.low * most, high=share.high * most)
 
 
 def _counted(column: pl.Series, first: tuple[str, ...] = ()) -> dict[str, int]:

@@ -7,7 +7,7 @@ carried along where they say the same of an item in all its rows, as premise and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,8 +16,9 @@ import polars as pl
 
 from acidtest.annotate.conditions import ALWAYS, choice
 from acidtest.annotate.questionnaires import SEPARATOR, TAKEN, Question, Questionnaire
+from acidtest.core.digests import combined, digests
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.tables import read_table, unprefixed
+from acidtest.core.tables import flat, read_table
 
 ITEMS = ("item", "id")
 """What the column that names items is called."""
@@ -40,9 +41,13 @@ class Answers:
     name: str = ""
     item_column: str = "item"
     """What the file calls items."""
-    fingerprint: str = ""
     particulars: pl.DataFrame = field(default_factory=pl.DataFrame)
     """What the file says of each row of ``frame`` besides the answers: those of ``PARTICULARS``, and role."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of who answered what, the same for every file and store that holds these answers."""
+        return combined(digests(*flat(self.frame)))
 
 
 class RowError(AcidtestError):
@@ -59,7 +64,7 @@ def read_answers(path: str | Path, questionnaire: Questionnaire) -> Answers:
     if not table.rows.height:
         raise FileError(path, "has no rows: nobody has answered anything yet")
     try:
-        found = checked_answers(unprefixed(table.frame), questionnaire)
+        found = checked_answers(table.written_frame, questionnaire)
     except RowError as error:
         line = table.line(error.row)
         raise FileError(path, error.problem if line else str(error), line) from error
@@ -67,7 +72,7 @@ def read_answers(path: str | Path, questionnaire: Questionnaire) -> Answers:
         raise
     except AcidtestError as error:
         raise FileError(path, str(error)) from error
-    return replace(found, name=Path(path).name, fingerprint=table.fingerprint)
+    return replace(found, name=Path(path).name)
 
 
 def checked_answers(frame: pl.DataFrame, questionnaire: Questionnaire) -> Answers:
@@ -76,7 +81,7 @@ def checked_answers(frame: pl.DataFrame, questionnaire: Questionnaire) -> Answer
     if item is None or "annotator" not in frame.columns:
         missing = "annotator" if item else "item"
         raise AcidtestError(f"has no column {missing!r}; answers have item, annotator and a column for each question")
-    named = frame.select(_text(frame[item]).alias("item"), _text(frame["annotator"]))
+    named = frame.select(text(frame[item]).alias("item"), text(frame["annotator"]))
     for name in named.columns:
         for row in named[name].is_null().arg_true().head(1):
             raise RowError(row, f"has no {name}; fill it in or remove the row")
@@ -104,6 +109,19 @@ def listed(cells: pl.Series, separator: str) -> pl.Series:
     return lists.zip_with(bracketed.fill_null(True), cells.str.split(separator))
 
 
+def text(column: pl.Series) -> pl.Series:
+    """As text without spaces around it; an empty cell is null."""
+    return column.cast(pl.String, strict=False).str.strip_chars().replace("", None)
+
+
+def truths(column: pl.Series, yes: Sequence[str], no: Sequence[str]) -> tuple[pl.Series, list[int]]:
+    """Whether each cell says yes, null where it is empty; and the rows that say neither yes nor no."""
+    written = text(column).str.to_lowercase()
+    known = {**dict.fromkeys(yes, True), **dict.fromkeys(no, False)}
+    found = written.replace_strict(known, default=None, return_dtype=pl.Boolean)
+    return found, (written.is_not_null() & found.is_null()).arg_true().to_list()
+
+
 def _column(frame: pl.DataFrame, question: Question) -> pl.Series:
     """The answers to a question as its ids; a list for each row where several may be ticked."""
     if question.id not in frame.columns:
@@ -119,7 +137,7 @@ def _single(given: pl.Series, question: Question) -> pl.Series:
     if isinstance(given.dtype, pl.List):
         row = given.is_not_null().arg_max() or 0
         raise RowError(row, f"question {question.id!r}: holds a list, but one answer is asked for")
-    written = _text(given)
+    written = text(given)
     if not question.answers:
         return written
     return _known(written, question)
@@ -128,10 +146,10 @@ def _single(given: pl.Series, question: Question) -> pl.Series:
 def _several(given: pl.Series, question: Question) -> pl.Series:
     """Lists, or cells in which answers stand with a separator between them, or a list written as JSON."""
     if not isinstance(given.dtype, pl.List):
-        given = listed(_text(given), SEPARATOR)
+        given = listed(text(given), SEPARATOR)
     frame = pl.DataFrame({"row": np.arange(len(given)), "answer": given.cast(pl.List(pl.String))})
     flat = frame.explode("answer", empty_as_null=False, keep_nulls=False)
-    flat = flat.with_columns(answer=_text(flat["answer"])).drop_nulls()
+    flat = flat.with_columns(answer=text(flat["answer"])).drop_nulls()
     known = _known(flat["answer"], question, rows=flat["row"])
     ticked = (
         flat.with_columns(answer=known)
@@ -192,8 +210,3 @@ def _items(frame: pl.DataFrame, item: pl.Series, questionnaire: Questionnaire) -
     items = pl.DataFrame([item.alias("item"), *(frame[name] for name in others)]).group_by("item", maintain_order=True)
     same = items.agg(pl.col(name).n_unique() for name in others).select(pl.exclude("item").max())
     return items.agg(pl.col(name).first() for name in others if (same[name].item() or 0) <= 1)
-
-
-def _text(column: pl.Series) -> pl.Series:
-    """As text without spaces around it; an empty cell is null."""
-    return column.cast(pl.String, strict=False).str.strip_chars().replace("", None)

@@ -5,7 +5,7 @@
 | ``GET /``, ``GET /static/…`` | the page |
 | ``GET /api/project`` | what is asked; ``needs_token`` true and nothing else where a token is missing |
 | ``POST /api/token`` ``{token}`` | a cookie for a token that the page found behind ``#`` in its address |
-| ``POST /api/join`` ``{annotator}`` | a name for whoever comes, with a cookie that proves it |
+| ``POST /api/join`` ``{annotator, proof}`` | a name for whoever comes, with a cookie that proves it |
 | ``GET /api/next`` | what to judge now, or ``{finished, reason}`` |
 | ``POST /api/answers`` ``{assignment, answers, seconds, key}`` | progress, and what comes next |
 | ``POST /api/undo`` | the last answer, open again |
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import logging
 from importlib import resources
 from typing import Any
@@ -29,12 +30,12 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from acidtest.annotate.guards import TOKEN_COOKIE, Guard, GuardedApp, given_token
+from acidtest.annotate.conditions import written_conditions
+from acidtest.annotate.guards import Guard, GuardedApp, given_token, is_encrypted
 from acidtest.annotate.questionnaires import Questionnaire
 from acidtest.annotate.store import StoreError
-from acidtest.annotate.work import Joined, RefusedError, Work
+from acidtest.annotate.work import Joined, RefusedError, Work, folded_name
 
-NAME_COOKIE = "acidtest-annotator"
 YEAR = 365 * 24 * 3600
 
 log = logging.getLogger("acidtest.annotate")
@@ -54,6 +55,8 @@ class Join(_Body):
     """Who comes."""
 
     annotator: str = Field(max_length=1000)
+    proof: str = Field(default="", pattern="^([A-Za-z0-9_-]{20,100})?$")
+    """A long random word of the browser's own: sent again with the same name, it takes that name again."""
 
 
 class Said(_Body):
@@ -65,18 +68,28 @@ class Said(_Body):
     key: str = Field(min_length=8, max_length=100, pattern="^[A-Za-z0-9_-]+$")
 
 
+def cookie_names(work: Work) -> tuple[str, str]:
+    """What the cookies with an annotator's name and with the token are called.
+
+    Browsers send a host's cookies to all of its ports, so that each project needs some of its own.
+    """
+    mark = hashlib.sha256(work.id.encode()).hexdigest()[:12]
+    return f"acidtest-annotator-{mark}", f"acidtest-token-{mark}"
+
+
 def annotation_app(work: Work, guard: Guard) -> GuardedApp:
     """The web app of a project."""
     app = FastAPI(title="acidtest annotate", docs_url=None, redoc_url=None, openapi_url=None)
     _tell_errors(app)
-    _page_routes(app, guard, work)
-    _annotator_routes(app, work, guard)
+    door = _Door(work, guard)
+    _page_routes(app, work, guard, door)
+    _annotator_routes(app, work, guard, door)
     return GuardedApp(app, guard)
 
 
 def questions(asked: Questionnaire, written: dict[str, Any]) -> list[dict[str, Any]]:
     """The questions as the page draws them; conditions as they are written."""
-    conditions = {table["id"].strip(): table.get("when") for table in written["question"]}
+    conditions = written_conditions(written)
     return [
         {
             "id": question.id,
@@ -94,14 +107,53 @@ def questions(asked: Questionnaire, written: dict[str, Any]) -> list[dict[str, A
     ]
 
 
-def _page_routes(app: FastAPI, guard: Guard, work: Work) -> None:
+class _Door:
+    """Who a request comes from, by its cookies, and whether it may come in."""
+
+    def __init__(self, work: Work, guard: Guard) -> None:
+        self._work, self._guard = work, guard
+        self._name_cookie, self._token_cookie = cookie_names(work)
+
+    def token(self, request: Request) -> str | None:
+        return given_token(request, self._token_cookie)
+
+    def is_open(self, request: Request) -> bool:
+        return self._guard.admits(self.token(request))
+
+    def admitted(self, request: Request) -> None:
+        if not self.is_open(request):
+            raise RefusedError(401, "this server needs a token; open the link that was given to you")
+
+    def known(self, request: Request) -> str | None:
+        joined = _invitation(request.cookies.get(self._name_cookie, ""))
+        return self._work.annotator(joined.name, joined.secret) if joined else None
+
+    def annotator(self, request: Request) -> str:
+        self.admitted(request)
+        name = self.known(request)
+        if name is None:
+            raise RefusedError(403, "join first: the server does not know who you are")
+        return name
+
+    def with_token(self, response: Response, request: Request, token: str) -> Response:
+        if not self._guard.admits(token):
+            raise RefusedError(401, "this token is not good; open the link that was given to you")
+        _set_cookie(response, request, self._token_cookie, token)
+        return response
+
+    def with_name(self, response: Response, request: Request, word: str) -> Response:
+        _set_cookie(response, request, self._name_cookie, word)
+        return response
+
+
+def _page_routes(app: FastAPI, work: Work, guard: Guard, door: _Door) -> None:
     folder = str(resources.files("acidtest.annotate").joinpath("page"))
     app.mount("/static", StaticFiles(directory=folder))
 
     @app.get("/")
     def page(request: Request, token: str | None = None) -> Response:
         if token is not None:
-            return _with_token(RedirectResponse("/", 303), request, guard, token)
+            return door.with_token(RedirectResponse("/", 303), request, token)
         return FileResponse(f"{folder}/index.html")
 
     @app.get("/join/{invitation}")
@@ -109,77 +161,59 @@ def _page_routes(app: FastAPI, guard: Guard, work: Work) -> None:
         joined = _invitation(invitation)
         if joined is None or work.annotator(joined.name, joined.secret) is None:
             raise RefusedError(403, "this link is not good; ask for a new one")
-        response = RedirectResponse("/", 303)
-        _set_cookie(response, request, NAME_COOKIE, invitation)
-        return response if guard.admits(given_token(request)) else _with_token(response, request, guard, guard.token)
+        response = door.with_name(RedirectResponse("/", 303), request, invitation)
+        return response if door.is_open(request) else door.with_token(response, request, guard.token)
 
     @app.post("/api/token")
     def take_token(request: Request, body: Token) -> Response:
-        return _with_token(JSONResponse({"needs_token": False}), request, guard, body.token)
+        return door.with_token(JSONResponse({"needs_token": False}), request, body.token)
 
 
-def _annotator_routes(app: FastAPI, work: Work, guard: Guard) -> None:
+def _annotator_routes(app: FastAPI, work: Work, guard: Guard, door: _Door) -> None:
     asked = work.questionnaire
-
-    def admitted(request: Request) -> None:
-        if not guard.admits(given_token(request)):
-            raise RefusedError(401, "this server needs a token; open the link that was given to you")
-
-    def known(request: Request) -> str | None:
-        joined = _invitation(request.cookies.get(NAME_COOKIE, ""))
-        return work.annotator(joined.name, joined.secret) if joined else None
-
-    def annotator(request: Request) -> str:
-        admitted(request)
-        name = known(request)
-        if name is None:
-            raise RefusedError(403, "join first: the server does not know who you are")
-        return name
 
     @app.get("/api/project")
     def project(request: Request) -> dict[str, Any]:
-        if not guard.admits(given_token(request)):
+        if not door.is_open(request):
             return {"needs_token": True, "title": "", "annotator": None, "questionnaire": None}
         return {
             "id": work.id,
             "title": asked.title,
             "instructions": asked.instructions,
-            "guidelines": work.written.get("guidelines"),
             "shows": list(asked.shows),
             "questionnaire": {"name": asked.name, "questions": questions(asked, work.written)},
             "needs_token": False,
-            "annotator": known(request),
+            "annotator": door.known(request),
         }
 
-    @app.post("/api/join", dependencies=[Depends(admitted)])
+    @app.post("/api/join", dependencies=[Depends(door.admitted)])
     def join(request: Request, body: Join) -> Response:
-        already = known(request)
-        if already is not None and already.casefold() == " ".join(body.annotator.split()).casefold():
+        already = door.known(request)
+        if already is not None and folded_name(already) == folded_name(body.annotator):
             return JSONResponse({"annotator": already, "progress": work.progress(already)})
-        joined = work.join(body.annotator)
+        joined = work.join(body.annotator, proof=body.proof)
         response = JSONResponse({"annotator": joined.name, "progress": work.progress(joined.name)})
-        _set_cookie(response, request, NAME_COOKIE, invitation(joined))
-        return response
+        return door.with_name(response, request, invitation(joined))
 
     @app.get("/api/next")
-    def following(name: str = Depends(annotator)) -> dict[str, Any]:
+    def following(name: str = Depends(door.annotator)) -> dict[str, Any]:
         return work.next(name)
 
     @app.post("/api/answers")
-    def answers(body: Said, name: str = Depends(annotator)) -> dict[str, Any]:
+    def answers(body: Said, name: str = Depends(door.annotator)) -> dict[str, Any]:
         return work.answer(name, body.assignment, body.answers, key=body.key, seconds=body.seconds)
 
     @app.post("/api/undo")
-    def undo(name: str = Depends(annotator)) -> dict[str, Any]:
+    def undo(name: str = Depends(door.annotator)) -> dict[str, Any]:
         return work.undo(name)
 
     @app.get("/api/progress")
-    def progress(name: str = Depends(annotator)) -> dict[str, Any]:
+    def progress(name: str = Depends(door.annotator)) -> dict[str, Any]:
         return {"annotator": name, "progress": work.progress(name)}
 
     @app.get("/api/admin")
     def admin(request: Request) -> dict[str, Any]:
-        if not guard.admits_admin(given_token(request)):
+        if not guard.admits_admin(door.token(request)):
             raise RefusedError(401, "this needs the token of whoever set the project up")
         return work.overview()
 
@@ -197,40 +231,38 @@ def _invitation(word: str) -> Joined | None:
     return Joined(name, secret) if secret and name else None
 
 
-def _with_token(response: Response, request: Request, guard: Guard, token: str) -> Response:
-    if not guard.admits(token):
-        raise RefusedError(401, "this token is not good; open the link that was given to you")
-    _set_cookie(response, request, TOKEN_COOKIE, token)
-    return response
-
-
 def _set_cookie(response: Response, request: Request, name: str, value: str) -> None:
-    secure = request.url.scheme == "https"
+    secure = is_encrypted(request)
     response.set_cookie(name, value, max_age=YEAR, httponly=True, samesite="strict", secure=secure)
+
+
+def _error(problem: str, status: int, **more: str) -> Response:
+    # What a request holds may be repeated in the error, and half a character could not be sent.
+    told = {"error": problem, **more}
+    return JSONResponse({name: text.encode("utf-8", "replace").decode() for name, text in told.items()}, status)
 
 
 def _tell_errors(app: FastAPI) -> None:
     @app.exception_handler(RefusedError)
     def refused(_: Request, error: RefusedError) -> Response:
-        question = {"question": error.question} if error.question else {}
-        return JSONResponse({"error": str(error), **question}, error.status)
+        return _error(str(error), error.status, **({"question": error.question} if error.question else {}))
 
     @app.exception_handler(RequestValidationError)
     def malformed(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"] if part != "body")
-        return JSONResponse({"error": f"{where or 'the request'}: {first['msg']}"}, 422)
+        return _error(f"{where or 'the request'}: {first['msg']}", 422)
 
     @app.exception_handler(HTTPException)
     def other(_: Request, error: HTTPException) -> Response:
-        return JSONResponse({"error": str(error.detail)}, error.status_code)
+        return _error(str(error.detail), error.status_code)
 
     @app.exception_handler(StoreError)
     def unkept(_: Request, error: StoreError) -> Response:
         log.error("%s", error)
-        return JSONResponse({"error": "the answer could not be kept just now; it will be sent again"}, 503)
+        return _error("the answer could not be kept just now; it will be sent again", 503)
 
     @app.exception_handler(Exception)
     def unforeseen(_: Request, error: Exception) -> Response:
         log.error("an annotator's request failed", exc_info=error)
-        return JSONResponse({"error": "something went wrong on the server; nothing you said is lost"}, 500)
+        return _error("something went wrong on the server; nothing you said is lost", 500)

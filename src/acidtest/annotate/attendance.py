@@ -11,7 +11,7 @@ from dataclasses import replace
 import polars as pl
 
 from acidtest.analysis.annotators import Attendance, Controls, times
-from acidtest.annotate.answers import Answers, RowError
+from acidtest.annotate.answers import Answers, RowError, text, truths
 from acidtest.core.errors import AcidtestError
 
 _YES, _NO = ("yes", "y", "true", "1", "1.0"), ("no", "n", "false", "0", "0.0")
@@ -64,6 +64,11 @@ def attendance(annotators: pl.Series, told: pl.DataFrame) -> tuple[pl.Series, At
     return counts, found
 
 
+def exclusion(written: str) -> str | None:
+    """Why somebody is excluded, as a cell says it; None where it says no."""
+    return None if written.lower() in ("", *_NO) else written
+
+
 def _seconds(told: pl.DataFrame) -> pl.Series:
     written = _text(told, "seconds")
     found = written.cast(pl.Float64, strict=False)
@@ -90,16 +95,13 @@ def _excluded(told: pl.DataFrame) -> pl.Series:
 
 
 def _truth(told: pl.DataFrame, name: str) -> pl.Series:
-    written = _text(told, name).str.to_lowercase()
-    known = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}
-    found = written.replace_strict(known, default=None, return_dtype=pl.Boolean)
-    for row in (written.is_not_null() & found.is_null()).arg_true().head(1):
+    written = _text(told, name)
+    found, neither = truths(written, _YES, _NO)
+    for row in neither[:1]:
         raise RowError(row, f"{name} {written[row]!r} is neither yes nor no")
     return found
 
 
 def _text(told: pl.DataFrame, name: str) -> pl.Series:
     """A column as text, an empty cell being null; all null where there is none."""
-    if name not in told.columns:
-        return pl.Series(name, [None] * told.height, dtype=pl.String)
-    return told[name].cast(pl.String, strict=False).str.strip_chars().replace("", None)
+    return text(told[name]) if name in told.columns else pl.Series(name, [None] * told.height, dtype=pl.String)

@@ -128,6 +128,11 @@ def condition(written: object, questions: Mapping[str, Askable]) -> Condition:
     return parts[0] if len(parts) == 1 else AllOf(parts)
 
 
+def written_conditions(written: Mapping[str, Any]) -> dict[str, Any]:
+    """When each question of a questionnaire is asked, as its file says it; None: always."""
+    return {table["id"].strip(): table.get("when") for table in written["question"]}
+
+
 def choice(names: Collection[str]) -> str:
     """``yes or no``."""
     listed = list(names)

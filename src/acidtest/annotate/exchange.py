@@ -1,4 +1,4 @@
-"""Answers as tables: out of a store, and into one again.
+"""Answers as tables, out of a store; ``arrivals`` brings them into one again.
 
 A row is one answer: item, annotator, a column for each question as ``acidtest agreement --questionnaire`` reads them,
 and what is known of the item. What a store has besides (which answers count, when they were given, which were taken
@@ -9,29 +9,36 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import sqlalchemy as sa
 
-from acidtest.annotate import store
-from acidtest.annotate.answers import Answers, RowError, checked_answers
-from acidtest.annotate.items import CONTROL, ITEM, Item, passed
-from acidtest.annotate.questionnaires import TAKEN, Questionnaire
+from acidtest.annotate.answers import PARTICULARS, Answers, checked_answers
+from acidtest.annotate.items import CONTROL, Item
+from acidtest.annotate.questionnaires import SEPARATOR, TAKEN, Questionnaire
+from acidtest.annotate.ratings import LABEL_COLUMNS
 from acidtest.annotate.state import Answer, Claim, State
-from acidtest.annotate.work import Work, folded_name
-from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.tables import read_table, unprefixed, write_table
+from acidtest.annotate.work import Work
+from acidtest.core.errors import AcidtestError
+from acidtest.core.tables import is_delimited, write_table
 
-OWN = ("gold", "seconds", "at", "role", "failed", "excluded", "status", "key", "joined")
-"""Columns besides the questions and what is known of an item."""
+COUNTED = ("gold", "seconds", "role", "failed", "excluded")
+"""Columns besides the questions and what is known of an item that agreement is told of."""
+OWN = (*COUNTED, "at", "key", "status", "seat", "undone_at", "joined", "excluded_at", "expected")
+"""All such columns."""
+SOURCE = "source_"
+"""What stands before a column of the data that is called like one of ours."""
+
+_TOLD = ("id", "item", "label", "gold")
+"""Columns of the data that are left out where they say no more than an item's own id and gold."""
 
 COUNTS, UNDONE, REPLACED, LATE, EXCLUDED = "counts", "undone", "replaced", "late", "excluded"
 
-_SPACE = uuid.UUID("5b4e4a1e-6e55-4d62-9f0e-6163696474cc")
+SPACE = uuid.UUID("5b4e4a1e-6e55-4d62-9f0e-6163696474cc")
+"""Where our digests of answers have their names."""
 
 
 @dataclass(frozen=True)
@@ -47,22 +54,25 @@ class Row:
     status: str = COUNTS
     joined: float | None = None
     failed: bool | None = None
-    """Of a control: whether it was answered wrongly."""
+    """Of a control: whether it was answered wrongly; None where nobody said what is right."""
     excluded: str = ""
     """Why the annotator was excluded."""
+    excluded_at: float | None = None
+    undone_at: float | None = None
+    """When it was taken back."""
+    seat: int | None = None
+    """Which of the item's seats it took; of several answers in one seat the first counts."""
 
 
 def rows(work: Work, *, everything: bool = False) -> list[Row]:
     """The answers of a project in the order in which they were given: those that count, or all, controls too."""
     with work.state() as state:
-        found = [
-            (answer, _row(work, state, claim, answer)) for claim in state.claims.values() for answer in claim.answers
-        ]
-    return [
-        row
-        for _, row in sorted(found, key=lambda pair: pair[0].number)
-        if everything or (row.status == COUNTS and row.failed is None)
-    ]
+        told = [(claim, answer) for claim in state.claims.values() for answer in claim.answers]
+        told.sort(key=lambda pair: pair[1].number)
+        if not everything:
+            told = [(claim, answer) for claim, answer in told if state.items[claim.item - 1].role != CONTROL]
+        found = [_row(work, state, claim, answer) for claim, answer in told]
+    return [row for row in found if everything or row.status == COUNTS]
 
 
 def answer_frame(work: Work, found: Sequence[Row], *, everything: bool = False) -> pl.DataFrame:
@@ -83,86 +93,38 @@ def store_answers(work: Work, name: str) -> Answers:
     stand = [row for row in rows(work, everything=True) if row.status in (COUNTS, EXCLUDED)]
     if not stand:
         raise AcidtestError(f"{name}: nobody has answered anything yet")
-    frame = answer_frame(work, stand, everything=True).drop("at", "status", "key", "joined")
-    digest = uuid.uuid5(_SPACE, frame.write_json()).hex
-    return replace(checked_answers(frame, work.questionnaire), name=name, fingerprint=digest)
+    questions = {question.id for question in work.questionnaire.questions}
+    frame = answer_frame(work, stand, everything=True).drop(set(OWN) - {*COUNTED, *questions})
+    return replace(checked_answers(frame, work.questionnaire), name=name)
 
 
 def write_answers(work: Work, path: Path, *, everything: bool) -> dict[str, Any]:
     """Write the answers to a table of any format."""
     frame = answer_frame(work, rows(work, everything=everything), everything=everything)
+    if is_delimited(path):
+        several = [question.id for question in work.questionnaire.questions if question.takes_several]
+        frame = frame.with_columns(pl.col(several).list.join(SEPARATOR))
     write_table(frame, path)
     return {"answers": frame.height, "file": str(path)}
 
 
-def read_rows(path: Path, asked: Questionnaire) -> tuple[list[Row], list[Item]]:
-    """The answers in a table, checked, with the items they are about."""
-    table = read_table(path)
-    frame = unprefixed(table.frame)
-    if not frame.height:
-        raise FileError(path, "has no rows: there are no answers in it")
-    item = next((name for name in ("item", "id") if name in frame.columns), None)
-    if item is None or "annotator" not in frame.columns:
-        raise FileError(path, "has no columns item and annotator; answers have a row for each person and item")
-    # Answers that were taken back stand beside those that replaced them: each layer is a table of its own.
-    layer = frame.select(pl.int_range(pl.len()).over(item, "annotator")).to_series()
-    found = dict[int, Row]()
-    for number in sorted(layer.unique()):
-        places = (layer == number).arg_true().to_list()
-        part = frame[places]
-        try:
-            checked = checked_answers(part, asked).frame
-        except RowError as error:
-            raise FileError(path, error.problem, table.line(places[error.row])) from error
-        except AcidtestError as error:
-            raise FileError(path, str(error)) from error
-        for place, row, answers in zip(places, part.to_dicts(), checked.to_dicts(), strict=True):
-            found[place] = _read(row, answers, asked)
-    return [found[place] for place in range(frame.height)], _known_items(frame, item, asked)
+def known_columns(item: Item, asked: Questionnaire) -> dict[str, Any]:
+    """What is known of an item, named so that it is taken for nothing else; its id and gold have their own columns."""
+    taken = taken_columns(asked)
+    told = (item.id, str(item.gold))
+    said = {name: value for name, value in item.known.items() if name not in _TOLD or str(value) not in told}
+    return {f"{SOURCE}{name}" if name in taken else name: value for name, value in said.items()}
 
 
-def import_rows(work: Work, found: Sequence[Row]) -> dict[str, int]:
-    """Add answers to a project; those whose key is there already are left alone."""
-    with work.changing() as (connection, state):
-        numbers = {item.id: number for number, item in enumerate(state.items, 1)}
-        added = 0
-        for row in found:
-            if row.item not in numbers:
-                raise AcidtestError(f"item {row.item!r} is not in the project; its items come from the data")
-            added += _add(connection, state, row, numbers[row.item])
-    return {"answers": added, "known already": len(found) - added}
-
-
-def _add(connection: sa.Connection, state: State, row: Row, item: int) -> int:
-    key = row.key or uuid.uuid5(_SPACE, json.dumps([row.item, row.annotator, row.answers, row.at])).hex
-    if key in state.keys:
-        return 0
-    at = row.at or 0.0
-    folded = folded_name(row.annotator)
-    if folded not in state.named:
-        state.insert(connection, store.annotators, name=row.annotator, folded=folded, at=row.joined or at)
-    person = state.named[folded]
-    claim = next((claim for claim in person.claims if claim.item == item), None)
-    if claim is None:
-        seat, turn = state.spare_seat(item)
-        number = state.insert(connection, store.claims, item=item, seat=seat, turn=turn, annotator=person.number, at=at)
-        claim = state.claims[number]
-    told = {"claim": claim.number, "version": len(claim.answers) + 1, "answers": json.dumps(row.answers)}
-    answer = state.insert(connection, store.answers, **told, seconds=row.seconds, key=key, at=at)
-    if row.status == UNDONE:
-        state.insert(connection, store.undos, answer=answer, at=at)
-    if row.excluded and not person.excluded:
-        state.insert(connection, store.exclusions, annotator=person.number, reason=row.excluded, at=at)
-    return 1
+def taken_columns(asked: Questionnaire) -> set[str]:
+    """What columns of tables of answers are called that say something else than what is known of an item."""
+    return {*TAKEN, *OWN, *PARTICULARS, *LABEL_COLUMNS, *(question.id for question in asked.questions)}
 
 
 def _row(work: Work, state: State, claim: Claim, answer: Answer) -> Row:
-    person, item = state.people[claim.annotator], state.items[claim.item - 1]
-    failed = None
-    if item.role == CONTROL:
-        failed = bool(item.expected) and not passed(item.expected or {}, answer.answers, work.questionnaire)
+    person, passed = state.people[claim.annotator], work.passed(state, answer)
     return Row(
-        item.id,
+        state.items[claim.item - 1].id,
         person.name,
         answer.answers,
         answer.seconds,
@@ -170,8 +132,11 @@ def _row(work: Work, state: State, claim: Claim, answer: Answer) -> Row:
         answer.key,
         _status(state, claim, answer),
         person.joined,
-        failed,
+        None if passed is None else not passed,
         person.excluded,
+        person.excluded_at,
+        answer.undone_at,
+        claim.seat,
     )
 
 
@@ -187,59 +152,10 @@ def _status(state: State, claim: Claim, answer: Answer) -> str:
 
 def _cells(row: Row, item: Item, asked: Questionnaire, *, everything: bool) -> dict[str, Any]:
     questions = {question.id: row.answers.get(question.id) for question in asked.questions}
-    own = {"gold": item.gold, "seconds": row.seconds, "at": row.at}
+    own = {"gold": item.gold, "seconds": row.seconds, "at": row.at, "key": row.key}
     if everything:
         failed = None if row.failed is None else "yes" if row.failed else "no"
-        own |= {"role": item.role, "failed": failed, "excluded": row.excluded or None}
-        own |= {"status": row.status, "key": row.key, "joined": row.joined}
+        own |= {"role": item.role, "failed": failed, "excluded": row.excluded or None, "status": row.status}
+        own |= {name: getattr(row, name) for name in ("seat", "undone_at", "joined", "excluded_at")}
+        own |= {"expected": json.dumps(item.expected) if item.expected else None}
     return {"item": row.item, "annotator": row.annotator, **known_columns(item, asked), **own, **questions}
-
-
-def known_columns(item: Item, asked: Questionnaire) -> dict[str, Any]:
-    """What is known of an item, named so that it is taken for nothing else; its id and gold have their own columns."""
-    taken = {*TAKEN, *OWN, *(question.id for question in asked.questions)}
-    told = (item.id, str(item.gold))
-    said = {name: value for name, value in item.known.items() if name not in taken or str(value) not in told}
-    return {f"source_{name}" if name in taken else name: value for name, value in said.items()}
-
-
-def _read(row: dict[str, Any], answers: dict[str, Any], asked: Questionnaire) -> Row:
-    said = {q.id: answers[q.id] for q in asked.questions if answers[q.id] not in (None, [])}
-    return Row(
-        answers["item"],
-        answers["annotator"],
-        said,
-        _number(row.get("seconds")),
-        _number(row.get("at")),
-        str(row.get("key") or ""),
-        str(row.get("status") or COUNTS),
-        _number(row.get("joined")),
-        excluded=str(row.get("excluded") or ""),
-    )
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return None if value in (None, "") else float(value)
-    except (TypeError, ValueError):
-        return None
-
-
-def _known_items(frame: pl.DataFrame, item: str, asked: Questionnaire) -> list[Item]:
-    """The items that a table of answers is about, where there is no other table of them."""
-    own = {item, "annotator", *OWN, *(question.id for question in asked.questions)}
-    found = dict[str, Item]()
-    for row in frame.to_dicts():
-        name = str(row[item])
-        known = {column: value for column, value in row.items() if column not in own}
-        shown = {column: str(known.get(column) or "") for column in asked.shows}
-        gold = row.get("gold")
-        role = row.get("role") or ITEM
-        found.setdefault(name, Item(name, shown, known, role, 1, gold=None if gold is None else str(gold)))
-    return list(found.values())
-
-
-def widened(found: Iterable[Item], answers: Sequence[Row]) -> list[Item]:
-    """Items with a seat for everybody who answered them."""
-    people = {item.id: len({row.annotator for row in answers if row.item == item.id}) for item in found}
-    return [replace(item, seats=max(people[item.id], 1)) for item in found]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import json
+import re
 import secrets
 import socket
 from collections.abc import Mapping
@@ -18,10 +19,11 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from acidtest.core.errors import AcidtestError
+
 MOST_BYTES = 256 * 1024
 """The largest body that is read."""
 
-TOKEN_COOKIE = "acidtest-token"
 TOKEN_HEADER = "x-acidtest-token"
 OWN_HEADER = "x-acidtest"
 
@@ -49,7 +51,7 @@ class Guard:
 
     host: str = "127.0.0.1"
     allowed: tuple[str, ...] = ()
-    token: str = ""
+    token: str = field(default="", repr=False)
     """What annotators need; none: nothing."""
     admin_token: str = field(default="", repr=False)
     """What whoever watches them needs; none: everybody who gets in may."""
@@ -57,6 +59,8 @@ class Guard:
     @classmethod
     def made(cls, host: str, *, allowed: tuple[str, ...] = (), token: str = "", admin_token: str = "") -> Guard:
         """A guard with the tokens it needs: without any, on loopback; elsewhere what is missing is drawn."""
+        if not (token + admin_token).isascii() or not (token + admin_token).isprintable():
+            raise AcidtestError("a token holds letters, digits and signs of ASCII only, as headers do; choose another")
         if is_loopback(host) and not allowed:
             return cls(host, allowed, token, admin_token or token)
         return cls(host, allowed, token or secrets.token_urlsafe(18), admin_token or secrets.token_urlsafe(18))
@@ -131,17 +135,17 @@ class GuardedApp:
         if scope["method"] in _SAFE_METHODS:
             return None
         size = headers.get("content-length", "0")
-        if not size.isdigit() or int(size) > MOST_BYTES:
+        if not re.fullmatch("[0-9]{1,12}", size) or int(size) > MOST_BYTES:
             return 413, _TOO_LARGE
         return _cross_site(headers, host)
 
 
-def given_token(connection: HTTPConnection) -> str | None:
-    """The token that came with a request, in its cookie or a header."""
+def given_token(connection: HTTPConnection, cookie: str) -> str | None:
+    """The token that came with a request, in a header or the cookie of this name."""
     bearer = connection.headers.get("authorization", "")
     if bearer.lower().startswith("bearer "):
         return bearer[7:].strip()
-    return connection.headers.get(TOKEN_HEADER) or connection.cookies.get(TOKEN_COOKIE)
+    return connection.headers.get(TOKEN_HEADER) or connection.cookies.get(cookie)
 
 
 def is_loopback(host: str) -> bool:
@@ -161,7 +165,7 @@ def _cross_site(headers: Headers, host: str) -> tuple[int, str] | None:
     if headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
         return 415, "requests that change something are JSON; send Content-Type: application/json"
     origin = headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+    if origin is not None and _netloc(origin) != host.lower():
         return 403, "another site asked for this"
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return 403, "another site asked for this"
@@ -173,6 +177,22 @@ async def _refuse(send: Send, status: int, problem: str) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def is_encrypted(connection: HTTPConnection) -> bool:
+    """Whether a browser reaches the server by HTTPS, maybe through a proxy.
+
+    It is believed what a request says of itself: who lies is refused a cookie by the own browser, and nothing else.
+    """
+    said = (connection.headers.get(name, "").lower() for name in ("origin", "x-forwarded-proto"))
+    return connection.url.scheme == "https" or any(re.match("https(?![a-z])", each) for each in said)
+
+
+def _netloc(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _hostname(header: str) -> str:

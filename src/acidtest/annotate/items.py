@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ def items(frame: pl.DataFrame, asked: Questionnaire, plan: Plan, *, seed: int) -
     chosen = drawn(frame, plan, seed=seed)
     found = _items(chosen, asked, chosen["_category"].to_list())
     people = seats(len(found), plan, seed=seed)
-    return [_with(item, seats=number) for item, number in zip(found, people, strict=True)]
+    return [replace(item, seats=number) for item, number in zip(found, people, strict=True)]
 
 
 def controls(frame: pl.DataFrame, asked: Questionnaire) -> list[Item]:
@@ -70,8 +70,8 @@ def controls(frame: pl.DataFrame, asked: Questionnaire) -> list[Item]:
         expected = {name: item.known[name] for name in questions if item.known.get(name) not in (None, "")}
         if not expected and item.gold:
             expected = {"label": item.gold}
-        _check_expected(item.id, expected, asked)
-        found.append(_with(item, role=CONTROL, seats=EVERYBODY, expected=expected))
+        check_expected(item.id, expected, asked)
+        found.append(replace(item, role=CONTROL, seats=EVERYBODY, expected=expected))
     return found
 
 
@@ -101,7 +101,7 @@ def _items(frame: pl.DataFrame, asked: Questionnaire, categories: Sequence[str])
         Item(
             id=ids[number],
             fields={name: _shown(row[name], name, ids[number]) for name in asked.shows},
-            known=_plain(row),
+            known=plain_row(row),
             category=categories[number],
             gold=str(row[gold]) if gold and row[gold] not in (None, "", "-") else None,
         )
@@ -136,16 +136,13 @@ def _shown(value: Any, column: str, item: str) -> str:
     return text
 
 
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
+def plain_row(row: dict[str, Any]) -> dict[str, Any]:
     """A row as JSON holds it."""
     return dict(json.loads(json.dumps(row, default=str)))
 
 
-def _with(item: Item, **changes: Any) -> Item:
-    return Item(**{**item.__dict__, **changes})
-
-
-def _check_expected(item: str, expected: dict[str, Any], asked: Questionnaire) -> None:
+def check_expected(item: str, expected: dict[str, Any], asked: Questionnaire) -> None:
+    """Raise where nobody could pass a control."""
     if not expected:
         raise AcidtestError(f"control {item!r} does not say what is right; fill in an answer or the label")
     if set(expected) == {"label"}:
@@ -155,7 +152,10 @@ def _check_expected(item: str, expected: dict[str, Any], asked: Questionnaire) -
                 f"there is {', '.join(asked.labels)}"
             )
         return
+    names = [question.id for question in asked.questions]
     for name, value in expected.items():
+        if name not in names:
+            raise AcidtestError(f"control {item!r}: {UnknownNameError('question', name, names)}")
         known = asked.question(name).answers
         wrong = [each for each in _listed(value) if known and each not in known]
         if wrong:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import polars as pl
 
 from acidtest.analysis.annotators import Attendance
-from acidtest.annotate.answers import PARTICULARS, RowError
+from acidtest.annotate.answers import PARTICULARS, RowError, text
 from acidtest.annotate.attendance import attendance
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.tables import Table
@@ -59,15 +60,26 @@ def by_item(
     return Judged(said.select(list(SAID_COLUMNS)), whole.select("gold", "sentence"), found)
 
 
+def carried_columns(table: Table, item: str, annotator: str, *, but: Collection[str] = ()) -> frozenset[str]:
+    """The columns that came along with the items, saying the same in all rows of each; none without answers beside.
+
+    Answers are columns that differ between the people of an item and whose values come again; not those in ``but``,
+    nor what is said of people or of their work.
+    """
+    several = table.frame.group_by(item).agg(pl.exclude(annotator).n_unique()).drop(item).max()
+    differ = [name for name, values in several.to_dict().items() if values.item() > 1]
+    of_people = table.frame.group_by(annotator).agg(pl.col(differ).n_unique()).select(pl.col(differ).max())
+    besides = {*but, *(name for name in differ if name.strip().lower() in (*PARTICULARS, "role"))}
+    answers = [name for name in differ if name not in besides and of_people[name].item() > 1]
+    if not any(2 * table.frame[name].n_unique() <= table.frame.height for name in answers):
+        return frozenset()
+    return frozenset(several.columns) - set(differ)
+
+
 def row_error(table: Table, row: int, problem: str) -> FileError:
     """What is wrong in a row of a table, with its line where the file has lines."""
     line = table.line(row)
     return FileError(table.path, problem if line else f"row {row + 1:,}: {problem}", line)
-
-
-def text(column: pl.Series) -> pl.Series:
-    """As text without spaces around it; an empty cell is null."""
-    return column.cast(pl.String, strict=False).str.strip_chars().replace("", None)
 
 
 def _check(table: Table, keys: pl.DataFrame, columns: dict[str, str]) -> None:

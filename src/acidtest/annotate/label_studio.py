@@ -8,16 +8,23 @@ tasks that Label Studio exports.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import polars as pl
+
+from acidtest.annotate.answers import RowError
+from acidtest.annotate.arrivals import Arrivals, checked_rows, made_row
+from acidtest.annotate.conditions import written_conditions
 from acidtest.annotate.exchange import COUNTS, Row, rows
-from acidtest.annotate.items import CONTROL, ITEM, Item
+from acidtest.annotate.items import CONTROL, ITEM, Item, check_expected
 from acidtest.annotate.questionnaires import Question, Questionnaire
-from acidtest.annotate.work import RefusedError, Work
-from acidtest.core.errors import FileError
+from acidtest.annotate.work import Work
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.files import read_json, write_json, write_text
 
 HIDDEN = "acidtest"
@@ -54,7 +61,7 @@ def labelling_config(asked: Questionnaire, written: dict[str, Any]) -> str:
     for column in asked.shows:
         ET.SubElement(view, "Header", value=column, size="5")
         ET.SubElement(view, "Text", name=column, value=f"${column}")
-    conditions = {table["id"].strip(): table.get("when") for table in written["question"]}
+    conditions = written_conditions(written)
     for question in asked.questions:
         _add_question(view, question, asked, conditions[question.id])
     hidden = ET.SubElement(view, "View", style="display:none")
@@ -71,19 +78,60 @@ def is_tasks(path: Path) -> bool:
     return isinstance(found, list) and all(isinstance(each, dict) and "data" in each for each in found)
 
 
-def read_tasks(path: Path, asked: Questionnaire) -> tuple[list[Row], list[Item]]:
-    """The answers in a file of tasks, checked, with their items."""
-    found, items = list[Row](), list[Item]()
+@dataclass(frozen=True)
+class _Annotation:
+    """What one annotation says, not checked yet."""
+
+    task: int
+    item: str
+    annotator: str
+    answers: dict[str, Any]
+    told: dict[str, Any]
+
+
+def read_tasks(path: Path, asked: Questionnaire) -> Arrivals:
+    """The answers in a file of tasks, checked, with their items.
+
+    Annotations that were skipped there are left out. So are answers to questions that the answers before them rule out:
+    Label Studio cannot hide every such question.
+    """
+    found, items, skipped = list[_Annotation](), dict[str, Item](), 0
     for number, task in enumerate(read_json(path), 1):
         try:
             item = _item(task, asked)
-            items.append(item)
-            found += [_row(item, annotation, asked) for annotation in task.get("annotations", [])]
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            if item.id in items:
+                raise AcidtestError(f"item {item.id!r} stands in a task before it")
+            items[item.id] = item
+            given = [_said(number, item, each, asked) for each in task.get("annotations") or []]
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FileError(path, f"task {number} is not as Label Studio writes it: {error!r}") from error
-        except RefusedError as error:
+        except AcidtestError as error:
             raise FileError(path, f"task {number}: {error}") from error
-    return sorted(found, key=lambda row: row.at or 0.0), items
+        found += [each for each in given if each]
+        skipped += given.count(None)
+    if not items:
+        raise FileError(path, "holds no tasks")
+    frame, dropped = _asked(found, asked)
+    try:
+        answers = checked_rows(frame, asked)
+        made = [made_row(each.item, each.annotator, answers[at], each.told, at=at) for at, each in enumerate(found)]
+    except RowError as error:
+        raise FileError(path, f"task {found[error.row].task}: {error.problem}") from error
+    notes = {"skipped": skipped, "answers to questions that are not asked": dropped}
+    return Arrivals(sorted(made, key=lambda row: row.at or 0.0), list(items.values()), notes)
+
+
+def _asked(found: Sequence[_Annotation], asked: Questionnaire) -> tuple[pl.DataFrame, int]:
+    """Annotations as a table of answers without those to questions that are not asked, and how many these were."""
+    types = {q.id: pl.List(pl.String) if q.takes_several else pl.String for q in asked.questions}
+    schema = {"item": pl.String, "annotator": pl.String, **types}
+    table = [{"item": each.item, "annotator": each.annotator, **each.answers} for each in found]
+    frame, dropped = pl.DataFrame(table, schema=schema), 0
+    for question in asked.questions:
+        kept = frame.with_columns(pl.when(question.when.holds).then(question.id).alias(question.id))
+        dropped += kept[question.id].null_count() - frame[question.id].null_count()
+        frame = kept
+    return frame, dropped
 
 
 def _task(number: int, item: Item, answers: list[Row], asked: Questionnaire) -> dict[str, Any]:
@@ -119,37 +167,58 @@ def _result(question: Question, answer: Any, shown: str) -> dict[str, Any]:
 
 
 def _item(task: dict[str, Any], asked: Questionnaire) -> Item:
-    data, told = task["data"], task.get("meta", {}).get(HIDDEN, {})
-    fields = {name: str(data[name]) for name in asked.shows}
+    data, told = task["data"], (task.get("meta") or {}).get(HIDDEN, {})
+    name = str(told.get("item") or data.get("item") or data.get("id") or task["id"]).strip()
+    expected, gold = told.get("expected"), told.get("gold")
+    if expected:
+        check_expected(name, expected, asked)
     return Item(
-        str(told.get("item") or data.get("item") or data.get("id") or task["id"]),
-        fields,
-        told.get("known", data),
-        told.get("role", ITEM),
-        told.get("seats", 1),
-        told.get("category", ""),
-        told.get("gold"),
-        told.get("expected"),
+        name,
+        {column: str(data[column]) for column in asked.shows},
+        dict(told.get("known", data)),
+        CONTROL if told.get("role") == CONTROL else ITEM,
+        int(told.get("seats", 1)),
+        str(told.get("category", "")),
+        None if gold is None else str(gold),
+        expected,
     )
 
 
-def _row(item: Item, annotation: dict[str, Any], asked: Questionnaire) -> Row:
+def _said(task: int, item: Item, annotation: dict[str, Any], asked: Questionnaire) -> _Annotation | None:
+    """What an annotation says; None where it was skipped in Label Studio."""
     answers, told = dict[str, Any](), dict[str, Any]()
+    questions = {question.id: question for question in asked.questions}
     for result in annotation["result"]:
         name, value = result["from_name"], result["value"]
         if name == HIDDEN:
-            told = json.loads(value["text"][0])
-            continue
-        question = asked.question(name)
-        listed = value["choices"] if question.answers else value["text"]
-        answers[name] = listed if question.takes_several else listed[0]
+            told = dict(json.loads(value["text"][0]))
+        elif name not in questions:
+            raise UnknownNameError("question", name, questions)
+        else:
+            answers[name] = _given(questions[name], value)
+    # Answers of ours that do not count are marked as skipped, too.
+    skipped = annotation.get("was_cancelled") and told.get("status", COUNTS) == COUNTS
+    if skipped or not (any(answers.values()) or told):
+        return None
     if not told:
         # Somebody annotated this in Label Studio itself.
         author = annotation.get("completed_by")
         named = author.get("email") if isinstance(author, dict) else author
         at = datetime.fromisoformat(annotation["created_at"]).timestamp() if annotation.get("created_at") else None
         told = {"annotator": f"label-studio {named}", "seconds": annotation.get("lead_time"), "at": at}
-    return Row(item=item.id, answers=answers, **told)
+    return _Annotation(task, item.id, str(told["annotator"]), answers, told)
+
+
+def _given(question: Question, value: dict[str, Any]) -> str | list[str] | None:
+    """The answer in a result: what was ticked, or what was written, all of it where it was in several pieces."""
+    listed = value["choices" if question.answers else "text"]
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        raise AcidtestError(f"question {question.id!r}: {listed!r} is no list of texts")
+    if question.takes_several:
+        return listed or None
+    if question.answers and len(listed) > 1:
+        raise AcidtestError(f"question {question.id!r}: has {len(listed)} answers, but one is asked for")
+    return "\n".join(listed) or None
 
 
 def _add_question(view: ET.Element, question: Question, asked: Questionnaire, when: Any) -> None:

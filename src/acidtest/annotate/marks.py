@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import polars as pl
 
 from acidtest.analysis.category_agreement import ordered_categories, taxonomy_name
-from acidtest.annotate.answers import PARTICULARS, listed
+from acidtest.annotate.answers import PARTICULARS, listed, text, truths
 from acidtest.annotate.questionnaires import SEPARATOR, Questionnaire
 from acidtest.core.errors import FileError
 from acidtest.core.tables import Table
@@ -21,25 +21,36 @@ _NOTHING = ("", "-", "none")
 
 
 def category_columns(
-    table: Table, named: Sequence[str], *, taken: Collection[str | None], item: str = ""
+    table: Table,
+    named: Sequence[str],
+    *,
+    taken: Collection[str | None],
+    carried: Collection[str] = (),
+    item: str = "",
 ) -> tuple[str, ...]:
     """The columns that hold categories: those named, one of lists, or two or more that hold nothing but 0 and 1.
 
-    With ``item``, the column that names items, one of the latter must differ between people somewhere: what is the same
-    of every item, beside labels, may be known of the items themselves.
+    Not those alone that came along with the items (``carried``). With ``item``, the column that names items, one of the
+    latter must differ between people somewhere: what is the same of every item, beside labels, may be known of the
+    items themselves.
     """
     if named:
         return tuple(named)
-    lists = [name for name in table.columns if name.strip().lower() == LISTS]
+    lists = [name for name in table.columns if name.strip().lower() == LISTS and name not in carried]
     if lists:
         return (lists[0],)
-    others = (name for name in table.columns if name not in taken and name.strip().lower() not in PARTICULARS)
-    found = tuple(name for name in others if _is_truth(table.frame[name]))
-    if len(found) < 2:
+    found = tuple(name for name in truth_columns(table) if name not in taken)
+    if len(found) < 2 or set(found) <= set(carried):
         return ()
     by_item = table.frame.group_by(item).agg(pl.col(found).n_unique()) if item else None
     differ = by_item is None or (by_item.select(pl.max_horizontal(found)).to_series() > 1).any()
     return found if differ else ()
+
+
+def truth_columns(table: Table) -> list[str]:
+    """The columns that hold nothing but 0 and 1, but for slips of the pen."""
+    names = (name for name in table.columns if name.strip().lower() not in PARTICULARS)
+    return [name for name in names if _is_truth(table.frame[name], slips=True)]
 
 
 def marked_categories(table: Table, columns: Sequence[str]) -> tuple[pl.Series, tuple[str, ...]]:
@@ -81,13 +92,19 @@ def _lists(column: pl.Series) -> tuple[pl.Series, tuple[str, ...]]:
     return known, ordered_categories(sorted(names))
 
 
-def _is_truth(column: pl.Series) -> bool:
-    """Whether a column holds nothing but 0 and 1, one of them at least."""
+def _is_truth(column: pl.Series, *, slips: bool = False) -> bool:
+    """Whether a column holds nothing but 0 and 1, one of them at least.
+
+    With ``slips``, whether most of what is filled in is so, and the rest are no numbers: those would be counts.
+    """
     if column.dtype.is_nested():
         return False
-    written = column.drop_nulls().cast(pl.String, strict=False).str.strip_chars().str.to_lowercase()
-    found = set(written.unique()) - {""}
-    return bool(found) and found <= {*_MARKED, *_NOT}
+    written = text(column).drop_nulls().str.to_lowercase()
+    known = written.is_in([*_MARKED, *_NOT])
+    if not slips:
+        return bool(known.any() and known.all())
+    others = written.filter(~known)
+    return len(written) > 2 * len(others) and others.cast(pl.Float64, strict=False).is_null().all()
 
 
 def _truth(table: Table, name: str) -> pl.Series:
@@ -95,11 +112,9 @@ def _truth(table: Table, name: str) -> pl.Series:
     column = table.frame[name]
     if column.dtype.is_nested():
         raise FileError(table.path, f"column {name!r} holds lists; it alone can be given as --categories {name}")
-    written = column.cast(pl.String, strict=False).str.strip_chars().str.to_lowercase().replace("", None)
-    known = {**dict.fromkeys(_MARKED, True), **dict.fromkeys(_NOT, False)}
-    found = written.replace_strict(known, default=None, return_dtype=pl.Boolean)
-    for row in (written.is_not_null() & found.is_null()).arg_true().head(1):
+    found, neither = truths(column, _MARKED, _NOT)
+    for row in neither[:1]:
         line = table.line(row)
-        problem = f"column {name!r} (--categories) holds {column[row]!r}; write 1 where it is marked and 0 where not"
+        problem = f"column {name!r} holds {column[row]!r}; write 1 where the category is marked and 0 where not"
         raise FileError(table.path, problem if line else f"row {row + 1:,}: {problem}", line)
     return found

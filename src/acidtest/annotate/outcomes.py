@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,14 @@ import numpy as np
 import polars as pl
 
 from acidtest.analysis.agreement import Counts, label_counts, majority_labels
+from acidtest.analysis.category_agreement import is_of_taxonomy
 from acidtest.annotate.answers import Answers, RowError, checked_answers
+from acidtest.annotate.marks import possible_categories
 from acidtest.annotate.questionnaires import TAKEN, Question, Questionnaire, Rule, Vote
 from acidtest.core.errors import AcidtestError, UnknownNameError
+
+GOLD = ("gold_label", "gold")
+"""What the gold that comes along with items is called."""
 
 _LIST = pl.List(pl.String)
 
@@ -60,8 +65,17 @@ class Judgements:
 
     @property
     def table(self) -> pl.DataFrame:
-        """The items as they are written to a file, named as the answers name them."""
-        return self.items.rename({"item": self.item_column})
+        """The items as they are written to a file, named as the answers name them.
+
+        What came along is called source_… where a reader could take it for the labels or categories of these people.
+        """
+        own, along = self.items.columns, set[str]()
+        if "label" in own:
+            along |= {name for name in self.known if name.lower() in GOLD}
+        if "categories" in own:
+            possible = possible_categories(self.questionnaire)
+            along |= {name for name in self.known if name in possible or is_of_taxonomy(name)}
+        return self.items.rename({"item": self.item_column} | {name: _source_name(name, own) for name in along})
 
 
 def asked_questions(questionnaire: Questionnaire, answers: Mapping[str, Any]) -> list[Question]:
@@ -116,6 +130,12 @@ def judgements(questionnaire: Questionnaire, answers: Answers) -> Judgements:
         raise AcidtestError(f"{answers.name}: item {item!r}, annotator {annotator!r}: {error.problem}") from error
     items = answers.items.join(_joined(questionnaire, found), on="item", how="left", maintain_order="left")
     return Judgements(questionnaire, found, items, answers.name, answers.item_column, answers.fingerprint)
+
+
+def _source_name(name: str, taken: Collection[str]) -> str:
+    while name in taken:
+        name = f"source_{name}"
+    return name
 
 
 def _fits(rule: Rule) -> pl.Expr:

@@ -21,12 +21,16 @@ import polars as pl
 from acidtest.analysis.agreement import MAJORITY, Ratings, label_counts, majority_labels, ordered_labels
 from acidtest.analysis.annotators import Attendance
 from acidtest.analysis.category_agreement import is_taxinli
-from acidtest.annotate.answers import listed
+from acidtest.annotate.answers import listed, text
 from acidtest.annotate.conditions import choice
-from acidtest.annotate.judgement_tables import SAID_COLUMNS, by_item, row_error, text
+from acidtest.annotate.judgement_tables import SAID_COLUMNS, by_item, carried_columns, row_error
 from acidtest.annotate.known_corpora import OWN, TAXINLI, published_corpus
-from acidtest.annotate.marks import category_columns, marked_categories, possible_categories
+from acidtest.annotate.marks import LISTS as MARKS
+from acidtest.annotate.marks import category_columns, marked_categories, possible_categories, truth_columns
+from acidtest.annotate.outcomes import GOLD as CARRIED_GOLD
 from acidtest.annotate.outcomes import Judgements
+from acidtest.core.digests import combined, digests
+from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, some
 from acidtest.core.labels import LABELS, gold_name
 from acidtest.core.tables import Table, read_table
@@ -35,7 +39,9 @@ LISTS = ("annotator_labels",)
 ITEMS = ("item", "item_id", "id", "pairid", "pair_id", "uid")
 PEOPLE = ("annotator", "annotator_id", "worker", "worker_id", "workerid", "rater", "coder")
 SAID = (OWN, "label", "annotator_label", "rating", "annotation", "answer")
-GOLD = ("gold_label", "gold", "label")
+GOLD = (*CARRIED_GOLD, "label")
+LABEL_COLUMNS = (*LISTS, *SAID, *(f"label{number}" for number in range(1, 6)))
+"""Columns that are taken for labels of people, in files of their judgements or as corpora have them."""
 SENTENCES = ("premise", "sentence1", "prem", "context", "sentence_a")
 """Columns that rows of one source sentence have in common, the likeliest first."""
 
@@ -44,6 +50,8 @@ _PERSON = re.compile(r"(?!label)")
 """SNLI's label1 to label5 are of whoever came: its columns are no people."""
 _NO_LABEL = ("", "-")
 _NO_GOLD = "-1"
+_VOTED = {"votes", "undecided"}
+"""Columns of what a questionnaire makes of answers, where ``label`` is the vote of a row's own people."""
 _MOST_NAMED = 3
 """More columns of categories than this are told in a signature by their digest."""
 
@@ -108,6 +116,7 @@ def read_ratings(
     if form.item and form.annotator:
         judged = by_item(table, form.item, form.annotator, rows=rows, labels=said, marks=marks)
         said, rows, attendance = judged.said, judged.rows, judged.attendance
+    voted = form.gold is None or (form.gold == "label" and set(table.columns) >= _VOTED)
     given = ordered_labels(said["label"].drop_nulls().unique().to_list())
     if not given and not marked:
         raise FileError(path, _nobody(form))
@@ -117,7 +126,7 @@ def read_ratings(
         labels=tuple(given),
         counts=counts,
         gold=rows["gold"] if form.gold else majority_labels(counts, given),
-        gold_from=form.gold or MAJORITY,
+        gold_from=MAJORITY if voted else form.gold or "",
         groups=_group_codes(rows["sentence"]) if form.sentence else None,
         corpus=published_corpus(table, rows["gold"], marked),
         signature=f"agreement|{form.told}|n:{rows.height}|h:{table.fingerprint[:6]}",
@@ -149,9 +158,12 @@ def judged_ratings(judged: Judgements, *, gold: str | None = None, attendance: A
             "column", gold, judged.known, f" (--gold; the same in all rows of an item, {judged.name})"
         )
     sentence = next((each for each in kept.columns if each.lower() in SENTENCES), None)
+    sentences = text(kept[sentence]) if sentence else None
     beside, reference = _beside(judged, kept, gold)
     none = pl.Series("gold", [None] * kept.height, dtype=pl.String)
     golds = reference if gold and reference is not None else kept["label"] if labels else none
+    known = digests(kept["item"], *(each for each in (golds, reference, sentences) if each is not None))
+    digest = f"{key(judged.fingerprint, combined(known)):016x}"
     told = f"questionnaire:{asked.name}|gold:{gold or asked.aggregation.label}|groups:{sentence or 'rows'}"
     return Ratings(
         name=judged.name,
@@ -159,9 +171,9 @@ def judged_ratings(judged: Judgements, *, gold: str | None = None, attendance: A
         counts=judged.counts(kept) if labels else np.zeros((kept.height, 0), dtype=np.int64),
         gold=golds.alias("gold"),
         gold_from=gold or asked.aggregation.label,
-        groups=_group_codes(text(kept[sentence])) if sentence else None,
+        groups=_group_codes(sentences) if sentences is not None else None,
         corpus=TAXINLI if is_taxinli(marked) else "",
-        signature=f"agreement|{told}|n:{kept.height}|h:{judged.fingerprint[:6]}",
+        signature=f"agreement|{told}|n:{kept.height}|h:{digest[:6]}",
         said=_people(judged, kept),
         categories=marked,
         reference=reference,
@@ -175,7 +187,7 @@ def _beside(judged: Judgements, kept: pl.DataFrame, gold: str | None) -> tuple[s
     labels = judged.questionnaire.labels
     if gold is not None:
         return gold, _known_golds(judged.name, kept, gold, labels=labels)
-    column = next((each for each in judged.known if each.lower() in GOLD[:2]), None)
+    column = next((each for each in judged.known if each.lower() in CARRIED_GOLD), None)
     if not labels or column is None:
         return "", None
     try:
@@ -196,46 +208,62 @@ def _people(judged: Judgements, kept: pl.DataFrame) -> pl.DataFrame:
 def _form(table: Table, labels: Sequence[str], gold: str | None, categories: Sequence[str]) -> _Form:
     named = tuple(dict.fromkeys(_column(table, name, "--labels") for name in labels))
     marks = tuple(dict.fromkeys(_column(table, name, "--categories") for name in categories))
-    columns, item, annotator, people = _label_columns(table, named, marks)
+    carried = frozenset[str]() if named or marks else _carried(table)
+    columns, item, annotator, people = _label_columns(table, named, marks, carried)
     own_gold = _column(table, gold, "--gold") if gold else _found(table, GOLD, but=columns)
     if own_gold in columns:
         raise FileError(table.path, f"column {own_gold!r} cannot hold both the labels of people and gold")
     sentence = _found(table, SENTENCES, but=(*columns, own_gold))
     if item and annotator:
         taken = (*columns, item, annotator, own_gold, sentence)
-        marks = category_columns(table, marks, taken=taken, item=item if columns else "")
+        marks = category_columns(table, marks, taken=taken, carried=carried, item=item if columns else "")
     return _Form(columns, marks, own_gold, sentence, item, annotator, people)
 
 
+def _carried(table: Table) -> frozenset[str]:
+    """What came along with the items, of the columns of a file that has a row for each person and item."""
+    item, annotator = _found(table, ITEMS), _found(table, PEOPLE)
+    if not item or not annotator:
+        return frozenset()
+    return carried_columns(table, item, annotator, but=[MARKS, *truth_columns(table)])
+
+
 def _label_columns(
-    table: Table, named: tuple[str, ...], marks: tuple[str, ...]
+    table: Table, named: tuple[str, ...], marks: tuple[str, ...], carried: frozenset[str]
 ) -> tuple[tuple[str, ...], str | None, str | None, bool]:
     """The columns that hold labels, those of items and people where every label has its row, and whether it is known
     who gave which."""
     if len(named) > 1 and not marks:
         return named, None, None, True
-    lists = named[0] if named else _found(table, LISTS)
+    lists = named[0] if named else _found(table, LISTS, but=[*carried])
     if lists and _holds_lists(table, lists) and not marks:
         return (lists,), None, None, False
-    numbered = () if named or marks else tuple(name for name in table.columns if _NUMBERED.fullmatch(name.lower()))
+    own = [name for name in table.columns if name not in carried]
+    numbered = () if named or marks else tuple(name for name in own if _NUMBERED.fullmatch(name.lower()))
     if len(numbered) > 1:
         return numbered, None, None, all(_PERSON.match(name.lower()) for name in numbered)
-    said = named[0] if named else _found(table, SAID, but=marks)
+    said = named[0] if named else _found(table, SAID, but=(*marks, *carried))
     item, annotator = _found(table, ITEMS, but=(said, *marks)), _found(table, PEOPLE, but=(said, *marks))
-    if item and annotator and (said or category_columns(table, marks, taken=(item, annotator))):
+    if item and annotator and (said or category_columns(table, marks, taken=(item, annotator), carried=carried)):
         return (said,) if said else (), item, annotator, True
     if said and said.lower() == OWN and not marks:
         return (said,), None, None, True
-    raise _unrecognised(table, named, marks)
+    raise _unrecognised(table, named, marks, [name for name in table.columns if name in carried])
 
 
-def _unrecognised(table: Table, named: Sequence[str], marks: Sequence[str]) -> FileError:
+def _unrecognised(table: Table, named: Sequence[str], marks: Sequence[str], carried: Sequence[str]) -> FileError:
     if marks:
         problem = "categories (--categories) need a row for each person and item, with columns item and annotator"
     elif named:
         problem = (
             f"column {named[0]!r} holds one label a row, and there are no columns item and annotator; "
             f"name a column for each person: --labels {named[0]},COLUMN"
+        )
+    elif along := [name for name in carried if name.strip().lower() in LABEL_COLUMNS]:
+        problem = (
+            f"column {along[0]!r} says the same in all rows of each item, so it came along with the items, and what "
+            "people answered stands elsewhere; say what was asked with --questionnaire NAME, or, if these are people's "
+            f"labels all the same, --labels {along[0]}"
         )
     else:
         problem = (

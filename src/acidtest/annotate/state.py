@@ -20,7 +20,7 @@ import sqlalchemy as sa
 
 from acidtest.annotate import store
 from acidtest.annotate.items import CONTROL, Item, order
-from acidtest.annotate.plans import Plan
+from acidtest.annotate.plans import EVERYBODY, Plan
 from acidtest.core.draws import U64, Draws
 
 FOLLOWED = (
@@ -51,7 +51,14 @@ class Answer:
     key: str
     version: int
     at: float
-    undone: bool = False
+    undone_at: float | None = None
+    passed: bool | None = None
+    """Of a control, once somebody looked: whether it is right."""
+
+    @property
+    def undone(self) -> bool:
+        """Whether it was taken back."""
+        return self.undone_at is not None
 
 
 @dataclass
@@ -85,8 +92,11 @@ class Person:
     folded: str
     joined: float
     claims: list[Claim] = field(default_factory=list)
+    controls: list[Claim] = field(default_factory=list)
+    """Those of the claims that are of controls."""
     secrets: list[str] = field(default_factory=list)
     excluded: str = ""
+    excluded_at: float | None = None
 
     @property
     def answered(self) -> list[Claim]:
@@ -119,10 +129,11 @@ class State:
         self._open: dict[int, Claim] = {}
         self._read: Counter[str] = Counter()
         self._is_control = np.array([item.role == CONTROL for item in items])
-        self._seat_count = np.array([item.seats for item in items], dtype=np.int64)
+        self._seat_count = np.array([EVERYBODY if item.role == CONTROL else item.seats for item in items])
         self._filled = np.zeros(len(items), dtype=np.int64)
         self._category = np.unique([item.category for item in items], return_inverse=True)[1]
         self._orders: dict[int, U64] = {}
+        self._held: tuple[float, dict[Seat, Claim]] | None = None
 
     def follow(self, connection: sa.Connection) -> None:
         """Read what has been added to the store since the last time."""
@@ -151,6 +162,7 @@ class State:
         }
         take[table.name](row)
         self._read[table.name] = row.number
+        self._held = None
 
     def _joined(self, row: Any) -> None:
         person = Person(row.number, row.name, row.folded, row.at)
@@ -163,6 +175,8 @@ class State:
         claim = Claim(row.number, row.item, row.seat, row.annotator, row.at)
         self.claims[row.number] = self._open[row.number] = claim
         self.people[row.annotator].claims.append(claim)
+        if self._is_control[row.item - 1]:
+            self.people[row.annotator].controls.append(claim)
         self._seats[claim.place].append(claim)
 
     def _served(self, row: Any) -> None:
@@ -183,7 +197,7 @@ class State:
         answer = self._answers[row.answer]
         claim = self.claims[answer.claim]
         stood = claim.standing is not None
-        answer.undone = True
+        answer.undone_at = row.at
         claim.touched = max(claim.touched, row.at)
         if stood and not claim.standing:
             self._count(claim, -1)
@@ -195,7 +209,7 @@ class State:
             if claim.standing:
                 self._count(claim, -1)
             self._open.pop(claim.number, None)
-        person.excluded = row.reason
+        person.excluded, person.excluded_at = row.reason, row.at
 
     def _count(self, claim: Claim, change: int) -> None:
         if self.people[claim.annotator].excluded:
@@ -216,13 +230,16 @@ class State:
         return bool(self.people[claim.annotator].excluded)
 
     def _holders(self, now: float) -> dict[Seat, Claim]:
-        """Who holds each seat that is neither answered nor free."""
+        """Who holds each seat that is neither answered nor free; asked again at the same moment, it is known."""
+        if self._held and self._held[0] == now:
+            return self._held[1]
         found = dict[Seat, Claim]()
         for claim in self._open.values():
             fresh = claim.touched + self.plan.expires > now and not self._excludes(claim)
             if fresh and not self._counted[claim.place]:
                 earlier = found.get(claim.place)
                 found[claim.place] = max(earlier, claim, key=_freshness) if earlier else claim
+        self._held = now, found
         return found
 
     def current(self, person: Person, now: float) -> Claim | None:
@@ -242,22 +259,26 @@ class State:
             return None
         # Who gets a few items only must not miss those on which people are compared.
         shared = may & (self._seat_count > 1)
-        return self._first(person, shared if self.plan.overlap and shared.sum() >= left else may) + 1
+        return self._first(person, shared if self.plan.overlap and shared.sum() >= left else may, now) + 1
 
     def free_seat(self, item: int, now: float) -> tuple[int, int]:
         """A seat of an item that can be taken, and how often it was before."""
         holders = self._holders(now)
         for seat in range(int(self._seat_count[item - 1])):
             if not self._counted[item, seat] and (item, seat) not in holders:
-                return seat, len(self._seats[item, seat])
+                return seat, self.turns(item, seat)
         raise LookupError(f"item {item} has no free seat")
 
-    def spare_seat(self, item: int) -> tuple[int, int]:
+    def spare_seat(self, item: int) -> int:
         """A seat of an item that nobody has had, one more than there are where need be, for answers from elsewhere."""
         seat = 0
-        while self._seats.get((item, seat)):
+        while self.turns(item, seat):
             seat += 1
-        return seat, 0
+        return seat
+
+    def turns(self, item: int, seat: int) -> int:
+        """How often a seat has been taken."""
+        return len(self._seats.get((item, seat), ()))
 
     def progress(self, person: Person, now: float) -> Progress:
         """How much of what the person gets is done; where others take items too, the total may shrink."""
@@ -287,12 +308,14 @@ class State:
 
     def _free(self, person: Person, now: float) -> npt.NDArray[np.bool_]:
         """Which items, controls aside, have a seat for a person."""
-        held = np.zeros(len(self.items), dtype=np.int64)
-        for item, _ in self._holders(now):
-            held[item - 1] += 1
-        free: npt.NDArray[np.bool_] = (self._filled + held < self._seat_count) & ~self._is_control
+        free: npt.NDArray[np.bool_] = (self._taken(now) < self._seat_count) & ~self._is_control
         free[[claim.item - 1 for claim in person.claims]] = False
         return free
+
+    def _taken(self, now: float) -> npt.NDArray[np.int64]:
+        """How many seats of each item are answered or held."""
+        held = np.array([item - 1 for item, _ in self._holders(now)], dtype=np.int64)
+        return self._filled + np.bincount(held, minlength=len(self.items))
 
     def _order(self, person: Person) -> U64:
         if person.number not in self._orders:
@@ -315,7 +338,7 @@ class State:
         shift = draws.choices(np.array([had], dtype=np.uint64), 1 << 16, "control", person.folded)[0] / (1 << 16)
         return bool(given >= (had + shift) * span / count)
 
-    def _first(self, person: Person, may: npt.NDArray[np.bool_]) -> int:
+    def _first(self, person: Person, may: npt.NDArray[np.bool_], now: float) -> int:
         """The place of the item that comes first for a person.
 
         Where items have categories: those judged least often, of the category the person has had least and that has
@@ -323,7 +346,7 @@ class State:
         """
         places = np.flatnonzero(may)
         if self.plan.category:
-            taken = (self._filled + self._held_counts())[places]
+            taken = self._taken(now)[places]
             places = places[taken == taken.min()]
             kinds = self._category[places]
             had = np.bincount(
@@ -334,11 +357,6 @@ class State:
             places = places[np.lexsort((self._order(person)[places], -left, had))]
             return int(places[0])
         return int(places[np.argmin(self._order(person)[places])])
-
-    def _held_counts(self) -> npt.NDArray[np.int64]:
-        """How many people have each item and have not answered it."""
-        held = np.array([claim.item - 1 for claim in self._open.values()], dtype=np.int64)
-        return np.bincount(held, minlength=len(self.items))
 
 
 def _freshness(claim: Claim) -> tuple[float, int]:

@@ -13,6 +13,7 @@ import json
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -20,7 +21,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from acidtest.annotate.items import Item
+from acidtest.annotate.items import Item, fingerprint
 from acidtest.annotate.plans import Plan
 from acidtest.annotate.questionnaires import Questionnaire, parsed_questionnaire
 from acidtest.core.errors import AcidtestError
@@ -110,6 +111,22 @@ class StoreError(AcidtestError):
     """A database that cannot be used."""
 
 
+@dataclass(frozen=True)
+class Project:
+    """What a store is set up with; ``text`` is the questionnaire as it is written."""
+
+    asked: Questionnaire
+    text: str
+    plan: Plan
+    items: Sequence[Item]
+    seed: int = 0
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest by which the same project is known again."""
+        return fingerprint(self.items, self.text, self.plan, self.seed)
+
+
 class Store:
     """A database of annotations."""
 
@@ -123,10 +140,15 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction that no other writer interrupts; it is kept when the block ends well."""
-        with self._writing, self._told(), self._engine.begin() as connection:
+        with self._writing, self._told(), self._engine.connect() as connection:
             if self._dialect == "postgresql":
-                connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-            yield connection
+                # Whoever has waited for the lock must see what was written meanwhile.
+                connection = connection.execution_options(isolation_level="READ COMMITTED")
+            with connection.begin():
+                if self._dialect == "postgresql":
+                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_PATIENCE}")
+                    connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+                yield connection
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
@@ -155,25 +177,21 @@ class Store:
             with self.reading() as connection:
                 return connection.execute(sa.select(project.c.number)).first() is not None
 
-    def set_up(
-        self, asked: Questionnaire, text: str, plan: Plan, *, found: Sequence[Item], seed: int, version: str, at: float
-    ) -> None:
-        """Make the tables and the project, whole or not at all; the fingerprint is compared by ``require_same``."""
-        from acidtest.annotate.items import fingerprint
-
-        with self.writing() as connection:
-            tables.create_all(connection)
-            if connection.execute(sa.select(project.c.number)).first():
-                return
-            for table in tables.sorted_tables:
-                for statement in _append_only(table.name, self._dialect):
-                    connection.exec_driver_sql(statement)
-            rows = [_row(number, item) for number, item in enumerate(found, 1)]
-            connection.execute(sa.insert(items), rows)
-            told = {"questionnaire": text, "plan": plan.to_json(), "seed": seed, "at": at}
-            digest = fingerprint(found, text, plan, seed)
-            named = {"schema": SCHEMA, "acidtest": version, "name": asked.name, "fingerprint": digest}
-            connection.execute(sa.insert(project), {"number": 1, **told, **named})
+    def set_up(self, connection: sa.Connection, new: Project, *, version: str, at: float) -> None:
+        """Make the tables and the project; another one that came first, maybe just now, is an error."""
+        tables.create_all(connection)
+        there = connection.execute(sa.select(project.c.fingerprint)).scalar()
+        if there is not None:
+            if there != new.fingerprint:
+                raise StoreError(f"{self.url} holds another project already; name another --store")
+            return
+        for table in tables.sorted_tables:
+            for statement in _append_only(table.name, self._dialect):
+                connection.exec_driver_sql(statement)
+        connection.execute(sa.insert(items), [_row(number, item) for number, item in enumerate(new.items, 1)])
+        told = {"questionnaire": new.text, "plan": new.plan.to_json(), "seed": new.seed, "at": at}
+        named = {"schema": SCHEMA, "acidtest": version, "name": new.asked.name, "fingerprint": new.fingerprint}
+        connection.execute(sa.insert(project), {"number": 1, **told, **named})
 
     def project(self) -> sa.Row[Any]:
         """What the project was set up with."""

@@ -12,20 +12,16 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from threading import Lock
 from typing import Any
 
-import polars as pl
 import sqlalchemy as sa
 
 from acidtest.annotate import store
-from acidtest.annotate.answers import RowError, checked_answers
+from acidtest.annotate.forms import FormError, form_checker, is_text
 from acidtest.annotate.items import CONTROL, passed
-from acidtest.annotate.outcomes import outcomes
 from acidtest.annotate.plans import EVERYBODY, Plan
-from acidtest.annotate.questionnaires import Question
-from acidtest.annotate.state import Claim, Person, State
+from acidtest.annotate.state import Answer, Claim, Person, State
 from acidtest.annotate.store import Store, questionnaire_of
 from acidtest.core.errors import AcidtestError, UnknownNameError
 
@@ -64,19 +60,25 @@ class Work:
         self._items = kept.items()
         self._state: State | None = None
         self._using = Lock()
-        self._checked = lru_cache(maxsize=4096)(self._check)
+        self._checked = form_checker(self.questionnaire)
 
-    def join(self, name: str) -> Joined:
-        """Take a name that nobody has; the secret proves it from then on."""
-        shown = _name(name)
-        secret = secrets.token_urlsafe(24)
+    def join(self, name: str, *, proof: str = "") -> Joined:
+        """Take a name that nobody has; the secret proves it from then on.
+
+        Who comes again with the same ``proof``, because the reply got lost, gets the same name and another secret.
+        """
+        shown, secret = _name(name), secrets.token_urlsafe(24)
         with self.changing() as (connection, state):
-            if folded_name(shown) in state.named:
+            at, person = self._clock(), state.named.get(folded_name(shown))
+            if person is None:
+                number = state.insert(connection, store.annotators, name=shown, folded=folded_name(shown), at=at)
+                person = state.people[number]
+                if proof:
+                    state.insert(connection, store.secrets, annotator=number, digest=_digest(proof), at=at)
+            elif not proof or _proven(state, shown, proof) is None:
                 raise RefusedError(409, f"there is already somebody called {shown!r}; choose another name")
-            at = self._clock()
-            number = state.insert(connection, store.annotators, name=shown, folded=folded_name(shown), at=at)
-            state.insert(connection, store.secrets, annotator=number, digest=_digest(secret), at=at)
-        return Joined(shown, secret)
+            state.insert(connection, store.secrets, annotator=person.number, digest=_digest(secret), at=at)
+        return Joined(person.name, secret)
 
     def readmit(self, name: str) -> Joined:
         """A new secret for somebody who has lost the first one; that one stays good."""
@@ -107,7 +109,7 @@ class Work:
         self, name: str, assignment: int, answers: dict[str, Any], *, key: str, seconds: float | None
     ) -> dict[str, Any]:
         """Keep what the annotator said, and give what comes next; the same key again changes nothing."""
-        said = self.checked(answers)
+        failed: Exception | None = None
         with self.changing() as (connection, state):
             person = self._person(state, name)
             claim = self._own_claim(state, person, assignment)
@@ -115,11 +117,20 @@ class Work:
             if earlier and earlier.claim != claim.number:
                 raise RefusedError(409, "this key was used for another answer; make a new one")
             if not earlier:
-                told = {"claim": claim.number, "version": len(claim.answers) + 1, "answers": json.dumps(said)}
+                said = json.dumps(self._form(answers))
+                told = {"claim": claim.number, "version": len(claim.answers) + 1, "answers": said}
                 state.insert(connection, store.answers, **told, seconds=seconds, key=key, at=self._clock())
-                self._exclude_if_failed(connection, state, person, but=claim)
-            following = self._next(connection, state, person)
-            return {"progress": following["progress"], "next": following}
+            try:
+                with connection.begin_nested():
+                    if not earlier:
+                        self._exclude_if_failed(connection, state, person, but=claim)
+                    following = self._next(connection, state, person)
+            except Exception as error:
+                # What was said is kept, whatever stands in the way of going on.
+                failed, self._state = error, None
+        if failed:
+            raise failed
+        return {"progress": following["progress"], "next": following}
 
     def undo(self, name: str) -> dict[str, Any]:
         """Open the annotator's last answer again; it stays in the store."""
@@ -140,7 +151,7 @@ class Work:
 
     def overview(self) -> dict[str, Any]:
         """How far everybody has come, and who failed controls."""
-        with self._reading() as state:
+        with self.state() as state:
             now = self._clock()
             people = [self._told(state, person, now) for person in state.people.values()]
             plain = [item for item in state.items if item.role != CONTROL]
@@ -159,36 +170,21 @@ class Work:
     def state(self) -> Iterator[State]:
         """The state of the project, to look at."""
         with self._reading() as state:
+            absent = self._absent(state, self._clock())
+        if absent:
+            with self.changing() as (connection, state):
+                self._exclude_absent(connection, state)
+        with self._reading() as state:
             yield state
 
-    def checked(self, answers: dict[str, Any]) -> dict[str, Any]:
-        """Answers as the questionnaire spells them, without those that say nothing; an error names the question."""
-        questions = {question.id: question for question in self.questionnaire.questions}
-        for name in answers:
-            if name not in questions:
-                raise RefusedError(422, str(UnknownNameError("question", name, questions)), name)
-        given = {name: _typed(answers.get(name), question) for name, question in questions.items()}
-        return dict(json.loads(self._checked(json.dumps(given))))
-
-    def _check(self, written: str) -> str:
-        """Answers as the questionnaire spells them, all in JSON, so that those given often are checked once."""
-        questions = {question.id: question for question in self.questionnaire.questions}
-        given = json.loads(written)
-        types = {name: pl.List(pl.String) if q.takes_several else pl.String for name, q in questions.items()}
-        frame = pl.DataFrame(
-            {"item": ["item"], "annotator": ["annotator"], **{name: [value] for name, value in given.items()}},
-            schema_overrides=types,
-        )
+    def _form(self, answers: dict[str, Any]) -> dict[str, Any]:
         try:
-            found = checked_answers(frame, self.questionnaire)
-            outcomes(self.questionnaire, found.frame)
-        except RowError as error:
-            named = next((name for name in questions if f"question {name!r}" in error.problem), None)
-            raise RefusedError(422, error.problem, named) from error
-        row = found.frame.row(0, named=True)
-        return json.dumps({name: row[name] for name in questions if row[name] not in (None, [])})
+            return self._checked(answers)
+        except FormError as error:
+            raise RefusedError(422, str(error), error.question) from error
 
     def _next(self, connection: sa.Connection, state: State, person: Person) -> dict[str, Any]:
+        self._exclude_absent(connection, state)
         now = self._clock()
         claim = state.current(person, now)
         if claim is None and not person.excluded:
@@ -208,11 +204,13 @@ class Work:
     def _shown(self, connection: sa.Connection, state: State, person: Person, claim: Claim) -> dict[str, Any]:
         now = self._clock()
         state.insert(connection, store.servings, claim=claim.number, at=now)
-        item = state.items[claim.item - 1]
+        last = claim.answers[-1] if claim.answers else None
         return {
             "assignment": claim.number,
-            "item": {"id": item.id, "fields": item.fields},
-            "answers": claim.answers[-1].answers if claim.answers else None,
+            # Ids are not for annotators: they may tell the label, or that it is a control.
+            "item": {"fields": state.items[claim.item - 1].fields},
+            "answers": last.answers if last else None,
+            "seconds": last.seconds if last else None,
             "progress": asdict(state.progress(person, now)),
         }
 
@@ -226,13 +224,29 @@ class Work:
             reason = f"failed control {names}"
             state.insert(connection, store.exclusions, annotator=person.number, reason=reason, at=self._clock())
 
+    def _exclude_absent(self, connection: sa.Connection, state: State) -> None:
+        for person in self._absent(state, self._clock()):
+            self._exclude_if_failed(connection, state, person)
+
+    def _absent(self, state: State, now: float) -> list[Person]:
+        """Who failed too many controls and left: no answer came after it while a claim would have held."""
+        most = self.plan.fail_after
+        return [
+            person
+            for person in state.people.values()
+            if most and not person.excluded and len(self._failed(state, person)) >= most
+            if person.answered[-1].answers[-1].at + self.plan.expires <= now
+        ]
+
     def _failed(self, state: State, person: Person) -> list[Claim]:
-        found = []
-        for claim in person.answered:
-            expected = state.items[claim.item - 1].expected
-            if expected and not passed(expected, claim.answers[-1].answers, self.questionnaire):
-                found.append(claim)
-        return found
+        return [claim for claim in person.controls if claim.standing and self.passed(state, claim.answers[-1]) is False]
+
+    def passed(self, state: State, answer: Answer) -> bool | None:
+        """Whether an answer to a control is right; None where nobody said what is, or it is of no control."""
+        expected = state.items[state.claims[answer.claim].item - 1].expected
+        if expected and answer.passed is None:
+            answer.passed = passed(expected, answer.answers, self.questionnaire)
+        return answer.passed
 
     def _told(self, state: State, person: Person, now: float) -> dict[str, Any]:
         answered = person.answered
@@ -295,31 +309,8 @@ def _proven(state: State, name: str, secret: str) -> str | None:
     return person.name if person and any(known) else None
 
 
-def _typed(answer: Any, question: Question) -> str | list[str] | None:
-    """An answer as text, or as texts where several may be given; anything else is refused."""
-    several = isinstance(answer, list)
-    texts = answer if isinstance(answer, list) else [] if answer is None else [answer]
-    if not all(isinstance(text, str) for text in texts) or (several and not question.takes_several):
-        kind = "a list of texts" if question.takes_several else "a text"
-        raise RefusedError(422, f"question {question.id!r}: the answer must be {kind}", question.id)
-    for text in texts:
-        if not _is_text(text):
-            raise RefusedError(422, f"question {question.id!r}: holds characters that are none", question.id)
-    if question.takes_several:
-        return list(texts)
-    return texts[0] if texts else None
-
-
-def _is_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text
-
-
 def _name(given: str) -> str:
-    shown = " ".join(unicodedata.normalize("NFC", given).split()) if _is_text(given) else ""
+    shown = " ".join(unicodedata.normalize("NFC", given).split()) if is_text(given) else ""
     if not 1 <= len(shown) <= LONGEST_NAME or not shown.isprintable():
         raise RefusedError(422, f"a name has 1 to {LONGEST_NAME} characters that can be printed")
     return shown

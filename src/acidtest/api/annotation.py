@@ -101,9 +101,8 @@ def annotation_project(
 
     A store that holds another project, by its data, questionnaire, plan or seed, is refused.
     """
-    from acidtest.annotate.items import fingerprint
-
     kept = opened_store(store)
+    from acidtest.annotate.store import Project
     from acidtest.annotate.work import Work
 
     sharing = sharing or Sharing()
@@ -115,17 +114,17 @@ def annotation_project(
     if kept.exists:
         _refuse_other_questionnaire(kept, questionnaire or plan.questionnaire)
     found = _items(data, asked, plan, reading=reading, seed=seed)
-    plan = replace(plan, controls=Path(plan.controls).name)
+    new = Project(asked, text, replace(plan, controls=Path(plan.controls).name), found, seed)
     if kept.exists:
-        row = kept.project()
-        if row.fingerprint != fingerprint(found, text, plan, seed):
+        if kept.project().fingerprint != new.fingerprint:
             raise AcidtestError(
                 f"{kept.url} was set up with other data, another plan or another seed; give the same again, or leave "
                 "DATA and the plan out to go on with what is there; for a new project name another --store"
             )
     else:
         stage("setting up %s items", f"{len(found):,}")
-        kept.set_up(asked, text, plan, found=found, seed=seed, version=signature("annotate"), at=time.time())
+        with kept.writing() as connection:
+            kept.set_up(connection, new, version=signature("annotate"), at=time.time())
     return Work(kept)
 
 
@@ -197,27 +196,35 @@ def import_annotations(
 ) -> dict[str, int]:
     """Add the answers in a file, a table or Label Studio's, to a project; those that are there are left alone.
 
-    Where the store holds no project, one is set up with the items of the file; it needs a ``questionnaire``.
+    Where the store holds no project, one is set up with the items of the file, or nothing is where the file cannot be
+    imported; it needs a ``questionnaire``. Nobody fails controls there but those whom the file excludes.
     """
-    from acidtest.annotate.exchange import import_rows, read_rows, widened
-    from acidtest.annotate.label_studio import is_tasks, read_tasks
-
     kept = work.store if work else opened_store(store)
+    from acidtest.annotate.arrivals import import_rows, read_rows, widened
+    from acidtest.annotate.label_studio import is_tasks, read_tasks
     from acidtest.annotate.plans import Plan
-    from acidtest.annotate.store import questionnaire_of
+    from acidtest.annotate.state import State
+    from acidtest.annotate.store import Project, StoreError
     from acidtest.annotate.work import Work as Opened
 
-    asked, text = (questionnaire_of(kept.project()), "") if kept.exists else _questionnaire(questionnaire or "")
-    path = Path(path)
-    found, items = read_tasks(path, asked) if is_tasks(path) else read_rows(path, asked)
-    if not kept.exists:
-        made = widened(items, found)
-        kept.set_up(
-            asked, text, Plan(name="imported"), found=made, seed=0, version=signature("annotate"), at=time.time()
-        )
+    if work is None and kept.exists:
+        _refuse_other_questionnaire(kept, questionnaire)
+        work = Opened(kept)
+    asked, text = (work.questionnaire, "") if work else _questionnaire(questionnaire or "")
+    path, now = Path(path), time.time()
+    found = read_tasks(path, asked) if is_tasks(path) else read_rows(path, asked)
+    notes = {name: number for name, number in found.notes.items() if number}
     try:
-        return import_rows(work or Opened(kept), found)
-    except FileError:
+        if work:
+            with work.changing() as (connection, state):
+                return import_rows(connection, state, found.rows, now=now) | notes
+        new = Project(asked, text, Plan(name="imported", fail_after=0), widened(found.items, found.rows))
+        with kept.writing() as connection:
+            kept.set_up(connection, new, version=signature("annotate"), at=now)
+            state = State(new.items, new.plan, new.seed)
+            state.follow(connection)
+            return import_rows(connection, state, found.rows, now=now) | notes
+    except (FileError, StoreError):
         raise
     except AcidtestError as error:
         raise FileError(path, str(error)) from error
@@ -299,9 +306,11 @@ def _frame(
 
 
 def _table(path: str | Path) -> pl.DataFrame:
-    from acidtest.core.tables import read_table, unprefixed
+    from acidtest.core.tables import read_table
+    from acidtest.suites.files import card_path
 
-    return unprefixed(read_table(path).frame)
+    table = read_table(path)
+    return table.written_frame if card_path(path).is_file() else table.frame
 
 
 def _links(host: str, port: int, token: str, admin_token: str) -> dict[str, str]:

@@ -81,7 +81,8 @@ def generate(
     from acidtest.suites.unions import union_of
 
     if n is not None and n < 1:
-        raise AcidtestError(f"-n is a number of rows per cell, or of source pairs, from 1 on, not {n}")
+        counted = "rows per cell, source pairs or pairs in all"
+        raise AcidtestError(f"-n is a number of {counted} (acidtest suites {suite} tells which), from 1 on, not {n}")
     generator = SUITES[suite]
     if is_ray(engine, address):
         generator = on_ray(generator, address)

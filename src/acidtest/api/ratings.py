@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acidtest.api.annotation import is_store, stored_answers
+from acidtest.api.annotation import is_store, opened_store, stored_answers
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import write_page
 from acidtest.core.signatures import signature
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from acidtest.analysis.agreement import Agreement, Ratings
     from acidtest.annotate.answers import Answers
     from acidtest.annotate.questionnaires import Questionnaire
+
+
+_STORES = (".db", ".sqlite", ".sqlite3")
+"""How the names of stores end."""
 
 
 def agreement(
@@ -43,7 +47,11 @@ def agreement(
     if is_store(file):
         if questionnaire or labels or categories:
             raise AcidtestError(f"{file} is a store, which says itself what was asked; leave the other options out")
+        if not opened_store(str(file)).exists:
+            raise FileError(file, "is a database, but no store: acidtest annotate keeps no answers in it")
         return _answered(*stored_answers(str(file)), gold=gold, output=output, seed=seed)
+    if Path(file).is_file() and Path(file).suffix.lower() in _STORES:
+        raise FileError(file, "is not a store, since it holds no database; see acidtest annotate --store")
     if questionnaire is None:
         from acidtest.annotate.ratings import read_ratings
 

@@ -62,4 +62,7 @@ def _familiar(pairs: Suite) -> list[str]:
 
     if not is_published(pairs.card.columns):
         return []
-    return ["half of these pairs are those the rules were chosen on; what is measured leaves them aside"]
+    told = (
+        "half of these pairs are those the rules were chosen on: what was measured on held-out pairs leaves them aside"
+    )
+    return [f"{told}, what is compared with the file's own marks does not"]

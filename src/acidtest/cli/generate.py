@@ -36,7 +36,8 @@ def generate(
     ],
     source: From = None,
     n: Annotated[
-        int | None, typer.Option("-n", help="Rows per cell (subcase, category), or source pairs used.")
+        int | None,
+        typer.Option("-n", help="Rows per cell (subcase, category), source pairs used; of sample, pairs in all."),
     ] = None,
     at_most: Annotated[bool, typer.Option("--at-most", help="Take all there are when -n is more.")] = False,
     union: Annotated[

@@ -39,8 +39,11 @@ Columns = Annotated[
 ]
 LabelMap = Annotated[
     str | None,
-    typer.Option("--label-map", help="For files and models: theirs=ours, such as 0=entailment,1=non-entailment."),
+    typer.Option(
+        "--label-map", help="Theirs=ours, such as 0=entailment: a model's outputs, else the labels of a file."
+    ),
 ]
+SuiteLabelMap = Annotated[str | None, typer.Option("--suite-label-map", help="Of the suite's file: theirs=ours.")]
 Engine = Annotated[
     str, typer.Option("--engine", help="Where the work is done: local, in this process, or ray, on a Ray cluster.")
 ]
@@ -149,6 +152,11 @@ def _given(context: typer.Context, names: Collection[str]) -> dict[str, str | bo
         name = flag.removeprefix("--").replace("-", "_")
         if not flag.startswith("-"):
             raise AcidtestError(f"{word!r} was not expected here; see: acidtest {context.info_name} --help")
+        if flag == "-n" and "--limit" in own:
+            raise AcidtestError(
+                f"acidtest {context.info_name} has no option -n; --limit N asks a sample of N pairs of each suite. "
+                f"For a suite of another size: acidtest generate NAME -n N -o FILE, and then -s FILE"
+            )
         if not flag.startswith("--") or name not in names:
             flags = [*own, *sorted("--" + option.replace("_", "-") for option in names)]
             raise UnknownNameError("option", flag, flags)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +20,7 @@ from acidtest.cli.options import (
     LabelMap,
     Quiet,
     Seed,
+    SuiteLabelMap,
     Verbose,
     console,
     own_arguments,
@@ -77,6 +78,7 @@ def run(
     fresh: Fresh = False,
     columns: Columns = None,
     label_map: LabelMap = None,
+    suite_label_map: SuiteLabelMap = None,
     engine: Engine = "local",
     address: Address = None,
     json: Json = False,
@@ -98,7 +100,7 @@ def run(
         limit=limit,
         seed=seed,
         arguments=arguments,
-        reading=api.Reading.parsed(columns, label_map),
+        reading=api.Reading.parsed(columns, suite_label_map or (None if _has_outputs(specs) else label_map)),
     )
     done = []
     for spec in specs:
@@ -120,11 +122,18 @@ def run(
                     address=address,
                 )
             )
-            line = usage_line(done[-1].run.header.usage) if done[-1].fresh and not quiet else ""
-            if line and done[-1].run.header.usage["seconds"] > _PATIENCE:
+            usage = done[-1].run.header.usage
+            line = usage_line(usage) if done[-1].fresh and not quiet else ""
+            # What was asked over a network costs something, however quickly it went.
+            if line and (usage["seconds"] > _PATIENCE or "requests" in usage):
                 sys.stderr.write(f"{spec}: {line}\n")
     joint = api.joint_report(done, output) if len(done) > 1 else None
     show(done, json=json, joint=joint)
+
+
+def _has_outputs(specs: Sequence[str]) -> bool:
+    """Whether one of the models has outputs that --label-map may name; then it says nothing of files."""
+    return any("label_map" in api.model_options(spec) for spec in specs)
 
 
 def _options_of(spec: str, options: Mapping[str, str | bool], label_map: str | None) -> dict[str, str | bool]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import OPEN, From, Json, Quiet, Seed, Verbose, set_up_logging, suite_arguments
+from acidtest.cli.options import OPEN, From, Json, Quiet, Seed, SuiteLabelMap, Verbose, set_up_logging, suite_arguments
 from acidtest.cli.run import CollapseOption, Fresh, Output, show
 
 CONTEXT = OPEN
@@ -37,9 +37,7 @@ def score(
     suite_columns: Annotated[
         str | None, typer.Option("--suite-columns", help="Of the suite's file: premise=COL,hypothesis=COL,label=COL,…")
     ] = None,
-    suite_label_map: Annotated[
-        str | None, typer.Option("--suite-label-map", help="Of the suite's file: theirs=ours.")
-    ] = None,
+    suite_label_map: SuiteLabelMap = None,
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
@@ -220,7 +220,20 @@ def _fast_frame(content: bytes, schema: Schema | None = None) -> pl.DataFrame | 
         return None
     content = content.removesuffix(b"\n")
     blank = sum(1 for line in content.split(b"\n") if not line.strip())
-    return frame if frame.height == content.count(b"\n") + 1 - blank else None
+    if frame.height != content.count(b"\n") + 1 - blank:
+        return None
+    return frame if schema else frame.select(_names_in_order(content, frame.columns))
+
+
+def _names_in_order(content: bytes, names: Sequence[str]) -> list[str]:
+    """Names in the order in which they first occur in the lines: those of more than 32 keys Polars mixes at random."""
+    found = dict[str, None]()
+    with suppress(ValueError, RecursionError):
+        for line in content.split(b"\n"):
+            if len(found) >= len(names):
+                break
+            found |= dict.fromkeys(json.loads(line) if line.strip() else ())
+    return [*(name for name in found if name in names), *sorted(set(names) - set(found))]
 
 
 def _doubtful_lines(content: bytes, frame: pl.DataFrame) -> Iterator[tuple[int, bytes]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -179,11 +180,19 @@ MODELS: Registry[Adapter] = Registry("kind of model", "acidtest.models", "acidte
 
 def model_options(spec: str) -> dict[str, Option]:
     """The options of the kind of model a spec names."""
-    return options_of(MODELS[spec.partition(":")[0]])
+    return options_of(MODELS[_parted(spec)[0]])
 
 
 def model_from_spec(spec: str, arguments: Mapping[str, Any] | None = None) -> Model:
     """The model a spec such as ``baseline:overlap`` names, with options of its kind."""
-    kind, _, rest = spec.partition(":")
+    kind, rest = _parted(spec)
     adapter = MODELS[kind]
-    return adapter(rest, **parsed_options(options_of(adapter), arguments or {}, f"{kind}:"))
+    return adapter(rest, **parsed_options(options_of(adapter), arguments or {}, kind))
+
+
+def _parted(spec: str) -> tuple[str, str]:
+    """The kind of model that a spec names, and the rest of it."""
+    kind, colon, rest = spec.partition(":")
+    if not colon and kind not in MODELS and Path(spec).exists():
+        raise AcidtestError(f"{spec!r} is a file or folder; say what kind of model it holds: hf:{spec}, onnx:{spec} …")
+    return kind, rest

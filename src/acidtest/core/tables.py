@@ -80,6 +80,14 @@ class Table:
         return self.rows.collected()
 
     @property
+    def written_frame(self) -> pl.DataFrame:
+        """All rows as ``write_table`` was given them: delimited text without the ``'`` it puts in front of formulas.
+
+        For files of a form that acidtest writes; in any other a ``'`` is part of the text.
+        """
+        return unprefixed(self.frame) if self.dialect else self.frame
+
+    @property
     def columns(self) -> list[str]:
         """The names of the columns."""
         return list(self.rows.schema)
@@ -108,6 +116,8 @@ def read_table(path: str | Path, *, header: Header = True, quoted: bool | None =
     path = Path(path)
     if path.is_dir():
         raise FileError(path, "is a folder; a file was expected")
+    if not path.exists():
+        raise FileError(path, "there is no such file; check the path")
     ending = _ending(path, _READ)
     if ending == ".parquet":
         return _parquet_table(path)
@@ -152,6 +162,11 @@ def stem(path: str | Path) -> str:
         if name.lower().endswith(ending):
             name = name[: -len(ending)]
     return name
+
+
+def is_delimited(path: str | Path) -> bool:
+    """Whether a table written to a file of this name is comma- or tab-separated text."""
+    return _ending(Path(path), _WRITTEN) in _SEPARATORS
 
 
 def unprefixed(frame: _Frame) -> _Frame:

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from acidtest.core.draws import U64
-from acidtest.core.logs import log
+from acidtest.core.logs import note
 from acidtest.core.model import Counts, Model, Prepares
 from acidtest.engines import local
 from acidtest.evaluation.answer_files import (
@@ -94,7 +94,8 @@ def answers(
     model.probabilities &= not table.hard
     before, total = table.answered, len(plan.keys)
     if before:
-        log.warning("%s of %s pairs were answered before; going on", f"{before:,}", f"{total:,}")
+        left = "; going on" if before < total else ", all of them"
+        note("%s of %s pairs were answered before%s", f"{before:,}", f"{total:,}", left)
     start = time.perf_counter()
     with memory.file() if memory and before < total else nullcontext() as file:
         for batch, answered in (engine or here)(_open(model, plan, table), Asker(model)):

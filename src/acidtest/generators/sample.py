@@ -55,7 +55,7 @@ def sample(request: Request, *, by: tuple[str, ...] = ("label", "genre")) -> Sui
             f"ask for at most that many (-n {known.height}), or add --at-most to take all there are"
         )
     cells = _turns(cells, by, request.seed)
-    cells = cells.with_columns(_quota=_quotas(number, cells[_SIZE].to_numpy()))
+    cells = cells.with_columns(_quota=_quotas(cells, by, number))
     _tell(cells, by, number)
     chosen = _drawn(known, cells, by, request.seed)
     card = replace(
@@ -97,13 +97,17 @@ def _turns(cells: pl.DataFrame, by: Sequence[str], seed: int) -> pl.DataFrame:
     return cells.with_columns(_turn=pl.Series(Draws(seed, "sample cells").bits(digests(names)))).sort("_turn")
 
 
-def _quotas(number: int, sizes: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
-    """As many from each as from any other, give or take one, or all it has."""
-    have = sizes.astype(np.int64)
+def _quotas(cells: pl.DataFrame, by: Sequence[str], number: int) -> npt.NDArray[np.int64]:
+    """As many from each as from any other, give or take one, or all it has.
+
+    The odd ones are spread over the values of the first column, so that few pairs are still even over labels.
+    """
+    have = cells[_SIZE].to_numpy().astype(np.int64)
     level = bisect_right(range(int(have.max(initial=0)) + 1), number, key=lambda most: np.minimum(have, most).sum()) - 1
-    quotas = np.minimum(have, level)
-    more = np.flatnonzero(have > level)[: number - quotas.sum()]
-    quotas[more] += 1
+    quotas: npt.NDArray[np.int64] = np.minimum(have, level)
+    able = cells.with_row_index("_at").filter(pl.col(_SIZE) > level)
+    rounds = able.with_columns(_round=pl.col("_turn").rank("ordinal").over(by[0])).sort("_round", "_turn")
+    quotas[rounds["_at"].head(number - quotas.sum()).to_numpy()] += 1
     return quotas
 
 
@@ -115,7 +119,12 @@ def _drawn(rows: pl.DataFrame, cells: pl.DataFrame, by: Sequence[str], seed: int
 
 
 def _tell(cells: pl.DataFrame, by: Sequence[str], number: int) -> None:
-    """Warn of combinations that have fewer rows than their share."""
+    """Warn of combinations that have fewer rows than their share, and of those that get no row at all."""
+    if number < cells.height:
+        log.warning(
+            "%s pairs for %s combinations of %s: not every one of them has a pair",
+            *(f"{number:,}", f"{cells.height:,}", " and ".join(by)),
+        )
     short = cells.filter(pl.col(_SIZE) < number // cells.height).sort(_SIZE, *by)
     if short.height:
         names = [f"{CROSS.join(row[name] for name in by)} {row[_SIZE]:,}" for row in short.iter_rows(named=True)]

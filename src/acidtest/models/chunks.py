@@ -144,7 +144,12 @@ class Chunked:
         self.fingerprint = (
             model.fingerprint and blake2b(f"{model.fingerprint}+{told}".encode(), digest_size=8).hexdigest()
         )
-        self.notes = (*model.notes, f"premises of more than {size} were asked in overlapping chunks ({aggregation})")
+        long = (
+            f"premises that take more than {size} with their hypothesis"
+            if self._measure
+            else f"premises of more than {size}"
+        )
+        self.notes = (*model.notes, f"{long} were asked in overlapping chunks ({aggregation})")
         self.columns = model.columns
         self.resolution = model.resolution
         self.probabilities = model.probabilities

@@ -217,7 +217,7 @@ class EndpointModel:
         try:
             readings = self._server.run(lambda: self._all_read(pairs))
         except AcidtestError as error:
-            raise AcidtestError(f"{error}; {self._counted.pairs:,} pairs were answered before") from error
+            raise AcidtestError(f"{error}; {self._counted.pairs:,} pairs were answered in batches before") from error
         rows = np.full((len(pairs), 3), np.nan, dtype=np.float32)
         for place, of_pair in enumerate(readings):
             rows[place] = self._combined_row(of_pair)

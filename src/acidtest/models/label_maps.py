@@ -134,7 +134,7 @@ def _checked(found: Sequence[str], names: Sequence[str], owner: str) -> tuple[st
     raise AcidtestError(
         f"{owner}: its {len(names)} outputs ({', '.join(names)}) would mean {shown}; expected "
         f"{expected[len(names)]}, once each. Say what they mean with --label-map "
-        + ",".join(f"{name}={label}" for name, label in zip(names, _orders(len(names))[0], strict=True))
+        + ",".join(f"{name}=…" for name in names)
     )
 
 
@@ -150,13 +150,23 @@ def _known(label: str, owner: str) -> str:
 
 
 def _renamed(renamed: str, names: Sequence[str], owner: str) -> list[str]:
-    found = [_named(name) or name for name in names]
+    given: dict[int, str] = {}
     for item in renamed.split(","):
         theirs, sign, ours = item.partition("=")
         if not sign:
             raise AcidtestError(f"{owner}: --label-map {item!r} is not THEIRS=OURS, such as LABEL_0=contradiction")
-        found[_place(theirs.strip(), names, owner)] = _known(ours, owner)
-    return found
+        place, label = _place(theirs.strip(), names, owner), _known(ours, owner)
+        if given.setdefault(place, label) != label:
+            raise AcidtestError(
+                f"{owner}: --label-map says of output {place} ({names[place]}) both {given[place]} and {label}"
+            )
+        if theirs.strip().isdecimal() and _named(names[place]) not in (None, label):
+            raise AcidtestError(
+                f"{owner}: its output {place} is called {names[place]!r}, and --label-map {item.strip()} says "
+                f"otherwise; the labels of a suite's file go into --suite-label-map, and if the name is wrong, "
+                f"name the output: --label-map {names[place]}={label}"
+            )
+    return [given.get(place) or _named(name) or name for place, name in enumerate(names)]
 
 
 def _place(theirs: str, names: Sequence[str], owner: str) -> int:
@@ -239,7 +249,7 @@ def _log_probabilities(values: Floats) -> Floats:
 
 def _probed(names: Sequence[str], logits: Logits, owner: str) -> LabelMap:
     found = _read_off(logits, len(names))
-    what = "scored as that order has it" if len(names) == 1 else "answered right"
+    what = "scored as that order has it" if len(names) == 1 else "answered right, labels weighing alike"
     if not found.clear:
         example = ",".join(_orders(len(names))[-1])
         raise AcidtestError(

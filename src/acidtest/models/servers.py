@@ -184,7 +184,7 @@ class Server:
         if wait is not None and wait > MOST_WAIT:
             raise AcidtestError(f"{self.host}: {reason}, and asks to wait {wait:,.0f} s; ask again later") from None
         if attempt == self._manners.retries:
-            raise AcidtestError(f"{self.host}: {reason}, {_times(attempt + 1)} in a row") from None
+            raise AcidtestError(f"{self.host}: {reason}, {_times(attempt + 1)}") from None
         self.traffic.retries += 1
         log.debug("%s: %s; trying again", self.host, reason)
         if wait is not None:
@@ -375,4 +375,4 @@ def _is_loopback(host: str) -> bool:
 
 
 def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
+    return "once" if number == 1 else f"{number} times in a row"

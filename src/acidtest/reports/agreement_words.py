@@ -72,6 +72,8 @@ def accuracy_told(found: Accuracy, paper: float | None) -> str:
 def times_told(found: Times) -> str:
     """The median, the middle half, and all together."""
     low, median, high = found.quartiles
+    if found.n == 1:
+        return f"{seconds(median)}, of the 1 that was timed"
     spread = f"median {seconds(median)}, half of {found.n:,} between {seconds(low)} and {seconds(high)}"
     return f"{spread}; {duration(found.total)} in all"
 

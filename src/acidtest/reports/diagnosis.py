@@ -96,10 +96,10 @@ def _changed_answers(result: SuiteResult) -> bool:
     return any(test.difference.known and abs(test.difference.value) > NEGLIGIBLE for test in tests)
 
 
-def whole(share: float) -> str:
-    """A share as a whole percentage; what is not quite all or nothing does not become so by rounding."""
-    rounded = min(max(round(share * 100), 0 if share == 0 else 1), 100 if share == 1 else 99)
-    return f"{rounded} %"
+def whole(part: float) -> str:
+    """A share as a whole percentage; what is not quite all or nothing, and would become so, keeps decimals: 99.6 %."""
+    rounded = round(part * 100)
+    return f"{share(part)} %" if rounded in (0, 100) and part not in (0, 1) else f"{rounded} %"
 
 
 def percent(estimate: Estimate) -> str:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from acidtest.analysis.comparison import Contrast
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
-from acidtest.core.suite import CROSS
+from acidtest.core.suite import CROSS, Card
 from acidtest.reports.charts import MOST_ROWS, Chart, Row, difference_axis
 from acidtest.reports.numerals import p_value, points, signed_interval
-from acidtest.reports.sections import examples_link, headings, row_names
+from acidtest.reports.sections import examples_link, headings, row_names, slice_columns
 
 MOST_PAIRS = 6
 """More pairs of models than this have a chart each rather than a lane each in one."""
@@ -53,6 +53,12 @@ class Family:
     factor: str
     pairs: tuple[Pair, ...]
     chart: Chart | None
+    card: Card
+
+    def examples(self, contrast: Contrast) -> str:
+        """Where the example browser shows the slice: of paired rows, those on which models differ."""
+        by = slice_columns(self.card, self.factor.split(CROSS), contrast.value) if self.factor else {}
+        return examples_link(self.suite, by, **({"verdict": "differs"} if contrast.paired else {}))
 
     @property
     def crossed(self) -> bool:
@@ -133,25 +139,21 @@ def slice_name(contrast: Contrast) -> str:
     return contrast.value or contrast.suite
 
 
-def examples(contrast: Contrast) -> str:
-    """Where the example browser shows the slice: of paired rows, those on which models differ."""
-    by = dict(zip(contrast.factor.split(CROSS), contrast.value.split(CROSS), strict=False)) if contrast.factor else {}
-    return examples_link(contrast.suite, by, **({"verdict": "differs"} if contrast.paired else {}))
-
-
 def _family(suite: str, factor: str, members: Sequence[Contrast], runs: Mapping[str, Run]) -> Family:
     names = dict.fromkeys((contrast.first, contrast.second) for contrast in members)
     pairs = tuple(
         Pair(first, second, tuple(one for one in members if (one.first, one.second) == (first, second)))
         for first, second in names
     )
+    first = runs[members[0].first]
+    card = first.header.suites[suite]
     if not factor:
-        return Family(suite, factor, pairs, None)
-    under = {} if CROSS in factor else headings(runs[members[0].first], suite, factor)
+        return Family(suite, factor, pairs, None, card)
+    under = {} if CROSS in factor else headings(first, suite, factor)
     if len(pairs) > MOST_PAIRS:
         pairs = tuple(replace(pair, chart=_chart(pair.contrasts, under)) for pair in pairs)
-        return Family(suite, factor, pairs, None)
-    return Family(suite, factor, pairs, _chart(members, under))
+        return Family(suite, factor, pairs, None, card)
+    return Family(suite, factor, pairs, _chart(members, under), card)
 
 
 def _chart(contrasts: Sequence[Contrast], under: Mapping[str, str]) -> Chart | None:

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 
 from acidtest.analysis.factors_results import Factors, ModelFactors, Term
 from acidtest.core.estimate import Estimate
-from acidtest.reports.factors_papers import agreements, published_directions, published_stars, star_sources
-from acidtest.reports.numerals import NONE, interval, percent, share
+from acidtest.reports.factors_papers import (
+    agreements,
+    has_published,
+    published_directions,
+    published_stars,
+    star_sources,
+)
+from acidtest.reports.numerals import NONE, counted, interval, percent, share
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,7 +31,9 @@ def factor_tables(found: Factors) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for suite in dict.fromkeys(each.suite for each in found.found):
         own = [each for each in found.found if each.suite == suite]
-        parts += [Text.from_markup(f"[bold]{escape(suite)}[/]  {own[0].overall.n:,} rows", emoji=False), Text("")]
+        parts += [Text.from_markup(f"[bold]{escape(suite)}[/]  {rows_told(own)}", emoji=False)]
+        parts += [Text(f"  {own[0].caution}", style="dim")] if own[0].caution else []
+        parts += [Text("")]
         parts += [Text("  Accuracy by category, % (95 %); figure 5"), _accuracies(own), Text("")]
         parts += [Text("  Logistic regression of being right: coefficient ± standard error; figures 6 and 9")]
         parts += [_coefficients(own, "logistic"), Text("")]
@@ -38,6 +46,12 @@ def factor_tables(found: Factors) -> list[RenderableType]:
         ]
         parts += [line for each in own for line in _notes(each)]
     return [*parts, *_footnotes(found)]
+
+
+def rows_told(own: Sequence[ModelFactors]) -> str:
+    """``7,727 rows``, and that these are the ones that all models have, where some have more."""
+    told = counted(own[0].overall.n, "row")
+    return f"{told}, those that all models were asked" if any(each.aside for each in own) else told
 
 
 def _accuracies(own: Sequence[ModelFactors]) -> Table:
@@ -55,8 +69,7 @@ def accuracy_of(each: ModelFactors, name: str) -> Estimate | None:
 
 
 def _coefficients(own: Sequence[ModelFactors], analysis: str) -> Table:
-    stars = published_stars() if analysis == "logistic" else {}
-    stars = {system: theirs for system, theirs in stars.items() if set(theirs) & _names(own)}
+    stars = published_stars() if analysis == "logistic" and has_published(own) else {}
     directions = published_directions() if stars else {}
     extra = [star_sources()[system].replace("figure", "fig.") for system in stars]
     table = _table("factor", own, after=[*extra, *(["§ 4.2"] if directions else [])])
@@ -66,10 +79,6 @@ def _coefficients(own: Sequence[ModelFactors], analysis: str) -> Table:
         signs = [{1: "+", -1: "−"}.get(directions.get(name, 0), "")] if directions else []
         table.add_row(name, *(coefficient(term, stars=analysis == "logistic") for term in terms), *theirs, *signs)
     return table
-
-
-def _names(own: Sequence[ModelFactors]) -> set[str]:
-    return {factor.name for each in own for factor in each.factors}
 
 
 def _term(each: ModelFactors, name: str, analysis: str) -> Term | None:
@@ -155,6 +164,8 @@ def _footnotes(found: Factors) -> Iterator[RenderableType]:
 
     yield Text("  Stars: p < .001 ***, < .01 **, < .05 *, Wald, uncorrected as in the paper.", style="dim")
     yield Text(f"  Network: {network_told(found.found[0])}; weights: categories independent.", style="dim")
+    if not has_published(found.found):
+        return
     told = "; ".join(f"{where} is of {system}" for system, where in star_sources().items())
     yield Text(f"  Published: Joshi, Aditya, Sathe and Choudhury 2020; {told}.", style="dim")
     yield Text("  § 4.2: + a strong indicator of being right, − harder, as the paper says of BERT.", style="dim")

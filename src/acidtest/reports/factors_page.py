@@ -10,10 +10,11 @@ from acidtest.analysis.factors_results import Factor, Factors, ModelFactors
 from acidtest.core.estimate import Estimate
 from acidtest.reports.charts import Axis, Chart, Row, difference_axis, rate_axis
 from acidtest.reports.examples import Examples
-from acidtest.reports.factors import OVERALL, UNMARKED, accuracy_of, model_told, network_told
+from acidtest.reports.factors import OVERALL, UNMARKED, accuracy_of, model_told, network_told, rows_told
 from acidtest.reports.factors import number as shown
 from acidtest.reports.factors_papers import (
     agreements,
+    has_published,
     mnli_accuracies,
     published_directions,
     published_stars,
@@ -71,6 +72,9 @@ class SuitePart:
     accuracies: Chart
     gains: Chart | None
     first: str
+    rows: str
+    caution: str
+    published: bool
     models: tuple[ModelPart, ...]
 
 
@@ -109,6 +113,9 @@ def _part(suite: str, anchor: str, own: Sequence[ModelFactors]) -> SuitePart:
         accuracies=Chart(tuple(rows), rate_axis(CHANCE)),
         gains=_gains(own),
         first=own[0].model,
+        rows=rows_told(own),
+        caution=own[0].caution,
+        published=has_published(own),
         models=tuple(_model(each) for each in own),
     )
 

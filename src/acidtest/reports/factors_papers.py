@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from acidtest.analysis.factors_results import ModelFactors
@@ -22,6 +23,12 @@ class Remark:
     system: str
     factor: str
     told: str
+
+
+def has_published(own: Iterable[ModelFactors]) -> bool:
+    """Whether any of the categories is one that the paper reports on; proposed ones are not."""
+    known = {name for theirs in published_stars().values() for name in theirs}
+    return any(name in known for each in own for name in each.accuracy)
 
 
 def published_stars() -> dict[str, dict[str, int]]:

@@ -278,16 +278,16 @@ def _table(card: Card, factor: str, results: Mapping[str, Mapping[str, Any]], pu
             estimates=_estimates([result["by"].get(factor, {}).get(value) for result in results.values()]),
             published=systems.numbers(value),
             people=people.numbers(value),
-            examples=examples_link(card.name, _slice(card, names, value)),
+            examples=examples_link(card.name, slice_columns(card, names, value)),
         )
         for value in values
     )
     return Table(factor, tuple(lines), tuple(systems.systems), _persons(people), (*systems.sources, *people.sources))
 
 
-def _slice(card: Card, names: Sequence[str], value: str) -> dict[str, str]:
+def slice_columns(card: Card, names: Sequence[str], value: str) -> dict[str, str]:
     """The columns that tell the rows of a value: those of a category are told by its own."""
-    if names == [CATEGORY] and value in card.categories:
+    if list(names) == [CATEGORY] and value in card.categories:
         return {value: YES}
     return dict(zip(names, value.split(CROSS), strict=False))
 

@@ -68,10 +68,13 @@ def statistics_tables(found: TaxonomyStatistics) -> list[RenderableType]:
         Text(f"{per_pair_told(found)}\n"),
         _category_table(found),
     ]
-    strong = strongest(found)
+    parts += [Text(f"  {note}", style="dim") for note in found.notes]
+    strong, clear = strongest(found), sum(each.clear for each in found.correlations)
     if strong:
         parts += [Text("\nCategories that go together or exclude each other (phi; clear of 0 among all pairs)")]
-        parts.append(_correlation_table(strong))
+        parts.append(_correlation_table(strong, genres=bool(found.genres)))
+    if clear > len(strong):
+        parts.append(Text(f"  and {clear - len(strong):,} more; --json and the page (-o) have all", style="dim"))
     if found.features:
         parts.append(Text("\nNeutral pairs"))
         parts += [Text(f"  {FEATURES[name]:<14}{feature_told(one)}") for name, one in found.features.items()]
@@ -89,10 +92,8 @@ def per_pair_told(found: TaxonomyStatistics) -> str:
     counts = [found.distribution.get(number, 0) for number in range(3)]
     more = found.pairs - sum(counts)
     value = f"{mean.value:.2f}" if mean.known else NONE
-    return (
-        f"{value}{reach} categories per pair; {counts[0]:,} pairs have none, {counts[1]:,} one, {counts[2]:,} two, "
-        f"{more:,} more"
-    )
+    have = f"{counted(counts[0], 'pair')} {'has' if counts[0] == 1 else 'have'}"
+    return f"{value}{reach} categories per pair; {have} none, {counts[1]:,} one, {counts[2]:,} two, {more:,} more"
 
 
 def strongest(found: TaxonomyStatistics, most: int = _STRONGEST) -> list[Correlation]:
@@ -160,12 +161,13 @@ def _labels(each: CategoryCounts) -> list[str]:
     return [f"{count:,}" for count in each.labels.values()]
 
 
-def _correlation_table(shown: Sequence[Correlation]) -> Table:
+def _correlation_table(shown: Sequence[Correlation], *, genres: bool) -> Table:
+    titles = ["categories", "phi", "95 %", "both", *(["mostly from"] if genres else [])]
     rows = (
         [f"{each.first} – {each.second}", phi_told(each.phi), _reach(each.phi), f"{each.both:,}", genres_told(each)]
         for each in shown
     )
-    return _table(["categories", "phi", "95 %", "both", "mostly from"], rows, words=("categories", "mostly from"))
+    return _table(titles, (row[: len(titles)] for row in rows), words=("categories", "mostly from"))
 
 
 def _reach(phi: Estimate) -> str:

@@ -45,7 +45,7 @@ def taxonomy_page(found: TaxonomyStatistics) -> str:
         "taxonomy.html",
         found=found,
         summary=per_pair_told(found),
-        lines=other_lines(found),
+        lines=[*found.notes, *other_lines(found)],
         most=max((each.pairs for each in found.categories), default=1) or 1,
         headings={name: heading(name) for name in names},
         definitions={name: definition(name) for name in names},

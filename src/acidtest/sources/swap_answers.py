@@ -10,7 +10,7 @@ import polars as pl
 from acidtest.core.errors import FileError
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.suite import Card, Suite, completed
-from acidtest.core.tables import read_table, unprefixed
+from acidtest.core.tables import read_table
 from acidtest.sources.starter import CITATION, starter_premises
 from acidtest.sources.wordlists import packaged_table
 
@@ -24,7 +24,7 @@ def read_answers(path: str | Path) -> pl.DataFrame:
     ``verdict`` is ``asked`` where there is a label, else ``discarded`` or ``undecided``.
     """
     table = read_table(path)
-    frame = unprefixed(table.frame)
+    frame = table.written_frame
     missing = [name for name in _LABELS if name not in frame.columns]
     if missing and "annotator" in frame.columns:
         advice = f"make labels of them first: acidtest agreement {path} --questionnaire swaps -o labels.tsv"

@@ -132,6 +132,11 @@ def is_published(columns: Collection[str]) -> bool:
     return all(node(name).column in columns for name in CATEGORIES)
 
 
+def is_overlap(columns: Collection[str]) -> bool:
+    """Whether these are columns of the published overlap with MultiNLI's development sets, which has answers."""
+    return is_published(columns) and "aloxatel/bert-base-mnli" in columns
+
+
 def path(name: str) -> tuple[str, ...]:
     """The titles of the groups around a category, outermost first."""
     found = node(name)

@@ -11,8 +11,10 @@ const LONGEST_PAUSE = 30;
 let project = null;
 let annotator = null;
 let shelf = null;
+let door = null; // what is kept before there is an annotator
 let current = null; // what is being asked: { assignment, item, answers, place }
 let busy = false;
+let joining = false;
 let pause = 0;
 let timer = null;
 
@@ -70,12 +72,20 @@ async function join(event) {
   event.preventDefault();
   const name = at("annotator").value.trim();
   if (!name) return askName("Write a name or a code first.");
+  if (joining) return;
+  joining = true;
+  door ??= new Shelf(project.id);
   try {
-    const joined = await request("POST", "api/join", { annotator: name });
+    const joined = await request("POST", "api/join", { annotator: name, proof: door.proof });
+    door.forgetProof();
     showProgress(joined.progress);
-    return enter(joined.annotator);
+    enter(joined.annotator);
   } catch (failure) {
-    return failure.status === 401 ? askToken() : askName(failure.message);
+    if (!(failure instanceof Failure)) throw failure;
+    if (failure.status === 401) askToken();
+    else askName(failure.message);
+  } finally {
+    joining = false;
   }
 }
 
@@ -189,7 +199,7 @@ function showNext(next) {
   const draft = shelf.draft(next.assignment);
   const answers = draft?.answers ?? next.answers ?? {};
   current = { assignment: next.assignment, item: next.item, answers, place: draft?.place ?? 0 };
-  watch.restart(draft?.seconds ?? 0);
+  watch.restart(draft?.seconds ?? next.seconds ?? 0);
   showItem(project.shows, next.item.fields);
   scrollTo(0, 0);
   openQuestion();
@@ -198,9 +208,8 @@ function showNext(next) {
 function finish({ reason, progress }) {
   current = null;
   show("finished");
-  const told = { excluded: "There are no more items for you.", "nothing left": "There is nothing left for you now." };
   at("finished-title").textContent = progress.excluded ? "Your part is over, thank you" : "All done, thank you";
-  at("finished-reason").textContent = `${told[reason] ?? reason} You can close this page.`;
+  at("finished-reason").textContent = `${reason} You can close this page.`;
   at("reopen").hidden = progress.excluded || !progress.done;
   at("finished-title").focus();
 }
@@ -318,7 +327,7 @@ async function back() {
   try {
     const before = await request("POST", "api/undo");
     const last = project.questionnaire.questions.length;
-    shelf.keep(before.assignment, { answers: before.answers ?? {}, place: last, seconds: 0 });
+    shelf.keep(before.assignment, { answers: before.answers ?? {}, place: last, seconds: before.seconds ?? 0 });
     banner("");
     setBusy(false);
     showNext(before);

@@ -33,7 +33,7 @@ export async function request(method, path, body) {
 export class Shelf {
   #name;
   #memory = new Map();
-  #stored = true;
+  #unstored = new Set(); // what is newer in memory, for want of room
 
   constructor(name) {
     this.#name = `acidtest:${name}`;
@@ -78,12 +78,25 @@ export class Shelf {
     this.#write("drafts", others);
   }
 
+  /** A word by which the server knows this browser again that joined when its reply got lost. */
+  get proof() {
+    const word = this.#read("proof", null) ?? uuid();
+    this.#write("proof", word);
+    return word;
+  }
+
+  forgetProof() {
+    this.#write("proof", null);
+  }
+
   #read(part, otherwise) {
-    try {
-      const text = this.#stored ? localStorage.getItem(`${this.#name}:${part}`) : null;
-      if (text !== null) return JSON.parse(text);
-    } catch {
-      this.#stored = false;
+    if (!this.#unstored.has(part)) {
+      try {
+        const text = localStorage.getItem(`${this.#name}:${part}`);
+        if (text !== null) this.#memory.set(part, JSON.parse(text));
+      } catch {
+        // Forbidden, or spoilt: what this window remembers is all there is.
+      }
     }
     return this.#memory.get(part) ?? otherwise;
   }
@@ -92,9 +105,9 @@ export class Shelf {
     this.#memory.set(part, value);
     try {
       localStorage.setItem(`${this.#name}:${part}`, JSON.stringify(value));
+      this.#unstored.delete(part);
     } catch {
-      // Full or forbidden: what this window remembers is all there is.
-      this.#stored = false;
+      this.#unstored.add(part);
     }
   }
 }
