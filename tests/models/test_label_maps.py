@@ -180,7 +180,7 @@ def test_a_user_lists_the_labels_of_the_outputs() -> None:
         (UNNAMED, "LABEL_0=contradiction,1=neutral,label_2=e", ("contradiction", "neutral", "entailment")),
         (("good", "bad"), "good=entailment,BAD=not_entailment", ("entailment", "non-entailment")),
         (("contradiction", "entailment"), "contradiction=non-entailment", ("non-entailment", "entailment")),
-        (("entailment", "neutral", "contradiction"), "0=contradiction,2=entailment", LABELS[::-1]),
+        (("entailment", "neutral", "contradiction"), "entailment=contradiction,contradiction=e", LABELS[::-1]),
         (("score",), "0=non-entailment", ("non-entailment",)),
     ],
 )
