@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ import polars as pl
 
 from acidtest.api.batteries import Reading, generate, load
 from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.extras import required
 from acidtest.core.logs import log, stage
 from acidtest.core.signatures import signature
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from acidtest.annotate.store import Store
     from acidtest.annotate.work import Work
 
-INSTALL = "pip install 'acidtest[annotate]'"
 _SQLITE = b"SQLite format 3\0"
 
 _PATIENCE = 75
@@ -56,7 +55,7 @@ class Sharing:
 
 def opened_store(url: str) -> Store:
     """A store at a URL, or in a file: SQLite or PostgreSQL."""
-    _require("sqlalchemy")
+    required("sqlalchemy", extra="annotate", work="annotation")
     from acidtest.annotate.store import Store
 
     return Store(url)
@@ -139,7 +138,7 @@ def serve_annotation(
     announce: Callable[[Mapping[str, str]], None] | None = None,
 ) -> None:
     """Serve a project to annotators until interrupted; ``announce`` gets the links once the port is open."""
-    _require("fastapi", "uvicorn")
+    required("fastapi", "uvicorn", extra="annotate", work="annotation")
     import socket
 
     import uvicorn
@@ -171,7 +170,7 @@ def serve_annotation(
 
 def invitation_link(work: Work, name: str, *, host: str = LOOPBACK, port: int = PORT) -> str:
     """A link by which somebody who has lost the cookie gets in again under the same name."""
-    _require("fastapi", "uvicorn")
+    required("fastapi", "uvicorn", extra="annotate", work="annotation")
     from acidtest.annotate.app import invitation
 
     return f"{_address(host, port)}join/{invitation(work.readmit(name))}"
@@ -328,12 +327,3 @@ def _address(host: str, port: int) -> str:
 
     name = socket.gethostname() if host in ("0.0.0.0", "::", "") else host
     return f"http://{f'[{name}]' if ':' in name else name}:{port}/"
-
-
-def _require(*names: str) -> None:
-    """Raise where a library is not installed, with the line that installs it."""
-    for name in names:
-        try:
-            importlib.import_module(name)
-        except ModuleNotFoundError as error:
-            raise AcidtestError(f"annotation needs {error.name}; install it with: {INSTALL}") from error

@@ -91,6 +91,12 @@ def representations(
     told("maps", 0, len(layers))
     maps = layer_maps(layers, seed=seed, progress=lambda done, total: told("maps", done, total))
     found = replace(found, maps=maps, perplexity=perplexity_of(frame.height))
+    _write_pictures(found, output=output, plots=plots)
+    return found
+
+
+def _write_pictures(found: Representations, *, output: str | Path | None, plots: str | Path | None) -> None:
+    """The page and the files of maps, whichever were asked for."""
     if output is not None:
         from acidtest.reports.representation_page import representation_page
 
@@ -99,7 +105,6 @@ def representations(
         from acidtest.reports.representation_plots import write_maps
 
         write_maps(found, plots)
-    return found
 
 
 def representation_tables(found: Representations) -> list[RenderableType]:
