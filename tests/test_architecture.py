@@ -17,7 +17,7 @@ ALLOWED: dict[str, set[str]] = {
     "generators": {"core", "sources", "suites"},
     "models": {"core", "sources"},
     "analysis": {"core", "sources"},
-    "zoo": {"core", "sources"},
+    "zoo": {"core", "sources", "version"},
     "evaluation": {"core", "suites", "engines"},
     "reports": {"core", "analysis"},
     "annotate": {"core", "suites", "analysis"},

@@ -66,9 +66,11 @@ class Job:
         return self.model.fingerprint is not None
 
 
-def done(job: Job, folder: Path, *, fresh: bool = False, progress: Progress | None = None) -> Finished:
+def done(
+    job: Job, folder: Path, *, fresh: bool = False, page: bool = True, progress: Progress | None = None
+) -> Finished:
     """The job's run in a folder: read back, continued or made; ``fresh`` makes it whatever is there."""
-    earlier = None if fresh else _earlier(folder, job)
+    earlier = None if fresh else _earlier(folder, job, page=page)
     if earlier is not None:
         return earlier
     start = time.perf_counter()
@@ -84,7 +86,7 @@ def done(job: Job, folder: Path, *, fresh: bool = False, progress: Progress | No
             started=_now(),
         )
         made = _evaluated(job, header, folder, fresh=fresh, progress=progress)
-        return _written(made, folder, {"model": time.perf_counter() - start})
+        return _written(made, folder, {"model": time.perf_counter() - start}, page=page)
 
 
 def finished_run(folder: str | Path) -> Finished:
@@ -148,7 +150,7 @@ def _evaluated(job: Job, header: Header, folder: Path, *, fresh: bool, progress:
     return replace(made, header=replace(made.header, unanswered=unanswered, truncated=truncated))
 
 
-def _written(made: Run, folder: Path, timings: dict[str, float]) -> Finished:
+def _written(made: Run, folder: Path, timings: dict[str, float], *, page: bool) -> Finished:
     start = time.perf_counter()
     stage("analysing the answers of %s", made.header.model.name)
     computed = results(made)
@@ -157,15 +159,16 @@ def _written(made: Run, folder: Path, timings: dict[str, float]) -> Finished:
     made = replace(made, header=replace(made.header, timings=rounded, finished=_now()))
     write_json(folder / RESULTS, computed)
     finished = Finished(folder, made, computed)
-    stage("writing the report")
-    _write_report(finished)
+    if page:
+        stage("writing the report")
+        _write_report(finished)
     made.write_header(folder)
     (folder / JOURNAL).unlink(missing_ok=True)
     log.info("finished: %s", folder)
     return finished
 
 
-def _earlier(folder: Path, job: Job) -> Finished | None:
+def _earlier(folder: Path, job: Job, *, page: bool) -> Finished | None:
     """The finished run in a folder, if it is the one asked for; refuses a folder that holds anything else.
 
     The run of a model that cannot be known again is done anew.
@@ -188,7 +191,7 @@ def _earlier(folder: Path, job: Job) -> Finished | None:
         )
     if not job.known:
         return None
-    if not (folder / REPORT).exists():
+    if page and not (folder / REPORT).exists():
         _write_report(earlier)
     log.info("this run was finished before (%s); --fresh redoes it", earlier.run.header.finished)
     return earlier

@@ -25,7 +25,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -
 
 
 def test_run_prints_a_scorecard_and_where_the_report_is(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    out, err = said(capsys, "run", "--limit", "300", "-o", "here")
+    out, err = said(capsys, "run", "-m", "baseline:overlap", "--limit", "300", "-o", "here")
     assert "uses the lexical-overlap heuristic" in " ".join(out.split())
     assert "accuracy 50.0 %" in out
     assert "report: here/report.html" in out.replace("\\", "/")
@@ -35,19 +35,31 @@ def test_run_prints_a_scorecard_and_where_the_report_is(capsys: pytest.CaptureFi
     assert (tmp_path / "here" / "report.html").stat().st_size > 10_000
 
 
+def test_run_without_arguments_asks_the_reference_model_a_sample_and_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acidtest.api.DEFAULT_LIMIT", 40)
+    out, err = said(capsys, "run")
+    assert "reference is asked at most 40 pairs of each suite; acidtest run -m reference asks all" in err
+    assert "|limit:40|model:reference" in out
+    assert "acidtest-runs" in out
+    _, err = said(capsys, "run", "--limit", "30")
+    assert "is asked at most" not in err
+
+
 def test_the_scorecard_stays_as_it_is(capsys: pytest.CaptureFixture[str], golden: Callable[[str, str], None]) -> None:
     out, _ = said(capsys, "run", "-m", "baseline:subsequence", "--limit", "300", "-o", "here")
     golden("scorecard.txt", "\n".join(line.rstrip() for line in out.splitlines()) + "\n")
 
 
 def test_the_same_run_again_says_that_it_was_done(capsys: pytest.CaptureFixture[str]) -> None:
-    said(capsys, "run", "--limit", "300")
-    out, _ = said(capsys, "run", "--limit", "300")
+    said(capsys, "run", "-m", "baseline:overlap", "--limit", "300")
+    out, _ = said(capsys, "run", "-m", "baseline:overlap", "--limit", "300")
     assert out.startswith("This run was finished before (20")
 
 
 def test_run_as_json_is_the_results_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    out, _ = said(capsys, "run", "--limit", "300", "-o", "here", "--json")
+    out, _ = said(capsys, "run", "-m", "baseline:overlap", "--limit", "300", "-o", "here", "--json")
     found = json.loads(out)
     assert found.pop("folder") == "here"
     assert found == json.loads((tmp_path / "here" / "results.json").read_text())

@@ -91,12 +91,21 @@ def onnx_spec(folder: Path) -> str:
     return f"onnx:{api.export('onnx', hf_spec(folder), output=folder / 'graph').folder}"
 
 
+def zoo_spec(folder: Path) -> str:
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[zoo]'")
+    material, recipe = api.Material([api.generate("hans", n=2)]), {"epochs": 1}
+    api.train("bilstm", material, output=folder / "net", arguments={"hidden": "8"}, recipe=recipe, dimensions=8)
+    return f"zoo:{folder / 'net'}"
+
+
 SPECS: dict[str, Callable[[Path], str]] = {
     **{f"baseline:{name}": lambda folder, name=name: f"baseline:{name}" for name in BASELINES},
+    "reference": lambda folder: "reference",
     "answers": answers_spec,
     "python": python_spec,
     "hf": hf_spec,
     "onnx": onnx_spec,
+    "zoo": zoo_spec,
     "endpoint:labels": lambda folder: f"endpoint:m@http://127.0.0.1:{chat_port()}/v1",
     "endpoint:probabilities": lambda folder: f"endpoint:m@http://127.0.0.1:{chat_port()}/probabilities/v1",
 }

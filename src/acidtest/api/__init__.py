@@ -36,6 +36,7 @@ from acidtest.api.behaviour_studies import (
     behaviour_tables,
 )
 from acidtest.api.evaluations import (
+    DEFAULT_LIMIT,
     DEFAULT_MODEL,
     RUNS,
     AnyRun,
@@ -45,6 +46,13 @@ from acidtest.api.evaluations import (
     run,
     run_of,
     score,
+)
+from acidtest.api.experiment_designs import Wish
+from acidtest.api.experiments import (
+    EXPERIMENT_PAGE,
+    EXPERIMENTS,
+    experiment,
+    experiment_tables,
 )
 from acidtest.api.exports import (
     UnfaithfulError,
@@ -105,6 +113,15 @@ from acidtest.api.taxonomies import (
     taxonomy_statistics_tables,
     taxonomy_tables,
 )
+from acidtest.api.training import (
+    Material,
+    architecture_options,
+    architectures,
+    train,
+    training_estimates,
+    training_json,
+    training_spread,
+)
 from acidtest.api.word_knowledge import (
     lexical,
     lexical_tables,
@@ -113,7 +130,10 @@ from acidtest.runs import REPORT, Finished, finished_run
 from acidtest.suites.catalogue import Generator
 
 __all__ = [
+    "DEFAULT_LIMIT",
     "DEFAULT_MODEL",
+    "EXPERIMENTS",
+    "EXPERIMENT_PAGE",
     "LAYER_LIMIT",
     "LOOPBACK",
     "PORT",
@@ -125,9 +145,11 @@ __all__ = [
     "Battery",
     "Finished",
     "Generator",
+    "Material",
     "Reading",
     "Sharing",
     "UnfaithfulError",
+    "Wish",
     "agreement",
     "agreement_output",
     "agreement_tables",
@@ -136,6 +158,8 @@ __all__ = [
     "antonym_tables",
     "antonym_types",
     "antonyms",
+    "architecture_options",
+    "architectures",
     "audit",
     "audit_findings",
     "audit_table",
@@ -151,6 +175,8 @@ __all__ = [
     "error_agreement",
     "error_sample",
     "error_typology",
+    "experiment",
+    "experiment_tables",
     "export",
     "export_annotations",
     "factor_tables",
@@ -189,6 +215,10 @@ __all__ = [
     "taxonomy_statistics_tables",
     "taxonomy_tables",
     "tied_models",
+    "train",
+    "training_estimates",
+    "training_json",
+    "training_spread",
     "type_tables",
     "typology_plot",
     "typology_tables",

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from acidtest.core.rows import Spool
 from acidtest.core.suite import Argument, Card, Suite
 from acidtest.engines.ray import Cluster, Recipe, require_ray
 from acidtest.suites.catalogue import SUITES, Generator, Request
+from acidtest.version import __version__
 
 if TYPE_CHECKING:
     from acidtest.evaluation.asking import Answered, Asker
@@ -54,7 +54,7 @@ class Spec:
     premise: str = "whole"
     aggregation: str = "max-entail"
     fingerprint: str | None = None
-    acidtest: str = field(default_factory=lambda: version("acidtest"))
+    acidtest: str = __version__
 
     def __call__(self) -> Interviewer:
         """The model in a worker's hands."""
@@ -168,7 +168,7 @@ class Making:
     corpus: Card
     schema: Sequence[str]
     arguments: Mapping[str, Argument]
-    acidtest: str = field(default_factory=lambda: version("acidtest"))
+    acidtest: str = __version__
 
     def __call__(self) -> Maker:
         """The suite's generator in a worker's hands."""
@@ -236,6 +236,6 @@ def _parts(made: Suite) -> Iterator[pl.DataFrame]:
 
 
 def _require_version(wanted: str) -> None:
-    found = version("acidtest")
+    found = __version__
     if found != wanted:
         raise AcidtestError(f"a Ray worker has acidtest {found}, not {wanted} as here; install the same on all nodes")

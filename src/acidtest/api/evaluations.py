@@ -23,7 +23,10 @@ from acidtest.runs import Finished, Job, done
 if TYPE_CHECKING:
     from acidtest.evaluation.runner import Progress
 
-DEFAULT_MODEL = "baseline:overlap"
+DEFAULT_MODEL = "reference"
+DEFAULT_LIMIT = 3000
+"""Pairs of each suite that the default model is asked of the standard battery where nobody says what is to be run."""
+
 RUNS = "acidtest-runs"
 
 PREMISES = ("whole", "chunks")
@@ -48,6 +51,7 @@ def run(
     aggregation: str = "max-entail",
     cache: bool = True,
     fresh: bool = False,
+    page: bool = True,
     arguments: Arguments | None = None,
     reading: Reading | None = None,
     progress: Progress | None = None,
@@ -63,7 +67,7 @@ def run(
     kept for later runs as well, unless ``cache`` is false. A ``Battery`` says all that concerns suites, and makes them
     once for several models. ``options`` are those of the kind of model (``device`` …), ``arguments`` those of suites.
     ``premise`` chunks asks premises that are too long for the model part by part. ``engine`` ray asks on a Ray cluster,
-    the one at ``address`` or one of this machine's own; the model is then a spec.
+    the one at ``address`` or one of this machine's own; the model is then a spec. ``page`` false writes no report.
     """
     on_ray = is_ray(engine, address)
     asked = model_of(model, options, batch_size=batch_size, premise=premise, aggregation=aggregation)
@@ -91,7 +95,7 @@ def run(
     asking = ray_engine(model, asked, recipe, address) if on_ray else None
     job = Job(asked, spec, suites.used, settings, engine=asking, cache=kept)
     folder = Path(output) if output is not None else Path(RUNS) / f"{_slug(asked.name)}-{job.key[:8]}"
-    return done(job, folder, fresh=fresh, progress=progress)
+    return done(job, folder, fresh=fresh, page=page, progress=progress)
 
 
 def model_of(

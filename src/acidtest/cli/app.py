@@ -21,6 +21,7 @@ from acidtest.cli import (
     behaviour,
     compare,
     errors,
+    experiment,
     export,
     factors,
     generate,
@@ -33,6 +34,7 @@ from acidtest.cli import (
     suites,
     tag,
     taxonomy,
+    train,
     words,
 )
 from acidtest.cli.options import suite_options
@@ -66,6 +68,8 @@ app.command("agreement")(agreement.agreement)
 app.command("annotate")(annotate.annotate)
 app.command("taxonomy")(taxonomy.taxonomy)
 app.command("tag")(tag.tag)
+app.command("train", context_settings=train.CONTEXT)(train.train)
+app.command("experiment", context_settings=experiment.CONTEXT)(experiment.experiment)
 app.command("words")(words.words)
 app.command("export")(export.export)
 app.command("sources")(sources.sources)

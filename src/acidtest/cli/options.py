@@ -130,6 +130,11 @@ def own_arguments(
     return own, {name: value for name, value in found.items() if name in of_models}
 
 
+def left_arguments(context: typer.Context, names: Collection[str]) -> dict[str, str | bool]:
+    """Options of these names, on what is left of the command line."""
+    return _given(context, names)
+
+
 def _settled(context: typer.Context, names: Iterable[str]) -> dict[str, str | bool]:
     """What variables and acidtest.toml say of some options."""
     found: dict[str, str | bool] = {}

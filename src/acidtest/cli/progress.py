@@ -22,6 +22,7 @@ class ProgressBar:
 
     def __init__(self, title: str, *, quiet: bool = False) -> None:
         self._title = title
+        self._told = ""
         self._quiet = quiet
         self._start = time.monotonic()
         self._said = self._start
@@ -38,6 +39,10 @@ class ProgressBar:
         if self._bar is not None:
             self._bar.stop()
 
+    def called(self, told: str) -> None:
+        """Say from now on how it stands, after what the bar is called."""
+        self._told = f", {told}"
+
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
         if self._first is None:
@@ -51,7 +56,7 @@ class ProgressBar:
             self._said = now
             rate = (done - self._first) / (now - self._start)
             left = f", {_shown((total - done) / rate)} left" if rate else ""
-            sys.stderr.write(f"{self._title}: {done:,} of {total:,}, {rate:,.0f} a second{left}\n")
+            sys.stderr.write(f"{self._title}{self._told}: {done:,} of {total:,}, {rate:,.0f} a second{left}\n")
             log.debug("%s: %d of %d", self._title, done, total)
 
     def _draw(self, done: int, total: int) -> None:
@@ -71,7 +76,7 @@ class ProgressBar:
             self._bar.start()
         if self._task is not None:
             rate = (done - (self._first or 0)) / max(time.monotonic() - self._start, 1e-9)
-            self._bar.update(self._task, completed=done, rate=f"{rate:,.0f}")
+            self._bar.update(self._task, completed=done, description=self._title + self._told, rate=f"{rate:,.0f}")
 
 
 def usage_line(usage: Mapping[str, float]) -> str:

@@ -28,13 +28,16 @@ from acidtest.cli.options import (
     set_up_logging,
 )
 from acidtest.cli.progress import ProgressBar, usage_line
+from acidtest.core.logs import note
 
 CONTEXT = OPEN
 _PATIENCE = 2.0
 
 Models = Annotated[
     list[str] | None,
-    typer.Option("--model", "-m", help="baseline:overlap, answers:FILE, python:pkg.mod:function …; may be repeated."),
+    typer.Option(
+        "--model", "-m", help="reference, hf:FOLDER, answers:FILE, python:pkg.mod:function …; may be repeated."
+    ),
 ]
 SuiteList = Annotated[
     list[str] | None,
@@ -46,7 +49,14 @@ Output = Annotated[
     Path | None,
     typer.Option("--output", "--output_path", "-o", help="Folder of the run. Default: under acidtest-runs."),
 ]
-Limit = Annotated[int | None, typer.Option("--limit", help="A stratified sample of N pairs per suite.", min=1)]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        "--limit",
+        help="A stratified sample of N pairs per suite. Default: all; 3000 where neither model nor suites are named.",
+        min=1,
+    ),
+]
 CollapseOption = Annotated[str, typer.Option("--collapse", help="argmax, sum or threshold=T.")]
 BatchSize = Annotated[
     int | None, typer.Option("--batch-size", "--batch_size", help="Pairs asked at once; what a kill can cost.", min=1)
@@ -93,6 +103,10 @@ def run(
     """
     set_up_logging(verbose, quiet)
     specs = list(dict.fromkeys(model or [api.DEFAULT_MODEL]))
+    if not (model or suites or limit):
+        limit = api.DEFAULT_LIMIT
+        asked = f"{api.DEFAULT_MODEL} is asked at most {limit:,} pairs of each suite"
+        note("neither model nor suites are named: %s; acidtest run -m %s asks all", asked, api.DEFAULT_MODEL)
     arguments, options = own_arguments(context, suites or api.STANDARD, specs)
     battery = api.Battery(
         suites or api.STANDARD,

@@ -97,6 +97,13 @@ class ChecksSuites(Protocol):
     def check(self, suites: Sequence[Suite]) -> None: ...
 
 
+@runtime_checkable
+class DoesWithout(Protocol):
+    """A model that does without some of its columns: what a suite lacks of them is null to it."""
+
+    optional: tuple[str, ...]
+
+
 class CompletedModel:
     """A user's function, or object with ``predict``, given the usual values for whatever it does not say by attribute.
 
@@ -114,6 +121,7 @@ class CompletedModel:
         self.name = str(getattr(inner, "name", name))
         self.fingerprint: str | None = getattr(inner, "fingerprint", fingerprint)
         self.columns: tuple[str, ...] = tuple(getattr(inner, "columns", ("premise", "hypothesis")))
+        self.optional: tuple[str, ...] = tuple(getattr(inner, "optional", ()))
         self.resolution: Resolution = getattr(inner, "resolution", "three-way")
         self.probabilities = bool(getattr(inner, "probabilities", True))
         self.may_abstain = bool(getattr(inner, "may_abstain", False))
@@ -175,7 +183,7 @@ def completed(model: object) -> Model:
 Adapter = Callable[..., Model]
 """Makes a model from what follows the first colon of its spec; its other parameters are options of its own."""
 
-MODELS: Registry[Adapter] = Registry("kind of model", "acidtest.models", "acidtest.models")
+MODELS: Registry[Adapter] = Registry("kind of model", ["acidtest.models", "acidtest.zoo.adapter"], "acidtest.models")
 
 
 def model_options(spec: str) -> dict[str, Option]:

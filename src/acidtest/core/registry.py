@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
@@ -15,11 +15,11 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Things of one kind by name. A module that lies in the folder registers itself when imported."""
+    """Things of one kind by name. A module that lies in a package, or is named itself, registers them when imported."""
 
-    def __init__(self, kind: str, package: str, entry_points: str) -> None:
+    def __init__(self, kind: str, homes: Sequence[str], entry_points: str) -> None:
         self._kind = kind
-        self._package = package
+        self._homes = homes
         self._entry_points = entry_points
         self._things: dict[str, T] = {}
         self._read = False
@@ -53,9 +53,10 @@ class Registry(Generic[T]):
         if self._read:
             return
         self._read = True
-        package = importlib.import_module(self._package)
-        for module in pkgutil.walk_packages(package.__path__, f"{self._package}."):
-            importlib.import_module(module.name)
+        for home in self._homes:
+            folders = getattr(importlib.import_module(home), "__path__", ())
+            for module in pkgutil.walk_packages(folders, f"{home}."):
+                importlib.import_module(module.name)
         for point in importlib.metadata.entry_points(group=self._entry_points):
             try:
                 point.load()

@@ -11,7 +11,7 @@ import polars as pl
 
 from acidtest.core.digests import Seen, digests
 from acidtest.core.draws import U64
-from acidtest.core.model import Model, Prepares
+from acidtest.core.model import DoesWithout, Model, Prepares
 from acidtest.core.rows import Rows, Spool
 from acidtest.core.streams import compacted
 from acidtest.core.suite import Suite, require_columns, visit_batches
@@ -63,6 +63,9 @@ class Plan:
 
     def digests(self, frame: pl.DataFrame, salt: str = "") -> U64:
         """The digest of every row's input."""
+        nothing = pl.lit(None, dtype=pl.String)
+        missing = [nothing.alias(name) for name in self.columns if name not in frame.columns]
+        frame = frame.with_columns(missing) if missing else frame
         return digests(*(frame[name] for name in self.columns), salt=salt)
 
     def places(self, keys: U64) -> npt.NDArray[np.int64]:
@@ -72,8 +75,9 @@ class Plan:
 
 def planned(model: Model, suites: Sequence[Suite]) -> Plan:
     """The plan for a model and its suites; equal inputs, columns and batch size give an equal plan."""
+    optional = model.optional if isinstance(model, DoesWithout) else ()
     for suite in suites:
-        require_columns(suite.frame, model.columns, suite.name)
+        require_columns(suite.frame, [name for name in model.columns if name not in optional], suite.name)
     bounds = _LENGTHS if isinstance(model, Prepares) and model.lengths else ()
     kept, seen, rows = [Spool() for _ in range(len(bounds) + 1)], Seen(), 0
 
@@ -85,9 +89,10 @@ def planned(model: Model, suites: Sequence[Suite]) -> Plan:
             if part.height:
                 spool.add(compacted(part))
 
-    columns = [pl.col(name).cast(pl.String) for name in model.columns]
     for suite in suites:
-        visit_batches(suite.frame.select(pl.col("id").alias(ID), *columns), look)
+        have = suite.frame.collect_schema()
+        found = [(pl.col(name) if name in have else pl.lit(None).alias(name)).cast(pl.String) for name in model.columns]
+        visit_batches(suite.frame.select(pl.col("id").alias(ID), *found), look)
     schema = dict.fromkeys((ID, *model.columns), pl.String)
     inputs = tuple(spool.rows(schema) for spool in reversed(kept))
     return Plan(seen.sorted(), rows, tuple(model.columns), model.batch_size, inputs)

@@ -11,17 +11,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from acidtest.core.checkpoints import Checkpoint, checkpoint, loaded_classifier, loaded_tokenizer
 from acidtest.core.errors import AcidtestError, FileError, some
 from acidtest.core.extras import required
 from acidtest.core.files import read_json, replacing_folder, write_json
 from acidtest.core.logs import stage
 from acidtest.core.model import Probabilities
+from acidtest.core.pair_tokens import SAMPLES
 from acidtest.export.comparisons import Comparison, UnfaithfulError, compared
-from acidtest.models.checkpoints import Checkpoint, checkpoint, loaded_classifier, loaded_tokenizer
 from acidtest.models.huggingface import NO_PADDING, hf
 from acidtest.models.onnx import CARD, INPUTS, OnnxModel, Settings
 from acidtest.models.onnx_graphs import GRAPHS, graph_of
-from acidtest.models.pair_tokens import SAMPLES
 
 PLAIN, INT8 = GRAPHS
 

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from acidtest.core.devices import on_device
 from acidtest.core.extras import required
 from acidtest.models.packed_linears import Linear, can_pack, packed
-from acidtest.models.pair_attention import on_device, pair_attention
+from acidtest.models.pair_attention import pair_attention
 
 FAMILIES = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
 """Those whose layers are called alike in transformers and are computed here."""

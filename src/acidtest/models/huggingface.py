@@ -11,15 +11,15 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from acidtest.core.checkpoints import Checkpoint, checkpoint, loaded_classifier, loaded_tokenizer, most_positions
+from acidtest.core.devices import kernels_for_any_shape, on_device
 from acidtest.core.errors import AcidtestError
 from acidtest.core.extras import required
 from acidtest.core.logs import log, stage
 from acidtest.core.model import MODELS, Model
-from acidtest.models.checkpoints import Checkpoint, checkpoint, loaded_classifier, loaded_tokenizer
+from acidtest.core.pair_tokens import PairTokenizer, PairTokens
 from acidtest.models.flat_encoders import FlatEncoder, flat_encoder
 from acidtest.models.packed_linears import pack_linears
-from acidtest.models.pair_attention import kernels_for_any_shape, on_device
-from acidtest.models.pair_tokens import PairTokenizer, PairTokens
 from acidtest.models.token_batches import TokenBatch, flat_batches, padded_batches
 from acidtest.models.token_classifiers import Floats, TokenClassifier
 
@@ -267,13 +267,7 @@ def _dtype(torch: Any, name: str, device: Any) -> str:
 
 def _longest(found: Checkpoint, model: Any, *, tokenizer: Any, asked: int) -> int:
     """How many tokens a pair may have: the least of what tokenizer, positions and folder allow, or fewer as asked."""
-    positions = getattr(model.config, "max_position_embeddings", None)
-    for name, module in model.named_modules():
-        # RoBERTa and its kin number positions from after the padding token on.
-        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
-            positions = module.num_embeddings - module.padding_idx - 1
-    # XLNet says -1 of what has no end.
-    positions = positions if positions and positions > 0 else None
+    positions = most_positions(model)
     limits = [int(limit) for limit in (tokenizer.model_max_length, positions, found.longest, LONGEST) if limit]
     if asked < 0:
         raise AcidtestError(f"{found.spec}: --max-length is {asked}; it is from 1 on, or 0 for the model's own")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
@@ -12,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from acidtest.core.devices import on_device
 from acidtest.core.extras import required
 from acidtest.models.token_batches import runs
 
@@ -92,27 +92,6 @@ class ByLength:
 
     def _width(self, result: Any) -> int:
         return int(result.shape[1]) // self._heads
-
-
-def kernels_for_any_shape(device: Any) -> AbstractContextManager[Any]:
-    """Attention without cuDNN's kernels, which are compiled anew for every shape: here every batch has another."""
-    if device.type != "cuda":
-        return nullcontext()
-    attention = importlib.import_module("torch.nn.attention")
-    kinds = attention.SDPBackend
-    chosen: AbstractContextManager[Any] = attention.sdpa_kernel(
-        [kinds.FLASH_ATTENTION, kinds.EFFICIENT_ATTENTION, kinds.MATH]
-    )
-    return chosen
-
-
-def on_device(values: npt.NDArray[Any], device: Any) -> Any:
-    """An array of whole numbers as a tensor there, by a copy that does not wait for what the device is doing."""
-    (torch,) = required("torch")
-    tensor = torch.from_numpy(values)
-    if device.type == "cuda":
-        tensor = tensor.pin_memory()
-    return tensor.to(device, non_blocking=True).long()
 
 
 def _ends(lengths: Ints, device: Any) -> Any:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from acidtest.core.logs import log
 from acidtest.core.model import Keep, Probabilities
+from acidtest.core.pair_tokens import SAMPLES, CutsPairs, PairTokens
 from acidtest.models.label_maps import LabelMap, label_map_of
-from acidtest.models.pair_tokens import SAMPLES, PairTokenizer, PairTokens
 
 USAGE = ("pairs", "tokens", "padding", "truncated", "tokeniser_s", "device_s")
 
@@ -30,7 +30,7 @@ class TokenClassifier(ABC):
 
     _map: LabelMap
 
-    def __init__(self, name: str, tokenizer: PairTokenizer) -> None:
+    def __init__(self, name: str, tokenizer: CutsPairs) -> None:
         self.name = name
         self.limit: int | None = tokenizer.longest
         self._tokenizer = tokenizer
@@ -66,6 +66,10 @@ class TokenClassifier(ABC):
         """The label that each output means."""
         return self._map.outputs
 
+    @property
+    def _cutting(self) -> str:
+        return f"pairs are cut to {self.limit} tokens, the end of the premise first"
+
     @abstractmethod
     def _computed(self, tokens: PairTokens) -> tuple[Floats, int]:
         """float32[n, outputs] in the pairs' own order, and how many tokens of padding went through with them."""
@@ -92,5 +96,5 @@ class TokenClassifier(ABC):
         if self._map.doubt:
             log.warning("%s: %s", owner, self._map.doubt)
         self.resolution = self._map.resolution
-        self.notes = (*self._map.notes, f"pairs are cut to {self.limit} tokens, the end of the premise first")
+        self.notes = (*self._map.notes, self._cutting)
         self._usage = dict.fromkeys(USAGE, 0.0)

@@ -54,9 +54,12 @@ class Vectors:
     """A digest of the (unpacked) content."""
 
 
-def read_vectors(path: Path, wanted: Iterable[str]) -> Vectors:
-    """The vectors of the wanted words in a file; of two vectors of a word the first counts."""
-    found = _Found(path, wanted)
+def read_vectors(path: Path, wanted: Iterable[str], *, first: int = 0) -> Vectors:
+    """The vectors of the wanted words in a file, and of its ``first`` words; of two vectors of a word the first counts.
+
+    Most files begin with the most frequent words.
+    """
+    found = _Found(path, wanted, first)
     _reader(path)(found)
     return found.vectors()
 
@@ -64,9 +67,10 @@ def read_vectors(path: Path, wanted: Iterable[str]) -> Vectors:
 class _Found:
     """What has been found of a file's vectors so far."""
 
-    def __init__(self, path: Path, wanted: Iterable[str]) -> None:
+    def __init__(self, path: Path, wanted: Iterable[str], first: int) -> None:
         self.path = path
         self.wanted = list(wanted)
+        self.first = first
         self.size = 0
         self._digest = blake2b(digest_size=8)
         self._words: dict[str, int | None] = {}
@@ -230,9 +234,12 @@ def _read_lines(found: _Found, lines: Sequence[bytes], start: int, shape: _Shape
             told = "is empty" if not text else f"has {parts} numbers after its word instead of {dimensions}"
             raise FileError(found.path, f"{told}; copy the file again or mend the line", number)
         # More parts: a word such as ". . ." that holds spaces itself, which nobody can ask for.
-        word = wanted.get(text[: text.find(separator)]) if parts == dimensions else None
+        written = text[: text.find(separator)] if parts == dimensions else b""
+        word = wanted.get(written)
+        if word is None and written and number - shape.first < found.first:
+            word = written.decode(errors="replace")
         if word is not None:
-            found.keep(word, text[len(word.encode()) + 1 :].replace(separator, b" "), number)
+            found.keep(word, text[len(written) + 1 :].replace(separator, b" "), number)
 
 
 def _read_json(found: _Found) -> None:
@@ -248,6 +255,8 @@ def _read_json(found: _Found) -> None:
             at = end + 1
             found.size += 1
             word = wanted.get(key[1])
+            if word is None and found.size <= found.first:
+                word = str(json.loads(b'"' + key[1] + b'"'))
             if word is not None:
                 parts = text[key.end() : end].replace(b",", b" ").split()
                 dimensions = dimensions or len(parts)
@@ -307,7 +316,8 @@ def _read_archive(found: _Found) -> None:
     try:
         with zipfile.ZipFile(found.path) as archive:
             words = _column(found, archive, "words")
-            rows = np.flatnonzero((words.is_in(found.wanted) & words.is_first_distinct()).to_numpy())
+            kept = words.is_in(found.wanted) | (pl.int_range(len(words), eager=True) < found.first)
+            rows = np.flatnonzero((kept & words.is_first_distinct()).to_numpy())
             found.size = len(words)
             found.keep_all(words.gather(rows), _picked(found, archive, rows, len(words)))
     except (zipfile.BadZipFile, EOFError, ValueError) as error:

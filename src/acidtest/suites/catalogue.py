@@ -75,7 +75,7 @@ def _advice(left_out: Mapping[str, int]) -> str:
     return f"{asking if waiting else ''}use another corpus"
 
 
-SUITES: Registry[Generator] = Registry("suite", "acidtest.generators", "acidtest.suites")
+SUITES: Registry[Generator] = Registry("suite", ["acidtest.generators"], "acidtest.suites")
 
 
 def generator(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +78,21 @@ def checkpoint(rest: str, *, kind: str = "hf") -> Checkpoint:
         raise AcidtestError(f"{spec}: there is no folder {rest!r}")
     found = Checkpoint(spec, path if path.is_dir() else _fetched(rest, spec))
     _refuse_unfit(found)
+    _refuse_parts(found)
+    return found
+
+
+def encoder_checkpoint(name: str) -> Checkpoint:
+    """The encoder a user names: a folder, an installed package that carries one, or a hub name fetched before.
+
+    Nothing is fetched, and what stands on top of the encoder does not matter.
+    """
+    spec = f"encoder {name}"
+    path = Path(name).expanduser()
+    if path.is_file():
+        raise AcidtestError(f"{spec} is a file; name the folder that holds config.json and model.safetensors")
+    found = Checkpoint(spec, path if path.is_dir() else _packaged(name) or _cached(name, spec))
+    _refuse_unfit(found)
     return found
 
 
@@ -121,6 +137,67 @@ def loaded_classifier(found: Checkpoint, dtype: Any) -> Any:
     return model.eval()
 
 
+def classifier_config(found: Checkpoint, labels: Sequence[str]) -> Any:
+    """The configuration of a sequence classifier for these labels on the encoder of a checkpoint."""
+    (transformers,) = required("transformers")
+    try:
+        return transformers.AutoConfig.from_pretrained(
+            found.folder,
+            id2label=dict(enumerate(labels)),
+            label2id={label: number for number, label in enumerate(labels)},
+            local_files_only=True,
+            trust_remote_code=False,
+        )
+    except Exception as error:
+        raise _told(found, "its config.json cannot be opened", error) from error
+
+
+def drawn_classifier(config: Any) -> Any:
+    """A sequence classifier whose weights are all drawn, by torch's own generator."""
+    torch, transformers = required("torch", "transformers")
+    return transformers.AutoModelForSequenceClassification.from_config(config, dtype=torch.float32)
+
+
+def begun_classifier(found: Checkpoint, config: Any) -> Any:
+    """A sequence classifier to be trained: the encoder of a checkpoint under a head that is drawn.
+
+    A head that the checkpoint has is not taken over: its labels may be others, or in another order.
+    """
+    torch, transformers = required("torch", "transformers")
+    model = drawn_classifier(config)
+    with _quiet(transformers):
+        try:
+            held, told = type(model).from_pretrained(
+                found.folder,
+                config=config,
+                dtype=torch.float32,
+                use_safetensors=True,
+                local_files_only=True,
+                ignore_mismatched_sizes=True,
+                output_loading_info=True,
+            )
+        except Exception as error:
+            raise _told(found, "it cannot be opened as an encoder", error) from error
+    # Checkpoints trained on masked words alone have no pooler; it is drawn with the head.
+    own = f"{model.base_model_prefix}."
+    missing = sorted(key for key in told["missing_keys"] if key.startswith(own) and ".pooler." not in key)
+    if missing:
+        raise AcidtestError(f"{found.spec}: its weights lack {some(missing, 3)}; they are not those of its config.json")
+    model.base_model.load_state_dict(held.base_model.state_dict())
+    return model
+
+
+def most_positions(model: Any) -> int | None:
+    """How many tokens the positions of a model allow; None where they have no end."""
+    positions: int | None = getattr(model.config, "max_position_embeddings", None)
+    for name, module in model.named_modules():
+        # RoBERTa and its kin number positions from after the padding token on.
+        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+            positions = module.num_embeddings - module.padding_idx - 1
+    # XLNet says -1 of what has no end.
+    return positions if positions and positions > 0 else None
+
+
 def _refuse_unfit(found: Checkpoint) -> None:
     folder = found.folder
     if not (folder / "config.json").is_file():
@@ -130,13 +207,6 @@ def _refuse_unfit(found: Checkpoint) -> None:
                 f"then save_pretrained"
             )
         raise AcidtestError(f"{found.spec} has no config.json: it is not a checkpoint of transformers")
-    modules = _read(folder / "modules.json", [])
-    others = [str(module.get("type", "")).rpartition(".")[2] for module in modules if module.get("path")]
-    if others:
-        raise AcidtestError(
-            f"{found.spec} is a sentence-transformers folder of several parts ({some(others)}); "
-            f"only a plain cross-encoder, whose classifier is the model itself, gives labels"
-        )
     if not found.weights:
         raise AcidtestError(
             f"{found.spec} has no model.safetensors. Pickled weights (pytorch_model.bin) are never opened, because "
@@ -146,6 +216,40 @@ def _refuse_unfit(found: Checkpoint) -> None:
     absent = [path.name for path in found.weights if not path.is_file()]
     if absent:
         raise AcidtestError(f"{found.spec}: the index of its weights names {some(absent)}, which is not there")
+
+
+def _refuse_parts(found: Checkpoint) -> None:
+    modules = _read(found.folder / "modules.json", [])
+    others = [str(module.get("type", "")).rpartition(".")[2] for module in modules if module.get("path")]
+    if others:
+        raise AcidtestError(
+            f"{found.spec} is a sentence-transformers folder of several parts ({some(others)}); "
+            f"only a plain cross-encoder, whose classifier is the model itself, gives labels"
+        )
+
+
+def _packaged(name: str) -> Path | None:
+    """The folder ``model`` of an installed package, which is not imported for it."""
+    module = name.replace("-", "_")
+    spec = importlib.util.find_spec(module) if module.isidentifier() else None
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        if (Path(place) / "model" / "config.json").is_file():
+            return Path(place) / "model"
+    return None
+
+
+def _cached(name: str, spec: str) -> Path:
+    (hub,) = required("huggingface_hub")
+    missing = f"{spec}: there is no folder and no installed package of that name"
+    if not HUB_NAME.fullmatch(name) or name.startswith("."):
+        raise AcidtestError(missing)
+    try:
+        return Path(hub.snapshot_download(name, allow_patterns=list(WANTED), local_files_only=True))
+    except Exception as error:
+        raise AcidtestError(
+            f"{missing}, and it was not fetched from the hub yet; where there is a network, fetch it with: "
+            f"hf download {name}"
+        ) from error
 
 
 def _fetched(name: str, spec: str) -> Path:

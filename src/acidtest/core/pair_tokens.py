@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError
-from acidtest.models.word_pieces import Ints, Tokens, WordPieces, cuts_at_spaces, encoded, ranges
+from acidtest.core.word_pieces import Ints, Tokens, WordPieces, cuts_at_spaces, encoded, ranges
 
 SAMPLES = (
     ("A man plays a guitar.", "Somebody makes music."),
@@ -58,6 +58,20 @@ class Frame:
         return len(self.before) + len(self.between) + len(self.after)
 
 
+Sentences = Callable[[list[str]], tuple[Tokens, Ints]]
+"""Gives the tokens of sentences end to end, and where each begins."""
+
+
+class CutsPairs(Protocol):
+    """What makes tokens of pairs, at most ``longest`` of each."""
+
+    longest: int
+
+    def tokens(self, premises: Sequence[str], hypotheses: Sequence[str]) -> PairTokens: ...
+
+    def counts(self, texts: Sequence[str]) -> list[int]: ...
+
+
 class PairTokenizer:
     """Tokens of pairs, cut to ``longest``: the premise first, both only where the hypothesis leaves it no room.
 
@@ -88,18 +102,8 @@ class PairTokenizer:
         """The tokens of the pairs, in order of length."""
         if self._frame is None:
             return self._whole_pairs(premises, hypotheses)
-        places: dict[str, int] = {}
-        first = np.fromiter((places.setdefault(text, len(places)) for text in premises), np.int64, len(premises))
-        second = np.fromiter((places.setdefault(text, len(places)) for text in hypotheses), np.int64, len(hypotheses))
-        flat, starts = self._sentences(list(places))
-        sizes = np.diff(starts)
-        kept_first, kept_second = _kept(sizes[first], sizes[second], self._room)
-        rows = np.argsort(kept_first + kept_second, kind="stable")
-        ids, types, lengths = _assembled(
-            self._frame, flat, (starts[first[rows]], kept_first[rows]), (starts[second[rows]], kept_second[rows])
-        )
-        truncated = (kept_first < sizes[first]) | (kept_second < sizes[second])
-        return PairTokens(ids, types if self._typed else None, lengths, rows, truncated)
+        found = framed_pairs(self._frame, self._sentences, premises, hypotheses, longest=self.longest)
+        return found if self._typed else replace(found, types=None)
 
     def counts(self, texts: Sequence[str]) -> list[int]:
         """How many tokens each text has on its own."""
@@ -164,7 +168,7 @@ class PairTokenizer:
         return True
 
 
-def _sentences(rust: Any) -> Callable[[list[str]], tuple[Tokens, Ints]]:
+def _sentences(rust: Any) -> Sentences:
     """What gives the tokens of sentences on their own: by their words where that is the same."""
     if cuts_at_spaces(rust):
         return WordPieces(rust).sentences
@@ -181,6 +185,24 @@ def _own_copy(tokenizer: Any) -> Any | None:
     copy.no_truncation()
     copy.no_padding()
     return copy
+
+
+def framed_pairs(
+    frame: Frame, sentences: Sentences, premises: Sequence[str], hypotheses: Sequence[str], *, longest: int
+) -> PairTokens:
+    """Pairs put together from sentences that are tokenised once however many pairs they are in."""
+    places: dict[str, int] = {}
+    first = np.fromiter((places.setdefault(text, len(places)) for text in premises), np.int64, len(premises))
+    second = np.fromiter((places.setdefault(text, len(places)) for text in hypotheses), np.int64, len(hypotheses))
+    flat, starts = sentences(list(places))
+    sizes = np.diff(starts)
+    kept_first, kept_second = _kept(sizes[first], sizes[second], longest - frame.size)
+    rows = np.argsort(kept_first + kept_second, kind="stable")
+    ids, types, lengths = _assembled(
+        frame, flat, (starts[first[rows]], kept_first[rows]), (starts[second[rows]], kept_second[rows])
+    )
+    truncated = (kept_first < sizes[first]) | (kept_second < sizes[second])
+    return PairTokens(ids, types, lengths, rows, truncated)
 
 
 def _kept(first: Ints, second: Ints, room: int) -> tuple[Ints, Ints]:

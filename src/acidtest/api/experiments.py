@@ -1,0 +1,279 @@
+"""The papers' experiments in training, each as one call that goes on where it was stopped."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acidtest.api.batteries import Battery
+from acidtest.api.evaluations import run
+from acidtest.api.experiment_designs import DATA, DESIGNS, Bench, Design, Way, Wish, slug
+from acidtest.api.training import Material, architecture_options, architectures, train
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
+from acidtest.core.files import Lock, read_json, write_json, write_page
+from acidtest.core.logs import note, stage
+from acidtest.core.run import HEADER, Run
+from acidtest.core.suite import Suite
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from acidtest.analysis.experiments_results import Answered, Experiment, Paper
+    from acidtest.zoo.study import Trained
+
+EXPERIMENTS = tuple(DESIGNS)
+RESULT, EXPERIMENT_PAGE, WISH = "experiment.json", "experiment.html", "wish.json"
+ARMS, FACTS, TESTS = "arms", "trained.json", "tests"
+
+Progress = Callable[[int, int], None]
+Bars = Callable[[str], AbstractContextManager[Progress]]
+"""Gives what shows the progress of one step, by its title."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """An architecture with a preset, as an experiment trains it."""
+
+    architecture: str
+    preset: str
+
+    @property
+    def name(self) -> str:
+        """As it is written on a command line."""
+        return f"{self.architecture}:{self.preset}" if self.preset else self.architecture
+
+
+def experiment(name: str, wish: Wish, *, bars: Bars | None = None) -> Experiment:
+    """One of the papers' experiments: networks trained in every arm and from every seed, asked, and compared.
+
+    Everything lies in ``wish.output``: what is trained on, a folder for each training, and the result as JSON and as a
+    page. The same call continues what was stopped; further architectures, seeds and folds may be added to it.
+    """
+    from acidtest.analysis.experiments_results import papers
+
+    if name not in DESIGNS:
+        raise UnknownNameError("experiment", name, DESIGNS)
+    paper = papers()[name]
+    networks = _networks(wish, paper)
+    _refuse_unused(name, wish)
+    folder = Path(wish.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    with Lock(folder):
+        _claim(folder, _settled(name, wish))
+        stage("reading and making pairs")
+        design = DESIGNS[name](Bench(wish, paper))
+        answers = list(_answers(wish, design, networks, bars or (lambda title: nullcontext(lambda done, total: None))))
+        stage("comparing the arms")
+        found = _compared(paper, wish, design, answers)
+        write_json(folder / RESULT, found.to_json())
+        from acidtest.reports.experiment_page import experiment_page
+
+        write_page(folder / EXPERIMENT_PAGE, experiment_page(found))
+    return found
+
+
+def experiment_tables(found: Experiment) -> list[RenderableType]:
+    """An experiment as a person reads it on a terminal."""
+    from acidtest.reports import experiments as reported
+
+    return reported.experiment_tables(found)
+
+
+def _compared(paper: Paper, wish: Wish, design: Design, answers: Sequence[Answered]) -> Experiment:
+    from acidtest.analysis.experiments import compared
+    from acidtest.analysis.experiments_results import Experiment
+
+    arms = {way.arm.name: way.arm for way in design.ways}
+    cells, changes = compared(paper, design.blocks, arms, answers)
+    cards = {name: card for each in answers for name, card in each.run.header.suites.items()}
+    return Experiment(
+        paper=paper,
+        blocks=design.blocks,
+        arms=arms,
+        cells=cells,
+        changes=changes,
+        trainings=tuple(
+            {"network": each.name, "arm": each.arm, "seed": each.seed, **dict(each.facts)} for each in answers
+        ),
+        signatures=tuple(card.signature for card in cards.values()),
+        notes=design.notes,
+        settings={**_settled(paper.name, wish), "seeds": list(wish.seeds)},
+        acidtest=answers[-1].run.header.versions["acidtest"],
+    )
+
+
+def _networks(wish: Wish, paper: Paper) -> list[Network]:
+    """What to train: the paper's preset where there is one and no other was named."""
+    known, found = architectures(), list[Network]()
+    for written in wish.architectures:
+        name, colon, preset = written.partition(":")
+        if name not in known:
+            raise UnknownNameError("architecture", name, known)
+        if colon:
+            known[name].preset(preset)
+        elif paper.preset in known[name].presets:
+            preset = paper.preset
+        found.append(Network(name, preset))
+    if not found:
+        raise AcidtestError("there is nothing to train: name architectures, such as esim,decomposable-attention")
+    if len(set(found)) < len(found):
+        raise AcidtestError("one of the architectures is named twice")
+    for option in wish.arguments:
+        if not any(option in architecture_options(each.architecture) for each in found):
+            raise AcidtestError(f"none of the architectures has an option --{option.replace('_', '-')}")
+    return found
+
+
+def _refuse_unused(name: str, wish: Wish) -> None:
+    """Options of one experiment are no options of another."""
+    if wish.additions and name != "training-mixes":
+        raise AcidtestError(f"--add is an option of training-mixes, not of {name}")
+    if tuple(wish.folds) != Wish.folds and name != "withheld":
+        raise AcidtestError(f"--fold is an option of withheld, not of {name}")
+    if wish.suite and name == "distraction":
+        raise AcidtestError("distraction makes its suites of the files of --test: leave --suite out")
+    if not wish.seeds:
+        raise AcidtestError("--seeds names no seed")
+    named: list[str | Path] = [*wish.train, *wish.tests, *chain.from_iterable(wish.additions.values())]
+    for path in named + ([] if wish.dev is None else [wish.dev]):
+        if not Path(path).exists():
+            raise FileError(path, "there is no such file; check the path")
+
+
+def _settled(name: str, wish: Wish) -> dict[str, Any]:
+    """All that decides what an experiment's trainings are, but for which of them are done."""
+    files = {key: [_file(path) for path in paths] for key, paths in (("train", wish.train), ("tests", wish.tests))}
+    added = {key: [_file(path) for path in paths] for key, paths in wish.additions.items()}
+    told = {key: getattr(wish, key) for key in ("suite", "n", "seed", "words", "augment_n", "augment_seed")}
+    settings = {key: value for key, value in wish.settings.items() if key != "device" and value is not None}
+    return {
+        "experiment": name,
+        **files,
+        "dev": None if wish.dev is None else _file(wish.dev),
+        "additions": added,
+        **told,
+        "recipe": dict(wish.recipe),
+        "arguments": dict(wish.arguments),
+        "settings": settings,
+        "reading": None if wish.reading is None else _plain(asdict(wish.reading)),
+    }
+
+
+def _file(path: str | Path) -> list[str | int]:
+    path = Path(path)
+    return [str(path), path.stat().st_size if path.is_file() else 0]
+
+
+def _plain(told: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: None if value is None else dict(value) for key, value in told.items()}
+
+
+def _claim(folder: Path, settled: Mapping[str, Any]) -> None:
+    """Refuse a folder in which another experiment has trained something; pairs that none was trained on are removed."""
+    path = folder / WISH
+    if path.is_file():
+        before = read_json(path)
+        different = [key for key, value in settled.items() if before.get(key) != value]
+        if different and (folder / ARMS).exists():
+            raise AcidtestError(
+                f"{folder} holds another experiment ({', '.join(different)} differ); choose another -o, or remove it"
+            )
+        if different:
+            shutil.rmtree(folder / DATA, ignore_errors=True)
+    write_json(path, settled)
+
+
+def _answers(wish: Wish, design: Design, networks: Sequence[Network], bars: Bars) -> Iterator[Answered]:
+    """Every training, done where it was not, and asked the suites where it was not."""
+    batteries = {network: Battery(_readable(network, wish, design), seed=wish.seed) for network in networks}
+    every = [(network, way) for network in networks for way in design.ways]
+    for number, (network, way) in enumerate(every, 1):
+        base = Path(wish.output) / ARMS / slug(way.arm.name) / slug(network.name)
+        left = [seed for seed in wish.seeds if not _finished(base, seed)]
+        if left:
+            title = f"{network.name}, {way.arm.name} ({number} of {len(every)})"
+            with bars(title) as progress:
+                trained = _trained(wish, network, way, design.dev, base, left, progress)
+                for seed, found in zip(left, trained, strict=True):
+                    write_json(base / f"seed-{seed}" / FACTS, _facts(found))
+            for seed in left:
+                _ask(wish, base / f"seed-{seed}", batteries[network], bars(f"asking {title}"))
+        yield from (_answered(network, way, base, seed) for seed in wish.seeds)
+
+
+def _readable(network: Network, wish: Wish, design: Design) -> tuple[Suite, ...]:
+    """The suites that have what a network reads, such as parses."""
+    reader = architectures()[network.architecture].reader
+    lacking_is_fine = wish.arguments.get("unparsed", "refuse") != "refuse"
+    needed = set(reader.columns) - set(getattr(reader, "may_lack", ()) if lacking_is_fine else ())
+    found = {suite.name: needed <= set(suite.frame.collect_schema()) for suite in design.suites}
+    lost = [name for name, readable in found.items() if not readable]
+    if len(lost) == len(found):
+        raise AcidtestError(f"{network.name} reads {', '.join(sorted(needed))}, which {', '.join(lost)} lacks")
+    for name in lost:
+        note("%s is not asked %s, which lacks something of what it reads", network.name, name)
+    return tuple(suite for suite in design.suites if found[suite.name])
+
+
+def _finished(base: Path, seed: int) -> bool:
+    folder = base / f"seed-{seed}"
+    return (folder / TESTS / HEADER).is_file() and (folder / FACTS).is_file()
+
+
+def _trained(
+    wish: Wish, network: Network, way: Way, dev: Path | None, base: Path, seeds: Sequence[int], progress: Progress
+) -> list[Trained]:
+    options = architecture_options(network.architecture)
+    note("training %s on %s", network.name, way.arm.told)
+    return train(
+        network.architecture,
+        Material(way.files, dev),
+        # One seed alone is trained in the very folder that is named.
+        output=base if len(seeds) > 1 else base / f"seed-{seeds[0]}",
+        preset=network.preset,
+        arguments={name: value for name, value in wish.arguments.items() if name in options},
+        recipe=wish.recipe,
+        seeds=seeds,
+        progress=progress,
+        **wish.settings,
+        merged=way.merged or None,
+    )
+
+
+def _facts(found: Trained) -> dict[str, Any]:
+    """What is worth telling of a training."""
+    return {
+        "folder": str(found.folder),
+        "epochs": len(found.state.curve),
+        "best_epoch": found.best["epoch"],
+        "dev_accuracy": found.best.get("dev_accuracy"),
+        "seconds": round(found.seconds, 3),
+    }
+
+
+def _ask(wish: Wish, folder: Path, battery: Battery, bar: AbstractContextManager[Progress]) -> None:
+    device = wish.settings.get("device")
+    with bar as progress:
+        run(
+            f"zoo:{folder}",
+            battery,
+            output=folder / TESTS,
+            options={"device": device} if device else None,
+            cache=False,
+            page=False,
+            progress=progress,
+        )
+
+
+def _answered(network: Network, way: Way, base: Path, seed: int) -> Answered:
+    from acidtest.analysis.experiments_results import Answered
+
+    folder = base / f"seed-{seed}"
+    return Answered(
+        network.architecture, network.preset, way.arm.name, seed, Run.read(folder / TESTS), read_json(folder / FACTS)
+    )

@@ -1,0 +1,166 @@
+"""``acidtest experiment``: the papers' experiments in training, one command each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from acidtest import api
+from acidtest.cli.options import (
+    OPEN,
+    Columns,
+    Json,
+    LabelMap,
+    Quiet,
+    Seed,
+    Verbose,
+    console,
+    left_arguments,
+    print_json,
+    set_up_logging,
+)
+from acidtest.cli.progress import ProgressBar
+from acidtest.cli.report import show_written
+from acidtest.core.errors import AcidtestError
+
+CONTEXT = OPEN
+
+
+def experiment(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Which: " + ", ".join(api.EXPERIMENTS) + ".")],
+    architectures: Annotated[
+        str, typer.Argument(help="What to train, separated by commas: esim,decomposable-attention, or esim:PRESET.")
+    ],
+    train: Annotated[list[Path], typer.Option("--train", help="Pairs to learn from; may be repeated.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The experiment's folder.")],
+    dev: Annotated[Path | None, typer.Option("--dev", help="Pairs that tell when to stop; the best is kept.")] = None,
+    test: Annotated[
+        list[Path] | None, typer.Option("--test", help="Pairs to ask besides, such as MultiNLI's; may be repeated.")
+    ] = None,
+    suite: Annotated[
+        str | None,
+        typer.Option("--suite", "-s", help="The challenge: hans, lexical … or a file. Default: the paper's."),
+    ] = None,
+    n: Annotated[
+        int | None, typer.Option("-n", help="Its size: pairs of each subcase of HANS, source pairs elsewhere.", min=1)
+    ] = None,
+    words: Annotated[
+        str, typer.Option("--words", help="Of HANS, tested and added: fresh, published or a file.")
+    ] = "fresh",
+    augment_n: Annotated[
+        int, typer.Option("--augment-n", help="HANS-like pairs of each subcase that are trained on.", min=1)
+    ] = 1000,
+    augment_seed: Annotated[
+        int | None, typer.Option("--augment-seed", help="Their seed. Default: the one after --seed.", min=0)
+    ] = None,
+    fold: Annotated[
+        str | None, typer.Option("--fold", help="Of withheld: 1 to 5, or several: 1,5. Default: all.")
+    ] = None,
+    add: Annotated[
+        list[str] | None,
+        typer.Option("--add", help="Of training-mixes: NAME=FILE or NAME=FILE,FILE, such as MultiNLI=mnli.jsonl."),
+    ] = None,
+    baseline: Annotated[
+        bool, typer.Option("--baseline/--no-baseline", help="Whether to train on the pairs as they are, too.")
+    ] = True,
+    embeddings: Annotated[
+        str | None, typer.Option("--embeddings", help="random, or a file of vectors: GloVe, word2vec, JSON, .npz.")
+    ] = None,
+    dimensions: Annotated[int | None, typer.Option("--dimensions", help="Numbers of a random vector.")] = None,
+    tuned: Annotated[
+        bool | None, typer.Option("--tuned/--fixed", help="Whether vectors are learnt further or stay as they are.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option("--epochs", help="At most so many.")] = None,
+    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Pairs learnt from at once.")] = None,
+    learning_rate: Annotated[float | None, typer.Option("--learning-rate", help="How far a step goes.")] = None,
+    patience: Annotated[int | None, typer.Option("--patience", help="Epochs without a better score on --dev.")] = None,
+    precision: Annotated[
+        str | None, typer.Option("--precision", help="auto, full or bf16: of products while learning.")
+    ] = None,
+    seeds: Annotated[str, typer.Option("--seeds", help="Once for each: 0,1,2.")] = "0",
+    device: Annotated[str | None, typer.Option("--device", help="auto, cpu, cuda or cuda:1.")] = None,
+    columns: Columns = None,
+    label_map: LabelMap = None,
+    json: Json = False,
+    verbose: Verbose = 0,
+    quiet: Quiet = False,
+    seed: Seed = 0,
+) -> None:
+    """Train networks as a paper's experiment does and put its table beside yours.
+
+    The same command goes on with what was stopped; more architectures, seeds and folds can be added to it. Options of
+    the architectures' own, such as --hidden 300, go here too.
+    """
+    set_up_logging(verbose, quiet)
+    recipe = {
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "learning_rate": learning_rate,
+        "patience": patience,
+        "precision": precision,
+    }
+    settings: dict[str, Any] = {"embeddings": embeddings, "dimensions": dimensions, "embeddings_tuned": tuned}
+    networks = _parts(architectures)
+    wish = api.Wish(
+        train,
+        networks,
+        output,
+        dev=dev,
+        tests=test or (),
+        seeds=_numbers(seeds, "--seeds"),
+        suite=suite,
+        n=n,
+        seed=seed,
+        words=words,
+        augment_n=augment_n,
+        augment_seed=augment_seed,
+        **({"folds": _numbers(fold, "--fold")} if fold else {}),
+        additions=_additions(add or ()),
+        baseline=baseline,
+        recipe={key: value for key, value in recipe.items() if value is not None},
+        arguments=left_arguments(context, _options(networks)),
+        settings={**settings, "device": device},
+        reading=api.Reading.parsed(columns, label_map),
+    )
+    found = api.experiment(name, wish, bars=lambda title: ProgressBar(title, quiet=quiet or json))
+    if json:
+        print_json(found.to_json() | {"page": str(output / api.EXPERIMENT_PAGE)})
+        return
+    out = console()
+    for part in api.experiment_tables(found):
+        out.print(part)
+    show_written({"page": output / api.EXPERIMENT_PAGE}, json=False)
+
+
+def _options(networks: Sequence[str]) -> set[str]:
+    """The options of all architectures named."""
+    known = api.architectures()
+    names = (network.partition(":")[0] for network in networks)
+    return {option for name in names if name in known for option in api.architecture_options(name)}
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _numbers(text: str, option: str) -> tuple[int, ...]:
+    try:
+        return tuple(dict.fromkeys(int(part) for part in _parts(text)))
+    except ValueError as error:
+        raise AcidtestError(
+            f"{option} is a number or several separated by commas, such as 1,2, not {text!r}"
+        ) from error
+
+
+def _additions(written: Sequence[str]) -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {}
+    for one in written:
+        name, equals, files = one.partition("=")
+        if not (name and equals and files):
+            raise AcidtestError(f"--add is NAME=FILE, such as MultiNLI=multinli_1.0_train.jsonl, not {one!r}")
+        found.setdefault(name, []).extend(map(Path, _parts(files)))
+    return found

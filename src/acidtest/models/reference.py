@@ -1,0 +1,102 @@
+"""``reference`` — the small model that comes with acidtest and needs NumPy alone; ``reference:FOLDER`` one like it."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.files import read_bytes
+from acidtest.core.labels import LABELS
+from acidtest.core.logs import stage
+from acidtest.core.model import MODELS, Model, Resolution
+from acidtest.core.pair_tokens import PairTokens
+from acidtest.models.label_maps import LabelMap
+from acidtest.models.numpy_encoders import Encoder
+from acidtest.models.token_classifiers import Floats, TokenClassifier
+from acidtest.models.uncased_pieces import UncasedTokenizer
+
+BUNDLED = Path(__file__).parents[1] / "data" / "reference"
+WEIGHTS, VOCABULARY = "weights.npz", "vocabulary.txt"
+
+LONGEST = 128
+"""Pieces of a pair; it was trained on shorter ones."""
+
+SCALE = ".scale"
+"""What ends the name of the factors of an array of whole numbers, one for each of its rows."""
+
+HEAD_SIZE = "head_size"
+
+
+class ReferenceModel(TokenClassifier):
+    """A small BERT of three outputs, computed with NumPy."""
+
+    resolution: Resolution = "three-way"
+    independent = True
+    batch_size = 2048
+
+    def __init__(self, folder: Path, name: str) -> None:
+        words = read_bytes(folder / VOCABULARY).decode("utf-8").splitlines()
+        self._encoder = encoder(folder / WEIGHTS)
+        if self._encoder.words != len(words) or self._encoder.outputs != len(LABELS):
+            raise FileError(
+                folder / WEIGHTS,
+                f"has {self._encoder.words:,} words and {self._encoder.outputs} outputs; expected {len(words):,} as "
+                f"in {VOCABULARY} beside it, and {len(LABELS)}; they do not belong together",
+            )
+        super().__init__(name, UncasedTokenizer(words, min(LONGEST, self._encoder.longest)))
+        self._map = LabelMap(LABELS, "its own order")
+        self.notes = (self._cutting,)
+        self.layers = ("embeddings", *(f"layer {number + 1}" for number in range(len(self._encoder.layers))))
+        digest = blake2b(f"{self.limit}".encode(), digest_size=16)
+        for file in (WEIGHTS, VOCABULARY):
+            digest.update(read_bytes(folder / file))
+        self.fingerprint: str | None = digest.hexdigest()
+
+    def representations(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
+        """For every layer, the greatest value over a pair's tokens joined with the first token's."""
+        tokens = self.prepare(*columns)
+        result = np.empty((len(self.layers), len(tokens.rows), 2 * self._encoder.width), dtype=np.float32)
+        for rows, states in self._encoder.hidden(tokens):
+            for number, layer in enumerate(states):
+                result[number, rows] = np.concatenate([layer.max(axis=1), layer[:, 0]], axis=1)
+        return result
+
+    def _computed(self, tokens: PairTokens) -> tuple[Floats, int]:
+        return self._encoder.logits(tokens), 0
+
+
+@MODELS.add("reference")
+def reference(rest: str) -> Model:
+    """The model in the package, or one of a folder that tools/reference/export.py wrote."""
+    folder = Path(rest).expanduser() if rest else BUNDLED
+    if not (folder / WEIGHTS).is_file():
+        place = f"{folder} holds no {WEIGHTS}" if rest else "this installation came without the reference model"
+        raise AcidtestError(f"reference: {place}; name another model with --model")
+    name = f"reference:{folder.resolve().name}" if rest else "reference"
+    stage("loading %s", name)
+    return ReferenceModel(folder, name)
+
+
+def encoder(path: Path) -> Encoder:
+    """The network whose weights a file holds: whole numbers, a factor for each row beside them, or plain numbers."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise FileError(path, f"is no file of weights ({error})") from error
+    weights = {name: restored(array, arrays.get(name + SCALE)) for name, array in arrays.items()}
+    if HEAD_SIZE not in weights:
+        raise FileError(path, f"does not say its {HEAD_SIZE}; write it with tools/reference/export.py")
+    return Encoder(weights, int(weights[HEAD_SIZE]))
+
+
+def restored(array: npt.NDArray[np.generic], scale: npt.NDArray[np.generic] | None) -> Floats:
+    """An array as float32, its rows multiplied by their factors where it has some."""
+    plain = np.asarray(array, dtype=np.float32)
+    return plain if scale is None else plain * np.asarray(scale, dtype=np.float32)[:, None]

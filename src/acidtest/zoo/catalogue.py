@@ -1,0 +1,86 @@
+"""Which architectures there are, and the settings the papers gave them; nothing here loads torch."""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from acidtest.core.errors import UnknownNameError
+from acidtest.core.options import Option, options_of
+
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """A kind of network: what it is, who described it, how it is trained, and settings of papers that tested it."""
+
+    name: str
+    summary: str
+    citation: str
+    defaults: Settings
+    presets: Mapping[str, Settings]
+
+    def preset(self, name: str) -> Settings:
+        """The settings of a paper, or the defaults for an empty name."""
+        if name and name not in self.presets:
+            raise UnknownNameError(f"preset of {self.name}", name, self.presets)
+        return {**self.defaults, **self.presets.get(name, {})}
+
+    @property
+    def network(self) -> Callable[..., Any]:
+        """What makes the network; loads torch."""
+        made: Callable[..., Any] = self._module.network
+        return made
+
+    @property
+    def options(self) -> dict[str, Option]:
+        """The options of the network; loads torch."""
+        return options_of(self.network)
+
+    @property
+    def reader(self) -> Any:
+        """The class that reads pairs for the network; loads torch."""
+        from acidtest.zoo.readers import WordReader
+
+        return getattr(self._module, "READER", WordReader)
+
+    @property
+    def fitted(self) -> Callable[..., None] | None:
+        """What fits the network at once, where it is not trained step by step."""
+        found: Callable[..., None] | None = getattr(self._module, "fitted", None)
+        return found
+
+    @property
+    def reads_letters(self) -> bool:
+        """Whether the network looks into words."""
+        return bool(getattr(self._module, "READS_LETTERS", False))
+
+    @property
+    def _module(self) -> Any:
+        return importlib.import_module(f"acidtest.zoo.architectures.{self.name.replace('-', '_')}")
+
+
+def architecture(name: str) -> Architecture:
+    """The architecture of this name."""
+    known = architectures()
+    if name not in known:
+        raise UnknownNameError("architecture", name, known)
+    return known[name]
+
+
+@cache
+def architectures() -> Mapping[str, Architecture]:
+    """All architectures by name."""
+    written = resources.files("acidtest.data").joinpath("zoo", "architectures.toml").read_text(encoding="utf-8")
+    return {
+        name: Architecture(
+            name, table["summary"], table["citation"], table.get("defaults", {}), table.get("presets", {})
+        )
+        for name, table in tomllib.loads(written).items()
+    }

@@ -1,0 +1,98 @@
+"""What networks are trained on: pairs of texts, and which labels are right for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from acidtest.core.digests import combined, digests
+from acidtest.core.draws import U64
+from acidtest.core.errors import AcidtestError
+from acidtest.core.labels import GOLD_MASKS, TWO_WAY_LABELS, coarsened, masks
+
+MERGED = TWO_WAY_LABELS
+"""The labels of a network that is trained with neutral and contradiction as one (McCoy et al. 2019, table 11)."""
+
+
+class PairError(AcidtestError):
+    """A pair that cannot be read: its row, counted from 0, and what is wrong with it."""
+
+    def __init__(self, row: int, problem: str) -> None:
+        self.row = row
+        self.problem = problem
+        super().__init__(f"pair {row + 1:,}: {problem}")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Columns of pairs: premise, hypothesis, what else networks read of them, and label, the name of a gold set."""
+
+    frame: pl.DataFrame
+    origins: tuple[tuple[str, int], ...] = ()
+    """The files and suites the pairs come from in turn, and how many come from each."""
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    @property
+    def digest(self) -> str:
+        """A digest of the pairs in whatever order."""
+        return combined(digests(*self.frame.iter_columns()))
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """How many pairs have each label, in the order of gold sets."""
+        counts = dict(self.frame["label"].value_counts().iter_rows())
+        return {name: counts[name] for name in GOLD_MASKS if name in counts}
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """How many pairs there are, and their digest."""
+        return {"pairs": len(self), "digest": self.digest}
+
+    @property
+    def keys(self) -> U64:
+        """A digest of the two sentences of each pair, whatever its label."""
+        return digests(self.frame["premise"], self.frame["hypothesis"])
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Name the file of a pair that cannot be read."""
+        try:
+            yield
+        except PairError as error:
+            before = 0
+            for name, count in self.origins:
+                if error.row < before + count:
+                    raise AcidtestError(f"{name}, pair {error.row - before + 1:,}: {error.problem}") from None
+                before += count
+            raise
+
+    def targets(self, labels: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """bool[pairs, labels]: which of a network's labels are right for each pair."""
+        gold = masks(self.frame["label"].to_list())
+        gold = coarsened(gold) if tuple(labels) == MERGED else gold
+        own = np.array([GOLD_MASKS[label] for label in labels], dtype=np.uint8)
+        right: npt.NDArray[np.bool_] = (gold[:, None] & own) == own
+        for row in np.flatnonzero(right.all(axis=1))[:1]:
+            name = self.frame["label"][int(row)]
+            raise PairError(int(row), f"label {name!r} teaches nothing of {', '.join(labels)}; leave such pairs out")
+        return right
+
+
+def joined(parts: Sequence[pl.DataFrame], columns: Sequence[str]) -> Pairs:
+    """The pairs of several files one after the other, with the columns named and the two sentences."""
+    wanted = list(dict.fromkeys(("premise", "hypothesis", *columns, "label")))
+    return Pairs(pl.concat([part.select(wanted) for part in parts]))
+
+
+def shown(frame: pl.DataFrame, *, hypothesis_only: bool) -> pl.DataFrame:
+    """What a network is shown: all, or nothing of the premise (Poliak et al. 2018; Gururangan et al. 2018)."""
+    hidden = [name for name in frame.columns if name.startswith("premise")] if hypothesis_only else []
+    return frame.with_columns(pl.lit("").alias(name) for name in hidden)

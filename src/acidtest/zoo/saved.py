@@ -1,0 +1,100 @@
+"""Trained networks as folders: ``zoo.json``, ``model.safetensors``, what the reader needs, the curve and a card."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.files import chunks, read_versioned, replacing, write_json
+from acidtest.zoo.catalogue import Architecture, architecture
+from acidtest.zoo.readers import Reader
+
+SCHEMA = 1
+CONFIG, WEIGHTS = "zoo.json", "model.safetensors"
+
+
+@dataclass(frozen=True)
+class Config:
+    """What a network is made of, besides its weights and what it reads with."""
+
+    architecture: str
+    labels: tuple[str, ...]
+    settings: dict[str, Any] = field(default_factory=dict)
+    hypothesis_only: bool = False
+
+    @property
+    def kind(self) -> Architecture:
+        """The architecture."""
+        return architecture(self.architecture)
+
+    def network(self, reader: Reader) -> torch.nn.Module:
+        """The network as it is before training."""
+        made: torch.nn.Module = self.kind.network(reader.basis(len(self.labels)), **self.settings)
+        return made
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A trained network, how it reads pairs, and a fingerprint of both."""
+
+    config: Config
+    reader: Reader
+    network: torch.nn.Module
+    fingerprint: str
+
+
+def save_config(folder: Path, config: Config, reader: Reader) -> None:
+    """Write what a network is made of, before it is trained."""
+    told = reader.save(folder)
+    write_json(folder / CONFIG, {"schema": SCHEMA, **asdict(config), "reader": told})
+
+
+def save_weights(folder: Path, network: torch.nn.Module) -> None:
+    """Write the weights of a network, whole or not at all."""
+    weights = {key: value.contiguous() for key, value in _kept(network).state_dict().items()}
+    with replacing(folder / WEIGHTS) as path:
+        save_file(weights, path, metadata={"format": "pt"})
+
+
+def load_weights(network: torch.nn.Module, path: Path) -> None:
+    """Give a network the weights of a file."""
+    try:
+        _kept(network).load_state_dict(load_file(path))
+    except Exception as error:
+        # What safetensors raises shares no class with what torch does.
+        raise FileError(path, f"does not hold the weights of this network ({error}); train it again") from error
+
+
+def load(folder: str | Path) -> Saved:
+    """The network in a folder that ``acidtest train`` wrote."""
+    folder = Path(folder)
+    if not (folder / CONFIG).is_file():
+        raise AcidtestError(f"zoo:{folder} has no {CONFIG}; acidtest train writes such folders")
+    if not (folder / WEIGHTS).is_file():
+        raise AcidtestError(
+            f"zoo:{folder} is not trained yet: it has no {WEIGHTS}; train it with the same command again"
+        )
+    told = read_versioned(folder / CONFIG, SCHEMA)
+    told.pop("schema")
+    own = told.pop("reader")
+    config = Config(**{**told, "labels": tuple(told["labels"])})
+    reader: Reader = config.kind.reader.load(folder, own)
+    network = config.network(reader)
+    load_weights(network, folder / WEIGHTS)
+    digest = hashlib.blake2b(digest_size=16)
+    for name in (CONFIG, WEIGHTS):
+        for chunk in chunks(folder / name):
+            digest.update(chunk)
+    return Saved(config, reader, network, digest.hexdigest())
+
+
+def _kept(network: torch.nn.Module) -> torch.nn.Module:
+    """The part of a network whose weights are written: all, but for one around a network that others know, too."""
+    part: torch.nn.Module = getattr(network, "kept", network)
+    return part

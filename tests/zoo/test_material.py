@@ -1,0 +1,102 @@
+"""What networks learn from: several files, suites besides, what is left out, and what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[zoo]'")
+
+from acidtest import api  # noqa: E402
+from acidtest.api.training import planned  # noqa: E402
+from acidtest.api.training_pairs import Gathered, gathered  # noqa: E402
+from acidtest.core.errors import AcidtestError, UnknownNameError  # noqa: E402
+
+Rows = list[dict[str, str]]
+Write = Callable[[str, Rows], Path]
+
+
+def found(material: api.Material, *, merged: bool = False) -> Gathered:
+    return gathered(material, planned("cbow", settings={"merged": merged}))
+
+
+def test_files_of_different_layouts_and_labels_are_learnt_from_together(train_file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "hans.tsv"
+    other.write_text(
+        "gold_label\tsentence1\tsentence2\tpairID\theuristic\tsubcase\n"
+        "non-entailment\tThe judge saw the nurse.\tThe nurse saw the judge.\tex1\tlexical_overlap\tln_swap\n"
+        "entailment\tThe judge and the nurse ran.\tThe judge ran.\tex2\tlexical_overlap\tle_conjunction\n"
+    )
+    numbered = tmp_path / "numbered.csv"
+    numbered.write_text("premise,hypothesis,label\nA dog barks.,It sleeps.,-1\nA dog barks.,A dog makes noise.,0\n")
+    train = found(api.Material([train_file, other, numbered])).train
+    assert train.labels == {"entailment": 20, "neutral": 18, "contradiction": 18, "non-entailment": 1}
+    assert train.origins == ((str(train_file), 54), (str(other), 2), (str(numbered), 1))
+
+
+def test_rows_without_gold_are_counted(rows: Rows, pair_file: Write) -> None:
+    path = pair_file("train.jsonl", [*rows[:3], {**rows[3], "label": "-"}])
+    (part,) = found(api.Material([path])).files
+    assert (len(part.pairs), part.without_gold) == (3, 1)
+
+
+def test_a_label_that_teaches_nothing_names_file_and_pair(train_file: Path, rows: Rows, pair_file: Write) -> None:
+    path = pair_file("sets.jsonl", [rows[0], {**rows[1], "label": "non-contradiction"}])
+    assert len(found(api.Material([train_file, path])).train) == 56
+    with pytest.raises(AcidtestError, match=r"sets\.jsonl, pair 2: label 'non-contradiction' teaches nothing"):
+        found(api.Material([train_file, path]), merged=True)
+
+
+def test_a_sample_keeps_the_shares_of_files_and_labels_and_lies_in_a_larger_one(
+    train_file: Path, dev_file: Path
+) -> None:
+    small, large = (found(api.Material([train_file, dev_file], limit=limit)) for limit in (24, 48))
+    assert [part.pairs.labels for part in small.files] == [
+        {"entailment": 6, "neutral": 6, "contradiction": 6},
+        {"entailment": 2, "neutral": 2, "contradiction": 2},
+    ]
+    assert set(small.train.keys) < set(large.train.keys)
+    assert len(found(api.Material([train_file], limit=1000)).train) == 54
+
+
+def test_pairs_that_are_learnt_from_and_scored_are_counted(
+    train_file: Path, rows: Rows, pair_file: Write, caplog: pytest.LogCaptureFixture
+) -> None:
+    both = pair_file("both.jsonl", rows[50:60])
+    assert found(api.Material([train_file], both)).leaks == {str(both): 4}
+    assert f"{both}: 4 of its pairs are also learnt from" in caplog.text
+
+
+def test_augmenting_pairs_that_are_scored_are_not_learnt_from(train_file: Path, tmp_path: Path) -> None:
+    suite = api.generate("hans", n=2, seed=1)
+    path = tmp_path / "scored.parquet"
+    api.save(suite, path)
+    part = pl.read_parquet(path).head(20)
+    part.write_parquet(path)
+    material = api.Material([train_file], tests=[path], augment=["hans"], augment_n=2)
+    made = found(material)
+    assert made.suites[0].repeated == 20
+    assert len(made.suites[0].pairs) == 40
+    assert made.leaks == {}
+
+
+def test_withheld_subcases_are_not_among_the_augmenting_pairs(train_file: Path) -> None:
+    withheld = ["ln_preposition", "se_adjective"]
+    material = api.Material([train_file], augment=["hans"], augment_n=3, withhold=withheld)
+    made = found(material).suites[0].pairs
+    suite = api.generate("hans", n=3, seed=1).frame.collect()
+    kept = suite.filter(~pl.col("subcase").is_in(withheld))
+    assert made.frame.equals(kept.select("premise", "hypothesis", "label"))
+    assert len(made) == 28 * 3
+
+
+def test_what_cannot_be_withheld_is_said(train_file: Path) -> None:
+    with pytest.raises(AcidtestError, match="there is no --augment"):
+        found(api.Material([train_file], withhold=["ln_preposition"]))
+    with pytest.raises(UnknownNameError, match="'ln_prepositions'; did you mean 'ln_preposition'"):
+        found(api.Material([train_file], augment=["hans"], augment_n=1, withhold=["ln_prepositions"]))
+    with pytest.raises(AcidtestError, match="has no subcases to withhold"):
+        found(api.Material([train_file], augment=["stress/numerical"], withhold=["ln_preposition"]))

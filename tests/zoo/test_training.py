@@ -1,0 +1,263 @@
+"""Training: what comes out of it, and that neither a kill nor a second time changes that."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[zoo]'")
+from safetensors.torch import load_file  # noqa: E402
+
+from acidtest import api  # noqa: E402
+from acidtest.core.errors import AcidtestError  # noqa: E402
+from acidtest.core.files import Lock  # noqa: E402
+from acidtest.core.labels import LABELS  # noqa: E402
+from acidtest.core.model import model_from_spec  # noqa: E402
+from acidtest.zoo.pairs import MERGED, PairError, Pairs  # noqa: E402
+from acidtest.zoo.study import Trained  # noqa: E402
+from acidtest.zoo.training import Recipe, _share, label_loss  # noqa: E402
+
+RECIPE = {"epochs": 4, "batch_size": 8, "learning_rate": 0.01, "patience": 9}
+SMALL = {"hidden": "8"}
+
+
+def trained(
+    train_file: Path, dev_file: Path | None, folder: Path, *, seeds: tuple[int, ...] = (0,), **recipe: Any
+) -> Trained:
+    """A small network; its dropout draws random numbers, so that a kill that loses them would show."""
+    material = api.Material([train_file], dev_file)
+    found = api.train(
+        "cbow", material, output=folder, arguments=SMALL, recipe=RECIPE | recipe, seeds=seeds, dimensions=6
+    )
+    return found[0]
+
+
+def points(folder: Path) -> list[dict[str, float]]:
+    """The curve without its times."""
+    timed = ("seconds", "pairs_per_s")
+    curve = json.loads((folder / "curve.json").read_text())
+    return [{name: value for name, value in point.items() if name not in timed} for point in curve]
+
+
+def test_the_loss_of_one_right_label_is_the_cross_entropy() -> None:
+    scores = torch.tensor([[2.0, 0.5, -1.0], [0.0, 1.0, 3.0]])
+    targets = torch.tensor([[True, False, False], [False, False, True]])
+    expected = torch.nn.functional.cross_entropy(scores, torch.tensor([0, 2]))
+    assert float(label_loss(scores, targets)) == pytest.approx(float(expected))
+
+
+def test_two_right_labels_count_by_the_sum_of_their_probabilities() -> None:
+    scores = torch.tensor([[0.3, 1.2, -0.7]], requires_grad=True)
+    loss = label_loss(scores, torch.tensor([[False, True, True]]))
+    p = scores.detach().softmax(dim=1)[0]
+    assert float(loss.detach()) == pytest.approx(-math.log(p[1] + p[2]))
+    loss.backward()
+    # Closed form: p_i for a wrong label, p_i - p_i / (p_1 + p_2) for a right one.
+    expected = p - torch.tensor([0.0, 1.0, 1.0]) * p / (p[1] + p[2])
+    assert torch.allclose(scores.grad[0], expected, atol=1e-6)
+
+
+def test_a_linear_rate_rises_over_the_warmup_and_ends_at_nothing() -> None:
+    recipe = Recipe(epochs=2, schedule="linear", warmup=0.2)
+    shares = [_share(recipe, step, 10) for step in range(20)]
+    assert shares[:4] == pytest.approx([1 / 5, 2 / 5, 3 / 5, 4 / 5])
+    assert shares[4:] == pytest.approx([(20 - step) / 16 for step in range(4, 20)])
+    assert _share(Recipe(), 17, 10) == 1.0
+
+
+def test_three_way_and_two_way_labels_teach_both_kinds_of_network() -> None:
+    labels = ["entailment", "neutral", "contradiction", "non-entailment"]
+    pairs = Pairs(pl.DataFrame({"premise": ["a"] * 4, "hypothesis": ["b"] * 4, "label": labels}))
+    assert pairs.targets(LABELS).tolist() == [
+        [True, False, False],
+        [False, True, False],
+        [False, False, True],
+        [False, True, True],
+    ]
+    assert pairs.targets(MERGED).tolist() == [[True, False], [False, True], [False, True], [False, True]]
+
+
+@pytest.mark.parametrize(("label", "labels"), [("any", LABELS), ("non-contradiction", MERGED)])
+def test_a_label_that_teaches_nothing_is_refused(label: str, labels: tuple[str, ...]) -> None:
+    frame = pl.DataFrame({"premise": ["a", "a"], "hypothesis": ["b", "c"], "label": ["neutral", label]})
+    with pytest.raises(PairError, match=f"pair 2: label '{label}' teaches nothing of {', '.join(labels)}"):
+        Pairs(frame).targets(labels)
+
+
+def test_a_network_learns_and_its_folder_answers_alike(train_file: Path, dev_file: Path, tmp_path: Path) -> None:
+    material, recipe = api.Material([train_file], dev_file), RECIPE | {"epochs": 20}
+    (found,) = api.train("cbow", material, output=tmp_path / "net", arguments={"hidden": "32"}, recipe=recipe)
+    assert found.best["dev_accuracy"] > 0.9
+    assert found.best["dev_accuracy"] == max(point["dev_accuracy"] for point in found.state.curve)
+    model = model_from_spec(f"zoo:{tmp_path / 'net'}")
+    rows = api.load(dev_file).frame.collect()
+    answers = model.predict(rows["premise"].to_list(), rows["hypothesis"].to_list()).argmax(axis=1)
+    right = np.mean([LABELS[answer] == label for answer, label in zip(answers, rows["label"], strict=True)])
+    assert right == pytest.approx(found.best["dev_accuracy"])
+
+
+def test_training_ends_when_patience_does(train_file: Path, dev_file: Path, tmp_path: Path) -> None:
+    found = trained(train_file, dev_file, tmp_path / "net", epochs=200, patience=2)
+    assert len(found.state.curve) == found.state.best_epoch + 1 + 2
+
+
+def test_without_a_development_set_the_last_epoch_is_kept(train_file: Path, tmp_path: Path) -> None:
+    found = trained(train_file, None, tmp_path / "net")
+    assert found.best["epoch"] == 4
+    assert "dev_accuracy" not in found.best
+
+
+CHILD = """
+import os, signal, sys
+from pathlib import Path
+import torch
+from acidtest import api
+from acidtest.zoo import training
+torch.set_num_threads(1)
+train, dev, folder, moment, step = sys.argv[1:]
+steps = []
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+def progress(done, total):
+    steps.append(done)
+    if moment == "learning" and len(steps) == int(step):
+        die()
+if moment == "writing":
+    def broken(tensors, path, metadata):
+        if len(steps) == int(step):
+            Path(path).write_bytes(b"half a checkpoint")
+            die()
+        whole(tensors, path, metadata)
+    whole, training.save_file = training.save_file, broken
+if moment == "between":
+    def end(self, *arguments):
+        whole(self, *arguments)
+        die()
+    whole, training.Trainer._end_epoch = training.Trainer._end_epoch, end
+recipe = {"epochs": 4, "batch_size": 8, "learning_rate": 0.01, "patience": 9, "checkpoint_s": 0.0}
+material = api.Material([train], dev)
+api.train("cbow", material, output=folder, arguments={"hidden": "8"}, recipe=recipe, dimensions=6, progress=progress)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL on this system")
+def test_a_training_killed_again_and_again_gives_the_same_curve_and_weights(
+    train_file: Path, dev_file: Path, tmp_path: Path
+) -> None:
+    expected, folder = trained(train_file, dev_file, tmp_path / "whole"), tmp_path / "killed"
+    # Seven batches an epoch: killed in the first, in the second while a checkpoint is written, and after an epoch's
+    # weights and curve are written but not its checkpoint.
+    for moment, step in (("learning", 3), ("writing", 9), ("between", 0)):
+        arguments = [str(train_file), str(dev_file), str(folder), moment, str(step)]
+        child = subprocess.run([sys.executable, "-c", CHILD, *arguments], check=False, capture_output=True)
+        assert child.returncode == -signal.SIGKILL, child.stderr.decode()
+        assert (folder / "checkpoint.safetensors").is_file()
+    found = trained(train_file, dev_file, folder, checkpoint_s=0.0)
+    assert points(folder) == points(expected.folder)
+    assert found.state.best_epoch == expected.state.best_epoch
+    weights, own = load_file(expected.folder / "model.safetensors"), load_file(folder / "model.safetensors")
+    assert all(torch.equal(weights[name], own[name]) for name in weights)
+    assert not (folder / "checkpoint.safetensors").exists()
+
+
+def test_a_finished_folder_is_told_of_and_not_trained_again(train_file: Path, dev_file: Path, tmp_path: Path) -> None:
+    first = trained(train_file, dev_file, tmp_path / "net")
+    before = {path.name: path.stat().st_mtime_ns for path in first.folder.iterdir()}
+    again = trained(train_file, dev_file, tmp_path / "net")
+    assert (first.again, again.again) == (False, True)
+    assert again.state == first.state
+    assert {path.name: path.stat().st_mtime_ns for path in first.folder.iterdir()} == before
+
+
+def test_a_finished_folder_is_scored_on_new_pairs_without_training(
+    train_file: Path, dev_file: Path, tmp_path: Path
+) -> None:
+    trained(train_file, None, tmp_path / "net")
+    weights = (tmp_path / "net" / "model.safetensors").read_bytes()
+    material = api.Material([train_file], tests=[dev_file])
+    (found,) = api.train("cbow", material, output=tmp_path / "net", arguments=SMALL, recipe=RECIPE, dimensions=6)
+    assert found.scores[str(dev_file)].pairs == 18
+    assert (tmp_path / "net" / "model.safetensors").read_bytes() == weights
+
+
+def test_another_training_in_the_same_folder_is_refused_by_what_differs(
+    train_file: Path, dev_file: Path, tmp_path: Path
+) -> None:
+    trained(train_file, dev_file, tmp_path / "net")
+    with pytest.raises(AcidtestError, match=r"recipe\.learning_rate is 0\.01 there, 0\.5 here"):
+        trained(train_file, dev_file, tmp_path / "net", learning_rate=0.5)
+    with pytest.raises(AcidtestError, match=r"train\.digest is"):
+        trained(dev_file, dev_file, tmp_path / "net")
+    with pytest.raises(AcidtestError, match=r"is finished \(recipe\.epochs is 4 there, 6 here\).*another -o"):
+        trained(train_file, dev_file, tmp_path / "net", epochs=6)
+
+
+def test_an_unfinished_training_may_be_made_longer(
+    train_file: Path, dev_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("acidtest.zoo.study._write_result", stop)
+        with pytest.raises(KeyboardInterrupt):
+            trained(train_file, dev_file, tmp_path / "net", epochs=2)
+    found = trained(train_file, dev_file, tmp_path / "net", epochs=4)
+    assert len(found.state.curve) == 4
+    assert points(tmp_path / "net") == points(trained(train_file, dev_file, tmp_path / "whole").folder)
+
+
+def stop(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_second_process_in_a_folder_is_told_so(train_file: Path, tmp_path: Path) -> None:
+    with Lock(tmp_path / "net"), pytest.raises(AcidtestError, match="another acidtest process is working here"):
+        trained(train_file, None, tmp_path / "net")
+
+
+def test_a_rate_that_is_far_too_high_ends_in_a_message(train_file: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        AcidtestError, match=r"the loss is no number after epoch \d; .*lower --learning-rate than 1e\+38"
+    ):
+        trained(train_file, None, tmp_path / "net", learning_rate=1e38, optimizer="sgd", clip=1e38)
+
+
+def test_several_seeds_have_a_folder_each_and_a_spread(train_file: Path, dev_file: Path, tmp_path: Path) -> None:
+    material = api.Material([train_file], dev_file, [dev_file])
+    found = api.train(
+        "cbow", material, output=tmp_path / "net", arguments=SMALL, recipe=RECIPE, seeds=(3, 5), dimensions=6
+    )
+    assert [each.folder.name for each in found] == ["seed-3", "seed-5"]
+    told = json.loads((tmp_path / "net" / "seeds.json").read_text())
+    values = [one["scores"][str(dev_file)] for one in told["seeds"]]
+    assert told["scores"][str(dev_file)]["mean"] == pytest.approx(sum(values) / 2)
+    # The standard deviation of two values is their distance over the square root of two.
+    assert told["scores"][str(dev_file)]["sd"] == pytest.approx(abs(values[0] - values[1]) / math.sqrt(2))
+    assert points(found[0].folder) != points(found[1].folder)
+    alone = api.train(
+        "cbow", material, output=tmp_path / "one", arguments=SMALL, recipe=RECIPE, seeds=(5,), dimensions=6
+    )
+    assert points(alone[0].folder) == points(found[1].folder)
+
+
+def test_a_network_shown_no_premise_answers_by_the_hypothesis(train_file: Path, tmp_path: Path) -> None:
+    material = api.Material([train_file])
+    api.train("cbow", material, output=tmp_path / "net", arguments=SMALL, recipe=RECIPE, hypothesis_only=True)
+    model = model_from_spec(f"zoo:{tmp_path / 'net'}")
+    one, other = model.predict(["A man runs.", "Nothing at all."], ["A man moves."] * 2)
+    assert np.array_equal(one, other)
+    assert "shown no premise" in " ".join(model.notes)
+
+
+def test_a_merged_network_is_two_way(train_file: Path, tmp_path: Path) -> None:
+    api.train("cbow", api.Material([train_file]), output=tmp_path / "net", arguments=SMALL, recipe=RECIPE, merged=True)
+    model = model_from_spec(f"zoo:{tmp_path / 'net'}")
+    assert model.resolution == "two-way"
+    assert model.predict(["A man runs."], ["A man moves."])[0, 2] == 0
