@@ -36,6 +36,7 @@ ALLOWED: dict[str, set[str]] = {
         "annotate",
         "export",
         "runs",
+        "version",
     },
     "cli": {"api", "core", "version"},
 }

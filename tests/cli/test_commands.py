@@ -187,7 +187,7 @@ def test_an_interruption_says_how_to_go_on(capsys: pytest.CaptureFixture[str], m
         raise KeyboardInterrupt
 
     monkeypatch.setattr("acidtest.api.run", interrupted)
-    _, err = said(capsys, "run", status=130)
+    _, err = said(capsys, "run", "-m", "baseline:overlap", status=130)
     assert err == "acidtest: interrupted; the same command continues\n"
 
 
@@ -264,7 +264,7 @@ def test_audit_counts_support(capsys: pytest.CaptureFixture[str], tmp_path: Path
 
 def test_comparing_published_with_fresh_words_is_good_json(capsys: pytest.CaptureFixture[str]) -> None:
     for words in ("published", "fresh"):
-        said(capsys, "run", "--words", words, "--limit", "300", "-o", words)
+        said(capsys, "run", "-m", "baseline:overlap", "--words", words, "--limit", "300", "-o", words)
     out, _ = said(capsys, "compare", "published", "fresh", "--json")
     # A category of one vocabulary has no accuracy in the other.
     assert any(None in contrast["accuracies"] for contrast in json.loads(out)["contrasts"])
@@ -277,7 +277,8 @@ def test_contamination_may_come_from_runs_that_share_no_suite_and_be_exported(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     for suite, folder in (("hans", "h"), ("hans/novel", "n")):
-        said(capsys, "run", "-s", suite, "--words", "published,fresh", "--limit", "300", "-o", folder)
+        words = ("--words", "published,fresh", "--limit", "300")
+        said(capsys, "run", "-m", "baseline:overlap", "-s", suite, *words, "-o", folder)
     out, _ = said(capsys, "compare", "h", "n", "--tables", "t", "-o", "c.html")
     assert "contamination" in out
     names = sorted(path.name for path in (tmp_path / "t").iterdir())
@@ -294,18 +295,34 @@ def test_a_setting_of_one_suite_does_not_trouble_others(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "mine.csv").write_text("premise,hypothesis,label\nA cat sat.,A cat lay.,neutral\n")
+    overlap = ("-m", "baseline:overlap")
     monkeypatch.setenv("ACIDTEST_WORDS", "published")
-    said(capsys, "run", "-s", "mine.csv", "-o", "mine")
-    assert "words:published" in said(capsys, "run", "--limit", "60", "-o", "hans")[0]
+    said(capsys, "run", *overlap, "-s", "mine.csv", "-o", "mine")
+    assert "words:published" in said(capsys, "run", *overlap, "--limit", "60", "-o", "hans")[0]
     monkeypatch.delenv("ACIDTEST_WORDS")
     (tmp_path / "acidtest.toml").write_text('[run]\nwords = ["published", "fresh"]\n')
-    assert "hans:words=fresh" in said(capsys, "run", "--limit", "60", "-o", "both")[0]
-    assert "no option called 'words'" in said(capsys, "run", "-s", "mine.csv", "--words", "fresh", status=2)[1]
+    assert "hans:words=fresh" in said(capsys, "run", *overlap, "--limit", "60", "-o", "both")[0]
+    assert (
+        "no option called 'words'" in said(capsys, "run", *overlap, "-s", "mine.csv", "--words", "fresh", status=2)[1]
+    )
 
 
 def test_why_runs_are_not_compared_is_said_beside_their_contamination(capsys: pytest.CaptureFixture[str]) -> None:
     for suite, folder in (("hans", "h"), ("hans/novel", "n")):
-        said(capsys, "run", "-s", suite, "--words", "published,fresh", "--limit", "120", "-o", folder)
+        said(
+            capsys,
+            "run",
+            "-m",
+            "baseline:overlap",
+            "-s",
+            suite,
+            "--words",
+            "published,fresh",
+            "--limit",
+            "120",
+            "-o",
+            folder,
+        )
     out, err = said(capsys, "compare", "h", "n", "--plots", "p")
     assert "the runs are not compared with each other: no two of the runs have a suite in common" in err
     assert "--plots: there are no differences to draw" in err

@@ -49,11 +49,25 @@ def pairs(path: Path) -> pl.DataFrame:
     return load(path).frame.select(*PAIR, "label").collect()
 
 
+def plain(text: str) -> pl.Expr:
+    """A text without regard to capitals, spaces and signs: two releases of a pair differ in these."""
+    return pl.col(text).str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", "")
+
+
+def without(frame: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+    """The pairs that do not stand among others."""
+    return frame.join(
+        others, left_on=[plain(name) for name in PAIR], right_on=[plain(name) for name in PAIR], how="anti"
+    )
+
+
 def mismatched(data: Path) -> pl.DataFrame:
-    """The pairs of MNLI mismatched with a known label that TaxiNLI does not have."""
+    """The pairs of MNLI mismatched with a known label that TaxiNLI does not have, by number or by text."""
     found = pl.read_csv(data / MISMATCHED, separator="\t", quote_char=None, infer_schema=False)
+    taxonomy = pl.read_csv(data / TAXONOMY, separator="\t", quote_char=None, infer_schema=False)
     named = found.rename({"label_3way_or_blank": "label"}).filter(pl.col("label").is_in(LABELS))
-    return named.select(*PAIR, "label").join(pairs(data / TAXONOMY), on=PAIR, how="anti")
+    named = named.join(taxonomy, left_on="pairID_or_blank", right_on="pairID", how="anti")
+    return without(named, taxonomy.rename({"prem": "premise", "hyp": "hypothesis"})).select(*PAIR, "label")
 
 
 def kept_pieces(tokenizer: Tokenizer, texts: list[str], size: int) -> list[str]:
@@ -86,7 +100,7 @@ def main() -> None:
     tests = {name: pairs(given.data / path) for name, path in TESTS.items()}
     learnt = pl.concat([*(pairs(given.data / path) for path in LEARNT), mismatched(given.data)])
     learnt = learnt.unique(PAIR, maintain_order=True)
-    learnt = learnt.join(pl.concat(list(tests.values())), on=PAIR, how="anti")
+    learnt = without(learnt, pl.concat(list(tests.values())))
     tokenizer = Tokenizer.from_file(str(given.tokenizer))
     tokenizer.no_padding()
     tokenizer.no_truncation()

@@ -1,0 +1,153 @@
+"""Tables of what many trained networks say of the whole battery, beside the papers' numbers, as Markdown.
+
+    PYTHONPATH=src python benchmarks/zoo_table.py PAIRS.parquet ANSWERS SUITE…
+
+PAIRS are the pairs that ``zoo_answers.py`` asked, ANSWERS its folder with a file ``ARCHITECTURE-SEED.npz`` for each
+network, SUITE files of pairs with gold labels, all of whose pairs stand in PAIRS. Cells are means over seeds with the
+standard deviation where there are several; published values stand below, in italics.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from acidtest import api
+from acidtest.analysis.published import CORPUS, MATCHED, published_scores
+from acidtest.core.labels import masks
+
+PAIR = ["premise", "hypothesis"]
+HEURISTICS = ("lexical_overlap", "subsequence", "constituent")
+LABELS = {"entailment": "→", "non-entailment": "↛"}
+STRESS = ("antonymy", "numerical", "word-overlap", "negation", "length-mismatch", "spelling")
+SYSTEMS = {
+    "cbow": "CBOW",
+    "bilstm": "BiLSTM (Nangia et al. 2017)",
+    "infersent": "Conneau et al. (2017), InferSent",
+    "shortcut-stacked": "Nie and Bansal (2017)",
+    "residual-stacked": "Residual-Stacked-Encoder",
+    "gated-attention": "Chen et al. (2017)",
+    "river-corners": "Balazs et al. (2017), RiverCorners",
+    "conditional-encoder": "Conditional Encoder",
+    "decomposable-attention": "Decomposable Attention",
+    "esim": "ESIM",
+    "kim": "KIM",
+    "spinn": "SPINN",
+    "bert": "BERT",
+    "naive-bayes": "naive Bayes",
+}
+
+Right = dict[str, pl.DataFrame]
+"""For each suite its rows with the columns right (of one network), heuristic, category and label where it has them."""
+
+
+def rights(path: Path, suites: dict[str, pl.DataFrame]) -> Right:
+    """Which pairs a network answers rightly."""
+    answered = np.load(path)["said"].astype(np.float32).argmax(axis=1)
+    found = {}
+    for name, frame in suites.items():
+        gold = masks(frame["label"].to_list())
+        found[name] = frame.with_columns(right=(gold >> answered[frame["row"].to_numpy()]) & 1 == 1)
+    return found
+
+
+def share(frame: pl.DataFrame, *conditions: pl.Expr) -> float:
+    """Per cent right of the rows that fit."""
+    return 100 * float(np.mean(frame.filter(*conditions)["right"].to_numpy()))
+
+
+def cell(values: Sequence[float]) -> str:
+    """A mean, with the standard deviation over seeds."""
+    spread = f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else ""
+    return f"{np.mean(values):.1f}{spread}"
+
+
+def published(name: str, suite: str, **by: str) -> str:
+    """What a paper says of an architecture."""
+    for score in published_scores(suite):
+        wanted = by | ({CORPUS: MATCHED} if CORPUS in score.by else {})
+        if (score.system, score.condition, score.by) == (SYSTEMS[name], "", wanted):
+            return f"*{100 * score.value:.1f}*"
+    return ""
+
+
+def table(title: str, columns: Sequence[str], networks: dict[str, list[Right]],
+          cells: Callable[[Right], list[float]], papers: Callable[[str], list[str]]) -> None:  # fmt: skip
+    """Print a table, a row for each architecture and one below for what a paper says of it."""
+    print(f"\n### {title}\n\n| | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
+    for name, seeds in networks.items():
+        found = np.array([cells(each) for each in seeds])
+        print(f"| `{name}` | {' | '.join(cell(column) for column in found.T)} |")
+        told = papers(name)
+        if any(told):
+            print(f"| *published* | {' | '.join(told)} |")
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pairs", type=Path)
+    parser.add_argument("answers", type=Path)
+    parser.add_argument("suites", type=Path, nargs="+")
+    given = parser.parse_args()
+    rows = pl.read_parquet(given.pairs).select(*PAIR).with_row_index("row")
+    suites = {}
+    for path in given.suites:
+        suite = api.load(path)
+        suites[suite.card.name] = suite.frame.collect().join(rows, on=PAIR, how="left", maintain_order="left")
+    networks = {
+        name: [rights(path, suites) for path in sorted(given.answers.glob(f"{name}-[0-9].npz"))] for name in SYSTEMS
+    }
+    networks = {name: seeds for name, seeds in networks.items() if seeds}
+    slices = [(heuristic, label) for label in LABELS for heuristic in HEURISTICS]
+    plain = {"snli": "SNLI test", "mnli": "MultiNLI matched", "lingnli": "LingNLI validation"}
+    stems = {"snli": "snli_1.0_test", "mnli": "mnli_dev_matched", "lingnli": "val"}
+    table(
+        "As trained, and HANS by heuristic and correct label",
+        [*plain.values(), *(f"{heuristic.replace('_', ' ')} {LABELS[label]}" for heuristic, label in slices)],
+        networks,
+        lambda each: [
+            *(share(each[stems[name]]) for name in plain),
+            *(share(each["hans"], pl.col("heuristic") == part, pl.col("label") == label) for part, label in slices),
+        ],
+        lambda name: [
+            *(published(name, suite) for suite in plain),
+            *(published(name, "hans", heuristic=part, label=label) for part, label in slices),
+        ],
+    )
+    table(
+        "Stress tests",
+        STRESS,
+        networks,
+        lambda each: [share(each[f"stress/{name}"]) for name in STRESS],
+        lambda name: [published(name, f"stress/{part}") for part in STRESS],
+    )
+    table(
+        "Words",
+        ["lexical, fresh", "Breaking NLI (quarter)"],
+        networks,
+        lambda each: [share(each["lexical"]), share(each["breaking-nli"])],
+        lambda name: ["", published(name, "breaking-nli")],
+    )
+    categories(networks)
+
+
+def categories(networks: dict[str, list[Right]]) -> None:
+    """Print Breaking NLI by category, the mean over all networks first."""
+    known = next(iter(networks.values()))[0]["breaking-nli"].group_by("category").len().sort("len", descending=True)
+    print("\n### Breaking NLI by category\n\n| category | pairs |", " | ".join(f"`{name}`" for name in networks), "|")
+    print("|---|---|" + "---|" * len(networks))
+    for category, count in known.iter_rows():
+        found = [
+            cell([share(each["breaking-nli"], pl.col("category") == category) for each in seeds])
+            for seeds in networks.values()
+        ]
+        print(f"| {category} | {count} | {' | '.join(found)} |")
+
+
+if __name__ == "__main__":
+    main()
