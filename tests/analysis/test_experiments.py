@@ -14,7 +14,7 @@ import pytest
 
 from acidtest.analysis.experiments import compared
 from acidtest.analysis.experiments_results import Answered, Arm, Block, Column, Experiment, papers
-from acidtest.analysis.published import published_scores
+from acidtest.analysis.published import MATCHED, MISMATCHED, published_scores
 from acidtest.core.errors import AcidtestError
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
@@ -192,3 +192,37 @@ def test_agreement_counts_signs_of_published_differences_and_distances_of_rates(
     assert (near.same, near.changes, near.cells) == (1, 1, 2)
     assert near.distance == pytest.approx(0.005)  # 0 against 0.01, 1 against 1.00
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["agreement"][0]["network"] == "esim:mccoy2019"
+
+
+@pytest.mark.parametrize(
+    ("experiment", "file", "count", "expected"),
+    [
+        ("distraction", "multinli_1.0_dev_matched", 9_815, {"corpus": MATCHED}),
+        ("distraction", "multinli_1.0_dev_mismatched", 9_832, {"corpus": MISMATCHED}),
+        ("distraction", "MNLI_dev_matched", 9_815, {"corpus": MATCHED}),
+        ("distraction", "dev_mismatched", 9_832, {"corpus": MISMATCHED}),
+        ("distraction", "multinli_1.0_dev_matched", 9_814, None),
+        ("distraction", "multinli_1.0_dev_mismatched", 9_815, None),
+        ("distraction", "multinli_1.0_dev_matched_negation", 9_815, None),
+        ("distraction", "snli_1.0_test", 9_824, None),
+        ("augmentation", "multinli_1.0_dev_matched", 9_815, {}),
+        ("augmentation", "multinli_1.0_dev_mismatched", 9_832, None),
+        ("merged-labels", "multinli_1.0_dev_matched", 9_815, None),
+        ("training-mixes", "snli_1.0_test", 9_824, {}),
+        ("training-mixes", "snli_1.0_test_hard", 3_261, None),
+        ("training-mixes", "snli_1.0_dev", 9_842, None),
+    ],
+)
+def test_a_papers_test_set_is_known_by_its_name_and_how_many_pairs_have_gold(
+    experiment: str, file: str, count: int, expected: dict[str, str] | None
+) -> None:
+    found = papers()[experiment].corpus(file, count)
+    assert bool(found.suite) == (expected is not None)
+    assert dict(found.by) == (expected or {})
+
+
+def test_published_numbers_are_kept_under_the_names_of_the_papers_test_sets() -> None:
+    for paper in papers().values():
+        for corpus in paper.corpora:
+            scores = [each for each in published_scores(corpus.suite) if each.source.startswith(paper.paper)]
+            assert any(each.by == dict(corpus.by) for each in scores), (paper.name, corpus.title)

@@ -62,3 +62,13 @@ def test_every_experiment_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["experiment", "--help"]) == 0
     told = capsys.readouterr().out
     assert all(name in told for name in api.EXPERIMENTS)
+
+
+def test_without_a_name_the_experiments_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["experiment"]) == 0
+    told = capsys.readouterr().out
+    assert all(name in told for name in api.EXPERIMENTS)
+    assert main(["experiment", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["merged-labels"]["tables"] == "tables 3 and 11"
+    assert main(["experiment", "augmentation"]) == 2
+    assert "needs ARCHITECTURES, --train FILE and -o FOLDER" in capsys.readouterr().err

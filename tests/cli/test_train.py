@@ -89,6 +89,9 @@ def test_architectures_and_their_options_are_listed() -> None:
     assert code == 0
     assert "--hidden" in told
     assert "naik2018" in told
+    code, told = typed("infersent", "--list")
+    assert "batch-size 64" in told
+    assert "vectors fixed" in " ".join(told.split())
 
 
 @pytest.mark.parametrize(
@@ -97,8 +100,14 @@ def test_architectures_and_their_options_are_listed() -> None:
         (["cbow"], "acidtest train cbow needs --train FILE and -o FOLDER"),
         (["cbwo", "--train", "pairs.csv", "-o", "net"], "did you mean 'cbow'"),
         (["cbow", "--train", "pairs.csv", "-o", "net", "--hiden", "3"], "did you mean '--hidden'"),
-        (["cbow", "--train", "pairs.csv", "-o", "net", "--seeds", "a"], "--seeds is a list of whole numbers"),
+        (["cbow", "--train", "pairs.csv", "-o", "net", "--seeds", "a"], "--seeds is a list of different whole numbers"),
         (["cbow", "--train", "pairs.csv", "-o", "net", "--seeds", "1,1"], "--seeds is a list of different"),
+        (
+            ["cbow", "--train", "pairs.csv", "-o", "net", "--seeds", "-1"],
+            "whole numbers from 0 on, such as 0,1,2, not -1",
+        ),
+        (["cbow", "--train", "pairs.csv", "-o", "pairs.csv"], "-o pairs.csv is a file; name a folder"),
+        (["cbow", "--train", "pairs.csv", "-o", "net", "--fixed"], "add --embeddings FILE, or --tuned"),
         (["cbow", "--train", "pairs.csv", "-o", "net", "--preset", "naik"], "did you mean 'naik2018'"),
         (["cbow", "--train", "pairs.csv", "-o", "net", "--precision", "half"], "--precision is auto, full or bf16"),
         (["cbow", "--train", "pairs.csv", "-o", "net", "--device", "gpu"], "--device is auto, cpu, cuda or cuda:1"),

@@ -6,7 +6,7 @@ import importlib.util
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,7 +18,7 @@ from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.model import Represents, model_from_spec
 from acidtest.core.pair_tokens import PairTokens
-from acidtest.models import numpy_encoders
+from acidtest.models import blas_threads, numpy_encoders
 from acidtest.models.blas_threads import own_threads
 from acidtest.models.numpy_encoders import Encoder
 from acidtest.models.reference import BUNDLED, LONGEST, ReferenceModel, reference, restored
@@ -165,6 +165,34 @@ def test_blas_has_its_threads_again_afterwards() -> None:
         assert first == second >= 1
 
 
+@pytest.fixture
+def blas(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of threads, last, that a stand-in for OpenBLAS was told to make, and those before."""
+    told = [4]
+    found = blas_threads.OpenBlas(lambda: told[-1], told.append)
+    monkeypatch.setattr(blas_threads, "_openblas", lambda: found)
+    return told
+
+
+def test_blas_gets_back_the_threads_that_it_had_just_before(blas: list[int]) -> None:
+    with own_threads() as count:
+        assert (count, blas[-1]) == (4, 1)
+    assert blas[-1] == 4
+    blas.append(2)
+    with own_threads() as count:
+        assert (count, blas[-1]) == (2, 1)
+    assert blas[-1] == 2
+
+
+def test_blas_makes_no_threads_until_the_last_of_several_models_is_done(blas: list[int]) -> None:
+    first, second = own_threads(), own_threads()
+    assert first.__enter__() == second.__enter__() == 4
+    first.__exit__(None, None, None)
+    assert blas[-1] == 1
+    second.__exit__(None, None, None)
+    assert blas[-1] == 4
+
+
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
     pytest.importorskip("safetensors", reason="safetensors is not installed: pip install 'acidtest[hf]'")
@@ -187,15 +215,15 @@ def vocabulary() -> list[str]:
 def made(tool: ModuleType, tmp_path: Path) -> Callable[..., Path]:
     """A small model as the tool writes it."""
 
-    def make(folder: str = "tiny", **changed: Any) -> Path:
+    def make(folder: str = "tiny", pieces: Sequence[str] = (), **changed: Any) -> Path:
         from safetensors.numpy import save_file
 
-        pieces = vocabulary()
+        pieces = pieces or vocabulary()
         weights = weights_of((64, 96), (3, 4), words=len(pieces))
         save_file(weights, tmp_path / "student.safetensors")
         told = {"head_size": HEAD, "activation": "gelu_tanh"} | changed
         (tmp_path / "student.json").write_text(json.dumps(told))
-        (tmp_path / "words.txt").write_text("".join(f"{piece}\n" for piece in pieces))
+        (tmp_path / "words.txt").write_text("".join(f"{piece}\n" for piece in pieces), encoding="utf-8")
         tool.export(tmp_path / "student.safetensors", tmp_path / "words.txt", tmp_path / folder)
         return tmp_path / folder
 
@@ -206,6 +234,13 @@ def test_the_tool_writes_the_same_bytes_again(made: Callable[..., Path]) -> None
     first, second = made("one"), made("two")
     for name in ("weights.npz", "vocabulary.txt"):
         assert (first / name).read_bytes() == (second / name).read_bytes()
+
+
+def test_a_piece_may_hold_what_ends_a_line_elsewhere(made: Callable[..., Path]) -> None:
+    odd = ["\u2028", "a\x85b", "\x1c"]
+    folder = made(pieces=[*vocabulary(), *odd])
+    assert (folder / "vocabulary.txt").read_bytes().decode().split("\n")[-4:] == [*odd, ""]
+    assert reference(str(folder)).predict(["the judge ran"], ["a judge"]).shape == (1, 3)
 
 
 def test_rounding_takes_the_factor_that_loses_least(tool: ModuleType) -> None:

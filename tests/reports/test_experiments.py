@@ -108,3 +108,32 @@ def test_without_an_arm_to_stand_against_there_are_no_differences(found: Experim
     alone = replace(found, changes=(), blocks=(replace(found.blocks[0], against=""),))
     assert "in points" not in shown(alone)
     assert "Differences in percentage points" not in experiment_page(alone)
+
+
+def test_chance_is_drawn_where_it_is_the_same_in_all_columns(found: Experiment) -> None:
+    hans, own = Column("first", "hans", {"heuristic": "constituent"}), Column("[bold]second", "mine")
+    for columns, paper, told in (
+        ((hans,), "augmentation", "chance (50 %)"),
+        ((own,), "distraction", "chance (33 %)"),
+        ((hans, own), "merged-labels", "chance (50 %)"),
+        ((hans, own), "augmentation", ""),
+    ):
+        block = replace(found.blocks[0], columns=columns)
+        page = experiment_page(replace(found, blocks=(block,), paper=papers()[paper]))
+        assert told in page
+        assert ("chance (" in page) == bool(told)
+
+
+def test_where_nothing_published_stands_in_the_tables_no_paper_is_cited(found: Experiment) -> None:
+    cited = "Published: McCoy et al. 2019"
+    assert cited in shown(found)
+    alone = replace(found, cells=tuple(replace(cell, published=None) for cell in found.cells))
+    assert cited not in shown(alone)
+
+
+def test_long_headings_are_broken_after_what_joins_their_words(found: Experiment) -> None:
+    column = Column("ln_subject/object_swap", "hans")
+    cells = tuple(replace(cell, column=column.name) for cell in found.cells[:2])
+    lines = shown(replace(found, blocks=(replace(found.blocks[0], columns=(column,)),), cells=cells)).splitlines()
+    start = next(number for number, line in enumerate(lines) if "ln_subject/" in line)
+    assert [line.strip() for line in lines[start : start + 2]] == ["ln_subject/", "object_swap"]

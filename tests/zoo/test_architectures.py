@@ -80,7 +80,9 @@ def small(options: Mapping[str, Option]) -> dict[str, Any]:
 class Made:
     """A small network with chances of its own, and what it reads with."""
 
-    def __init__(self, name: str, *, labels: tuple[str, ...] = LABELS, tuned: bool = True, **settings: Any) -> None:
+    def __init__(
+        self, name: str, *, labels: tuple[str, ...] = LABELS, tuned: bool = True, begun: bool = False, **settings: Any
+    ) -> None:
         kind = architecture(name)
         study = Study(name, {}, Recipe(), dimensions=8, embeddings_tuned=tuned)
         self.reader: Reader = kind.reader.begun(study, pairs())
@@ -88,9 +90,13 @@ class Made:
         torch.manual_seed(3)
         self.network = self.config.network(self.reader).eval()
         with torch.no_grad():
-            # Vectors as long as those of GloVe, so that what a network does with them is not lost in rounding.
-            for weight in self.network.words.parameters() if hasattr(self.network, "words") else ():
-                weight[1:] *= 10
+            # Vectors as long as those of GloVe, and what begins near nought as large as if it were learnt, so that what
+            # a network does with them is not lost in rounding.
+            for part, weight in self.network.named_parameters() if not begun else ():
+                if part.startswith("words."):
+                    weight[1:] *= 10
+                elif weight.ndim > 1 and weight.std() < 0.02:
+                    weight *= 30
 
     def scores(self, frame: pl.DataFrame) -> Any:
         inputs = self.reader.inputs(frame, None, CPU)
@@ -286,6 +292,85 @@ def test_sizes_that_are_no_numbers_are_refused() -> None:
         Made("shortcut-stacked", hidden=("big", "small"))
     with pytest.raises(AcidtestError, match="at least one BiLSTM"):
         Made("shortcut-stacked", hidden=())
+
+
+# AllenNLP's training_config/decomposable_attention.jsonnet and esim.jsonnet; what the first leaves out is torch's own.
+@pytest.mark.parametrize(
+    ("name", "preset", "published"),
+    [
+        (
+            "decomposable-attention",
+            preset,
+            {"batch_size": 64, "epochs": 140, "patience": 20, "optimizer": "adagrad", "learning_rate": 0.01}
+            | {"accumulated": 0.0, "clip": 5.0, "clip_by": "value", "dropout": 0.2, "embeddings_tuned": False},
+        )
+        for preset in ("mccoy2019", "glockner2018")
+    ]
+    + [
+        (
+            "esim",
+            "mccoy2019",
+            {"batch_size": 64, "epochs": 75, "patience": 5, "learning_rate": 4e-4, "clip": 10.0, "shrink": 0.5}
+            | {"dropout": 0.5, "embeddings_tuned": True},
+        )
+    ],
+)
+def test_presets_after_allennlp_are_as_its_configurations(name: str, preset: str, published: dict[str, Any]) -> None:
+    told = architecture(name).preset(preset)
+    assert {key: told[key] for key in published} == published
+
+
+def test_allennlps_decomposable_attention_has_its_layers_and_a_word_of_nothing() -> None:
+    network = _preset_network("decomposable-attention", "mccoy2019")
+    shapes = [tuple(part.weight.shape) for part in network.modules() if isinstance(part, torch.nn.Linear)]
+    # Projection; attend and compare of two layers each; aggregate, 400 to 200 to 3 labels.
+    assert shapes == [(200, 300), (200, 200), (200, 200), (200, 400), (200, 200), (200, 400), (3, 200)]
+    assert network.nothing.shape == (300,)
+    assert not Made("decomposable-attention", tuned=False).network.nothing.requires_grad
+
+
+def test_allennlps_esim_has_a_relu_and_leaves_out_the_same_numbers_of_all_words() -> None:
+    made = Made("esim", version="allennlp")
+    network: Any = made.network
+    assert [type(part) for part in network.head if not isinstance(part, torch.nn.Dropout)][1] is torch.nn.ReLU
+    torch.manual_seed(0)
+    thinned = network.dropout.train()(torch.ones(3, 5, 40))
+    assert torch.equal(thinned, thinned[:, :1].expand(3, 5, 40))
+    assert not torch.equal(thinned[0], thinned[1])
+    assert set(thinned.unique().tolist()) == {0.0, 2.0}
+    (_, _, bias, other), (_, onward, _, _) = network.encoder.requires_grad_(False).lstm.all_weights
+    # Gates stand in the order input, forget, memory, output: the second is open.
+    assert (bias + other).chunk(4)[1].tolist() == [1.0] * 16
+    assert float((bias + other).sum()) == 16
+    torch.testing.assert_close(onward.T @ onward, torch.eye(16))
+
+
+@pytest.mark.parametrize("name", ["esim", "kim", "gated-attention"])
+def test_networks_of_chen_et_al_begin_as_their_programs_do(name: str) -> None:
+    network = Made(name, begun=True).network.requires_grad_(False)
+    for part in network.modules():
+        if isinstance(part, torch.nn.LSTM):
+            for into, onward, *biases in part.all_weights:
+                for gate in onward.chunk(4):
+                    torch.testing.assert_close(gate @ gate.T, torch.eye(16), atol=1e-5, rtol=0)
+                for gate in into.chunk(4):
+                    if gate.shape == (16, 16):
+                        torch.testing.assert_close(gate @ gate.T, torch.eye(16), atol=1e-5, rtol=0)
+                    else:
+                        assert float(gate.std()) == pytest.approx(0.01, rel=0.3)
+                assert not any(bias.any() for bias in biases)
+        if isinstance(part, torch.nn.Linear):
+            assert not part.bias.any()
+            if part.weight.numel() > 500:
+                assert float(part.weight.std()) == pytest.approx(0.01, rel=0.1)
+
+
+def test_kim_is_trained_as_esim_and_has_the_same_settings_but_for_what_it_knows() -> None:
+    one, other = (architecture(name) for name in ("esim", "kim"))
+    assert one.defaults == other.defaults
+    assert one.preset("glockner2018") == other.preset("glockner2018")
+    default = {name: option.default for name, option in one.options.items() if name != "version"}
+    assert {name: option.default for name, option in other.options.items() if name != "knowledge"} == default
 
 
 # Weights besides the vectors of words. Parikh et al. 2016, table 1: 382K. Chen et al. 2017, table 1: 4.3M. The list of

@@ -24,6 +24,7 @@ from acidtest.core.checkpoints import encoder_checkpoint  # noqa: E402
 from acidtest.zoo.architectures.bert import network  # noqa: E402
 from acidtest.zoo.batches import Inputs  # noqa: E402
 from acidtest.zoo.pieces import PieceReader  # noqa: E402
+from acidtest.zoo.saved import load  # noqa: E402
 from acidtest.zoo.study import Study  # noqa: E402
 from acidtest.zoo.training import Recipe, Trainer  # noqa: E402
 
@@ -204,6 +205,7 @@ def test_the_folder_says_the_same_as_hf(kind: str, encoder: Callable[[str], Path
     assert ours.layers == theirs.layers == ("embeddings", "layer 1", "layer 2")
     shown = ours.representations(premises, hypotheses)
     assert np.abs(shown - theirs.representations(premises, hypotheses)).max() < 1e-4
+    assert ours.representations([], []).shape == (len(ours.layers), 0, shown.shape[2])
 
 
 def test_merged_labels_are_two_way_for_hf_too(encoder: Callable[[str], Path], file: Path, tmp_path: Path) -> None:
@@ -350,3 +352,37 @@ def test_how_many_pairs_are_cut_is_said(encoder: Callable[[str], Path], caplog: 
     with caplog.at_level(1, "acidtest"):
         reader(encoder("bert")).inputs(frame, np.eye(3, dtype=bool), CPU)
     assert "2 of 3 pairs are cut to 64 tokens" in caplog.text
+
+
+def test_nothing_half_written_is_ever_in_the_folder(
+    encoder: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a killed program leaves behind lies elsewhere."""
+    own, there = reader(encoder("bert")), list[Path]()
+    folder = tmp_path / "net"
+    folder.mkdir()
+    write = own.tokenizer.save_pretrained
+
+    def written(where: str) -> None:
+        write(where)
+        there.extend(folder.iterdir())
+
+    monkeypatch.setattr(own.tokenizer, "save_pretrained", written)
+    own.save(folder)
+    assert there == []
+    assert {"tokenizer.json", "config.json"} <= {path.name for path in folder.iterdir()}
+
+
+def test_another_configuration_or_tokenizer_is_another_fingerprint(
+    encoder: Callable[[str], Path], file: Path, tmp_path: Path
+) -> None:
+    train(file, tmp_path / "out", encoder("bert"), recipe={"epochs": 1})
+    before = load(tmp_path / "out").fingerprint
+    for name, old, new in (("config.json", '"gelu"', '"relu"'), ("tokenizer.json", '"dog"', '"dogg"')):
+        path = tmp_path / "out" / name
+        written = path.read_text(encoding="utf-8")
+        assert old in written
+        path.write_text(written.replace(old, new), encoding="utf-8")
+        assert load(tmp_path / "out").fingerprint != before
+        path.write_text(written, encoding="utf-8")
+    assert load(tmp_path / "out").fingerprint == before

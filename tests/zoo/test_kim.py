@@ -137,7 +137,7 @@ def test_it_learns_what_a_network_without_wordnet_cannot(tmp_path: Path) -> None
         api.Material([tmp_path / "train.csv"], tests=[tmp_path / "test.csv"]),
         output=tmp_path / "net",
         arguments={"hidden": "16", "dropout": "0.2"},
-        recipe={"epochs": 15, "learning_rate": 5e-3, "batch_size": 16},
+        recipe={"epochs": 25, "learning_rate": 5e-3, "batch_size": 16},
         embeddings=str(tmp_path / "vectors.txt"),
         embeddings_tuned=False,
         device="cpu",

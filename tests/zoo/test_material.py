@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +16,7 @@ from acidtest import api  # noqa: E402
 from acidtest.api.training import planned  # noqa: E402
 from acidtest.api.training_pairs import Gathered, gathered  # noqa: E402
 from acidtest.core.errors import AcidtestError, UnknownNameError  # noqa: E402
+from acidtest.zoo.pairs import PairError  # noqa: E402
 
 Rows = list[dict[str, str]]
 Write = Callable[[str, Rows], Path]
@@ -62,12 +65,85 @@ def test_a_sample_keeps_the_shares_of_files_and_labels_and_lies_in_a_larger_one(
     assert len(found(api.Material([train_file], limit=1000)).train) == 54
 
 
+def test_a_pair_is_named_by_its_place_in_its_file_whatever_was_left_out(
+    train_file: Path, dev_file: Path, rows: Rows
+) -> None:
+    train = found(api.Material([train_file, dev_file], limit=24)).train
+    own = {str(train_file): rows[:54], str(dev_file): rows[54:]}
+    places = []
+    for row in range(24):
+        with pytest.raises(AcidtestError) as told, train.named():
+            raise PairError(row, "is odd")
+        name, _, place = str(told.value).removesuffix(": is odd").partition(", pair ")
+        assert own[name][int(place) - 1]["hypothesis"] == train.frame["hypothesis"][row]
+        assert own[name][int(place) - 1]["premise"] == train.frame["premise"][row]
+        places.append(int(place))
+    assert max(places) > 24
+
+
+def test_augmenting_pairs_are_named_by_their_place_in_the_suite(train_file: Path) -> None:
+    suite = api.generate("hans", n=1, seed=1)
+    frame = suite.frame.collect()
+    material = api.Material([train_file], tests=[replace(suite, frame=frame.head(20).lazy())], augment=[suite])
+    part = found(material).suites[0].pairs
+    with pytest.raises(AcidtestError, match=r"hans, pair 21: is odd"), part.named():
+        raise PairError(0, "is odd")
+
+
+def test_random_vectors_that_stay_are_refused() -> None:
+    for name, preset, settings in (
+        ("decomposable-attention", "mccoy2019", {}),
+        ("spinn", "mccoy2019", {}),
+        ("cbow", "", {"embeddings_tuned": False}),
+    ):
+        with pytest.raises(AcidtestError, match=rf"{name}.*random.*--embeddings FILE, or --tuned"):
+            planned(name, preset, settings=settings)
+    assert planned("spinn", "mccoy2019", settings={"embeddings_tuned": True}).embeddings_tuned
+    assert not planned("spinn", "mccoy2019", settings={"embeddings": "glove.txt"}).embeddings_tuned
+    # It has no vectors.
+    planned("naive-bayes", settings={"embeddings_tuned": False})
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("cbow", {"hidden": "0"}, "cbow: --hidden is a whole number from 1 on, not 0"),
+        ("cbow", {"dropout": "2"}, "cbow: --dropout is a share from 0 to below 1, not 2"),
+        ("cbow", {"dropout": "nan"}, "cbow: --dropout is a share from 0 to below 1, not nan"),
+        ("spinn", {"leaf_dropout": "-0.1"}, "spinn: --leaf-dropout is a share from 0 to below 1, not -0.1"),
+        ("residual-stacked", {"stacked": "0"}, "--stacked is a whole number from 1 on, not 0"),
+        ("gated-attention", {"stacked": "-1"}, "--stacked is a whole number from 1 on, not -1"),
+    ],
+)
+def test_sizes_and_shares_without_sense_are_refused(name: str, arguments: dict[str, str], message: str) -> None:
+    with pytest.raises(AcidtestError, match=message):
+        planned(name, arguments=arguments)
+
+
 def test_pairs_that_are_learnt_from_and_scored_are_counted(
     train_file: Path, rows: Rows, pair_file: Write, caplog: pytest.LogCaptureFixture
 ) -> None:
     both = pair_file("both.jsonl", rows[50:60])
     assert found(api.Material([train_file], both)).leaks == {str(both): 4}
     assert f"{both}: 4 of its pairs are also learnt from" in caplog.text
+
+
+def test_a_label_that_no_pair_has_is_warned_of(rows: Rows, pair_file: Write, caplog: pytest.LogCaptureFixture) -> None:
+    path = pair_file("two.jsonl", [row for row in rows if row["label"] != "neutral"])
+    found(api.Material([path]))
+    assert "no pair to learn from is neutral: the network will not tell it from the others" in caplog.text
+    caplog.clear()
+    found(api.Material([path]), merged=True)
+    assert "no pair to learn from" not in caplog.text
+
+
+def test_what_does_nothing_is_said(train_file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="acidtest"):
+        planned("naive-bayes", recipe={"epochs": 5}, settings={"embeddings": "glove.txt", "merged": True})
+        found(api.Material([train_file], augment=["hans"], augment_n=2, limit=1000))
+    assert "naive-bayes does nothing with --embeddings, --epochs" in caplog.text
+    assert "--limit 1,000: there are only 54 pairs" in caplog.text
+    assert "hans: 60 pairs are learnt from, too" in caplog.text
 
 
 def test_augmenting_pairs_that_are_scored_are_not_learnt_from(train_file: Path, tmp_path: Path) -> None:

@@ -18,13 +18,16 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 from safetensors.torch import load_file  # noqa: E402
 
 from acidtest import api  # noqa: E402
-from acidtest.core.errors import AcidtestError  # noqa: E402
+from acidtest.core.errors import AcidtestError, FileError  # noqa: E402
 from acidtest.core.files import Lock  # noqa: E402
 from acidtest.core.labels import LABELS  # noqa: E402
 from acidtest.core.model import model_from_spec  # noqa: E402
+from acidtest.sources.vector_files import read_vectors  # noqa: E402
+from acidtest.zoo import training  # noqa: E402
 from acidtest.zoo.pairs import MERGED, PairError, Pairs  # noqa: E402
 from acidtest.zoo.study import Trained  # noqa: E402
-from acidtest.zoo.training import Recipe, _share, label_loss  # noqa: E402
+from acidtest.zoo.training import Recipe, Trainer, _share, label_loss  # noqa: E402
+from acidtest.zoo.trees import trees  # noqa: E402
 
 RECIPE = {"epochs": 4, "batch_size": 8, "learning_rate": 0.01, "patience": 9}
 SMALL = {"hidden": "8"}
@@ -123,50 +126,95 @@ import torch
 from acidtest import api
 from acidtest.zoo import training
 torch.set_num_threads(1)
-train, dev, folder, moment, step = sys.argv[1:]
+train, dev, folder = sys.argv[1:]
 steps = []
-def die():
-    os.kill(os.getpid(), signal.SIGKILL)
-def progress(done, total):
-    steps.append(done)
-    if moment == "learning" and len(steps) == int(step):
-        die()
-if moment == "writing":
-    def broken(tensors, path, metadata):
-        if len(steps) == int(step):
-            Path(path).write_bytes(b"half a checkpoint")
-            die()
-        whole(tensors, path, metadata)
-    whole, training.save_file = training.save_file, broken
-if moment == "between":
-    def end(self, *arguments):
-        whole(self, *arguments)
-        die()
-    whole, training.Trainer._end_epoch = training.Trainer._end_epoch, end
-recipe = {"epochs": 4, "batch_size": 8, "learning_rate": 0.01, "patience": 9, "checkpoint_s": 0.0}
-material = api.Material([train], dev)
-api.train("cbow", material, output=folder, arguments={"hidden": "8"}, recipe=recipe, dimensions=6, progress=progress)
+def broken(tensors, path, metadata):
+    if len(steps) == 9:
+        Path(path).write_bytes(b"half a checkpoint")
+        os.kill(os.getpid(), signal.SIGKILL)
+    whole(tensors, path, metadata)
+whole, training.save_file = training.save_file, broken
+recipe = {"epochs": 3, "batch_size": 8, "learning_rate": 0.01, "patience": 9, "checkpoint_s": 0.0}
+api.train("cbow", api.Material([train], dev), output=folder, arguments={"hidden": "8"}, recipe=recipe, dimensions=6,
+          progress=lambda done, total: steps.append(done))
 """
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL on this system")
-def test_a_training_killed_again_and_again_gives_the_same_curve_and_weights(
+def test_a_training_that_is_killed_gives_the_same_curve_and_weights(
     train_file: Path, dev_file: Path, tmp_path: Path
 ) -> None:
-    expected, folder = trained(train_file, dev_file, tmp_path / "whole"), tmp_path / "killed"
-    # Seven batches an epoch: killed in the first, in the second while a checkpoint is written, and after an epoch's
-    # weights and curve are written but not its checkpoint.
-    for moment, step in (("learning", 3), ("writing", 9), ("between", 0)):
-        arguments = [str(train_file), str(dev_file), str(folder), moment, str(step)]
-        child = subprocess.run([sys.executable, "-c", CHILD, *arguments], check=False, capture_output=True)
-        assert child.returncode == -signal.SIGKILL, child.stderr.decode()
-        assert (folder / "checkpoint.safetensors").is_file()
-    found = trained(train_file, dev_file, folder, checkpoint_s=0.0)
-    assert points(folder) == points(expected.folder)
+    # Seven batches an epoch: killed in the second, while a checkpoint is written.
+    arguments = [str(train_file), str(dev_file), str(tmp_path / "killed")]
+    child = subprocess.run([sys.executable, "-c", CHILD, *arguments], check=False, capture_output=True)
+    assert child.returncode == -signal.SIGKILL, child.stderr.decode()
+    assert len(points(tmp_path / "killed")) == 1
+    found = trained(train_file, dev_file, tmp_path / "killed", epochs=3, checkpoint_s=0.0)
+    assert_same(found, trained(train_file, dev_file, tmp_path / "whole", epochs=3))
+    assert not (found.folder / "checkpoint.safetensors").exists()
+
+
+def assert_same(found: Trained, expected: Trained) -> None:
+    """The same curve, and the same weights of the same epoch."""
+    assert points(found.folder) == points(expected.folder)
     assert found.state.best_epoch == expected.state.best_epoch
-    weights, own = load_file(expected.folder / "model.safetensors"), load_file(folder / "model.safetensors")
+    own, weights = (load_file(each.folder / "model.safetensors") for each in (found, expected))
     assert all(torch.equal(weights[name], own[name]) for name in weights)
-    assert not (folder / "checkpoint.safetensors").exists()
+
+
+def on_call(number: int, whole: Any) -> Any:
+    """A function that is stopped when it is called for the so-manyth time."""
+    calls = list[int]()
+
+    def stopped(*arguments: Any) -> None:
+        calls.append(1)
+        if len(calls) == number:
+            raise KeyboardInterrupt
+        whole(*arguments)
+
+    return stopped
+
+
+@pytest.mark.parametrize("moment", ["save_weights", "Trainer._checkpoint"])
+def test_the_weights_of_a_stopped_training_are_those_its_checkpoint_tells_of(
+    moment: str, train_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or what comes of the epoch the second time, on a device whose sums differ, would not be theirs."""
+    owner, _, name = f"acidtest.zoo.training.{moment}".rpartition(".")
+    target = Trainer if owner.endswith("Trainer") else training
+    with monkeypatch.context() as patched:
+        patched.setattr(target, name, on_call(2, getattr(target, name)))
+        with pytest.raises(KeyboardInterrupt):
+            trained(train_file, None, tmp_path / "net")
+    told = load_file(tmp_path / "net" / "checkpoint.safetensors")
+    weights = load_file(tmp_path / "net" / "model.safetensors")
+    before = all(torch.equal(weights[key], told[f"network/{key}"]) for key in weights)
+    # Stopped before the second checkpoint all is of the first epoch; after it the weights are still to be written.
+    assert before == (moment == "Trainer._checkpoint")
+    again = trained(train_file, None, tmp_path / "net")
+    assert_same(again, trained(train_file, None, tmp_path / "whole"))
+
+
+def test_weights_that_were_still_to_be_written_are_written_when_a_training_goes_on(
+    train_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(training, "save_weights", on_call(4, training.save_weights))
+        with pytest.raises(KeyboardInterrupt):
+            trained(train_file, None, tmp_path / "net")
+    assert_same(trained(train_file, None, tmp_path / "net"), trained(train_file, None, tmp_path / "whole"))
+
+
+def test_a_checkpoint_that_is_none_is_told(train_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("acidtest.zoo.study._write_result", stop)
+        with pytest.raises(KeyboardInterrupt):
+            trained(train_file, None, tmp_path / "net")
+    path = tmp_path / "net" / "checkpoint.safetensors"
+    for content in (b"junk", (tmp_path / "net" / "model.safetensors").read_bytes()):
+        path.write_bytes(content)
+        with pytest.raises(FileError, match=r"checkpoint\.safetensors: .*remove it, and training begins anew"):
+            trained(train_file, None, tmp_path / "net")
 
 
 def test_a_finished_folder_is_told_of_and_not_trained_again(train_file: Path, dev_file: Path, tmp_path: Path) -> None:
@@ -189,12 +237,36 @@ def test_a_finished_folder_is_scored_on_new_pairs_without_training(
     assert (tmp_path / "net" / "model.safetensors").read_bytes() == weights
 
 
+def test_scores_of_earlier_tests_are_kept(train_file: Path, dev_file: Path, tmp_path: Path) -> None:
+    for tests in ([train_file], [dev_file], []):
+        material = api.Material([train_file], tests=tests)
+        (found,) = api.train("cbow", material, output=tmp_path / "net", arguments=SMALL, recipe=RECIPE, dimensions=6)
+        known = json.loads((tmp_path / "net" / "result.json").read_text())["scores"]
+    assert list(known) == list(found.scores) == [str(train_file), str(dev_file)]
+    assert [each.pairs for each in found.scores.values()] == [54, 18]
+    card = (tmp_path / "net" / "card.md").read_text()
+    assert all(f"| {path} |" in card for path in (train_file, dev_file))
+    assert f"**54 pairs of {train_file} were also learnt from**" in card
+
+
+def test_a_mistake_does_not_claim_the_folder(train_file: Path, tmp_path: Path) -> None:
+    material = api.Material([train_file])
+    asked: dict[str, Any] = {"output": tmp_path / "net", "arguments": SMALL, "recipe": RECIPE | {"epochs": 1}}
+    with pytest.raises(AcidtestError, match=r"nowhere\.txt"):
+        api.train("cbow", material, embeddings="nowhere.txt", **asked)
+    assert not api.train("cbow", material, **asked)[0].again
+
+
 def test_another_training_in_the_same_folder_is_refused_by_what_differs(
     train_file: Path, dev_file: Path, tmp_path: Path
 ) -> None:
     trained(train_file, dev_file, tmp_path / "net")
     with pytest.raises(AcidtestError, match=r"recipe\.learning_rate is 0\.01 there, 0\.5 here"):
         trained(train_file, dev_file, tmp_path / "net", learning_rate=0.5)
+    with pytest.raises(
+        AcidtestError, match=r"net holds another training: architecture is cbow there, bilstm here; choose"
+    ):
+        api.train("bilstm", api.Material([train_file], dev_file), output=tmp_path / "net")
     with pytest.raises(AcidtestError, match=r"train\.digest is"):
         trained(dev_file, dev_file, tmp_path / "net")
     with pytest.raises(AcidtestError, match=r"is finished \(recipe\.epochs is 4 there, 6 here\).*another -o"):
@@ -211,6 +283,18 @@ def test_an_unfinished_training_may_be_made_longer(
     found = trained(train_file, dev_file, tmp_path / "net", epochs=4)
     assert len(found.state.curve) == 4
     assert points(tmp_path / "net") == points(trained(train_file, dev_file, tmp_path / "whole").folder)
+
+
+def test_a_training_cannot_be_made_shorter_than_it_is(
+    train_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("acidtest.zoo.study._write_result", stop)
+        with pytest.raises(KeyboardInterrupt):
+            trained(train_file, None, tmp_path / "net", epochs=4)
+    with pytest.raises(AcidtestError, match=r"4 epochs are done there already; .*--epochs of 4 or more"):
+        trained(train_file, None, tmp_path / "net", epochs=3)
+    assert len(trained(train_file, None, tmp_path / "net", epochs=4).state.curve) == 4
 
 
 def stop(*_: object) -> None:
@@ -245,6 +329,61 @@ def test_several_seeds_have_a_folder_each_and_a_spread(train_file: Path, dev_fil
         "cbow", material, output=tmp_path / "one", arguments=SMALL, recipe=RECIPE, seeds=(5,), dimensions=6
     )
     assert points(alone[0].folder) == points(found[1].folder)
+
+
+def test_vectors_are_read_once_for_all_seeds_and_what_they_lack_is_drawn_for_each(
+    train_file: Path, dev_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = tmp_path / "glove.txt"
+    vectors.write_text("a 0.1 0.2\nman -0.3 0.4\nnobody 0.5 -0.6\n")
+    reads = list[Path]()
+
+    def counted(path: Path, *arguments: Any, **named: Any) -> Any:
+        reads.append(path)
+        return read_vectors(path, *arguments, **named)
+
+    monkeypatch.setattr("acidtest.zoo.embeddings.read_vectors", counted)
+    material = api.Material([train_file], dev_file, [dev_file])
+    asked: dict[str, Any] = {"arguments": SMALL, "recipe": RECIPE | {"epochs": 1}, "embeddings": str(vectors)}
+    asked |= {"embeddings_tuned": False}
+    found = api.train("cbow", material, output=tmp_path / "net", seeds=(0, 1, 2), **asked)
+    assert reads == [vectors]
+    words = (found[0].folder / "vocabulary.txt").read_text().split("\n")
+    tables = [load_file(each.folder / "model.safetensors")["words.table.weight"] for each in found]
+    for table in tables:
+        assert table[words.index("man")].tolist() == pytest.approx([-0.3, 0.4])
+    assert len({tuple(table[words.index("paris")].tolist()) for table in tables}) == 3
+    # Learnt further, vectors change where they lie: the next seed must not begin with those.
+    asked |= {"embeddings_tuned": True}
+    found = api.train("cbow", material, output=tmp_path / "tuned", seeds=(0, 2), **asked)
+    (alone,) = api.train("cbow", material, output=tmp_path / "one", seeds=(2,), **asked)
+    assert_same(found[1], alone)
+
+
+def test_parses_are_read_once_for_all_seeds(
+    rows: list[dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pair_file: Any
+) -> None:
+    for row in rows:
+        row |= {"sentence1": row.pop("premise"), "sentence2": row.pop("hypothesis"), "gold_label": row.pop("label")}
+        for side in ("1", "2"):
+            *before, last = row[f"sentence{side}"].split()
+            row[f"sentence{side}_binary_parse"] = "".join(f"( {word} " for word in before) + last + " )" * len(before)
+    columns = list[str]()
+
+    def counted(parses: pl.Series, *arguments: Any, **named: Any) -> Any:
+        columns.append(parses.name)
+        return trees(parses, *arguments, **named)
+
+    monkeypatch.setattr("acidtest.zoo.forests.trees", counted)
+    api.train(
+        *("spinn", api.Material([pair_file("train.jsonl", rows[:30])], pair_file("dev.jsonl", rows[30:]))),
+        output=tmp_path / "net",
+        arguments={"hidden": "4", "layer": "4"},
+        recipe={"epochs": 1},
+        seeds=(0, 1),
+        dimensions=4,
+    )
+    assert sorted(columns) == sorted(2 * ["premise_binary_parse", "hypothesis_binary_parse"])
 
 
 def test_a_network_shown_no_premise_answers_by_the_hypothesis(train_file: Path, tmp_path: Path) -> None:

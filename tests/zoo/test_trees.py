@@ -110,6 +110,15 @@ def test_an_empty_text_is_a_tree_of_one_unknown_word() -> None:
     assert (steps(found, 0), found.unparsed) == ([""], 0)
 
 
+def test_a_word_that_is_called_like_what_fills_up_is_an_unknown_one() -> None:
+    from acidtest.zoo.forests import TreeInputs
+    from acidtest.zoo.words import SPECIAL, UNKNOWN, Vocabulary
+
+    found = read(["( <padding> cat )"])
+    inputs = TreeInputs(found, found, Vocabulary((*SPECIAL, "cat")), None, device=torch.device("cpu"))
+    assert inputs.batch(np.array([0])).forest.words.tolist() == [UNKNOWN, 2] * 2
+
+
 def test_no_pairs_are_no_trees() -> None:
     assert len(read([], [])) == 0
 
@@ -247,7 +256,7 @@ def test_it_learns_and_reads_unparsed_pairs_only_if_told_to(tmp_path: Path) -> N
     ):
         asked(tmp_path / "net", frame.drop(COLUMNS[2:]))
     with pytest.raises(AcidtestError, match=r"bare.jsonl, pair 1: .* has no premise_binary_parse; .*--unparsed right"):
-        train(tmp_path, [written(tmp_path, frame.drop(COLUMNS[2:]), "bare.jsonl")])
+        train(tmp_path / "other", [written(tmp_path, frame.drop(COLUMNS[2:]), "bare.jsonl")])
 
 
 def test_pools_that_are_partly_parsed_are_learnt_from_with_trees_to_the_right(

@@ -62,12 +62,20 @@ def test_a_file_gives_vectors_to_its_words_and_makes_its_first_ones_known(tmp_pa
     found = read(words, path, more=4, seed=0)
     # Of the first four, Paris is written with a capital, as no text is read.
     assert found.vocabulary.words == (*words.words, "1990", "cat")
-    assert found.found == 4
+    assert len(found.places) == 4
     for word, vector in (("the", [0.1, 0.2]), ("dog", [0.3, 0.4]), ("1990", [0.9, 0.8]), ("cat", [-0.5, 0.5])):
         assert found.vectors[found.vocabulary.numbers[word]] == pytest.approx(vector)
     assert found.vectors[PADDING].tolist() == [0, 0]
     assert found.vectors[found.vocabulary.numbers["runs"]].any()
     assert read(words, path, more=0, seed=0).vocabulary == words
+
+
+def test_what_fills_up_is_no_word_of_a_text_or_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "glove.txt"
+    path.write_text("<padding> 0.6 0.6\n" + GLOVE)
+    found = read(vocabulary([TEXTS]), path, more=3, seed=0)
+    assert found.vocabulary.numbers.get("<padding>", UNKNOWN) == UNKNOWN
+    assert found.vectors[PADDING].tolist() == [0, 0]
 
 
 def test_drawn_vectors_depend_on_the_seed_alone() -> None:

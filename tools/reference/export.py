@@ -86,7 +86,7 @@ def export(student: Path, vocabulary: Path, output: Path, letters: tuple[Path, P
     told = json.loads(student.with_suffix(".json").read_text(encoding="utf-8"))
     if told["activation"] not in ("gelu_tanh", "gelu_new", "gelu_pytorch_tanh"):
         raise SystemExit(f"{student}: its activation is {told['activation']}; only gelu by tanh is computed")
-    pieces = vocabulary.read_text(encoding="utf-8").splitlines()
+    pieces = vocabulary.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
     words = weights[f"bert.{WORDS}"]
     if len(words) != len(pieces):
         raise SystemExit(f"{student} has {len(words)} words, {vocabulary} {len(pieces)}: they do not belong together")

@@ -107,6 +107,7 @@ def main() -> None:
     texts = pl.concat([frame[name] for frame in (learnt, *tests.values()) for name in PAIR]).unique(maintain_order=True)
     numbers = pl.DataFrame({"text": texts, "number": np.arange(len(texts), dtype=np.int32)})
     seen = pl.concat([learnt[name] for name in PAIR]).unique(maintain_order=True).to_list()
+    whole = tokenizer.get_vocab()
     pieces = kept_pieces(tokenizer, seen, given.pieces)
     arrays = dict(zip(("pieces", "lengths"), cut(tokenizer, texts.to_list()), strict=True))
     tokenizer.model = WordPiece(
@@ -119,9 +120,7 @@ def main() -> None:
                 "number"
             ].to_numpy()
         arrays[f"{name}_label"] = frame["label"].replace_strict({label: n for n, label in enumerate(LABELS)}).to_numpy()
-    arrays["kept"] = np.array(
-        [Tokenizer.from_file(str(given.tokenizer)).token_to_id(piece) for piece in pieces], np.int32
-    )
+    arrays["kept"] = np.array([whole[piece] for piece in pieces], np.int32)
     np.savez_compressed(given.output, **arrays)
     given.output.with_suffix(".vocabulary.txt").write_text("".join(f"{piece}\n" for piece in pieces), encoding="utf-8")
     unknown = float((arrays["student_pieces"] == SPECIAL.index("[UNK]")).mean())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -20,6 +21,22 @@ LEVEL = 0.05
 
 
 @dataclass(frozen=True)
+class Corpus:
+    """Pairs that a paper has numbers of, and how their file is known: by its whole name and how many have gold.
+
+    ``suite`` and ``by`` are what the numbers are kept under; the one without a suite is none of the paper's.
+    """
+
+    title: str = ""
+    named: str = ""
+    pairs: int = 0
+    suite: str = ""
+    by: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+    """What has to be known to compare the numbers with one's own."""
+
+
+@dataclass(frozen=True)
 class Paper:
     """An experiment as its paper has it: what it is called, where its numbers stand, whose systems are ours."""
 
@@ -34,6 +51,13 @@ class Paper:
     folds: tuple[Mapping[str, Any], ...] = ()
     trained_tautology: str = ""
     other_tautology: str = ""
+    corpora: tuple[Corpus, ...] = ()
+    """The test sets whose numbers can stand beside those of a user's file."""
+
+    def corpus(self, name: str, pairs: int) -> Corpus:
+        """Which of the paper's test sets a file is; parts of them and sets made of them are none."""
+        known = (each for each in self.corpora if re.fullmatch(each.named, name, re.IGNORECASE))
+        return next((each for each in known if each.pairs == pairs), Corpus())
 
 
 @dataclass(frozen=True)
@@ -251,7 +275,14 @@ def papers() -> Mapping[str, Paper]:
     """The papers' experiments by name."""
     written = resources.files("acidtest.data").joinpath("experiments.toml").read_text(encoding="utf-8")
     return {
-        name: Paper(name, **{**table, "folds": tuple(table.get("folds", ()))})
+        name: Paper(
+            name,
+            **{
+                **table,
+                "folds": tuple(table.get("folds", ())),
+                "corpora": tuple(Corpus(**each) for each in table.get("corpora", ())),
+            },
+        )
         for name, table in tomllib.loads(written).items()
     }
 

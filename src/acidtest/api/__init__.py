@@ -52,6 +52,7 @@ from acidtest.api.experiments import (
     EXPERIMENT_PAGE,
     EXPERIMENTS,
     experiment,
+    experiment_papers,
     experiment_tables,
 )
 from acidtest.api.exports import (
@@ -176,6 +177,7 @@ __all__ = [
     "error_sample",
     "error_typology",
     "experiment",
+    "experiment_papers",
     "experiment_tables",
     "export",
     "export_annotations",

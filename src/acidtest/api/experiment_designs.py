@@ -6,17 +6,19 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from acidtest.analysis.experiments_results import Arm, Block, Column, Paper
-from acidtest.analysis.published import MATCHED, MISMATCHED
+from acidtest.analysis.experiments_results import Arm, Block, Column, Corpus, Paper
 from acidtest.api.batteries import Reading, generate, load, save
+from acidtest.api.experiment_claims import DATA, contents
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import stage
 from acidtest.core.suite import CONTROL, Suite
+from acidtest.core.tables import stem
 from acidtest.suites.catalogue import SUITES
 from acidtest.suites.disjoint import disjoint
 
@@ -24,8 +26,6 @@ HEURISTICS = {"lexical_overlap": "lexical", "subsequence": "subseq.", "constitue
 FOLDS = (1, 2, 3, 4, 5)
 PER_SUBCASE = 1000
 """How many pairs of each subcase McCoy et al. (2019) add: 30,000 in all."""
-
-DATA = "data"
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Bench:
         reading = self.wish.reading
         if reading is None or not (reading.columns or reading.label_map):
             return Path(path), load(path)
-        return self.kept(f"given {Path(path).name}", lambda: load(path, reading=reading))
+        return self.kept(f"given {stem(path)} {contents(path)[:8]}", lambda: load(path, reading=reading))
 
     def training(self, paths: Sequence[str | Path]) -> tuple[tuple[Path, ...], tuple[Suite, ...]]:
         """Files to train on, and the suites in them."""
@@ -107,15 +107,26 @@ class Bench:
         return tuple(path for path, _ in read), tuple(suite for _, suite in read)
 
     def tests(self) -> dict[str, Suite]:
-        """The user's test files, by what tells them apart."""
-        found: dict[str, Suite] = {}
+        """The user's test files, by their names without endings."""
+        found, files = dict[str, Suite](), dict[str, str | Path]()
         for path in self.wish.tests:
+            name = stem(path)
+            key = slug(name).casefold()
+            if key in files:
+                raise AcidtestError(f"{files[key]} and {path} of --test have the same name, {name}; rename one")
+            files[key] = path
             suite = self.given(path)[1]
-            name = Path(path).name.partition(".")[0]
             found[name] = replace(suite, card=replace(suite.card, name=name))
-        if len(found) < len(self.wish.tests):
-            raise AcidtestError("two of the files of --test have the same name; rename one")
         return found
+
+    def corpora(self, tests: Mapping[str, Suite]) -> tuple[dict[str, Corpus], tuple[str, ...]]:
+        """Which of the paper's test sets those of the user are, and what is to be said of that."""
+        found = {name: self.paper.corpus(name, suite.card.rows) for name, suite in tests.items()}
+        notes = [corpus.note for corpus in found.values()]
+        known = " or ".join(f"{each.title} ({each.pairs:,} pairs)" for each in self.paper.corpora)
+        for name in (name for name, corpus in found.items() if known and not corpus.suite):
+            notes.append(f"{name!r} is none of the paper's test sets, {known}: nothing published stands beside it")
+        return found, tuple(filter(None, notes))
 
     def challenge(self, default: str, **options: Any) -> Suite:
         """The suite that is asked: the one named, or the paper's kind, made with the seed."""
@@ -134,8 +145,12 @@ class Bench:
 
 
 def slug(name: str) -> str:
-    """A name as a file may have it."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "unnamed"
+    """A name as a file may have it; where more than spaces and colons had to go, a digest tells it from others."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")
+    if plain == re.sub("[ :]", "-", name):
+        return plain
+    digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4)
+    return f"{plain}-{digest.hexdigest()}".lstrip("-")
 
 
 def augmentation(bench: Bench) -> Design:
@@ -155,7 +170,8 @@ def merged_labels(bench: Bench) -> Design:
     files, suites = bench.training(bench.wish.train)
     plain = _plain(bench, files, suites, "merged after training")
     arm = Arm("merged before training", "two labels", plain.arm.pairs, bench.condition("changed"))
-    notes = ("Everything is scored by two labels, in all arms." if bench.wish.tests else "",)
+    told = "Everything is scored by two labels, in all arms; the paper's accuracies on MNLI are of three"
+    notes = (f"{told}, and do not stand beside these",) if bench.wish.tests else ()
     return _on_hans(bench, suite, (plain, Way(arm, files, merged=True)), notes)
 
 
@@ -167,7 +183,7 @@ def withheld(bench: Bench) -> Design:
     plain = _plain(bench, files, suites)
     ways, blocks = [plain], list[Block]()
     for number in bench.wish.folds:
-        fold = _fold(bench.paper, number)
+        fold = bench.paper.folds[number - 1]
         path, rest = bench.kept(f"hans-like without fold {number}", partial(_without, added, fold["subcases"]))
         told = f"the same and {rest.card.rows:,} HANS-like pairs of the 24 other subcases"
         arm = Arm(f"fold {number} withheld", told, plain.arm.pairs + rest.card.rows, bench.condition("changed"))
@@ -188,21 +204,21 @@ def distraction(bench: Bench) -> Design:
     files, suites = bench.training(bench.wish.train)
     plain = _plain(bench, files, suites)
     made = [
-        bench.kept(f"distracted {path.name.partition('.')[0]}", partial(_distracted, bench, suite))
-        for path, suite in zip(files, suites, strict=True)
+        bench.kept(f"distracted {stem(path)} {suite.card.fingerprint[:8]}", partial(_distracted, bench, suite))
+        for path, suite in zip(bench.wish.train, suites, strict=True)
     ]
     pairs = sum(suite.card.rows for _, suite in made)
     told = f"the same and {pairs:,} copies that end in a tautology"
     arm = Arm("with the distraction", told, plain.arm.pairs + pairs, bench.condition("changed"))
     way = Way(arm, (*files, *(path for path, _ in made)))
-    asked, blocks = list[Suite](), list[Block]()
-    for name, suite in bench.tests().items():
+    asked, blocks, names = list[Suite](), list[Block](), (plain.arm.name, arm.name)
+    tests = bench.tests()
+    corpora, notes = bench.corpora(tests)
+    for name, suite in tests.items():
         negation, other = (_tautology(bench, suite, name, which) for which in _tautologies(bench.paper))
         asked += [negation, replace(other, control=None)]
-        blocks.append(
-            Block(name, _distraction_columns(negation, other, name), (plain.arm.name, arm.name), plain.arm.name)
-        )
-    return _completed(bench, Design((plain, way), tuple(asked), tuple(blocks)))
+        blocks.append(Block(name, _distraction_columns(negation, other, corpora[name]), names, plain.arm.name))
+    return _completed(bench, Design((plain, way), tuple(asked), tuple(blocks), notes))
 
 
 def training_mixes(bench: Bench) -> Design:
@@ -219,16 +235,18 @@ def training_mixes(bench: Bench) -> Design:
     for name, paths in wish.additions.items():
         more, read = bench.training(paths)
         pairs = sum(each.card.rows for each in read)
-        told = f"the same and the {pairs:,} of {', '.join(path.name for path in more)}"
+        told = f"the same and the {pairs:,} of {', '.join(Path(path).name for path in paths)}"
         arm = Arm(f"{name} added", told, plain.arm.pairs + pairs, bench.condition(name.lower()))
         ways.append(Way(arm, (*files, *more)))
-    ((name, test),) = bench.tests().items()
-    old = Column(name, test.name, published="snli")
+    tests = bench.tests()
+    corpora, notes = bench.corpora(tests)
+    ((name, test),) = tests.items()
+    old = Column(name, test.name, published=corpora[name].suite)
     new = Column(suite.name, suite.name, published=suite.name.partition(":")[0])
     drop = replace(new, name="∆", less=old)
     names = tuple(way.arm.name for way in ways)
     block = Block("Accuracy on the test set and on the new one", (old, new, drop), names, plain.arm.name)
-    return _completed(bench, Design(tuple(ways), (test, suite), (block,)))
+    return _completed(bench, Design(tuple(ways), (test, suite), (block,), notes))
 
 
 DESIGNS: dict[str, Callable[[Bench], Design]] = {
@@ -242,7 +260,7 @@ DESIGNS: dict[str, Callable[[Bench], Design]] = {
 
 def _plain(bench: Bench, files: tuple[Path, ...], suites: Sequence[Suite], name: str = "training pairs alone") -> Way:
     pairs = sum(suite.card.rows for suite in suites)
-    told = f"the {pairs:,} pairs of {', '.join(path.name for path in files)}"
+    told = f"the {pairs:,} pairs of {', '.join(Path(path).name for path in bench.wish.train)}"
     return Way(Arm(name, told, pairs, bench.condition("plain")), files)
 
 
@@ -257,8 +275,8 @@ def _hans_like(bench: Bench, test: Suite) -> tuple[Path, Suite, tuple[str, ...]]
         drawn = generate("hans", n=2 * wish.augment_n, at_most=True, seed=seed, arguments={"words": wish.words})
         found = disjoint(drawn, test, cell="subcase", most=wish.augment_n)
         told = (
-            f"{found.suite.card.rows:,} HANS-like pairs (seed {seed}) are trained on, none of which is tested: "
-            f"{found.left_out:,} that are were left out. {found.shared_premises:,} premises and "
+            f"{found.suite.card.rows:,} HANS-like pairs (seed {seed}) were made to be trained on, none of which is "
+            f"tested ({found.left_out:,} left out for that); {found.shared_premises:,} premises and "
             f"{found.shared_hypotheses:,} hypotheses of theirs stand in other pairs of the test"
         )
         return replace(found.suite, card=replace(found.suite.card, note=told))
@@ -276,6 +294,7 @@ def _on_hans(bench: Bench, suite: Suite, ways: tuple[Way, ...], notes: Sequence[
     """Ways of training, asked HANS by heuristic and label, and the user's tests besides."""
     _require(suite, "heuristic")
     tests = bench.tests()
+    corpora, told = bench.corpora(tests)
     columns = [
         Column(
             f"{short}, {'→' if label == 'entailment' else '↛'}",
@@ -289,16 +308,24 @@ def _on_hans(bench: Bench, suite: Suite, ways: tuple[Way, ...], notes: Sequence[
         for heuristic, short in HEURISTICS.items()
     ]
     columns += [
-        Column(name, test.name, group="accuracy", published="mnli" if "mnli" in name.lower() else "")
-        for name, test in tests.items()
+        Column(name, test.name, group="accuracy", published=corpora[name].suite) for name, test in tests.items()
     ]
     names = tuple(way.arm.name for way in ways)
     block = Block("HANS by heuristic and correct label", tuple(columns), names, names[0])
-    return _completed(bench, Design(ways, (suite, *tests.values()), (block,), tuple(filter(None, notes))))
+    return _completed(bench, Design(ways, (suite, *tests.values()), (block,), (*notes, *told)))
 
 
 def _completed(bench: Bench, design: Design) -> Design:
     """The design with the development set, and without its first arm where nobody wants it."""
+    folders, names = dict[str, str](), set[str]()
+    for arm in (way.arm.name for way in design.ways):
+        before = folders.setdefault(slug(arm).casefold(), arm)
+        if before != arm:
+            raise AcidtestError(f"{before!r} and {arm!r} would have one folder; rename one of them with --add")
+    for suite in design.suites:
+        if suite.name in names:
+            raise AcidtestError(f"a file of --test is called {suite.name!r}, as what is asked besides; rename it")
+        names.add(suite.name)
     dev = bench.wish.dev
     design = replace(design, dev=None if dev is None else bench.given(dev)[0])
     if bench.wish.baseline:
@@ -315,12 +342,6 @@ def _require(suite: Suite, column: str) -> None:
 def _published(suite: Suite) -> str:
     """Whose published numbers stand beside those of the suite: HANS with other templates has none."""
     return "" if suite.name.startswith("hans/") else "hans"
-
-
-def _fold(paper: Paper, number: int) -> Mapping[str, Any]:
-    if not 1 <= number <= len(paper.folds):
-        raise AcidtestError(f"--fold is a number from 1 to {len(paper.folds)}, not {number}")
-    return paper.folds[number - 1]
 
 
 def _without(suite: Suite, subcases: Sequence[str]) -> Suite:
@@ -351,11 +372,11 @@ def _tautology(bench: Bench, suite: Suite, name: str, which: str) -> Suite:
     return bench.kept(f"test {name} {which}", make)[1]
 
 
-def _distraction_columns(negation: Suite, other: Suite, name: str) -> tuple[Column, ...]:
-    corpus = {"corpus": MISMATCHED if "mismatched" in name.lower() else MATCHED}
-    different = {"tautology": "green is not red", **corpus}
+def _distraction_columns(negation: Suite, other: Suite, corpus: Corpus) -> tuple[Column, ...]:
+    published, by = "stress/negation" if corpus.suite else "", dict(corpus.by)
+    different = {"tautology": "green is not red", **by}
     return (
-        Column("untouched", negation.name + CONTROL, published="mnli", published_by=corpus),
-        Column("negation", negation.name, published="stress/negation", published_by=corpus),
-        Column("different tautology", other.name, published="stress/negation", published_by=different),
+        Column("untouched", negation.name + CONTROL, published=corpus.suite, published_by=by),
+        Column("negation", negation.name, published=published, published_by=by),
+        Column("different tautology", other.name, published=published, published_by=different),
     )

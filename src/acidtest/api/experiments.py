@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acidtest.api.batteries import Battery
 from acidtest.api.evaluations import run
-from acidtest.api.experiment_designs import DATA, DESIGNS, Bench, Design, Way, Wish, slug
-from acidtest.api.training import Material, architecture_options, architectures, train
+from acidtest.api.experiment_claims import ARMS, claim, settled
+from acidtest.api.experiment_designs import DESIGNS, Bench, Design, Way, Wish, slug
+from acidtest.api.training import Material, architecture_options, architectures, planned, train
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.files import Lock, read_json, write_json, write_page
 from acidtest.core.logs import note, stage
 from acidtest.core.run import HEADER, Run
 from acidtest.core.suite import Suite
+from acidtest.version import __version__
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from acidtest.analysis.experiments_results import Answered, Experiment, Paper
-    from acidtest.zoo.study import Trained
+    from acidtest.zoo.study import Study, Trained
 
 EXPERIMENTS = tuple(DESIGNS)
-RESULT, EXPERIMENT_PAGE, WISH = "experiment.json", "experiment.html", "wish.json"
-ARMS, FACTS, TESTS = "arms", "trained.json", "tests"
+RESULT, EXPERIMENT_PAGE = "experiment.json", "experiment.html"
+FACTS, TESTS = "trained.json", "tests"
 
 Progress = Callable[[int, int], None]
 Bars = Callable[[str], AbstractContextManager[Progress]]
@@ -54,27 +55,35 @@ def experiment(name: str, wish: Wish, *, bars: Bars | None = None) -> Experiment
     Everything lies in ``wish.output``: what is trained on, a folder for each training, and the result as JSON and as a
     page. The same call continues what was stopped; further architectures, seeds and folds may be added to it.
     """
-    from acidtest.analysis.experiments_results import papers
-
     if name not in DESIGNS:
         raise UnknownNameError("experiment", name, DESIGNS)
-    paper = papers()[name]
+    paper = experiment_papers()[name]
     networks = _networks(wish, paper)
-    _refuse_unused(name, wish)
+    _refuse_unused(name, wish, paper)
+    plans = {network.name: _plan(wish, network) for network in networks}
     folder = Path(wish.output)
     folder.mkdir(parents=True, exist_ok=True)
     with Lock(folder):
-        _claim(folder, _settled(name, wish))
+        stage("reading files")
+        told = settled(name, wish, plans)
+        claim(folder, told)
         stage("reading and making pairs")
         design = DESIGNS[name](Bench(wish, paper))
         answers = list(_answers(wish, design, networks, bars or (lambda title: nullcontext(lambda done, total: None))))
         stage("comparing the arms")
-        found = _compared(paper, wish, design, answers)
+        found = _compared(paper, {**told, "seeds": list(wish.seeds)}, design, answers)
         write_json(folder / RESULT, found.to_json())
         from acidtest.reports.experiment_page import experiment_page
 
         write_page(folder / EXPERIMENT_PAGE, experiment_page(found))
     return found
+
+
+def experiment_papers() -> Mapping[str, Paper]:
+    """The papers' experiments: what each does, and which tables it repeats."""
+    from acidtest.analysis.experiments_results import papers
+
+    return papers()
 
 
 def experiment_tables(found: Experiment) -> list[RenderableType]:
@@ -84,7 +93,7 @@ def experiment_tables(found: Experiment) -> list[RenderableType]:
     return reported.experiment_tables(found)
 
 
-def _compared(paper: Paper, wish: Wish, design: Design, answers: Sequence[Answered]) -> Experiment:
+def _compared(paper: Paper, settings: Mapping[str, Any], design: Design, answers: Sequence[Answered]) -> Experiment:
     from acidtest.analysis.experiments import compared
     from acidtest.analysis.experiments_results import Experiment
 
@@ -102,8 +111,8 @@ def _compared(paper: Paper, wish: Wish, design: Design, answers: Sequence[Answer
         ),
         signatures=tuple(card.signature for card in cards.values()),
         notes=design.notes,
-        settings={**_settled(paper.name, wish), "seeds": list(wish.seeds)},
-        acidtest=answers[-1].run.header.versions["acidtest"],
+        settings=settings,
+        acidtest=__version__,
     )
 
 
@@ -129,12 +138,34 @@ def _networks(wish: Wish, paper: Paper) -> list[Network]:
     return found
 
 
-def _refuse_unused(name: str, wish: Wish) -> None:
+def _plan(wish: Wish, network: Network) -> Study:
+    """What a network is, and how it learns: its preset, and over it what is given."""
+    return planned(
+        network.architecture,
+        network.preset,
+        arguments=_own(wish, network),
+        recipe=wish.recipe,
+        settings=wish.settings,
+    )
+
+
+def _own(wish: Wish, network: Network) -> dict[str, str | bool]:
+    """The arguments that are options of the network's own."""
+    options = architecture_options(network.architecture)
+    return {name: value for name, value in wish.arguments.items() if name in options}
+
+
+def _refuse_unused(name: str, wish: Wish, paper: Paper) -> None:
     """Options of one experiment are no options of another."""
     if wish.additions and name != "training-mixes":
         raise AcidtestError(f"--add is an option of training-mixes, not of {name}")
     if tuple(wish.folds) != Wish.folds and name != "withheld":
         raise AcidtestError(f"--fold is an option of withheld, not of {name}")
+    for number in wish.folds if name == "withheld" else ():
+        if not 1 <= number <= len(paper.folds):
+            raise AcidtestError(f"--fold is a number from 1 to {len(paper.folds)}, not {number}")
+    if wish.tests and name == "withheld":
+        raise AcidtestError("--test is no option of withheld, which asks the subcases withheld: leave it out")
     if wish.suite and name == "distraction":
         raise AcidtestError("distraction makes its suites of the files of --test: leave --suite out")
     if not wish.seeds:
@@ -143,49 +174,6 @@ def _refuse_unused(name: str, wish: Wish) -> None:
     for path in named + ([] if wish.dev is None else [wish.dev]):
         if not Path(path).exists():
             raise FileError(path, "there is no such file; check the path")
-
-
-def _settled(name: str, wish: Wish) -> dict[str, Any]:
-    """All that decides what an experiment's trainings are, but for which of them are done."""
-    files = {key: [_file(path) for path in paths] for key, paths in (("train", wish.train), ("tests", wish.tests))}
-    added = {key: [_file(path) for path in paths] for key, paths in wish.additions.items()}
-    told = {key: getattr(wish, key) for key in ("suite", "n", "seed", "words", "augment_n", "augment_seed")}
-    settings = {key: value for key, value in wish.settings.items() if key != "device" and value is not None}
-    return {
-        "experiment": name,
-        **files,
-        "dev": None if wish.dev is None else _file(wish.dev),
-        "additions": added,
-        **told,
-        "recipe": dict(wish.recipe),
-        "arguments": dict(wish.arguments),
-        "settings": settings,
-        "reading": None if wish.reading is None else _plain(asdict(wish.reading)),
-    }
-
-
-def _file(path: str | Path) -> list[str | int]:
-    path = Path(path)
-    return [str(path), path.stat().st_size if path.is_file() else 0]
-
-
-def _plain(told: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: None if value is None else dict(value) for key, value in told.items()}
-
-
-def _claim(folder: Path, settled: Mapping[str, Any]) -> None:
-    """Refuse a folder in which another experiment has trained something; pairs that none was trained on are removed."""
-    path = folder / WISH
-    if path.is_file():
-        before = read_json(path)
-        different = [key for key, value in settled.items() if before.get(key) != value]
-        if different and (folder / ARMS).exists():
-            raise AcidtestError(
-                f"{folder} holds another experiment ({', '.join(different)} differ); choose another -o, or remove it"
-            )
-        if different:
-            shutil.rmtree(folder / DATA, ignore_errors=True)
-    write_json(path, settled)
 
 
 def _answers(wish: Wish, design: Design, networks: Sequence[Network], bars: Bars) -> Iterator[Answered]:
@@ -228,7 +216,6 @@ def _finished(base: Path, seed: int) -> bool:
 def _trained(
     wish: Wish, network: Network, way: Way, dev: Path | None, base: Path, seeds: Sequence[int], progress: Progress
 ) -> list[Trained]:
-    options = architecture_options(network.architecture)
     note("training %s on %s", network.name, way.arm.told)
     return train(
         network.architecture,
@@ -236,7 +223,7 @@ def _trained(
         # One seed alone is trained in the very folder that is named.
         output=base if len(seeds) > 1 else base / f"seed-{seeds[0]}",
         preset=network.preset,
-        arguments={name: value for name, value in wish.arguments.items() if name in options},
+        arguments=_own(wish, network),
         recipe=wish.recipe,
         seeds=seeds,
         progress=progress,

@@ -12,7 +12,7 @@ from acidtest.api.training_pairs import gathered
 from acidtest.api.training_records import estimates, record, record_seeds, spread
 from acidtest.core.errors import AcidtestError
 from acidtest.core.extras import required
-from acidtest.core.logs import stage
+from acidtest.core.logs import note, stage
 from acidtest.core.options import parsed_options
 
 if TYPE_CHECKING:
@@ -62,21 +62,25 @@ def train(
     many pairs have been learnt from, over all seeds, ``watch`` how it stands, in words.
     """
     _require_torch()
-    from acidtest.zoo.study import trained, with_seed
+    from acidtest.zoo.study import Lesson, trained
 
-    if not seeds or len(set(seeds)) < len(seeds):
-        raise AcidtestError(f"--seeds is a list of different whole numbers, not {','.join(map(str, seeds)) or 'empty'}")
+    if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
+        shown = ",".join(map(str, seeds)) or "empty"
+        raise AcidtestError(f"--seeds is a list of different whole numbers from 0 on, such as 0,1,2, not {shown}")
+    if Path(output).is_file():
+        raise AcidtestError(f"-o {output} is a file; name a folder to train in")
     study = planned(name, preset, arguments=arguments, recipe=recipe, settings=settings)
     stage("reading pairs")
     pairs = gathered(material, study)
+    lesson = Lesson(
+        study, pairs.train, pairs.dev.pairs if pairs.dev else None, {part.name: part.pairs for part in pairs.tests}
+    )
     folders = [Path(output)] if len(seeds) == 1 else [Path(output) / f"seed-{seed}" for seed in seeds]
     found = []
     for number, (seed, folder) in enumerate(zip(seeds, folders, strict=True)):
         each = trained(
-            with_seed(study, seed),
-            pairs.train,
-            dev=pairs.dev.pairs if pairs.dev else None,
-            tests={part.name: part.pairs for part in pairs.tests},
+            lesson,
+            seed=seed,
             folder=folder,
             progress=_of_all(progress, number, len(seeds)),
             watch=watch if len(seeds) == 1 else _of_seed(watch, seed),
@@ -144,9 +148,49 @@ def planned(
     of_study = {each.name for each in fields(Study)}
     own = {key: value for key, value in told.items() if key not in of_recipe | of_study}
     own |= parsed_options(kind.options, arguments or {}, name)
+    _check_options(name, kind.options, own)
     study = Study(name, own, _checked(Recipe(**{**_picked(told, of_recipe), **(recipe or {})})))
     given = {key: value for key, value in (settings or {}).items() if value is not None}
-    return replace(study, **{**_picked(told, of_study), **given})
+    study = replace(study, **{**_picked(told, of_study), **given})
+    _check_vectors(study, preset)
+    _note_unused(kind, [*given, *(recipe or {})])
+    return study
+
+
+def _check_options(name: str, options: Mapping[str, Option], given: Mapping[str, Any]) -> None:
+    """Refuse sizes of nothing, and shares that are none."""
+    for key, value in given.items():
+        if isinstance(value, int) and not isinstance(value, bool) and value < 1:
+            raise AcidtestError(f"{name}: {options[key].flag} is a whole number from 1 on, not {value}")
+        if key.endswith("dropout") and not 0 <= value < 1:
+            raise AcidtestError(f"{name}: {options[key].flag} is a share from 0 to below 1, not {value:g}")
+
+
+def _note_unused(kind: Architecture, given: Sequence[str]) -> None:
+    """Say which of the settings given do nothing for an architecture."""
+    flags = {"embeddings": "--embeddings", "dimensions": "--dimensions", "embeddings_tuned": "--tuned or --fixed"}
+    unused = {} if kind.reads_words else flags
+    if kind.fitted is not None:
+        steps = ("epochs", "batch_size", "learning_rate", "patience", "precision")
+        unused = unused | {name: f"--{name.replace('_', '-')}" for name in steps}
+    found = [flag for name, flag in unused.items() if name in given]
+    if found:
+        note("%s does nothing with %s", kind.name, ", ".join(found))
+
+
+def _check_vectors(study: Study, preset: str) -> None:
+    """Refuse vectors that are drawn by chance and never learnt: they would say of words only which are the same."""
+    from acidtest.zoo.catalogue import architecture
+
+    if study.dimensions < 1:
+        raise AcidtestError(f"--dimensions is a whole number from 1 on, not {study.dimensions}")
+    reads_words = architecture(study.architecture).reads_words
+    if reads_words and study.embeddings == "random" and not study.embeddings_tuned:
+        named = f" as {preset} has it" if preset else ""
+        raise AcidtestError(
+            f"{study.architecture}{named} leaves the vectors of words as they are, and these are random; "
+            f"add --embeddings FILE, or --tuned to learn them"
+        )
 
 
 def _checked(recipe: Any) -> Any:

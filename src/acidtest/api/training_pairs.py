@@ -13,7 +13,6 @@ import polars as pl
 
 from acidtest.api.batteries import Reading, generate, load
 from acidtest.core.apportionment import apportioned
-from acidtest.core.digests import digests
 from acidtest.core.draws import U64, Draws
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log, note
@@ -75,7 +74,8 @@ class Gathered:
 
         parts = (*self.files, *self.suites)
         origins = tuple((part.name, len(part.pairs)) for part in parts)
-        return Pairs(pl.concat([part.pairs.frame for part in parts]), origins)
+        rows = np.concatenate([part.pairs.own_rows for part in parts])
+        return Pairs(pl.concat([part.pairs.frame for part in parts]), origins, rows)
 
     @cached_property
     def leaks(self) -> Mapping[str, int]:
@@ -101,13 +101,19 @@ def gathered(material: Material, study: Study) -> Gathered:
     found = Gathered(_sampled(files, material.limit), suites, dev, tests)
     if not len(found.train):
         raise AcidtestError("there is nothing to train on: no pair of --train has gold")
+    right = found.train.targets(study.labels)
+    for column, label in enumerate(study.labels):
+        if not right[:, column].any():
+            log.warning("no pair to learn from is %s: the network will not tell it from the others", label)
+    for part in suites:
+        note("%s: %s pairs are learnt from, too", part.name, f"{len(part.pairs):,}")
     for name, count in found.leaks.items():
         log.warning("%s: %s of its pairs are also learnt from, so scores on it are too good", name, f"{count:,}")
     return found
 
 
 def _part(given: File, study: Study, reading: Reading | None) -> Part:
-    from acidtest.zoo.pairs import joined
+    from acidtest.zoo.pairs import pairs_of
 
     suite = given if isinstance(given, Suite) else load(given, reading=reading)
     name = suite.name if isinstance(given, Suite) else str(given)
@@ -117,10 +123,9 @@ def _part(given: File, study: Study, reading: Reading | None) -> Part:
         if column not in study.may_lack:
             raise AcidtestError(f"{name}: has no {column}, which {study.architecture} reads; choose another file")
     frame = suite.frame.with_columns(pl.lit(None, dtype=pl.String).alias(column) for column in lacking).collect()
-    pairs = replace(joined([frame], study.columns), origins=((name, frame.height),))
+    pairs = pairs_of(frame, study.columns, name)
     with pairs.named():
         pairs.targets(study.labels)
-        study.check(pairs)
     return Part(name, pairs, suite.card.dropped)
 
 
@@ -152,24 +157,22 @@ def _without(suite: Suite, withheld: Sequence[str]) -> pl.LazyFrame:
 
 def _disjoint(part: Part, scored: Sequence[U64]) -> Part:
     """An augmenting suite without the pairs that networks are scored on."""
-    from acidtest.zoo.pairs import Pairs
-
     if not scored:
         return part
     there = np.isin(part.pairs.keys, np.concatenate(scored))
     if not there.any():
         return part
     note("%s: %s pairs that also stand in --dev or --test are not learnt from", part.name, f"{int(there.sum()):,}")
-    return replace(part, pairs=Pairs(part.pairs.frame.filter(pl.Series(~there))), repeated=int(there.sum()))
+    return replace(part, pairs=part.pairs.only(~there), repeated=int(there.sum()))
 
 
 def _sampled(parts: Sequence[Part], limit: int | None) -> list[Part]:
     """So many of the pairs, in the proportions of parts and labels. A pair's draw depends on its sentences alone, so
     that a smaller sample is, but for rounding, part of a larger one."""
-    from acidtest.zoo.pairs import Pairs
-
     sizes = [(number, label, count) for number, part in enumerate(parts) for label, count in part.pairs.labels.items()]
     total = sum(count for _, _, count in sizes)
+    if limit is not None and limit > total:
+        note("--limit %s: there are only %s pairs", f"{limit:,}", f"{total:,}")
     if limit is None or limit >= total:
         return list(parts)
     if limit < 1:
@@ -181,9 +184,9 @@ def _sampled(parts: Sequence[Part], limit: int | None) -> list[Part]:
     }
     found = []
     for number, part in enumerate(parts):
-        frame = part.pairs.frame
-        draw = pl.Series(Draws(0, "training limit").bits(digests(frame["premise"], frame["hypothesis"])))
+        draw = pl.Series(Draws(0, "training limit").bits(part.pairs.keys))
         quota = pl.col("label").replace_strict({label: quotas[number, label] for label in part.pairs.labels})
-        kept = frame.with_columns(_draw=draw).filter(pl.col("_draw").rank("ordinal").over("label") <= quota)
-        found.append(replace(part, pairs=Pairs(kept.drop("_draw"))))
+        place = pl.col("draw").rank("ordinal").over("label")
+        kept = part.pairs.frame.select("label", draw=draw).select(place <= quota).to_series().to_numpy()
+        found.append(replace(part, pairs=part.pairs.only(kept)))
     return found

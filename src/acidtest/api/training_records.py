@@ -61,10 +61,10 @@ def accuracies(trained: Trained) -> dict[str, float]:
 
 
 def spread(trained: Sequence[Trained]) -> dict[str, dict[str, float]]:
-    """Of each score the mean over seeds, its standard deviation, and the lowest and highest."""
+    """Of each score that all seeds have the mean over them, its standard deviation, and the lowest and highest."""
     told = [accuracies(each) for each in trained]
     found = {}
-    for name in told[0]:
+    for name in [name for name in told[0] if all(name in scores for scores in told)]:
         values = [scores[name] for scores in told]
         found[name] = {"mean": fmean(values), "sd": stdev(values), "low": min(values), "high": max(values)}
     return found
@@ -104,7 +104,7 @@ def _card(trained: Trained, pairs: Gathered, preset: str) -> str:
         settings={**({"preset": preset} if preset else {}), **defaults, **study.settings},
         recipe={} if kind.fitted else recipe,
         data=_data(pairs),
-        leaks=pairs.leaks,
+        leaks={**{name: score.leaked for name, score in trained.scores.items() if score.leaked}, **pairs.leaks},
         scores=estimates(trained, pairs),
         course=_course(trained, fitted=kind.fitted is not None),
         made=trained.made,

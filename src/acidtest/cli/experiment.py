@@ -31,12 +31,14 @@ CONTEXT = OPEN
 
 def experiment(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Which: " + ", ".join(api.EXPERIMENTS) + ".")],
+    name: Annotated[
+        str | None, typer.Argument(help="Which: " + ", ".join(api.EXPERIMENTS) + ". Without one, they are listed.")
+    ] = None,
     architectures: Annotated[
         str, typer.Argument(help="What to train, separated by commas: esim,decomposable-attention, or esim:PRESET.")
-    ],
-    train: Annotated[list[Path], typer.Option("--train", help="Pairs to learn from; may be repeated.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The experiment's folder.")],
+    ] = "",
+    train: Annotated[list[Path] | None, typer.Option("--train", help="Pairs to learn from; may be repeated.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The experiment's folder.")] = None,
     dev: Annotated[Path | None, typer.Option("--dev", help="Pairs that tell when to stop; the best is kept.")] = None,
     test: Annotated[
         list[Path] | None, typer.Option("--test", help="Pairs to ask besides, such as MultiNLI's; may be repeated.")
@@ -96,6 +98,11 @@ def experiment(
     the architectures' own, such as --hidden 300, go here too.
     """
     set_up_logging(verbose, quiet)
+    if name is None:
+        _show_experiments(json=json)
+        return
+    if not (architectures and train and output):
+        raise AcidtestError(f"acidtest experiment {name} needs ARCHITECTURES, --train FILE and -o FOLDER")
     recipe = {
         "epochs": epochs,
         "batch_size": batch_size,
@@ -134,6 +141,22 @@ def experiment(
     for part in api.experiment_tables(found):
         out.print(part)
     show_written({"page": output / api.EXPERIMENT_PAGE}, json=False)
+
+
+def _show_experiments(*, json: bool) -> None:
+    """Which experiments there are, and whose."""
+    papers = api.experiment_papers()
+    if json:
+        told = {"title", "told", "paper", "tables", "preset"}
+        print_json({name: {key: getattr(paper, key) for key in sorted(told)} for name, paper in papers.items()})
+        return
+    from rich import box
+    from rich.table import Table
+
+    table = Table("experiment", "what it does", "repeats", box=box.SIMPLE_HEAD)
+    for name, paper in papers.items():
+        table.add_row(name, paper.told, f"{paper.paper}, {paper.tables}")
+    console().print(table)
 
 
 def _options(networks: Sequence[str]) -> set[str]:

@@ -75,7 +75,7 @@ def train(
     batch_size: Annotated[int | None, typer.Option("--batch-size", help="Pairs learnt from at once.", min=1)] = None,
     learning_rate: Annotated[float | None, typer.Option("--learning-rate", help="How far a step goes.")] = None,
     patience: Annotated[
-        int | None, typer.Option("--patience", help="Epochs without a better score on --dev.", min=1)
+        int | None, typer.Option("--patience", help="Epochs without a better score on --dev, then it ends.", min=1)
     ] = None,
     precision: Annotated[
         str | None, typer.Option("--precision", help="auto, full or bf16: of products while learning.")
@@ -145,7 +145,7 @@ def _seeds(text: str) -> list[int]:
     try:
         return [int(seed) for seed in text.split(",")]
     except ValueError as error:
-        raise AcidtestError(f"--seeds is a list of whole numbers such as 0,1,2, not {text!r}") from error
+        raise AcidtestError(f"--seeds is a list of different whole numbers such as 0,1,2, not {text!r}") from error
 
 
 def _show(found: list[Trained], output: Path) -> None:
@@ -202,8 +202,16 @@ def _show_architectures(name: str | None, *, json: bool) -> None:
     settings: Mapping[str, Mapping[str, Any]] = {"(none)": kind.defaults, **kind.presets}
     _print_table(
         ("preset", "sets"),
-        [(preset, ", ".join(f"{key} {value}" for key, value in own.items())) for preset, own in settings.items()],
+        [(preset, ", ".join(_set(key, value) for key, value in own.items())) for preset, own in settings.items()],
     )
+
+
+def _set(key: str, value: object) -> str:
+    """A setting of a preset, as options are written."""
+    if key == "embeddings_tuned":
+        return "vectors tuned" if value else "vectors fixed"
+    written = ",".join(value) if isinstance(value, list) else str(value).lower()
+    return f"{key.replace('_', '-')} {written}"
 
 
 def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

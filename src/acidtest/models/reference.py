@@ -41,7 +41,8 @@ class ReferenceModel(TokenClassifier):
     batch_size = 2048
 
     def __init__(self, folder: Path, name: str) -> None:
-        words = read_bytes(folder / VOCABULARY).decode("utf-8").splitlines()
+        # Not by splitlines: a piece may be a character that ends a line elsewhere.
+        words = read_bytes(folder / VOCABULARY).decode("utf-8").removesuffix("\n").split("\n")
         self._encoder = encoder(folder / WEIGHTS)
         if self._encoder.words != len(words) or self._encoder.outputs != len(LABELS):
             raise FileError(

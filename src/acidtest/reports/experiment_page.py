@@ -10,8 +10,8 @@ from acidtest.reports.examples import Examples
 from acidtest.reports.experiments import PUBLISHED, agreement_told, change_told, deviation, footnotes
 from acidtest.reports.html import explained, rendered
 
-CHANCE = {"training-mixes": 1 / 3, "distraction": 1 / 3}
-"""Of the three labels; HANS has two."""
+TWO_LABELS = frozenset({"heuristic", "subcase"})
+"""Columns that HANS has, of whose labels there are two."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,13 @@ def _rates(found: Experiment, block: Block) -> Chart:
                 }
                 estimates = {arm: cell.value for arm, cell in known.items()}
                 rows.append(Row(column.name, estimates, heading=network, published=theirs))
-    return Chart(tuple(rows), rate_axis(CHANCE.get(found.paper.name, 1 / 2)))
+    chances = {_chance(found, column) for column in block.columns if column.less is None}
+    return Chart(tuple(rows), rate_axis(chances.pop() if len(chances) == 1 else None))
+
+
+def _chance(found: Experiment, column: Column) -> float:
+    """How often guessing is right: HANS has two labels, and where they are merged everything has."""
+    return 1 / 2 if TWO_LABELS & set(column.by) or found.paper.name == "merged-labels" else 1 / 3
 
 
 def _gains(found: Experiment, block: Block) -> Chart:

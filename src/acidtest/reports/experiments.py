@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 PUBLISHED = "published"
+
+_HEADING = 14
+"""How many letters of a heading stand on one line."""
 
 
 def experiment_tables(found: Experiment) -> list[RenderableType]:
@@ -32,7 +36,8 @@ def experiment_tables(found: Experiment) -> list[RenderableType]:
         for network in found.networks:
             parts += [Text.from_markup(f" [bold]{escape(network)}[/]", emoji=False), _rates(found, block, network)]
             if any(change.block == block.title and change.network == network for change in found.changes):
-                parts += [Text(f"  less {block.against}, in points", style="dim"), _changes(found, block, network)]
+                heading = Text(f"  difference from {block.against}, in points", style="dim")
+                parts += [heading, _changes(found, block, network)]
         parts.append(Text(""))
     parts += [Text(f"  • {agreement_told(each)}") for each in found.agreements]
     return [*parts, *(Text(f"  {line}", style="dim") for line in footnotes(found))]
@@ -46,7 +51,8 @@ def agreement_told(found: Agreement) -> str:
     if not found.changes:
         return told
     return (
-        f"{told}; {found.same} of {counted(found.changes, 'published difference')} of two points or more have our sign"
+        f"{told}; {found.same} of {counted(found.changes, 'published difference')} of two points or more "
+        f"{'has' if found.changes == 1 else 'have'} the same sign here"
     )
 
 
@@ -60,7 +66,8 @@ def footnotes(found: Experiment) -> Iterator[str]:
         family = counted(len(found.changes), "difference")
         alike = ", and the same sign with every seed" if len(seeds) > 1 else ""
         yield f"Differences on the same rows; * p below 0.05 ({tests}), corrected over {family} by Holm{alike}."
-    yield f"Published: {found.paper.paper}, {found.paper.tables}; trained on other data unless these are the same."
+    if any(cell.published is not None for cell in found.cells):
+        yield f"Published: {found.paper.paper}, {found.paper.tables}; trained on other data unless these are the same."
     yield from found.notes
 
 
@@ -93,8 +100,18 @@ def _grid(columns: Sequence[Column]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
     table.add_column("", no_wrap=True)
     for column in columns:
-        table.add_column(escape(column.name), justify="right", overflow="fold")
+        table.add_column(escape(_broken(column.name)), justify="right", overflow="fold")
     return table
+
+
+def _broken(name: str) -> str:
+    """A heading of several lines where it is long, broken after what joins its words."""
+    lines = [""]
+    for part in re.findall(r"[^_/ ]*[_/ ]?", name):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > _HEADING:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _rate(cell: Cell | None) -> str:

@@ -63,7 +63,7 @@ def card_text(card: TrainingCard) -> str:
         "## Settings",
         _table(("option", "value"), [*card.settings.items(), ("weights", f"{made['weights']:,}")]),
         "## Training",
-        f"{card.course} Loss and accuracy by epoch are in `curve.json` and `curve.svg`.",
+        f"{card.course} Loss and accuracy by epoch are in `curve.json`, `curve.svg` and `curve.png`.",
         _table(("recipe", "value"), list(card.recipe.items())),
         f"On {made['device']} (threads of the processor: {made['threads']}; {made['system']}), with {versions}.",
         "## Limits",

@@ -79,7 +79,9 @@ def _panel(points: Sequence[Mapping[str, Any]], title: str, form: str, best: Seq
     y = alt.Y("value:Q", scale=scale, axis=axis)
     palette = COLOURS[:1] if names == ["training"] else COLOURS[: len(names)] if len(names) > 1 else COLOURS[1:2]
     colours = alt.Scale(domain=names, range=list(palette))
-    legend = alt.Legend(title=None, labelFontSize=FONT_SIZE - 1, labelColor=INK) if len(names) > 1 else None
+    # The band is pale, and its symbols would be, too.
+    style = {"title": None, "labelFontSize": FONT_SIZE - 1, "labelColor": INK, "symbolOpacity": 1}
+    legend = alt.Legend(**style) if len(names) > 1 else None
     colour = alt.Color("line:N", scale=colours, legend=legend)
     lines = alt.Chart(alt.Data(values=list(points))).encode(x=x, y=y, color=colour)
     if several:

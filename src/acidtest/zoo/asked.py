@@ -14,7 +14,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import TWO_WAY_LABELS
 from acidtest.core.model import Keep, Probabilities, Resolution
 from acidtest.core.suite import PARSES, Suite
-from acidtest.zoo.batches import Inputs, Ints
+from acidtest.zoo.batches import Inputs
 from acidtest.zoo.pairs import shown
 from acidtest.zoo.saved import Saved
 from acidtest.zoo.training import scored
@@ -87,12 +87,9 @@ class ZooModel:
     def representations(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
         """float32[layers, n, width] of a network that shows its layers."""
         prepared = self.prepare(*columns)
-        parts, rows = list[npt.NDArray[np.float32]](), list[Ints]()
+        result = np.empty((len(self.layers), len(prepared), self._network.width), dtype=np.float32)
         self._network.eval()
         with torch.inference_mode():
             for batch in prepared.ordered(AT_ONCE):
-                parts.append(self._network.states(batch).float().cpu().numpy())
-                rows.append(batch.rows)
-        result = np.empty((len(self.layers), len(prepared), parts[0].shape[2]), dtype=np.float32)
-        result[:, np.concatenate(rows)] = np.concatenate(parts, axis=1)
+                result[:, batch.rows] = self._network.states(batch).float().cpu().numpy()
         return result

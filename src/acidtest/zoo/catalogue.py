@@ -57,6 +57,13 @@ class Architecture:
         return found
 
     @property
+    def reads_words(self) -> bool:
+        """Whether the network knows words by their vectors; loads torch."""
+        from acidtest.zoo.readers import WordReader
+
+        return issubclass(self.reader, WordReader)
+
+    @property
     def reads_letters(self) -> bool:
         """Whether the network looks into words."""
         return bool(getattr(self._module, "READS_LETTERS", False))

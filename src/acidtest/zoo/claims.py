@@ -18,8 +18,13 @@ LENGTH = frozenset({"recipe.epochs", "recipe.patience"})
 """What may change as well as long as it is not finished, where the learning rate does not depend on it."""
 
 
-def claim(folder: Path, told: Mapping[str, Any], *, finished: bool) -> None:
-    """Write down what is trained in a folder; refuse one in which something else was or is."""
+def claim(folder: Path, told: Mapping[str, Any]) -> None:
+    """Write down what is trained in a folder."""
+    write_json(folder / STUDY, told)
+
+
+def refuse_others(folder: Path, told: Mapping[str, Any], *, finished: bool) -> None:
+    """Refuse a folder in which something else was or is trained."""
     path = folder / STUDY
     now = dict(_flat(told))
     if path.is_file():
@@ -27,13 +32,13 @@ def claim(folder: Path, told: Mapping[str, Any], *, finished: bool) -> None:
         steady = now["recipe.schedule"] == "constant" and not now["recipe.warmup"]
         free = FREE | LENGTH if steady and not finished else FREE
         names = [name for name in {**before, **now} if name not in free and before.get(name) != now.get(name)]
+        if "architecture" in names:
+            # All else follows from that.
+            names = ["architecture"]
         if names:
             raise AcidtestError(_refusal(folder, names, before, now, finished=finished))
-        if finished:
-            return
     elif any(folder.glob("*.safetensors")):
         raise AcidtestError(f"{folder} holds weights that acidtest train did not put there; choose another -o")
-    write_json(path, told)
 
 
 def _refusal(

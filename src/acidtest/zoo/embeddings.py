@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,23 +12,41 @@ import numpy.typing as npt
 from acidtest.sources.vector_files import read_vectors
 from acidtest.zoo.words import PADDING, SPECIAL, Vocabulary
 
+Floats = npt.NDArray[np.float32]
+
 SPREAD = 0.1
 """Standard deviation of drawn vectors where there are no others to go by."""
 
 
 @dataclass(frozen=True)
 class Beginnings:
-    """The words a network knows, the vector each begins with, how many came from a file, and a digest of that."""
+    """The words a network knows, and the vectors they begin with: given in some ``places``, drawn in others.
+
+    ``fingerprint`` is a digest of the file that gave them.
+    """
 
     vocabulary: Vocabulary
-    vectors: npt.NDArray[np.float32]
-    found: int = 0
+    dimensions: int
+    seed: int
+    spread: float = SPREAD
+    places: Sequence[int] = ()
+    given: Floats | None = None
     fingerprint: str = ""
+
+    @property
+    def vectors(self) -> Floats:
+        """float32[words, dimensions], new each time: a network learns them where they lie."""
+        shape = (len(self.vocabulary.words), self.dimensions)
+        vectors = np.random.default_rng(self.seed).normal(0, self.spread, shape).astype(np.float32)
+        vectors[PADDING] = 0
+        if self.given is not None:
+            vectors[self.places] = self.given
+        return vectors
 
 
 def drawn(vocabulary: Vocabulary, dimensions: int, seed: int) -> Beginnings:
     """Vectors drawn from a normal distribution."""
-    return Beginnings(vocabulary, _drawn(len(vocabulary.words), dimensions, SPREAD, seed))
+    return Beginnings(vocabulary, dimensions, seed)
 
 
 def read(vocabulary: Vocabulary, path: Path, *, more: int, seed: int) -> Beginnings:
@@ -38,12 +57,7 @@ def read(vocabulary: Vocabulary, path: Path, *, more: int, seed: int) -> Beginni
     )
     known = [number for number, word in enumerate(found.words) if word in whole.numbers]
     spread = float(found.vectors.std()) if known else SPREAD
-    vectors = _drawn(len(whole.words), found.vectors.shape[1], spread, seed)
-    vectors[[whole.numbers[found.words[number]] for number in known]] = found.vectors[known]
-    return Beginnings(whole, vectors, len(known), found.fingerprint)
-
-
-def _drawn(words: int, dimensions: int, spread: float, seed: int) -> npt.NDArray[np.float32]:
-    vectors = np.random.default_rng(seed).normal(0, spread, (words, dimensions)).astype(np.float32)
-    vectors[PADDING] = 0
-    return vectors
+    places = [whole.numbers[found.words[number]] for number in known]
+    return Beginnings(
+        whole, found.vectors.shape[1], seed, spread, places, given=found.vectors[known], fingerprint=found.fingerprint
+    )

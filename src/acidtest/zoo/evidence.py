@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -99,7 +99,11 @@ class EvidenceReader:
 
     def save(self, folder: Path) -> dict[str, Any]:
         """Write the words."""
-        return {"words": save_words(folder, self.vocabulary)}
+        return {"files": save_words(folder, self.vocabulary)}
+
+    def seeded(self, seed: int) -> Self:
+        """The same: nothing is drawn."""
+        return self
 
     def basis(self, labels: int) -> EvidenceBasis:
         """How many words and labels there are."""

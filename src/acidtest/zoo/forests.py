@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import torch
 
+from acidtest.core.devices import on_device
 from acidtest.core.logs import note
 from acidtest.sources.packed import between
 from acidtest.zoo.batches import Inputs, Ints, Targets
@@ -70,14 +70,8 @@ def forest(found: Trees, words: Ints, rows: Ints, device: torch.device) -> Fores
     goes = [tuple[tuple[int, int], ...]() for _ in range(highest)]
     for kind, count in zip(kinds.tolist(), shares.tolist(), strict=True):
         goes[kind // (highest + 1)] += ((kind % (highest + 1), count),)
-    first, *rest = _moved(numbers, device).split_with_sizes([int(counts[0]), *(2 * counts[1:]).tolist(), len(rows)])
+    first, *rest = on_device(numbers, device).split_with_sizes([int(counts[0]), *(2 * counts[1:]).tolist(), len(rows)])
     return Forest(first, tuple(goes), tuple(rest))
-
-
-def _moved(numbers: npt.NDArray[np.int32], device: torch.device) -> torch.Tensor:
-    """Numbers on a device, which need not be waited for."""
-    found = torch.from_numpy(numbers)
-    return found.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else found.to(device)
 
 
 class TreeInputs(Inputs):
@@ -100,7 +94,7 @@ class TreeInputs(Inputs):
     def batch(self, rows: Ints) -> TreePairs:
         """Some pairs."""
         both = np.concatenate([rows, rows + len(self)])
-        places = _moved(rows.astype(np.int32), self.device)
+        places = on_device(rows, self.device)
         return TreePairs(rows, forest(self._trees, self._words, both, self.device), self.targets(places))
 
 
@@ -111,22 +105,20 @@ class TreeReader(WordReader):
     columns: tuple[str, ...] = ("premise", "hypothesis", *PARSES)
     unparsed: Unparsed = "refuse"
     may_lack: ClassVar[tuple[str, ...]] = PARSES
+    first: tuple[pl.DataFrame, tuple[Trees, Trees]] | None = field(default=None, compare=False, repr=False)
+    """The pairs it began with and their trees, which are wanted once more to learn from."""
 
     @classmethod
     def begun(cls, study: Study, train: pl.DataFrame) -> Self:
         """The words of training trees, the most frequent first, with the vectors they begin with."""
         unparsed = study.settings.get("unparsed", "refuse")
-        found = joined(*_columns(train, unparsed))
+        columns = _columns(train, unparsed)
+        found = joined(*columns)
         counts = np.bincount(found.words[found.words != PHRASE], minlength=len(found.forms))
         counted = pl.DataFrame({"word": found.forms, "count": counts}).filter(pl.col("word") != "")
         ordered = counted.group_by("word").agg(pl.col("count").sum()).sort(-pl.col("count"), "word")["word"]
         words = Vocabulary(tuple(dict.fromkeys((*SPECIAL, *ordered))))
-        return replace(cls.over(study, words), unparsed=unparsed)
-
-    @classmethod
-    def check(cls, study: Study, frame: pl.DataFrame) -> None:
-        """Raise ``PairError`` for the first pair without trees."""
-        _columns(frame, study.settings.get("unparsed", "refuse"))
+        return replace(cls.over(study, words), unparsed=unparsed, first=(train, columns))
 
     @classmethod
     def load(cls, folder: Path, told: Mapping[str, Any]) -> Self:
@@ -144,7 +136,10 @@ class TreeReader(WordReader):
 
     def inputs(self, frame: pl.DataFrame, targets: Targets | None, device: torch.device) -> TreeInputs:
         """Pairs of trees; of those to learn from it is said how many were made up."""
-        premises, hypotheses = _columns(frame, self.unparsed)
+        if self.first is not None and self.first[0] is frame:
+            premises, hypotheses = self.first[1]
+        else:
+            premises, hypotheses = _columns(frame, self.unparsed)
         if targets is not None and (made := premises.unparsed + hypotheses.unparsed):
             told = f"{made:,} of {2 * frame.height:,}"
             note("%s sentences have no parse: they are read as trees that branch to the right", told)

@@ -42,11 +42,23 @@ def packed(values: Tensor, sentence: Sentence) -> PackedSequence:
     return pack_padded_sequence(values, sentence.counts, batch_first=True, enforce_sorted=False)
 
 
-class Encoder(nn.Module):
-    """A bidirectional LSTM over sentences of different lengths; it says nothing of what fills them up.
+State = tuple[Tensor, Tensor]
+"""Where an LSTM is: what it says, and its memory."""
 
-    States have the precision of what it reads: in mixed precision cuDNN's own is not that of other products.
-    """
+
+def recurrent(
+    lstm: nn.LSTM, inputs: Tensor, sentence: Sentence, state: State | None = None
+) -> tuple[PackedSequence, State]:
+    """What an LSTM says of every word, and where it ends; always in full precision."""
+    # Autocast has cuDNN's LSTMs compute in float16, whichever type it is told. Its least number is 6e-8 and the loss is
+    # not scaled, so that small gradients would become nought. In float32 cuDNN takes TF32 where the device has it.
+    with torch.autocast(inputs.device.type, enabled=False):
+        states, ends = lstm(packed(inputs.float(), sentence), state)
+    return states, ends
+
+
+class Encoder(nn.Module):
+    """A bidirectional LSTM over sentences of different lengths; it says nothing of what fills them up."""
 
     def __init__(self, size: int, hidden: int) -> None:
         super().__init__()
@@ -55,14 +67,9 @@ class Encoder(nn.Module):
 
     def forward(self, inputs: Tensor, sentence: Sentence) -> Tensor:
         """float[n, words, twice hidden]."""
-        states = self.lstm(packed(inputs, sentence))[0]
+        states, _ = recurrent(self.lstm, inputs, sentence)
         found: Tensor = pad_packed_sequence(states, batch_first=True, total_length=inputs.shape[1])[0]
-        return found.to(inputs.dtype)
-
-    def last(self, inputs: Tensor, sentence: Sentence) -> Tensor:
-        """float[n, twice hidden]: where each direction ends."""
-        ends = self.lstm(packed(inputs, sentence))[1][0].to(inputs.dtype)
-        return torch.cat([ends[0], ends[1]], dim=1)
+        return found
 
 
 def perceptron(sizes: Sequence[int], *, dropout: float = 0.0, activation: type[nn.Module] = nn.ReLU) -> nn.Sequential:
@@ -90,23 +97,24 @@ def head(
 
 
 def begin_orthogonal(network: nn.Module) -> None:
-    """Let what LSTMs carry on begin as rotations, their memory open, and all other weights by Glorot's rule.
+    """Let a network begin as Chen et al.'s programs for ESIM, KIM and gated attention do.
 
-    As AllenNLP has it for ESIM. Chen et al. begin with rotations, too, and with normal weights of deviation 0.01.
+    Every gate of what LSTMs carry on is orthogonal, and so is one of what they read where that is as large. All other
+    weights are normal with a deviation of 0.01, and all biases nought, those that keep a memory among them.
     """
     for part in network.modules():
         if isinstance(part, nn.Linear):
-            nn.init.xavier_uniform_(part.weight)
-            if part.bias is not None:
-                nn.init.zeros_(part.bias)
+            nn.init.normal_(part.weight, std=0.01)
+            nn.init.zeros_(part.bias)
         elif isinstance(part, nn.LSTM):
             for into, onward, *biases in part.all_weights:
-                nn.init.xavier_uniform_(into)
-                for gate in onward.data.chunk(4):
-                    nn.init.orthogonal_(gate)
+                for gate in (*into.data.chunk(4), *onward.data.chunk(4)):
+                    if gate.shape[0] == gate.shape[1]:
+                        nn.init.orthogonal_(gate)
+                    else:
+                        nn.init.normal_(gate, std=0.01)
                 for bias in biases:
                     nn.init.zeros_(bias)
-                nn.init.ones_(biases[0].data.chunk(4)[1])
 
 
 def summed(values: Tensor, sentence: Sentence) -> Tensor:
@@ -130,7 +138,11 @@ def matched(first: Tensor, second: Tensor, *, signed: bool = False) -> Tensor:
     return torch.cat([first, second, apart if signed else apart.abs(), first * second], dim=-1)
 
 
+def shares(scores: Tensor, mask: Tensor) -> Tensor:
+    """The scores of each row as shares that are 1 together, over what is there."""
+    return scores.masked_fill(~mask[:, None], -torch.inf).softmax(dim=-1)
+
+
 def attended(scores: Tensor, values: Tensor, mask: Tensor) -> Tensor:
     """For each row of ``scores`` the mean of ``values`` that it weighs, over those that are there."""
-    weights = scores.masked_fill(~mask[:, None], -torch.inf).softmax(dim=-1)
-    return weights @ values
+    return shares(scores, mask) @ values

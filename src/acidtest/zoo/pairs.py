@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from acidtest.core.digests import combined, digests
 from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import GOLD_MASKS, TWO_WAY_LABELS, coarsened, masks
+
+Ints = npt.NDArray[np.int64]
 
 MERGED = TWO_WAY_LABELS
 """The labels of a network that is trained with neutral and contradiction as one (McCoy et al. 2019, table 11)."""
@@ -36,11 +39,13 @@ class Pairs:
     frame: pl.DataFrame
     origins: tuple[tuple[str, int], ...] = ()
     """The files and suites the pairs come from in turn, and how many come from each."""
+    rows: Ints | None = None
+    """The row of each pair in its file or suite, where some of them were left out."""
 
     def __len__(self) -> int:
         return self.frame.height
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """A digest of the pairs in whatever order."""
         return combined(digests(*self.frame.iter_columns()))
@@ -56,7 +61,7 @@ class Pairs:
         """How many pairs there are, and their digest."""
         return {"pairs": len(self), "digest": self.digest}
 
-    @property
+    @cached_property
     def keys(self) -> U64:
         """A digest of the two sentences of each pair, whatever its label."""
         return digests(self.frame["premise"], self.frame["hypothesis"])
@@ -70,9 +75,20 @@ class Pairs:
             before = 0
             for name, count in self.origins:
                 if error.row < before + count:
-                    raise AcidtestError(f"{name}, pair {error.row - before + 1:,}: {error.problem}") from None
+                    row = error.row - before if self.rows is None else int(self.rows[error.row])
+                    raise AcidtestError(f"{name}, pair {row + 1:,}: {error.problem}") from None
                 before += count
             raise
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> Pairs:
+        """Some of the pairs of one file, which are still named by their rows there."""
+        origins = tuple((name, int(kept.sum())) for name, _ in self.origins)
+        return Pairs(self.frame.filter(pl.Series(kept)), origins, self.own_rows[kept])
+
+    @property
+    def own_rows(self) -> Ints:
+        """The row of each pair in its file, for pairs of one file."""
+        return np.arange(len(self)) if self.rows is None else self.rows
 
     def targets(self, labels: Sequence[str]) -> npt.NDArray[np.bool_]:
         """bool[pairs, labels]: which of a network's labels are right for each pair."""
@@ -86,10 +102,10 @@ class Pairs:
         return right
 
 
-def joined(parts: Sequence[pl.DataFrame], columns: Sequence[str]) -> Pairs:
-    """The pairs of several files one after the other, with the columns named and the two sentences."""
+def pairs_of(frame: pl.DataFrame, columns: Sequence[str], name: str) -> Pairs:
+    """The pairs of a file, with the columns named and the two sentences."""
     wanted = list(dict.fromkeys(("premise", "hypothesis", *columns, "label")))
-    return Pairs(pl.concat([part.select(wanted) for part in parts]))
+    return Pairs(frame.select(wanted), ((name, frame.height),))
 
 
 def shown(frame: pl.DataFrame, *, hypothesis_only: bool) -> pl.DataFrame:

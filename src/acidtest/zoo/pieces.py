@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import polars as pl
@@ -25,7 +24,7 @@ from acidtest.core.checkpoints import (
 )
 from acidtest.core.errors import AcidtestError
 from acidtest.core.extras import required
-from acidtest.core.files import read_bytes, write_text
+from acidtest.core.files import read_bytes, replacing, write_text
 from acidtest.core.logs import note
 from acidtest.core.pair_tokens import PairTokenizer, PairTokens
 from acidtest.zoo.batches import Inputs, Ints, Targets
@@ -135,15 +134,20 @@ class PieceReader:
     def save(self, folder: Path) -> dict[str, Any]:
         """Write tokenizer and configuration as transformers reads them, with the length that pairs are cut to."""
         self.tokenizer.model_max_length = self.longest
-        digest = hashlib.blake2b(digest_size=16)
-        with tempfile.TemporaryDirectory(dir=folder) as written:
+        # Not in the folder itself, where what a killed program leaves behind would stay.
+        with tempfile.TemporaryDirectory() as written:
             self.tokenizer.save_pretrained(written)
-            for path in sorted(Path(written).iterdir()):
-                digest.update(read_bytes(path))
-                path.replace(folder / path.name)
+            names = sorted(path.name for path in Path(written).iterdir())
+            for name in names:
+                with replacing(folder / name) as new:
+                    new.write_bytes(read_bytes(Path(written) / name))
         write_text(folder / ENCODER, self.config.to_json_string())
         labels = [self.config.id2label[number] for number in range(self.config.num_labels)]
-        return {"longest": self.longest, "labels": labels, "tokenizer": digest.hexdigest()}
+        return {"longest": self.longest, "labels": labels, "files": [ENCODER, *names]}
+
+    def seeded(self, seed: int) -> Self:
+        """The same: what the head begins with is drawn with it."""
+        return self
 
     def basis(self, labels: int) -> Any:
         """A sequence classifier of transformers on the encoder."""

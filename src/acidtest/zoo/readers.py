@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 import torch
 
@@ -17,7 +14,7 @@ from acidtest.core.files import read_bytes, write_text
 from acidtest.core.logs import note
 from acidtest.zoo.batches import Inputs, Targets
 from acidtest.zoo.catalogue import architecture
-from acidtest.zoo.embeddings import drawn, read
+from acidtest.zoo.embeddings import Beginnings, drawn, read
 from acidtest.zoo.layers import Basis, Words
 from acidtest.zoo.sentences import SentenceInputs
 from acidtest.zoo.words import Vocabulary, vocabulary
@@ -35,6 +32,9 @@ class Reader(Protocol):
     def columns(self) -> tuple[str, ...]:
         """The columns it reads: premise and hypothesis, or trees over them."""
 
+    def seeded(self, seed: int) -> Self:
+        """The same by other chances."""
+
     def basis(self, labels: int) -> Any:
         """What a network that tells so many labels apart is built on."""
 
@@ -42,7 +42,10 @@ class Reader(Protocol):
         """Pairs on a device."""
 
     def save(self, folder: Path) -> dict[str, Any]:
-        """Write what it needs to a folder; what it gives back goes to zoo.json, and both to ``load``."""
+        """Write what it needs to a folder; what it gives back goes to zoo.json, and both to ``load``.
+
+        ``files`` among that names the files written.
+        """
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,14 @@ class WordReader:
     """Reads pairs as words with vectors; for some networks spelled out."""
 
     vocabulary: Vocabulary
-    vectors: npt.NDArray[np.float32]
+    dimensions: int
     tuned: bool
     spelled: bool = False
     columns: tuple[str, ...] = ("premise", "hypothesis")
     origin: Mapping[str, Any] = field(default_factory=dict)
     """How many words have vectors of a file, and a digest of that."""
+    beginnings: Beginnings | None = None
+    """The vectors that words begin with; those of a folder come with all other weights."""
 
     @classmethod
     def begun(cls, study: Study, train: pl.DataFrame) -> Self:
@@ -72,33 +77,38 @@ class WordReader:
         else:
             found = read(words, Path(study.embeddings), more=study.more_words, seed=seed)
             known = len(found.vocabulary.words)
-            note("%s: vectors of %s of %s words", study.embeddings, f"{found.found:,}", f"{known:,}")
-            origin = {"found": found.found, "digest": found.fingerprint}
+            note("%s: vectors of %s of %s words", study.embeddings, f"{len(found.places):,}", f"{known:,}")
+            origin = {"found": len(found.places), "digest": found.fingerprint}
         spelled = architecture(study.architecture).reads_letters
-        return cls(found.vocabulary, found.vectors, study.embeddings_tuned, spelled, origin=origin)
+        return cls(found.vocabulary, found.dimensions, study.embeddings_tuned, spelled, origin=origin, beginnings=found)
+
+    def seeded(self, seed: int) -> Self:
+        """The same with the vectors that another seed draws."""
+        return self if self.beginnings is None else replace(self, beginnings=replace(self.beginnings, seed=seed))
 
     @classmethod
     def load(cls, folder: Path, told: Mapping[str, Any]) -> Self:
-        """The reader of a folder; the vectors come with the weights."""
-        words = load_words(folder)
-        vectors = np.zeros((len(words.words), told["dimensions"]), dtype=np.float32)
-        return cls(words, vectors, told["tuned"], told["spelled"], origin=told["embeddings"])
+        """The reader of a folder."""
+        return cls(load_words(folder), told["dimensions"], told["tuned"], told["spelled"], origin=told["embeddings"])
 
     def save(self, folder: Path) -> dict[str, Any]:
         """Write the words."""
-        digest = save_words(folder, self.vocabulary)
         return {
-            "dimensions": self.vectors.shape[1],
+            "dimensions": self.dimensions,
             "tuned": self.tuned,
             "spelled": self.spelled,
             "known": len(self.vocabulary.words),
-            "words": digest,
             "embeddings": dict(self.origin),
+            "files": save_words(folder, self.vocabulary),
         }
 
     def basis(self, labels: int) -> Basis:
         """Words with vectors."""
-        return Basis(Words(torch.from_numpy(self.vectors), tuned=self.tuned), labels, self.vocabulary)
+        if self.beginnings is None:
+            vectors = torch.zeros(len(self.vocabulary.words), self.dimensions)
+        else:
+            vectors = torch.from_numpy(self.beginnings.vectors)
+        return Basis(Words(vectors, tuned=self.tuned), labels, self.vocabulary)
 
     def inputs(self, frame: pl.DataFrame, targets: Targets | None, device: torch.device) -> Inputs:
         """Pairs of sentences on a device."""
@@ -106,11 +116,10 @@ class WordReader:
         return SentenceInputs(premises, hypotheses, targets, device=device, spelled=self.spelled)
 
 
-def save_words(folder: Path, words: Vocabulary) -> str:
-    """Write a vocabulary to a folder; a digest of it."""
-    text = "".join(f"{word}\n" for word in words.words)
-    write_text(folder / VOCABULARY, text)
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+def save_words(folder: Path, words: Vocabulary) -> list[str]:
+    """Write a vocabulary to a folder; the names of the files that hold it."""
+    write_text(folder / VOCABULARY, "".join(f"{word}\n" for word in words.words))
+    return [VOCABULARY]
 
 
 def load_words(folder: Path) -> Vocabulary:

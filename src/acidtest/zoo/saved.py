@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,17 +82,28 @@ def load(folder: str | Path) -> Saved:
             f"zoo:{folder} is not trained yet: it has no {WEIGHTS}; train it with the same command again"
         )
     told = read_versioned(folder / CONFIG, SCHEMA)
-    told.pop("schema")
-    own = told.pop("reader")
-    config = Config(**{**told, "labels": tuple(told["labels"])})
-    reader: Reader = config.kind.reader.load(folder, own)
-    network = config.network(reader)
+    try:
+        own = told["reader"]
+        config = Config(**{name: told[name] for name in told if name not in ("schema", "reader")})
+        config = replace(config, labels=tuple(config.labels))
+        reader: Reader = config.kind.reader.load(folder, own)
+        network = config.network(reader)
+        files = [str(name) for name in own.get("files", ())]
+    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
+        problem = f"{error} is missing" if isinstance(error, KeyError) else str(error).partition("\n")[0]
+        message = f"does not describe a network of this acidtest ({problem}); train it again"
+        raise FileError(folder / CONFIG, message) from error
     load_weights(network, folder / WEIGHTS)
+    return Saved(config, reader, network, _fingerprint(folder, (CONFIG, WEIGHTS, *files)))
+
+
+def _fingerprint(folder: Path, names: Iterable[str]) -> str:
+    """A digest of all that decides what a network answers."""
     digest = hashlib.blake2b(digest_size=16)
-    for name in (CONFIG, WEIGHTS):
+    for name in names:
         for chunk in chunks(folder / name):
             digest.update(chunk)
-    return Saved(config, reader, network, digest.hexdigest())
+    return digest.hexdigest()
 
 
 def _kept(network: torch.nn.Module) -> torch.nn.Module:

@@ -16,7 +16,7 @@ class Sentence:
     """Sentences filled up to the longest: the numbers of their words, whether there is one, and how many there are.
 
     ``counts`` are the lengths where the processor can read them without waiting for the device. ``letters`` spell
-    each word out; ``actions`` are those of a parser, for networks that read trees.
+    each word out.
     """
 
     words: torch.Tensor
@@ -24,7 +24,6 @@ class Sentence:
     lengths: torch.Tensor
     counts: torch.Tensor
     letters: torch.Tensor | None = None
-    actions: torch.Tensor | None = None
 
 
 @dataclass(frozen=True)

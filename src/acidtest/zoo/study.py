@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import torch
 
 from acidtest.core.files import Lock, read_versioned, write_json
@@ -14,7 +17,7 @@ from acidtest.core.labels import LABELS
 from acidtest.core.logs import log, stage
 from acidtest.zoo.batches import Inputs
 from acidtest.zoo.catalogue import architecture
-from acidtest.zoo.claims import claim
+from acidtest.zoo.claims import claim, refuse_others
 from acidtest.zoo.machines import machine
 from acidtest.zoo.pairs import MERGED, Pairs, shown
 from acidtest.zoo.readers import Reader
@@ -60,15 +63,9 @@ class Study:
 
     @property
     def may_lack(self) -> tuple[str, ...]:
-        """Columns that pairs may lack as far as files go; ``check`` says whether the network can do without."""
+        """Columns that files may lack; the reader says whether the network can do without."""
         found: tuple[str, ...] = getattr(architecture(self.architecture).reader, "may_lack", ())
         return found
-
-    def check(self, pairs: Pairs) -> None:
-        """Raise ``PairError`` for the first pair that the network cannot read."""
-        check = getattr(architecture(self.architecture).reader, "check", None)
-        if check is not None:
-            check(self, shown(pairs.frame, hypothesis_only=self.hypothesis_only))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -81,13 +78,22 @@ class Study:
 
 
 @dataclass(frozen=True)
+class Tested(Score):
+    """A score with a digest of the pairs it is of, and how many of them were also learnt from."""
+
+    digest: str = ""
+    leaked: int = 0
+
+
+@dataclass(frozen=True)
 class Trained:
     """What came of a training."""
 
     folder: Path
     study: Study
     state: State
-    scores: Mapping[str, Score]
+    scores: Mapping[str, Tested]
+    """Of all pairs that the network was ever scored on in its folder."""
     made: Mapping[str, Any]
     """On what machine, with which versions, how many weights."""
     again: bool = False
@@ -104,82 +110,127 @@ class Trained:
         return sum(point.get("seconds", 0.0) for point in self.state.curve)
 
 
+@dataclass(frozen=True)
+class Lesson:
+    """What networks of all seeds learn from and are scored on; read once, when the first of them is trained."""
+
+    study: Study
+    train: Pairs
+    dev: Pairs | None = None
+    tests: Mapping[str, Pairs] = field(default_factory=dict)
+
+    @cached_property
+    def device(self) -> torch.device:
+        """Where it is trained."""
+        return device_of(self.study.device)
+
+    @cached_property
+    def reader(self) -> Reader:
+        """What reads the pairs."""
+        stage("reading words")
+        with self.train.named():
+            reader: Reader = architecture(self.study.architecture).reader.begun(self.study, self._shown)
+        return reader
+
+    @cached_property
+    def learnt(self) -> Inputs:
+        """The pairs to learn from."""
+        with self.train.named():
+            return self.reader.inputs(self._shown, self.train.targets(self.study.labels), self.device)
+
+    @cached_property
+    def watched(self) -> Inputs | None:
+        """The pairs that tell when to stop."""
+        return None if self.dev is None else self.inputs(self.dev, self.reader)
+
+    @cached_property
+    def scored(self) -> dict[str, Inputs]:
+        """The pairs to score at the end."""
+        return {name: self.inputs(pairs, self.reader) for name, pairs in self.tests.items()}
+
+    def inputs(self, pairs: Pairs, reader: Reader) -> Inputs:
+        """Pairs as a network reads them."""
+        frame = shown(pairs.frame, hypothesis_only=self.study.hypothesis_only)
+        with pairs.named():
+            return reader.inputs(frame, pairs.targets(self.study.labels), self.device)
+
+    def leaked(self, name: str) -> int:
+        """How many pairs of a test are also learnt from."""
+        return int(np.isin(self.tests[name].keys, self.train.keys).sum())
+
+    @cached_property
+    def _shown(self) -> pl.DataFrame:
+        return shown(self.train.frame, hypothesis_only=self.study.hypothesis_only)
+
+
 def trained(
-    study: Study,
-    train: Pairs,
+    lesson: Lesson,
     *,
-    dev: Pairs | None,
-    tests: Mapping[str, Pairs],
+    seed: int,
     folder: Path,
     progress: Progress = lambda done, total: None,
     watch: Watch = lambda told: None,
 ) -> Trained:
-    """Train in a folder, go on with what is there, or tell what came of it; then score the pairs of ``tests``."""
+    """Train in a folder, go on with what is there, or tell what came of it; then score the pairs of tests."""
+    study = replace(lesson.study, recipe=replace(lesson.study.recipe, seed=seed))
+    told = study.told(lesson.train, lesson.dev)
     folder.mkdir(parents=True, exist_ok=True)
     with Lock(folder):
-        claim(folder, study.told(train, dev), finished=(folder / RESULT).is_file())
-        if (folder / RESULT).is_file():
-            return _finished(study, tests, folder)
-        device = device_of(study.device)
-        kind = architecture(study.architecture)
-        stage("reading words")
-        with train.named():
-            reader: Reader = kind.reader.begun(study, shown(train.frame, hypothesis_only=study.hypothesis_only))
+        finished = (folder / RESULT).is_file()
+        refuse_others(folder, told, finished=finished)
+        if finished:
+            return _finished(study, lesson, folder)
+        # All pairs are read before anything is written and learnt: a mistake is told at once, and claims no folder.
+        reader, learnt, watched, scored = lesson.reader.seeded(seed), lesson.learnt, lesson.watched, lesson.scored
         config = Config(study.architecture, study.labels, dict(study.settings), study.hypothesis_only)
-        save_config(folder, config, reader)
-        torch.manual_seed(study.recipe.seed)
+        torch.manual_seed(seed)
         network = config.network(reader)
-        inputs = _Inputs(study, reader, device)
-        learnt, watched = inputs(train), None if dev is None else inputs(dev)
-        if kind.fitted is not None:
-            kind.fitted(network.to(device), learnt)
+        claim(folder, told)
+        save_config(folder, config, reader)
+        fitted = config.kind.fitted
+        if fitted is not None:
+            fitted(network.to(lesson.device), learnt)
             save_weights(folder, network)
             state = State(epoch=1, best_epoch=0, curve=[_point(network, learnt, watched)])
             write_json(folder / CURVE, state.curve)
         else:
-            state = Trainer(network, folder, study.recipe, device).train(learnt, watched, progress, watch)
-        scores = _scores(network, inputs, tests, device)
-        made = {**machine(device), "weights": sum(weight.numel() for weight in network.parameters())}
-        found = Trained(folder, study, state, scores, made)
-        _write_result(found, tests)
+            state = Trainer(network, folder, study.recipe, lesson.device).train(learnt, watched, progress, watch)
+        made = {**machine(lesson.device), "weights": sum(weight.numel() for weight in network.parameters())}
+        found = Trained(folder, study, state, _scores(network, lesson, scored), made)
+        _write_result(found)
     return found
 
 
-def _scores(
-    network: torch.nn.Module, inputs: _Inputs, tests: Mapping[str, Pairs], device: torch.device
-) -> dict[str, Score]:
+def _scores(network: torch.nn.Module, lesson: Lesson, asked: Mapping[str, Inputs]) -> dict[str, Tested]:
     scores = {}
-    for name, pairs in tests.items():
+    for name, inputs in asked.items():
         stage("scoring %s", name)
-        scores[name] = scored_pairs(network, inputs(pairs), device)
+        found = scored_pairs(network, inputs, lesson.device)
+        scores[name] = Tested(**asdict(found), digest=lesson.tests[name].digest, leaked=lesson.leaked(name))
     return scores
 
 
-def _write_result(found: Trained, tests: Mapping[str, Pairs]) -> None:
+def _write_result(found: Trained) -> None:
     """Write what came of a training; what it could have gone on from is no longer needed then."""
-    scores = {name: {**asdict(score), "digest": tests[name].digest} for name, score in found.scores.items()}
+    scores = {name: asdict(score) for name, score in found.scores.items()}
     told = {"schema": SCHEMA, "state": asdict(found.state), "scores": scores, "made": dict(found.made)}
     write_json(found.folder / RESULT, told)
     (found.folder / CHECKPOINT).unlink(missing_ok=True)
 
 
-def _finished(study: Study, tests: Mapping[str, Pairs], folder: Path) -> Trained:
+def _finished(study: Study, lesson: Lesson, folder: Path) -> Trained:
     """What came of a training that is over; pairs it was not scored on are scored now."""
     told = read_versioned(folder / RESULT, SCHEMA)
-    known = {
-        name: Score(own["right"], own["pairs"], own["loss"])
-        for name, own in told["scores"].items()
-        if name in tests and own["digest"] == tests[name].digest
-    }
+    known = {name: Tested(**own) for name, own in told["scores"].items()}
     found = Trained(folder, study, State(**told["state"]), known, told["made"], again=True)
-    new = {name: pairs for name, pairs in tests.items() if name not in known}
     log.info("%s is trained already", folder)
+    new = [name for name, pairs in lesson.tests.items() if name not in known or known[name].digest != pairs.digest]
     if new:
-        device, saved = device_of(study.device), load(folder)
-        inputs = _Inputs(study, saved.reader, device)
-        scores = known | _scores(saved.network.to(device), inputs, new, device)
-        found = replace(found, scores={name: scores[name] for name in tests}, again=False)
-        _write_result(found, tests)
+        saved = load(folder)
+        inputs = {name: lesson.inputs(lesson.tests[name], saved.reader) for name in new}
+        scores = _scores(saved.network.to(lesson.device), lesson, inputs)
+        found = replace(found, scores={**known, **scores}, again=False)
+        _write_result(found)
     return found
 
 
@@ -190,22 +241,3 @@ def _point(network: torch.nn.Module, train: Inputs, dev: Inputs | None) -> dict[
         found = scored_pairs(network, dev, dev.device)
         told |= {"dev_accuracy": found.accuracy, "dev_loss": found.loss}
     return told
-
-
-@dataclass(frozen=True)
-class _Inputs:
-    """Makes of pairs what a network reads."""
-
-    study: Study
-    reader: Reader
-    device: torch.device
-
-    def __call__(self, pairs: Pairs) -> Inputs:
-        frame = shown(pairs.frame, hypothesis_only=self.study.hypothesis_only)
-        with pairs.named():
-            return self.reader.inputs(frame, pairs.targets(self.study.labels), self.device)
-
-
-def with_seed(study: Study, seed: int) -> Study:
-    """The same training by other chances."""
-    return replace(study, recipe=replace(study.recipe, seed=seed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -16,7 +16,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
-from acidtest.core.errors import AcidtestError
+from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import replacing, write_json
 from acidtest.core.logs import log
 from acidtest.zoo.batches import Batch, Inputs
@@ -52,13 +52,17 @@ class Recipe:
     decay: float = 1.0
     """What the learning rate is multiplied by after every epoch."""
     shrink: float = 1.0
-    """What it is multiplied by after an epoch with a worse development score than the one before."""
+    """What it is multiplied by after an epoch without a better development score than all before."""
     clip: float = 10.0
+    clip_by: Literal["norm", "value"] = "norm"
+    """Whether ``clip`` is the most that all gradients together may be long, or that each may be for itself."""
+    accumulated: float = 0.1
+    """What Adagrad begins with. TensorFlow's 0.1: from nought the first step moves every weight by the full rate."""
     patience: int = 3
     """Epochs without a better development score after which training ends."""
     seed: int = 0
     precision: Precision = "auto"
-    """Whether products are in bfloat16 while learning; ``auto``: where the device is made for it."""
+    """Whether products, but for LSTMs, are in bfloat16 while learning; ``auto``: where the device is made for it."""
     checkpoint_s: float = 60.0
     """Seconds between checkpoints; one is written at the end of every epoch, too."""
 
@@ -126,11 +130,15 @@ class Trainer:
     ) -> State:
         """Train until the epochs are over or the development score no longer rises; the best weights are kept."""
         torch.manual_seed(self._recipe.seed)
-        self._restore()
+        if (self._folder / CHECKPOINT).is_file():
+            self._restore(self._folder / CHECKPOINT)
+            self._refuse_less()
+            self._keep()
         while not self._over():
             self._epoch(train, progress, watch)
             self._end_epoch(dev)
             self._checkpoint()
+            self._keep()
             watch(self._told)
         load_weights(self.network, self._folder / WEIGHTS)
         return self.state
@@ -173,7 +181,10 @@ class Trainer:
         loss = label_loss(scores, batch.targets)
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(self._weights, self._recipe.clip)
+        if self._recipe.clip_by == "norm":
+            torch.nn.utils.clip_grad_norm_(self._weights, self._recipe.clip)
+        else:
+            torch.nn.utils.clip_grad_value_(self._weights, self._recipe.clip)
         self._optimizer.step()
         self.state.batch += 1
         self.state.pairs += len(batch.rows)
@@ -194,16 +205,35 @@ class Trainer:
             found = scored_pairs(self.network, dev, self._device)
             told |= {"dev_accuracy": found.accuracy, "dev_loss": found.loss}
         score = told.get("dev_accuracy", float(state.epoch))
-        if score > state.best:
+        better = score > state.best
+        if better:
             state.best, state.best_epoch = score, state.epoch
-            save_weights(self._folder, self.network)
-        fell = state.curve and score < state.curve[-1].get("dev_accuracy", -1.0)
-        state.scale *= self._recipe.decay * (self._recipe.shrink if fell else 1.0)
+        state.scale *= self._recipe.decay * (1.0 if better else self._recipe.shrink)
         state.curve.append(told)
         log.info("%s", ", ".join(f"{name} {value:.4g}" for name, value in told.items()))
         state.epoch, state.batch, state.pairs, state.seconds, state.loss = state.epoch + 1, 0, 0, 0.0, 0.0
         self._loss.zero_()
+
+    def _keep(self) -> None:
+        """Write what is kept of an epoch that has just ended: its weights where they are the best, and the curve.
+
+        That comes after the checkpoint, which holds it all and so tells what was still to be written when training was
+        stopped in between. The other way round weights might be those of an epoch that ends otherwise the second time.
+        """
+        state = self.state
+        if state.epoch == 0 or state.batch > 0:
+            return
+        if state.best_epoch == state.epoch - 1:
+            save_weights(self._folder, self.network)
         write_json(self._folder / CURVE, state.curve)
+
+    def _refuse_less(self) -> None:
+        done, wanted = self.state.epoch, self._recipe.epochs
+        if done > wanted:
+            raise AcidtestError(
+                f"{self._folder}: {done} epochs are done there already; go on with --epochs of {done} or more, not "
+                f"{wanted}, or choose another -o"
+            )
 
     def _over(self) -> bool:
         state = self.state
@@ -224,16 +254,17 @@ class Trainer:
         with replacing(self._folder / CHECKPOINT) as path:
             save_file({name: value.contiguous() for name, value in tensors.items()}, path, {"told": json.dumps(told)})
 
-    def _restore(self) -> None:
-        path = self._folder / CHECKPOINT
-        if not path.is_file():
-            return
-        with safe_open(path, framework="pt") as file:
-            told = json.loads(file.metadata()["told"])
-            parts: dict[str, dict[str, torch.Tensor]] = {"network": {}, "optimizer": {}, "generator": {}}
-            for name in file.keys():  # noqa: SIM118 - it is no mapping
-                part, _, rest = name.partition("/")
-                parts[part][rest] = file.get_tensor(name)
+    def _restore(self, path: Path) -> None:
+        try:
+            self._take(*_checkpoint_parts(path))
+        except Exception as error:
+            # What safetensors raises shares no class with what torch does.
+            message = f"is no checkpoint of this training ({error}); remove it, and training begins anew"
+            raise FileError(path, message) from error
+        log.info("going on in epoch %d after %d batches", self.state.epoch + 1, self.state.batch)
+
+    def _take(self, told: Mapping[str, Any], parts: Mapping[str, Mapping[str, torch.Tensor]]) -> None:
+        """Take over what a checkpoint tells."""
         self.state = State(**told["state"])
         self._loss.fill_(self.state.loss)
         self.network.load_state_dict(parts["network"])
@@ -245,17 +276,28 @@ class Trainer:
         torch.set_rng_state(parts["generator"]["cpu"])
         if "cuda" in parts["generator"] and self._device.type == "cuda":
             torch.cuda.set_rng_state(parts["generator"]["cuda"], self._device)
-        log.info("going on in epoch %d after %d batches", self.state.epoch + 1, self.state.batch)
+
+
+def _checkpoint_parts(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, torch.Tensor]]]:
+    """What a checkpoint tells, and its tensors: of the network, of the optimizer and of random numbers."""
+    parts: dict[str, dict[str, torch.Tensor]] = {"network": {}, "optimizer": {}, "generator": {}}
+    with safe_open(path, framework="pt") as file:
+        told: dict[str, Any] = json.loads((file.metadata() or {}).get("told", "{}"))
+        for name in file.keys():  # noqa: SIM118 - it is no mapping
+            part, _, rest = name.partition("/")
+            parts.setdefault(part, {})[rest] = file.get_tensor(name)
+    return told, parts
 
 
 def scored_pairs(network: torch.nn.Module, inputs: Inputs, device: torch.device, size: int = 512) -> Score:
     """How a network does on pairs whose right labels are known."""
-    right, loss = 0, 0.0
+    # Read at the end, so that the device need not be waited for at every batch.
+    right, loss = torch.zeros(2, dtype=torch.float64, device=device)
     for batch, found in scored(network, inputs, device, size):
         assert batch.targets is not None
-        right += int(batch.targets.gather(1, found.argmax(1, keepdim=True)).sum())
-        loss += float(label_loss(found, batch.targets)) * len(batch.rows)
-    return Score(right, len(inputs), loss / max(len(inputs), 1))
+        right += batch.targets.gather(1, found.argmax(1, keepdim=True)).sum()
+        loss += label_loss(found, batch.targets).double() * len(batch.rows)
+    return Score(int(right), len(inputs), float(loss) / max(len(inputs), 1))
 
 
 def scored(
@@ -289,8 +331,7 @@ def _optimizer(weights: list[torch.nn.Parameter], recipe: Recipe) -> torch.optim
     kinds: dict[str, Any] = {
         "adam": torch.optim.Adam,
         "adamw": torch.optim.AdamW,
-        # From 0.1, as TensorFlow begins: from nought the first step moves every weight by the full rate.
-        "adagrad": partial(torch.optim.Adagrad, initial_accumulator_value=0.1),
+        "adagrad": partial(torch.optim.Adagrad, initial_accumulator_value=recipe.accumulated),
         "sgd": torch.optim.SGD,
     }
     # One pass over all weights: for a large table of words nine times as fast on a processor, too.

@@ -52,8 +52,8 @@ class Vocabulary:
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The number of each word."""
-        return {word: number for number, word in enumerate(self.words)}
+        """The number of each word; what stands for padding and for all others is no word of a text."""
+        return {word: number for number, word in enumerate(self.words) if number >= len(SPECIAL)}
 
     def texts(self, column: pl.Series | Sequence[str]) -> Texts:
         """The texts of a column; one without a word has an unknown one."""

@@ -24,6 +24,7 @@ class Network(nn.Module):
         super().__init__()
         self.kept = kept
         self.layers = ("embeddings", *(f"layer {number + 1}" for number in range(kept.config.num_hidden_layers)))
+        self.width = 2 * kept.config.hidden_size
         # Of a mask of pairs the library asks whether it is full, and waits for the device to tell; one of tokens by
         # tokens it takes as it is.
         plain = kept.config.model_type in PLAIN and getattr(kept.config, "_attn_implementation", "") == "sdpa"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from acidtest.zoo.layers import Basis, Words, head, packed
+from acidtest.zoo.layers import Basis, Words, head, recurrent
 from acidtest.zoo.sentences import SentencePairs
 
 
@@ -28,9 +28,9 @@ class Network(nn.Module):
     def forward(self, batch: SentencePairs) -> Tensor:
         """Scores of the labels."""
         premise, hypothesis = (self.dropout(self.words(each)) for each in (batch.premise, batch.hypothesis))
-        _, state = self.of_premise(packed(premise, batch.premise))
-        _, (ends, _) = self.of_hypothesis(packed(hypothesis, batch.hypothesis), state)
-        forwards, backwards = ends.to(hypothesis.dtype)
+        _, state = recurrent(self.of_premise, premise, batch.premise)
+        _, (ends, _) = recurrent(self.of_hypothesis, hypothesis, batch.hypothesis, state)
+        forwards, backwards = ends
         scores: Tensor = self.head(torch.cat([forwards, backwards], dim=1))
         return scores
 

@@ -2,7 +2,8 @@
 
 Related words attract each other (``knowledge`` is the paper's λ), each word is given what is known of those it is
 aligned to, and a third pooling weighs words by that. As in the authors' code, what is known is added once more to what
-the second BiLSTM reads; that code's script leaves λ and the third pooling out, the paper has both.
+the second BiLSTM reads; that code's script leaves λ and the third pooling out, the paper has both, and chooses λ by a
+development set.
 """
 
 from __future__ import annotations
@@ -11,9 +12,20 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from acidtest.zoo.architectures import esim
 from acidtest.zoo.knowledge import FEATURES, SWAPPED, feature_table
 from acidtest.zoo.knowledge import knowledge as word_knowledge
-from acidtest.zoo.layers import Basis, Encoder, Words, averaged, greatest, perceptron
+from acidtest.zoo.layers import (
+    Basis,
+    Words,
+    attended,
+    averaged,
+    begin_orthogonal,
+    greatest,
+    matched,
+    perceptron,
+    shares,
+)
 from acidtest.zoo.sentences import Sentence, SentencePairs
 from acidtest.zoo.words import Vocabulary
 
@@ -53,60 +65,41 @@ class Relations(nn.Module):
         return self.features[codes.long()]
 
 
-class Network(nn.Module):
+class Network(esim.Network):
     """ESIM's steps, each with what is known of the words."""
 
-    def __init__(self, words: Words, labels: int, relations: Relations, *, hidden: int, lift: float, drop: float):
-        super().__init__()
-        self.words = words
+    def __init__(self, words: Words, labels: int, relations: Relations, *, hidden: int, lift: float, dropout: float):
+        super().__init__(words, labels, hidden=hidden, dropout=dropout, known=len(FEATURES), poolings=3)
         self.relations = relations
-        self.dropout = nn.Dropout(drop)
-        self.encoder = Encoder(words.size, hidden)
-        self.project = perceptron([4 * self.encoder.size + len(FEATURES), hidden])
-        self.composer = Encoder(hidden + len(FEATURES), hidden)
         self.weigh = perceptron([len(FEATURES), 1])
-        self.head = nn.Sequential(
-            nn.Dropout(drop),
-            nn.Linear(6 * self.composer.size, hidden),
-            nn.Tanh(),
-            nn.Dropout(drop),
-            nn.Linear(hidden, labels),
-        )
+        begin_orthogonal(self.weigh)
         self._lift = lift
 
     def forward(self, batch: SentencePairs) -> Tensor:
         """Scores of the labels."""
-        first, second = self._encoded(batch.premise), self._encoded(batch.hypothesis)
+        first, second = self.encoded(batch.premise), self.encoded(batch.hypothesis)
         known = self.relations(batch)
         scores = first @ second.transpose(1, 2) + self._lift * (known != 0).any(dim=-1)
-        to_second = _weights(scores, batch.hypothesis)
-        to_first = _weights(scores.transpose(1, 2), batch.premise)
+        to_second = shares(scores, batch.hypothesis.mask)
+        to_first = shares(scores.transpose(1, 2), batch.premise.mask)
         of_first = torch.einsum("nph,nphk->npk", to_second, known)
         of_second = torch.einsum("nhp,nphk->nhk", to_first, known).index_select(-1, self.relations.swapped)
         pooled = [
-            self._composed(first, to_second @ second, of_first, batch.premise),
-            self._composed(second, to_first @ first, of_second, batch.hypothesis),
+            self._told(first, to_second @ second, of_first, batch.premise),
+            self._told(second, to_first @ first, of_second, batch.hypothesis),
         ]
         found: Tensor = self.head(torch.cat(pooled, dim=1))
         return found
 
-    def _encoded(self, sentence: Sentence) -> Tensor:
-        found: Tensor = self.encoder(self.dropout(self.words(sentence)), sentence)
-        return found
-
-    def _composed(self, values: Tensor, aligned: Tensor, known: Tensor, sentence: Sentence) -> Tensor:
-        enhanced = torch.cat([values, aligned, values - aligned, values * aligned, known], dim=-1)
-        states = self.composer(torch.cat([self.dropout(self.project(enhanced)), known], dim=-1), sentence)
-        weighed = _weights(self.weigh(known).transpose(1, 2), sentence) @ states
+    def _told(self, values: Tensor, aligned: Tensor, known: Tensor, sentence: Sentence) -> Tensor:
+        """What is composed and pooled of a sentence of whose words something is known."""
+        enhanced = self.project(torch.cat([matched(values, aligned, signed=True), known], dim=-1))
+        states = self.composer(torch.cat([self.dropout(enhanced), known], dim=-1), sentence)
+        weighed = attended(self.weigh(known).transpose(1, 2), states, sentence.mask)
         return torch.cat([averaged(states, sentence), greatest(states, sentence), weighed[:, 0]], dim=1)
-
-
-def _weights(scores: Tensor, sentence: Sentence) -> Tensor:
-    """Scores of words as shares that are 1 together, over those that are there."""
-    return scores.masked_fill(~sentence.mask[:, None], -torch.inf).softmax(dim=-1)
 
 
 def network(basis: Basis, *, hidden: int = 300, knowledge: float = 1.0, dropout: float = 0.5) -> nn.Module:
     """The network; ``knowledge`` is how much related words attract each other, ``hidden`` the size of a direction."""
     relations = Relations(basis.vocabulary)
-    return Network(basis.words, basis.labels, relations, hidden=hidden, lift=knowledge, drop=dropout)
+    return Network(basis.words, basis.labels, relations, hidden=hidden, lift=knowledge, dropout=dropout)

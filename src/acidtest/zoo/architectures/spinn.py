@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from acidtest.zoo.forests import Forest, TreePairs, TreeReader
-from acidtest.zoo.layers import Basis, Words
+from acidtest.zoo.layers import Basis, Words, matched
 from acidtest.zoo.trees import Unparsed
 
 READER = TreeReader
@@ -70,8 +70,7 @@ class Network(nn.Module):
     def forward(self, batch: TreePairs) -> Tensor:
         """Scores of the labels."""
         premise, hypothesis = self.tops(batch.forest).chunk(2)
-        compared = torch.cat([premise, hypothesis, premise - hypothesis, premise * hypothesis], dim=1)
-        found: Tensor = self.head(compared)
+        found: Tensor = self.head(matched(premise, hypothesis, signed=True))
         return found
 
     def tops(self, forest: Forest) -> Tensor:
