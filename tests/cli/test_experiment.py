@@ -44,7 +44,7 @@ def test_a_table_is_printed_and_kept_as_json_and_as_a_page(capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--fold", "x"], "--fold is a number or several separated by commas"),
+        (["--fold", "x"], "--fold is a list of different whole numbers, such as 1,2, not 'x'"),
         (["--add", "SciTail"], "--add is NAME=FILE"),
         (["--colour", "red"], "no option called '--colour'"),
         (["--seeds", "0,"], "starter.tsv"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -325,6 +325,7 @@ def frames(draw: st.DrawFn) -> pl.DataFrame:
 
 @pytest.mark.parametrize("ending", FORMATS)
 @given(frame=frames())
+@example(frame=pl.DataFrame({"0": [None, "a"], "*": ["b", None], "^0$": ["c", "d"]}, schema_overrides={"0": pl.String}))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_written_is_read_back(tmp_path: Path, ending: str, frame: pl.DataFrame) -> None:
     path = tmp_path / f"a{ending}"

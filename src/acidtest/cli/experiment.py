@@ -24,6 +24,21 @@ from acidtest.cli.options import (
 )
 from acidtest.cli.progress import ProgressBar
 from acidtest.cli.report import show_written
+from acidtest.cli.training_options import (
+    BatchSize,
+    Dev,
+    Device,
+    Dimensions,
+    Embeddings,
+    Epochs,
+    LearningRate,
+    Patience,
+    Precision,
+    Train,
+    Tuned,
+    given,
+    whole_numbers,
+)
 from acidtest.core.errors import AcidtestError
 
 CONTEXT = OPEN
@@ -37,9 +52,9 @@ def experiment(
     architectures: Annotated[
         str, typer.Argument(help="What to train, separated by commas: esim,decomposable-attention, or esim:PRESET.")
     ] = "",
-    train: Annotated[list[Path] | None, typer.Option("--train", help="Pairs to learn from; may be repeated.")] = None,
+    train: Train = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The experiment's folder.")] = None,
-    dev: Annotated[Path | None, typer.Option("--dev", help="Pairs that tell when to stop; the best is kept.")] = None,
+    dev: Dev = None,
     test: Annotated[
         list[Path] | None, typer.Option("--test", help="Pairs to ask besides, such as MultiNLI's; may be repeated.")
     ] = None,
@@ -69,22 +84,16 @@ def experiment(
     baseline: Annotated[
         bool, typer.Option("--baseline/--no-baseline", help="Whether to train on the pairs as they are, too.")
     ] = True,
-    embeddings: Annotated[
-        str | None, typer.Option("--embeddings", help="random, or a file of vectors: GloVe, word2vec, JSON, .npz.")
-    ] = None,
-    dimensions: Annotated[int | None, typer.Option("--dimensions", help="Numbers of a random vector.")] = None,
-    tuned: Annotated[
-        bool | None, typer.Option("--tuned/--fixed", help="Whether vectors are learnt further or stay as they are.")
-    ] = None,
-    epochs: Annotated[int | None, typer.Option("--epochs", help="At most so many.")] = None,
-    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Pairs learnt from at once.")] = None,
-    learning_rate: Annotated[float | None, typer.Option("--learning-rate", help="How far a step goes.")] = None,
-    patience: Annotated[int | None, typer.Option("--patience", help="Epochs without a better score on --dev.")] = None,
-    precision: Annotated[
-        str | None, typer.Option("--precision", help="auto, full or bf16: of products while learning.")
-    ] = None,
+    embeddings: Embeddings = None,
+    dimensions: Dimensions = None,
+    tuned: Tuned = None,
+    epochs: Epochs = None,
+    batch_size: BatchSize = None,
+    learning_rate: LearningRate = None,
+    patience: Patience = None,
+    precision: Precision = None,
     seeds: Annotated[str, typer.Option("--seeds", help="Once for each: 0,1,2.")] = "0",
-    device: Annotated[str | None, typer.Option("--device", help="auto, cpu, cuda or cuda:1.")] = None,
+    device: Device = None,
     columns: Columns = None,
     label_map: LabelMap = None,
     json: Json = False,
@@ -103,13 +112,9 @@ def experiment(
         return
     if not (architectures and train and output):
         raise AcidtestError(f"acidtest experiment {name} needs ARCHITECTURES, --train FILE and -o FOLDER")
-    recipe = {
-        "epochs": epochs,
-        "batch_size": batch_size,
-        "learning_rate": learning_rate,
-        "patience": patience,
-        "precision": precision,
-    }
+    recipe = given(
+        epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, patience=patience, precision=precision
+    )
     settings: dict[str, Any] = {"embeddings": embeddings, "dimensions": dimensions, "embeddings_tuned": tuned}
     networks = _parts(architectures)
     wish = api.Wish(
@@ -118,17 +123,17 @@ def experiment(
         output,
         dev=dev,
         tests=test or (),
-        seeds=_numbers(seeds, "--seeds"),
+        seeds=whole_numbers(seeds, "--seeds"),
         suite=suite,
         n=n,
         seed=seed,
         words=words,
         augment_n=augment_n,
         augment_seed=augment_seed,
-        **({"folds": _numbers(fold, "--fold")} if fold else {}),
+        **({"folds": whole_numbers(fold, "--fold")} if fold else {}),
         additions=_additions(add or ()),
         baseline=baseline,
-        recipe={key: value for key, value in recipe.items() if value is not None},
+        recipe=recipe,
         arguments=left_arguments(context, _options(networks)),
         settings={**settings, "device": device},
         reading=api.Reading.parsed(columns, label_map),
@@ -168,15 +173,6 @@ def _options(networks: Sequence[str]) -> set[str]:
 
 def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _numbers(text: str, option: str) -> tuple[int, ...]:
-    try:
-        return tuple(dict.fromkeys(int(part) for part in _parts(text)))
-    except ValueError as error:
-        raise AcidtestError(
-            f"{option} is a number or several separated by commas, such as 1,2, not {text!r}"
-        ) from error
 
 
 def _additions(written: Sequence[str]) -> dict[str, list[Path]]:

@@ -22,6 +22,21 @@ from acidtest.cli.options import (
     set_up_logging,
 )
 from acidtest.cli.progress import ProgressBar
+from acidtest.cli.training_options import (
+    BatchSize,
+    Dev,
+    Device,
+    Dimensions,
+    Embeddings,
+    Epochs,
+    LearningRate,
+    Patience,
+    Precision,
+    Train,
+    Tuned,
+    given,
+    whole_numbers,
+)
 from acidtest.core.errors import AcidtestError
 
 if TYPE_CHECKING:
@@ -35,11 +50,11 @@ def train(
     architecture: Annotated[
         str | None, typer.Argument(help="What to train: " + ", ".join(api.architectures()) + ".")
     ] = None,
-    train: Annotated[list[Path] | None, typer.Option("--train", help="Pairs to learn from; may be repeated.")] = None,
+    train: Train = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The folder to train in; zoo:FOLDER runs it.")
     ] = None,
-    dev: Annotated[Path | None, typer.Option("--dev", help="Pairs that tell when to stop; the best is kept.")] = None,
+    dev: Dev = None,
     test: Annotated[
         list[Path] | None, typer.Option("--test", help="Pairs to score at the end; may be repeated.")
     ] = None,
@@ -47,13 +62,9 @@ def train(
         bool, typer.Option("--list", help="What there is to train; with an architecture, its options and presets.")
     ] = False,
     preset: Annotated[str, typer.Option("--preset", help="Settings of a paper, such as glockner2018.")] = "",
-    embeddings: Annotated[
-        str | None, typer.Option("--embeddings", help="random, or a file of vectors: GloVe, word2vec, JSON, .npz.")
-    ] = None,
-    dimensions: Annotated[int | None, typer.Option("--dimensions", help="Numbers of a random vector.", min=1)] = None,
-    tuned: Annotated[
-        bool | None, typer.Option("--tuned/--fixed", help="Whether vectors are learnt further or stay as they are.")
-    ] = None,
+    embeddings: Embeddings = None,
+    dimensions: Dimensions = None,
+    tuned: Tuned = None,
     merged: Annotated[
         bool | None, typer.Option("--merge-labels", help="Neutral and contradiction are one label, non-entailment.")
     ] = None,
@@ -71,17 +82,13 @@ def train(
         int, typer.Option("--augment-seed", help="Their seed; suites are tested with seed 0.", min=0)
     ] = 1,
     withhold: Annotated[list[str] | None, typer.Option("--withhold", help="Subcases left out of these.")] = None,
-    epochs: Annotated[int | None, typer.Option("--epochs", help="At most so many.", min=1)] = None,
-    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Pairs learnt from at once.", min=1)] = None,
-    learning_rate: Annotated[float | None, typer.Option("--learning-rate", help="How far a step goes.")] = None,
-    patience: Annotated[
-        int | None, typer.Option("--patience", help="Epochs without a better score on --dev, then it ends.", min=1)
-    ] = None,
-    precision: Annotated[
-        str | None, typer.Option("--precision", help="auto, full or bf16: of products while learning.")
-    ] = None,
+    epochs: Epochs = None,
+    batch_size: BatchSize = None,
+    learning_rate: LearningRate = None,
+    patience: Patience = None,
+    precision: Precision = None,
     seeds: Annotated[str, typer.Option("--seeds", help="Once for each, such as 0,1,2, in DIR/seed-0 and so on.")] = "0",
-    device: Annotated[str | None, typer.Option("--device", help="auto, cpu, cuda or cuda:1.")] = None,
+    device: Device = None,
     columns: Columns = None,
     label_map: LabelMap = None,
     json: Json = False,
@@ -110,13 +117,9 @@ def train(
         limit=limit,
         reading=api.Reading.parsed(columns, label_map),
     )
-    recipe = {
-        "epochs": epochs,
-        "batch_size": batch_size,
-        "learning_rate": learning_rate,
-        "patience": patience,
-        "precision": precision,
-    }
+    recipe = given(
+        epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, patience=patience, precision=precision
+    )
     with ProgressBar(f"training {architecture}", quiet=quiet or json) as progress:
         found = api.train(
             architecture,
@@ -124,8 +127,8 @@ def train(
             output=output,
             preset=preset,
             arguments=arguments,
-            recipe={name: value for name, value in recipe.items() if value is not None},
-            seeds=_seeds(seeds),
+            recipe=recipe,
+            seeds=whole_numbers(seeds, "--seeds"),
             embeddings=embeddings,
             dimensions=dimensions,
             embeddings_tuned=tuned,
@@ -139,13 +142,6 @@ def train(
         print_json(api.training_json(found))
         return
     _show(found, output)
-
-
-def _seeds(text: str) -> list[int]:
-    try:
-        return [int(seed) for seed in text.split(",")]
-    except ValueError as error:
-        raise AcidtestError(f"--seeds is a list of different whole numbers such as 0,1,2, not {text!r}") from error
 
 
 def _show(found: list[Trained], output: Path) -> None:

@@ -222,7 +222,8 @@ def _fast_frame(content: bytes, schema: Schema | None = None) -> pl.DataFrame | 
     blank = sum(1 for line in content.split(b"\n") if not line.strip())
     if frame.height != content.count(b"\n") + 1 - blank:
         return None
-    return frame if schema else frame.select(_names_in_order(content, frame.columns))
+    # Not select, to which a column called "*" or "^a$" would mean others, too.
+    return frame if schema else frame[_names_in_order(content, frame.columns)]
 
 
 def _names_in_order(content: bytes, names: Sequence[str]) -> list[str]:
