@@ -80,8 +80,15 @@ def in_torch() -> Callable[[PairTokens], np.ndarray]:
     )
     model = BertForSequenceClassification(config).eval()
     for number, layer in enumerate(model.bert.encoder.layer):
-        size = len(weights[f"bert.encoder.layer.{number}.intermediate.dense.bias"])
+        size, heads = (
+            len(weights[f"bert.encoder.layer.{number}.{name}.bias"])
+            for name in ("intermediate.dense", "attention.self.query")
+        )
         layer.intermediate.dense, layer.output.dense = torch.nn.Linear(width, size), torch.nn.Linear(size, width)
+        own = layer.attention.self
+        own.num_attention_heads, own.all_head_size = heads // own.attention_head_size, heads
+        own.query, own.key, own.value = (torch.nn.Linear(width, heads) for _ in range(3))
+        layer.attention.output.dense = torch.nn.Linear(heads, width)
     model.load_state_dict(weights)
 
     def probabilities(tokens: PairTokens) -> np.ndarray:

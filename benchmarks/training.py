@@ -79,7 +79,7 @@ class Bench:
     def shares(self, count: int) -> dict[str, float]:
         """The shares of time by kind of work over some steps, and the device's idle share of the wall time."""
         on_device = self.device.type == "cuda"
-        kinds = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_device else [])]
+        kinds = [ProfilerActivity.CUDA if on_device else ProfilerActivity.CPU]
         with profile(activities=kinds) as found:
             wall, _ = self.steps(count)
         times = dict.fromkeys([*KINDS, "other"], 0.0)

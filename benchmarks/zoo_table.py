@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from scipy.stats import spearmanr
 
 from acidtest import api
 from acidtest.analysis.published import CORPUS, MATCHED, published_scores
@@ -23,7 +24,19 @@ from acidtest.core.labels import masks
 PAIR = ["premise", "hypothesis"]
 HEURISTICS = ("lexical_overlap", "subsequence", "constituent")
 LABELS = {"entailment": "→", "non-entailment": "↛"}
-STRESS = ("antonymy", "numerical", "word-overlap", "negation", "length-mismatch", "spelling")
+STRESS: dict[str, dict[str, str]] = {
+    "antonymy": {},
+    "numerical": {},
+    "word-overlap": {},
+    "negation": {},
+    "length-mismatch": {},
+    "spelling": {"edit": "adjacent", "target": "content"},
+}
+"""Stress tests, and the rows of each of which the paper's numbers are."""
+CHANGED = [name for name in STRESS if name not in ("antonymy", "numerical")]
+"""Those made of pairs that are asked untouched, too."""
+UNTOUCHED = "mnli_dev_matched"
+BREAKING = "breaking-nli"
 SYSTEMS = {
     "cbow": "CBOW",
     "bilstm": "BiLSTM (Nangia et al. 2017)",
@@ -63,26 +76,45 @@ def share(frame: pl.DataFrame, *conditions: pl.Expr) -> float:
 def cell(values: Sequence[float]) -> str:
     """A mean, with the standard deviation over seeds."""
     spread = f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else ""
-    return f"{np.mean(values):.1f}{spread}"
+    return f"{np.mean(values):.1f}{spread}".replace("-", "−")
 
 
-def published(name: str, suite: str, **by: str) -> str:
+def stressed(each: Right, name: str) -> pl.DataFrame:
+    """The rows of a stress test that the paper has, too."""
+    return each[f"stress/{name}"].filter(**STRESS[name])
+
+
+def lost(each: Right, name: str) -> float:
+    """Points that a stress test takes from the same pairs untouched."""
+    changed = stressed(each, name)
+    before = changed.select(id="base_id").join(each[UNTOUCHED], on="id", how="inner")
+    assert before.height == changed.height, "a pair is not asked untouched"
+    return share(changed) - share(before)
+
+
+def published(name: str, suite: str, **by: str) -> float | None:
     """What a paper says of an architecture."""
     for score in published_scores(suite):
         wanted = by | ({CORPUS: MATCHED} if CORPUS in score.by else {})
         if (score.system, score.condition, score.by) == (SYSTEMS[name], "", wanted):
-            return f"*{100 * score.value:.1f}*"
-    return ""
+            return 100 * score.value
+    return None
+
+
+def published_loss(name: str, part: str) -> float | None:
+    """Points that a stress test takes, in the paper."""
+    before, after = published(name, "mnli"), published(name, f"stress/{part}", **STRESS[part])
+    return None if before is None or after is None else after - before
 
 
 def table(title: str, columns: Sequence[str], networks: dict[str, list[Right]],
-          cells: Callable[[Right], list[float]], papers: Callable[[str], list[str]]) -> None:  # fmt: skip
+          cells: Callable[[Right], list[float]], papers: Callable[[str], list[float | None]]) -> None:  # fmt: skip
     """Print a table, a row for each architecture and one below for what a paper says of it."""
     print(f"\n### {title}\n\n| | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
     for name, seeds in networks.items():
         found = np.array([cells(each) for each in seeds])
         print(f"| `{name}` | {' | '.join(cell(column) for column in found.T)} |")
-        told = papers(name)
+        told = ["" if value is None else f"*{value:.1f}*".replace("-", "−") for value in papers(name)]
         if any(told):
             print(f"| *published* | {' | '.join(told)} |")
 
@@ -105,7 +137,7 @@ def main() -> None:
     networks = {name: seeds for name, seeds in networks.items() if seeds}
     slices = [(heuristic, label) for label in LABELS for heuristic in HEURISTICS]
     plain = {"snli": "SNLI test", "mnli": "MultiNLI matched", "lingnli": "LingNLI validation"}
-    stems = {"snli": "snli_1.0_test", "mnli": "mnli_dev_matched", "lingnli": "val"}
+    stems = {"snli": "snli_1.0_test", "mnli": UNTOUCHED, "lingnli": "val"}
     table(
         "As trained, and HANS by heuristic and correct label",
         [*plain.values(), *(f"{heuristic.replace('_', ' ')} {LABELS[label]}" for heuristic, label in slices)],
@@ -121,32 +153,52 @@ def main() -> None:
     )
     table(
         "Stress tests",
-        STRESS,
+        list(STRESS),
         networks,
-        lambda each: [share(each[f"stress/{name}"]) for name in STRESS],
-        lambda name: [published(name, f"stress/{part}") for part in STRESS],
+        lambda each: [share(stressed(each, name)) for name in STRESS],
+        lambda name: [published(name, f"stress/{part}", **by) for part, by in STRESS.items()],
+    )
+    table(
+        "Points won or lost against the same pairs untouched",
+        CHANGED,
+        networks,
+        lambda each: [lost(each, name) for name in CHANGED],
+        lambda name: [published_loss(name, part) for part in CHANGED],
     )
     table(
         "Words",
         ["lexical, fresh", "Breaking NLI (quarter)"],
         networks,
-        lambda each: [share(each["lexical"]), share(each["breaking-nli"])],
-        lambda name: ["", published(name, "breaking-nli")],
+        lambda each: [share(each["lexical"]), share(each[BREAKING])],
+        lambda name: [None, published(name, BREAKING)],
     )
     categories(networks)
 
 
 def categories(networks: dict[str, list[Right]]) -> None:
-    """Print Breaking NLI by category, the mean over all networks first."""
-    known = next(iter(networks.values()))[0]["breaking-nli"].group_by("category").len().sort("len", descending=True)
-    print("\n### Breaking NLI by category\n\n| category | pairs |", " | ".join(f"`{name}`" for name in networks), "|")
-    print("|---|---|" + "---|" * len(networks))
-    for category, count in known.iter_rows():
-        found = [
-            cell([share(each["breaking-nli"], pl.col("category") == category) for each in seeds])
-            for seeds in networks.values()
-        ]
-        print(f"| {category} | {count} | {' | '.join(found)} |")
+    """Print Breaking NLI by category: all networks, then those of the paper beside its numbers."""
+    known = (
+        next(iter(networks.values()))[0][BREAKING].group_by("category").len().sort("len", "category", descending=True)
+    )
+    found = {
+        name: np.array(
+            [[share(each[BREAKING], pl.col("category") == part) for each in seeds] for part in known["category"]]
+        )
+        for name, seeds in networks.items()
+    }
+    print(f"\n### Breaking NLI by category\n\n| category | pairs | {' | '.join(f'`{name}`' for name in found)} |")
+    print("|---|---|" + "---|" * len(found))
+    for number, (category, count) in enumerate(known.iter_rows()):
+        print(f"| {category} | {count} | {' | '.join(f'{rates[number].mean():.0f}' for rates in found.values())} |")
+    papers = {name: [published(name, BREAKING, category=part) for part in known["category"]] for name in found}
+    papers = {name: told for name, told in papers.items() if None not in told}
+    print("\n### The same beside the paper's table 4\n\n| category |", " | ".join(f"`{name}` | *published*" for name in papers), "|")  # fmt: skip # noqa: E501
+    print("|---|" + "---|---|" * len(papers))
+    for number, category in enumerate(known["category"]):
+        cells = (f"{cell(found[name][number])} | *{told[number]:.1f}*" for name, told in papers.items())
+        print(f"| {category} | {' | '.join(cells)} |")
+    alike = (f"{spearmanr(found[name].mean(axis=1), told).statistic:.2f} |" for name, told in papers.items())
+    print(f"| rank correlation | {' | '.join(alike)} |")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from acidtest.models.blas_threads import own_threads
 from acidtest.models.numpy_encoders import Encoder
 from acidtest.models.reference import BUNDLED, LONGEST, ReferenceModel, reference, restored
 
-TOOL = Path(__file__).parents[2] / "tools" / "reference" / "export.py"
+TOOLS = Path(__file__).parents[2] / "tools" / "reference"
 WIDTH, HEAD, WORDS, POSITIONS = 48, 12, 90, 160
 
 Weights = dict[str, np.ndarray]
@@ -193,15 +193,36 @@ def test_blas_makes_no_threads_until_the_last_of_several_models_is_done(blas: li
     assert blas[-1] == 4
 
 
-@pytest.fixture(scope="module")
-def tool() -> ModuleType:
+def loaded(name: str) -> ModuleType:
     pytest.importorskip("safetensors", reason="safetensors is not installed: pip install 'acidtest[hf]'")
-    spec = importlib.util.spec_from_file_location("export", TOOL)
+    spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    return loaded("export")
+
+
+def test_a_head_that_says_what_another_says_is_the_one_taken_out_and_nothing_changes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    thin, weights, tokens = loaded("thin"), weights_of((64, 96), (3, 2)), tokens_of([5, 12, 7, 30, 8] * 20)
+    layer = "bert.encoder.layer.0.attention"
+    for part in ("query", "key", "value"):
+        for kind in ("weight", "bias"):
+            own = weights[f"{layer}.self.{part}.{kind}"]
+            own[2 * HEAD :] = own[:HEAD]
+    fewer = thin.thinned(weights, HEAD, [2, 2], tokens)
+    assert capsys.readouterr().out.count("taken out") == 1
+    assert fewer[f"{layer}.self.query.weight"].shape == (2 * HEAD, WIDTH)
+    assert np.allclose(Encoder(fewer, HEAD).logits(tokens), Encoder(weights, HEAD).logits(tokens), atol=0.02)
+    zero = thin.without(weights, 0, 1, HEAD, thin.moments(Encoder(weights, HEAD), 0, tokens))
+    assert not np.allclose(Encoder(zero, HEAD).logits(tokens), Encoder(weights, HEAD).logits(tokens), atol=0.1)
 
 
 def vocabulary() -> list[str]:

@@ -351,13 +351,10 @@ def test_networks_of_chen_et_al_begin_as_their_programs_do(name: str) -> None:
     for part in network.modules():
         if isinstance(part, torch.nn.LSTM):
             for into, onward, *biases in part.all_weights:
-                for gate in onward.chunk(4):
-                    torch.testing.assert_close(gate @ gate.T, torch.eye(16), atol=1e-5, rtol=0)
-                for gate in into.chunk(4):
-                    if gate.shape == (16, 16):
-                        torch.testing.assert_close(gate @ gate.T, torch.eye(16), atol=1e-5, rtol=0)
-                    else:
-                        assert float(gate.std()) == pytest.approx(0.01, rel=0.3)
+                for gate in (*into.chunk(4), *onward.chunk(4)):
+                    # Of a gate that is not square, the shorter sides are at right angles.
+                    short = gate if gate.shape[0] <= gate.shape[1] else gate.T
+                    torch.testing.assert_close(short @ short.T, torch.eye(len(short)), atol=1e-5, rtol=0)
                 assert not any(bias.any() for bias in biases)
         if isinstance(part, torch.nn.Linear):
             assert not part.bias.any()

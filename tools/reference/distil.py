@@ -54,7 +54,7 @@ def main() -> None:
     torch.manual_seed(given.seed)
     sizes = {"layers": given.layers, "heads": given.heads, "inner": given.inner}
     network = begun(given.encoder, **sizes, kept=pool["kept"], dropout=0.05).to(DEVICE)
-    learnt = asked(pairs(pool, "pool", DEVICE, student=True))
+    learnt = asked(*(pairs(pool, name, DEVICE, student=True) for name in ("pool", "swapped")))
     trained(network, learnt, target, epochs=given.epochs, size=256, rate=given.rate, seed=given.seed)
     found = accuracies(network, pool, DEVICE, student=True)
     print("student", sizes, found, flush=True)

@@ -1,11 +1,15 @@
 """The pairs the reference model learns from and is tested on, cut into pieces: the first step of three.
 
-    python tools/reference/pool.py DATA TOKENIZER.json -o POOL.npz
+    python tools/reference/pool.py DATA TOKENIZER.json ENCODER.safetensors -o POOL.npz
 
 DATA is a folder with snli/, lingnli/, cad/, mnli/ and taxinli/ as their authors published them. Learnt from: SNLI's
 development set and the first 1,000 of its training set, LingNLI's and CAD's training sets, and the pairs of MNLI
 mismatched whose label is known, without any pair of TaxiNLI. Tested on, and never learnt from: SNLI test, MNLI matched,
 LingNLI validation; a training pair that stands in one of them is dropped.
+
+Of every text that is learnt from there is another in which one word is replaced by a neighbour among ENCODER's word
+vectors (three with one of two, four or five; guitar with violin, piano or guitarist): no one has labelled what follows
+from the one for the other, but teachers can be asked.
 
 Texts are cut twice: as the tokenizer does, for teachers; and with only the pieces that are frequent in what is learnt
 from, for the student, whose vocabulary stands in POOL.vocabulary.txt.
@@ -14,10 +18,13 @@ from, for the student, whose vocabulary stands in POOL.vocabulary.txt.
 from __future__ import annotations
 
 import argparse
+import random
+import re
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 
@@ -42,6 +49,13 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 LONGEST = 64
 """Pieces kept of each text."""
 PAIR = ["premise", "hypothesis"]
+NEAR = 8
+"""Neighbours of a word, of which one takes its place."""
+KEPT = {
+    *("the", "and", "are", "with", "for", "that", "was", "has", "have", "had", "been", "being", "were", "will"),
+    *("would", "there", "their", "his", "her", "its"),
+}
+"""Words in whose place nothing is put."""
 
 
 def pairs(path: Path) -> pl.DataFrame:
@@ -83,6 +97,29 @@ def kept_pieces(tokenizer: Tokenizer, texts: list[str], size: int) -> list[str]:
     return list(dict.fromkeys((*SPECIAL, *single, *frequent)))[:size]
 
 
+def neighbours(pieces: list[str], vectors: np.ndarray) -> dict[str, list[str]]:
+    """Of every piece that is a word, the words whose vectors are nearest by their angle."""
+    own = [number for number, piece in enumerate(pieces) if re.fullmatch("[a-z]{3,}", piece) and piece not in KEPT]
+    words = np.array([pieces[number] for number in own])
+    vectors = vectors[own] / np.linalg.norm(vectors[own], axis=1, keepdims=True)
+    near = dict[str, list[str]]()
+    for some in np.array_split(np.arange(len(words)), len(words) // 1000 + 1):
+        found = np.argpartition(-(vectors[some] @ vectors.T), NEAR + 1, axis=1)[:, : NEAR + 1]
+        near |= {
+            words[n]: [word for word in words[row] if word != words[n]] for n, row in zip(some, found, strict=True)
+        }
+    return near
+
+
+def swapped(text: str, near: dict[str, list[str]], drawn: random.Random) -> str | None:
+    """A text with another word in the place of one of its own; none where it has no word with neighbours."""
+    places = [found for found in re.finditer("[A-Za-z]+", text) if found.group().lower() in near]
+    if not places:
+        return None
+    place = drawn.choice(places)
+    return text[: place.start()] + drawn.choice(near[place.group().lower()]) + text[place.end() :]
+
+
 def cut(tokenizer: Tokenizer, texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """The pieces of all texts end to end, and how many each has."""
     found = [each.ids[:LONGEST] for each in tokenizer.encode_batch(texts, add_special_tokens=False)]
@@ -94,6 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("tokenizer", type=Path)
+    parser.add_argument("encoder", type=Path)
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--pieces", type=int, default=11_500)
     given = parser.parse_args()
@@ -104,27 +142,32 @@ def main() -> None:
     tokenizer = Tokenizer.from_file(str(given.tokenizer))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    texts = pl.concat([frame[name] for frame in (learnt, *tests.values()) for name in PAIR]).unique(maintain_order=True)
-    numbers = pl.DataFrame({"text": texts, "number": np.arange(len(texts), dtype=np.int32)})
     seen = pl.concat([learnt[name] for name in PAIR]).unique(maintain_order=True).to_list()
     whole = tokenizer.get_vocab()
     pieces = kept_pieces(tokenizer, seen, given.pieces)
-    arrays = dict(zip(("pieces", "lengths"), cut(tokenizer, texts.to_list()), strict=True))
+    kept = np.array([whole[piece] for piece in pieces], np.int32)
+    near = neighbours(pieces, load_file(given.encoder)["embeddings.word_embeddings.weight"][kept].astype(np.float32))
+    drawn = random.Random(0)
+    others = pl.DataFrame({"premise": seen, "hypothesis": [swapped(text, near, drawn) for text in seen]}).drop_nulls()
+    sets = {"pool": learnt, "swapped": others, **tests}
+    texts = pl.concat([frame[name] for frame in sets.values() for name in PAIR]).unique(maintain_order=True)
+    numbers = pl.DataFrame({"text": texts, "number": np.arange(len(texts), dtype=np.int32)})
+    arrays = {"kept": kept} | dict(zip(("pieces", "lengths"), cut(tokenizer, texts.to_list()), strict=True))
     tokenizer.model = WordPiece(
         {piece: n for n, piece in enumerate(pieces)}, unk_token="[UNK]", max_input_chars_per_word=100
     )
     arrays |= dict(zip(("student_pieces", "student_lengths"), cut(tokenizer, texts.to_list()), strict=True))
-    for name, frame in {"pool": learnt, **tests}.items():
+    for name, frame in sets.items():
         for side in PAIR:
             arrays[f"{name}_{side}"] = frame.join(numbers, left_on=side, right_on="text", maintain_order="left")[
                 "number"
             ].to_numpy()
+    for name, frame in {"pool": learnt, **tests}.items():
         arrays[f"{name}_label"] = frame["label"].replace_strict({label: n for n, label in enumerate(LABELS)}).to_numpy()
-    arrays["kept"] = np.array([whole[piece] for piece in pieces], np.int32)
     np.savez_compressed(given.output, **arrays)
     given.output.with_suffix(".vocabulary.txt").write_text("".join(f"{piece}\n" for piece in pieces), encoding="utf-8")
     unknown = float((arrays["student_pieces"] == SPECIAL.index("[UNK]")).mean())
-    print({name: frame.height for name, frame in {"pool": learnt, **tests}.items()})
+    print({name: frame.height for name, frame in sets.items()})
     print(
         f"{len(texts):,} texts; {len(pieces):,} pieces; mean length {arrays['lengths'].mean():.1f}, "
         f"of the student's pieces {arrays['student_lengths'].mean():.1f}, {unknown:.4%} of them unknown"

@@ -4,7 +4,8 @@
 
 ENCODER holds the weights of MiniLM (six layers, 384 wide) or another BERT with heads of 32. What the teacher says is
 asked of the pool's pairs and of others made of its texts: premises with the hypotheses of their neighbours (which are
-often about the same scene), hypotheses with each other, pairs turned round, and pairs by chance.
+often about the same scene), hypotheses with each other, pairs turned round, pairs by chance, and texts with the same
+text in which a word is swapped, both ways round.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from torch.nn.functional import one_hot
 DEVICE = "cuda"
 
 
-def asked(some: Pairs) -> Pairs:
-    """The pairs of the pool first, then those made of its texts."""
+def asked(some: Pairs, swapped: Pairs) -> Pairs:
+    """The pairs of the pool first, then those made of its texts and of texts with a word swapped."""
     premise, hypothesis = some.premise, some.hypothesis
     chance = torch.randperm(len(some), generator=torch.Generator().manual_seed(0)).to(premise.device)
     made = [
@@ -31,6 +32,8 @@ def asked(some: Pairs) -> Pairs:
         (hypothesis, premise),
         *((hypothesis, hypothesis.roll(by)) for by in (1, 2)),
         (premise, hypothesis[chance]),
+        (swapped.premise, swapped.hypothesis),
+        (swapped.hypothesis, swapped.premise),
     ]
     return replace(
         some, premise=torch.cat([first for first, _ in made]), hypothesis=torch.cat([last for _, last in made])
@@ -54,7 +57,7 @@ def main() -> None:
     label = torch.from_numpy(pool["pool_label"].astype(np.int64)).to(DEVICE)
     trained(network, learnt, one_hot(label, 3).float(), epochs=given.epochs, size=64, rate=8e-5, seed=given.seed)
     print("teacher", given.seed, accuracies(network, pool, DEVICE, student=False), flush=True)
-    said = {"asked": scores(network, asked(learnt))}
+    said = {"asked": scores(network, asked(learnt, pairs(pool, "swapped", DEVICE, student=False)))}
     said |= {
         name: scores(network, pairs(pool, name, DEVICE, student=False))
         for name in ("snli", "mnli", "lingnli", "breaking")

@@ -130,7 +130,7 @@ class Encoder:
             lengths = tokens.lengths[batch.start : batch.stop]
             states = self._states(tokens, batch, int(starts[batch.start]))
             last = self.layers[-1]
-            states.append(last.rest(_attended(last, last.mixing(states[-1]), lengths), states[-1]))
+            states.append(last.rest(attended(last, last.mixing(states[-1]), lengths), states[-1]))
             rows = tokens.rows[batch.start : batch.stop]
             for pairs, part, shape in _alike(lengths):
                 yield rows[pairs], [layer[part].reshape(*shape, self.width) for layer in states]
@@ -170,7 +170,7 @@ class Encoder:
         found = [mixed[:, : self.width]]
         for number, layer in enumerate(self.layers[:-1]):
             own = layer.mixing(found[-1]) if number else mixed[:, self.width :]
-            found.append(layer.rest(_attended(layer, own, lengths), found[-1]))
+            found.append(layer.rest(attended(layer, own, lengths), found[-1]))
         return found
 
     def _first_tokens(self, states: Floats, lengths: Ints) -> Floats:
@@ -190,7 +190,7 @@ class Encoder:
         return layer.rest(context, first)
 
 
-def _attended(layer: Layer, mixed: Floats, lengths: Ints) -> Floats:
+def attended(layer: Layer, mixed: Floats, lengths: Ints) -> Floats:
     """What every token finds in its pair, from queries, keys and values side by side."""
     context = np.empty((len(mixed), mixed.shape[1] // 3), dtype=np.float32)
     for _, part, (count, length) in _alike(lengths):

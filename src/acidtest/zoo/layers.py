@@ -99,8 +99,9 @@ def head(
 def begin_orthogonal(network: nn.Module) -> None:
     """Let a network begin as Chen et al.'s programs for ESIM, KIM and gated attention do.
 
-    Every gate of what LSTMs carry on is orthogonal, and so is one of what they read where that is as large. All other
-    weights are normal with a deviation of 0.01, and all biases nought, those that keep a memory among them.
+    All gates of LSTMs are orthogonal, both of what they carry on and of what they read, which is what the programs draw
+    where the two are equally large, as with the papers' sizes. All other weights are normal with a deviation of 0.01,
+    and all biases nought, those that keep a memory among them.
     """
     for part in network.modules():
         if isinstance(part, nn.Linear):
@@ -109,10 +110,7 @@ def begin_orthogonal(network: nn.Module) -> None:
         elif isinstance(part, nn.LSTM):
             for into, onward, *biases in part.all_weights:
                 for gate in (*into.data.chunk(4), *onward.data.chunk(4)):
-                    if gate.shape[0] == gate.shape[1]:
-                        nn.init.orthogonal_(gate)
-                    else:
-                        nn.init.normal_(gate, std=0.01)
+                    nn.init.orthogonal_(gate)
                 for bias in biases:
                     nn.init.zeros_(bias)
 
