@@ -4,7 +4,8 @@ import logging
 
 import pytest
 
-from acidtest.cli.options import Stages
+from acidtest.cli.options import Stages, set_up_logging
+from acidtest.core.logs import log
 
 
 def test_stages_are_shown_once_a_command_takes_long(capsys: pytest.CaptureFixture[str]) -> None:
@@ -15,3 +16,17 @@ def test_stages_are_shown_once_a_command_takes_long(capsys: pytest.CaptureFixtur
         handler.handle(record)
     handler.handle(logging.makeLogRecord({"msg": "no stage", "levelno": logging.INFO}))
     assert capsys.readouterr().err == "late …\n"
+
+
+def test_the_same_warning_is_told_once_and_errors_every_time(capsys: pytest.CaptureFixture[str]) -> None:
+    before = log.handlers, log.level
+    try:
+        set_up_logging(0, quiet=False)
+        for file in ("a", "a", "b"):
+            log.warning("%s: rows have no gold", file)
+        log.error("wrong")
+        log.error("wrong")
+    finally:
+        log.handlers, log.level = before
+    told = capsys.readouterr().err.splitlines()
+    assert told == ["WARNING: a: rows have no gold", "WARNING: b: rows have no gold", "ERROR: wrong", "ERROR: wrong"]

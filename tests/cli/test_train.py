@@ -100,6 +100,12 @@ def test_architectures_and_their_options_are_listed() -> None:
         (["cbow"], "acidtest train cbow needs --train FILE and -o FOLDER"),
         (["cbwo", "--train", "pairs.csv", "-o", "net"], "did you mean 'cbow'"),
         (["cbow", "--train", "pairs.csv", "-o", "net", "--hiden", "3"], "did you mean '--hidden'"),
+        (
+            ["cbow", "--train", "pairs.csv", "-o", "net", "--hidden", "-3"],
+            "--hidden is a whole number from 1 on, not -3",
+        ),
+        (["cbow", "--train", "pairs.csv", "-o", "net", "--unparsed", "right"], "--unparsed is an option of spinn"),
+        (["cbow", "--train", "pairs.csv", "-o", "net", "--embeddings", "pairs.csv"], "a file of vectors was expected"),
         (["cbow", "--train", "pairs.csv", "-o", "net", "--seeds", "a"], "--seeds is a list of different whole numbers"),
         (["cbow", "--train", "pairs.csv", "-o", "net", "--seeds", "1,1"], "--seeds is a list of different"),
         (

@@ -160,6 +160,7 @@ def test_a_missing_file_says_how_to_get_one(tmp_path: Path) -> None:
         ("v.txt", "east 1 0\nnorth 0 O.5\n", "v.txt:2: the vector of 'north' holds 'O.5', which is no number"),
         ("v.txt", "east 1 0\nnorth 0 nan\n", "v.txt:2: the vector of 'north' holds nan or inf"),
         ("v.txt", "east\n", "v.txt:1: is no word with its numbers"),
+        ("v.txt", "east is east\n", "v.txt:1: is no word with its numbers"),
         ("v.txt", "", "v.txt: holds no word vectors"),
         ("v.txt", "3 2\neast 1 0\nnorth 0 1\n", "v.txt:1: its first line promises 3 words, but 2 follow"),
         ("v.txt", b"\x1f\x8b\x08", "v.txt: is gzip data; end its name in .gz"),

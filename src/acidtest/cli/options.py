@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -64,10 +65,26 @@ def set_up_logging(verbose: int, quiet: bool) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
     handler.setLevel(level)
+    handler.addFilter(Once())
     log.handlers = [handler]
     if not verbose and not quiet:
         log.handlers.append(Stages())
     log.setLevel(min(level, logging.INFO))
+
+
+class Once(logging.Filter):
+    """Lets a note or a warning through once: files that are read for each of several trainings give the same."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen = set[str]()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is new, or no note nor warning."""
+        text = record.getMessage()
+        new = text not in self._seen or not NOTE <= record.levelno <= logging.WARNING
+        self._seen.add(text)
+        return new
 
 
 class Stages(logging.Handler):
@@ -130,9 +147,14 @@ def own_arguments(
     return own, {name: value for name, value in found.items() if name in of_models}
 
 
-def left_arguments(context: typer.Context, names: Collection[str]) -> dict[str, str | bool]:
-    """Options of these names, on what is left of the command line."""
-    return _given(context, names)
+def left_arguments(
+    context: typer.Context, names: Collection[str], elsewhere: Callable[[str], str] = lambda name: ""
+) -> dict[str, str | bool]:
+    """Options of these names, on what is left of the command line.
+
+    ``elsewhere`` says of another name whose option it is, or nothing.
+    """
+    return _given(context, names, elsewhere)
 
 
 def _settled(context: typer.Context, names: Iterable[str]) -> dict[str, str | bool]:
@@ -146,7 +168,13 @@ def _settled(context: typer.Context, names: Iterable[str]) -> dict[str, str | bo
     return found
 
 
-def _given(context: typer.Context, names: Collection[str]) -> dict[str, str | bool]:
+_FLAG = re.compile(r"-(?!\.?\d)")
+"""What begins like an option, and not like a number below nought."""
+
+
+def _given(
+    context: typer.Context, names: Collection[str], elsewhere: Callable[[str], str] = lambda name: ""
+) -> dict[str, str | bool]:
     """What is left of the command line as options and their values."""
     own = [opt for parameter in context.command.params for opt in parameter.opts if opt.startswith("--")]
     found: dict[str, str | bool] = {}
@@ -163,12 +191,14 @@ def _given(context: typer.Context, names: Collection[str]) -> dict[str, str | bo
                 f"For a suite of another size: acidtest generate NAME -n N -o FILE, and then -s FILE"
             )
         if not flag.startswith("--") or name not in names:
+            if other := elsewhere(name):
+                raise AcidtestError(f"{flag} is {other}")
             flags = [*own, *sorted("--" + option.replace("_", "-") for option in names)]
             raise UnknownNameError("option", flag, flags)
         if equals:
             found[name] = value
         else:
-            found[name] = words.pop(0) if words and not words[0].startswith("-") else True
+            found[name] = words.pop(0) if words and not _FLAG.match(words[0]) else True
     return found
 
 

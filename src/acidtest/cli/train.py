@@ -103,7 +103,7 @@ def train(
     if listed or architecture is None:
         _show_architectures(architecture, json=json)
         return
-    arguments = left_arguments(context, api.architecture_options(architecture))
+    arguments = left_arguments(context, api.architecture_options(architecture), _whose)
     if not train or output is None:
         raise AcidtestError(f"acidtest train {architecture} needs --train FILE and -o FOLDER")
     material = api.Material(
@@ -142,6 +142,12 @@ def train(
         print_json(api.training_json(found))
         return
     _show(found, output)
+
+
+def _whose(option: str) -> str:
+    """Which architectures have an option, for those who give it to another."""
+    names = [name for name in api.architectures() if option in api.architecture_options(name)]
+    return f"an option of {', '.join(names)}; see: acidtest train {names[0]} --list" if names else ""
 
 
 def _show(found: list[Trained], output: Path) -> None:

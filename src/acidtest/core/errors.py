@@ -34,7 +34,7 @@ class UnknownNameError(AcidtestError):
         if near:
             hint = "; did you mean " + " or ".join(f"{match!r}" for match in near) + "?"
         elif names:
-            hint = f"; there is {some(names, 12)}"
+            hint = f"; there is {some(names, 16)}"
         else:
             hint = "; there is none"
         super().__init__(f"no {kind} called {name!r}{hint}{then}")

@@ -215,9 +215,18 @@ def _shape(path: Path, lines: Sequence[bytes]) -> tuple[int | None, _Shape]:
         return words, _Shape(separator, dimensions, 2)
     separator = b"\t" if b"\t" in lines[0].rstrip() else b" "
     dimensions = lines[0].rstrip().count(separator)
-    if not dimensions:
-        raise FileError(path, "is no word with its numbers, nor two counts; GloVe or word2vec text was expected", 1)
+    if not dimensions or not _number(lines[0].rstrip().rpartition(separator)[2]):
+        problem = "is no word with its numbers, nor two counts; a file of vectors was expected: GloVe or word2vec text"
+        raise FileError(path, problem, 1)
     return None, _Shape(separator, dimensions, 1)
+
+
+def _number(text: bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_lines(found: _Found, lines: Sequence[bytes], start: int, shape: _Shape, wanted: Mapping[bytes, str]) -> None:
