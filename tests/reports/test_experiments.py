@@ -110,6 +110,12 @@ def test_without_an_arm_to_stand_against_there_are_no_differences(found: Experim
     assert "Differences in percentage points" not in experiment_page(alone)
 
 
+def test_an_arm_has_the_same_mark_in_the_picture_of_differences(found: Experiment) -> None:
+    rates, differences = experiment_page(found).split('<figure class="chart"')[1:3]
+    assert {"c0", "c1"} <= set(re.findall(r'class="(c\d)"', rates))
+    assert set(re.findall(r'class="(c\d)"', differences)) == {"c1"}
+
+
 def test_chance_is_drawn_where_it_is_the_same_in_all_columns(found: Experiment) -> None:
     hans, own = Column("first", "hans", {"heuristic": "constituent"}), Column("[bold]second", "mine")
     for columns, paper, told in (

@@ -68,6 +68,8 @@ class Chart:
 
     rows: tuple[Row, ...]
     axis: Axis
+    first: int = 0
+    """The number of the first series: one that stands second in another chart keeps its colour and mark."""
 
     @property
     def series(self) -> tuple[str, ...]:
@@ -89,7 +91,7 @@ class Chart:
         """The number of each published system's mark, and of the one they share when there are too many."""
         if len(self.systems) > MOST_SYSTEMS:
             return {f"{len(self.systems)} published systems": 0}
-        return {system: number for number, system in enumerate(self.systems)}
+        return {system: (self.first + number) % MOST_SYSTEMS for number, system in enumerate(self.systems)}
 
     @property
     def paired(self) -> bool:

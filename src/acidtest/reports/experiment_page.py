@@ -114,4 +114,5 @@ def _gains(found: Experiment, block: Block) -> Chart:
                 }
                 estimates = {arm: change.value for arm, change in known.items()}
                 rows.append(Row(column.name, estimates, heading=network, published=theirs))
-    return Chart(tuple(rows), difference_axis([one for row in rows for one in row.estimates.values()]))
+    axis = difference_axis([one for row in rows for one in row.estimates.values()])
+    return Chart(tuple(rows), axis, first=len(block.arms) - len(block.others))
