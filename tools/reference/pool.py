@@ -1,11 +1,11 @@
-"""The pairs the reference model learns from and is tested on, cut into pieces: the first step of three.
+"""The pairs the reference model learns from and is tested on, cut into pieces: the first step of five.
 
     python tools/reference/pool.py DATA TOKENIZER.json ENCODER.safetensors -o POOL.npz
 
 DATA is a folder with snli/, lingnli/, cad/, mnli/ and taxinli/ as their authors published them. Learnt from: SNLI's
 development set and the first 1,000 of its training set, LingNLI's and CAD's training sets, and the pairs of MNLI
-mismatched whose label is known, without any pair of TaxiNLI. Tested on, and never learnt from: SNLI test, MNLI matched,
-LingNLI validation; a training pair that stands in one of them is dropped.
+mismatched whose label is known. Tested on, and never learnt from: SNLI test, MNLI matched, LingNLI validation, Breaking
+NLI. A training pair that stands in one of them or in TaxiNLI is dropped.
 
 Of every text that is learnt from there is another in which one word is replaced by a neighbour among ENCODER's word
 vectors (three with one of two, four or five; guitar with violin, piano or guitarist): no one has labelled what follows
@@ -75,13 +75,18 @@ def without(frame: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def taxonomy(data: Path) -> pl.DataFrame:
+    """The pairs of TaxiNLI."""
+    found = pl.read_csv(data / TAXONOMY, separator="\t", quote_char=None, infer_schema=False)
+    return found.rename({"prem": "premise", "hyp": "hypothesis"})
+
+
 def mismatched(data: Path) -> pl.DataFrame:
-    """The pairs of MNLI mismatched with a known label that TaxiNLI does not have, by number or by text."""
+    """The pairs of MNLI mismatched with a known label that TaxiNLI does not have by their number."""
     found = pl.read_csv(data / MISMATCHED, separator="\t", quote_char=None, infer_schema=False)
-    taxonomy = pl.read_csv(data / TAXONOMY, separator="\t", quote_char=None, infer_schema=False)
     named = found.rename({"label_3way_or_blank": "label"}).filter(pl.col("label").is_in(LABELS))
-    named = named.join(taxonomy, left_on="pairID_or_blank", right_on="pairID", how="anti")
-    return without(named, taxonomy.rename({"prem": "premise", "hyp": "hypothesis"})).select(*PAIR, "label")
+    named = named.join(taxonomy(data), left_on="pairID_or_blank", right_on="pairID", how="anti")
+    return named.select(*PAIR, "label")
 
 
 def kept_pieces(tokenizer: Tokenizer, texts: list[str], size: int) -> list[str]:
@@ -138,7 +143,8 @@ def main() -> None:
     tests = {name: pairs(given.data / path) for name, path in TESTS.items()}
     learnt = pl.concat([*(pairs(given.data / path) for path in LEARNT), mismatched(given.data)])
     learnt = learnt.unique(PAIR, maintain_order=True)
-    learnt = without(learnt, pl.concat(list(tests.values())))
+    kept_away = [*tests.values(), taxonomy(given.data)]
+    learnt = without(learnt, pl.concat([frame.select(PAIR) for frame in kept_away]))
     tokenizer = Tokenizer.from_file(str(given.tokenizer))
     tokenizer.no_padding()
     tokenizer.no_truncation()
