@@ -40,6 +40,10 @@ def test_places_go_from_one_end_of_the_axis_to_the_other() -> None:
     assert [axis.place(value) for value in (-0.2, 0.0, 0.2)] == pytest.approx([0, 0.5, 1])
 
 
+def test_the_axis_of_differences_reaches_published_ones() -> None:
+    assert difference_axis([change(0.02, 0.01, 0.03)], [0.175]).place(0.175) < 1
+
+
 def test_labels_of_points_have_a_sign_and_labels_of_rates_a_unit() -> None:
     signed = difference_axis([change(0.0, -0.1, 0.1)])
     assert [signed.label(tick) for tick in (-0.1, 0.0, 0.1)] == ["−10", "0", "+10"]

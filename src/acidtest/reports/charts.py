@@ -5,7 +5,7 @@ Rows of estimates with intervals on one axis; bars of shares; curves with bands;
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from math import ceil, floor
@@ -197,10 +197,10 @@ def rate_axis(chance: float | None = None) -> Axis:
     return Axis(title, (0.0, 0.25, 0.5, 0.75, 1.0), chance)
 
 
-def difference_axis(changes: Sequence[Estimate]) -> Axis:
-    """Percentage points around 0, as far as the values and their intervals reach."""
+def difference_axis(changes: Sequence[Estimate], published: Iterable[float] = ()) -> Axis:
+    """Percentage points around 0, as far as the values, their intervals and published ones reach."""
     known = [number for change in changes if change.known for number in (change.value, change.low, change.high)]
-    reached = [number for number in known if number == number]
+    reached = [number for number in (*known, *published) if number == number]
     low, high = min([0.0, *reached]), max([0.0, *reached])
     step = next((step for step in _STEPS if (high - low) / step <= _MOST_TICKS - 2), _STEPS[-1])
     # Rounding keeps an end that is a multiple of the step, give or take the last bit, from adding a tick.

@@ -114,5 +114,6 @@ def _gains(found: Experiment, block: Block) -> Chart:
                 }
                 estimates = {arm: change.value for arm, change in known.items()}
                 rows.append(Row(column.name, estimates, heading=network, published=theirs))
-    axis = difference_axis([one for row in rows for one in row.estimates.values()])
+    values = [one for row in rows for one in row.estimates.values()]
+    axis = difference_axis(values, [told for row in rows for told in row.published.values()])
     return Chart(tuple(rows), axis, first=len(block.arms) - len(block.others))
