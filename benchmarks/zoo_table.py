@@ -192,7 +192,8 @@ def categories(networks: dict[str, list[Right]]) -> None:
         print(f"| {category} | {count} | {' | '.join(f'{rates[number].mean():.0f}' for rates in found.values())} |")
     papers = {name: [published(name, BREAKING, category=part) for part in known["category"]] for name in found}
     papers = {name: told for name, told in papers.items() if None not in told}
-    print("\n### The same beside the paper's table 4\n\n| category |", " | ".join(f"`{name}` | *published*" for name in papers), "|")  # fmt: skip # noqa: E501
+    columns = " | ".join(f"`{name}` | *published*" for name in papers)
+    print(f"\n### The same beside the paper's table 4\n\n| category | {columns} |")
     print("|---|" + "---|---|" * len(papers))
     for number, category in enumerate(known["category"]):
         cells = (f"{cell(found[name][number])} | *{told[number]:.1f}*" for name, told in papers.items())

@@ -33,12 +33,11 @@ def tokens(pool: dict[str, np.ndarray], name: str, rows: np.ndarray) -> PairToke
     texts = np.split(pool["student_pieces"].astype(np.int64), np.cumsum(pool["student_lengths"])[:-1])
     sides = [[texts[number] for number in pool[f"{name}_{side}"][rows]] for side in ("premise", "hypothesis")]
     pairs = [np.concatenate([[FIRST], first, [LAST], second, [LAST]]) for first, second in zip(*sides, strict=True)]
-    types = [np.repeat(np.uint8([0, 1]), [len(pair) - len(second) - 1, len(second) + 1])
-             for pair, second in zip(pairs, sides[1], strict=True)]  # fmt: skip
+    kinds = [np.arange(len(pair)) > len(first) + 1 for pair, first in zip(pairs, sides[0], strict=True)]
     order = np.argsort([len(pair) for pair in pairs], kind="stable")
     lengths = np.array([len(pairs[row]) for row in order])
-    ids, kinds = (np.concatenate([each[row] for row in order]) for each in (pairs, types))
-    return PairTokens(ids, kinds, lengths, order, np.zeros(len(pairs), dtype=np.bool_))
+    ids, types = (np.concatenate([each[row] for row in order]) for each in (pairs, kinds))
+    return PairTokens(ids, types.astype(np.uint8), lengths, order, np.zeros(len(pairs), dtype=np.bool_))
 
 
 def logarithms(encoder: Encoder, some: PairTokens) -> Floats:

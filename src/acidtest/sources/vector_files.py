@@ -206,6 +206,9 @@ def _refuse_binary(path: Path, content: bytes) -> None:
         raise FileError(path, f"is not text: it holds NUL bytes; {advice}")
 
 
+_NUMERAL = re.compile(rb"[-+]?([\d.]+(e[-+]?\d+)?|nan|inf)", re.IGNORECASE)
+
+
 def _shape(path: Path, lines: Sequence[bytes]) -> tuple[int | None, _Shape]:
     """The number of words that the first line promises, if it does, and how the others are written."""
     first = lines[0].split()
@@ -215,18 +218,10 @@ def _shape(path: Path, lines: Sequence[bytes]) -> tuple[int | None, _Shape]:
         return words, _Shape(separator, dimensions, 2)
     separator = b"\t" if b"\t" in lines[0].rstrip() else b" "
     dimensions = lines[0].rstrip().count(separator)
-    if not dimensions or not _number(lines[0].rstrip().rpartition(separator)[2]):
+    if not dimensions or not _NUMERAL.fullmatch(lines[0].rstrip().rpartition(separator)[2]):
         problem = "is no word with its numbers, nor two counts; a file of vectors was expected: GloVe or word2vec text"
         raise FileError(path, problem, 1)
     return None, _Shape(separator, dimensions, 1)
-
-
-def _number(text: bytes) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _read_lines(found: _Found, lines: Sequence[bytes], start: int, shape: _Shape, wanted: Mapping[bytes, str]) -> None:
