@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
 from acidtest.core.model import Counts, Model, Prepares, Represents, model_from_spec
@@ -461,10 +462,64 @@ def test_pickled_weights_are_never_opened(bert: Path, tmp_path: Path) -> None:
         opened(copy)
 
 
-def test_a_network_without_a_head_is_refused_rather_than_given_a_random_one(tmp_path: Path) -> None:
-    folder = saved(tmp_path / "x")
-    transformers.BertModel.from_pretrained(folder).save_pretrained(folder)
-    with pytest.raises(AcidtestError, match=r"not a sequence classifier: it has no weights for classifier\.bias"):
+def without_head(folder: Path) -> Path:
+    """A checkpoint of the encoder alone, as those of sentence-transformers are."""
+    transformers.BertModel.from_pretrained(saved(folder)).save_pretrained(folder)
+    return folder
+
+
+def test_a_network_without_a_head_answers_nothing_rather_than_at_random(tmp_path: Path) -> None:
+    model = opened(without_head(tmp_path / "x"))
+    message = r"not a sequence classifier: it has no weights for classifier\.bias"
+    with pytest.raises(AcidtestError, match=message):
+        asked(model)
+    with pytest.raises(AcidtestError, match=message):
+        api.run(model, "consistency", limit=10, output=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_network_without_a_head_shows_its_layers(bert: Path, tmp_path: Path) -> None:
+    folder = without_head(tmp_path / "x")
+    columns = [list(side) for side in zip(*PAIRS, strict=True)]
+    own = transformers.AutoModel.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    values = opened(folder).representations(*columns)
+    assert values.shape == (3, len(PAIRS), 64)
+    for row, (premise, hypothesis) in enumerate(PAIRS):
+        with torch.inference_mode():
+            inputs = tokenizer([premise], [hypothesis], return_tensors="pt")
+            last = own(**inputs).last_hidden_state[0]
+        assert np.allclose(values[-1, row], torch.cat([last.amax(dim=0), last[0]]).numpy(), atol=1e-5)
+
+
+def test_an_encoder_of_several_parts_shows_its_layers_and_answers_nothing(tmp_path: Path) -> None:
+    folder = without_head(tmp_path / "x")
+    parts = [{"path": "", "type": "sentence_transformers.models.Transformer"}]
+    parts += [{"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}]
+    (folder / "modules.json").write_text(json.dumps(parts))
+    model = opened(folder)
+    assert model.representations(["A dog."], ["A cat."]).shape == (3, 1, 64)
+    with pytest.raises(AcidtestError, match=r"several parts \(Pooling\).*acidtest representations"):
+        asked(model)
+
+
+def test_an_encoder_of_an_installed_package_is_found_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_head(tmp_path / "some_encoder" / "model")
+    (tmp_path / "some_encoder" / "__init__.py").write_text("raise SystemExit('ran')")
+    monkeypatch.syspath_prepend(tmp_path)
+    model = opened(Path("some-encoder"))
+    assert model.name == "hf:some-encoder"
+    assert model.representations(["A dog."], ["A cat."]).shape == (3, 1, 64)
+
+
+def test_a_network_that_lacks_more_than_its_head_is_refused(tmp_path: Path) -> None:
+    folder = without_head(tmp_path / "x")
+    model = transformers.BertModel.from_pretrained(folder)
+    weights = {name: value for name, value in model.state_dict().items() if "layer.1.output" not in name}
+    model.save_pretrained(folder, state_dict=weights)
+    with pytest.raises(AcidtestError, match="they are not those of its config"):
         opened(folder)
 
 

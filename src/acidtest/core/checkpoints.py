@@ -67,7 +67,7 @@ class Checkpoint:
 
 
 def checkpoint(rest: str, *, kind: str = "hf") -> Checkpoint:
-    """The folder a spec means, fetched from the hub unless it lies on this machine."""
+    """The folder a spec means: one on this machine, that of an installed package, or one fetched from the hub."""
     spec = f"{kind}:{rest}"
     if not rest:
         raise AcidtestError(f"{spec} names nothing; write {kind}:FOLDER or {kind}:NAME of a model on the hub")
@@ -76,9 +76,8 @@ def checkpoint(rest: str, *, kind: str = "hf") -> Checkpoint:
         raise AcidtestError(f"{spec} is a file; name the folder that holds config.json and model.safetensors")
     if not path.is_dir() and (not HUB_NAME.fullmatch(rest) or rest.startswith(".")):
         raise AcidtestError(f"{spec}: there is no folder {rest!r}")
-    found = Checkpoint(spec, path if path.is_dir() else _fetched(rest, spec))
+    found = Checkpoint(spec, path if path.is_dir() else _packaged(rest) or _fetched(rest, spec))
     _refuse_unfit(found)
-    _refuse_parts(found)
     return found
 
 
@@ -115,6 +114,18 @@ def loaded_tokenizer(found: Checkpoint) -> Any:
 
 def loaded_classifier(found: Checkpoint, dtype: Any) -> Any:
     """The checkpoint's sequence classifier in evaluation mode; a head it does not hold is refused, never drawn."""
+    model, refusal = load_with_head(found, dtype)
+    if refusal is not None:
+        raise refusal
+    return model
+
+
+def load_with_head(found: Checkpoint, dtype: Any) -> tuple[Any, AcidtestError | None]:
+    """The checkpoint's network with a head for sequences, in evaluation mode, and why it cannot be asked, if it cannot.
+
+    The head of a plain encoder is random: its layers can be looked at, its outputs mean nothing. A network that lacks
+    other weights is refused.
+    """
     (transformers,) = required("transformers", "torch")[:1]
     with _quiet(transformers):
         try:
@@ -129,12 +140,27 @@ def loaded_classifier(found: Checkpoint, dtype: Any) -> Any:
         except Exception as error:
             raise _told(found, "it cannot be opened as a sequence classifier", error) from error
     missing = sorted({*told["missing_keys"], *(str(key) for key in told["mismatched_keys"])})
-    if missing:
-        raise AcidtestError(
-            f"{found.spec} is not a sequence classifier: it has no weights for {some(missing, 3)}, and random "
-            f"ones would answer nothing; name a checkpoint that was fine-tuned on inference"
+    encoder = f"{model.base_model_prefix}."
+    lacking = [key for key in missing if key.startswith(encoder) and ".pooler." not in key]
+    if lacking:
+        raise AcidtestError(f"{found.spec}: its weights lack {some(lacking, 3)}; they are not those of its config.json")
+    return model.eval(), _refusal(found, missing)
+
+
+def _refusal(found: Checkpoint, missing: Sequence[str]) -> AcidtestError | None:
+    """Why a network gives no labels, with what can be done; None where it does."""
+    instead = "name a checkpoint that was fine-tuned on inference; acidtest representations can look into its layers"
+    if parts := _other_parts(found):
+        return AcidtestError(
+            f"{found.spec} is a sentence-transformers folder of several parts ({some(parts)}); only a plain "
+            f"cross-encoder, whose classifier is the model itself, gives labels: {instead}"
         )
-    return model.eval()
+    if missing:
+        return AcidtestError(
+            f"{found.spec} is not a sequence classifier: it has no weights for {some(missing, 3)}, and random ones "
+            f"would answer nothing; {instead}"
+        )
+    return None
 
 
 def classifier_config(found: Checkpoint, labels: Sequence[str]) -> Any:
@@ -218,14 +244,10 @@ def _refuse_unfit(found: Checkpoint) -> None:
         raise AcidtestError(f"{found.spec}: the index of its weights names {some(absent)}, which is not there")
 
 
-def _refuse_parts(found: Checkpoint) -> None:
+def _other_parts(found: Checkpoint) -> list[str]:
+    """What follows the encoder in a folder of sentence-transformers: pooling and the like."""
     modules = _read(found.folder / "modules.json", [])
-    others = [str(module.get("type", "")).rpartition(".")[2] for module in modules if module.get("path")]
-    if others:
-        raise AcidtestError(
-            f"{found.spec} is a sentence-transformers folder of several parts ({some(others)}); "
-            f"only a plain cross-encoder, whose classifier is the model itself, gives labels"
-        )
+    return [str(module.get("type", "")).rpartition(".")[2] for module in modules if module.get("path")]
 
 
 def _packaged(name: str) -> Path | None:

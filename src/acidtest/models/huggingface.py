@@ -11,13 +11,20 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from acidtest.core.checkpoints import Checkpoint, checkpoint, loaded_classifier, loaded_tokenizer, most_positions
+from acidtest.core.checkpoints import (
+    Checkpoint,
+    checkpoint,
+    load_with_head,
+    loaded_tokenizer,
+    most_positions,
+)
 from acidtest.core.devices import kernels_for_any_shape, on_device
 from acidtest.core.errors import AcidtestError
 from acidtest.core.extras import required
 from acidtest.core.logs import log, stage
-from acidtest.core.model import MODELS, Model
+from acidtest.core.model import MODELS, Model, Probabilities
 from acidtest.core.pair_tokens import PairTokenizer, PairTokens
+from acidtest.core.suite import Suite
 from acidtest.models.flat_encoders import FlatEncoder, flat_encoder
 from acidtest.models.packed_linears import pack_linears
 from acidtest.models.token_batches import TokenBatch, flat_batches, padded_batches
@@ -55,7 +62,7 @@ class Settings:
 
 
 class HuggingFaceModel(TokenClassifier):
-    """A sequence classifier of transformers on a device."""
+    """A sequence classifier of transformers on a device, or a plain encoder: it shows its layers and cannot answer."""
 
     def __init__(self, found: Checkpoint, name: str, *, settings: Settings) -> None:
         (self._torch,) = required("torch")
@@ -65,7 +72,8 @@ class HuggingFaceModel(TokenClassifier):
         self.independent = self._dtype == "float32"
         self.batch_size = BATCH_SIZES.get(self._device.type, BATCH_SIZE)
         self._budget = TOKEN_BUDGETS.get(self._device.type, TOKEN_BUDGET)
-        self._model = loaded_classifier(found, getattr(self._torch, self._dtype)).to(self._device)
+        model, self._refusal = load_with_head(found, getattr(self._torch, self._dtype))
+        self._model = model.to(self._device)
         tokenizer = loaded_tokenizer(found)
         longest = _longest(found, self._model, tokenizer=tokenizer, asked=settings.max_length)
         super().__init__(name, PairTokenizer(tokenizer, longest))
@@ -77,9 +85,22 @@ class HuggingFaceModel(TokenClassifier):
             config.pad_token_id = NO_PADDING
         self.layers = ("embeddings", *(f"layer {number + 1}" for number in range(config.num_hidden_layers)))
         self._flat = self._checked(flat_encoder(self._model))
-        names = [str(config.id2label[number]) for number in range(config.num_labels)]
-        self._find_labels(names, owner=found.spec, labels=settings.labels, renamed=settings.label_map)
-        self.fingerprint: str | None = found.digest(self._map.outputs, self._dtype, longest)
+        outputs: tuple[str, ...] = ()
+        if self._refusal is None:
+            names = [str(config.id2label[number]) for number in range(config.num_labels)]
+            self._find_labels(names, owner=found.spec, labels=settings.labels, renamed=settings.label_map)
+            outputs = self._map.outputs
+        self.fingerprint: str | None = found.digest(outputs, self._dtype, longest)
+
+    def check(self, suites: Sequence[Suite]) -> None:
+        """Refuse to be asked anything without a head to answer with."""
+        if self._refusal is not None:
+            raise self._refusal
+
+    def infer(self, prepared: PairTokens) -> Probabilities:
+        """Probabilities in the pairs' own order; a plain encoder has none."""
+        self.check(())
+        return super().infer(prepared)
 
     def prepare(self, *columns: Sequence[str]) -> PairTokens:
         """The pairs as tokens, in order of length; none that the weights do not know."""
@@ -233,7 +254,8 @@ def hf(
     """A classifier of transformers by folder or hub name; sentence-transformers cross-encoders are such folders too.
 
     ``device`` is auto, cpu, cuda, cuda:1 or mps; ``dtype`` auto is bfloat16 on devices made for it, else float32;
-    ``max_length`` 0 is the model's own. ``labels`` and ``label_map`` say what the outputs mean where names do not.
+    ``max_length`` 0 is the model's own. ``labels`` and ``label_map`` say what the outputs mean where names do not. A
+    plain encoder can be opened too: it answers nothing, but ``acidtest representations`` looks into its layers.
     """
     required("torch", "transformers")
     found = checkpoint(rest)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.logs import log
-from acidtest.core.model import Keep, Probabilities
+from acidtest.core.model import Keep, Probabilities, Resolution
 from acidtest.core.pair_tokens import SAMPLES, CutsPairs, PairTokens
 from acidtest.models.label_maps import LabelMap, label_map_of
 
@@ -27,6 +27,8 @@ class TokenClassifier(ABC):
     may_abstain = False
     keep: Keep = "always"
     lengths = True
+    resolution: Resolution = "three-way"
+    notes: tuple[str, ...] = ()
 
     _map: LabelMap
 
