@@ -7,6 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A busy machine is no failure: nothing is timed, and every run tries the same examples.
+settings.register_profile(
+    "acidtest",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("acidtest")
+
+PATIENCE = 300.0
+"""Seconds until something that a test waits for is taken never to happen, however busy the machine is."""
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared" / "data"
@@ -17,6 +30,12 @@ GOLDEN = Path(__file__).parent / "golden"
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers of one test's models are no other's, nor the user's."""
     monkeypatch.setenv("ACIDTEST_CACHE_FOLDER", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(scope="session")
+def patience() -> float:
+    """Seconds until something that a test waits for is taken never to happen."""
+    return PATIENCE
 
 
 @pytest.fixture

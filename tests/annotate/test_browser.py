@@ -35,38 +35,46 @@ FLEISS = 1626 / 2346
 class Process:
     """``acidtest annotate`` on a store that is set up, to be killed and started again at the same port."""
 
-    def __init__(self, store: str, errors: Path) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = free.getsockname()[1]
-        self._store, self._errors = store, errors
-        self.address = f"http://127.0.0.1:{self._port}/"
-        self.start()
+    def __init__(self, store: str, errors: Path, patience: float) -> None:
+        self._store, self._errors, self._patience = store, errors, patience
+        started = False
+        while not started:
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                self._port = free.getsockname()[1]
+            self.address = f"http://127.0.0.1:{self._port}/"
+            # Another test may have taken the port before the server does.
+            started = self.start()
 
-    def start(self) -> None:
+    def start(self) -> bool:
+        """Whether the server runs; not where somebody else has its port."""
         command = [sys.executable, "-m", "acidtest", "annotate", "--store", self._store, "--port", str(self._port)]
-        with self._errors.open("ab") as errors:
+        with self._errors.open("wb") as errors:
             self._process = subprocess.Popen(command, stdout=errors, stderr=errors)
-        for _ in range(600):
+        deadline = time.monotonic() + self._patience
+        while time.monotonic() < deadline:
             try:
-                urllib.request.urlopen(f"{self.address}api/project", timeout=5).close()
-                return
+                urllib.request.urlopen(f"{self.address}api/project", timeout=self._patience).close()
+                return self._process.poll() is None
             except (urllib.error.URLError, OSError):
-                assert self._process.poll() is None, self._errors.read_text(encoding="utf-8")
+                if self._process.poll() is not None:
+                    said = self._errors.read_text(encoding="utf-8")
+                    assert "in use" in said, said
+                    return False
                 time.sleep(0.05)
-        raise TimeoutError(f"no server after 30 s: {self._errors.read_text(encoding='utf-8')}")
+        raise TimeoutError(f"no server: {self._errors.read_text(encoding='utf-8')}")
 
     def kill(self) -> None:
         self._process.kill()
-        self._process.wait(30)
+        self._process.wait(self._patience)
 
 
 @pytest.fixture
-def processes(tmp_path: Path) -> Iterator[Callable[[str], Process]]:
+def processes(tmp_path: Path, patience: float) -> Iterator[Callable[[str], Process]]:
     started = list[Process]()
 
     def start(store: str) -> Process:
-        started.append(Process(store, tmp_path / f"server-{len(started)}.log"))
+        started.append(Process(store, tmp_path / f"server-{len(started)}.log", patience))
         return started[-1]
 
     yield start

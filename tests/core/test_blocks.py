@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from acidtest.core import blocks, files
@@ -41,7 +41,6 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
 
 
 @given(content=st.text(st.sampled_from("ab\r\né😀"), max_size=60))
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_blocks_joined_are_the_text(tmp_path: Path, content: str) -> None:
     if "\r" in content and "\n" not in content:
         return

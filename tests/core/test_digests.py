@@ -17,7 +17,7 @@ def by_the_definition(text: str) -> int:
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=8))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_column_digest_is_the_polynomial_of_the_bytes(texts: list[str]) -> None:
     start = np.full(len(texts), key("salt"), dtype=np.uint64)
     own = np.array([by_the_definition(text) for text in texts], dtype=np.uint64)
@@ -79,7 +79,7 @@ def test_what_stands_more_than_once_is_given_once() -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 30), max_size=12), max_size=12))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_what_comes_for_the_first_time_is_told_however_it_comes(pieces: list[list[int]]) -> None:
     seen, before = Seen(), set[int]()
     for piece in pieces:

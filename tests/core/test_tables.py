@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -326,7 +326,7 @@ def frames(draw: st.DrawFn) -> pl.DataFrame:
 @pytest.mark.parametrize("ending", FORMATS)
 @given(frame=frames())
 @example(frame=pl.DataFrame({"0": [None, "a"], "*": ["b", None], "^0$": ["c", "d"]}, schema_overrides={"0": pl.String}))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 def test_what_is_written_is_read_back(tmp_path: Path, ending: str, frame: pl.DataFrame) -> None:
     path = tmp_path / f"a{ending}"
     write_table(frame, path)
@@ -339,7 +339,7 @@ def test_what_is_written_is_read_back(tmp_path: Path, ending: str, frame: pl.Dat
 @given(
     numbers=st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False), st.booleans()), min_size=1)
 )
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50)
 def test_numbers_survive_every_format(tmp_path: Path, numbers: list[tuple[int, float, bool]]) -> None:
     frame = pl.DataFrame(numbers, schema={"i": pl.Int64, "x": pl.Float64, "b": pl.Boolean}, orient="row")
     for ending in (".parquet", ".csv", ".tsv"):
@@ -359,7 +359,7 @@ def test_numbers_survive_every_format(tmp_path: Path, numbers: list[tuple[int, f
     ending=st.sampled_from([".csv", ".tsv"]),
     header=st.booleans(),
 )
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300)
 def test_the_fast_reader_and_the_slow_one_agree(tmp_path: Path, content: str, ending: str, header: bool) -> None:
     path = tmp_path / f"a{ending}"
     path.write_bytes(content.encode())
@@ -375,7 +375,7 @@ def test_the_fast_reader_and_the_slow_one_agree(tmp_path: Path, content: str, en
     header=st.booleans(),
     block=st.integers(1, 30),
 )
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300)
 def test_blocks_of_any_size_make_the_same_table(
     tmp_path: Path, content: str, ending: str, header: bool, block: int
 ) -> None:
@@ -394,7 +394,7 @@ _SCALARS = st.one_of(st.none(), st.integers(-9, 9), st.floats(-1, 1), st.text("a
     objects=st.lists(st.dictionaries(st.sampled_from("abc"), _SCALARS, min_size=1), min_size=1, max_size=6),
     block=st.integers(1, 60),
 )
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300)
 def test_json_lines_in_blocks_of_any_size_make_the_same_table(
     tmp_path: Path, objects: list[dict[str, Any]], block: int
 ) -> None:
@@ -425,7 +425,7 @@ def test_json_lines_in_blocks_of_any_size_make_the_same_table(
         max_size=4,
     ),
 )
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200)
 def test_strings_in_json_lines_come_out_as_they_went_in(tmp_path: Path, objects: list[dict[str, Any]]) -> None:
     assume(any(objects))
     path = tmp_path / "a.jsonl"

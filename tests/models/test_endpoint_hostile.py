@@ -41,11 +41,11 @@ def clock() -> Time:
 
 
 @pytest.fixture
-def model(clock: Time) -> Iterator[Callable[..., EndpointModel]]:
+def model(clock: Time, patience: float) -> Iterator[Callable[..., EndpointModel]]:
     """Makes models that wait for nothing and have a key, and closes them."""
     opened = list[EndpointModel]()
 
-    def make(address: str, *, retries: int = 2, timeout: float = 10.0, **more: Any) -> EndpointModel:
+    def make(address: str, *, retries: int = 2, timeout: float = patience, **more: Any) -> EndpointModel:
         around = Surroundings({"MY_KEY": KEY}, sleep=clock.sleep, clock=lambda: clock.now, chance=lambda: 1.0)
         asking = Asking("tiny", address, (prompt_called("labels"),))
         manners = Manners(concurrency=2, retries=retries, timeout=timeout)
@@ -172,9 +172,9 @@ def test_an_account_without_money_is_not_asked_again(loopback: Any, sent: Any, m
     assert len(server.requests) == 1
 
 
-def test_a_server_that_never_answers_is_given_up(loopback: Any, sent: Any, model: Any) -> None:
+def test_a_server_that_never_answers_is_given_up(loopback: Any, sent: Any, model: Any, patience: float) -> None:
     def script(asked: Any) -> Any:
-        server.released.wait(timeout=20)
+        server.released.wait(timeout=patience)
         return sent(b"")
 
     server = loopback(script)

@@ -166,7 +166,8 @@ def toy() -> SimpleNamespace:
 class Chromium:
     """A headless browser, spoken to over pipes; a dump of the document would not wait for the unpacking thread."""
 
-    def __init__(self, program: str, profile: Path) -> None:
+    def __init__(self, program: str, profile: Path, patience: float) -> None:
+        self._patience = patience
         commands, self._write = os.pipe()
         self._read, answers = os.pipe()
 
@@ -216,11 +217,12 @@ class Chromium:
 
     def until(self, expression: str) -> Any:
         """What an expression gives once that is something."""
-        for _ in range(600):
+        deadline = time.monotonic() + self._patience
+        while time.monotonic() < deadline:
             if found := self.value(expression):
                 return found
             time.sleep(0.05)
-        raise TimeoutError(f"not after 30 s: {expression}")
+        raise TimeoutError(f"not after {self._patience:.0f} s: {expression}")
 
     def opened(self, address: str) -> None:
         """Open a page and wait for its examples."""
@@ -237,7 +239,7 @@ class Chromium:
 
     def close(self) -> None:
         self.asked("Browser.close")
-        self._process.wait(30)
+        self._process.wait(self._patience)
         os.close(self._write)
         os.close(self._read)
 
@@ -252,12 +254,12 @@ class Chromium:
 
 
 @pytest.fixture(scope="session")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+def chromium(tmp_path_factory: pytest.TempPathFactory, patience: float) -> Iterator[Chromium]:
     """A browser, or a skip that says there is none."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not program or os.name != "posix":
         pytest.skip("no Chromium on this machine that can be spoken to over pipes")
-    browser = Chromium(program, tmp_path_factory.mktemp("profile"))
+    browser = Chromium(program, tmp_path_factory.mktemp("profile"), patience)
     browser.wide(1100)
     yield browser
     browser.close()

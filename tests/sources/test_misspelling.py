@@ -7,7 +7,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from acidtest.core.draws import U64, Draws
@@ -166,7 +166,6 @@ def test_every_pair_of_words_is_as_likely_as_any_other() -> None:
 
 
 @both_edits
-@settings(deadline=None)
 @given(texts=st.lists(st.text(max_size=40), max_size=8), edits=st.integers(1, 3), seed=st.integers(0, 9))
 def test_exactly_so_many_words_differ_in_one_edit_each(texts: list[str], edits: int, seed: int, edit: Edit) -> None:
     made = changed(texts, edit, Draws(seed, "any"), edits=edits)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from acidtest.sources.tokens import sentences, tokens
@@ -64,7 +64,6 @@ def test_no_texts_give_no_tokens_and_no_sentences() -> None:
         assert sentences(texts).shape == (0, 4)
 
 
-@settings(deadline=None)
 @given(st.lists(st.text() | st.none() | st.text("a.B?'\" \n(s)n’t1,-", max_size=30), max_size=6))
 def test_tokens_and_the_white_space_between_them_give_the_texts_back(texts: list[str | None]) -> None:
     column = pl.Series(texts, dtype=pl.String)
@@ -79,7 +78,6 @@ def test_tokens_and_the_white_space_between_them_give_the_texts_back(texts: list
             assert not (text or "")[place:].strip()
 
 
-@settings(deadline=None)
 @given(st.lists(st.text("ab.!? I'sn’t\n", max_size=20), min_size=1, max_size=4))
 def test_a_text_is_parted_the_same_alone_and_in_a_column(texts: list[str]) -> None:
     together = tokens(pl.Series(texts))
