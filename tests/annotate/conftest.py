@@ -119,16 +119,20 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[str, Work]]]:
 
     from acidtest.annotate.app import annotation_app
     from acidtest.annotate.guards import Guard
+    from acidtest.annotate.server import Limits, annotation_server
     from acidtest.api import annotation_project
 
     running = list[tuple[uvicorn.Server, threading.Thread]]()
 
-    def started(name: str, frame: pl.DataFrame | None = None, *, guard: Guard | None = None) -> tuple[str, Work]:
+    def started(
+        name: str, frame: pl.DataFrame | None = None, *, guard: Guard | None = None, limits: Limits | None = None
+    ) -> tuple[str, Work]:
         data = pairs(3) if frame is None else frame
         work = annotation_project(data, store=f"sqlite:///{tmp_path}/{len(running)}.db", questionnaire=name)
         listening = socket.socket()
         listening.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(annotation_app(work, guard or Guard()), log_level="error"))
+        listening.listen(2048)
+        server = annotation_server(annotation_app(work, guard or Guard()), limits=limits, log_level="error")
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         running.append((server, thread))

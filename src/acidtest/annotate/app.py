@@ -20,7 +20,9 @@ import base64
 import binascii
 import hashlib
 import logging
+from collections.abc import Callable
 from importlib import resources
+from math import ceil
 from typing import Any
 
 from fastapi import Depends, FastAPI, Request
@@ -32,6 +34,7 @@ from starlette.exceptions import HTTPException
 
 from acidtest.annotate.conditions import written_conditions
 from acidtest.annotate.guards import Guard, GuardedApp, given_token, is_encrypted
+from acidtest.annotate.guesses import Guesses, client_address
 from acidtest.annotate.questionnaires import Questionnaire
 from acidtest.annotate.store import StoreError
 from acidtest.annotate.work import Joined, RefusedError, Work, folded_name
@@ -83,7 +86,7 @@ def annotation_app(work: Work, guard: Guard) -> GuardedApp:
     _tell_errors(app)
     door = _Door(work, guard)
     _page_routes(app, work, guard, door)
-    _annotator_routes(app, work, guard, door)
+    _annotator_routes(app, work, door)
     return GuardedApp(app, guard)
 
 
@@ -107,18 +110,49 @@ def questions(asked: Questionnaire, written: dict[str, Any]) -> list[dict[str, A
     ]
 
 
+class LockedError(RefusedError):
+    """Too many wrong tokens came from an address; ``seconds`` says how long it has to wait."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = ceil(seconds)
+        told = "1 second" if self.seconds == 1 else f"{self.seconds} seconds"
+        super().__init__(429, f"too many wrong tokens came from your address; try again in {told}")
+
+
 class _Door:
     """Who a request comes from, by its cookies, and whether it may come in."""
 
     def __init__(self, work: Work, guard: Guard) -> None:
-        self._work, self._guard = work, guard
+        self._work, self._guard, self._guesses = work, guard, Guesses()
         self._name_cookie, self._token_cookie = cookie_names(work)
 
     def token(self, request: Request) -> str | None:
         return given_token(request, self._token_cookie)
 
     def is_open(self, request: Request) -> bool:
-        return self._guard.admits(self.token(request))
+        return self._accepts(request, self.token(request), self._guard.admits)
+
+    def is_admin(self, request: Request) -> bool:
+        return self._accepts(request, self.token(request), self._guard.admits_admin)
+
+    def _accepts(self, request: Request, token: str | None, admits: Callable[[str | None], bool]) -> bool:
+        """Whether a token is right; an address that sent too many wrong ones has to wait.
+
+        A right token is taken from a locked address too where it cannot have been guessed: when tokens are long, or
+        when the browser proves with a secret of its own that somebody got in with it before.
+        """
+        right = admits(token)
+        if token is None or admits(None):
+            return right
+        address = client_address(request, proxied=bool(self._guard.allowed))
+        locked = self._guesses.seconds_locked(address)
+        if right and (not locked or self._guard.is_unguessable or self.known(request)):
+            return True
+        if locked:
+            raise LockedError(locked)
+        if not self._guard.admits(token):
+            self._guesses.add(address, token)
+        return right
 
     def admitted(self, request: Request) -> None:
         if not self.is_open(request):
@@ -136,7 +170,7 @@ class _Door:
         return name
 
     def with_token(self, response: Response, request: Request, token: str) -> Response:
-        if not self._guard.admits(token):
+        if not self._accepts(request, token, self._guard.admits):
             raise RefusedError(401, "this token is not good; open the link that was given to you")
         _set_cookie(response, request, self._token_cookie, token)
         return response
@@ -169,7 +203,7 @@ def _page_routes(app: FastAPI, work: Work, guard: Guard, door: _Door) -> None:
         return door.with_token(JSONResponse({"needs_token": False}), request, body.token)
 
 
-def _annotator_routes(app: FastAPI, work: Work, guard: Guard, door: _Door) -> None:
+def _annotator_routes(app: FastAPI, work: Work, door: _Door) -> None:
     asked = work.questionnaire
 
     @app.get("/api/project")
@@ -213,7 +247,7 @@ def _annotator_routes(app: FastAPI, work: Work, guard: Guard, door: _Door) -> No
 
     @app.get("/api/admin")
     def admin(request: Request) -> dict[str, Any]:
-        if not guard.admits_admin(door.token(request)):
+        if not door.is_admin(request):
             raise RefusedError(401, "this needs the token of whoever set the project up")
         return work.overview()
 
@@ -246,6 +280,12 @@ def _tell_errors(app: FastAPI) -> None:
     @app.exception_handler(RefusedError)
     def refused(_: Request, error: RefusedError) -> Response:
         return _error(str(error), error.status, **({"question": error.question} if error.question else {}))
+
+    @app.exception_handler(LockedError)
+    def locked(_: Request, error: LockedError) -> Response:
+        response = _error(str(error), error.status)
+        response.headers["retry-after"] = str(error.seconds)
+        return response
 
     @app.exception_handler(RequestValidationError)
     def malformed(_: Request, error: RequestValidationError) -> Response:

@@ -24,6 +24,9 @@ from acidtest.core.errors import AcidtestError
 MOST_BYTES = 256 * 1024
 """The largest body that is read."""
 
+SHORTEST_UNGUESSABLE = 20
+"""Tokens that are drawn have 24 characters; a shorter one may be a word that somebody chose."""
+
 TOKEN_HEADER = "x-acidtest-token"
 OWN_HEADER = "x-acidtest"
 
@@ -64,6 +67,11 @@ class Guard:
         if is_loopback(host) and not allowed:
             return cls(host, allowed, token, admin_token or token)
         return cls(host, allowed, token or secrets.token_urlsafe(18), admin_token or secrets.token_urlsafe(18))
+
+    @property
+    def is_unguessable(self) -> bool:
+        """Whether no token can be found by trying, however fast: all are as long as those that are drawn."""
+        return all(len(token) >= SHORTEST_UNGUESSABLE for token in (self.token, self.admin_token) if token)
 
     def knows_host(self, header: str) -> bool:
         """Whether a request was meant for this server: a name that an attacker points here is refused.

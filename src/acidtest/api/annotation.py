@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 _SQLITE = b"SQLite format 3\0"
 
-_PATIENCE = 75
-"""How many seconds a connection stays open between two requests of somebody who reads."""
-
 LOOPBACK, PORT = "127.0.0.1", 8420
 
 
@@ -141,10 +138,9 @@ def serve_annotation(
     required("fastapi", "uvicorn", extra="annotate", work="annotation")
     import socket
 
-    import uvicorn
-
     from acidtest.annotate.app import annotation_app
     from acidtest.annotate.guards import Guard
+    from acidtest.annotate.server import annotation_server
 
     guard = Guard.made(host, allowed=tuple(allowed_hosts), token=token, admin_token=admin_token)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -158,14 +154,7 @@ def serve_annotation(
     listening.listen(2048)
     if announce:
         announce(_links(guard.host, listening.getsockname()[1], guard.token, guard.admin_token))
-    config = uvicorn.Config(
-        annotation_app(work, guard),
-        log_level="warning",
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=_PATIENCE,
-    )
-    uvicorn.Server(config).run(sockets=[listening])
+    annotation_server(annotation_app(work, guard)).run(sockets=[listening])
 
 
 def invitation_link(work: Work, name: str, *, host: str = LOOPBACK, port: int = PORT) -> str:

@@ -1,0 +1,230 @@
+"""The server behind real sockets: half-sent requests, too many connections, and guesses at the token."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="the annotation server needs acidtest[annotate]")
+
+from acidtest.annotate.guards import Guard
+from acidtest.annotate.guesses import FREE, MOST_ADDRESSES, Guesses, client_address
+from acidtest.annotate.server import Limits
+from acidtest.annotate.work import Work
+
+Serve = Callable[..., tuple[str, Work]]
+
+HEADERS = {"X-Acidtest": "1", "Content-Type": "application/json"}
+HALF_HEADERS = b"GET /api/project HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
+HALF_BODY = (
+    b"POST /api/join HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Acidtest: 1\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 50\r\n\r\n{"
+)
+WHOLE = b"GET /api/project HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+PATIENCE = 20.0
+"""Seconds until something that does not happen is a failure; nothing waits so long where it works."""
+
+
+@contextmanager
+def connections(address: str, count: int, sent: bytes) -> Iterator[list[socket.socket]]:
+    parts = urlsplit(address)
+    opened = [socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE) for _ in range(count)]
+    try:
+        for one in opened:
+            one.sendall(sent)
+        yield opened
+    finally:
+        for one in opened:
+            one.close()
+
+
+def is_closed(one: socket.socket) -> bool:
+    """Whether the server closes a connection, without having answered anything."""
+    try:
+        return one.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def ask(
+    address: str, path: str = "api/project", *, source: str = "127.0.0.1", **headers: str
+) -> tuple[int, dict[str, str]]:
+    parts = urlsplit(address)
+    connection = http.client.HTTPConnection(
+        str(parts.hostname), parts.port, timeout=PATIENCE, source_address=(source, 0)
+    )
+    try:
+        connection.request("GET", f"/{path}", headers=headers)
+        response = connection.getresponse()
+        response.read()
+        return response.status, dict(response.getheaders())
+    finally:
+        connection.close()
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+@pytest.mark.parametrize("sent", [b"", HALF_HEADERS, HALF_BODY], ids=["nothing", "half the headers", "half the body"])
+def test_a_request_that_does_not_arrive_in_time_is_cut_off(serve: Serve, sent: bytes) -> None:
+    address, _ = serve("breaking-nli", limits=Limits(request_seconds=0.3))
+    with connections(address, 3, sent) as opened:
+        assert all(map(is_closed, opened))
+    assert ask(address)[0] == 200
+
+
+def test_bytes_that_trickle_in_do_not_put_off_the_end(serve: Serve) -> None:
+    address, _ = serve("breaking-nli", limits=Limits(request_seconds=0.5))
+    with connections(address, 1, HALF_HEADERS) as (slow,):
+        slow.settimeout(0.1)
+        began, cut = time.monotonic(), False
+        while not cut and time.monotonic() - began < PATIENCE:
+            try:
+                slow.sendall(b"a")
+                cut = slow.recv(1) == b""
+            except TimeoutError:
+                continue
+            except (ConnectionResetError, BrokenPipeError):
+                cut = True
+        assert cut
+
+
+def test_whoever_reads_between_two_requests_is_not_cut_off(serve: Serve) -> None:
+    address, _ = serve("breaking-nli", limits=Limits(request_seconds=0.2))
+    with connections(address, 1, WHOLE) as (reader,):
+        assert reader.recv(65536).startswith(b"HTTP/1.1 200")
+        time.sleep(0.6)
+        reader.sendall(WHOLE)
+        assert reader.recv(65536).startswith(b"HTTP/1.1 200")
+        reader.sendall(HALF_HEADERS)
+        assert is_closed(reader)
+
+
+def test_half_sent_requests_make_room_for_whole_ones(serve: Serve) -> None:
+    address, _ = serve("breaking-nli", limits=Limits(connections=20))
+    with connections(address, 60, HALF_HEADERS) as opened:
+        assert ask(address)[0] == 200
+        # Those that came first went first, long before the 20 seconds of the time limit.
+        assert all(map(is_closed, opened[:30]))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on open files")
+def test_300_half_sent_requests_do_not_stop_a_server_that_may_open_256_files(tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("id\tpremise\thypothesis\np1\tA man plays.\tA man sings.\n")
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256));"
+        "from acidtest.__main__ import main; sys.exit(main())"
+    )
+    options = ["--questionnaire", "breaking-nli", "--store", str(tmp_path / "a.db"), "--port", "0", "--json"]
+    command = [sys.executable, "-c", program, "annotate", str(pairs), *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        try:
+            assert server.stdout is not None
+            address = next(
+                line.split('"')[3] for line in iter(server.stdout.readline, "") if line.strip().startswith('"page"')
+            )
+            with connections(address, 300, HALF_HEADERS):
+                for _ in range(3):
+                    assert ask(address)[0] == 200
+        finally:
+            server.terminate()
+
+
+def test_an_address_that_guesses_is_locked_and_others_are_not(serve: Serve) -> None:
+    address, work = serve("breaking-nli", guard=Guard(token="hush", admin_token="louder"))
+    joined = work.join("anna")
+    from acidtest.annotate.app import cookie_names, invitation
+
+    name, token = cookie_names(work)
+    statuses = [ask(address, "api/progress", **bearer(f"guess-{number}"))[0] for number in range(60)]
+    assert statuses[:FREE] == [401] * FREE
+    assert statuses.count(429) > 40
+    # A short token might be guessed, so that it is not even looked at from the locked address …
+    status, headers = ask(address, "api/project", **bearer("hush"))
+    assert status == 429
+    assert 1 <= int({key.lower(): value for key, value in headers.items()}["retry-after"]) <= 30
+    # … but whoever had joined goes on, and other addresses see nothing of it.
+    cookies = f"{name}={invitation(joined)}; {token}=hush"
+    assert ask(address, "api/progress", Cookie=cookies)[0] == 200
+    assert ask(address, "api/progress", Cookie=f"{name}={invitation(joined)}; {token}=guess")[0] == 429
+    assert ask(address, "api/project", source="127.0.0.2", **bearer("hush"))[0] == 200
+
+
+def test_a_token_that_cannot_be_guessed_is_good_from_a_locked_address(serve: Serve) -> None:
+    guard = Guard.made("127.0.0.1", allowed=("label.example.org",))
+    address, _ = serve("breaking-nli", guard=guard)
+    for number in range(30):
+        ask(address, "api/progress", **bearer(f"guess-{number}"))
+    assert ask(address, "api/progress", **bearer("guess"))[0] == 429
+    assert ask(address, "api/admin", **bearer(guard.admin_token))[0] == 200
+
+
+def test_a_lock_ends_and_grows_with_every_further_guess() -> None:
+    now = [0.0]
+    guesses = Guesses(lambda: now[0])
+    for number in range(FREE):
+        guesses.add("a", f"{number}")
+    assert guesses.seconds_locked("a") == 0
+    lengths = []
+    for number in range(8):
+        guesses.add("a", f"further-{number}")
+        lengths.append(guesses.seconds_locked("a"))
+        now[0] += lengths[-1]
+        assert guesses.seconds_locked("a") == 0
+    assert lengths == [1, 2, 4, 8, 16, 30, 30, 30]
+    assert guesses.seconds_locked("b") == 0
+    now[0] += 601
+    guesses.add("a", "much later")
+    assert guesses.seconds_locked("a") == 0
+
+
+def test_the_same_wrong_token_again_is_no_further_guess() -> None:
+    guesses = Guesses()
+    for _ in range(100):
+        guesses.add("a", "that of yesterday")
+    assert guesses.seconds_locked("a") == 0
+
+
+def test_a_million_addresses_need_no_more_room_than_some_thousands() -> None:
+    guesses = Guesses()
+    for number in range(MOST_ADDRESSES + 500):
+        guesses.add(str(number), "wrong")
+    assert len(guesses) == MOST_ADDRESSES
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "proxied", "address"),
+    [
+        ("127.0.0.1", "6.6.6.6, 203.0.113.7", True, "203.0.113.7"),
+        ("127.0.0.1", "203.0.113.7", False, "127.0.0.1"),
+        ("198.51.100.2", "203.0.113.7", True, "198.51.100.2"),
+        ("127.0.0.1", "", True, "127.0.0.1"),
+        ("2001:db8:1:2:3::4", "", False, "2001:db8:1:2::/64"),
+    ],
+)
+def test_a_forwarded_address_is_believed_of_a_proxy_on_this_machine_only(
+    peer: str, forwarded: str, proxied: bool, address: str
+) -> None:
+    from starlette.requests import HTTPConnection
+
+    headers = [(b"x-forwarded-for", forwarded.encode())] if forwarded else []
+    request = HTTPConnection({"type": "http", "client": (peer, 1), "headers": headers})
+    assert client_address(request, proxied=proxied) == address
+
+
+def test_a_body_that_is_too_large_is_refused_before_it_is_sent(serve: Serve) -> None:
+    address, _ = serve("breaking-nli")
+    large = HALF_BODY.replace(b"Content-Length: 50", b"Content-Length: 999999999")
+    with connections(address, 1, large) as (one,):
+        assert one.recv(65536).startswith(b"HTTP/1.1 413")
