@@ -13,6 +13,7 @@ from acidtest.analysis.agreement import (
     Ratings,
     agreement,
     fleiss_kappa,
+    human_basis,
     human_performance,
     label_counts,
     label_kappas,
@@ -247,15 +248,41 @@ def test_human_performance_without_gold_is_not_zero() -> None:
     assert found.note == "no row with gold and two labels or more"
 
 
-def test_two_labels_are_always_right_by_their_own_majority_and_so_are_left_out() -> None:
+def test_two_labels_are_always_right_by_their_own_majority_so_that_there_is_no_human_performance() -> None:
     counts, golds = [[2, 0], [2, 1], [0, 2]], ["a", "a", "b"]
     assert human_performance(ratings(counts, golds)).value == pytest.approx((1 + 2 / 3 + 1) / 3)
+    # Who asks a third person where two disagree gets two of three on all rows that are left: 66.7 %, whatever they say.
     voted = human_performance(ratings(counts, golds, gold_from="majority"))
-    assert (voted.value, voted.n) == (pytest.approx(2 / 3), 1)
+    assert voted.note == (
+        "gold is the vote of the same labels, and 2 of 3 rows have two; name gold from elsewhere with --gold"
+    )
     few = human_performance(ratings(counts[:1], golds[:1], gold_from="majority"))
-    assert few.note == "no row with gold and three labels or more"
+    assert (
+        few.note == "gold is the vote of the same labels, and all rows have two; name gold from elsewhere with --gold"
+    )
     one = human_performance(ratings(counts, golds, gold_from="unanimous"))
     assert one.note == "gold is what everybody said, so that everybody is right"
+
+
+def test_human_performance_says_which_rows_it_rests_on_and_how_low_it_can_be() -> None:
+    counts, golds = [[3, 0], [2, 1], [1, 1], [5, 0], [1, 0]], ["a", "a", None, "a", "a"]
+    basis = human_basis(ratings(counts, golds, gold_from="majority"))
+    assert (basis.rows, basis.without_gold, basis.few_labels) == (3, 1, 1)
+    # At least two of three, two of three and three of five.
+    assert basis.floor == pytest.approx((2 / 3 + 2 / 3 + 3 / 5) / 3)
+    # A column of gold that is nothing but the majority bounds it just so; one that differs somewhere does not.
+    assert human_basis(ratings(counts, golds)).floor == basis.floor
+    assert human_basis(ratings(counts, ["a", "b", None, "a", "a"])).floor is None
+    assert agreement(ratings(counts, golds)).to_json()["human_performance_basis"]["rows"] == 3
+
+
+def test_people_who_guess_are_far_above_chance_by_their_own_majority() -> None:
+    # Three of three with 1/9, two with 6/9, no majority with 2/9: (1/9 + 6/9 · 2/3) / (7/9) = 5/7.
+    draws = np.random.default_rng(0).integers(0, 3, (4000, 3))
+    counts = np.stack([(draws == label).sum(axis=1) for label in range(3)], axis=1)
+    golds = majority_labels(counts, ("a", "b", "c")).to_list()
+    found = human_performance(ratings(counts.tolist(), golds, ("a", "b", "c"), gold_from="majority"))
+    assert found.value == pytest.approx(5 / 7, abs=0.01)
 
 
 def test_everything_of_a_small_file_by_hand() -> None:

@@ -33,6 +33,53 @@ TWO = said(
 )
 
 
+def shared(*judgements: tuple[int, str, list[str]]) -> pl.DataFrame:
+    names = ("row", "annotator", "categories")
+    return pl.DataFrame([dict(zip(names, each, strict=True)) for each in judgements])
+
+
+NEUTRAL = shared(
+    *((0, "ann", ["same_topic", "same_subject", "lexical"]), (0, "ben", ["same_topic", "same_subject", "causal"])),
+    *((1, "ann", ["same_topic", "world"]), (1, "ben", ["negation"])),
+    *((2, "ann", ["lexical"]), (2, "ben", ["syntactic"])),
+)
+"""Two people who never agree on a category, but on topic and subject of the first pair."""
+
+
+def test_features_of_neutral_pairs_are_no_categories() -> None:
+    names = ordered_categories(["lexical", "causal", "world", "negation", "syntactic", "same_topic", "same_subject"])
+    found = category_agreement(NEUTRAL, names, rows=3)
+    # Joshi et al. 2020, section 3.1.1: categories that both marked over those that either did, which is 0 three times.
+    assert found.iou.value == 0
+    assert not {"same_topic", "same_subject"} & set(found.categories)
+    plain = category_agreement(NEUTRAL, [name for name in names if not name.startswith("same_")], rows=3)
+    assert (found.kappa, found.alpha, found.masi, found.jaccard) == (
+        plain.kappa,
+        plain.alpha,
+        plain.masi,
+        plain.jaccard,
+    )
+    # Of same_topic the rows have 2, 1 and 0 of two marks: apart 1/2; share 3/6.
+    assert found.features["same_topic"].kappa.value == pytest.approx(1 - (1 / 2) / (3 * 1 / 4))
+    assert found.features["same_topic"].marked == 3
+    assert found.to_json()["features"]["same_subject"]["kappa"]["value"] == 1
+
+
+def test_features_are_of_the_rows_on_which_they_were_asked() -> None:
+    asked = np.array([True, True, False])
+    found = category_agreement(NEUTRAL, ["lexical", "same_topic"], rows=3, neutral=asked)
+    # Rows 0 and 1 with 2 and 1 of two marks: apart 1/2; share 3/4.
+    assert found.features["same_topic"].kappa.value == pytest.approx(1 - (1 / 2) / (2 * 3 / 16))
+    assert found.categories["lexical"].kappa.n == 3
+
+
+def test_a_file_of_features_alone_has_no_iou() -> None:
+    found = category_agreement(NEUTRAL, ["same_topic", "same_subject"], rows=3)
+    assert not found.iou.known
+    assert not found.kappa.known
+    assert list(found.features) == ["same_topic", "same_subject"]
+
+
 def test_everything_of_a_small_file_by_hand() -> None:
     found = category_agreement(TWO, ["a", "b", "c"], rows=6)
     # Four rows have two people. Of a, rows have 2, 0, 0, 1 marks: apart 1/2; share 3/8.

@@ -203,6 +203,31 @@ def test_answers_to_the_taxonomy_are_agreed_on(capsys: pytest.CaptureFixture[str
     assert found["attendance"]["controls"] == {"ann": {"asked": 1, "failed": 0}}
 
 
+NEUTRAL = """item,annotator,premise,same_topic,same_subject,same_object,outside_knowledge,approach,deduction,\
+connectives,wording
+p1,ann,A,yes,yes,no,no,reading,,none,lexical
+p1,ben,A,yes,yes,no,no,reasoning,causal,none,none
+p2,ann,C,yes,yes,no,no,reasoning,spatial,none,none
+p2,ben,C,yes,no,,,,,,
+"""
+
+
+def test_topic_subject_and_object_of_neutral_pairs_are_no_categories(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("neutral.csv").write_text(NEUTRAL, encoding="utf-8")
+    out, _ = said(capsys, "neutral.csv", "--questionnaire", "taxonomy-neutral")
+    # Joshi et al. 2020, section 3.1.1: nothing that both marked, over two categories and over one.
+    (iou,) = [line for line in out.splitlines() if line.startswith("IOU")]
+    assert iou.split()[1] == "0.000"
+    assert "published" not in out
+    below = out.split("of neutral pairs", 1)[1].splitlines()
+    # Of same_subject two of two and one of two: apart 1/2; share 3/4: 1 - (1/2) / (2 · 3/16).
+    assert [line.split()[:3] for line in below[1:4]] == [
+        ["same_topic", "4", "–"],
+        ["same_subject", "3", "−0.333"],
+        ["same_object", "0", "–"],
+    ]
+
+
 def test_the_published_file_of_taxinli_has_inference_accuracy(capsys: pytest.CaptureFixture[str], shared: Path) -> None:
     out, _ = said(capsys, str(shared / "taxinli" / "taxinli10k.tsv"))
     assert out.startswith("taxinli10k.tsv  10,071 rows, one label each: nothing to agree on\n")

@@ -17,7 +17,7 @@ from acidtest.reports.agreements import agreement_tables
 
 
 def told(found: Agreement) -> list[str]:
-    out = Console(file=io.StringIO(), width=140)
+    out = Console(file=io.StringIO(), width=200)
     for part in agreement_tables(found):
         out.print(part)
     assert isinstance(out.file, io.StringIO)
@@ -43,9 +43,23 @@ def test_all_is_told_once() -> None:
     assert lines[4].endswith("0.872")
     assert lines[5].startswith("observed agreement  91.5 % (")
     assert lines[6].startswith("human performance   96.8 % (")
+    _, basis, floor = lines[6].split("; ")
+    assert basis == "on 42 of 43 rows, 1 without a majority left out"
+    assert floor == "gold is the majority of the same labels, which makes it 66.7 % or more"
     # x(m - x)/(m - 1) of both labels: 2 · (4 · 2/2 + 1/1) = 10; 1 - 127 · 10 / (2 · 69 · 59) = 0.844.
     assert lines[7].startswith("Krippendorff alpha  0.844 (")
     assert lines[8:] == ["  gold: majority", "  signed"]
+
+
+def test_rows_with_two_or_three_labels_have_no_human_performance() -> None:
+    # A third person was asked where two disagree: two of three are right on all the rows that are left.
+    counts = [[2, 0]] * 100 + [[2, 1]] * 50
+    lines = told(agreement(ratings(counts, ["entailment"] * 150)))
+    (line,) = [line for line in lines if line.startswith("human performance")]
+    assert line == (
+        "human performance   – (gold is the vote of the same labels, and 100 of 150 rows have two; name gold from "
+        "elsewhere with --gold)"
+    )
 
 
 def test_published_numbers_stand_beside_ours() -> None:

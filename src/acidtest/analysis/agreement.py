@@ -32,6 +32,9 @@ MAJORITY, UNANIMOUS = "majority", "unanimous"
 VOTES = (MAJORITY, "plurality", UNANIMOUS)
 """Where gold comes from when no column holds it: what most, or all, of a row's own labels are."""
 
+_MOST_LEFT_OUT = 0.05
+"""Leaving so many rows of two labels out changes a share of three by less than two points."""
+
 Counts = npt.NDArray[np.int64]
 
 
@@ -58,6 +61,23 @@ class Ratings:
     """Gold of the rows that does not come from these people, and below where it stands."""
     reference_from: str = ""
     attendance: Attendance | None = None
+
+
+@dataclass(frozen=True)
+class HumanBasis:
+    """The rows that human performance rests on, how many were left out, and what bounds it from below."""
+
+    rows: int
+    without_gold: int
+    few_labels: int
+    """Rows with gold and one label, or two where gold is their own vote."""
+    floor: float | None = None
+    """The lowest value there can be, where gold is the majority of the same labels; None where it is another gold."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As --json prints it."""
+        left_out = {"without_gold": self.without_gold, "few_labels": self.few_labels}
+        return {"rows": self.rows, **left_out, "lowest_possible": self.floor}
 
 
 @dataclass(frozen=True)
@@ -101,6 +121,7 @@ class Agreement:
     """Share of pairs of labels that agree, a mean over rows."""
     human: Estimate
     """Share of a row's labels that are its gold, a mean over rows with gold."""
+    human_basis: HumanBasis
     alpha: Estimate
     """Krippendorff's, nominal, of labels."""
     cohen: Estimate | None = None
@@ -142,6 +163,7 @@ class Agreement:
             "labels": {name: label.to_json() for name, label in self.labels.items()},
             "observed_agreement": self.observed.to_json(),
             "human_performance": self.human.to_json(),
+            "human_performance_basis": self.human_basis.to_json(),
             "alpha": self.alpha.to_json(),
             "cohen": self.cohen.to_json() if self.cohen else None,
             "categories": self.categories.to_json() if self.categories else None,
@@ -175,6 +197,7 @@ def agreement(ratings: Ratings, *, draws_seed: int = 0) -> Agreement:
         kappa_with_gold=fleiss_kappa(counts[has_gold], groups=_taken(groups, has_gold)),
         observed=observed_agreement(counts, groups=groups, draws_seed=draws_seed),
         human=human_performance(ratings, draws_seed=draws_seed),
+        human_basis=human_basis(ratings),
         alpha=krippendorff_alpha(counts, groups=groups),
         cohen=_cohen(ratings),
         categories=_categories(ratings, draws_seed),
@@ -200,19 +223,42 @@ def observed_agreement(counts: npt.ArrayLike, *, groups: npt.ArrayLike | None = 
 def human_performance(ratings: Ratings, *, draws_seed: int = 0) -> Estimate:
     """Share of a row's labels that are its gold, a mean over rows with gold.
 
-    As in Gong, Luo and Zhang (2018), whom Glockner et al. (2018) follow. Rows with one label are left out, and those
-    with two where gold is the vote of these: such gold is always right. A gold set such as non-entailment accepts all
-    of its labels.
+    As in Gong, Luo and Zhang (2018), whom Glockner et al. (2018) follow. Rows with one label are left out. A gold set
+    such as non-entailment accepts all of its labels. Where gold is the vote of the same labels, rows with two are left
+    out as well, since these are both right or have no gold; where they are more than 5 % there is no number, since the
+    rows that are left were often given a third label because the first two disagree.
     """
     if ratings.gold_from == UNANIMOUS:
         return Estimate(math.nan, note="gold is what everybody said, so that everybody is right")
-    fewest = 3 if ratings.gold_from in VOTES else 2
     of_rows = ratings.counts.sum(axis=1)
-    used = ratings.gold.is_not_null().to_numpy() & (of_rows >= fewest)
+    twos, rated = int((of_rows == 2).sum()), int((of_rows >= 2).sum())
+    if ratings.gold_from in VOTES and twos > _MOST_LEFT_OUT * rated:
+        told = "all rows have" if twos == rated else f"{twos:,} of {rated:,} rows have"
+        note = f"gold is the vote of the same labels, and {told} two; name gold from elsewhere with --gold"
+        return Estimate(math.nan, note=note)
+    used = _used(ratings)
     if not used.any():
-        return Estimate(math.nan, note=f"no row with gold and {'three' if fewest == 3 else 'two'} labels or more")
+        return Estimate(math.nan, note="no row with gold and two labels or more")
     right = (ratings.counts * accepted(ratings.labels, ratings.gold)).sum(axis=1)[used] / of_rows[used]
     return rate(right, groups=_taken(ratings.groups, used), draws_seed=draws_seed)
+
+
+def human_basis(ratings: Ratings) -> HumanBasis:
+    """Which rows human performance rests on, and its floor where people are compared with their own majority.
+
+    Of m labels more than half are then right whatever people do: two of three, three of five.
+    """
+    used, of_rows, has_gold = _used(ratings), ratings.counts.sum(axis=1), ratings.gold.is_not_null().to_numpy()
+    majority = majority_labels(ratings.counts, ratings.labels)
+    is_vote = ratings.gold_from == MAJORITY or bool((ratings.gold == majority).fill_null(False).to_numpy()[used].all())
+    floor = float(np.mean((of_rows[used] // 2 + 1) / of_rows[used])) if is_vote and used.any() else None
+    return HumanBasis(int(used.sum()), int((~has_gold).sum()), int((has_gold & ~used).sum()), floor)
+
+
+def _used(ratings: Ratings) -> npt.NDArray[np.bool_]:
+    """The rows that human performance rests on: those with gold and enough labels."""
+    fewest = 3 if ratings.gold_from in VOTES else 2
+    return np.asarray(ratings.gold.is_not_null().to_numpy() & (ratings.counts.sum(axis=1) >= fewest))
 
 
 def label_counts(said: pl.DataFrame, labels: Sequence[str], *, rows: int) -> Counts:
@@ -254,8 +300,14 @@ def _cohen(ratings: Ratings) -> Estimate | None:
 def _categories(ratings: Ratings, draws_seed: int) -> CategoryAgreement | None:
     if ratings.said is None or not ratings.categories:
         return None
+    gold = ratings.reference
     return category_agreement(
-        ratings.said, ratings.categories, rows=len(ratings.counts), groups=ratings.groups, draws_seed=draws_seed
+        ratings.said,
+        ratings.categories,
+        rows=len(ratings.counts),
+        groups=ratings.groups,
+        neutral=None if gold is None else (gold.is_null() | (gold == "neutral")).fill_null(True).to_numpy(),
+        draws_seed=draws_seed,
     )
 
 

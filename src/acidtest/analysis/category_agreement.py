@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,8 @@ class CategoryAgreement:
     empty: int
     """Rows without an IOU, since nobody marked anything: 0/0."""
     people: int
+    features: Mapping[str, Category] = field(default_factory=dict)
+    """What neutral pairs have in common (topic, subject, object): no categories, so that nothing above counts them."""
 
     def to_json(self) -> dict[str, Any]:
         """As --json prints it."""
@@ -79,6 +81,7 @@ class CategoryAgreement:
             "set_alpha": {"masi": self.masi.to_json(), "jaccard": self.jaccard.to_json()},
             "iou": self.iou.to_json(),
             "iou_left_out": self.empty,
+            "features": {name: each.to_json() for name, each in self.features.items()},
         }
 
 
@@ -88,29 +91,29 @@ def category_agreement(
     *,
     rows: int,
     groups: Codes | None = None,
+    neutral: Booleans | None = None,
     draws_seed: int = 0,
 ) -> CategoryAgreement:
-    """Agreement on categories; ``said`` has row, annotator and categories (a list; null: not judged)."""
+    """Agreement on categories; ``said`` has row, annotator and categories (a list; null: not judged).
+
+    Features of neutral pairs among ``categories`` are measured apart, on the rows that are ``neutral``; None: on all.
+    """
     judged = said.drop_nulls("categories")
+    features = [name for name in categories if name in NEUTRAL_FEATURES]
+    categories = [name for name in categories if name not in features]
     marked, of_rows = _marked(judged, categories), judged["row"].to_numpy()
     people = np.bincount(of_rows, minlength=rows)
     counts = np.zeros((rows, len(categories)), dtype=np.int64)
     np.add.at(counts, of_rows, marked)
     rated = people[people >= 2]
     overlap = intersection_over_union(marked, of_rows, groups=groups, draws_seed=draws_seed)
-    kappas = label_kappas(counts, people=people, groups=groups)
-    alphas = category_alphas(counts, people=people, groups=groups)
-    cohens = _cohens(judged, marked, groups)
-    given = counts[people >= 2].sum(axis=0)
+    asked = judged if neutral is None else judged.filter(neutral[of_rows])
     return CategoryAgreement(
         rows=rows,
         rated=len(rated),
         fewest=int(rated.min()) if len(rated) else 0,
         most=int(rated.max()) if len(rated) else 0,
-        categories={
-            name: Category(int(given[at]), kappas[at], alphas[at], cohens[at] if cohens else None, _heading(name))
-            for at, name in enumerate(categories)
-        },
+        categories=_by_category(judged, categories, rows=rows, groups=groups),
         kappa=mean_kappa(counts, people=people, groups=groups),
         alpha=mean_alpha(counts, people=people, groups=groups),
         masi=set_alpha(marked, of_rows, distance="masi", groups=groups),
@@ -118,7 +121,25 @@ def category_agreement(
         iou=overlap.iou,
         empty=overlap.empty,
         people=judged["annotator"].n_unique(),
+        features=_by_category(asked, features, rows=rows, groups=groups),
     )
+
+
+def _by_category(judged: pl.DataFrame, names: Sequence[str], *, rows: int, groups: Codes | None) -> dict[str, Category]:
+    """What there is to say of each category on its own."""
+    if not names:
+        return {}
+    marked, of_rows = _marked(judged, names), judged["row"].to_numpy()
+    people, counts = np.bincount(of_rows, minlength=rows), np.zeros((rows, len(names)), dtype=np.int64)
+    np.add.at(counts, of_rows, marked)
+    kappas = label_kappas(counts, people=people, groups=groups)
+    alphas = category_alphas(counts, people=people, groups=groups)
+    cohens = _cohens(judged, marked, groups)
+    given = counts[people >= 2].sum(axis=0)
+    return {
+        name: Category(int(given[at]), kappas[at], alphas[at], cohens[at] if cohens else None, _heading(name))
+        for at, name in enumerate(names)
+    }
 
 
 def two_people(said: pl.DataFrame, column: str) -> tuple[pl.DataFrame, pl.DataFrame] | None:
@@ -150,7 +171,8 @@ def is_of_taxonomy(column: str) -> bool:
 
 def is_taxinli(categories: Sequence[str]) -> bool:
     """Whether these are the paper's categories, so that its numbers may stand beside those of other people."""
-    return len(categories) >= _FEWEST_OF_TAXONOMY and all(name in CATEGORIES for name in categories)
+    names = [name for name in categories if name not in NEUTRAL_FEATURES]
+    return len(names) >= _FEWEST_OF_TAXONOMY and all(name in CATEGORIES for name in names)
 
 
 def _marked(judged: pl.DataFrame, categories: Sequence[str]) -> Booleans:

@@ -172,7 +172,8 @@ def judged_ratings(judged: Judgements, *, gold: str | None = None, attendance: A
         gold=golds.alias("gold"),
         gold_from=gold or asked.aggregation.label,
         groups=_group_codes(sentences) if sentences is not None else None,
-        corpus=TAXINLI if is_taxinli(marked) else "",
+        # The paper's pairs are of all labels; where nobody was asked for one, all pairs are known to be neutral.
+        corpus=TAXINLI if is_taxinli(marked) and labels else "",
         signature=f"agreement|{told}|n:{kept.height}|h:{digest[:6]}",
         said=_people(judged, kept),
         categories=marked,

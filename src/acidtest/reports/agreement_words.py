@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acidtest.analysis.agreement import Agreement
+from acidtest.analysis.agreement import MAJORITY, Agreement
 from acidtest.analysis.annotators import Accuracy, Attendance, Times
 from acidtest.analysis.category_agreement import CategoryAgreement
 from acidtest.core.estimate import Estimate
@@ -107,14 +107,29 @@ def excluded_told(found: Attendance) -> str:
     return f"{named}{more}; {counted(found.left_out, 'row')} of answers left out, those of control items among them"
 
 
+def describe_human_performance(found: Agreement) -> str:
+    """How often a label is gold, the paper's number beside it, and which rows it rests on."""
+    told, basis = share(found.human), found.human_basis
+    if not found.human.known:
+        return told
+    paper = found.published_value("human performance")
+    told += f"; published {published(paper)} %" if paper is not None else ""
+    none = "without a majority" if found.gold_from == MAJORITY else "without gold"
+    reasons = {none: basis.without_gold, "with too few labels": basis.few_labels}
+    left_out = " and ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
+    if left_out:
+        told += f"; on {basis.rows:,} of {found.rows:,} rows, {left_out} left out"
+    if basis.floor is not None:
+        told += f"; gold is the majority of the same labels, which makes it {100 * basis.floor:.1f} % or more"
+    return told
+
+
 def lines(found: Agreement) -> dict[str, str]:
     """What is told below the tables, each under its name."""
     told = dict[str, str]()
     if has_label_agreement(found):
-        human = share(found.human)
-        paper = found.published_value("human performance")
         told["observed agreement"] = share(found.observed)
-        told["human performance"] = human if paper is None else f"{human}; published {published(paper)} %"
+        told["human performance"] = describe_human_performance(found)
         told["Krippendorff alpha"] = coefficient(found.alpha)
         told |= {"Cohen's kappa": coefficient(found.cohen)} if found.cohen else {}
     if found.categories and found.categories.rated:
@@ -192,7 +207,7 @@ def _judged(found: CategoryAgreement) -> str:
 def _category_notes(found: CategoryAgreement) -> list[str]:
     """Why categories have no kappa or no interval, those of one reason together."""
     reasons = dict[str, list[str]]()
-    for name, each in found.categories.items():
+    for name, each in {**found.categories, **found.features}.items():
         if each.kappa.note:
             reasons.setdefault(each.kappa.note, []).append(name)
     return [f"{', '.join(names)}: {note}" for note, names in reasons.items()]

@@ -30,6 +30,7 @@ def agreement_tables(found: Agreement) -> list[RenderableType]:
         shown.append(_labels(found))
     if found.categories and found.categories.rated:
         shown.append(_categories(found, found.categories))
+        shown += [_features(found.categories)] if found.categories.features else []
     shown += [Text(f"{name:<{_WIDTH}}{told}") for name, told in lines(found).items()]
     return [*shown, *(Text(f"  {note}", style="dim") for note in notes(found))]
 
@@ -62,6 +63,16 @@ def _categories(found: Agreement, own: CategoryAgreement) -> Table:
     given = f"{sum(each.marked for each in own.categories.values()):,}"
     ends = [*([""] if two else []), *([f"{paper:.3f}"] if paper is not None else [])]
     table.add_row(MEAN, given, kappa(own.kappa), reach(own.kappa), kappa(own.alpha), *ends)
+    return table
+
+
+def _features(own: CategoryAgreement) -> Table:
+    """What neutral pairs have in common: apart, since these are no categories."""
+    two = any(each.cohen for each in own.features.values())
+    table = _table("of neutral pairs", ["marked", "kappa", "95 % interval", "alpha", *(["Cohen"] if two else [])])
+    for name, each in own.features.items():
+        cohen = [kappa(each.cohen)] if two else []
+        table.add_row(name, f"{each.marked:,}", kappa(each.kappa), reach(each.kappa), kappa(each.alpha), *cohen)
     return table
 
 
