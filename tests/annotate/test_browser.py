@@ -436,3 +436,36 @@ def test_whoever_lost_the_cookie_is_asked_again_and_loses_no_answer(hands: Any, 
     hands.done(page, "1 of 3 done")
     visitors.forgive("403")
     assert len(hands.said(work)) == 1
+
+
+def test_pairs_of_all_labels_are_asked_each_what_its_gold_asks_for(hands: Any, visitors: Any, serve: Any) -> None:
+    frame = hands.pairs(2).with_columns(label=pl.Series(["entailment", "neutral"]))
+    address, work = serve("taxinli", frame)
+    page = visitors.window()
+    hands.joined(page, address, "anna")
+    for _ in range(2):
+        if hands.number_shown(page) == 0:
+            hands.asks(page, "inference")
+            hands.pressed(page, "1", "Enter", "n", "Enter", "2", "Enter", "6", "Enter", "1", "Enter")
+        else:
+            hands.asks(page, "same_topic")
+            hands.pressed(page, "y", "Enter", "n")
+            # Gone back to and changed, it leads elsewhere, and forward again to where it was.
+            hands.pressed(page, "u", "Enter")
+            hands.asks(page, "same_subject")
+            hands.pressed(page, "n", "Enter")
+        page.wait_for_function("() => document.getElementById('main').ariaBusy !== 'true'")
+    page.locator("#finished").wait_for()
+    assert {entry["item"]: entry["standing"] for entry in hands.said(work)} == {
+        "p00": {
+            "inference": "entailment",
+            "outside_knowledge": "no",
+            "approach": ["reading"],
+            "connectives": ["none"],
+            "wording": ["lexical"],
+        },
+        "p01": {"same_topic": "yes", "same_subject": "no"},
+    }
+    hands.pressed(page, "u")
+    page.locator("#work").wait_for()
+    hands.asks(page, "wording" if hands.number_shown(page) == 0 else "same_subject")

@@ -15,6 +15,7 @@ from acidtest.annotate.answers import checked_answers
 from acidtest.annotate.outcomes import Outcome, asked_questions, judgements, outcome
 from acidtest.annotate.questionnaires import Question, packaged_questionnaires, questionnaire
 from acidtest.core.errors import AcidtestError
+from acidtest.core.labels import LABELS
 
 PAPERS = Path(__file__).parents[3] / "shared" / "papers"
 
@@ -27,12 +28,12 @@ CATEGORY_QUESTIONS = ("wording", "connectives", "deduction", "knowledge")
 NOTHING = {"outside_knowledge": "no", "approach": ["reading"], "connectives": ["none"], "wording": ["none"]}
 
 
-def asked(name: str, **answers: Any) -> list[str]:
-    return [question.id for question in asked_questions(questionnaire(name), answers)]
+def asked(name: str, *, gold: str | None = None, **answers: Any) -> list[str]:
+    return [question.id for question in asked_questions(questionnaire(name), answers, gold=gold)]
 
 
-def reached(name: str, **answers: Any) -> Outcome:
-    return outcome(questionnaire(name), answers)
+def reached(name: str, *, gold: str | None = None, **answers: Any) -> Outcome:
+    return outcome(questionnaire(name), answers, gold=gold)
 
 
 def some_answer(question: Question, draws: random.Random) -> Any:
@@ -52,6 +53,7 @@ def test_these_ship() -> None:
         "error-types",
         "hans-human",
         "swaps",
+        "taxinli",
         "taxonomy",
         "taxonomy-neutral",
         "validation",
@@ -62,12 +64,12 @@ def test_these_ship() -> None:
 def test_whoever_answers_what_is_asked_comes_to_an_outcome(name: str) -> None:
     found, draws = questionnaire(name), random.Random(0)
     kinds = set[str]()
-    for _ in range(60):
-        answers = dict[str, Any]()
+    for number in range(60):
+        answers, gold = dict[str, Any](), LABELS[number % 3]
         for question in found.questions:
-            if question in asked_questions(found, answers):
+            if question in asked_questions(found, answers, gold=gold):
                 answers[question.id] = some_answer(question, draws)
-        reached = outcome(found, answers)
+        reached = outcome(found, answers, gold=gold)
         kinds.add(reached.discard or reached.label or "categories only")
     assert kinds >= set(found.labels)
 
@@ -211,7 +213,34 @@ def test_the_question_of_hans_has_two_answers(label: str) -> None:
     assert reached("hans-human", follows=label) == Outcome(label)
 
 
-@pytest.mark.parametrize("name", ["error-types", "hans-human", "taxonomy", "taxonomy-neutral", "validation"])
+@pytest.mark.parametrize("gold", ["entailment", "contradiction"])
+def test_both_questionnaires_of_taxinli_ask_by_gold_what_each_asks(gold: str) -> None:
+    answers = [
+        {},
+        NOTHING | {"inference": "neutral"},
+        NOTHING | {"outside_knowledge": "yes", "approach": ["reasoning"]},
+    ]
+    for each in answers:
+        assert asked("taxinli", gold=gold, **each) == asked("taxonomy", **each)
+    each = NOTHING | {"inference": "neutral", "wording": ["lexical"]}
+    assert reached("taxinli", gold=gold, **each) == reached("taxonomy", **each) == Outcome("neutral", ("lexical",))
+    with pytest.raises(AcidtestError, match="'same_topic' was not to be asked"):
+        reached("taxinli", gold=gold, **each, same_topic="yes")
+
+
+def test_of_a_neutral_pair_taxinli_asks_for_no_label() -> None:
+    same = {"same_topic": "yes", "same_subject": "yes"}
+    for each in ({}, {"same_topic": "no"}, same, same | {"same_object": "yes", "outside_knowledge": "yes"}):
+        assert asked("taxinli", gold="neutral", **each) == asked("taxonomy-neutral", **each)
+    for each in ({"same_topic": "no"}, same | NOTHING | {"same_object": "yes", "wording": ["factivity"]}):
+        assert reached("taxinli", gold="neutral", **each) == reached("taxonomy-neutral", **each)
+    with pytest.raises(AcidtestError, match="'inference' was not to be asked"):
+        reached("taxinli", gold="neutral", same_topic="no", inference="neutral")
+    with pytest.raises(AcidtestError, match="has no gold, and questionnaire 'taxinli' asks by the gold of an item"):
+        reached("taxinli", same_topic="no")
+
+
+@pytest.mark.parametrize("name", ["error-types", "hans-human", "taxinli", "taxonomy", "taxonomy-neutral", "validation"])
 def test_words_and_examples_are_our_own(name: str) -> None:
     if not PAPERS.is_dir():
         pytest.skip("the papers' texts (../shared/papers) are not on this machine")

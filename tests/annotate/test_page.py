@@ -62,7 +62,8 @@ def test_a_huge_text_scrolls_in_its_own_place(hands: Any, visitors: Any, serve: 
 @pytest.mark.parametrize("name", packaged_questionnaires())
 def test_nothing_is_wider_than_a_phone(hands: Any, visitors: Any, serve: Any, name: str) -> None:
     shown = questionnaire(name).shows
-    frame = pl.DataFrame({"id": ["p1"], **{column: ["Donaudampfschifffahrt" * 9] for column in shown}})
+    long = {column: ["Donaudampfschifffahrt" * 9] for column in shown}
+    frame = pl.DataFrame({"id": ["p1"], "label": ["neutral"], **long})
     address, _ = serve(name, frame)
     page = visitors.window(360, 740)
     page.goto(address)
@@ -220,24 +221,29 @@ def test_conditions_hold_in_the_browser_as_they_do_in_python(visitors: Any, serv
     assert 1000 < sum(map(sum, expected)) < 8000
 
 
-@pytest.mark.parametrize("name", packaged_questionnaires())
-def test_the_browser_asks_what_python_would_ask(visitors: Any, serve: Any, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "gold"), [*((name, "neutral") for name in packaged_questionnaires()), ("taxinli", "entailment")]
+)
+def test_the_browser_asks_what_python_would_ask(visitors: Any, serve: Any, name: str, gold: str) -> None:
     app = pytest.importorskip("acidtest.annotate.app")
     asked = questionnaire(name)
-    frame = pl.DataFrame({"id": ["p1"], **{column: ["x"] for column in asked.shows}})
+    frame = pl.DataFrame(
+        {"id": ["p1"], "gold": [gold], **{column: ["x"] for column in asked.shows if column != "gold"}}
+    )
     address, work = serve(name, frame)
     page = visitors.window()
     page.goto(address)
     draws = random.Random(9)
     given = [some_answers(draws, asked.questions) for _ in range(80)]
+    work.join("anna")
     found = page.evaluate(
-        "async ([questions, given]) => { const { path } = await import('/static/flow.js');"
-        "return given.map((answers) => path(questions, answers)); }",
-        [app.questions(asked, work.written), given],
+        "async ([questions, conditions, given]) => { const { asOf, path } = await import('/static/flow.js');"
+        "return given.map((answers) => path(asOf(questions, conditions), answers)); }",
+        [app.questions(asked, work.written), work.next("anna").get("conditions"), given],
     )
     for answers, took in zip(given, found, strict=True):
         names = [question["id"] for question in took["asked"]]
-        assert names == [question.id for question in asked_questions(asked, took["kept"])]
+        assert names == [question.id for question in asked_questions(asked, took["kept"], gold=gold)]
         assert took["kept"] == {name: answers[name] for name in names if answers.get(name)}
 
 

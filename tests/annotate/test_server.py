@@ -55,6 +55,14 @@ def is_closed(one: socket.socket) -> bool:
         return True
 
 
+def status(one: socket.socket) -> int:
+    """The status of a response, which is read to its end."""
+    response = http.client.HTTPResponse(one)
+    response.begin()
+    response.read()
+    return response.status
+
+
 def ask(
     address: str, path: str = "api/project", *, source: str = "127.0.0.1", **headers: str
 ) -> tuple[int, dict[str, str]]:
@@ -102,10 +110,10 @@ def test_bytes_that_trickle_in_do_not_put_off_the_end(serve: Serve) -> None:
 def test_whoever_reads_between_two_requests_is_not_cut_off(serve: Serve) -> None:
     address, _ = serve("breaking-nli", limits=Limits(request_seconds=0.2))
     with connections(address, 1, WHOLE) as (reader,):
-        assert reader.recv(65536).startswith(b"HTTP/1.1 200")
+        assert status(reader) == 200
         time.sleep(0.6)
         reader.sendall(WHOLE)
-        assert reader.recv(65536).startswith(b"HTTP/1.1 200")
+        assert status(reader) == 200
         reader.sendall(HALF_HEADERS)
         assert is_closed(reader)
 
@@ -151,8 +159,8 @@ def test_an_address_that_guesses_is_locked_and_others_are_not(serve: Serve) -> N
     assert statuses[:FREE] == [401] * FREE
     assert statuses.count(429) > 40
     # A short token might be guessed, so that it is not even looked at from the locked address …
-    status, headers = ask(address, "api/project", **bearer("hush"))
-    assert status == 429
+    refused, headers = ask(address, "api/project", **bearer("hush"))
+    assert refused == 429
     assert 1 <= int({key.lower(): value for key, value in headers.items()}["retry-after"]) <= 30
     # … but whoever had joined goes on, and other addresses see nothing of it.
     cookies = f"{name}={invitation(joined)}; {token}=hush"
@@ -227,4 +235,4 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_sent(serve: Serve) -> 
     address, _ = serve("breaking-nli")
     large = HALF_BODY.replace(b"Content-Length: 50", b"Content-Length: 999999999")
     with connections(address, 1, large) as (one,):
-        assert one.recv(65536).startswith(b"HTTP/1.1 413")
+        assert status(one) == 413

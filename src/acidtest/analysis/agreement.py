@@ -61,6 +61,8 @@ class Ratings:
     """Gold of the rows that does not come from these people, and below where it stands."""
     reference_from: str = ""
     attendance: Attendance | None = None
+    unasked: int = 0
+    """Rows of which nobody was asked for a label."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,8 @@ class Agreement:
     """Rows with two labels or more; the others are left out of everything but counts."""
     given: int
     """Labels that people gave, on all rows."""
+    unasked: int
+    """Rows of which nobody was asked for a label."""
     fewest: int
     most: int
     """Labels of the row that has fewest, and most, among those with two or more."""
@@ -155,6 +159,7 @@ class Agreement:
             "rows": self.rows,
             "rated": self.rated,
             "given": self.given,
+            "not_asked_for_a_label": self.unasked,
             "labels_per_row": [self.fewest, self.most],
             "with_gold": self.with_gold,
             "gold_from": self.gold_from,
@@ -188,6 +193,7 @@ def agreement(ratings: Ratings, *, draws_seed: int = 0) -> Agreement:
         rows=len(counts),
         rated=len(rated),
         given=int(of_rows.sum()),
+        unasked=ratings.unasked,
         fewest=int(rated.min()) if len(rated) else 0,
         most=int(rated.max()) if len(rated) else 0,
         with_gold=int(has_gold.sum()),
@@ -252,7 +258,8 @@ def human_basis(ratings: Ratings) -> HumanBasis:
     majority = majority_labels(ratings.counts, ratings.labels)
     is_vote = ratings.gold_from == MAJORITY or bool((ratings.gold == majority).fill_null(False).to_numpy()[used].all())
     floor = float(np.mean((of_rows[used] // 2 + 1) / of_rows[used])) if is_vote and used.any() else None
-    return HumanBasis(int(used.sum()), int((~has_gold).sum()), int((has_gold & ~used).sum()), floor)
+    without_gold = int((~has_gold).sum()) - ratings.unasked
+    return HumanBasis(int(used.sum()), without_gold, int((has_gold & ~used).sum()), floor)
 
 
 def _used(ratings: Ratings) -> npt.NDArray[np.bool_]:

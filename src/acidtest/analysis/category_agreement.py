@@ -121,7 +121,7 @@ def category_agreement(
         iou=overlap.iou,
         empty=overlap.empty,
         people=judged["annotator"].n_unique(),
-        features=_by_category(asked, features, rows=rows, groups=groups),
+        features=_by_category(asked, features, rows=rows, groups=groups) if asked.height else {},
     )
 
 

@@ -92,6 +92,8 @@ class TaxonomyStatistics:
     """The share of neutral pairs of the same topic, subject and object, where that was asked."""
     inference: Estimate | None = None
     """How often the annotators' own label is gold; None where the file does not tell theirs."""
+    judged: Estimate | None = None
+    """The same on pairs that are not neutral: of those that are, annotators were told so."""
     overlaps: Mapping[str, int] = field(default_factory=dict)
     """How many pairs stand in other files, too."""
     published: tuple[PublishedNumber, ...] = ()
@@ -157,6 +159,7 @@ class TaxonomyStatistics:
             ],
             "neutral": {name: one.to_json() for name, one in self.features.items()},
             "inference": self.inference and self.inference.to_json(),
+            "inference_but_neutral": self.judged and self.judged.to_json(),
             "overlaps": dict(self.overlaps),
             "notes": list(self.notes),
             "published": [{**vars(each), "own": self.numbers.get(each.by)} for each in self.published],
@@ -204,6 +207,7 @@ def taxonomy_statistics(suite: Suite, *, others: Mapping[str, Suite] | None = No
         distribution={number: int((count == number).sum()) for number in range(int(count.max(initial=0)) + 1)},
         features={name: _feature(rows, name) for name in NEUTRAL_FEATURES if name in rows},
         inference=_inference(rows) if "annotated_label" in rows else None,
+        judged=_inference(rows.filter(pl.col("label") != "neutral")) if "annotated_label" in rows else None,
         overlaps=found,
         published=_published(suite),
         developed=next((found[name] for name, other in (others or {}).items() if is_overlap(other.card.columns)), None),
@@ -286,6 +290,8 @@ def _feature(rows: pl.DataFrame, name: str) -> Estimate:
 
 def _inference(rows: pl.DataFrame) -> Estimate:
     """A pair without a label of the annotators counts as wrong."""
+    if not rows.height:
+        return Estimate(nan, note="no such pair")
     right = rows.select((pl.col("annotated_label") == pl.col("label")).fill_null(False)).to_series()
     return rate(right.to_numpy(), groups=rows["group"].rank("dense").to_numpy())
 

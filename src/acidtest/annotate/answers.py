@@ -14,14 +14,18 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from acidtest.annotate.conditions import ALWAYS, choice
+from acidtest.annotate.conditions import ALWAYS, GOLD_COLUMN, choice
 from acidtest.annotate.questionnaires import SEPARATOR, TAKEN, Question, Questionnaire
 from acidtest.core.digests import combined, digests
 from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.labels import gold_name
 from acidtest.core.tables import flat, read_table
 
 ITEMS = ("item", "id")
 """What the column that names items is called."""
+
+GOLD = ("gold", "gold_label")
+"""What the gold that items came with is called in answers, the likeliest first."""
 
 PARTICULARS = ("seconds", "control", "passed", "failed", "excluded")
 """Columns of one person's answers that are no answers: how long they took, and whether they count (``attendance``)."""
@@ -90,6 +94,7 @@ def checked_answers(frame: pl.DataFrame, questionnaire: Questionnaire) -> Answer
         second = [number for number, each in enumerate(named.iter_rows()) if each == first][1]
         raise RowError(second, f"annotator {first[1]!r} answers for item {first[0]!r} a second time; keep one row")
     columns = [_column(frame, question) for question in questionnaire.questions]
+    columns += [_golds(frame, questionnaire)] if questionnaire.asks_by_gold else []
     answered = named.with_columns(columns)
     _check_flow(answered, questionnaire)
     asked = {question.id for question in questionnaire.questions}
@@ -131,6 +136,20 @@ def _column(frame: pl.DataFrame, question: Question) -> pl.Series:
         return pl.Series(question.id, [None] * frame.height, dtype=dtype)
     given = frame[question.id]
     return _several(given, question) if question.takes_several else _single(given, question)
+
+
+def _golds(frame: pl.DataFrame, questionnaire: Questionnaire) -> pl.Series:
+    """The gold label of each row by its name, for a questionnaire that asks by it."""
+    column = next((name for name in GOLD if name in frame.columns), None)
+    if column is None:
+        raise AcidtestError(f"has no column gold, and questionnaire {questionnaire.name!r} asks by the gold of an item")
+    written = text(frame[column])
+    names = {each: gold_name(each) for each in written.drop_nulls().unique()}
+    found = written.replace_strict(names, default=None, return_dtype=pl.String)
+    for row in found.is_null().arg_true().head(1):
+        told = f"{column} {written[row]!r} is no label" if written[row] else f"has no {column}"
+        raise RowError(row, f"{told}, and questionnaire {questionnaire.name!r} asks by the gold of an item")
+    return found.alias(GOLD_COLUMN)
 
 
 def _single(given: pl.Series, question: Question) -> pl.Series:

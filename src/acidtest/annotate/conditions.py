@@ -4,7 +4,8 @@ A condition is a table. ``{ same_event = "yes" }`` holds where the question was 
 answers, of which one is enough; several questions in one table must all hold. ``all`` and ``any`` take a list of
 conditions, ``not`` takes one. Where several answers can be ticked, an answer holds when it is among them. ``true`` and
 ``false`` ask whether a text was written, or anything ticked. A question that was not asked has no answer: what is said
-of it does not hold, and ``not`` of that does.
+of it does not hold, and ``not`` of that does. ``{ gold = "neutral" }`` is about the gold label that an item came with,
+unless a question is called so.
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ from typing import Any, Protocol
 import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.labels import GOLD_MASKS
 
 WORDS = ("all", "any", "not")
 """What joins conditions, so that no question may be called so."""
+
+GOLD, GOLD_COLUMN = "gold", "_gold"
+"""What conditions call an item's gold label, and the column of checked answers that holds it."""
 
 
 class Askable(Protocol):
@@ -79,6 +84,18 @@ class Filled:
 
 
 @dataclass(frozen=True)
+class HasGold:
+    """The item came with one of some gold labels."""
+
+    labels: tuple[str, ...]
+
+    @property
+    def holds(self) -> pl.Expr:
+        """As an expression on the column ``GOLD_COLUMN``; never null."""
+        return pl.col(GOLD_COLUMN).is_in(self.labels).fill_null(False)
+
+
+@dataclass(frozen=True)
 class AllOf:
     """All of some conditions hold; so it is when there are none."""
 
@@ -128,6 +145,32 @@ def condition(written: object, questions: Mapping[str, Askable]) -> Condition:
     return parts[0] if len(parts) == 1 else AllOf(parts)
 
 
+def mentions_gold(stated: Condition) -> bool:
+    """Whether a condition is, somewhere in it, about the gold label of items."""
+    if isinstance(stated, AllOf | AnyOf):
+        return any(map(mentions_gold, stated.parts))
+    return mentions_gold(stated.part) if isinstance(stated, Without) else isinstance(stated, HasGold)
+
+
+def resolve_gold(written: Any, gold: str | None) -> Any:
+    """A condition as its file states it, for items of one gold label: true and false stand where that was asked.
+
+    So a browser can follow the questions without being told gold: ``{ all = [] }`` always holds, ``{ any = [] }`` never
+    does.
+    """
+    if isinstance(written, list):
+        return [resolve_gold(each, gold) for each in written]
+    if not isinstance(written, dict):
+        return written
+    others = {
+        name: resolve_gold(value, gold) if name in WORDS else value for name, value in written.items() if name != GOLD
+    }
+    if GOLD not in written:
+        return others
+    holds: dict[str, Any] = {"all": []} if gold in _listed(written[GOLD]) else {"any": []}
+    return {"all": [holds, others]} if others else holds
+
+
 def written_conditions(written: Mapping[str, Any]) -> dict[str, Any]:
     """When each question of a questionnaire is asked, as its file says it; None: always."""
     return {table["id"].strip(): table.get("when") for table in written["question"]}
@@ -147,6 +190,8 @@ def _part(name: str, value: object, questions: Mapping[str, Askable]) -> Conditi
         return joined[name](tuple(condition(each, questions) for each in value))
     if name == "not":
         return Without(condition(value, questions))
+    if name == GOLD and GOLD not in questions:
+        return HasGold(_gold_labels(value))
     if name not in questions:
         raise AcidtestError(f"{UnknownNameError('earlier question', name, questions)}")
     return _about(questions[name], value)
@@ -160,10 +205,23 @@ def _about(question: Askable, value: object) -> Condition:
         return Filled(question.id, value, question.takes_several)
     if not question.answers:
         raise AcidtestError(f"{question.id!r} is a text; write true where something was written, false where nothing")
-    wanted: list[Any] = value if isinstance(value, list) else [value]
+    wanted = _listed(value)
     if not wanted:
         raise AcidtestError(f"{question.id!r} has an empty list of answers, which nothing can fit")
     for answer in wanted:
         if answer not in question.answers:
             raise AcidtestError(f"{answer!r} is no answer to {question.id!r}; there is {choice(question.answers)}")
     return Answered(question.id, tuple(wanted), question.takes_several)
+
+
+def _gold_labels(value: object) -> tuple[str, ...]:
+    for label in _listed(value):
+        if label not in GOLD_MASKS:
+            raise AcidtestError(f"{label!r} is no gold label; there is {choice(GOLD_MASKS)}")
+    if not _listed(value):
+        raise AcidtestError("'gold' has an empty list of labels, which nothing can fit")
+    return tuple(_listed(value))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -29,17 +29,21 @@ class FormError(AcidtestError):
         super().__init__(problem)
 
 
-def form_checker(asked: Questionnaire) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """A function that gives answers as the questionnaire spells them, without those that say nothing."""
+def form_checker(asked: Questionnaire) -> Callable[[Mapping[str, Any], str | None], dict[str, Any]]:
+    """A function of answers and an item's gold that gives answers as the questionnaire spells them.
+
+    Those that say nothing are left out.
+    """
     questions = {question.id: question for question in asked.questions}
     # Of choices there are few, so that the same forms come again and again.
     remembered = lru_cache(maxsize=_REMEMBERED)(lambda written: _checked(asked, written))
 
-    def checked(answers: Mapping[str, Any]) -> dict[str, Any]:
+    def checked(answers: Mapping[str, Any], gold: str | None) -> dict[str, Any]:
         for name in answers:
             if name not in questions:
                 raise FormError(str(UnknownNameError("question", name, questions)), name)
-        written = json.dumps({name: _typed(answers.get(name), question) for name, question in questions.items()})
+        typed = {name: _typed(answers.get(name), question) for name, question in questions.items()}
+        written = json.dumps(typed | ({"gold": gold} if asked.asks_by_gold else {}))
         return dict(json.loads(remembered(written) if len(written) <= _SHORT else _checked(asked, written)))
 
     return checked

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from acidtest.annotate.outcomes import Outcome, outcome
+from acidtest.annotate.answers import GOLD as CARRIED_GOLD
+from acidtest.annotate.outcomes import Outcome, asked_questions, outcome
 from acidtest.annotate.plans import EVERYBODY, Plan, drawn, seats
 from acidtest.annotate.questionnaires import Questionnaire
 from acidtest.core.draws import U64, Draws, key
@@ -23,7 +24,7 @@ from acidtest.core.labels import GOLD_MASKS, gold_name
 
 IDS = ("id", "item", "item_id", "pairid", "pair_id", "uid")
 """What the column that names rows is called, the likeliest first, in whatever case."""
-GOLD = ("gold", "gold_label", "label")
+GOLD = (*CARRIED_GOLD, "label")
 CONTROL, ITEM = "control", "item"
 
 LONGEST = 1_000_000
@@ -49,11 +50,17 @@ class Item:
     expected: dict[str, Any] | None = None
     """Of a control: the answers by question, or the label under ``label``, that are right."""
 
+    @property
+    def gold_name(self) -> str | None:
+        """Its gold by the name of the label, however the data spell it; None where it is no label of NLI."""
+        return gold_name(self.gold) if self.gold else None
+
 
 def items(frame: pl.DataFrame, asked: Questionnaire, plan: Plan, *, seed: int) -> list[Item]:
     """The items of a table, drawn and given to as many people as the plan says."""
     chosen = drawn(frame, plan, seed=seed)
     found = _items(chosen, asked, chosen["_category"].to_list())
+    _check_golds(found, asked)
     people = seats(len(found), plan, seed=seed)
     return [replace(item, seats=number) for item, number in zip(found, people, strict=True)]
 
@@ -72,13 +79,14 @@ def controls(frame: pl.DataFrame, asked: Questionnaire) -> list[Item]:
             expected = {"label": item.gold}
         check_expected(item.id, expected, asked)
         found.append(replace(item, role=CONTROL, seats=EVERYBODY, expected=expected))
+    _check_golds(found, asked)
     return found
 
 
-def passed(expected: dict[str, Any], answers: dict[str, Any], asked: Questionnaire) -> bool:
+def passed(expected: dict[str, Any], answers: dict[str, Any], asked: Questionnaire, gold: str | None = None) -> bool:
     """Whether the answers to a control are right: those that are given, or the label that all come to."""
     if set(expected) == {"label"}:
-        return _accepts(expected["label"], outcome(asked, answers))
+        return _accepts(expected["label"], outcome(asked, answers, gold=gold))
     return all(_same(answers.get(name), value) for name, value in expected.items())
 
 
@@ -107,6 +115,32 @@ def _items(frame: pl.DataFrame, asked: Questionnaire, categories: Sequence[str])
         )
         for number, row in enumerate(rows)
     ]
+
+
+def has_gold_names(frame: pl.DataFrame) -> bool:
+    """Whether every row of a table has a gold label, and by a name that is known."""
+    column = _column(frame, GOLD)
+    return column is not None and all(value is not None and gold_name(str(value)) for value in frame[column].unique())
+
+
+def _check_golds(found: Sequence[Item], asked: Questionnaire) -> None:
+    """Raise where a questionnaire asks by gold, and an item has none or would not be asked anything."""
+    if not asked.asks_by_gold:
+        return
+    begun = {gold: asked_questions(asked, {}, gold=gold) for gold in {item.gold_name for item in found}}
+    for item in found:
+        name = f"{'control' if item.role == CONTROL else 'item'} {item.id!r}"
+        if item.gold_name is None:
+            told = f"has the gold {item.gold!r}, which is no label" if item.gold else "has no gold label"
+            raise AcidtestError(f"{name} {told}, and questionnaire {asked.name!r} asks by it; leave the row out")
+        if not begun[item.gold_name]:
+            raise AcidtestError(f"{name}: questionnaire {asked.name!r} asks nothing where gold is {item.gold_name}")
+        labelled = any(question.id in {rule.label_from for rule in asked.rules} for question in begun[item.gold_name])
+        if item.expected and set(item.expected) == {"label"} and not labelled:
+            raise AcidtestError(
+                f"{name}: nobody is asked for a label where gold is {item.gold_name}; say what is right in columns "
+                "named after questions"
+            )
 
 
 def _ids(frame: pl.DataFrame) -> list[str]:

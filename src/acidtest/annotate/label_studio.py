@@ -8,7 +8,7 @@ tasks that Label Studio exports.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ import polars as pl
 
 from acidtest.annotate.answers import RowError
 from acidtest.annotate.arrivals import Arrivals, checked_rows, made_row
-from acidtest.annotate.conditions import written_conditions
+from acidtest.annotate.conditions import GOLD, GOLD_COLUMN, WORDS, written_conditions
 from acidtest.annotate.exchange import COUNTS, Row, rows
 from acidtest.annotate.items import CONTROL, ITEM, Item, check_expected
 from acidtest.annotate.questionnaires import Question, Questionnaire
@@ -111,7 +111,7 @@ def read_tasks(path: Path, asked: Questionnaire) -> Arrivals:
         skipped += given.count(None)
     if not items:
         raise FileError(path, "holds no tasks")
-    frame, dropped = _asked(found, asked)
+    frame, dropped = _asked(found, items, asked)
     try:
         answers = checked_rows(frame, asked)
         made = [made_row(each.item, each.annotator, answers[at], each.told, at=at) for at, each in enumerate(found)]
@@ -121,12 +121,15 @@ def read_tasks(path: Path, asked: Questionnaire) -> Arrivals:
     return Arrivals(sorted(made, key=lambda row: row.at or 0.0), list(items.values()), notes)
 
 
-def _asked(found: Sequence[_Annotation], asked: Questionnaire) -> tuple[pl.DataFrame, int]:
+def _asked(found: Sequence[_Annotation], items: Mapping[str, Item], asked: Questionnaire) -> tuple[pl.DataFrame, int]:
     """Annotations as a table of answers without those to questions that are not asked, and how many these were."""
     types = {q.id: pl.List(pl.String) if q.takes_several else pl.String for q in asked.questions}
     schema = {"item": pl.String, "annotator": pl.String, **types}
     table = [{"item": each.item, "annotator": each.annotator, **each.answers} for each in found]
     frame, dropped = pl.DataFrame(table, schema=schema), 0
+    if asked.asks_by_gold:
+        golds = pl.Series([items[each.item].gold_name for each in found], dtype=pl.String)
+        frame = frame.with_columns(golds.alias(GOLD), golds.alias(GOLD_COLUMN))
     for question in asked.questions:
         kept = frame.with_columns(pl.when(question.when.holds).then(question.id).alias(question.id))
         dropped += kept[question.id].null_count() - frame[question.id].null_count()
@@ -169,7 +172,7 @@ def _result(question: Question, answer: Any, shown: str) -> dict[str, Any]:
 def _item(task: dict[str, Any], asked: Questionnaire) -> Item:
     data, told = task["data"], (task.get("meta") or {}).get(HIDDEN, {})
     name = str(told.get("item") or data.get("item") or data.get("id") or task["id"]).strip()
-    expected, gold = told.get("expected"), told.get("gold")
+    expected, gold = told.get("expected"), told.get("gold", data.get("gold"))
     if expected:
         check_expected(name, expected, asked)
     return Item(
@@ -243,7 +246,7 @@ def _visibility(when: Any, asked: Questionnaire) -> dict[str, str] | None:
         return None
     name, value = next(iter(when.items()))
     values = value if isinstance(value, list) else [value]
-    if name in ("all", "any", "not") or not all(isinstance(each, str) for each in values):
+    if name in (*WORDS, GOLD) or not all(isinstance(each, str) for each in values):
         return None
     texts = {option.id: option.text for option in asked.question(name).options}
     # Its documentation does not say whether the text or the alias is compared: both are named.

@@ -12,13 +12,15 @@ import polars as pl
 
 from acidtest.analysis.agreement import Counts, label_counts, majority_labels
 from acidtest.analysis.category_agreement import is_of_taxonomy
-from acidtest.annotate.answers import Answers, RowError, checked_answers
+from acidtest.annotate.answers import GOLD, Answers, RowError, checked_answers, text
+from acidtest.annotate.conditions import GOLD_COLUMN
 from acidtest.annotate.marks import possible_categories
 from acidtest.annotate.questionnaires import TAKEN, Question, Questionnaire, Rule, Vote
 from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.labels import gold_name
 
-GOLD = ("gold_label", "gold")
-"""What the gold that comes along with items is called."""
+ANNOTATED = "annotated_label"
+"""What the label of these people is called where ``label`` is another gold, here as in TaxiNLI's file."""
 
 _LIST = pl.List(pl.String)
 
@@ -67,31 +69,50 @@ class Judgements:
     def table(self) -> pl.DataFrame:
         """The items as they are written to a file, named as the answers name them.
 
+        Where a questionnaire asks by gold, label is that gold and annotated_label the vote of these people.
+
         What came along is called source_… where a reader could take it for the labels or categories of these people.
         """
         own, along = self.items.columns, set[str]()
         if "label" in own:
-            along |= {name for name in self.known if name.lower() in GOLD}
+            along |= {name for name in self.known if name.lower() in (*GOLD, ANNOTATED)}
         if "categories" in own:
             possible = possible_categories(self.questionnaire)
             along |= {name for name in self.known if name in possible or is_of_taxonomy(name)}
-        return self.items.rename({"item": self.item_column} | {name: _source_name(name, own) for name in along})
+        items = self.items.rename({"item": self.item_column} | {name: _source_name(name, own) for name in along})
+        if not self.questionnaire.asks_by_gold:
+            return items
+        # As in TaxiNLI's own file: gold is what was known, what people said stands beside it, and where they were told
+        # the label instead of being asked for it, that is what they said.
+        carried = next(name for name in GOLD if name in own)
+        gold = pl.Series("gold", [gold_name(each) for each in text(self.items[carried])], dtype=pl.String)
+        unasked = pl.all_horizontal(pl.col("label", "undecided", "discarded").is_null())
+        said = items.select(pl.when(unasked).then(gold).otherwise("label").alias(ANNOTATED)).to_series()
+        return items.with_columns(gold.alias("label"), said)
 
 
-def asked_questions(questionnaire: Questionnaire, answers: Mapping[str, Any]) -> list[Question]:
-    """The questions to be asked of somebody who has given these answers so far, answered ones among them."""
+def asked_questions(
+    questionnaire: Questionnaire, answers: Mapping[str, Any], *, gold: str | None = None
+) -> list[Question]:
+    """The questions to be asked of somebody who has given these answers so far, answered ones among them.
+
+    ``gold`` is the label that the item came with, where the questionnaire asks by it.
+    """
     schema = {q.id: _LIST if q.takes_several else pl.String for q in questionnaire.questions}
     row = pl.DataFrame({name: [answers.get(name)] for name in schema}, schema=schema)
+    row = row.with_columns(pl.lit(gold, pl.String).alias(GOLD_COLUMN))
     return [question for question in questionnaire.questions if row.select(question.when.holds).item()]
 
 
-def outcome(questionnaire: Questionnaire, answers: Mapping[str, Any]) -> Outcome:
+def outcome(questionnaire: Questionnaire, answers: Mapping[str, Any], *, gold: str | None = None) -> Outcome:
     """What one person's answers come to; an answer that is missing, unknown or not asked for is an error."""
     names = [question.id for question in questionnaire.questions]
     for name in answers:
         if name not in names:
             raise UnknownNameError("question", name, names)
     given = {"item": "item", "annotator": "annotator", **{name: answers.get(name) for name in names}}
+    if questionnaire.asks_by_gold:
+        given |= {"gold": gold}
     frame = pl.DataFrame({name: [answer] for name, answer in given.items()})
     try:
         found = outcomes(questionnaire, checked_answers(frame, questionnaire).frame)
@@ -174,7 +195,10 @@ def _joined(questionnaire: Questionnaire, found: pl.DataFrame) -> pl.DataFrame:
     enough = {"any": discards > 0, "majority": 2 * discards > pl.col("people"), "never": pl.lit(False)}[how]
     reasons = pl.col("discards").list.unique(maintain_order=True).list.join("; ")
     items = found.group_by("item", maintain_order=True).agg(
-        people=pl.len(), annotator_labels=pl.col("label").drop_nulls(), discards=pl.col("discard").drop_nulls()
+        people=pl.len(),
+        annotator_labels=pl.col("label").drop_nulls(),
+        discards=pl.col("discard").drop_nulls(),
+        unasked=(pl.col("label").is_null() & pl.col("discard").is_null()).all(),
     )
     items = items.with_columns(discarded=pl.when(enough).then(reasons))
     shown = ["item"]
@@ -201,7 +225,8 @@ def _settled(questionnaire: Questionnaire, items: pl.DataFrame) -> pl.DataFrame:
     left = pl.when(kept).then("annotator_labels").otherwise(pl.lit(pl.Series([[]], dtype=_LIST)))
     items = items.with_columns(votes, _gold(counts, labels, how=rule.label))
     items = items.with_columns(label=pl.when(kept & ~few).then("label"), annotator_labels=left, _why=why)
-    return items.with_columns(undecided=pl.when(pl.col("label").is_null() & kept).then("_why"))
+    # Where no rule that fits gives a label, nobody was asked for one, and nothing is undecided.
+    return items.with_columns(undecided=pl.when(pl.col("label").is_null() & kept & ~pl.col("unasked")).then("_why"))
 
 
 def _gold(counts: Counts, labels: Sequence[str], *, how: Vote) -> pl.Series:

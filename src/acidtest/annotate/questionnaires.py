@@ -14,7 +14,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from acidtest.annotate.conditions import ALWAYS, WORDS, Condition, choice, condition
+from acidtest.annotate.conditions import ALWAYS, WORDS, Condition, choice, condition, mentions_gold
+from acidtest.annotate.toml_tables import TomlTable, toml_value
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.files import read_bytes
 
@@ -122,6 +123,11 @@ class Questionnaire:
             found |= dict.fromkeys(self.question(rule.label_from).answers if rule.label_from else ())
         return tuple(found)
 
+    @property
+    def asks_by_gold(self) -> bool:
+        """Whether what is asked, or what follows from it, depends on the gold label that an item came with."""
+        return any(mentions_gold(each.when) for each in (*self.questions, *self.rules))
+
     def question(self, name: str) -> Question:
         """The question of this id."""
         return next(question for question in self.questions if question.id == name)
@@ -160,86 +166,14 @@ def parsed_questionnaire(content: bytes, path: Path) -> Questionnaire:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FileError(path, f"is not valid TOML: {error}") from error
     try:
-        return _questionnaire(_Table(written), path.name.removesuffix(ENDING))
+        return _questionnaire(TomlTable(written), path.name.removesuffix(ENDING))
     except FileError:
         raise
     except AcidtestError as error:
         raise FileError(path, str(error)) from error
 
 
-class _Table:
-    """A table of the file, read key by key; in errors it goes by ``where``."""
-
-    def __init__(self, written: Mapping[str, Any], where: str = "") -> None:
-        self._written = written
-        self._where = f"{where}: " if where else ""
-
-    def error(self, problem: object) -> AcidtestError:
-        """What is wrong, and where."""
-        return AcidtestError(f"{self._where}{problem}")
-
-    def check_keys(self, *known: str) -> None:
-        """Raise when there is a key that means nothing."""
-        for name in self._written:
-            if name not in known:
-                raise self.error(UnknownNameError("key", name, known))
-
-    def has(self, name: str) -> bool:
-        """Whether the key is there."""
-        return name in self._written
-
-    def value(self, name: str) -> Any:
-        """Whatever stands there."""
-        return self._written[name]
-
-    def text(self, name: str, *, needed: str = "") -> str:
-        """A string without spaces around it; ``needed`` says what to write where it must not be missing."""
-        value = self._written.get(name, "")
-        if not isinstance(value, str):
-            raise self.error(f"{name} = {_toml(value)} is no text; put it in quotes")
-        if not value.strip() and (needed or name in self._written):
-            raise self.error(f"{name} is {'empty' if name in self._written else 'missing'}; {needed or 'fill it in'}")
-        return value.strip()
-
-    def flag(self, name: str, *, default: bool) -> bool:
-        """True or false."""
-        value = self._written.get(name, default)
-        if not isinstance(value, bool):
-            raise self.error(f"{name} = {_toml(value)} is neither true nor false")
-        return value
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """A list of strings."""
-        value = self._written.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(each, str) and each.strip() for each in value):
-            raise self.error(f'{name} is a list of texts: {name} = ["…", "…"]')
-        return tuple(each.strip() for each in value)
-
-    def one_of(self, name: str, known: tuple[str, ...], *, default: str) -> Any:
-        """One of some words."""
-        value = self._written.get(name, default)
-        if value not in known:
-            raise self.error(f"{name} {value!r} is not {choice(known)}")
-        return value
-
-    def tables(self, name: str) -> list[Mapping[str, Any]]:
-        """A list of tables."""
-        value = self._written.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-            raise self.error(f"{name} is a list of tables; begin each with [[{name}]]")
-        return value
-
-    def condition(self, questions: Mapping[str, Question]) -> Condition:
-        """The condition ``when``, which always holds where it is not there."""
-        if not self.has("when"):
-            return ALWAYS
-        try:
-            return condition(self.value("when"), questions)
-        except AcidtestError as error:
-            raise self.error(f"when: {error}") from error
-
-
-def _questionnaire(table: _Table, name: str) -> Questionnaire:
+def _questionnaire(table: TomlTable, name: str) -> Questionnaire:
     schema = table.value("schema") if table.has("schema") else None
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
         raise AcidtestError(f"does not say how it is written; begin it with schema = {SCHEMA}")
@@ -259,13 +193,23 @@ def _questionnaire(table: _Table, name: str) -> Questionnaire:
     )
 
 
+def _condition(table: TomlTable, questions: Mapping[str, Question]) -> Condition:
+    """The condition ``when``, which always holds where it is not there."""
+    if not table.has("when"):
+        return ALWAYS
+    try:
+        return condition(table.value("when"), questions)
+    except AcidtestError as error:
+        raise table.error(f"when: {error}") from error
+
+
 def _questions(tables: list[Mapping[str, Any]]) -> dict[str, Question]:
     if not tables:
         raise AcidtestError("asks nothing; add a table [[question]]")
     found = dict[str, Question]()
     for number, written in enumerate(tables, 1):
-        name = _Table(written, f"question {number}").text("id", needed='give it a name: id = "same_event"')
-        table = _Table(written, f"question {name!r}")
+        name = TomlTable(written, f"question {number}").text("id", needed='give it a name: id = "same_event"')
+        table = TomlTable(written, f"question {name!r}")
         _check_id(table, name, found)
         table.check_keys("id", "text", "kind", "options", "when", "help", "required")
         kind: Kind = table.one_of("kind", get_args(Kind), default="")
@@ -274,14 +218,14 @@ def _questions(tables: list[Mapping[str, Any]]) -> dict[str, Question]:
             text=table.text("text", needed='write what people are asked: text = "…"'),
             kind=kind,
             options=_options(table, kind),
-            when=table.condition(found),
+            when=_condition(table, found),
             help=table.text("help"),
             required=table.flag("required", default=kind in ("yes-no", "one-of")),
         )
     return found
 
 
-def _check_id(table: _Table, name: str, earlier: Collection[str]) -> None:
+def _check_id(table: TomlTable, name: str, earlier: Collection[str]) -> None:
     if not _ID.fullmatch(name):
         raise table.error("the id names a column; write a letter, then letters, digits, _ or -")
     if name in (*TAKEN, *WORDS):
@@ -290,7 +234,7 @@ def _check_id(table: _Table, name: str, earlier: Collection[str]) -> None:
         raise table.error("there is an earlier question of this id; rename one")
 
 
-def _options(table: _Table, kind: Kind) -> tuple[Option, ...]:
+def _options(table: TomlTable, kind: Kind) -> tuple[Option, ...]:
     if kind in ("yes-no", "text"):
         if table.has("options"):
             answers = "its answers are yes and no" if kind == "yes-no" else "people write what they like"
@@ -306,14 +250,14 @@ def _options(table: _Table, kind: Kind) -> tuple[Option, ...]:
     return found
 
 
-def _option(table: _Table, written: object, number: int, kind: Kind) -> Option:
+def _option(table: TomlTable, written: object, number: int, kind: Kind) -> Option:
     if isinstance(written, str):
         written = {"id": written}
     if not isinstance(written, dict):
         raise table.error(
             f'option {number} is neither a text nor a table with id and text: [[question.options]] id = "…"'
         )
-    own = _Table(written, str(table.error(f"option {number}")))
+    own = TomlTable(written, str(table.error(f"option {number}")))
     own.check_keys("id", "text", "help", *(["exclusive"] if kind == "several-of" else []))
     name = own.text("id", needed='give it a name: id = "…"')
     if SEPARATOR in name:
@@ -330,7 +274,7 @@ def _rules(tables: list[Mapping[str, Any]], questions: Mapping[str, Question]) -
         raise AcidtestError("nothing follows from the answers; add a table [[rule]] with label, categories or discard")
     found = list[Rule]()
     for number, written in enumerate(tables, 1):
-        table = _Table(written, f"rule {number}")
+        table = TomlTable(written, f"rule {number}")
         if found and found[-1].when is ALWAYS and not found[-1].label_from:
             raise AcidtestError(
                 f"rule {number - 1}: without 'when' it fits all answers, so that rule {number} is never "
@@ -340,7 +284,7 @@ def _rules(tables: list[Mapping[str, Any]], questions: Mapping[str, Question]) -
     return tuple(found)
 
 
-def _rule(table: _Table, questions: Mapping[str, Question]) -> Rule:
+def _rule(table: TomlTable, questions: Mapping[str, Question]) -> Rule:
     outcomes = ("label", "label_from", "categories", "categories_from", "discard")
     table.check_keys("when", *outcomes)
     given = [name for name in outcomes if table.has(name)]
@@ -355,7 +299,7 @@ def _rule(table: _Table, questions: Mapping[str, Question]) -> Rule:
     for name in table.texts("categories_from"):
         _check_source(table, name, questions, ("one-of", "several-of"), "categories_from")
     return Rule(
-        when=table.condition(questions),
+        when=_condition(table, questions),
         label=table.text("label"),
         label_from=label_from,
         categories=table.texts("categories"),
@@ -365,7 +309,7 @@ def _rule(table: _Table, questions: Mapping[str, Question]) -> Rule:
 
 
 def _check_source(
-    table: _Table, name: str, questions: Mapping[str, Question], kinds: tuple[Kind, ...], key: str
+    table: TomlTable, name: str, questions: Mapping[str, Question], kinds: tuple[Kind, ...], key: str
 ) -> None:
     if name not in questions:
         raise table.error(f"{key}: {UnknownNameError('question', name, questions)}")
@@ -373,25 +317,20 @@ def _check_source(
         raise table.error(f"{key}: {name!r} is a {questions[name].kind} question; name one that is {choice(kinds)}")
 
 
-def _aggregation(whole: _Table) -> Aggregation:
+def _aggregation(whole: TomlTable) -> Aggregation:
     if not whole.has("aggregation"):
         return Aggregation()
     written = whole.value("aggregation")
     if not isinstance(written, dict):
         raise AcidtestError("aggregation is a table; begin it with [aggregation]")
-    table = _Table(written, "aggregation")
+    table = TomlTable(written, "aggregation")
     table.check_keys("label", "discard", "categories", "fewest")
     fewest = table.value("fewest") if table.has("fewest") else 1
     if not isinstance(fewest, int) or isinstance(fewest, bool) or fewest < 1:
-        raise table.error(f"fewest = {_toml(fewest)} is no number of people; write 1 or more")
+        raise table.error(f"fewest = {toml_value(fewest)} is no number of people; write 1 or more")
     return Aggregation(
         label=table.one_of("label", get_args(Vote), default="majority"),
         discard=table.one_of("discard", get_args(Discard), default="any"),
         categories=table.one_of("categories", get_args(Marked), default="majority"),
         fewest=fewest,
     )
-
-
-def _toml(value: object) -> str:
-    """A value as TOML has it, near enough to be recognised."""
-    return str(value).lower() if isinstance(value, bool) else repr(value)

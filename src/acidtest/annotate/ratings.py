@@ -21,13 +21,13 @@ import polars as pl
 from acidtest.analysis.agreement import MAJORITY, Ratings, label_counts, majority_labels, ordered_labels
 from acidtest.analysis.annotators import Attendance
 from acidtest.analysis.category_agreement import is_taxinli
+from acidtest.annotate.answers import GOLD as CARRIED_GOLD
 from acidtest.annotate.answers import listed, text
 from acidtest.annotate.conditions import choice
 from acidtest.annotate.judgement_tables import SAID_COLUMNS, by_item, carried_columns, row_error
 from acidtest.annotate.known_corpora import OWN, TAXINLI, published_corpus
 from acidtest.annotate.marks import LISTS as MARKS
 from acidtest.annotate.marks import category_columns, marked_categories, possible_categories, truth_columns
-from acidtest.annotate.outcomes import GOLD as CARRIED_GOLD
 from acidtest.annotate.outcomes import Judgements
 from acidtest.core.digests import combined, digests
 from acidtest.core.draws import key
@@ -116,7 +116,7 @@ def read_ratings(
     if form.item and form.annotator:
         judged = by_item(table, form.item, form.annotator, rows=rows, labels=said, marks=marks)
         said, rows, attendance = judged.said, judged.rows, judged.attendance
-    voted = form.gold is None or (form.gold == "label" and set(table.columns) >= _VOTED)
+    voted = form.gold is None or (form.gold == "label" and set(table.columns) >= _VOTED and OWN not in table.columns)
     given = ordered_labels(said["label"].drop_nulls().unique().to_list())
     if not given and not marked:
         raise FileError(path, _nobody(form))
@@ -180,6 +180,7 @@ def judged_ratings(judged: Judgements, *, gold: str | None = None, attendance: A
         reference=reference,
         reference_from=beside,
         attendance=attendance,
+        unasked=kept.filter(pl.col("label").is_null() & pl.col("undecided").is_null()).height if labels else 0,
     )
 
 

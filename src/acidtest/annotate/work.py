@@ -18,6 +18,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from acidtest.annotate import store
+from acidtest.annotate.conditions import resolve_gold, written_conditions
 from acidtest.annotate.forms import FormError, form_checker, is_text
 from acidtest.annotate.items import CONTROL, passed
 from acidtest.annotate.plans import EVERYBODY, Plan
@@ -117,7 +118,7 @@ class Work:
             if earlier and earlier.claim != claim.number:
                 raise RefusedError(409, "this key was used for another answer; make a new one")
             if not earlier:
-                said = json.dumps(self._form(answers))
+                said = json.dumps(self._form(answers, state.items[claim.item - 1].gold_name))
                 told = {"claim": claim.number, "version": len(claim.answers) + 1, "answers": said}
                 state.insert(connection, store.answers, **told, seconds=seconds, key=key, at=self._clock())
             try:
@@ -177,9 +178,9 @@ class Work:
         with self._reading() as state:
             yield state
 
-    def _form(self, answers: dict[str, Any]) -> dict[str, Any]:
+    def _form(self, answers: dict[str, Any], gold: str | None) -> dict[str, Any]:
         try:
-            return self._checked(answers)
+            return self._checked(answers, gold)
         except FormError as error:
             raise RefusedError(422, str(error), error.question) from error
 
@@ -205,14 +206,20 @@ class Work:
         now = self._clock()
         state.insert(connection, store.servings, claim=claim.number, at=now)
         last = claim.answers[-1] if claim.answers else None
+        item = state.items[claim.item - 1]
         return {
             "assignment": claim.number,
             # Ids are not for annotators: they may tell the label, or that it is a control.
-            "item": {"fields": state.items[claim.item - 1].fields},
+            "item": {"fields": item.fields},
+            **({"conditions": self._conditions(item.gold_name)} if self.questionnaire.asks_by_gold else {}),
             "answers": last.answers if last else None,
             "seconds": last.seconds if last else None,
             "progress": asdict(state.progress(person, now)),
         }
+
+    def _conditions(self, gold: str | None) -> dict[str, Any]:
+        """When each question is asked of an item; gold itself is not told."""
+        return {name: resolve_gold(when, gold) for name, when in written_conditions(self.written).items()}
 
     def _exclude_if_failed(
         self, connection: sa.Connection, state: State, person: Person, *, but: Claim | None = None
@@ -243,9 +250,9 @@ class Work:
 
     def passed(self, state: State, answer: Answer) -> bool | None:
         """Whether an answer to a control is right; None where nobody said what is, or it is of no control."""
-        expected = state.items[state.claims[answer.claim].item - 1].expected
-        if expected and answer.passed is None:
-            answer.passed = passed(expected, answer.answers, self.questionnaire)
+        item = state.items[state.claims[answer.claim].item - 1]
+        if item.expected and answer.passed is None:
+            answer.passed = passed(item.expected, answer.answers, self.questionnaire, item.gold_name)
         return answer.passed
 
     def _told(self, state: State, person: Person, now: float) -> dict[str, Any]:

@@ -274,6 +274,8 @@ def _frame(
     data: str | Path | pl.DataFrame | None, asked: Questionnaire, plan: Plan, *, reading: Reading | None, seed: int
 ) -> tuple[pl.DataFrame, str]:
     """The rows to judge, and what to call them in errors."""
+    from acidtest.annotate.items import has_gold_names
+
     if isinstance(data, pl.DataFrame):
         return data, ""
     if data is None:
@@ -286,7 +288,8 @@ def _frame(
             table = _table(data)
         except FileError:
             table = None
-        if table is not None and all(name in table.columns for name in asked.shows):
+        usable = table is not None and all(name in table.columns for name in asked.shows)
+        if table is not None and usable and (has_gold_names(table) or not asked.asks_by_gold):
             return table, str(data)
     suite = load(data, reading=reading)
     log.info("%s: read as pairs", data)

@@ -118,7 +118,7 @@ def describe_human_performance(found: Agreement) -> str:
     reasons = {none: basis.without_gold, "with too few labels": basis.few_labels}
     left_out = " and ".join(f"{count:,} {reason}" for reason, count in reasons.items() if count)
     if left_out:
-        told += f"; on {basis.rows:,} of {found.rows:,} rows, {left_out} left out"
+        told += f"; on {basis.rows:,} of {found.rows - found.unasked:,} rows, {left_out} left out"
     if basis.floor is not None:
         told += f"; gold is the majority of the same labels, which makes it {100 * basis.floor:.1f} % or more"
     return told
@@ -177,7 +177,9 @@ def rows_told(found: Agreement) -> str:
         return f"{counted(found.rows, 'row')}, one label each: nothing to agree on"
     each = f"{found.fewest}" if found.fewest == found.most else f"{found.fewest} to {found.most}"
     told = f"{counted(found.rows, 'row')}, {each} labels each" if found.rated else counted(found.rows, "row")
-    left_out = found.rows - found.rated
+    if found.unasked:
+        told += f"; {counted(found.unasked, 'row')} of which nobody was asked for a label"
+    left_out = found.rows - found.rated - found.unasked
     return told if not left_out else f"{told}; {counted(left_out, 'row')} with fewer than two labels left out"
 
 
@@ -188,7 +190,7 @@ def discards_told(found: Agreement) -> str:
     discarded = f"{counted(total, 'item')} discarded ({reasons})" if total else "no item discarded"
     if not found.labels:
         return f"asked with {found.questionnaire}: {discarded}"
-    without = found.rows - found.with_gold
+    without = found.rows - found.with_gold - found.unasked
     return f"asked with {found.questionnaire}: {discarded}, {found.with_gold:,} with gold, {without:,} without"
 
 

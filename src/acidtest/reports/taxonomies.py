@@ -125,7 +125,10 @@ def other_lines(found: TaxonomyStatistics) -> list[str]:
     """The annotators' own labels, and pairs that stand in other files."""
     lines = []
     if found.inference:
-        lines.append(f"The annotators' own label is gold in {percent(found.inference)} % ({interval(found.inference)})")
+        told = f"The annotators' own label is gold in {percent(found.inference)} % ({interval(found.inference)})"
+        if found.judged and found.judged.known and found.judged.n < found.inference.n:
+            told += f", but for neutral pairs in {percent(found.judged)} % ({interval(found.judged)})"
+        lines.append(told)
     lines += [f"{count:,} of {found.pairs:,} pairs stand in {name}, too" for name, count in found.overlaps.items()]
     return lines
 

@@ -1,6 +1,6 @@
 // The annotation page: one item, one question at a time, by keyboard or hand.
 
-import { keys, listed, path, ticked } from "./flow.js";
+import { asOf, keys, listed, path, ticked } from "./flow.js";
 import { listen } from "./keyboard.js";
 import { Failure, Shelf, Stopwatch, request, uuid } from "./server.js";
 import { at, banner, make, paragraphs, say, show, showGuidelines, showItem, showProgress } from "./view.js";
@@ -12,7 +12,7 @@ let project = null;
 let annotator = null;
 let shelf = null;
 let door = null; // what is kept before there is an annotator
-let current = null; // what is being asked: { assignment, item, answers, place }
+let current = null; // what is being asked: { assignment, item, questions, answers, place }
 let busy = false;
 let joining = false;
 let pause = 0;
@@ -198,7 +198,8 @@ function showNext(next) {
   if (next.problem) return openQuestion(next.problem);
   const draft = shelf.draft(next.assignment);
   const answers = draft?.answers ?? next.answers ?? {};
-  current = { assignment: next.assignment, item: next.item, answers, place: draft?.place ?? 0 };
+  const questions = asOf(project.questionnaire.questions, next.conditions);
+  current = { assignment: next.assignment, item: next.item, questions, answers, place: draft?.place ?? 0 };
   watch.restart(draft?.seconds ?? next.seconds ?? 0);
   showItem(project.shows, next.item.fields);
   scrollTo(0, 0);
@@ -216,7 +217,7 @@ function finish({ reason, progress }) {
 
 /** Show the question at the current place; after a refusal, the one that it is about. */
 function openQuestion(refusal = null) {
-  const { asked, kept } = path(project.questionnaire.questions, current.answers);
+  const { asked, kept } = path(current.questions, current.answers);
   const named = refusal ? asked.findIndex((question) => question.id === refusal.question) : -1;
   current.answers = kept;
   current.place = named >= 0 ? named : Math.max(0, Math.min(current.place, asked.length - 1));
@@ -306,7 +307,7 @@ function keepDraft() {
 
 function forward() {
   if (busy || timer !== null || !current) return;
-  const { asked, kept } = path(project.questionnaire.questions, current.answers);
+  const { asked, kept } = path(current.questions, current.answers);
   const question = asked[current.place];
   if (question.required && !listed(kept, question.id).length) {
     const problem = question.kind === "text" ? "Write something first." : "Choose an answer first.";

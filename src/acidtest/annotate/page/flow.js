@@ -14,6 +14,11 @@ function part(name, value, answers) {
   return [value].flat().some((answer) => given.includes(answer));
 }
 
+/** Questions with the conditions that hold of one item, where what is asked depends on it. */
+export function asOf(questions, conditions) {
+  return conditions ? questions.map((question) => ({ ...question, when: conditions[question.id] })) : questions;
+}
+
 /** What was answered to a question, as a list; nothing written or ticked is empty. */
 export function listed(answers, name) {
   // A question may be called "constructor".
