@@ -16,6 +16,7 @@ from acidtest.annotate.outcomes import Outcome, asked_questions, judgements, out
 from acidtest.annotate.questionnaires import Question, packaged_questionnaires, questionnaire
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
+from acidtest.sources.heuristics import lexical_overlap
 
 PAPERS = Path(__file__).parents[3] / "shared" / "papers"
 
@@ -253,3 +254,23 @@ def test_words_and_examples_are_our_own(name: str) -> None:
     sentences = [re.sub(r"^(premise|hypothesis): ", "", line) for line in lines if len(line) > 25]
     assert len(sentences) > 2
     assert [sentence for sentence in sentences if sentence in papers] == []
+
+
+def examples(name: str) -> list[tuple[str, str]]:
+    """The pairs that the helps of a questionnaire show."""
+    found = questionnaire(name)
+    helps = [each.help for question in found.questions for each in (question, *question.options)]
+    return re.findall(r"Premise: (.*)\nHypothesis: (.*)", "\n".join([found.instructions, *helps]))
+
+
+def test_people_are_not_shown_a_construction_that_they_are_tested_on() -> None:
+    # All that HANS tests, published or novel, is a case of lexical overlap: no word of the hypothesis is new.
+    shown = examples("hans-human")
+    assert len(shown) == 2
+    premises, hypotheses = (pl.Series(texts) for texts in zip(*shown, strict=True))
+    assert not lexical_overlap(premises, hypotheses).any()
+    # What was shown before is one of its subcases, sn_PP_on_subject and the same for entailment.
+    before = pl.Series(["The gardener behind the house sings."] * 2)
+    assert lexical_overlap(before, pl.Series(["The gardener sings.", "The house sings."])).all()
+    # Those who judge pairs of one changed word, or of stress tests, are shown none at all.
+    assert [name for name in ("breaking-nli", "swaps", "validation") if examples(name)] == []

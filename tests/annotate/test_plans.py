@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,8 +28,23 @@ def crowd(frame: pl.DataFrame, name: str = "hans-human") -> list[Item]:
     return items(frame, questionnaire("hans-human"), plan(name), seed=0)
 
 
-def test_the_plans_of_the_hans_experiment_ship() -> None:
-    assert packaged_plans() == ["hans-human", "hans-human-expert"]
+def test_the_plans_of_the_papers_ship() -> None:
+    assert packaged_plans() == ["hans-human", "hans-human-expert", "stress-human"]
+
+
+def test_in_the_experiment_of_hans_people_finish_and_their_judgements_are_not_asked_for_again() -> None:
+    # McCoy et al. 2019, appendix E: of 200 people of 57 items 105 were rejected afterwards, and nobody came instead.
+    found = plan("hans-human")
+    assert (found.finish, found.reopen, found.fail_after) == (True, False, 1)
+    assert (Plan().finish, Plan().reopen) == (False, True)
+
+
+def test_a_plan_of_before_is_known_again() -> None:
+    # What a store keeps does not change where nothing is said of keys that came later.
+    assert not {"finish", "reopen"} & set(json.loads(Plan(per_item=3).to_json()))
+    assert {"finish", "reopen"} <= set(json.loads(plan("hans-human").to_json()))
+    with pytest.raises(AcidtestError, match=r"mine.toml: finish = 1 is neither true nor false"):
+        parsed_plan(b"finish = 1", Path("mine.toml"))
 
 
 def test_hans_has_the_114_categories_of_the_experiment_with_people(hans: pl.DataFrame) -> None:

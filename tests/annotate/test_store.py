@@ -271,6 +271,45 @@ def test_who_fails_a_control_is_excluded_and_the_items_go_back(store_url: str, c
     assert told["ben"]["excluded"]
 
 
+def test_who_fails_a_control_may_finish_and_is_left_out_afterwards(store_url: str, controls: Path) -> None:
+    work = project(store_url, 3, controls=controls, finish=True, reopen=False)
+    work.join("ben")
+    assert sorted(shown_ids(work, "ben", NO)) == ["c1", "c2", "p0", "p1", "p2"]
+    # Nobody is told, and nothing is put before others that Ben has judged.
+    last = work.next("ben")
+    assert (last["reason"], last["progress"]["excluded"]) == (NOTHING_LEFT, False)
+    work.join("anna")
+    assert shown_ids(work, "anna") == []
+    assert rows(work) == []
+    kept = rows(work, everything=True)
+    assert {(row.status, row.excluded) for row in kept} == {("excluded", kept[0].excluded)}
+    assert kept[0].excluded.startswith("failed control c")
+    found = work.overview()
+    assert (found["judgements"], found["excluded"], found["wanted"]) == (0, 3, 3)
+    assert {each["annotator"]: each["excluded"] for each in found["annotators"]} == {"ben": True, "anna": False}
+
+
+def test_what_somebody_judged_who_finished_goes_to_others_where_that_is_asked_for(
+    store_url: str, controls: Path
+) -> None:
+    work = project(store_url, 3, controls=controls, finish=True)
+    work.join("ben")
+    assert len(shown_ids(work, "ben", NO)) == 5
+    assert work.next("ben")["reason"] == NOTHING_LEFT
+    work.join("anna")
+    assert sorted(shown_ids(work, "anna")) == ["c1", "c2", "p0", "p1", "p2"]
+    assert {row.annotator for row in rows(work)} == {"anna"}
+
+
+def test_what_was_judged_before_an_exclusion_stays_where_that_is_asked_for(store_url: str, controls: Path) -> None:
+    work = project(store_url, 3, controls=controls, reopen=False)
+    work.join("ben")
+    before = set(shown_ids(work, "ben", NO)) - {"c1", "c2"}
+    assert work.next("ben")["reason"] == EXCLUDED
+    work.join("anna")
+    assert not before & set(shown_ids(work, "anna"))
+
+
 def test_a_slip_in_a_control_can_be_taken_back(store_url: str, controls: Path) -> None:
     work = project(store_url, 6, controls=controls)
     work.join("anna")

@@ -10,7 +10,7 @@ import polars as pl
 from rich.console import Console
 
 from acidtest.analysis.agreement import Agreement, Ratings, agreement
-from acidtest.analysis.annotators import Accuracy, Attendance, Controls, Times
+from acidtest.analysis.annotators import Accuracy, Attendance, Controls, Pace, Times
 from acidtest.core.estimate import Estimate
 from acidtest.reports.agreement_words import accuracy_told, times_told
 from acidtest.reports.agreements import agreement_tables
@@ -181,12 +181,21 @@ def test_times_controls_and_exclusions_are_told() -> None:
         controls={"ann": Controls(10, 0), "ben": Controls(10, 3)},
         excluded=("ben",),
         left_out=67,
+        people=2,
+        paces={"all": Pace(2, 6.55), "kept": Pace(1, 8.9), "discarded": Pace(1, 4.2)},
     )
     found = agreement(replace(marked(("x", "x"), ("", "x")), attendance=attendance))
     lines = told(found)
     assert "response time       median 12.3 s, half of 400 between 8.1 s and 121 s; 2.5 hours in all" in lines
     assert "control items       1 of 2 people failed some: ben 3 of 10" in lines
-    assert "excluded            ben; 67 rows of answers left out, those of control items among them" in lines
+    assert (
+        "seconds a pair      mean of people: 6.5 of 2 people in all, 8.9 of 1 person kept, 4.2 of 1 person discarded"
+        in lines
+    )
+    assert (
+        "excluded            1 of 2 people: ben; 67 rows of answers left out, those of control items among them"
+        in lines
+    )
 
 
 def test_one_label_a_row_is_right_or_wrong() -> None:

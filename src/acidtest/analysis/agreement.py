@@ -13,9 +13,11 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.analysis import category_agreement as categories
+from acidtest.analysis import human_studies
 from acidtest.analysis.alpha import krippendorff_alpha
 from acidtest.analysis.annotators import Accuracy, Attendance, accepted, inference_accuracy
 from acidtest.analysis.category_agreement import CategoryAgreement, category_agreement, two_people
+from acidtest.analysis.human_studies import AccuracySlice, ItemShare, accuracy_slices
 from acidtest.analysis.intervals import rate
 from acidtest.analysis.kappa import NO_ROWS, cohen_kappa
 from acidtest.analysis.kappa import fleiss_kappa as fleiss_kappa
@@ -63,6 +65,8 @@ class Ratings:
     attendance: Attendance | None = None
     unasked: int = 0
     """Rows of which nobody was asked for a label."""
+    factors: pl.DataFrame | None = None
+    """Columns of the rows by which accuracy is told apart, where a paper does."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,10 @@ class Agreement:
     categories: CategoryAgreement | None = None
     accuracy: Accuracy | None = None
     """How often people's own labels are a gold that is not theirs."""
+    slices: tuple[AccuracySlice, ...] = ()
+    """The same by gold and by what the pairs were made to test."""
+    shares: tuple[ItemShare, ...] = ()
+    """Shares of items that most people confirm, where the questionnaire defines some."""
     attendance: Attendance | None = None
     corpus: str = ""
     published: tuple[PublishedScore, ...] = ()
@@ -173,6 +181,8 @@ class Agreement:
             "cohen": self.cohen.to_json() if self.cohen else None,
             "categories": self.categories.to_json() if self.categories else None,
             "inference_accuracy": self.accuracy.to_json() if self.accuracy else None,
+            "accuracy_by": [each.to_json() for each in self.slices],
+            "shares": [each.to_json() for each in self.shares],
             "attendance": self.attendance.to_json() if self.attendance else None,
             "questionnaire": self.questionnaire or None,
             "discarded": dict(self.discarded),
@@ -208,6 +218,7 @@ def agreement(ratings: Ratings, *, draws_seed: int = 0) -> Agreement:
         cohen=_cohen(ratings),
         categories=_categories(ratings, draws_seed),
         accuracy=_accuracy(ratings, draws_seed),
+        slices=_slices(ratings, draws_seed),
         attendance=ratings.attendance,
         corpus=ratings.corpus,
         published=_published(ratings.corpus),
@@ -331,6 +342,19 @@ def _accuracy(ratings: Ratings, draws_seed: int) -> Accuracy | None:
     )
 
 
+def _slices(ratings: Ratings, draws_seed: int) -> tuple[AccuracySlice, ...]:
+    if ratings.said is None or ratings.reference is None or ratings.factors is None:
+        return ()
+    return accuracy_slices(
+        ratings.said,
+        ratings.labels,
+        ratings.reference,
+        factors=ratings.factors,
+        suite=ratings.corpus.lower(),
+        draws_seed=draws_seed,
+    )
+
+
 def _by_label(ratings: Ratings, has_gold: npt.NDArray[np.bool_]) -> dict[str, LabelAgreement]:
     """Each label that somebody gave or that is gold."""
     counts, groups = ratings.counts, ratings.groups
@@ -347,8 +371,8 @@ def _by_label(ratings: Ratings, has_gold: npt.NDArray[np.bool_]) -> dict[str, La
 
 
 def _published(corpus: str) -> tuple[PublishedScore, ...]:
-    known = [*published_scores(PUBLISHED), *published_scores(categories.PUBLISHED)] if corpus else []
-    return tuple(score for score in known if score.by[CORPUS] == corpus)
+    suites = (PUBLISHED, categories.PUBLISHED, human_studies.PUBLISHED) if corpus else ()
+    return tuple(score for suite in suites for score in published_scores(suite) if score.by[CORPUS] == corpus)
 
 
 def _taken(groups: npt.ArrayLike | None, rows: npt.NDArray[np.bool_]) -> npt.NDArray[Any] | None:

@@ -59,6 +59,21 @@ class Controls:
 
 
 @dataclass(frozen=True)
+class Pace:
+    """How many people were timed, and the mean of their mean seconds on an item, controls not counted."""
+
+    people: int
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """As --json prints it."""
+        return {"people": self.people, "mean_seconds": self.seconds}
+
+
+ALL, KEPT, DISCARDED = "all", "kept", "discarded"
+
+
+@dataclass(frozen=True)
 class Attendance:
     """What answers say of people besides what they answered."""
 
@@ -69,6 +84,10 @@ class Attendance:
     """People whose answers are marked to be left out."""
     left_out: int = 0
     """Rows of answers that are left out: of excluded people and of control items."""
+    people: int = 0
+    """How many there are, excluded ones among them."""
+    paces: Mapping[str, Pace] = field(default_factory=dict)
+    """Of all people, of those who are kept and of those who are discarded, where there are such."""
 
     def to_json(self) -> dict[str, Any]:
         """As --json prints it."""
@@ -78,6 +97,8 @@ class Attendance:
             "controls": {name: {"asked": each.asked, "failed": each.failed} for name, each in self.controls.items()},
             "excluded": list(self.excluded),
             "left_out": self.left_out,
+            "people": {"all": self.people, "discarded": len(self.excluded)},
+            "pace": {name: each.to_json() for name, each in self.paces.items()},
         }
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from acidtest.analysis.annotators import Attendance, Controls, times
+from acidtest.analysis.annotators import ALL, DISCARDED, KEPT, Attendance, Controls, Pace, times
 from acidtest.annotate.answers import Answers, RowError, text, truths
 from acidtest.core.errors import AcidtestError
 
@@ -60,8 +60,22 @@ def attendance(annotators: pl.Series, told: pl.DataFrame) -> tuple[pl.Series, At
         controls={name: Controls(asked, failed) for name, asked, known, failed in controls.iter_rows() if known},
         excluded=tuple(people.filter("excluded")["annotator"].unique(maintain_order=True)),
         left_out=int((~counts).sum()),
+        people=people["annotator"].n_unique(),
+        paces=_paces(people),
     )
     return counts, found
+
+
+def _paces(people: pl.DataFrame) -> dict[str, Pace]:
+    """How long people took for an item: all of them, those who are kept, and those who are excluded."""
+    timed = people.filter(~pl.col("control")).drop_nulls("seconds")
+    each = timed.group_by("annotator").agg(pl.col("seconds").mean(), pl.col("excluded").first())
+    parts = {ALL: each, KEPT: each.filter(~pl.col("excluded")), DISCARDED: each.filter("excluded")}
+    return {
+        name: Pace(part.height, float(part["seconds"].sum()) / part.height)
+        for name, part in parts.items()
+        if part.height
+    }
 
 
 def exclusion(written: str) -> str | None:

@@ -130,22 +130,22 @@ def _row(work: Work, state: State, claim: Claim, answer: Answer) -> Row:
         answer.seconds,
         answer.at,
         answer.key,
-        _status(state, claim, answer),
+        _status(work, state, claim, answer),
         person.joined,
         None if passed is None else not passed,
-        person.excluded,
+        work.exclusion(state, person),
         person.excluded_at,
         answer.undone_at,
         claim.seat,
     )
 
 
-def _status(state: State, claim: Claim, answer: Answer) -> str:
+def _status(work: Work, state: State, claim: Claim, answer: Answer) -> str:
     if answer.undone:
         return UNDONE
     if answer is not claim.answers[-1]:
         return REPLACED
-    if state.people[claim.annotator].excluded:
+    if work.exclusion(state, state.people[claim.annotator]):
         return EXCLUDED
     return COUNTS if state.counts(claim) else LATE
 

@@ -25,6 +25,8 @@ from acidtest.core.labels import GOLD_MASKS, gold_name
 IDS = ("id", "item", "item_id", "pairid", "pair_id", "uid")
 """What the column that names rows is called, the likeliest first, in whatever case."""
 GOLD = (*CARRIED_GOLD, "label")
+SUITE = "suite"
+"""The column that names the suite an item is of."""
 CONTROL, ITEM = "control", "item"
 
 LONGEST = 1_000_000
@@ -216,5 +218,10 @@ def _same(given: Any, expected: Any) -> bool:
 
 def fingerprint(found: Sequence[Item], asked: str, plan: Plan, seed: int) -> str:
     """A digest of all that a project was set up with, by which the same command is known again."""
-    told = [json.dumps([item.id, item.known, item.role, item.seats, item.expected], sort_keys=True) for item in found]
+    # Which suite items are of came later, and follows from the data.
+    known = [{name: value for name, value in item.known.items() if name != SUITE} for item in found]
+    told = [
+        json.dumps([item.id, row, item.role, item.seats, item.expected], sort_keys=True)
+        for item, row in zip(found, known, strict=True)
+    ]
     return f"{key(asked, plan.to_json(), seed, *told):016x}"

@@ -41,6 +41,10 @@ class Plan:
     """The most items that one person gets, controls not counted."""
     fail_after: int = 1
     """So many controls answered wrongly exclude a person; 0: nobody is excluded."""
+    finish: bool = False
+    """Whether people who failed so many controls go on to the end, untold, and are left out of results afterwards."""
+    reopen: bool = True
+    """Whether what excluded people judged goes to others."""
     controls: str = ""
     """A file beside the plan with pairs whose answers are known."""
     questionnaire: str = ""
@@ -59,8 +63,9 @@ class Plan:
     """After so many seconds somebody else may get an item that was shown and not answered."""
 
     def to_json(self) -> str:
-        """As a store keeps it."""
-        return json.dumps(asdict(self), sort_keys=True)
+        """As a store keeps it; keys that came later are left out where they say nothing: old plans are known again."""
+        silent = [name for name in ("finish", "reopen") if getattr(self, name) == getattr(Plan, name)]
+        return json.dumps({name: value for name, value in asdict(self).items() if name not in silent}, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
@@ -132,6 +137,8 @@ def _values(written: Mapping[str, Any]) -> dict[str, Any]:
         kind = str(kinds[name])
         if kind.startswith(("int", "float")) and (isinstance(value, bool) or not isinstance(value, int)):
             raise AcidtestError(f"{name} = {value!r} is no whole number")
+        if kind == "bool" and not isinstance(value, bool):
+            raise AcidtestError(f"{name} = {value!r} is neither true nor false")
         if kind == "str" and not isinstance(value, str):
             raise AcidtestError(f"{name} = {value!r} is no text; put it in quotes")
         values[name] = value

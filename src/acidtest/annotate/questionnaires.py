@@ -87,6 +87,16 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Share:
+    """Something whose share among items is told: those of which it holds for more than half of the people."""
+
+    name: str
+    when: Condition = ALWAYS
+    confirms_gold: bool = False
+    """Whether it holds where a person's label is the gold that the item came with."""
+
+
+@dataclass(frozen=True)
 class Aggregation:
     """How what several people said of an item becomes one."""
 
@@ -113,6 +123,7 @@ class Questionnaire:
     instructions: str = ""
     shows: tuple[str, ...] = ("premise", "hypothesis")
     """The columns of an item that people see."""
+    shares: tuple[Share, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -126,7 +137,8 @@ class Questionnaire:
     @property
     def asks_by_gold(self) -> bool:
         """Whether what is asked, or what follows from it, depends on the gold label that an item came with."""
-        return any(mentions_gold(each.when) for each in (*self.questions, *self.rules))
+        stated = [question.when for question in self.questions] + [rule.when for rule in self.rules]
+        return any(map(mentions_gold, stated))
 
     def question(self, name: str) -> Question:
         """The question of this id."""
@@ -179,7 +191,7 @@ def _questionnaire(table: TomlTable, name: str) -> Questionnaire:
         raise AcidtestError(f"does not say how it is written; begin it with schema = {SCHEMA}")
     if schema > SCHEMA:
         raise AcidtestError(f"has schema {schema}, and this acidtest reads up to {SCHEMA}; install a newer one")
-    table.check_keys("schema", "title", "source", "instructions", "shows", "question", "rule", "aggregation")
+    table.check_keys("schema", "title", "source", "instructions", "shows", "question", "rule", "aggregation", "share")
     questions = _questions(table.tables("question"))
     return Questionnaire(
         name=name,
@@ -190,6 +202,7 @@ def _questionnaire(table: TomlTable, name: str) -> Questionnaire:
         source=table.text("source"),
         instructions=table.text("instructions"),
         shows=table.texts("shows") or Questionnaire.shows,
+        shares=_shares(table.tables("share"), questions),
     )
 
 
@@ -315,6 +328,18 @@ def _check_source(
         raise table.error(f"{key}: {UnknownNameError('question', name, questions)}")
     if questions[name].kind not in kinds:
         raise table.error(f"{key}: {name!r} is a {questions[name].kind} question; name one that is {choice(kinds)}")
+
+
+def _shares(tables: list[Mapping[str, Any]], questions: Mapping[str, Question]) -> tuple[Share, ...]:
+    found = list[Share]()
+    for number, written in enumerate(tables, 1):
+        table = TomlTable(written, f"share {number}")
+        table.check_keys("name", "when", "label")
+        name, label = table.text("name", needed='say what it is the share of: name = "…"'), table.text("label")
+        if table.has("when") == bool(label) or label not in ("", "gold"):
+            raise table.error('write either when = { question = "answer" } or label = "gold"')
+        found.append(Share(name, _condition(table, questions), bool(label)))
+    return tuple(found)
 
 
 def _aggregation(whole: TomlTable) -> Aggregation:

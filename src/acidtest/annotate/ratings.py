@@ -21,6 +21,7 @@ import polars as pl
 from acidtest.analysis.agreement import MAJORITY, Ratings, label_counts, majority_labels, ordered_labels
 from acidtest.analysis.annotators import Attendance
 from acidtest.analysis.category_agreement import is_taxinli
+from acidtest.analysis.human_studies import HANS, HANS_FACTORS, is_hans
 from acidtest.annotate.answers import GOLD as CARRIED_GOLD
 from acidtest.annotate.answers import listed, text
 from acidtest.annotate.conditions import choice
@@ -157,13 +158,14 @@ def judged_ratings(judged: Judgements, *, gold: str | None = None, attendance: A
         raise UnknownNameError(
             "column", gold, judged.known, f" (--gold; the same in all rows of an item, {judged.name})"
         )
-    sentence = next((each for each in kept.columns if each.lower() in SENTENCES), None)
+    sentence = _sentence(kept)
     sentences = text(kept[sentence]) if sentence else None
-    beside, reference = _beside(judged, kept, gold)
+    beside, reference = carried_gold(judged, kept, gold)
     none = pl.Series("gold", [None] * kept.height, dtype=pl.String)
     golds = reference if gold and reference is not None else kept["label"] if labels else none
     known = digests(kept["item"], *(each for each in (golds, reference, sentences) if each is not None))
     digest = f"{key(judged.fingerprint, combined(known)):016x}"
+    hans = "heuristic" in kept.columns and is_hans(kept["heuristic"].cast(pl.String))
     told = f"questionnaire:{asked.name}|gold:{gold or asked.aggregation.label}|groups:{sentence or 'rows'}"
     return Ratings(
         name=judged.name,
@@ -171,9 +173,9 @@ def judged_ratings(judged: Judgements, *, gold: str | None = None, attendance: A
         counts=judged.counts(kept) if labels else np.zeros((kept.height, 0), dtype=np.int64),
         gold=golds.alias("gold"),
         gold_from=gold or asked.aggregation.label,
-        groups=_group_codes(sentences) if sentences is not None else None,
+        groups=sentence_groups(kept),
         # The paper's pairs are of all labels; where nobody was asked for one, all pairs are known to be neutral.
-        corpus=TAXINLI if is_taxinli(marked) and labels else "",
+        corpus=TAXINLI if is_taxinli(marked) and labels else HANS if hans else "",
         signature=f"agreement|{told}|n:{kept.height}|h:{digest[:6]}",
         said=_people(judged, kept),
         categories=marked,
@@ -181,10 +183,21 @@ def judged_ratings(judged: Judgements, *, gold: str | None = None, attendance: A
         reference_from=beside,
         attendance=attendance,
         unasked=kept.filter(pl.col("label").is_null() & pl.col("undecided").is_null()).height if labels else 0,
+        factors=kept.select(HANS_FACTORS) if hans else None,
     )
 
 
-def _beside(judged: Judgements, kept: pl.DataFrame, gold: str | None) -> tuple[str, pl.Series | None]:
+def sentence_groups(items: pl.DataFrame) -> npt.NDArray[np.int64] | None:
+    """A code for the source sentence of each item; None where there is none, so that each is its own group."""
+    sentence = _sentence(items)
+    return _group_codes(text(items[sentence])) if sentence else None
+
+
+def _sentence(items: pl.DataFrame) -> str | None:
+    return next((each for each in items.columns if each.lower() in SENTENCES), None)
+
+
+def carried_gold(judged: Judgements, kept: pl.DataFrame, gold: str | None) -> tuple[str, pl.Series | None]:
     """The column with gold that came along in the answers, and what it holds; nothing where it is of other labels."""
     labels = judged.questionnaire.labels
     if gold is not None:

@@ -107,7 +107,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a person has come."""
+    """How far a person has come, and whether the person is told to be excluded."""
 
     done: int
     total: int
@@ -206,7 +206,7 @@ class State:
     def _excluded(self, row: Any) -> None:
         person = self.people[row.annotator]
         for claim in person.claims:
-            if claim.standing:
+            if claim.standing and self.plan.reopen:
                 self._count(claim, -1)
             self._open.pop(claim.number, None)
         person.excluded, person.excluded_at = row.reason, row.at
@@ -284,7 +284,7 @@ class State:
         """How much of what the person gets is done; where others take items too, the total may shrink."""
         done, given = len(person.answered), self._given(person, now)
         if person.excluded:
-            return Progress(done, done, excluded=True)
+            return Progress(done, done, excluded=not self.plan.finish)
         waiting = len(self._waiting(person, now))
         left = int(self._free(person, now).sum())
         if self.plan.per_annotator is not None:

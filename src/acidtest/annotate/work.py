@@ -123,7 +123,7 @@ class Work:
                 state.insert(connection, store.answers, **told, seconds=seconds, key=key, at=self._clock())
             try:
                 with connection.begin_nested():
-                    if not earlier:
+                    if not earlier and not self.plan.finish:
                         self._exclude_if_failed(connection, state, person, but=claim)
                     following = self._next(connection, state, person)
             except Exception as error:
@@ -156,13 +156,15 @@ class Work:
             now = self._clock()
             people = [self._told(state, person, now) for person in state.people.values()]
             plain = [item for item in state.items if item.role != CONTROL]
-            counted = [claim.item for claim in state.claims.values() if state.counts(claim)]
-            judged = sum(1 for item in counted if state.items[item - 1].role != CONTROL)
+            excluded = {person.number for person in state.people.values() if self.exclusion(state, person)}
+            items = [claim for claim in state.claims.values() if state.items[claim.item - 1].role != CONTROL]
+            counted = [claim for claim in items if state.counts(claim) and claim.annotator not in excluded]
             return {
                 "plan": self.plan.name,
                 "items": len(plain),
                 "controls": len(state.items) - len(plain),
-                "judgements": judged,
+                "judgements": len(counted),
+                "excluded": sum(1 for claim in items if claim.standing and claim.annotator in excluded),
                 "wanted": sum(item.seats for item in plain) if all(i.seats < EVERYBODY for i in plain) else None,
                 "annotators": people,
             }
@@ -198,7 +200,7 @@ class Work:
                 number = state.insert(connection, store.claims, **told, at=now)
                 claim = state.claims[number]
         if claim is None:
-            reason = EXCLUDED if person.excluded else NOTHING_LEFT
+            reason = EXCLUDED if person.excluded and not self.plan.finish else NOTHING_LEFT
             return {"finished": True, "reason": reason, "progress": asdict(state.progress(person, now))}
         return self._shown(connection, state, person, claim)
 
@@ -225,11 +227,21 @@ class Work:
         self, connection: sa.Connection, state: State, person: Person, *, but: Claim | None = None
     ) -> None:
         """Exclude a person who failed too many controls; a slip may be taken back until the answer after it."""
-        failed = [claim for claim in self._failed(state, person) if claim is not but]
-        if self.plan.fail_after and len(failed) >= self.plan.fail_after and not person.excluded:
-            names = ", ".join(state.items[claim.item - 1].id for claim in failed)
-            reason = f"failed control {names}"
+        reason = self._failure(state, person, but=but)
+        # Who goes on to the end keeps the seats, unless they are to go to others: then all must know.
+        if reason and not person.excluded and (self.plan.reopen or not self.plan.finish):
             state.insert(connection, store.exclusions, annotator=person.number, reason=reason, at=self._clock())
+
+    def exclusion(self, state: State, person: Person) -> str:
+        """Why a person's answers are left out of the results; empty where they count."""
+        return person.excluded or (self._failure(state, person) if self.plan.finish else "")
+
+    def _failure(self, state: State, person: Person, *, but: Claim | None = None) -> str:
+        """Which controls a person failed, where they are too many; empty where they are not."""
+        failed = [claim for claim in self._failed(state, person) if claim is not but]
+        if not self.plan.fail_after or len(failed) < self.plan.fail_after:
+            return ""
+        return f"failed control {', '.join(state.items[claim.item - 1].id for claim in failed)}"
 
     def _exclude_absent(self, connection: sa.Connection, state: State) -> None:
         for person in self._absent(state, self._clock()):
@@ -237,11 +249,12 @@ class Work:
 
     def _absent(self, state: State, now: float) -> list[Person]:
         """Who failed too many controls and left: no answer came after it while a claim would have held."""
-        most = self.plan.fail_after
+        if self.plan.finish and not self.plan.reopen:
+            return []
         return [
             person
             for person in state.people.values()
-            if most and not person.excluded and len(self._failed(state, person)) >= most
+            if not person.excluded and self._failure(state, person)
             if person.answered[-1].answers[-1].at + self.plan.expires <= now
         ]
 
@@ -261,7 +274,8 @@ class Work:
         return {
             "annotator": person.name,
             **asdict(state.progress(person, now)),
-            "reason": person.excluded or None,
+            "excluded": bool(self.exclusion(state, person)),
+            "reason": self.exclusion(state, person) or None,
             "controls": sum(1 for claim in answered if state.items[claim.item - 1].role == CONTROL),
             "failed_controls": [state.items[claim.item - 1].id for claim in self._failed(state, person)],
             "mean_seconds": sum(seconds) / len(seconds) if seconds else None,

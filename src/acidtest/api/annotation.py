@@ -15,6 +15,7 @@ from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.extras import required
 from acidtest.core.logs import log, stage
 from acidtest.core.signatures import signature
+from acidtest.core.suite import Suite
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -42,6 +43,8 @@ class Sharing:
     controls: str | Path | None = None
     fail_after: int | None = None
     expires: float | None = None
+    finish: bool | None = None
+    reopen: bool | None = None
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -275,6 +278,7 @@ def _frame(
 ) -> tuple[pl.DataFrame, str]:
     """The rows to judge, and what to call them in errors."""
     from acidtest.annotate.items import has_gold_names
+    from acidtest.suites.files import read_suite
 
     if isinstance(data, pl.DataFrame):
         return data, ""
@@ -282,7 +286,7 @@ def _frame(
         if not plan.suite:
             raise AcidtestError("there is nothing to judge; name a file with DATA")
         stage("making %s", plan.suite)
-        return generate(plan.suite, seed=seed, arguments=dict(plan.arguments)).frame.collect(), plan.suite
+        return _named(generate(plan.suite, seed=seed, arguments=dict(plan.arguments))), plan.suite
     if not (reading and (reading.columns or reading.label_map)):
         try:
             table = _table(data)
@@ -290,10 +294,28 @@ def _frame(
             table = None
         usable = table is not None and all(name in table.columns for name in asked.shows)
         if table is not None and usable and (has_gold_names(table) or not asked.asks_by_gold):
-            return table, str(data)
+            made = read_suite(data)
+            return _with_suite(table, made.card.name) if made else table, str(data)
     suite = load(data, reading=reading)
     log.info("%s: read as pairs", data)
-    return suite.frame.collect(), str(data)
+    return _named(suite), str(data)
+
+
+def _named(suite: Suite) -> pl.DataFrame:
+    """The rows of a suite, with its name where it is one that papers tell of."""
+    return _with_suite(suite.frame.collect(), suite.card.name)
+
+
+def _with_suite(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    from acidtest.analysis.published import published_scores
+    from acidtest.annotate.items import SUITE
+
+    known = name.partition(":")[0]
+    return (
+        frame
+        if SUITE in frame.columns or not published_scores(known)
+        else frame.with_columns(pl.lit(known).alias(SUITE))
+    )
 
 
 def _table(path: str | Path) -> pl.DataFrame:

@@ -85,6 +85,7 @@ def _answered(
     from acidtest.annotate.attendance import attended
     from acidtest.annotate.outcomes import judgements
     from acidtest.annotate.ratings import judged_ratings
+    from acidtest.annotate.shares import item_shares
     from acidtest.core.tables import write_table
 
     counted, attendance = attended(answers)
@@ -92,7 +93,8 @@ def _answered(
     if output is not None and agreement_output(output) == "table":
         write_table(judged.table, output)
     found = _measured(judged_ratings(judged, gold=gold, attendance=attendance), seed)
-    return _written(replace(found, questionnaire=asked.name, discarded=judged.discarded), output)
+    shares = item_shares(judged, counted, gold=gold, draws_seed=seed)
+    return _written(replace(found, questionnaire=asked.name, discarded=judged.discarded, shares=shares), output)
 
 
 def _written(found: Agreement, output: str | Path | None) -> Agreement:

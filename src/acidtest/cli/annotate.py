@@ -23,7 +23,7 @@ def annotate(
         str | None, typer.Option("--questionnaire", help="What is asked: a name that ships, or a .toml file.")
     ] = None,
     plan: Annotated[
-        str | None, typer.Option("--plan", help="Who judges what: hans-human, hans-human-expert, or a .toml file.")
+        str | None, typer.Option("--plan", help="Who judges what: hans-human, stress-human …, or a .toml file.")
     ] = None,
     per_item: Annotated[
         int | None, typer.Option("--per-item", help="How many people judge an item; 0: everybody. Default: 1.", min=0)
@@ -40,6 +40,14 @@ def annotate(
     fail_after: Annotated[
         int | None,
         typer.Option("--fail-after", help="So many failed controls exclude a person; 0: none do. Default: 1.", min=0),
+    ] = None,
+    finish: Annotated[
+        bool | None,
+        typer.Option("--finish/--no-finish", help="Whoever fails goes on to the end and is left out afterwards."),
+    ] = None,
+    reopen: Annotated[
+        bool | None,
+        typer.Option("--reopen/--no-reopen", help="What excluded people judged goes to others. Default: it does."),
     ] = None,
     expires: Annotated[
         float | None,
@@ -89,7 +97,7 @@ def annotate(
     set_up_logging(verbose, quiet)
     if sum(map(bool, (export, import_, progress, readmit))) > 1:
         raise AcidtestError("--export, --import, --progress and --readmit are done one at a time")
-    sharing = api.Sharing(plan, per_item, overlap, per_annotator, controls, fail_after, expires)
+    sharing = api.Sharing(plan, per_item, overlap, per_annotator, controls, fail_after, expires, finish, reopen)
     if import_ and not data and sharing == api.Sharing():
         _tell(api.import_annotations(import_, store=store, questionnaire=questionnaire), json=json)
         return

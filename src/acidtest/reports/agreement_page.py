@@ -20,6 +20,8 @@ from acidtest.reports.agreement_words import (
     reach,
     rows_told,
     seconds,
+    share_rows,
+    slice_rows,
 )
 from acidtest.reports.charts import Axis, Chart, Row
 from acidtest.reports.examples import Examples
@@ -58,6 +60,7 @@ def agreement_page(found: Agreement) -> str:
         cohens=any(each.cohen for each in own.categories.values()) if own else False,
         lines=lines(found),
         notes=notes(found)[:-1],
+        studies=[table for table in (slice_rows(found), share_rows(found)) if table[1]],
         people=_people(found),
         methods=METHODS,
         kappa=kappa,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from acidtest.analysis.agreement import MAJORITY, Agreement
-from acidtest.analysis.annotators import Accuracy, Attendance, Times
+from acidtest.analysis.annotators import ALL, DISCARDED, KEPT, Accuracy, Attendance, Times
 from acidtest.analysis.category_agreement import CategoryAgreement
+from acidtest.analysis.human_studies import HANS
 from acidtest.core.estimate import Estimate
 from acidtest.reports.numerals import NONE, counted, interval, percent, published
 
@@ -78,6 +79,43 @@ def times_told(found: Times) -> str:
     return f"{spread}; {duration(found.total)} in all"
 
 
+def describe_paces(found: Agreement, attendance: Attendance) -> str:
+    """How long people took for a pair on average: all, those kept and those discarded, the paper's beside them."""
+    told = []
+    for name, pace in attendance.paces.items():
+        paper = found.published_value(f"seconds of {name} people")
+        beside = f" (published {paper:.1f})" if paper is not None else ""
+        told.append(f"{pace.seconds:.1f}{beside} of {_people(pace.people)} {'in all' if name == ALL else name}")
+    return "mean of people: " + ", ".join(told)
+
+
+def slice_rows(found: Agreement) -> tuple[list[str], list[list[str]]]:
+    """The heads and rows of a table of accuracies by gold and by what pairs test, published ones beside them."""
+    systems = list(dict.fromkeys(name for each in found.slices for name in each.published))
+    rows = [
+        [each.value or "all", f"{each.accuracy.n:,}", percent(each.accuracy), interval(each.accuracy)]
+        + [published(each.published[name]) if name in each.published else NONE for name in systems]
+        for each in found.slices
+    ]
+    return ["accuracy", "judged", "% right", "95 % interval", *systems], rows
+
+
+def share_rows(found: Agreement) -> tuple[list[str], list[list[str]]]:
+    """The heads and rows of a table of shares of pairs that most people confirm, published ones beside them."""
+    heads = ["most people say", "pairs", "% of pairs", "95 % interval", "published"]
+    rows = [
+        [
+            f"{each.suite}: {each.name}".removeprefix(": "),
+            f"{each.share.n:,}",
+            percent(each.share),
+            interval(each.share),
+            NONE if each.published is None else published(each.published),
+        ]
+        for each in found.shares
+    ]
+    return heads, rows
+
+
 def seconds(value: float) -> str:
     """``12.3 s``, ``125 s``."""
     return f"{value:.1f} s" if value < 100 else f"{value:,.0f} s"
@@ -103,6 +141,7 @@ def controls_told(found: Attendance) -> str:
 def excluded_told(found: Attendance) -> str:
     """Who is left out, and how many rows of answers are."""
     named = ", ".join(found.excluded[:MOST_NAMED]) or "nobody"
+    named = f"{len(found.excluded):,} of {_people(found.people)}: {named}" if found.excluded else named
     more = f" and {len(found.excluded) - MOST_NAMED} more" if len(found.excluded) > MOST_NAMED else ""
     return f"{named}{more}; {counted(found.left_out, 'row')} of answers left out, those of control items among them"
 
@@ -140,6 +179,8 @@ def lines(found: Agreement) -> dict[str, str]:
     attendance = found.attendance
     if attendance and attendance.seconds:
         told["response time"] = times_told(attendance.seconds)
+    if attendance and (DISCARDED in attendance.paces or (found.corpus == HANS and attendance.paces)):
+        told["seconds a pair"] = describe_paces(found, attendance)
     if attendance and attendance.controls:
         told["control items"] = controls_told(attendance)
     if attendance and attendance.left_out:
@@ -158,10 +199,29 @@ def notes(found: Agreement) -> list[str]:
         told += [f"{name}: {note}" for name, note in odd.items() if note not in ("", found.kappa.note)]
     if found.categories:
         told += _category_notes(found.categories)
+    told += describe_shares(found)
     pairs = found.published_value("pairs")
     if found.published and pairs is not None:
-        told.append(f"published: {found.corpus}, {pairs:,.0f} pairs; {found.published[0].source}")
+        kept, discarded = (found.published_value(f"people {name}") for name in (KEPT, DISCARDED))
+        people = f", {kept:.0f} of {kept + discarded:.0f} people kept" if kept and discarded else ""
+        told.append(f"published: {found.corpus}, {pairs:,.0f} pairs{people}; {found.published[0].source}")
     return [*told, found.signature]
+
+
+def describe_shares(found: Agreement) -> list[str]:
+    """Which pairs the shares are of, and where what stands beside them comes from."""
+    told = [f"{each.suite or each.name}: {each.share.note}" for each in found.shares if not each.share.known]
+    left_out = max((each.left_out for each in found.shares), default=0)
+    if left_out:
+        told.append(f"most people: {counted(left_out, 'pair')} that fewer than two people judged left out")
+    sources = dict.fromkeys(each.source for each in found.shares if each.source)
+    if sources:
+        # Section 3.2 of Naik et al. tells how far "the provided label" agrees, and not how three labels became one.
+        unsaid = ", how three labels became one is not said" if any(each.endswith("3.2") for each in sources) else ""
+        told.append(
+            f"published: two of three people, of pairs that the paper's programs made; {', '.join(sources)}{unsaid}"
+        )
+    return told
 
 
 def has_label_agreement(found: Agreement) -> bool:

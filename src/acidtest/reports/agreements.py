@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 from acidtest.analysis.agreement import Agreement
 from acidtest.analysis.category_agreement import CategoryAgreement
-from acidtest.reports.agreement_words import discards_told, has_label_agreement, kappa, lines, notes, reach, rows_told
+from acidtest.reports.agreement_words import (
+    discards_told,
+    has_label_agreement,
+    kappa,
+    lines,
+    notes,
+    reach,
+    rows_told,
+    share_rows,
+    slice_rows,
+)
 from acidtest.reports.numerals import NONE
 
 if TYPE_CHECKING:
@@ -31,6 +41,9 @@ def agreement_tables(found: Agreement) -> list[RenderableType]:
     if found.categories and found.categories.rated:
         shown.append(_categories(found, found.categories))
         shown += [_features(found.categories)] if found.categories.features else []
+    for heads, rows in (slice_rows(found), share_rows(found)):
+        if rows:
+            shown.append(_plain_table(heads, rows))
     shown += [Text(f"{name:<{_WIDTH}}{told}") for name, told in lines(found).items()]
     return [*shown, *(Text(f"  {note}", style="dim") for note in notes(found))]
 
@@ -73,6 +86,15 @@ def _features(own: CategoryAgreement) -> Table:
     for name, each in own.features.items():
         cohen = [kappa(each.cohen)] if two else []
         table.add_row(name, f"{each.marked:,}", kappa(each.kappa), reach(each.kappa), kappa(each.alpha), *cohen)
+    return table
+
+
+def _plain_table(heads: list[str], rows: list[list[str]]) -> Table:
+    from rich.text import Text
+
+    table = _table(heads[0], heads[1:])
+    for row in rows:
+        table.add_row(*map(Text, row))
     return table
 
 

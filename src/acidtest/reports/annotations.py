@@ -19,8 +19,9 @@ def progress_tables(found: Mapping[str, Any]) -> list[RenderableType]:
     controls = f", {found['controls']:,} controls" if found["controls"] else ""
     noun = "item" if found["items"] == 1 else "items"
     wanted = f" of {found['wanted']:,}" if found["wanted"] else ""
+    excluded = f", and {found['excluded']:,} of excluded people" if found["excluded"] else ""
     shown: list[RenderableType] = [
-        Text(f"{found['items']:,} {noun}{controls}; {found['judgements']:,}{wanted} judgements")
+        Text(f"{found['items']:,} {noun}{controls}; {found['judgements']:,}{wanted} judgements{excluded}")
     ]
     if not found["annotators"]:
         return shown
