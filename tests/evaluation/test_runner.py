@@ -1,4 +1,7 @@
-from collections.abc import Sequence
+import os
+import struct
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +13,7 @@ from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.model import Model, completed
 from acidtest.core.suite import Card, Suite
 from acidtest.core.suite import completed as completed_frame
+from acidtest.evaluation.answer_files import new_cache_file
 from acidtest.evaluation.plan import planned
 from acidtest.evaluation.runner import answers, memory_of
 
@@ -140,6 +144,140 @@ def test_a_damaged_file_of_the_cache_costs_what_it_holds_and_no_more(tmp_path: P
     assert again.calls == 2
 
 
+class Changing(Counting):
+    """A model whose answers change behind its fingerprint, as a server's may."""
+
+    def __init__(self, share: float) -> None:
+        super().__init__()
+        self._share = share
+
+    def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> np.ndarray:
+        self.calls += 1
+        return np.tile(np.array([self._share, 1 - self._share, 0], dtype=np.float32), (len(premises), 1))
+
+
+def test_what_was_asked_afresh_wins_over_what_the_cache_held(tmp_path: Path) -> None:
+    suites, cache = [suite("a", range(1, 9))], tmp_path / "cache"
+    for number in range(12):
+        fresh = memory_of(model(Changing(0)), tmp_path / "journal", cache, forget=True)
+        share = number / 12
+        answers(model(Changing(share)), planned(model(Changing(share)), suites), memory=fresh)
+        later = Changing(0.99)
+        assert np.allclose(answered(model(later), suites, tmp_path / "journal", cache)[:, 0], share)
+        assert later.calls == 0
+
+
+def test_what_a_fresh_run_asked_before_it_was_stopped_wins_and_the_rest_is_still_known(tmp_path: Path) -> None:
+    suites, cache = [suite("a", range(1, 9))], tmp_path / "cache"
+    answered(model(Changing(0.25)), suites, tmp_path / "journal", cache)
+    fresh = memory_of(model(Changing(0)), tmp_path / "journal", cache, forget=True)
+    answers(model(Changing(0.75)), planned(model(Changing(0)), [suite("a", range(1, 4))]), memory=fresh)
+    found = answered(model(Changing(0)), suites, tmp_path / "journal", cache)
+    assert found[:, 0].tolist() == [0.75] * 3 + [0.25] * 5
+
+
+def test_files_of_earlier_versions_of_the_cache_are_read_before_newer_ones(tmp_path: Path) -> None:
+    suites, cache = [suite("a", range(1, 9))], tmp_path / "cache"
+    # Their names were random: they say nothing of their order, so their dates do.
+    for share, name, date in ((0.25, "ffffffffffffffff", 1_000), (0.5, "0000000000000000", 2_000)):
+        answered(model(Changing(share)), suites, tmp_path / "journal", tmp_path / f"made-{date}")
+        (path,) = (tmp_path / f"made-{date}").rglob("*.answers")
+        kept = cache / path.parent.name / f"{name}.answers"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        path.rename(kept)
+        os.utime(kept, (date, date))
+    assert answered(model(Changing(0)), suites, tmp_path / "journal", cache)[:, 0].tolist() == [0.5] * 8
+    fresh = memory_of(model(Changing(0)), tmp_path / "journal", cache, forget=True)
+    answers(model(Changing(0.75)), planned(model(Changing(0)), suites), memory=fresh)
+    assert answered(model(Changing(0)), suites, tmp_path / "journal", cache)[:, 0].tolist() == [0.75] * 8
+
+
+def test_what_a_run_keeps_itself_wins_over_the_cache(tmp_path: Path) -> None:
+    suites, cache = [suite("a", range(1, 9))], tmp_path / "cache"
+    answered(model(Changing(0.25)), suites, tmp_path / "journal", cache)
+    answered(model(Changing(0.75)), suites, tmp_path / "journal")
+    assert answered(model(Changing(0)), suites, tmp_path / "journal", cache)[:, 0].tolist() == [0.75] * 8
+
+
+def test_files_of_the_cache_are_numbered_and_never_shared(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        paths = list(pool.map(lambda _: new_cache_file(tmp_path, "m"), range(64)))
+    assert sorted(path.name for path in paths) == [f"{number:08d}.answers" for number in range(1, 65)]
+
+
+def huge(content: bytes) -> bytes:
+    """The file with an append behind it whose head claims four billion rows."""
+    return content + struct.pack("<II", 2**32 - 1, 0) + b"x" * 100
+
+
+def zeros(content: bytes) -> bytes:
+    """The file as it may come out of a power cut, with zeros where the next append was."""
+    return content + bytes(4096)
+
+
+@pytest.mark.parametrize("damage", [huge, zeros])
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_head_that_claims_more_than_the_file_holds_costs_its_own_append(
+    tmp_path: Path, damage: Callable[[bytes], bytes], cached: bool
+) -> None:
+    cache = tmp_path / "cache" if cached else None
+    suites = [suite("a", range(1, 9))]
+    expected = answered(model(Counting()), suites, tmp_path / "journal", cache)
+    path = next(tmp_path.rglob("*.answers")) if cached else tmp_path / "journal"
+    path.write_bytes(damage(path.read_bytes()))
+    more = Counting()
+    answered(model(more), [suite("a", range(1, 13))], tmp_path / "journal", cache)
+    assert [len(premise) for premise, _ in more.asked] == [9, 10, 11, 12]
+    again = Counting()
+    assert np.array_equal(answered(model(again), suites, tmp_path / "journal", cache), expected)
+    assert again.calls == 0
+
+
+def test_a_damaged_append_in_the_middle_costs_what_it_holds(tmp_path: Path) -> None:
+    suites = [suite("a", range(1, 13))]
+    expected = answered(model(Counting()), suites, tmp_path / "journal")
+    content = bytearray((tmp_path / "journal").read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    (tmp_path / "journal").write_bytes(content)
+    again = Counting()
+    assert np.array_equal(answered(model(again), suites, tmp_path / "journal"), expected)
+    assert again.calls == 1
+
+
+def test_what_is_no_file_of_answers_is_left_aside_and_the_others_serve(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    suites = [suite("a", range(1, 9))]
+    expected = answered(model(Counting()), suites, tmp_path / "journal", cache)
+    folder = next(cache.rglob("*.answers")).parent
+    (folder / "a.answers").mkdir()
+    (folder / "b.answers").write_bytes(b"")
+    (folder / "c.answers").write_bytes(b"x" * 100_000)
+    (folder / "d.answers").write_bytes(b"\n" + bytes(100))
+    (folder / "00000002.answers").mkdir()
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(folder / "e.answers")
+    again = Counting()
+    assert np.array_equal(answered(model(again), suites, tmp_path / "journal", cache), expected)
+    assert again.calls == 0
+    answered(model(Counting()), [suite("a", range(9, 12))], tmp_path / "journal", cache)
+    assert (folder / "00000003.answers").is_file()
+
+
+@pytest.mark.parametrize("content", [b"x" * 10_000, b"\n", b'{"schema": 2}\n', b"notes of mine"])
+def test_a_journal_that_is_none_is_refused_and_not_lost(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "journal").write_bytes(content)
+    with pytest.raises(FileError, match=r"holds an unfinished run of another model, .* or add --fresh to start over"):
+        answered(model(Counting()), [suite("a", range(1, 9))], tmp_path / "journal")
+    assert (tmp_path / "journal").read_bytes() == content
+
+
+def test_a_journal_whose_first_line_is_torn_is_begun_anew(tmp_path: Path) -> None:
+    suites = [suite("a", range(1, 9))]
+    expected = answered(model(Counting()), suites, tmp_path / "journal")
+    (tmp_path / "journal").write_bytes((tmp_path / "journal").read_bytes()[:17])
+    assert np.array_equal(answered(model(Counting()), suites, tmp_path / "journal"), expected)
+
+
 def test_a_model_that_answers_with_labels_is_known_to_from_what_was_kept(tmp_path: Path) -> None:
     class Labels(Counting):
         def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:  # type: ignore[override]
@@ -150,6 +288,22 @@ def test_a_model_that_answers_with_labels_is_known_to_from_what_was_kept(tmp_pat
     assert again.probabilities
     answered(again, [suite("a", range(1, 9))], tmp_path / "journal")
     assert not again.probabilities
+
+
+def test_labels_that_were_asked_anew_with_probabilities_are_forgotten(tmp_path: Path) -> None:
+    class Labels(Counting):
+        def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:  # type: ignore[override]
+            return ["neutral"] * len(premises)
+
+    suites, cache = [suite("a", range(1, 9))], tmp_path / "cache"
+    labels = completed(Labels())
+    labels.name = "counting"
+    answered(labels, suites, tmp_path / "journal", cache)
+    fresh = completed(Counting())
+    fresh.name = "counting"
+    answers(fresh, planned(fresh, suites), memory=memory_of(fresh, tmp_path / "journal", cache, forget=True))
+    answered(fresh, suites, tmp_path / "journal", cache)
+    assert fresh.probabilities
 
 
 class Split(Counting):

@@ -1,14 +1,15 @@
 """Answers kept as they come: append-only files that a kill at any moment leaves readable.
 
 A file belongs to one model, as its fingerprint knows it, and holds answers by the digest of what was asked. So the same
-format serves a run that is to be continued and a cache that many runs and processes share.
+format serves a run that is to be continued and a cache that many runs and processes share. Of two answers to one
+question the later counts: files of a cache are numbered in the order in which they were begun.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import secrets
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -95,7 +96,7 @@ class AnswerFile:
 
 
 def kept_answers(path: str | Path, model: str) -> Iterator[Records]:
-    """The answers of a model in a file, append by append, up to the first that is not whole."""
+    """The answers of a model in a file, append by append, but for those that are not whole."""
     path = Path(path)
     if not path.exists():
         return
@@ -106,18 +107,46 @@ def kept_answers(path: str | Path, model: str) -> Iterator[Records]:
                 yield answers
 
 
-def cache_file(folder: Path, model: str) -> Path:
-    """A file of this process's own in the cache of a model."""
-    return folder / model / f"{secrets.token_hex(8)}{ENDING}"
+def new_cache_file(folder: Path, model: str) -> Path:
+    """A new, empty file in the cache of a model, with a number above those of all files there."""
+    place = folder / model
+    place.mkdir(parents=True, exist_ok=True)
+    number = max((_file_number(path) for path in place.glob(f"*{ENDING}")), default=0)
+    while True:
+        number += 1
+        path = place / f"{number:08d}{ENDING}"
+        try:
+            path.open("xb").close()
+        except FileExistsError:
+            continue
+        return path
 
 
 def cached_answers(folder: Path, model: str) -> Iterator[Records]:
-    """The answers of a model in a cache, those that other processes are writing just now among them."""
-    for path in sorted((folder / model).glob(f"*{ENDING}")):
+    """The answers of a model in a cache, the latest last, with those that other processes are writing just now."""
+    for path in sorted((folder / model).glob(f"*{ENDING}"), key=_reading_order):
         try:
+            if not path.is_file():
+                raise FileError(path, "is not a file")
             yield from kept_answers(path, model)
         except (OSError, FileError) as error:
-            log.warning("%s is left aside: %s", path, error)
+            log.warning("%s is left aside, for it holds no answers of this model", path)
+            log.debug("%s", error)
+
+
+def _reading_order(path: Path) -> tuple[int, int, str]:
+    # Earlier versions gave their files random names: those go first, in the order of their dates.
+    number = _file_number(path)
+    try:
+        date = 0 if number else path.stat().st_mtime_ns
+    except OSError:
+        date = 0
+    return number, date, path.name
+
+
+def _file_number(path: Path) -> int:
+    """The number in the name of a file of a cache, 0 where it has none."""
+    return int(path.stem) if re.fullmatch(r"[0-9]{8,15}", path.stem) else 0
 
 
 def _whole(path: Path, header: bytes) -> int:
@@ -129,23 +158,30 @@ def _whole(path: Path, header: bytes) -> int:
 
 
 def _is_begun(path: Path, line: bytes, header: bytes) -> bool:
-    """Whether a file has its first line; one of another model is refused."""
-    if not line.endswith(b"\n"):
+    """Whether a file has its whole first line; one of another model, or of somebody else, is refused."""
+    if line == header:
+        return True
+    if header.startswith(line):
         return False
-    if line != header:
-        raise FileError(
-            path.parent,
-            "holds an unfinished run of another model, or of a changed one; choose another -o, or add --fresh to "
-            "start over",
-        )
-    return True
+    raise FileError(
+        path.parent,
+        "holds an unfinished run of another model, or of a changed one; choose another -o, or add --fresh to start "
+        "over",
+    )
 
 
 def _appends(file: BinaryIO) -> Iterator[tuple[Records, int]]:
-    """Each whole append, and where it ends."""
+    """Each whole append, and where it ends; a damaged one is passed over."""
+    size = os.fstat(file.fileno()).st_size
     while len(head := file.read(_HEAD.size)) == _HEAD.size:
         count, check = _HEAD.unpack(head)
-        payload = file.read(count * RECORD.itemsize)
-        if len(payload) < count * RECORD.itemsize or zlib.crc32(payload) != check:
+        length = count * RECORD.itemsize
+        # A head that claims more than there is would have us ask for as much memory.
+        if not 0 < length <= size - file.tell():
+            log.info("%s: %d bytes at its end are torn or damaged and left aside", file.name, size - file.tell())
             return
-        yield np.frombuffer(payload, dtype=RECORD), file.tell()
+        payload = file.read(length)
+        if zlib.crc32(payload) == check:
+            yield np.frombuffer(payload, dtype=RECORD), file.tell()
+        else:
+            log.info("%s: %d answers in it are damaged and left aside", file.name, count)

@@ -23,11 +23,14 @@ class AnswerTable:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._values = np.full((len(plan.keys), 3), np.nan, dtype=np.float32)
-        self._truncated = np.zeros(len(plan.keys), dtype=np.bool_)
+        self._flags = np.zeros(len(plan.keys), dtype=np.uint8)
         self._known = np.zeros(len(plan.keys), dtype=np.bool_)
         self._checks: U64 | None = None
-        self.hard = False
+
+    @property
+    def hard(self) -> bool:
         """Whether an earlier process was answered with labels, which a model may show only when it is asked."""
+        return bool((self._flags & HARD).any())
 
     @property
     def answered(self) -> int:
@@ -36,11 +39,14 @@ class AnswerTable:
 
     def put(self, keys: U64, values: Probabilities, truncated: Flags) -> None:
         """The answers to some inputs."""
+        self._put(keys, values, truncated * np.uint8(TRUNCATED))
+
+    def _put(self, keys: U64, values: Probabilities, flags: npt.NDArray[np.uint8]) -> None:
         places = self._plan.places(keys)
-        self._values[places], self._truncated[places], self._known[places] = values, truncated, True
+        self._values[places], self._flags[places], self._known[places] = values, flags, True
 
     def recall(self, kept: Records) -> None:
-        """Answers kept earlier; those to other inputs are left aside."""
+        """Answers kept earlier, which take the place of any before; those to other inputs are left aside."""
         if not len(self._plan.keys):
             return
         places = np.minimum(self._plan.places(kept["key"]), len(self._plan.keys) - 1)
@@ -50,9 +56,7 @@ class AnswerTable:
         if self._checks is None:
             self._checks = np.zeros(len(self._plan.keys), dtype=np.uint64)
         self._checks[places[ours]] = kept["check"][ours]
-        flags = kept["flags"][ours]
-        self.hard |= bool((flags & HARD).any())
-        self.put(kept["key"][ours], kept["values"][ours], (flags & TRUNCATED) != 0)
+        self._put(kept["key"][ours], kept["values"][ours], kept["flags"][ours])
 
     def open(self, keys: U64, checks: U64) -> Flags:
         """Which of some inputs have no answer yet; one that was kept for another input of the same key is none."""
@@ -66,4 +70,4 @@ class AnswerTable:
     def of(self, frame: pl.DataFrame) -> tuple[Probabilities, Flags]:
         """The answers to the rows of a frame, and which of them had to be cut."""
         places = self._plan.places(self._plan.digests(frame))
-        return self._values[places], self._truncated[places]
+        return self._values[places], (self._flags[places] & TRUNCATED) != 0

@@ -17,10 +17,10 @@ from acidtest.engines import local
 from acidtest.evaluation.answer_files import (
     AnswerFile,
     Records,
-    cache_file,
     cached_answers,
     kept_answers,
     model_key,
+    new_cache_file,
     records,
 )
 from acidtest.evaluation.answer_table import CHECK, AnswerTable
@@ -49,13 +49,13 @@ class Memory:
 
     def file(self) -> AnswerFile:
         """What new answers are added to."""
-        return AnswerFile(cache_file(self.cache, self.model) if self.cache else self.journal, self.model)
+        return AnswerFile(new_cache_file(self.cache, self.model) if self.cache else self.journal, self.model)
 
     def earlier(self) -> Iterator[Records]:
-        """Answers kept before."""
+        """Answers kept before, those that count most last: what this run was answered itself."""
         if not self.forget:
-            yield from kept_answers(self.journal, self.model)
             yield from cached_answers(self.cache, self.model) if self.cache else ()
+            yield from kept_answers(self.journal, self.model)
 
 
 @dataclass
