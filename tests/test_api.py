@@ -126,19 +126,125 @@ def test_the_same_call_again_gives_the_finished_run() -> None:
     assert acidtest.run("baseline:overlap", ["hans"], limit=60, fresh=True).fresh
 
 
-def test_a_model_that_cannot_be_known_again_is_asked_anew() -> None:
-    def yes(premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
-        return ["entailment"] * len(premises)
+def answering(label: str, name: str = "predict") -> Callable[[Sequence[str], Sequence[str]], list[str]]:
+    """A function of a given name that gives one answer to everything."""
 
-    def no(premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
-        return ["neutral"] * len(premises)
+    def predict(premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
+        return [label] * len(premises)
 
-    yes.__name__ = no.__name__ = "same"
-    first, second = (acidtest.run(model, "hans", limit=60) for model in (yes, no))
-    assert first.folder == second.folder
-    assert second.fresh
-    shares = [run.results["suites"]["hans"]["metrics"]["answers entailment"]["value"] for run in (first, second)]
-    assert shares == [1, 0]
+    predict.__name__ = name
+    return predict
+
+
+def test_functions_of_one_name_have_a_folder_each_and_are_compared_with_each_other() -> None:
+    first, second, again = (
+        acidtest.run(answering(label), "hans", limit=60) for label in ("entailment", "neutral", "entailment")
+    )
+    assert len({first.folder, second.folder, again.folder}) == 3
+    assert second.folder.name == f"{first.folder.name}-2"
+    assert acidtest.compare([first, second])[0].difference.value == 0
+    shares = {c.value: c.difference.value for c in acidtest.compare([first, second]) if c.factor == "label"}
+    # One is right on all that is entailed and on nothing else, the other the other way round.
+    assert shares == {"entailment": -1, "non-entailment": 1}
+
+
+def test_two_processes_at_once_never_share_the_folder_of_functions_of_one_name(tmp_path: Path) -> None:
+    code = (
+        "import sys, acidtest\n"
+        "def predict(premises, hypotheses): return [sys.argv[1]] * len(premises)\n"
+        "for _ in range(2): print(acidtest.run(predict, 'hans', limit=60, page=False).folder)\n"
+    )
+    (tmp_path / "twice.py").write_text(code)
+    begun = [
+        subprocess.Popen([sys.executable, "twice.py", label], stdout=subprocess.PIPE, text=True)
+        for label in ("entailment", "neutral")
+    ]
+    folders = [process.communicate()[0].split() for process in begun]
+    assert [process.returncode for process in begun] == [0, 0]
+    assert len({*folders[0], *folders[1]}) == 4
+    for label, written in zip(("entailment", "neutral"), folders, strict=True):
+        for folder in written:
+            assert acidtest.finished_run(folder).run.predictions["answer"].unique().to_list() == [label]
+
+
+def test_a_given_folder_with_the_run_of_a_model_without_a_fingerprint_is_not_written_over() -> None:
+    acidtest.run(answering("entailment"), "hans", limit=60, output="mine")
+    with pytest.raises(FileError, match=r"mine: holds a run of predict, .* no fingerprint.*add --fresh to replace it"):
+        acidtest.run(answering("neutral"), "hans", limit=60, output="mine")
+    assert acidtest.finished_run("mine").run.predictions["answer"].unique().to_list() == ["entailment"]
+    assert acidtest.run(answering("neutral"), "hans", limit=60, output="mine", fresh=True).fresh
+
+
+def test_a_run_in_memory_never_reads_the_rows_of_another_that_took_its_folder() -> None:
+    first = acidtest.run(answering("entailment"), "hans", limit=60, output="mine")
+    assert first.run.rows("hans")["answer"].unique().to_list() == ["entailment"]
+    acidtest.run(answering("neutral"), "hans", limit=60, output="mine", fresh=True)
+    with pytest.raises(FileError, match=r"mine/predictions.parquet: was replaced or changed after this run"):
+        first.run.rows("hans")
+    with pytest.raises(FileError, match="was replaced or changed"):
+        first.run.visit(first.run.lazy("hans"), lambda _: None)
+    # The same rows once more are the same rows.
+    second = acidtest.finished_run("mine")
+    acidtest.run(answering("neutral"), "hans", limit=60, output="mine", fresh=True)
+    assert second.run.rows("hans")["answer"].unique().to_list() == ["neutral"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda frame: pl.concat([frame, frame]),
+        lambda frame: frame.head(frame.height // 2),
+        lambda frame: frame.clear(),
+        lambda frame: frame.with_columns(correct=~pl.col("correct")),
+        lambda frame: frame.with_columns(premise=pl.col("premise").reverse()),
+    ],
+    ids=["doubled", "halved", "empty", "verdicts turned", "premises moved"],
+)
+def test_predictions_that_are_not_those_the_run_wrote_are_refused(
+    damage: Callable[[pl.DataFrame], pl.DataFrame],
+) -> None:
+    acidtest.run("baseline:overlap", "hans", limit=60, output="mine")
+    damage(pl.read_parquet("mine/predictions.parquet")).write_parquet("mine/predictions.parquet")
+    with pytest.raises(FileError, match=r"mine/predictions.parquet: is not the file .* run it again with --fresh"):
+        acidtest.finished_run("mine")
+    assert acidtest.run("baseline:overlap", "hans", limit=60, output="mine", fresh=True).fresh
+    acidtest.finished_run("mine")
+
+
+def test_every_flipped_bit_of_the_predictions_is_noticed(tmp_path: Path) -> None:
+    acidtest.run("baseline:overlap", "hans", limit=60, output="mine")
+    path = tmp_path / "mine" / "predictions.parquet"
+    content = path.read_bytes()
+    rng = random.Random(0)
+    for _ in range(200):
+        bit = rng.randrange(8 * len(content))
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        with pytest.raises(FileError, match="is not the file"):
+            acidtest.finished_run("mine")
+
+
+def test_a_run_without_a_digest_of_its_predictions_is_still_read(tmp_path: Path) -> None:
+    acidtest.run("baseline:overlap", "hans", limit=60, output="mine")
+    header = json.loads((tmp_path / "mine" / "run.json").read_text())
+    assert header.pop("predictions_sha256")
+    (tmp_path / "mine" / "run.json").write_text(json.dumps(header))
+    run = acidtest.finished_run("mine").run
+    assert run.rows("hans").height == 60
+    pl.read_parquet("mine/predictions.parquet").head(3).write_parquet("mine/predictions.parquet")
+    with pytest.raises(FileError, match="was replaced or changed"):
+        run.rows("hans")
+
+
+def test_a_signature_is_made_of_the_whole_fingerprint() -> None:
+    def signature(fingerprint: str) -> str:
+        predict = answering("neutral")
+        predict.fingerprint = fingerprint  # type: ignore[attr-defined]
+        return str(acidtest.run(predict, "hans", limit=60).results["signature"])
+
+    given = ["checkpoint-1", "checkpoint-2", "0" * 16 + "1", "0" * 16 + "2", "model", "Model"]
+    assert len({signature(fingerprint) for fingerprint in given}) == len(given)
 
 
 def test_a_model_that_cannot_be_known_again_does_not_wipe_another_run() -> None:
@@ -149,6 +255,17 @@ def test_a_model_that_cannot_be_known_again_does_not_wipe_another_run() -> None:
     with pytest.raises(FileError, match="mine: holds another run"):
         acidtest.run(same, "hans", limit=60, output="mine")
     acidtest.run(same, "hans", limit=60, output="mine", fresh=True)
+
+
+def test_specs_whose_names_come_out_alike_have_a_folder_each() -> None:
+    long = "hf:" + "runs/" * 20
+    specs = ["hf:a/b", "hf:a-b", "HF:A-B", f"{long}checkpoint-1", f"{long}checkpoint-2", "baseline:overlap"]
+    folders = [api.folder_for(spec, "out", specs) for spec in specs]
+    assert len({str(folder).casefold() for folder in folders}) == len(specs)
+    assert folders[-1] == Path("out/baseline-overlap")
+    # A long name is cut, so it has its digest whatever else is asked.
+    assert api.folder_for(specs[3], "out", specs[3:5]) == folders[3]
+    assert api.folder_for(specs[3], "out", specs[3:4]) == Path("out")
 
 
 def test_an_edited_suite_is_another_suite(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -354,6 +471,28 @@ def test_paired_rows_stay_paired_when_a_factor_was_changed_between_runs() -> Non
 
     runs = [acidtest.run(half, suite(swapped), output=f"run{swapped}") for swapped in (False, True)]
     assert all(contrast.difference.value == 0 for contrast in acidtest.compare(runs))
+
+
+@pytest.mark.parametrize("changed", [{"premise", "hypothesis", "label"}, {"premise"}, {"label"}])
+def test_rows_that_share_nothing_but_their_ids_are_not_paired(changed: set[str]) -> None:
+    def suite(other: bool, rows: int = 40) -> Suite:
+        frame = pl.DataFrame({"premise": [f"p{i}" for i in range(40)], "hypothesis": "h", "label": "entailment"})
+        frame = completed(frame, "mine")
+        texts = {"premise": pl.lit("A ") + pl.col("premise"), "hypothesis": pl.lit("g"), "label": pl.lit("neutral")}
+        touched = pl.int_range(40) < (rows if other else 0)
+        frame = frame.with_columns(pl.when(touched).then(texts[n]).otherwise(n).alias(n) for n in changed)
+        return Suite(frame.lazy(), Card("mine")).sealed()
+
+    first = acidtest.run(answering("entailment"), suite(False))
+    second = acidtest.run(answering("entailment"), suite(True))
+    whole = acidtest.compare([first, second])[0]
+    assert not whole.paired
+    note = "rows have the same id in both runs but another pair or gold, and are not paired"
+    assert whole.difference.note == f"40 {note}"
+    few = acidtest.compare([first, acidtest.run(answering("entailment"), suite(True, rows=2))])[0]
+    assert few.paired
+    assert few.difference.n == 38
+    assert few.difference.note == f"on the 38 rows both have, of 40 and 40; 2 {note}"
 
 
 def test_files_that_disagree_on_a_column_are_run_together(tmp_path: Path) -> None:

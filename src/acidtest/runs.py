@@ -19,7 +19,7 @@ from acidtest.core.errors import FileError
 from acidtest.core.files import Lock, read_versioned, write_json, write_text
 from acidtest.core.logs import kept, log, stage
 from acidtest.core.model import Counts, Model
-from acidtest.core.run import HEADER, JOURNAL, PREDICTIONS, Header, ModelFacts, Run
+from acidtest.core.run import HEADER, JOURNAL, PREDICTIONS, SCHEMA, Header, ModelFacts, Run
 from acidtest.core.suite import Suite
 from acidtest.version import __version__
 
@@ -66,6 +66,32 @@ class Job:
         return self.model.fingerprint is not None
 
 
+def default_folder(job: Job, stem: Path, *, fresh: bool = False) -> Path:
+    """The folder that a job without a given one works in.
+
+    A model that can be known again comes back to ``stem``. One without a fingerprint could be any model of its name, so
+    it gets a new folder each time: the first of ``stem``, ``stem-2``, ``stem-3`` … that this process creates.
+    """
+    if job.known and (fresh or not _is_unknowable(stem)):
+        return stem
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    folder, number = stem, 1
+    while True:
+        try:
+            folder.mkdir()
+            return folder
+        except FileExistsError:
+            number += 1
+            folder = stem.with_name(f"{stem.name}-{number}")
+
+
+def _is_unknowable(folder: Path) -> bool:
+    """Whether a folder holds a finished run whose model lost its fingerprint while it was asked."""
+    if not (folder / HEADER).is_file():
+        return False
+    return Header.from_json(read_versioned(folder / HEADER, SCHEMA)).model.fingerprint is None
+
+
 def done(
     job: Job, folder: Path, *, fresh: bool = False, page: bool = True, progress: Progress | None = None
 ) -> Finished:
@@ -75,6 +101,10 @@ def done(
         return earlier
     start = time.perf_counter()
     with Lock(folder), kept(folder / LOG):
+        # Another process may have finished here between the first look and the lock.
+        earlier = None if fresh else _earlier(folder, job, page=page)
+        if earlier is not None:
+            return earlier
         if fresh or not job.known:
             (folder / JOURNAL).unlink(missing_ok=True)
         header = Header(
@@ -169,10 +199,7 @@ def _written(made: Run, folder: Path, timings: dict[str, float], *, page: bool) 
 
 
 def _earlier(folder: Path, job: Job, *, page: bool) -> Finished | None:
-    """The finished run in a folder, if it is the one asked for; refuses a folder that holds anything else.
-
-    The run of a model that cannot be known again is done anew.
-    """
+    """The finished run in a folder, if it is the one asked for; refuses a folder that holds anything else."""
     if not (folder / HEADER).exists():
         if not job.known and (folder / JOURNAL).exists():
             raise FileError(folder, "holds an unfinished run; choose another -o, or add --fresh to start over")
@@ -189,8 +216,12 @@ def _earlier(folder: Path, job: Job, *, page: bool) -> Finished | None:
             f"holds another run ({earlier.run.header.model.name} on {', '.join(earlier.run.header.suites)}, "
             f"{earlier.run.header.finished}); choose another -o, or add --fresh to replace it",
         )
-    if not job.known:
-        return None
+    if not job.known or earlier.run.header.model.fingerprint is None:
+        raise FileError(
+            folder,
+            f"holds a run of {earlier.run.header.model.name}, {earlier.run.header.finished}; that model has no "
+            f"fingerprint by which it could be known again: choose another -o, or add --fresh to replace it",
+        )
     if page and not (folder / REPORT).exists():
         _write_report(earlier)
     log.info("this run was finished before (%s); --fresh redoes it", earlier.run.header.finished)

@@ -156,9 +156,10 @@ def test_runs_without_the_suite_or_without_common_rows_are_refused() -> None:
     plain = Run(Header(ModelFacts("m", "m"), {"hans": Card("hans")}, {}), other.predictions)
     with pytest.raises(AcidtestError, match="a run of m holds hans; one suite stress/antonymy was expected"):
         antonyms([plain])
-    apart = Run(other.header, other.predictions.with_columns(id=pl.lit("elsewhere")))
-    with pytest.raises(AcidtestError, match="no row of stress/antonymy in common"):
-        antonyms([STRONG, apart])
+    for column in ("id", "premise"):
+        apart = Run(STRONG.header, STRONG.predictions.with_columns(pl.lit("elsewhere").alias(column)))
+        with pytest.raises(AcidtestError, match="no row of stress/antonymy in common"):
+            antonyms([STRONG, apart])
 
 
 @pytest.fixture

@@ -414,8 +414,11 @@ def test_a_reference_must_be_another_model_on_the_same_pairs() -> None:
     with pytest.raises(AcidtestError, match="the reference was not asked 'breaking-nli'"):
         lexical([one], reference=[run("a", {"lexical": rows("lexical", MIXED)})])
     short = run("a", {name: rows(name, MIXED) for name in ("breaking-nli", "lexical")})
-    with pytest.raises(AcidtestError, match="the reference was asked other pairs of 'breaking-nli'"):
-        lexical([one], reference=[short])
+    clean = both_sides(rng, 0.5, 0.5, "clean")
+    other = Run(clean.header, clean.predictions.with_columns(premise=pl.lit("Another.")))
+    for reference in (short, other):
+        with pytest.raises(AcidtestError, match="the reference was asked other pairs of 'breaking-nli'"):
+            lexical([one], reference=[reference])
 
 
 def test_models_are_not_mixed_and_suites_without_common_categories_are_not_compared() -> None:

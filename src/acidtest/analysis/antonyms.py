@@ -17,7 +17,7 @@ import polars as pl
 
 from acidtest.analysis.comparison import model_names
 from acidtest.analysis.intervals import rate, unpaired_difference
-from acidtest.analysis.metrics import scored
+from acidtest.analysis.metrics import QUESTION, scored
 from acidtest.analysis.resampling import generator
 from acidtest.analysis.significance import unpaired_permutation
 from acidtest.core.errors import AcidtestError
@@ -139,8 +139,9 @@ def _rows(runs: Sequence[Run], names: Sequence[str]) -> tuple[pl.DataFrame, tupl
     for run, name in zip(runs, names, strict=True):
         side = scored(run, _suite(run))
         sizes.append(side.height)
-        own = side.frame.select("id", "group", *PAIR).with_columns(pl.Series(name, side.correct))
-        found = own if found is None else found.join(own.select("id", name), on="id", maintain_order="left")
+        asked = pl.Series("_row", side.digests(*QUESTION))
+        own = side.frame.select("id", "group", *PAIR).with_columns(asked, pl.Series(name, side.correct))
+        found = own if found is None else found.join(own.select("_row", name), on="_row", maintain_order="left")
     if found is None:
         raise AcidtestError("antonyms needs a run on stress/antonymy")
     if not found.height:

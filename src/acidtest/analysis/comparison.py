@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from acidtest.analysis.intervals import difference, unpaired_difference
-from acidtest.analysis.metrics import Scored, scored
+from acidtest.analysis.metrics import QUESTION, Scored, scored
 from acidtest.analysis.power import smallest_detectable_difference
 from acidtest.analysis.significance import adjusted, paired_test, unpaired_permutation
 from acidtest.core.errors import AcidtestError
@@ -58,9 +58,6 @@ class _Side:
     groups: np.ndarray[Any, np.dtype[np.int64]]
     strata: pl.Series
     frame: pl.DataFrame
-
-
-_PAIR = ("id", "premise", "hypothesis", "label")
 
 
 @dataclass(frozen=True)
@@ -124,7 +121,7 @@ def _told_apart(runs: Sequence[Run]) -> list[str]:
 def _rows_key(runs: Sequence[Run], suite: str) -> tuple[object, ...]:
     """What two controls have in common when each run was asked the same pairs under both names."""
     own = pl.col("suite") == suite
-    held = [run.collected(run.frame.lazy().filter(own).select(_PAIR)) for run in runs]
+    held = [run.collected(run.frame.lazy().filter(own).select(QUESTION)) for run in runs]
     return tuple(rows.hash_rows().sort().to_numpy().tobytes() for rows in held)
 
 
@@ -137,8 +134,7 @@ def model_names(runs: Sequence[Run]) -> list[str]:
 
 def _pair(suite: str, names: tuple[str, str], rows: tuple[Scored, Scored], two_way: bool) -> _Pair:
     """Two runs reduced to their common rows in one order, when they are runs over the same rows."""
-    numbered = [side.frame.select("id").with_row_index(index) for side, index in zip(rows, "ij", strict=True)]
-    ids = numbered[0].join(numbered[1], on="id").sort("i")
+    ids, changed = common_rows(rows)
     fewest, most = sorted(side.height for side in rows)
     paired = ids.height >= SAME_ROWS * fewest > 0
     notes = []
@@ -146,11 +142,34 @@ def _pair(suite: str, names: tuple[str, str], rows: tuple[Scored, Scored], two_w
         notes.append("scored two-way")
     if paired and ids.height < most:
         notes.append(f"on the {ids.height:,} rows both have, of {fewest:,} and {most:,}")
+    if changed:
+        notes.append(f"{changed:,} rows have the same id in both runs but another pair or gold, and are not paired")
     sides = [
         _side(side, ids[index].to_numpy() if paired else np.arange(side.height))
         for side, index in zip(rows, "ij", strict=True)
     ]
     return _Pair(suite, names, sides[0], sides[1], paired, "; ".join(notes))
+
+
+def common_rows(rows: tuple[Scored, Scored]) -> tuple[pl.DataFrame, int]:
+    """The places ``i`` and ``j`` of the rows that ask the same in two runs, and how many rows share nothing but an id.
+
+    Suites of one fingerprint hold the same rows, so their ids are enough.
+    """
+    first, second = (side.card.fingerprint for side in rows)
+    if first and first == second:
+        return _matches(rows, ("id",)), 0
+    common = _matches(rows, QUESTION)
+    return common, _matches(rows, ("id",)).height - common.height
+
+
+def _matches(rows: tuple[Scored, Scored], columns: Sequence[str]) -> pl.DataFrame:
+    """The places ``i`` and ``j`` of the rows that are equal in these columns, in the order of the first run."""
+    numbered = [
+        pl.DataFrame({"row": side.digests(*columns)}).with_row_index(index)
+        for side, index in zip(rows, "ij", strict=True)
+    ]
+    return numbered[0].join(numbered[1], on="row").sort("i")
 
 
 def _side(rows: Scored, chosen: np.ndarray[Any, np.dtype[Any]]) -> _Side:

@@ -11,7 +11,7 @@ import polars as pl
 
 from acidtest.analysis.experiments_results import Answered, Arm, Block, Cell, Change, Column, Paper
 from acidtest.analysis.intervals import difference, rate, unpaired_difference
-from acidtest.analysis.metrics import Scored, scored
+from acidtest.analysis.metrics import QUESTION, Scored, scored
 from acidtest.analysis.published import published_scores
 from acidtest.analysis.resampling import Codes
 from acidtest.analysis.significance import holm, paired_test
@@ -71,8 +71,9 @@ class _Rows:
         key = id(each), suite
         if key not in self._read:
             found = scored(each.run, suite, two_way=self._two_way)
-            ids = self._ids.setdefault(suite, found.digests("id"))
-            if found.height != len(ids) or (found.digests("id") != ids).any():
+            asked = found.digests(*QUESTION)
+            ids = self._ids.setdefault(suite, asked)
+            if found.height != len(ids) or (asked != ids).any():
                 raise AcidtestError(f"networks were asked different rows of {suite!r}; remove their folders tests/")
             self._read[key] = found
         return self._read[key]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.analysis.comparison import SAME_ROWS
-from acidtest.analysis.metrics import Scored, scored
+from acidtest.analysis.metrics import QUESTION, Scored, scored
 from acidtest.core.errors import AcidtestError, UnknownNameError, some
 from acidtest.core.labels import LABELS
 from acidtest.core.run import Run
@@ -108,10 +108,13 @@ def factor_rows(runs: Mapping[str, Sequence[Run]], wanted: Wanted) -> list[Facto
 
 def _shared(suite: str, models: Mapping[str, Scored]) -> list[npt.NDArray[np.int64]]:
     """Where each model's rows that all models have are, in the order of the first model."""
-    numbered = [rows.frame.select("id").with_row_index(str(number)) for number, rows in enumerate(models.values())]
+    numbered = [
+        pl.DataFrame({"row": rows.digests(*QUESTION)}).with_row_index(str(number))
+        for number, rows in enumerate(models.values())
+    ]
     shared = numbered[0]
     for other in numbered[1:]:
-        shared = shared.join(other, on="id", maintain_order="left")
+        shared = shared.join(other, on="row", maintain_order="left")
     fewest = min(rows.height for rows in models.values())
     if shared.height < SAME_ROWS * fewest:
         counts = ", ".join(f"{model} {rows.height:,}" for model, rows in models.items())

@@ -134,8 +134,9 @@ def _beside(rows: LexicalRows, clean: Mapping[str, LexicalRows]) -> LexicalRows:
         return rows
     if rows.name not in clean:
         raise AcidtestError(f"the reference was not asked {rows.name!r}; run it on the same suites as {rows.model}")
-    other = clean[rows.name].frame.select("id", other="correct")
-    both = rows.frame.join(other, on="id", maintain_order="left")
+    asked = ("id", "premise", "label")
+    other = clean[rows.name].frame.select(*asked, other="correct")
+    both = rows.frame.join(other, on=asked, maintain_order="left")
     if both.height < SAME_ROWS * rows.frame.height:
         raise AcidtestError(f"the reference was asked other pairs of {rows.name!r}; run it on the same file or seed")
     return replace(

@@ -26,6 +26,9 @@ from acidtest.core.verdicts import Collapse, answers, verdicts
 
 Flags = npt.NDArray[np.bool_]
 
+QUESTION = ("id", "premise", "hypothesis", "label")
+"""The columns by which a row of one run is known to be the row of another: what was asked, and what is right."""
+
 _IDS = ("id", "base_id", "group")
 _TEXTS = ("suite", "premise", "hypothesis", "source_id", "certainty", *PARSES)
 _CODE = "_code"
@@ -109,16 +112,16 @@ class Scored:
         """An expression of the suite's columns, for every row."""
         return self.run.collected(self.rows.select(values), streaming=True).to_series()
 
-    def digests(self, name: str) -> U64:
-        """A column of ids as digests."""
+    def digests(self, *names: str) -> U64:
+        """One digest for each row of a column of ids, or of several columns of texts together."""
         found, place = np.empty(self.height, dtype=np.uint64), 0
 
         def visit(batch: pl.DataFrame) -> None:
             nonlocal place
-            found[place : place + batch.height] = digests(batch[name])
+            found[place : place + batch.height] = digests(*(batch[name] for name in names))
             place += batch.height
 
-        self.run.visit(self.rows.select(name), visit)
+        self.run.visit(self.rows.select(names), visit)
         return found
 
     def coded(self, *columns: str | pl.Expr) -> Coded:

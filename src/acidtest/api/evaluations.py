@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from acidtest.api.batteries import STANDARD, Arguments, Battery, Reading
 from acidtest.api.clusters import Spec, is_ray, ray_engine
+from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.folders import cache_folder
 from acidtest.core.logs import note
@@ -18,7 +19,7 @@ from acidtest.core.model import model_options as model_options
 from acidtest.core.run import Run
 from acidtest.core.suite import Suite
 from acidtest.core.verdicts import Collapse
-from acidtest.runs import Finished, Job, done
+from acidtest.runs import Finished, Job, default_folder, done
 
 if TYPE_CHECKING:
     from acidtest.evaluation.runner import Progress
@@ -28,6 +29,9 @@ DEFAULT_LIMIT = 3000
 """Pairs of each suite that the default model is asked of the standard battery where nobody says what is to be run."""
 
 RUNS = "acidtest-runs"
+
+_LONGEST_SLUG = 60
+"""Characters of a model's name in the name of its folder, at most."""
 
 PREMISES = ("whole", "chunks")
 """How premises are asked: as they are, or part by part where they are too long for the model."""
@@ -62,8 +66,8 @@ def run(
 
     ``source`` is the corpus that suites such as ``stress/negation`` are made from, else the starter corpus. A model is
     a spec such as ``baseline:overlap``, a function of premises and hypotheses, or an object with ``predict``. The same
-    call on the same folder continues a run that was interrupted, or gives the finished one, unless the model has no
-    fingerprint by which to know it again: then everything is asked anew. Answers of models that cost something are
+    call continues a run that was interrupted, or gives the finished one, unless the model has no fingerprint by which
+    to know it again: then everything is asked anew, into a new folder. Answers of models that cost something are
     kept for later runs as well, unless ``cache`` is false. A ``Battery`` says all that concerns suites, and makes them
     once for several models. ``options`` are those of the kind of model (``device`` …), ``arguments`` those of suites.
     ``premise`` chunks asks premises that are too long for the model part by part. ``engine`` ray asks on a Ray cluster,
@@ -94,7 +98,8 @@ def run(
     recipe = Spec(spec, options, batch_size, premise, aggregation)
     asking = ray_engine(model, asked, recipe, address) if on_ray else None
     job = Job(asked, spec, suites.used, settings, engine=asking, cache=kept)
-    folder = Path(output) if output is not None else Path(RUNS) / f"{_slug(asked.name)}-{job.key[:8]}"
+    stem = Path(RUNS) / f"{_slug(asked.name)}-{job.key[:8]}"
+    folder = default_folder(job, stem, fresh=fresh) if output is None else Path(output)
     return done(job, folder, fresh=fresh, page=page, progress=progress)
 
 
@@ -174,12 +179,21 @@ def run_of(source: AnyRun) -> Run:
     return source if isinstance(source, Run) else Run.read(source)
 
 
-def folder_for(spec: str, output: str | Path | None, models: int) -> Path | None:
-    """Where one of several models' runs goes: a folder of its own below the one asked for."""
+def folder_for(spec: str, output: str | Path | None, specs: Sequence[str]) -> Path | None:
+    """Where the run of one of several specs goes: a folder of its own below the one asked for."""
     if output is None:
         return None
-    return Path(output) if models == 1 else Path(output) / _slug(spec)
+    return Path(output) if len(specs) == 1 else Path(output) / _folder_name(spec, specs)
+
+
+def _folder_name(spec: str, specs: Sequence[str]) -> str:
+    """The spec as the name of a folder, with a digest where that name would not tell it from another spec."""
+    # Some file systems take names that differ in case only for one.
+    alike = [other for other in specs if _slug(other).casefold() == _slug(spec).casefold()]
+    if len(alike) == 1 and len(spec) <= _LONGEST_SLUG:
+        return _slug(spec)
+    return f"{_slug(spec)}-{f'{key(spec):016x}'[:8]}"
 
 
 def _slug(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:60] or "model"
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:_LONGEST_SLUG] or "model"

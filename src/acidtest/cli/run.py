@@ -123,7 +123,7 @@ def run(
                 api.run(
                     spec,
                     battery,
-                    output=api.folder_for(spec, output, len(specs)),
+                    output=api.folder_for(spec, output, specs),
                     collapse=collapse,
                     batch_size=batch_size,
                     options=_options_of(spec, options, label_map),

@@ -62,7 +62,7 @@ def score(
         api.score(
             predictions,
             battery,
-            output=api.folder_for(system or str(predictions), output, len(systems)),
+            output=api.folder_for(system or str(predictions), output, [system or "" for system in systems]),
             collapse=collapse,
             fresh=fresh,
             answers=reading,

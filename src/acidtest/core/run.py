@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -39,10 +40,10 @@ class ModelFacts:
 
     @property
     def signature(self) -> str:
-        """The name, with the beginning of the fingerprint where that says more."""
+        """The name, with a digest of the fingerprint where that says more."""
         if self.fingerprint in (None, self.name):
             return self.name
-        return f"{self.name}#{str(self.fingerprint)[:6]}"
+        return f"{self.name}#{hashlib.sha256(str(self.fingerprint).encode()).hexdigest()[:10]}"
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class Header:
     notes: tuple[str, ...] = ()
     started: str = ""
     finished: str = ""
+    predictions_sha256: str = ""
+    """Digest of predictions.parquet as it was written; runs of earlier versions have none."""
     schema: int = SCHEMA
 
     @property
@@ -93,6 +96,49 @@ class Header:
         return cls(**known)
 
 
+class PredictionsFile:
+    """A predictions.parquet whose content must stay what it was, since its rows are read again and again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stamp = self._current_stamp()
+        self.sha256 = self._current_digest()
+
+    def check(self) -> None:
+        """Raise when the file no longer holds what it held; costs one look at its date unless that has changed."""
+        stamp = self._current_stamp()
+        if stamp == self._stamp:
+            return
+        if self._current_digest() != self.sha256:
+            raise FileError(
+                self.path,
+                "was replaced or changed after this run was written or read; read the folder again, and give runs "
+                "that are to stay a folder each",
+            )
+        self._stamp = stamp
+
+    def scan(self) -> pl.LazyFrame:
+        """The rows, read when they are asked for."""
+        return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
+
+    def _current_stamp(self) -> tuple[int, ...]:
+        with _named_in_errors(self.path):
+            status = self.path.stat()
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+    def _current_digest(self) -> str:
+        with _named_in_errors(self.path), self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _named_in_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror or error}; run it again with --fresh") from error
+
+
 @dataclass(frozen=True)
 class Run:
     """A header and one row per pair: the suite's columns, then ``ANSWER_COLUMNS`` and whether the pair was truncated.
@@ -102,6 +148,8 @@ class Run:
 
     header: Header
     frame: pl.LazyFrame | pl.DataFrame
+    file: PredictionsFile | None = None
+    """What the frame reads from, if it is not in memory."""
 
     @cached_property
     def predictions(self) -> pl.DataFrame:
@@ -139,13 +187,20 @@ class Run:
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
+        if self.file:
+            self.file.check()
         try:
             yield
         except (OSError, pl.exceptions.ComputeError) as error:
+            if self.file:
+                self.file.check()
             said = str(error).splitlines()[0]
             raise AcidtestError(
                 f"the predictions of {self.header.model.name} cannot be read ({said}); run it again with --fresh"
             ) from error
+        # Another process may have replaced the file while it was being read.
+        if self.file:
+            self.file.check()
 
     def write_predictions(self, folder: str | Path) -> Run:
         """Write predictions.parquet, piece by piece, and give the run that reads them from there."""
@@ -162,7 +217,8 @@ class Run:
                 maintain_order=True,
                 row_group_size=ROW_GROUP,
             )
-        return Run(self.header, pl.scan_parquet(path, glob=False, hive_partitioning=False))
+        file = PredictionsFile(path)
+        return Run(replace(self.header, predictions_sha256=file.sha256), file.scan(), file)
 
     def write_header(self, folder: str | Path) -> None:
         """Write run.json; done last, so that its presence means a whole run."""
@@ -175,12 +231,19 @@ class Run:
         if not (folder / HEADER).is_file():
             raise FileError(folder, _why_no_run(folder))
         header = Header.from_json(read_versioned(folder / HEADER, SCHEMA))
+        file = PredictionsFile(folder / PREDICTIONS)
+        if header.predictions_sha256 not in ("", file.sha256):
+            raise FileError(
+                file.path,
+                f"is not the file that {HEADER} describes (SHA-256 {file.sha256[:12]}…, expected "
+                f"{header.predictions_sha256[:12]}…): it was damaged, edited or replaced; run it again with --fresh",
+            )
         try:
-            frame = pl.scan_parquet(folder / PREDICTIONS, glob=False, hive_partitioning=False)
+            frame = file.scan()
             frame.collect_schema()
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise FileError(folder / PREDICTIONS, f"cannot be read: {error}") from error
-        return cls(header, frame)
+            raise FileError(file.path, f"cannot be read: {error}") from error
+        return cls(header, frame, file)
 
 
 def _why_no_run(folder: Path) -> str:

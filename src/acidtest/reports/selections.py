@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from acidtest.analysis.comparison import common_rows
 from acidtest.analysis.metrics import Scored, with_texts
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.run import ANSWER_COLUMNS, Run
@@ -110,8 +111,9 @@ def disagreement(
     """Two models on the rows both were asked, judged by the same gold; the surest mistakes that the other avoids."""
     first, second = (side.frame.with_columns(right=pl.Series(side.correct)) for side in rows)
     suite = rows[0].card.name
-    answers = second.select("id", *(pl.col(name).alias(f"other_{name}") for name in ("right", *_ANSWER)))
-    both = first.join(answers, on="id", how="inner", maintain_order="left")
+    common, _ = common_rows(rows)
+    answers = second[common["j"]].select(pl.col(name).alias(f"other_{name}") for name in ("right", *_ANSWER))
+    both = first[common["i"]].hstack(answers)
     factors = _factors(runs[0], suite, main)
 
     def examples(own: pl.Expr, wrong: Run, prefix: str) -> tuple[Example, ...]:
