@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import py_compile
 import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -625,6 +627,93 @@ def test_a_run_is_read_back_without_running_anything(tmp_path: Path) -> None:
     acidtest.report([folder], tmp_path / "page.html")
     acidtest.compare([folder, folder])
     assert not (tmp_path / "ran").exists()
+
+
+LAZY = """
+import pathlib
+asked = 0
+def predict(premises, hypotheses):
+    global asked
+    from their_helper import LABEL
+    asked += 1
+    if asked == 3 and pathlib.Path("stop").exists():
+        raise KeyboardInterrupt
+    return [LABEL] * len(premises)
+predict.batch_size = 10
+"""
+
+
+@pytest.fixture
+def loaded_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Forgets the modules that were loaded since the test began, as a new process has."""
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    before = set(sys.modules)
+
+    def forget() -> None:
+        for name in set(sys.modules) - before:
+            if name.startswith("their"):
+                del sys.modules[name]
+        importlib.invalidate_caches()
+
+    yield forget
+    forget()
+
+
+def test_an_edited_helper_and_a_resumed_run_never_mix_answers(tmp_path: Path, loaded_anew: Callable[[], None]) -> None:
+    (tmp_path / "their_model.py").write_text(LAZY)
+    (tmp_path / "their_helper.py").write_text("LABEL = 'neutral'\n")
+    (tmp_path / "stop").touch()
+    with pytest.raises(KeyboardInterrupt):
+        acidtest.run("python:their_model:predict", "hans", limit=60, output="run")
+    loaded_anew()
+    (tmp_path / "stop").unlink()
+    (tmp_path / "their_helper.py").write_text("LABEL = 'entailment'\n")
+    with pytest.raises(FileError, match="run: holds an unfinished run of another model, or of a changed one"):
+        acidtest.run("python:their_model:predict", "hans", limit=60, output="run")
+    finished = acidtest.run("python:their_model:predict", "hans", limit=60, output="run", fresh=True)
+    assert finished.run.predictions["answer"].unique().to_list() == ["entailment"]
+
+
+def test_a_run_whose_model_loads_code_unseen_is_never_taken_for_a_later_one(
+    tmp_path: Path, loaded_anew: Callable[[], None]
+) -> None:
+    # The name of the helper is known to a compiled module alone.
+    (tmp_path / "their_model.py").write_text(LAZY.replace("from their_helper import", "from their_middle import"))
+    (tmp_path / "middle.py").write_text("from their_helper import LABEL\n")
+    py_compile.compile("middle.py", "their_middle.pyc", doraise=True)
+    folders = []
+    for label in ("neutral", "entailment", "entailment"):
+        (tmp_path / "their_helper.py").write_text(f"LABEL = '{label}'\n")
+        loaded_anew()
+        finished = acidtest.run("python:their_model:predict", "hans", limit=60)
+        assert finished.fresh
+        assert finished.run.header.model.fingerprint is None
+        assert finished.run.predictions["answer"].unique().to_list() == [label]
+        folders.append(finished.folder)
+    assert len(set(folders)) == 3
+    loaded_anew()
+    acidtest.run("python:their_model:predict", "hans", limit=60, output="run")
+    loaded_anew()
+    with pytest.raises(FileError, match=r"run: holds a run of python:their_model:predict, .* no fingerprint"):
+        acidtest.run("python:their_model:predict", "hans", limit=60, output="run")
+
+
+@pytest.mark.parametrize("premise", ["whole", "chunks"])
+def test_answers_of_code_that_was_loaded_unseen_are_not_resumed(
+    tmp_path: Path, loaded_anew: Callable[[], None], premise: str
+) -> None:
+    (tmp_path / "their_model.py").write_text(LAZY.replace("from their_helper import", "from their_middle import"))
+    (tmp_path / "middle.py").write_text("from their_helper import LABEL\n")
+    py_compile.compile("middle.py", "their_middle.pyc", doraise=True)
+    (tmp_path / "their_helper.py").write_text("LABEL = 'neutral'\n")
+    (tmp_path / "stop").touch()
+    with pytest.raises(KeyboardInterrupt):
+        acidtest.run("python:their_model:predict", "hans", limit=60, output="run", premise=premise)
+    loaded_anew()
+    (tmp_path / "stop").unlink()
+    (tmp_path / "their_helper.py").write_text("LABEL = 'entailment'\n")
+    finished = acidtest.run("python:their_model:predict", "hans", limit=60, output="run", premise=premise)
+    assert finished.run.predictions["answer"].unique().to_list() == ["entailment"]
 
 
 SLOW = """

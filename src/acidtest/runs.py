@@ -168,7 +168,9 @@ def _evaluated(job: Job, header: Header, folder: Path, *, fresh: bool, progress:
     memory = memory_of(model, folder / JOURNAL, job.cache, forget=fresh)
     spent = Spent()
     table = answers(model, plan, memory=memory, engine=job.engine, progress=progress, spent=spent)
-    facts = replace(header.model, resolution=model.resolution, probabilities=model.probabilities)
+    facts = replace(
+        header.model, fingerprint=model.fingerprint, resolution=model.resolution, probabilities=model.probabilities
+    )
     frame = predictions_frame(job.suites, table, model=facts, collapse=header.collapse)
     # What was there before is no longer whole from here on.
     (folder / HEADER).unlink(missing_ok=True)

@@ -7,17 +7,22 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import polars as pl
 import pytest
 
 from acidtest import api
-from acidtest.api.clusters import making
+from acidtest.api.clusters import RayEngine, Spec, making
 from acidtest.core.errors import AcidtestError
+from acidtest.core.model import completed
 from acidtest.core.rows import held_rows
-from acidtest.engines.ray import Cluster
+from acidtest.engines.ray import Cluster, Made
+from acidtest.evaluation.asking import Asker
+from acidtest.evaluation.plan import Batch
 from acidtest.suites.catalogue import SUITES, Request
 
 # Ray's own code warns of its own code; pytest would make errors of that.
@@ -235,3 +240,23 @@ def test_on_the_command_line_ray_says_nothing_of_its_own(folder: Path) -> None:
     assert found.stderr in ("", "connecting to Ray (local) …\n")
     card = json.loads(found.stdout)["card"]
     assert card["fingerprint"] == api.generate("stress/negation").card.fingerprint
+
+
+@dataclass
+class OneWorker:
+    """A cluster whose only worker answers neutral, and has loaded code that its fingerprint does not cover."""
+
+    def mapped(self, parts: Iterator[pl.DataFrame], recipe: object) -> Iterator[Made]:
+        told = {"usage": {}, "probabilities": True, "fingerprint": None}
+        for part in parts:
+            answers = {"_entailment": 0.0, "_neutral": 1.0, "_contradiction": 0.0, "_cut": False}
+            yield Made(part.with_columns(pl.lit(value).alias(name) for name, value in answers.items()), "one", told)
+
+
+def test_a_worker_that_loads_code_unseen_costs_the_model_its_fingerprint() -> None:
+    model = completed(SimpleNamespace(predict=len, fingerprint="of its code"))
+    batch = Batch(0, pl.DataFrame({"_id": ["1"], "premise": ["a"], "hypothesis": ["b"]}), np.zeros(1, np.uint64))
+    engine = RayEngine(Spec("python:their:predict"), OneWorker())  # type: ignore[arg-type]
+    ((_, answered),) = engine([batch], Asker(model))
+    assert answered.values.tolist() == [[0, 1, 0]]
+    assert model.fingerprint is None

@@ -1,11 +1,21 @@
 import importlib
+import py_compile
 import sys
+from collections.abc import Iterator, Mapping
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
+import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError
-from acidtest.core.model import Model, model_from_spec
+from acidtest.core.logs import NOTE
+from acidtest.core.model import Model, completed, model_from_spec
+from acidtest.evaluation.asking import Asker
+from acidtest.evaluation.plan import Batch
+from acidtest.models.code_fingerprints import fingerprint_code
 
 MODULE = """
 import numpy as np
@@ -145,18 +155,249 @@ def test_the_fingerprint_does_not_depend_on_what_else_is_loaded(module: Path) ->
     sys.modules.pop("another_model")
 
 
-def test_the_fingerprint_of_a_package_covers_its_other_modules(module: Path) -> None:
-    package = module.parent / "their_package"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "words.py").write_text("LABEL = 'neutral'\n")
-    (package / "model.py").write_text("from .words import LABEL\ndef f(p, h): return [LABEL] * len(p)\n")
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of somebody's code; what is loaded from it is forgotten at the end."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    before = set(sys.modules)
+    yield tmp_path
+    forget(before)
+
+
+def forget(before: set[str]) -> None:
+    """Forget the modules loaded since, as a new process has."""
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
     importlib.invalidate_caches()
-    before = model_from_spec("python:their_package.model:f").fingerprint
-    (package / "words.py").write_text("LABEL = 'entailment'\n")
-    assert model_from_spec("python:their_package.model:f").fingerprint != before
-    for name in [name for name in sys.modules if name.startswith("their_package")]:
-        sys.modules.pop(name)
+
+
+def write(folder: Path, files: Mapping[str, str]) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+
+
+BODY = "def predict(p, h):\n    {}\n    return ['neutral'] * len(p)\n"
+
+REACHED = {
+    "in a function": {"their.py": BODY.format("from helper import LABEL"), "helper.py": "LABEL = 1"},
+    "renamed": {"their.py": BODY.format("import pack.helper as x"), "pack/helper.py": "LABEL = 1"},
+    "a package above": {"their.py": BODY.format("import a.b.c"), "a/__init__.py": "L = 1", "a/b/c.py": ""},
+    "the package around": {"their/__init__.py": "L = 1", "their/model.py": BODY.format("pass")},
+    "relative": {"their/__init__.py": "", "their/model.py": BODY.format("from .w import L"), "their/w.py": "L = 1"},
+    "relative module": {"their/__init__.py": "", "their/model.py": BODY.format("from . import w"), "their/w.py": "1"},
+    "star": {
+        "their.py": "from p import *\n" + BODY.format("pass"),
+        "p/__init__.py": "__all__ = ['s']",
+        "p/s.py": "L = 1",
+    },
+    "by name": {
+        "their.py": "from importlib import import_module as load\n" + BODY.format("load('helper')"),
+        "helper.py": "LABEL = 1",
+    },
+    "by relative name": {
+        "their/__init__.py": "",
+        "their/model.py": "import importlib\n" + BODY.format("importlib.import_module('.w', __package__)"),
+        "their/w.py": "L = 1",
+    },
+    "by __import__": {"their.py": BODY.format("__import__('helper')"), "helper.py": "LABEL = 1"},
+    "of a helper": {"their.py": BODY.format("import one"), "one.py": "def f(): import two", "two.py": "LABEL = 1"},
+    "without a parent": {
+        "their.py": "try:\n    from . import helper\nexcept ImportError:\n    import helper\n" + BODY.format("pass"),
+        "helper.py": "LABEL = 1",
+    },
+    "nested folders without __init__": {"their.py": BODY.format("from x.y.z import L"), "x/y/z.py": "L = 1"},
+}
+
+
+@pytest.mark.parametrize("files", REACHED.values(), ids=REACHED.keys())
+def test_the_fingerprint_sees_every_import(project: Path, files: dict[str, str]) -> None:
+    write(project, files)
+    spec = "python:their.model:predict" if "their/model.py" in files else "python:their:predict"
+    loaded, found = set(sys.modules), []
+    imported = next(name for name, source in files.items() if source in ("LABEL = 1", "L = 1", "1"))
+    for content in (files[imported], "changed = 1", files[imported]):
+        write(project, {imported: content})
+        found.append(model_from_spec(spec).fingerprint)
+        forget(loaded)
+    assert found[0] is not None
+    assert found[0] == found[2] != found[1]
+
+
+def test_nothing_is_loaded_to_find_what_a_function_imports(project: Path) -> None:
+    write(project, {"their.py": BODY.format("import pack.helper"), "pack/__init__.py": "1/0", "pack/helper.py": "1/0"})
+    assert model_from_spec("python:their:predict").fingerprint is not None
+    assert "pack" not in sys.modules
+
+
+UNCLEAR = {
+    "a computed name": ("import importlib\n" + BODY.format("importlib.import_module(p[0])"), "line 3 imports a module"),
+    "a name passed on": ("import importlib\nload = importlib.import_module\n" + BODY.format("pass"), "line 2 imports"),
+    "__import__": (BODY.format("__import__('help' + 'er')"), "line 2 imports a module whose name is made"),
+    "a source read": (BODY.format("exec(open('helper.py').read())"), "line 2 runs code by exec"),
+    "a path": (BODY.format("import runpy; runpy.run_path('helper.py')"), "line 2 runs code by run_path"),
+}
+
+
+@pytest.mark.parametrize(("source", "reason"), UNCLEAR.values(), ids=UNCLEAR.keys())
+def test_code_whose_imports_cannot_be_known_has_no_fingerprint_and_says_why(
+    project: Path, source: str, reason: str
+) -> None:
+    write(project, {"their.py": source})
+    found = model_from_spec("python:their:predict")
+    assert found.fingerprint is None
+    assert f"(their.py, {reason}" in found.notes[0]
+    assert found.notes[0].endswith("so no answers are kept; set its attribute fingerprint to change that")
+
+
+def test_a_fingerprint_of_the_models_own_needs_none_of_its_code(project: Path) -> None:
+    write(project, {"their.py": BODY.format("__import__(p[0])") + "predict.fingerprint = 'checkpoint-1'\n"})
+    found = model_from_spec("python:their:predict")
+    assert (found.fingerprint, found.notes, found.keep) == ("checkpoint-1", (), "always")
+
+
+def test_a_compiled_module_is_known_by_its_bytes(project: Path) -> None:
+    write(project, {"their.py": BODY.format("import helper")})
+    loaded, found = set(sys.modules), []
+    for content in ("LABEL = 1", "LABEL = 2"):
+        write(project, {"source/helper.py": content})
+        py_compile.compile(str(project / "source/helper.py"), str(project / "helper.pyc"), doraise=True)
+        found.append(model_from_spec("python:their:predict").fingerprint)
+        forget(loaded)
+    assert None not in found
+    assert found[0] != found[1]
+
+
+def test_a_model_that_is_compiled_itself_is_known_by_its_bytes(project: Path) -> None:
+    loaded, found = set(sys.modules), []
+    for label in ("neutral", "entailment"):
+        write(project, {"source/their.py": BODY.format("pass").replace("neutral", label)})
+        py_compile.compile(str(project / "source/their.py"), str(project / "their.pyc"), doraise=True)
+        found.append(model_from_spec("python:their:predict").fingerprint)
+        forget(loaded)
+    assert None not in found
+    assert found[0] != found[1]
+
+
+def test_an_extension_module_is_known_by_its_bytes(project: Path) -> None:
+    write(project, {"their.py": BODY.format("import fast"), "fast" + EXTENSION_SUFFIXES[0]: "not run"})
+    loaded = set(sys.modules)
+    before = model_from_spec("python:their:predict").fingerprint
+    forget(loaded)
+    write(project, {"fast" + EXTENSION_SUFFIXES[0]: "not run either"})
+    assert before is not None
+    assert model_from_spec("python:their:predict").fingerprint != before
+
+
+def test_code_that_is_loaded_unseen_costs_the_fingerprint(project: Path, caplog: pytest.LogCaptureFixture) -> None:
+    write(project, {"their.py": BODY.format("import middle"), "source/middle.py": "import hidden", "hidden.py": ""})
+    py_compile.compile(str(project / "source/middle.py"), str(project / "middle.pyc"), doraise=True)
+    found = model_from_spec("python:their:predict")
+    assert found.fingerprint is not None
+    with caplog.at_level(NOTE, logger="acidtest"):
+        found.predict(["a"], ["b"])
+    assert found.fingerprint is None
+    assert "hidden" in caplog.text
+    assert "is imported in a way that cannot be seen in the source" in caplog.text
+    # The module stays loaded: the next model of this process would not notice.
+    assert model_from_spec("python:their:predict").fingerprint is None
+
+
+def test_the_script_that_was_started_is_not_code_of_the_model(project: Path) -> None:
+    # multiprocessing loads it again under a name of its own.
+    source = "import sys, types\n" + BODY.format("sys.modules['__mp_main__'] = m = types.ModuleType('m')").replace(
+        "    return", "    m.__file__ = 'main.py'\n    return"
+    )
+    write(project, {"their.py": source, "main.py": ""})
+    found = model_from_spec("python:their:predict")
+    found.predict(["a"], ["b"])
+    assert found.fingerprint is not None
+
+
+def test_code_that_was_loaded_unseen_with_the_module_costs_the_fingerprint_every_time(project: Path) -> None:
+    write(
+        project, {"their.py": "import middle\n" + BODY.format("pass"), "s/middle.py": "import hidden", "hidden.py": ""}
+    )
+    py_compile.compile(str(project / "s/middle.py"), str(project / "middle.pyc"), doraise=True)
+    for _ in range(2):
+        assert model_from_spec("python:their:predict").fingerprint is None
+
+
+def test_code_edited_between_the_fingerprint_and_its_import_costs_the_fingerprint(project: Path) -> None:
+    write(project, {"their.py": BODY.format("import helper"), "helper.py": "LABEL = 1"})
+    found = model_from_spec("python:their:predict")
+    write(project, {"helper.py": "LABEL = 2"})
+    found.predict(["a"], ["b"])
+    assert found.fingerprint is None
+
+
+def test_code_edited_after_it_was_loaded_has_no_fingerprint(project: Path) -> None:
+    write(project, {"their.py": BODY.format("pass")})
+    loaded = set(sys.modules)
+    assert model_from_spec("python:their:predict").fingerprint is not None
+    write(project, {"their.py": BODY.format("p = p")})
+    stale = model_from_spec("python:their:predict")
+    assert stale.fingerprint is None
+    assert "their.py was changed after it was loaded; start Python anew" in stale.notes[0]
+    forget(loaded)
+    assert model_from_spec("python:their:predict").fingerprint is not None
+
+
+def test_installed_packages_are_not_read(project: Path) -> None:
+    write(project, {"their.py": "import numpy, polars.io\n" + BODY.format("import scipy.stats, json, acidtest.core")})
+    files = fingerprint_code(model_from_spec("python:their:predict").name.split(":")[1]).files
+    assert list(files) == ["their"]
+
+
+@pytest.mark.parametrize("way", ["sys.exit(3)", "raise SystemExit", "exit()", "argparse.ArgumentParser().error('x')"])
+def test_a_model_that_ends_the_program_is_told_so(project: Path, way: str, capsys: pytest.CaptureFixture[str]) -> None:
+    write(project, {"their.py": "import sys, argparse\n" + BODY.format(way), "ends.py": f"import sys, argparse\n{way}"})
+    asker = Asker(model_from_spec("python:their:predict"))
+    batch = Batch(0, pl.DataFrame({"_id": ["1"], "premise": ["a"], "hypothesis": ["b"]}), np.zeros(1, np.uint64))
+    with pytest.raises(AcidtestError, match=r"model 'python:their:predict' called sys.exit\(.*their.py, line 3\)"):
+        asker.asked(batch)
+    with pytest.raises(
+        AcidtestError, match=r"python:ends:predict: importing ends called sys.exit\(.*ends.py, line 2\)"
+    ):
+        model_from_spec("python:ends:predict")
+
+
+def test_ctrl_c_in_a_model_is_ctrl_c(project: Path) -> None:
+    write(project, {"their.py": BODY.format("raise KeyboardInterrupt")})
+    asker = Asker(model_from_spec("python:their:predict"))
+    with pytest.raises(KeyboardInterrupt):
+        asker.asked(Batch(0, pl.DataFrame({"_id": "1", "premise": "a", "hypothesis": "b"}), np.zeros(1, np.uint64)))
+
+
+COMPLEX = [[0.5 + 1j, 0.5, 0.0]]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [COMPLEX, np.array(COMPLEX), np.array(COMPLEX, object), np.array([[np.complex64(1), 0.0, 0.0]], object)],
+    ids=["list", "array", "objects", "numpy objects"],
+)
+def test_complex_numbers_are_refused(values: object) -> None:
+    with pytest.raises(AcidtestError, match="gave rows that are no table of numbers"):
+        completed(lambda premises, hypotheses: values).predict(["a"], ["b"])
+
+
+@pytest.mark.parametrize(
+    "values", [[["0.5", "0.25", "0.25"]], np.array([[0.5, 0.25, 0.25]], object), [[0.5, "0.25", 0.25]]]
+)
+def test_numbers_as_texts_and_objects_are_read(values: object) -> None:
+    assert completed(lambda premises, hypotheses: values).predict(["a"], ["b"]).tolist() == [[0.5, 0.25, 0.25]]
+
+
+@pytest.mark.parametrize(("given", "taken"), [("", None), (None, None), (7, "7"), ("x", "x")])
+def test_a_fingerprint_is_a_text_or_a_number(given: object, taken: str | None) -> None:
+    assert completed(SimpleNamespace(predict=len, fingerprint=given)).fingerprint == taken
+
+
+def test_another_fingerprint_is_refused() -> None:
+    with pytest.raises(AcidtestError, match="fingerprint is of type list; expected a text or an integer"):
+        completed(SimpleNamespace(predict=len, fingerprint=[1]))
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.logs import note
 from acidtest.core.model import Counts, Model, Prepares, model_options
 from acidtest.core.rows import Spool
 from acidtest.core.suite import Argument, Card, Suite
@@ -92,10 +93,12 @@ class Interviewer:
         return part.with_columns(**columns, **{_CUT: answered.truncated})
 
     def told(self) -> Mapping[str, Any]:
-        """What the model used up so far, and whether it gives probabilities, which some show only when asked."""
+        """What the model used up so far, and what some show only when asked: whether they give probabilities, and
+        whether they still have a fingerprint.
+        """
         model = self._asker.model
         usage = dict(model.usage()) if isinstance(model, Counts) else {}
-        return {"usage": usage, "probabilities": model.probabilities}
+        return {"usage": usage, "probabilities": model.probabilities, "fingerprint": model.fingerprint}
 
 
 @dataclass
@@ -111,6 +114,12 @@ class RayEngine:
         for made in self.cluster.mapped(map(_part, batches), self.spec):
             self._note(made.worker, made.told["usage"])
             asker.model.probabilities &= made.told["probabilities"]
+            if asker.model.fingerprint and not made.told["fingerprint"]:
+                asker.model.fingerprint = None
+                note(
+                    "%s: no fingerprint (a worker loaded code that it does not cover): answers are not kept",
+                    asker.model.name,
+                )
             yield _batch(made.rows), _answered(made.rows)
 
     def _note(self, worker: str, used: Mapping[str, float]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sysconfig
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, runtime_checkable
@@ -119,7 +121,7 @@ class CompletedModel:
             raise AcidtestError(f"model {name} is {kind}; expected a function or an object with predict")
         self._ask = ask
         self.name = str(getattr(inner, "name", name))
-        self.fingerprint: str | None = getattr(inner, "fingerprint", fingerprint)
+        self.fingerprint = _fingerprint_text(self.name, getattr(inner, "fingerprint", fingerprint))
         self.columns: tuple[str, ...] = tuple(getattr(inner, "columns", ("premise", "hypothesis")))
         self.optional: tuple[str, ...] = tuple(getattr(inner, "optional", ()))
         self.resolution: Resolution = getattr(inner, "resolution", "three-way")
@@ -145,13 +147,7 @@ class CompletedModel:
         if len(values) and isinstance(values[0], str):
             self.probabilities = False
             return one_hot([self._label(value) for value in values])
-        try:
-            table = np.asarray(values, dtype=np.float32)
-        except (TypeError, ValueError) as error:
-            raise AcidtestError(
-                f"{self.name} gave rows that are no table of numbers ({error}); expected three probabilities "
-                f"or one label name for each pair"
-            ) from error
+        table = number_table(self.name, values)
         if self.resolution == "two-way" and table.ndim == 2 and table.shape[1] == 2:
             return np.pad(table, ((0, 0), (0, 1)))
         return table
@@ -171,6 +167,48 @@ class CompletedModel:
         if name not in (*LABELS, "non-entailment"):
             raise AcidtestError(f"{self.name} answered {value!r}, which is not {', '.join(LABELS)}")
         return name
+
+
+def number_table(name: str, values: object) -> Probabilities:
+    """What a model gave as an array of numbers; what is no table of real numbers is refused."""
+    try:
+        table = np.asarray(values)
+        if table.dtype.kind == "c" or (table.dtype.kind == "O" and any(map(np.iscomplexobj, table.ravel()))):
+            raise TypeError("they are complex")
+        return np.asarray(table, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise AcidtestError(
+            f"{name} gave rows that are no table of numbers ({error}); expected three probabilities "
+            f"or one label name for each pair"
+        ) from error
+
+
+def exit_error(what: str, error: SystemExit) -> AcidtestError:
+    """A call of sys.exit in a user's code as a mistake of theirs, which would else end acidtest without a word."""
+    # argparse and exit() end in the standard library: the line that led there says more.
+    place = last_place(error, outside=Path(sysconfig.get_path("stdlib")))
+    return AcidtestError(f"{what} called sys.exit({error.code!r}) ({place}); a model must not end the program")
+
+
+def last_place(error: BaseException, *, outside: Path | None = None) -> str:
+    """The file and the line that an exception came from: the last outside a folder, where there is one."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if outside is not None:
+        kept = [
+            frame for frame in frames if not frame.filename.startswith("<") and Path(frame.filename).parent != outside
+        ]
+        frames = traceback.StackSummary.from_list(kept or frames)
+    return f"{frames[-1].filename}, line {frames[-1].lineno}"
+
+
+def _fingerprint_text(name: str, given: object) -> str | None:
+    """A user's fingerprint as text; nothing, and an empty text, are none."""
+    if given is None or given == "":
+        return None
+    if not isinstance(given, str | int):
+        kind = type(given).__name__
+        raise AcidtestError(f"model {name}: fingerprint is of type {kind}; expected a text or an integer, or None")
+    return str(given)
 
 
 def completed(model: object) -> Model:

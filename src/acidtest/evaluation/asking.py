@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError
-from acidtest.core.model import Model, Prepares, Probabilities
+from acidtest.core.model import Model, Prepares, Probabilities, exit_error, number_table
 from acidtest.core.verdicts import answered
 from acidtest.evaluation.plan import ID, Batch
 
@@ -44,23 +46,35 @@ class Asker:
         """A batch asked at once."""
         if isinstance(self.model, Prepares):
             return self.inferred(self.prepared(batch))
-        return self._checked(batch, self.model.predict(*self._columns(batch)), np.zeros(len(batch.keys), np.bool_))
+        with self._refused_exit():
+            values = self.model.predict(*self._columns(batch))
+        return self._checked(batch, values, np.zeros(len(batch.keys), np.bool_))
 
     def prepared(self, batch: Batch) -> Ready:
         """The first step."""
         assert isinstance(self.model, Prepares)
-        return Ready(batch, self.model.prepare(*self._columns(batch)))
+        with self._refused_exit():
+            return Ready(batch, self.model.prepare(*self._columns(batch)))
 
     def inferred(self, ready: Ready) -> Answered:
         """The second step."""
         assert isinstance(self.model, Prepares)
-        return self._checked(ready.batch, self.model.infer(ready.prepared), ready.prepared.truncated)
+        with self._refused_exit():
+            values = self.model.infer(ready.prepared)
+        return self._checked(ready.batch, values, ready.prepared.truncated)
+
+    @contextmanager
+    def _refused_exit(self) -> Iterator[None]:
+        try:
+            yield
+        except SystemExit as error:
+            raise exit_error(f"model {self.model.name!r}", error) from error
 
     def _columns(self, batch: Batch) -> list[list[str]]:
         return [batch.inputs[name].to_list() for name in self.model.columns]
 
     def _checked(self, batch: Batch, given: Any, truncated: Flags) -> Answered:
-        values = np.asarray(given, dtype=np.float32)
+        values = number_table(f"model {self.model.name!r}", given)
         height = batch.inputs.height
         if values.shape != (height, 3):
             raise AcidtestError(

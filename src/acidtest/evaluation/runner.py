@@ -99,7 +99,8 @@ def answers(
     start = time.perf_counter()
     with memory.file() if memory and before < total else nullcontext() as file:
         for batch, answered in (engine or here)(_open(model, plan, table), Asker(model)):
-            if file:
+            # A model may lose its fingerprint while it is asked: then its answers are those of another one.
+            if file and model.fingerprint is not None:
                 began = time.perf_counter()
                 hard = not model.probabilities
                 file.append(records(batch.keys, _checks(plan, batch), answered.values, answered.truncated, hard=hard))

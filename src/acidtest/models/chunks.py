@@ -207,8 +207,10 @@ class Chunked:
         return [self._limit - _MARKS - size for size in self._sizes(hypotheses)]
 
     def _answers(self, found: Sequence[Probabilities], bounds: npt.NDArray[np.int64]) -> Probabilities:
-        # A function that answers with label names is known to have hard labels only after it was asked.
+        # A function that answers with label names is known to have hard labels only after it was asked; and it may
+        # lose its fingerprint then.
         self.probabilities = self._model.probabilities
+        self.fingerprint = self._model.fingerprint and self.fingerprint
         values = np.concatenate([np.empty((0, 3), np.float32), *found])
         rows = [self._answer(values[start:stop]) for start, stop in pairwise(bounds)]
         return np.array(rows, dtype=np.float32).reshape(-1, 3)

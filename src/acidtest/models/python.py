@@ -2,36 +2,58 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
-import importlib
-import importlib.util
 import re
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Collection, Sequence
 from types import ModuleType
 
 import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.logs import log
-from acidtest.core.model import MODELS, CompletedModel, Model
+from acidtest.core.logs import log, note
+from acidtest.core.model import MODELS, CompletedModel, Model, exit_error, last_place
+from acidtest.models.code_fingerprints import CodeFingerprint, fingerprint_code, import_users_module, remember_loaded
 
 
 class PythonModel(CompletedModel):
-    """A user's model whose own exceptions are told as such, with their place."""
+    """A user's model whose own exceptions are told as such, with their place.
+
+    It has the fingerprint of its code unless it says one itself, and loses it when it loads code, while it is asked,
+    that the fingerprint does not cover.
+    """
+
+    def __init__(self, inner: object, name: str, code: CodeFingerprint | None) -> None:
+        super().__init__(inner, name, fingerprint=code.digest if code else None)
+        self._code = code
+        if code and code.reason:
+            self.notes = (*self.notes, _without_fingerprint(code.reason))
 
     def predict(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
         """What the model says."""
+        before = set(sys.modules)
         try:
-            return super().predict(*columns)
+            answers = super().predict(*columns)
         except AcidtestError:
             raise
         except Exception as error:
             raise _told(f"{self.name} raised", error) from error
+        if self._code and self.fingerprint and (loaded := sys.modules.keys() - before):
+            self._check_loaded(self._code, loaded)
+        return answers
+
+    def _check_loaded(self, code: CodeFingerprint, modules: Collection[str]) -> None:
+        remember_loaded(code.module, modules)
+        if reason := code.missing(modules):
+            self.fingerprint = None
+            note("%s: %s", self.name, _without_fingerprint(reason))
+
+
+def _without_fingerprint(reason: str) -> str:
+    return (
+        f"its code has no fingerprint ({reason}), so no answers are kept; set its attribute fingerprint to change that"
+    )
 
 
 @MODELS.add("python")
@@ -47,12 +69,15 @@ def python(rest: str) -> Model:
     module = _module(module_name, rest)
     if not hasattr(module, attribute):
         raise UnknownNameError(f"function in {module_name}", attribute, [n for n in vars(module) if n[0] != "_"])
-    return PythonModel(getattr(module, attribute), f"python:{rest}", fingerprint=_fingerprint(module))
+    inner = getattr(module, attribute)
+    return PythonModel(
+        inner, f"python:{rest}", None if hasattr(inner, "fingerprint") else fingerprint_code(module_name)
+    )
 
 
 def _module(name: str, rest: str) -> ModuleType:
     try:
-        return importlib.import_module(name)
+        return import_users_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             raise AcidtestError(
@@ -61,58 +86,12 @@ def _module(name: str, rest: str) -> ModuleType:
         raise AcidtestError(f"python:{rest}: {name} needs {error.name}, which is not installed") from error
     except Exception as error:
         raise _told(f"python:{rest}: importing {name} raised", error) from error
+    except SystemExit as error:
+        raise exit_error(f"python:{rest}: importing {name}", error) from error
 
 
 def _told(what: str, error: Exception) -> AcidtestError:
     """An exception in the user's code as a mistake of theirs, with the line it came from."""
     log.debug("%s", "".join(traceback.format_exception(error)))
-    if isinstance(error, SyntaxError):
-        place = f"{error.filename}, line {error.lineno}"
-    else:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{frame.filename}, line {frame.lineno}"
+    place = f"{error.filename}, line {error.lineno}" if isinstance(error, SyntaxError) else last_place(error)
     return AcidtestError(f"{what} {type(error).__name__}: {error} ({place}; -vv shows the whole traceback)")
-
-
-def _fingerprint(module: ModuleType) -> str | None:
-    """A hash of the module's source and of every module of the same project that it imports, directly or not.
-
-    It cannot see installed packages, weights or settings that the code reads: a model can say more by an attribute
-    ``fingerprint``.
-    """
-    if getattr(module, "__file__", None) is None:
-        return None
-    top = sys.modules[module.__name__.partition(".")[0]]
-    place = Path(str(top.__file__ or module.__file__)).resolve().parent
-    project = place.parent if hasattr(top, "__path__") else place
-    digest = hashlib.blake2b(digest_size=8)
-    for name, file in sorted(_sources(module, project).items()):
-        digest.update(name.encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()
-
-
-def _sources(module: ModuleType, project: Path) -> dict[str, Path]:
-    """The source files of a module and of what it imports from the same project, by module name."""
-    found: dict[str, Path] = {}
-    todo = [module]
-    while todo:
-        each = todo.pop()
-        file = Path(str(getattr(each, "__file__", None) or "")).resolve()
-        ours = each is module or (project in file.parents and "site-packages" not in file.parts)
-        if each.__name__ in found or not ours or file.suffix != ".py":
-            continue
-        found[each.__name__] = file
-        todo += [sys.modules[name] for name in _imported(each, file) if name in sys.modules]
-    return found
-
-
-def _imported(module: ModuleType, file: Path) -> Iterator[str]:
-    """The names of the modules a source file may import."""
-    package = module.__name__ if hasattr(module, "__path__") else module.__name__.rpartition(".")[0]
-    for node in ast.walk(ast.parse(file.read_bytes())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)

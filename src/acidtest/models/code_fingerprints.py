@@ -1,0 +1,273 @@
+"""What the code of a user's model is known by: the files of every module of theirs that it may import."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib
+import importlib.util
+import os
+import pkgutil
+import sys
+import sysconfig
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+_IMPORTERS = frozenset({"import_module", "__import__"})
+_RUNNERS = frozenset(
+    {"exec", "run_path", "run_module", "spec_from_file_location", "SourceFileLoader", "exec_module", "load_module"}
+)
+"""Names by which code runs code that no import statement names."""
+
+_OTHERS = (
+    Path(__file__).resolve().parents[1],
+    *(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+)
+"""Folders whose code is not the user's: acidtest, the standard library and what is installed."""
+
+_first_digests: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()
+"""The digest that a loaded module's file had when it was first looked at."""
+
+_loaded_by: WeakKeyDictionary[ModuleType, set[str]] = WeakKeyDictionary()
+"""The modules that were loaded when a module was, or while its model was asked."""
+
+
+@dataclass(frozen=True)
+class CodeFingerprint:
+    """A digest of a model's code, None where it cannot be had, and why."""
+
+    module: str
+    digest: str | None
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The digest of each module's file."""
+    reason: str = ""
+
+    def missing(self, modules: Collection[str]) -> str:
+        """What the fingerprint does not cover of modules that were loaded meanwhile, as a reason; empty if nothing."""
+        for name in sorted(modules):
+            file = _attribute(name, "__file__")
+            if not isinstance(file, str):
+                continue
+            path = Path(file).resolve()
+            if name in self.files:
+                if _first_digest(name, _file_digest(path)) != self.files[name]:
+                    return f"{path.name} was changed before it was loaded"
+            elif _is_users(name, path, self.module) and _is_on_search_path(path):
+                return f"{name} ({path}) is imported in a way that cannot be seen in the source"
+        return ""
+
+
+def import_users_module(name: str) -> ModuleType:
+    """Import a module, and remember what is loaded with it."""
+    before = set(sys.modules)
+    module = importlib.import_module(name)
+    remember_loaded(name, sys.modules.keys() - before)
+    return module
+
+
+def remember_loaded(name: str, modules: Collection[str]) -> None:
+    """Remember for later fingerprints in this process what a model's module has loaded."""
+    module = sys.modules.get(name)
+    if isinstance(module, ModuleType):
+        _loaded_by.setdefault(module, set()).update(modules)
+
+
+def fingerprint_code(name: str) -> CodeFingerprint:
+    """A hash of the files of a module and of all modules of the user's that it may import, directly or not.
+
+    Imports are read from the source, wherever they stand, and resolved without running anything. Compiled modules are
+    known by their bytes. Installed packages, weights and other files that the code reads are not seen.
+    """
+    importlib.invalidate_caches()
+    digest, files = hashlib.blake2b(digest_size=8), dict[str, str]()
+    try:
+        for module, path in sorted(_users_files(name).items()):
+            content = path.read_bytes()
+            digest.update(module.encode() + b"\0" + content)
+            files[module] = hashlib.sha256(content).hexdigest()
+            if _first_digest(module, files[module]) != files[module]:
+                raise _NoFingerprintError(f"{path.name} was changed after it was loaded; start Python anew")
+        if name not in files:
+            raise _NoFingerprintError(f"module {name} is not a file")
+    except _NoFingerprintError as error:
+        return CodeFingerprint(name, None, reason=str(error))
+    except OSError as error:
+        return CodeFingerprint(name, None, reason=f"{error.filename} cannot be read ({error.strerror})")
+    code = CodeFingerprint(name, digest.hexdigest(), files)
+    loaded = sys.modules[name]
+    reason = code.missing(_loaded_by.get(loaded, ())) if isinstance(loaded, ModuleType) else ""
+    return CodeFingerprint(name, None, reason=reason) if reason else code
+
+
+def _first_digest(module: str, current: str) -> str:
+    """The digest that the file of a loaded module had when it was first looked at; that of now if it is not loaded."""
+    loaded = sys.modules.get(module)
+    return _first_digests.setdefault(loaded, current) if isinstance(loaded, ModuleType) else current
+
+
+class _NoFingerprintError(Exception):
+    """Why a model's code cannot be known again."""
+
+
+@dataclass(frozen=True)
+class _Location:
+    """Where a module is: its file, if it has one, and the folders of its submodules, if it is a package."""
+
+    file: Path | None
+    folders: Sequence[str] | None = None
+
+
+def _users_files(root: str) -> dict[str, Path]:
+    """The files of a module and of what it may import of the user's, by name of the module."""
+    files, seen, waiting = dict[str, Path](), set[str](), [root]
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        # Importing a.b runs a first.
+        waiting += [name.rpartition(".")[0]] if "." in name else []
+        place = _locate(name)
+        if place is None or place.file is None or not _is_users(name, place.file, root):
+            continue
+        files[name] = place.file
+        if place.file.suffix == ".py":
+            package = name if place.folders is not None else name.rpartition(".")[0]
+            waiting += _imports(place.file, package)
+    return files
+
+
+def _is_users(name: str, file: Path, root: str) -> bool:
+    """Whether a module is code of the user's: neither installed nor acidtest's, or of the model's own package."""
+    if name.partition(".")[0] == root.partition(".")[0]:
+        return True
+    if any(file.is_relative_to(folder) for folder in _OTHERS) or name == "__mp_main__":
+        # The last is the script that was started, under the name that multiprocessing gives it.
+        return False
+    return not {"site-packages", "dist-packages"} & set(file.parts)
+
+
+def _is_on_search_path(file: Path) -> bool:
+    # What lies elsewhere was put there by a program, such as code that a compiler of kernels makes as it goes.
+    return any(file.is_relative_to(Path(folder or os.curdir).resolve()) for folder in sys.path)
+
+
+def _locate(name: str) -> _Location | None:
+    """Where a module is, loaded or not, without running anything; None where there is none."""
+    if name in sys.modules:
+        file, folders = _attribute(name, "__file__"), _attribute(name, "__path__")
+        return _Location(Path(file).resolve() if file else None, None if folders is None else list(folders))
+    parent, _, last = name.rpartition(".")
+    above = _locate(parent) if parent else None
+    if parent and (above is None or above.folders is None):
+        return None
+    folders = above.folders if above else None
+    for finder in sys.meta_path:
+        try:
+            spec = finder.find_spec(name, folders)
+        except ImportError:
+            continue
+        except KeyError:
+            # A folder without __init__.py in another one that is not loaded: Python looks for its parent.
+            return _folder_package(last, folders)
+        if spec is None:
+            continue
+        inside = spec.submodule_search_locations
+        if not (spec.has_location and spec.origin):
+            return _Location(None) if inside is None else _folder_package(last, folders)
+        return _Location(Path(spec.origin).resolve(), None if inside is None else list(inside))
+    return None
+
+
+def _attribute(module: str, name: str) -> Any:
+    """An attribute of a loaded module, None without one."""
+    # Some modules import what they are asked for by getattr, and fail where that is not installed.
+    return getattr(sys.modules.get(module), "__dict__", {}).get(name)
+
+
+def _folder_package(name: str, above: Sequence[str] | None) -> _Location:
+    """A package that is folders without a file."""
+    inside = [Path(folder, name) for folder in (sys.path if above is None else above)]
+    return _Location(None, [str(folder) for folder in inside if folder.is_dir()])
+
+
+def _imports(file: Path, package: str) -> Iterator[str]:
+    """The names of the modules that a source file may import; raises where a name is known only to the program."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError):
+        # It cannot be imported either.
+        return
+    nodes = list(ast.walk(tree))
+    renamed = {
+        alias.asname: alias.name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname and alias.name in _IMPORTERS | _RUNNERS
+    }
+    calls = {id(node.func): node for node in nodes if isinstance(node, ast.Call)}
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from _imported_from(node, package)
+        elif isinstance(node, ast.Name | ast.Attribute):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            name = renamed.get(name, name)
+            if name in _IMPORTERS:
+                yield _named_in_call(calls.get(id(node)), package, f"{file.name}, line {node.lineno}")
+            elif name in _RUNNERS and (name != "exec" or isinstance(node, ast.Name)):
+                raise _NoFingerprintError(f"{file.name}, line {node.lineno} runs code by {name}")
+
+
+def _imported_from(node: ast.ImportFrom, package: str) -> Iterator[str]:
+    try:
+        base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+    except ImportError:
+        # A relative import outside a package fails when it is run, too.
+        return
+    yield base
+    for alias in node.names:
+        if alias.name == "*":
+            place = _locate(base)
+            folders = place.folders if place else None
+            yield from (f"{base}.{module.name}" for module in pkgutil.iter_modules(folders or []))
+        else:
+            yield f"{base}.{alias.name}"
+
+
+def _named_in_call(call: ast.Call | None, package: str, place: str) -> str:
+    """The module that a call such as ``import_module("a.b")`` or ``import_module(".b", __package__)`` names."""
+    unclear = _NoFingerprintError(f"{place} imports a module whose name is made by the program")
+    arguments = call.args if call else []
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords} if call else {}
+    # The fifth argument of __import__ says from which package a name counts.
+    if not arguments or len(arguments) > 4 or "level" in keywords:
+        raise unclear
+    name, anchor = _text(arguments[0]), keywords.get("package", arguments[1] if len(arguments) > 1 else None)
+    if name is None:
+        raise unclear
+    if not name.startswith("."):
+        return name
+    if isinstance(anchor, ast.Name) and anchor.id in ("__package__", "__name__"):
+        # Of a module that is no package, __name__ would be of no use here.
+        anchor = ast.Constant(package)
+    if not (base := _text(anchor)):
+        raise unclear
+    return importlib.util.resolve_name(name, base)
+
+
+def _text(node: ast.expr | None) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _file_digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
