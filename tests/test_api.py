@@ -793,6 +793,15 @@ def test_the_four_cells_may_come_from_two_runs_and_be_judged_by_a_clean_model() 
     assert excess.value == 1
 
 
+def test_contamination_is_told_of_each_of_two_functions_of_one_name() -> None:
+    known = remembering()
+    known.__name__ = "predict"
+    runs = [acidtest.run(model, page=False, **FOUR) for model in (answering("entailment"), known)]
+    told = [leak.verdict for leak in api.contaminations(runs)]
+    assert told == [run.results["contamination"]["verdict"] for run in runs]
+    assert len(set(told)) == 2
+
+
 def test_a_reference_asks_for_all_four_cells() -> None:
     one = acidtest.run("baseline:subsequence", ["hans"], output="one", limit=60)
     clean = acidtest.run("baseline:overlap", output="clean", **FOUR)

@@ -72,11 +72,14 @@ def contaminations(
     from acidtest.analysis.contamination import contamination, holds_the_four
 
     clean = [run_of(each) for each in reference]
-    own = dict[str, list[Run]]()
-    for each in map(run_of, runs):
-        own.setdefault(each.header.model.signature, []).append(each)
-    for each in clean:
-        own.pop(each.header.model.signature, None)
+    known_clean = {run.header.model.signature for run in clean}
+    own = dict[tuple[str, int], list[Run]]()
+    for number, run in enumerate(map(run_of, runs), 1):
+        facts = run.header.model
+        if facts.signature not in known_clean:
+            # Without a fingerprint a name says little: runs that need no other are not put together.
+            alone = facts.fingerprint is None and holds_the_four([run])
+            own.setdefault((facts.signature, number if alone else 0), []).append(run)
     judged = [held for held in own.values() if clean or holds_the_four(held)]
     return [contamination(held, reference=clean, correction=correction) for held in judged]
 
