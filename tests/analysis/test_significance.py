@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from acidtest.analysis import significance
+from acidtest.analysis.intervals import difference
 from acidtest.analysis.resampling import generator
 from acidtest.analysis.significance import (
     adjusted,
@@ -17,6 +18,7 @@ from acidtest.analysis.significance import (
     mcnemar,
     paired_permutation,
     paired_test,
+    stratified_permutation,
     unpaired_permutation,
 )
 from acidtest.core.errors import UnknownNameError
@@ -300,3 +302,69 @@ def test_holm_keeps_the_chance_of_any_false_positive():
     rng = generator(14)
     families = rng.random((2000, 8))
     assert np.mean([holm(family).min() <= 0.05 for family in families]) <= 0.06
+
+
+def heterogeneous_rows(rng, n, *, gain=0.3, change=0.0):
+    """Verdicts of two models of which one is better in the first half of rows, the other in the second."""
+    strata = np.repeat([0, 1], [n // 2, n - n // 2])
+    chance = np.where(strata == 0, gain + change, 0.02)
+    losses = np.where(strata == 0, 0.02, gain - change)
+    outcome = rng.random(n)
+    return outcome < chance, outcome > 1 - losses, strata
+
+
+def test_rows_in_strata_get_a_test_within_them():
+    first, second = pairs(5, 15)
+    strata = np.arange(30) % 3
+    assert paired_test(first, second, strata=strata).name == "paired permutation within strata"
+    assert paired_test(first, second, np.arange(30) // 2, strata=strata).name == "paired permutation within strata"
+    assert paired_test(first, second, strata=np.zeros(30)).name == "McNemar, exact"
+
+
+def test_strata_that_do_not_matter_leave_mcnemars_p():
+    first, second = pairs(20, 38, alike=942)
+    strata = np.arange(1_000) % 4
+    found = stratified_permutation(first, second, strata=strata, rng=generator(1), resamples=40_000)
+    assert found.statistic == pytest.approx(-18 / 1_000)
+    # Exact McNemar, binomial(58, 1/2): 0.0248; the strata add noise of their own, and 40,000 draws 0.0008.
+    assert found.p == pytest.approx(mcnemar(first, second).p, abs=0.006)
+
+
+def test_models_that_differ_in_opposite_directions_are_told_apart_as_their_interval_says():
+    first, second = np.zeros((2, 3_000))
+    first[:600], second[1_500:2_035] = 1, 1
+    strata = np.repeat([0, 1], 1_500)
+    assert difference(first, second, strata=strata).low > 0
+    # 600 rows for one and 535 for the other: binomial(1135, 1/2) gives 0.057.
+    assert mcnemar(first, second).p == pytest.approx(stats.binomtest(535, 1_135).pvalue)
+    assert mcnemar(first, second).p > 0.05
+    # Within strata: 65 / sqrt(1500 (0.4 · 0.6 + 0.357 · 0.643)) = 2.45 standard errors, p = 0.014.
+    found = stratified_permutation(first, second, strata=strata, rng=generator(1))
+    assert found.p == pytest.approx(0.014, abs=0.004)
+
+
+def test_within_strata_a_true_null_is_rejected_as_often_as_it_should_be():
+    rng = generator(6)
+    ps = []
+    for _ in range(1_000):
+        first, second, strata = heterogeneous_rows(rng, 200)
+        ps.append(stratified_permutation(first, second, strata=strata, rng=rng, resamples=399).p)
+    # No difference on average, though strata differ. 1,000 draws: the standard error of 0.05 is 0.007.
+    assert np.mean(np.array(ps) <= 0.05) == pytest.approx(0.05, abs=0.02)
+    assert np.mean(np.array(ps) <= 0.5) == pytest.approx(0.5, abs=0.06)
+
+
+def test_within_strata_a_planted_difference_is_found_more_often():
+    rng = generator(7)
+    within, across = [], []
+    for _ in range(300):
+        first, second, strata = heterogeneous_rows(rng, 400, change=0.05)
+        within.append(stratified_permutation(first, second, strata=strata, rng=rng, resamples=399).p <= 0.05)
+        across.append(mcnemar(first, second).p <= 0.05)
+    assert np.mean(within) > np.mean(across) + 0.05
+
+
+def test_models_that_agree_in_every_stratum_have_p_one():
+    found = stratified_permutation([1, 0, 1, 1], [1, 0, 1, 1], strata=[0, 0, 1, 1], rng=generator(0))
+    assert (found.p, found.statistic, found.note) == (1, 0, "no group tells the two apart")
+    assert math.isnan(stratified_permutation([], [], strata=[], rng=generator(0)).p)

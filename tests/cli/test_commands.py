@@ -110,7 +110,7 @@ def test_score_compare_and_report(capsys: pytest.CaptureFixture[str], tmp_path: 
     out, _ = said(capsys, "compare", "yes", "no")
     assert "answers:no.csv" in out
     assert "answers:no.csv − answers:yes.csv, the same rows" in out
-    assert "McNemar, exact" in out
+    assert "paired permutation within strata" in out
     assert "constituent × entailment" in out
     out, _ = said(capsys, "compare", "yes", "no", "--by", "subcase")
     assert "cn_adverb" in out

@@ -13,7 +13,7 @@ import polars as pl
 
 from acidtest.analysis.intervals import difference, unpaired_difference
 from acidtest.analysis.metrics import QUESTION, Scored, scored
-from acidtest.analysis.power import smallest_detectable_difference
+from acidtest.analysis.power import detectable_difference, detectable_unpaired_difference
 from acidtest.analysis.significance import adjusted, paired_test, unpaired_permutation
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
@@ -23,11 +23,18 @@ from acidtest.core.suite import CATEGORY, CONTROL, CROSS
 SCHEMA = 1
 SAME_ROWS = 0.9
 """Share of the smaller run's rows that must be in the other for the rows to count as the same."""
+WHOLE_SUITES = "whole suites"
+"""The family of the tests on whole suites."""
+_FEWEST_RESAMPLES, _MOST_RESAMPLES = 10_000, 100_000
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """Second minus first on one slice: the whole suite, or one value of a factor."""
+    """Second minus first on one slice: the whole suite, or one value of a factor.
+
+    ``p_adjusted`` is corrected over the ``family_tests`` tests of its ``family``: all whole suites, or all slices by
+    one factor, over all suites and pairs of runs.
+    """
 
     suite: str
     first: str
@@ -41,6 +48,8 @@ class Contrast:
     p: float
     p_adjusted: float
     detectable: float
+    family: str = ""
+    family_tests: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """As the command's --json prints it; NaN is null."""
@@ -61,6 +70,14 @@ class _Side:
 
 
 @dataclass(frozen=True)
+class _Draws:
+    """What a permutation test needs besides the rows."""
+
+    seed: int
+    resamples: int
+
+
+@dataclass(frozen=True)
 class _Pair:
     """Two runs on one suite: row by row when they were asked the same rows, side by side otherwise."""
 
@@ -77,8 +94,9 @@ def contrasts(
 ) -> list[Contrast]:
     """Every pair of runs on every suite they share, whole and by factor, or only by the factors the suites cross.
 
-    A family, corrected together, is one factor (or the whole) of one suite over all pairs of runs. When one of the
-    models on a suite is two-way, all are scored two-way there. Controls with the same rows are compared once.
+    All tests on whole suites, controls among them, are one family that is corrected together; all slices by a factor
+    of the same name are another, over all suites and pairs of runs. When one of the models on a suite is two-way, all
+    are scored two-way there. Controls with the same rows are compared once.
     """
     if len(runs) < 2:
         raise AcidtestError("compare needs two runs or more")
@@ -87,7 +105,11 @@ def contrasts(
         raise AcidtestError(f"the runs were scored with different --collapse: {', '.join(collapses)}; score them alike")
     names = model_names(runs)
     found = []
-    for suite in _told_apart(runs):
+    suites = _told_apart(runs)
+    # p is at least 1 / (resamples + 1), and a correction multiplies it by the number of tests.
+    tests = len(suites) * len(runs) * (len(runs) - 1) // 2
+    draws = _Draws(seed, min(max(100 * tests, _FEWEST_RESAMPLES), _MOST_RESAMPLES))
+    for suite in suites:
         held = {name: run for name, run in zip(names, runs, strict=True) if suite in run.header.suites}
         two_way = any(run.header.model.resolution == "two-way" for run in held.values())
         rows = {name: scored(run, suite, two_way=two_way) for name, run in held.items()}
@@ -101,13 +123,23 @@ def contrasts(
         grouped = [CATEGORY] if categories else []
         for factor in ["", "label", *grouped, *single, *(CROSS.join(crossing) for crossing in crossings)]:
             split = categories if factor in grouped else ()
-            family = [contrast for pair in pairs for contrast in _contrasts(pair, factor, seed, split)]
-            ps = adjusted([contrast.p for contrast in family], correction)
-            found += [replace(contrast, p_adjusted=float(p)) for contrast, p in zip(family, ps, strict=True)]
+            found += [contrast for pair in pairs for contrast in _contrasts(pair, factor, draws, split)]
     if not found:
         held_by = "; ".join(f"{name}: {', '.join(run.header.suites)}" for name, run in zip(names, runs, strict=True))
         raise AcidtestError(f"no two of the runs have a suite in common ({held_by})")
-    return found
+    return _adjust_families(found, correction)
+
+
+def _adjust_families(contrasts: Sequence[Contrast], correction: str) -> list[Contrast]:
+    """The contrasts with their families and with p-values corrected within them."""
+    corrected = list(contrasts)
+    for factor in dict.fromkeys(contrast.factor for contrast in contrasts):
+        members = [number for number, contrast in enumerate(contrasts) if contrast.factor == factor]
+        ps = np.array([contrasts[number].p for number in members])
+        family, tests = f"by {factor}" if factor else WHOLE_SUITES, int((~np.isnan(ps)).sum())
+        for number, p in zip(members, adjusted(ps, correction), strict=True):
+            corrected[number] = replace(contrasts[number], p_adjusted=float(p), family=family, family_tests=tests)
+    return corrected
 
 
 def _told_apart(runs: Sequence[Run]) -> list[str]:
@@ -181,13 +213,13 @@ def _side(rows: Scored, chosen: np.ndarray[Any, np.dtype[Any]]) -> _Side:
     return _Side(rows.correct[chosen].astype(np.float64), rows.groups[chosen], strata, frame)
 
 
-def _contrasts(pair: _Pair, factor: str, seed: int, categories: Sequence[str] = ()) -> list[Contrast]:
+def _contrasts(pair: _Pair, factor: str, draws: _Draws, categories: Sequence[str] = ()) -> list[Contrast]:
     """The contrasts on every value of a factor, or on the rows of each of some categories."""
     if categories:
         first, second = pair.first, pair.second
         told = first if pair.paired else second
         return [
-            _contrast(pair, factor, name, (_slice(first, first.frame[name]), _slice(second, told.frame[name])), seed)
+            _contrast(pair, factor, name, (_slice(first, first.frame[name]), _slice(second, told.frame[name])), draws)
             for name in categories
         ]
     parts = factor.split(CROSS) if factor else []
@@ -196,7 +228,7 @@ def _contrasts(pair: _Pair, factor: str, seed: int, categories: Sequence[str] = 
     other = keys if pair.paired else _keys(pair.second.frame, parts)
     values = keys.drop_nulls().unique(maintain_order=True).to_list() if factor else [""]
     return [
-        _contrast(pair, factor, value, (_slice(pair.first, keys == value), _slice(pair.second, other == value)), seed)
+        _contrast(pair, factor, value, (_slice(pair.first, keys == value), _slice(pair.second, other == value)), draws)
         for value in values
     ]
 
@@ -212,26 +244,27 @@ def _slice(side: _Side, chosen: pl.Series) -> _Side:
     return _Side(side.correct[flags], side.groups[flags], side.strata.filter(flags), side.frame.filter(flags))
 
 
-def _contrast(pair: _Pair, factor: str, value: str, sides: tuple[_Side, _Side], seed: int) -> Contrast:
+def _contrast(pair: _Pair, factor: str, value: str, sides: tuple[_Side, _Side], draws: _Draws) -> Contrast:
     first, second = sides
-    rng = np.random.default_rng(seed)
     if pair.paired:
         strata = first.strata.rank("dense").to_numpy()
-        change = difference(second.correct, first.correct, groups=first.groups, strata=strata)
-        test = paired_test(second.correct, first.correct, groups=first.groups)
+        design: dict[str, Any] = {"groups": first.groups, "strata": strata}
+        change = difference(second.correct, first.correct, **design)
+        test = paired_test(second.correct, first.correct, **design, resamples=draws.resamples)
+        detectable = detectable_difference(second.correct, first.correct, **design)
     else:
         strata = pl.concat([second.strata, first.strata]).rank("dense").to_numpy().astype(np.int64)
         cut = len(second.strata)
         codes = (second.groups, first.groups, strata[:cut], strata[cut:])
         names_of_codes = ("groups_first", "groups_second", "strata_first", "strata_second")
-        options: dict[str, Any] = dict(zip(names_of_codes, codes, strict=True))
-        change = unpaired_difference(second.correct, first.correct, **options)
-        test = unpaired_permutation(second.correct, first.correct, **options, rng=rng)
+        design = dict(zip(names_of_codes, codes, strict=True))
+        change = unpaired_difference(second.correct, first.correct, **design)
+        rng = np.random.default_rng(draws.seed)
+        test = unpaired_permutation(second.correct, first.correct, **design, rng=rng, resamples=draws.resamples)
+        detectable = detectable_unpaired_difference(second.correct, first.correct, **design)
     change = replace(change, note="; ".join(filter(None, (change.note, pair.note))))
-    n = min(len(first.correct), len(second.correct))
     rate = float(first.correct.mean()) if len(first.correct) else nan
     other = float(second.correct.mean()) if len(second.correct) else nan
-    detectable = smallest_detectable_difference(n, rate=rate, paired=pair.paired) if n else nan
     return Contrast(
         pair.suite, *pair.names, factor, value, (rate, other), change, pair.paired, test.name, test.p, nan, detectable
     )

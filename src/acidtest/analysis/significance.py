@@ -54,15 +54,20 @@ def paired_test(
     second: npt.ArrayLike,
     groups: npt.ArrayLike | None = None,
     *,
+    strata: npt.ArrayLike | None = None,
     draws_seed: int = 0,
     resamples: int = 10_000,
 ) -> Test:
     """The test that suits two sets of values of the same rows.
 
     Exact McNemar for independent 0/1 rows. It counts rows as if each were new evidence, so rows that come in groups
-    get the permutation of whole groups.
+    get the permutation of whole groups, and rows in several strata the one within strata.
     """
     values = _paired(first, second)
+    if strata is not None and int(numbered(strata).max(initial=0)) > 0:
+        return stratified_permutation(
+            first, second, groups=groups, strata=strata, rng=generator(draws_seed), resamples=resamples
+        )
     independent = groups is None or int(numbered(groups).max(initial=-1)) + 1 == values[0].size
     if independent and binary(values[0]) and binary(values[1]):
         return mcnemar(first, second)
@@ -112,6 +117,39 @@ def paired_permutation(
     return replace(found, name=name, statistic=found.statistic / n, n=n)
 
 
+def stratified_permutation(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    groups: npt.ArrayLike | None = None,
+    strata: npt.ArrayLike,
+    rng: np.random.Generator,
+    resamples: int = 10_000,
+) -> Test:
+    """Permutation test on paired rows in strata: first and second change places in whole groups, as without strata.
+
+    The statistic of a permutation is the mean difference over its standard error within strata, that of the interval:
+    strata that differ in opposite directions do not hide a difference on average, as they do from McNemar's test.
+    Exact when the two are alike on every row, and for many groups when only on average (Chung and Romano 2013).
+    """
+    name = "paired permutation within strata"
+    values = _paired(first, second)
+    n = values[0].size
+    if n == 0:
+        return Test(name, math.nan, math.nan, 0, "no rows")
+    totals = group_totals(values[0] - values[1], groups, strata=strata)
+    apart = int((np.abs(totals.sums) > 1e-12).sum())
+    if apart == 0:
+        return Test(name, 0.0, 1.0, n, "no group tells the two apart")
+    flips = _Flips.of(totals)
+    observed = float(flips.studentised(flips.signs[None, :])[0])
+    beyond = 0
+    for size in _chunks(resamples, flips.counts.size):
+        kept = rng.binomial(flips.counts, 0.5, size=(size, flips.counts.size))
+        beyond += _beyond(flips.studentised(2.0 * kept - flips.counts), observed)
+    return Test(name, float(totals.sums.sum()) / n, (beyond + 1) / (resamples + 1), n, _floor_note(apart))
+
+
 def flipped_signs(sums: Iterable[Numbers], *, rng: np.random.Generator, resamples: int = 10_000) -> Test:
     """Whether the differences of groups, which come in blocks, add up to something: their signs are flipped at random.
 
@@ -132,10 +170,7 @@ def flipped_signs(sums: Iterable[Numbers], *, rng: np.random.Generator, resample
     for size in _chunks(resamples, sizes.size):
         kept = rng.binomial(counts, 0.5, size=(size, sizes.size))
         beyond += _beyond((2 * kept - counts) @ sizes, observed)
-    apart = int(counts.sum())
-    least = 2.0 ** (1 - apart)
-    note = f"groups that tell the two apart: {apart}; p cannot fall below {least:.2g}" if least > 0.05 else ""
-    return Test(name, observed, (beyond + 1) / (resamples + 1), n, note)
+    return Test(name, observed, (beyond + 1) / (resamples + 1), n, _floor_note(int(counts.sum())))
 
 
 def unpaired_permutation(
@@ -276,6 +311,56 @@ def _parts(totals: Totals, ours: npt.NDArray[np.bool_]) -> list[_Part]:
     return parts
 
 
+@dataclass(frozen=True, slots=True)
+class _Flips:
+    """Paired groups as kinds that are interchangeable when signs are flipped: one stratum, difference and size.
+
+    Kinds are in the order of their strata; ``signs`` are those seen, as ``studentised`` takes them. The last three have
+    a number for each stratum: its groups, their rows added up, and the squares of these added up.
+    """
+
+    counts: npt.NDArray[np.int64]
+    signs: Floats
+    differences: Floats
+    sizes: Floats
+    strata: npt.NDArray[np.intp]
+    groups: Floats
+    rows: Floats
+    squared_rows: Floats
+
+    @classmethod
+    def of(cls, totals: Totals) -> _Flips:
+        """The kinds of some groups; those without a difference count in their stratum only."""
+        strata, sizes = totals.strata.astype(np.intp), totals.sizes.astype(np.float64)
+        by_stratum = (np.bincount(strata, values).astype(np.float64) for values in (sizes**0, sizes, sizes**2))
+        differing = np.abs(totals.sums) > 1e-12
+        keys = np.stack([strata, np.abs(totals.sums), sizes], axis=1)[differing]
+        kinds, places, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+        signs = np.bincount(places.ravel(), np.sign(totals.sums[differing]))
+        return cls(counts, signs, kinds[:, 1], kinds[:, 2], kinds[:, 0].astype(np.intp), *by_stratum)
+
+    def studentised(self, signs: Floats) -> Floats:
+        """The mean difference over its standard error within strata.
+
+        A row of ``signs`` has, for each kind, how many of its groups are positive less how many are negative.
+        """
+        starts = np.flatnonzero(np.diff(self.strata, prepend=-1))
+        differing = self.strata[starts]
+        corrections = self.groups / np.maximum(self.groups - 1, 1)
+        signed = signs * self.differences
+        sums = np.zeros((len(signs), self.groups.size))
+        sums[:, differing] = np.add.reduceat(signed, starts, axis=1)
+        means = sums.sum(axis=1) / self.rows.sum()
+        # The sum over groups of (difference - mean · size)² less what their stratum's total has of it.
+        squares = float((corrections[self.strata] * self.counts) @ self.differences**2)
+        products = signed @ (corrections[self.strata] * self.sizes)
+        variance = squares - 2 * means * products + means**2 * float(corrections @ self.squared_rows)
+        variance -= (sums - means[:, None] * self.rows) ** 2 @ (corrections / self.groups)
+        # Groups that are all alike within strata have no spread: as far from 0 as can be, unless the mean is 0.
+        error = np.sqrt(np.maximum(variance, 1e-18 * means**2)) / self.rows.sum()
+        return np.divide(means, error, out=np.zeros_like(means), where=means != 0)
+
+
 def _own_codes(groups: npt.ArrayLike | None, n: int) -> Codes:
     return np.arange(n) if groups is None else numbered(groups)
 
@@ -285,6 +370,11 @@ def _paired(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[Numbers, Numbe
     if values[0].shape != values[1].shape:
         raise ValueError(f"paired rows differ in number: {values[0].size} and {values[1].size}")
     return values
+
+
+def _floor_note(apart: int) -> str:
+    least = 2.0 ** (1 - apart)
+    return f"groups that tell the two apart: {apart}; p cannot fall below {least:.2g}" if least > 0.05 else ""
 
 
 def _chunks(resamples: int, width: int) -> list[int]:

@@ -72,11 +72,14 @@ def compare(
         lists = {"contrasts": contrasts, "contamination": told, "ties": ties}
         print_json({"schema": 1, "correction": correction, **lists, **paths})
         return
+    shown = by or [factor for factor in factors if CROSS in factor]
+    sizes = {one.family: one.family_tests for one in found if not one.factor or one.factor in shown}
+    families = ", ".join(f"{family} ({size:,} test{'s' * (size != 1)})" for family, size in sizes.items())
     out = console()
     for leak in leaks:
         for part in api.contamination_tables(leak):
             out.print(part)
-    for part in api.comparison_tables(found, by=by or [factor for factor in factors if CROSS in factor]):
+    for part in api.comparison_tables(found, by=shown):
         out.print(part)
     for tied in (each for each in api.tied_models(found) if len(each.rates) > 2):
         groups = "; ".join(" = ".join(group) for group in tied.groups)
@@ -85,9 +88,9 @@ def compare(
         out.print(f"{which} on {tied.what} ({told_apart}), best first: {groups}.", markup=False)
     if found:
         out.print(
-            "Differences are percentage points, second minus first. p is adjusted within each factor of each suite "
-            f"({correction}). Detectable: the smallest difference this many rows would show four times in five. "
-            f"Factors: {', '.join(factors)} (--by).",
+            f"Differences are percentage points, second minus first. p is adjusted ({correction}) over all suites and "
+            f"pairs of models: {families}. Detectable: the smallest difference these rows would show four times in "
+            f"five. Factors: {', '.join(factors)} (--by).",
             style="dim",
         )
     show_written(written, json=False)

@@ -47,7 +47,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Family:
-    """One factor of one suite, or the suite as a whole (no factor), over all pairs; p-values are adjusted within it."""
+    """One factor of one suite, or the suite as a whole (no factor), over all pairs of models."""
 
     suite: str
     factor: str

@@ -64,6 +64,8 @@ _CONTRAST: Mapping[str, Any] = {
     "p": pl.Float64,
     "p_adjusted": pl.Float64,
     "detectable": pl.Float64,
+    "family": pl.String,
+    "family_tests": pl.Int64,
 }
 
 
@@ -283,7 +285,10 @@ def _prefixed(name: str, value: Estimate | None) -> dict[str, float | None]:
 def _add_contrast_tables(target: Folder, contrasts: Sequence[Contrast], models: Mapping[str, Entry]) -> None:
     if not contrasts:
         return
-    caption = "Second minus first on {}, in percentage points with 95 % intervals; p adjusted over all pairs of models."
+    caption = (
+        "Second minus first on {}, in percentage points with 95 % intervals; "
+        "p adjusted over all suites and pairs of models."
+    )
     suites = dict.fromkeys(contrast.suite for contrast in contrasts)
     name = target.name(COMPARISON)
     text = latex.whole_table(

@@ -46,6 +46,8 @@ METHODS = {
     "few groups or few of them carry the variance.",
     "standard deviation": "The standard deviation over the values of a factor: how uneven a score is, in points.",
     "mcnemar": "McNemar's test on the rows where the two sides differ; the others say nothing about which is better.",
+    "permutation within strata": "A permutation test of paired rows in strata: the share of random swaps of the two "
+    "sides that give at least this difference, each measured by its spread within strata as the interval is.",
     "permutation": "A permutation test: the share of random swaps of the two sides that give at least this "
     "difference, counting the one observed, so that it is never 0.",
 }
