@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -186,6 +187,32 @@ def test_mcnemar_compares_each_row_with_the_row_it_was_made_from() -> None:
     assert grouped.p_groups > swap.p
 
 
+def unseen_table_of_ce() -> tuple[Run, Suite]:
+    """Rows with the accuracies of CE on E_TA in table 1: 0.480 of 616, and 0.175 of the 40 with unseen pairs."""
+    counts = {("seen", C): 289, ("new", C): 7, ("seen", N): 287, ("new", N): 33}
+    rows: list[Row] = [(word, "other", C, answer) for (word, answer), count in counts.items() for _ in range(count)]
+    return run([("other", word, C, C) for word, *_ in rows], rows, suite="swaps/antonyms-ex-situ"), train(
+        seen_other="c", other_seen="c", other_new="c"
+    )
+
+
+def test_the_level_is_that_of_a_single_test_however_many_there_are() -> None:
+    # Section 6.2 finds CE's G(1) = 15.91 at 0.0001 (p = 0.00007) among the 39 statistics of the paper.
+    held, told = unseen_table_of_ce()
+    others = [
+        replace(held, header=replace(held.header, model=ModelFacts(f"m{number}", f"m{number}"))) for number in range(12)
+    ]
+    found = behaviours([held, *others], told)
+    assert found.tests > 33
+    for each in found.found:
+        unseen = factor(each, UNSEEN)
+        assert round(unseen.found.statistic, 2) == 15.91
+        assert unseen.p_adjusted > 1e-4 > unseen.found.p
+        assert any("Unseen word pairs are answered worse (G(1) = 15.91" in line for line in each.findings)
+    alone = only(behaviours([held], told))
+    assert alone.findings == found.found[0].findings
+
+
 def test_bonferroni_counts_the_tests_of_all_models_and_suites() -> None:
     before: list[Row] = [("a", "b", C, C)] * 30
     after: list[Row] = [("b", "a", C, N)] * 10 + [("b", "a", C, C)] * 20
@@ -365,3 +392,54 @@ def test_two_runs_of_one_model_on_one_suite_are_refused() -> None:
     held, told = paper_tables_3_and_4()
     with pytest.raises(AcidtestError, match="two runs of m hold 'swaps/antonyms-in-situ'; pass one of them"):
         behaviours([held, held], told)
+
+
+PROXIES = "swaps/antonyms-proxy"
+
+
+def proxies_run() -> Run:
+    """Two contradictions: one with a proxy on either side, one with a proxy in the hypothesis only."""
+    columns: dict[str, Kind] = {**COLUMNS, "swap": "factor"}
+    control = frame(PROXIES + CONTROL, [("old", "young", C, C), ("old", "young", C, C), ("hot", "cold", C, N)])
+    control = control.with_columns(
+        id=pl.Series(["a", "a", "b"]), group=pl.Series(["a", "a", "b"]), swap=pl.lit(None, pl.String)
+    )
+    after: list[Row] = [("youthful", "young", N, C), ("old", "aged", N, N), ("hot", "warm", N, C)]
+    swaps = ["proxy in the premise", "proxy in the hypothesis", "proxy in the hypothesis"]
+    changed = frame(PROXIES, after).with_columns(
+        base_id=pl.Series(["a", "a", "b"]), group=pl.Series(["a", "a", "b"]), swap=pl.Series(swaps)
+    )
+    cards = {name: Card(name, columns=columns) for name in (PROXIES, PROXIES + CONTROL)}
+    return Run(Header(ModelFacts("m", "m"), cards, {}), pl.concat([changed, control]))
+
+
+def test_proxies_in_premise_and_hypothesis_are_samples_of_their_own_with_each_control_once() -> None:
+    told = train(old_young="cc", hot_cold="c", old_aged="n")
+    premise, hypothesis = behaviours([proxies_run()], told).found
+    assert (premise.suite, hypothesis.suite) == (f"{PROXIES} (premise)", f"{PROXIES} (hypothesis)")
+    assert (premise.transformed.whole.n, premise.control.whole.n) == (1, 1)
+    assert (hypothesis.transformed.whole.n, hypothesis.control.whole.n) == (2, 2)
+    assert (hypothesis.control.whole.value, hypothesis.transformed.whole.value) == (0.5, 0.5)
+    assert hypothesis.swap.difference.n == 2
+    table = factor(hypothesis, INSENSITIVITY).table
+    assert table
+    # "Hot / warm" is answered contradiction after neutral, "old / aged" neutral after contradiction: both changed.
+    assert table.counts.tolist() == [[1, 1], [0, 0]]
+
+
+def test_word_pairs_are_compared_by_their_base_forms() -> None:
+    # Training has "old / younger"; the swap makes "older / young" of it, in the forms of the places.
+    before: list[Row] = [("young", "older", C, C), ("man", "women", C, C), ("old", "younger", C, C)]
+    after: list[Row] = [("older", "young", C, C), ("people", "child", N, N), ("younger", "cold", C, C)]
+    told = train(old_younger="c", young_old="c", men_woman="c", person_children="n")
+    found = only(behaviours([run(before, after)], told))
+    assert found.transformed.unseen is not None
+    assert found.transformed.unseen.n == 1
+    control = factor(found, CONTROL_POLARITY).table
+    assert control
+    assert "none" not in control.rows
+    literal = only(behaviours([run(before, after)], told, literal=True))
+    assert literal.transformed.unseen is not None
+    assert literal.transformed.unseen.n == 3
+    assert behaviours([run(before, after)], told).to_json()["words"] == "base forms"
+    assert behaviours([run(before, after)], told, literal=True).to_json()["words"] == "as they stand"

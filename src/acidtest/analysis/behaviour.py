@@ -44,16 +44,24 @@ from acidtest.core.suite import Suite
 from acidtest.sources.polarity import polarities
 
 ALPHA = 0.0001
-"""The paper's level, for p-values after Bonferroni's correction."""
+"""The paper's level for a single test: what is left after its correction, since it finds G(1) = 15.91 (p = 0.00007)."""
 
 
 def behaviours(
-    runs: Sequence[Run], train: Suite, *, alpha: float = ALPHA, test: str = "g", seed: int = 0
+    runs: Sequence[Run],
+    train: Suite,
+    *,
+    alpha: float = ALPHA,
+    test: str = "g",
+    literal: bool = False,
+    seed: int = 0,
 ) -> Behaviours:
     """Every swap suite with its control in the runs, looked at by the factors that the training set tells.
 
     A swap suite has the columns ``premise_word`` and ``hypothesis_word``, the pair as it stands in each row, and rows
-    that say by ``base_id`` which row of the control they were made from. ``test`` is g, pearson or fisher.
+    that say by ``base_id`` which row of the control they were made from. ``test`` is g, pearson or fisher. The training
+    set holds a word pair when it holds any forms of the two words; ``literal`` asks for the forms as they stand.
+    ``alpha`` is the level of a single test, so that a verdict does not depend on which other runs are named.
     """
     if not 0 < alpha < 1:
         raise AcidtestError(f"--alpha is a number between 0 and 1, not {alpha:g}")
@@ -66,15 +74,16 @@ def behaviours(
             f"no run holds a swap suite with its control (there is: {held_by}); "
             f"make one with: acidtest run --suites 'swaps/*' --from TRAIN"
         )
-    told = polarities(word_pairs(sets), train)
-    how = testing(test, seed, sets=len(sets), alpha=alpha)
+    told = polarities(word_pairs(sets), train, inflections=not literal)
+    how = testing(test, seed, alpha=alpha)
     looked = [_behaviour(each.with_polarity(told), how) for each in sets]
     ps = [p for each in looked for p in (each.swap.p, *(factor.found.p for factor in each.factors))]
     corrected = iter(bonferroni(ps))
     found = tuple(
         _concluded(each, [float(next(corrected)) for _ in range(1 + len(each.factors))], alpha) for each in looked
     )
-    return Behaviours(found, train.name, told.rows, alpha, test, sum(not math.isnan(p) for p in ps))
+    tests = sum(not math.isnan(p) for p in ps)
+    return Behaviours(found, train.name, told.rows, alpha, test, tests, literal)
 
 
 def _behaviour(held: SwapSet, how: Testing) -> Behaviour:
@@ -119,9 +128,7 @@ def _concluded(each: Behaviour, corrected: Sequence[float], alpha: float) -> Beh
 
 def _findings(each: Behaviour, alpha: float) -> tuple[str, ...]:
     accuracies = each.control.whole, each.transformed.whole
-    told = [
-        verdict.swap(each.swap.difference, accuracies, p=each.swap.p_adjusted, p_groups=each.swap.p_groups, alpha=alpha)
-    ]
+    told = [verdict.swap(each.swap.difference, accuracies, p=each.swap.p, p_groups=each.swap.p_groups, alpha=alpha)]
     says = {
         INSENSITIVITY: verdict.insensitivity,
         UNSEEN: verdict.unseen,
@@ -130,10 +137,10 @@ def _findings(each: Behaviour, alpha: float) -> tuple[str, ...]:
     }
     for factor in each.factors:
         if factor.table is not None:
-            ps = {"p": factor.p_adjusted, "p_pairs": factor.p_pairs, "alpha": alpha}
+            ps = {"p": factor.found.p, "p_pairs": factor.p_pairs, "alpha": alpha}
             told.append(says[factor.name](factor.table, factor.found, **ps))
     given = each.factor(GIVEN_GOLD)
     if given:
-        told.append(verdict.given_gold(given.found, p=given.p_adjusted, alpha=alpha))
+        told.append(verdict.given_gold(given.found, p=given.found.p, alpha=alpha))
     told += [*verdict.repeated(each.repeated_errors), *verdict.follows(each.follows, each.follows_by_chance)]
     return tuple(told)

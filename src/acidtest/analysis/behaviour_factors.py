@@ -31,8 +31,6 @@ CORRECT = ("correct", "incorrect")
 CHANGE = ("change", "no change")
 SEEN = ("seen", "unseen")
 
-# McNemar's and those of five factors.
-_TESTS_OF_A_SET = 6
 _MOST_DRAWS = 2_000_000
 
 
@@ -50,10 +48,9 @@ class Testing:
         return generator(self.seed)
 
 
-def testing(test: str, seed: int, *, sets: int, alpha: float) -> Testing:
-    """Draws are enough for a corrected p below alpha in so many swap sets, or as many as can be waited for."""
-    family = _TESTS_OF_A_SET * sets
-    return Testing(test, seed, min(_MOST_DRAWS, max(100_000, math.ceil(2 * family / alpha))))
+def testing(test: str, seed: int, *, alpha: float) -> Testing:
+    """Draws are enough for a p well below alpha, or as many as can be waited for."""
+    return Testing(test, seed, min(_MOST_DRAWS, max(100_000, math.ceil(20 / alpha))))
 
 
 def swap_test(held: SwapSet, how: Testing) -> Swap:

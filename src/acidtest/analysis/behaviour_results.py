@@ -135,7 +135,11 @@ class Behaviour:
 
 @dataclass(frozen=True)
 class Behaviours:
-    """Models on swap suites; their tests, ``tests`` of them, are one family, corrected by Bonferroni."""
+    """Models on swap suites.
+
+    ``alpha`` is the level of a single test. Beside p stands p corrected by Bonferroni over all ``tests``. ``literal``:
+    words are compared with those of the training set as they stand, else by their base forms.
+    """
 
     found: tuple[Behaviour, ...]
     train: str
@@ -143,6 +147,7 @@ class Behaviours:
     alpha: float
     test: str
     tests: int
+    literal: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """As the command's --json prints it."""
@@ -152,6 +157,7 @@ class Behaviours:
             "test": self.test,
             "correction": "bonferroni",
             "tests": self.tests,
+            "words": "as they stand" if self.literal else "base forms",
             "train": {"name": self.train, "labels": dict(self.training)},
             "results": [each.to_json() for each in self.found],
         }

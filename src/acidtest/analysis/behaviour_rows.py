@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,8 @@ from acidtest.sources.polarity import CATEGORIES, Polarities, matches
 
 Flags = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
+
+PROXY_SIDES = ("premise", "hypothesis")
 
 
 @dataclass(frozen=True)
@@ -90,10 +93,52 @@ def swap_sets(model: str, runs: Sequence[Run]) -> list[SwapSet]:
             pairs = pairing(own, control)
             if pairs is None:
                 continue
-            if suite in found:
-                raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
-            found[suite] = SwapSet(model, suite, run.header.signature(suite), _side(own), _side(control), pairs)
+            signature = run.header.signature(suite)
+            for sample, changed, untouched in _samples(suite, own, control, pairs):
+                if sample in found:
+                    raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
+                matched = pairing(changed, untouched)
+                assert matched is not None
+                found[sample] = SwapSet(model, sample, signature, _side(changed), _side(untouched), matched)
     return list(found.values())
+
+
+def _samples(suite: str, own: Scored, control: Scored, pairs: Pairing) -> Iterator[tuple[str, Scored, Scored]]:
+    """The samples of the paper in a suite: its name, changed rows and controls, each control once.
+
+    Proxies are two samples, I_TA2 and I_TA3: those in the premise, and those in the hypothesis.
+    """
+    swap = own.column(pl.col("swap").cast(pl.String)) if "swap" in own.card.columns else pl.Series([""] * own.height)
+    sides = [side for side in PROXY_SIDES if (swap == f"proxy in the {side}").any()]
+    if not sides:
+        yield suite, own, _chosen(control, _first_places(control))
+        return
+    for side in sides:
+        changed = (swap == f"proxy in the {side}").fill_null(value=False).to_numpy()
+        used = pairs.control[changed[pairs.own]]
+        if len(used):
+            yield f"{suite} ({side})", _chosen(own, np.flatnonzero(changed)), _chosen(control, np.unique(used))
+
+
+def _first_places(rows: Scored) -> npt.NDArray[np.intp]:
+    """Where each id stands first."""
+    return np.sort(np.unique(rows.digests("id"), return_index=True)[1])
+
+
+def _chosen(rows: Scored, places: npt.NDArray[np.integer[Any]]) -> Scored:
+    """Some of the rows, by their places."""
+    if len(places) == rows.height:
+        return rows
+    kept = rows.rows.with_row_index("_place").filter(
+        pl.col("_place").is_in(pl.Series(places).cast(pl.UInt32).implode())
+    )
+    return replace(
+        rows,
+        rows=kept.drop("_place"),
+        gold=rows.gold[places],
+        answer=rows.answer[places],
+        correct=rows.correct[places],
+    )
 
 
 def _side(rows: Scored) -> Side:

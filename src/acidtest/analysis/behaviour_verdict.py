@@ -128,7 +128,7 @@ def _row(table: Crosstab, row: str) -> int:
 
 
 def _told(found: Association, p: float) -> str:
-    """``G(1) = 175.34 with Yates' correction, phi 0.74, corrected p < 0.0001``."""
+    """``G(1) = 175.34 with Yates' correction, phi 0.74, p < 0.0001``."""
     return f"{found.told}, {_p(p)}"
 
 
@@ -152,7 +152,7 @@ def _of(part: int, whole: int) -> str:
 
 
 def _p(p: float) -> str:
-    return "corrected p < 0.0001" if p < 0.0001 else f"corrected p = {p:.4f}"
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
 
 
 def _share(value: float) -> str:

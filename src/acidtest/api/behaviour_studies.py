@@ -27,13 +27,15 @@ def behaviour(
     output: str | Path | None = None,
     alpha: float = 0.0001,
     test: str = "g",
+    literal: bool = False,
     reading: Reading | None = None,
     seed: int = 0,
 ) -> Behaviours:
     """Insensitivity, unseen word pairs and polarity on swap suites and their controls, as in Sanchez et al. (2018).
 
     ``train`` is what the models were trained on; ``output`` takes a page; ``test`` of contingency tables is g, pearson
-    or fisher; ``alpha`` is the level after Bonferroni's correction.
+    or fisher; ``alpha`` is the level of a single test; ``literal`` looks words up in ``train`` as they stand,
+    not in any of their forms.
     """
     from acidtest.analysis.behaviour import behaviours
 
@@ -50,7 +52,7 @@ def behaviour(
             f"needs a three-way training set"
         )
     stage("counting word pairs")
-    found = behaviours(held, suite, alpha=alpha, test=test, seed=seed)
+    found = behaviours(held, suite, alpha=alpha, test=test, literal=literal, seed=seed)
     if output is not None:
         from acidtest.reports.behaviour_page import behaviour_page
 

@@ -16,12 +16,14 @@ def behaviour(
     runs: Annotated[list[Path], typer.Argument(help="Run folders with swap suites (swaps/…) and their controls.")],
     train: Annotated[Path, typer.Option("--train", help="The training set of the models: any three-way NLI file.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A page with charts.")] = None,
-    alpha: Annotated[
-        float, typer.Option("--alpha", help="Level of significance, after Bonferroni's correction.")
-    ] = 0.0001,
+    alpha: Annotated[float, typer.Option("--alpha", help="Level of significance of a single test.")] = 0.0001,
     test: Annotated[
         str, typer.Option("--test", help="g (likelihood ratio; Yates at one degree of freedom), pearson or fisher.")
     ] = "g",
+    literal: Annotated[
+        bool,
+        typer.Option("--literal", help="Look words up in the training set as they stand, not in any of their forms."),
+    ] = False,
     columns: Columns = None,
     label_map: LabelMap = None,
     json: Json = False,
@@ -41,6 +43,7 @@ def behaviour(
         output=output,
         alpha=alpha,
         test=test,
+        literal=literal,
         reading=api.Reading.parsed(columns, label_map),
         seed=seed,
     )

@@ -27,11 +27,12 @@ from acidtest.reports.behaviour_papers import (
     SAMPLES,
     SUBSETS,
     SWAPPED,
+    paper_suite,
     published_accuracies,
     published_tables,
     published_tests,
 )
-from acidtest.reports.behaviours import TITLES, estimates, swap_told, test_told
+from acidtest.reports.behaviours import TITLES, estimates, swap_told, test_told, words_compared
 from acidtest.reports.charts import Chart, Row, rate_axis
 from acidtest.reports.examples import Examples
 from acidtest.reports.html import explained, rendered
@@ -142,6 +143,7 @@ def behaviour_page(found: Behaviours) -> str:
         parts=[_part(suite, anchors[suite], _of(found, suite)) for suite in suites],
         labels=LABELS,
         methods=explained(_methods(found)),
+        words_compared=words_compared(literal=found.literal),
         examples=Examples(0, "", ()),
     )
 
@@ -159,10 +161,10 @@ def _outcome(factor: Factor | None, alpha: float) -> Outcome | None:
     """None where the factor was not or could not be tested."""
     if factor is None or factor.found.p != factor.found.p:
         return None
-    effect, p = factor.found.effect, f"corrected p {p_value(factor.p_adjusted)}"
+    effect, p = factor.found.effect, f"p {p_value(factor.found.p)}"
     # A zero has no sign.
     shown = f"{effect.method} {round(effect.value, 2) + 0.0:.2f}".replace("-", "−") if effect.known else p
-    found = factor.p_adjusted < alpha
+    found = factor.found.p < alpha
     told = "not shown" if not found else "in doubt" if factor.p_pairs >= DOUBTFUL else "found"
     return Outcome(shown, told, p, found)
 
@@ -172,7 +174,7 @@ def _part(suite: str, anchor: str, own: Sequence[Behaviour]) -> SuitePart:
     return SuitePart(
         suite=suite,
         anchor=anchor,
-        samples=SAMPLES.get(suite.partition(":")[0], ()),
+        samples=SAMPLES.get(paper_suite(suite), ()),
         accuracies=_accuracies(suite, own),
         chart=_chart(suite, own),
         mosaics=tuple(mosaic(table, f"{system}, published (table 4)") for system, table in tables.items()),
@@ -227,13 +229,12 @@ def _numbered(samples: Sequence[Sample], name: str) -> str:
 
 
 def _systems(suite: str) -> dict[str, Numbers]:
-    """Published systems with their control and swapped accuracies; a proxy sample makes a system of its own."""
+    """Published systems with their control and swapped accuracies."""
     lines = published_accuracies(suite)
-    controls = lines.pop(CONTROLS, {})
+    controls = lines.get(CONTROLS, {})
     return {
-        system if line == SWAPPED else f"{system}, {line}": {CONTROLS: controls.get(system, {}), SWAPPED: numbers}
-        for line, systems in lines.items()
-        for system, numbers in systems.items()
+        system: {CONTROLS: controls.get(system, {}), SWAPPED: numbers}
+        for system, numbers in lines.get(SWAPPED, {}).items()
     }
 
 

@@ -21,20 +21,21 @@ SUBSETS = {
 """The columns of table 1 and what the published numbers call them."""
 
 CONTROLS, SWAPPED = "control", "swapped"
-"""The lines of table 1; the two proxy samples have a line each, by the paper's names."""
+"""The lines of table 1."""
 
 IN_SITU, PROXY = "swaps/antonyms-in-situ", "swaps/antonyms-proxy"
+PROXY_SAMPLES = {f"{PROXY} (premise)": "I_TA2", f"{PROXY} (hypothesis)": "I_TA3"}
+"""Section 6.1 replaces a word "on both the premise and hypothesis", which "yields two new samples": in this order."""
 
 SAMPLES = {
     IN_SITU: ("I_A", "I_TA1"),
-    PROXY: ("I_A", "I_TA2"),
+    **{suite: ("I_A", sample) for suite, sample in PROXY_SAMPLES.items()},
     "swaps/antonyms-ex-situ": ("E_A", "E_TA"),
     "swaps/hypernyms-in-situ": ("I_H", "I_TH"),
     "swaps/hypernyms-ex-situ": ("E_H", "E_TH"),
 }
 """What the paper calls a suite's control and the suite."""
 
-_PROXY_SAMPLES = ("I_TA2", "I_TA3")
 _SHORT = {"Decomposable Attention": "DAM", "Conditional Encoder": "CE"}
 
 Accuracies = dict[str, dict[str, float]]
@@ -43,12 +44,21 @@ Accuracies = dict[str, dict[str, float]]
 
 def published_accuracies(suite: str) -> dict[str, Accuracies]:
     """Table 1 for a suite, by line; systems have the paper's names."""
-    base = suite.partition(":")[0]
-    names = {CONTROLS: (IN_SITU if base == PROXY else base) + CONTROL, SWAPPED: base}
-    lines = {line: _accuracies(published_scores(name), {}) for line, name in names.items()}
-    for sample in _PROXY_SAMPLES if base == PROXY else ():
-        lines[sample] = _accuracies(published_scores("behaviour"), {"sample": sample})
+    base = paper_suite(suite)
+    if base in PROXY_SAMPLES:
+        swapped = _accuracies(published_scores("behaviour"), {"sample": PROXY_SAMPLES[base]})
+        base = IN_SITU
+    else:
+        swapped = _accuracies(published_scores(base), {})
+    lines = {CONTROLS: _accuracies(published_scores(base + CONTROL), {}), SWAPPED: swapped}
     return {line: found for line, found in lines.items() if found}
+
+
+def paper_suite(suite: str) -> str:
+    """The name of a suite without its options: ``swaps/antonyms-proxy:least=5 (premise)`` has none, but its sample."""
+    base, options, rest = suite.partition(":")
+    side = rest[rest.rfind(" (") :] if options and rest.endswith(")") else ""
+    return base + side
 
 
 def _accuracies(scores: list[PublishedScore], wanted: Mapping[str, str]) -> Accuracies:
@@ -94,7 +104,7 @@ def _in_our_order(names: Mapping[str, None]) -> tuple[str, ...]:
 
 
 def _of_factor(suite: str, factor: str) -> list[PublishedScore]:
-    control, sample = SAMPLES.get(suite.partition(":")[0], ("", ""))
+    control, sample = SAMPLES.get(paper_suite(suite), ("", ""))
     wanted = (control, POLARITY) if factor == CONTROL_POLARITY else (sample, factor)
     scores = published_scores("behaviour")
     return [score for score in scores if (score.by.get("sample"), score.by.get("factor")) == wanted]

@@ -167,14 +167,22 @@ def test_told(factor: Factor) -> str:
     return ", ".join(parts) + (f" ({found.note})" if found.note else "")
 
 
+def words_compared(*, literal: bool) -> str:
+    """How words are looked up in the training set, in one sentence."""
+    if literal:
+        return "Words are looked up in the training set as they stand."
+    return "Words are looked up in the training set in any of their forms (--literal: as they stand)."
+
+
 def _footnotes(found: Behaviours) -> Iterator[RenderableType]:
     from rich.text import Text
 
     labels = ", ".join(f"{count:,} {label}" for label, count in found.training.items())
     yield Text(f"  Training set: {found.train}, {labels}.", style="dim")
     yield Text(
-        f"  {found.tests} tests are one family, corrected by Bonferroni; found: corrected p below {found.alpha:g}. "
-        "Tests of tables take rows for independent; word pairs shuffled as wholes do not.",
+        f"  Shown: p of the test below {found.alpha:g}, whatever else is tested; corrected: by Bonferroni over all "
+        f"{found.tests} tests. Tests of tables take rows for independent; word pairs shuffled as wholes do not. "
+        f"{words_compared(literal=found.literal)}",
         style="dim",
     )
     yield Text("  Published: Sanchez, Mitchell and Riedel 2018, table 1 and sections 6.1 to 6.4.", style="dim")

@@ -18,6 +18,7 @@ from acidtest.core.labels import LABELS
 from acidtest.core.streams import visit_batches
 from acidtest.core.suite import Suite
 from acidtest.sources.morphology import candidate_frame
+from acidtest.sources.swaps import PLURALS
 from acidtest.sources.tokens import placed
 
 CONTRADICTION = "contradiction"
@@ -204,6 +205,8 @@ class _Known:
         """Which tokens are which words: columns row and word, as numbers."""
         if inflections:
             frame = candidate_frame(words).select(pl.col("row").cast(pl.Int64), pl.col("form"))
+            known = pl.DataFrame({"word": words}).with_row_index("row").join(PLURALS, on="word")
+            frame = pl.concat([frame, known.select(pl.col("row").cast(pl.Int64), form="base")])
         else:
             frame = pl.DataFrame({"form": words}).with_row_index("row").cast({"row": pl.Int64})
         table = pl.DataFrame({"form": self.words, "word": np.arange(len(self.words), dtype=np.int64)})

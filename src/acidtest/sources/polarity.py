@@ -16,11 +16,13 @@ import polars as pl
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
 from acidtest.core.suite import Suite
-from acidtest.sources.pair_counts import label_counts
+from acidtest.sources.pair_counts import LabelCounts, label_counts
+from acidtest.sources.swaps import base_forms
 
 UNSEEN = "none"
 TIE = " = "
 
+_BASES = ("premise_base", "hypothesis_base")
 _NAMES = tuple(TIE.join(label for bit, label in enumerate(LABELS) if mask >> bit & 1) or UNSEEN for mask in range(8))
 
 CATEGORIES = tuple(sorted(_NAMES, key=lambda name: (name == UNSEEN, name.count(TIE), _NAMES.index(name))))
@@ -47,10 +49,11 @@ class Polarities:
 def polarities(pairs: pl.DataFrame, train: Suite, *, inflections: bool = False) -> Polarities:
     """The polarity of each pair, the first two columns: one word in the premise, one in the hypothesis.
 
-    The training set is gone through once for all of them. Words are compared whole and in lower case, with
-    ``inflections`` also by their base forms. An example counts once, however often it holds the pair.
+    The training set is gone through once for all of them. Words are compared whole and in lower case. With
+    ``inflections`` any forms of the two words will do, of one part of speech; of several readings of a pair (*left* and
+    *right*, or *leave*) the one with most examples counts. An example counts once, however often it holds the pair.
     """
-    found = label_counts(pairs, train, inflections=inflections)
+    found = _base_form_counts(pairs, train) if inflections else label_counts(pairs, train)
     if not any(found.rows.values()):
         raise AcidtestError(f"{train.name} has no pairs of {', '.join(LABELS)}; give a three-way training set")
     counts = found.counts.select(LABELS)
@@ -60,6 +63,23 @@ def polarities(pairs: pl.DataFrame, train: Suite, *, inflections: bool = False) 
         pl.when("known").then("polarity").alias("polarity"), pl.when("known").then("seen").alias("seen")
     )
     return Polarities(pl.concat([pairs.select(pairs.columns[:2]), counts, told], how="horizontal"), found.rows)
+
+
+def _base_form_counts(pairs: pl.DataFrame, train: Suite) -> LabelCounts:
+    """The examples that hold any forms of the words of each pair, as ``label_counts`` gives them."""
+    asked = pairs.select(pl.col(pairs.columns[:2]).cast(pl.String).str.to_lowercase()).with_row_index("row")
+    first, second = pairs.columns[:2]
+    single = asked.filter(pl.all_horizontal(pl.col(first, second).str.contains(r"^\S+$")))
+    forms = base_forms(pl.concat([single[first], single[second]]).unique(maintain_order=True))
+    readings = single.join(forms.select(pl.col("word").alias(first), "pos", premise_base="base"), on=first).join(
+        forms.select(pl.col("word").alias(second), "pos", hypothesis_base="base"), on=[second, "pos"]
+    )
+    bases = readings.select(*_BASES).unique(maintain_order=True)
+    found = label_counts(bases, train, inflections=True)
+    counted = readings.join(pl.concat([bases, found.counts], how="horizontal"), on=_BASES)
+    most = counted.with_columns(examples=pl.sum_horizontal(LABELS)).sort("row", "examples", *_BASES)
+    best = most.unique("row", keep="last").select("row", *LABELS)
+    return LabelCounts(asked.join(best, on="row", how="left", maintain_order="left").select(LABELS), found.rows)
 
 
 def polarity_names(counts: npt.NDArray[np.int64]) -> pl.Series:

@@ -23,7 +23,7 @@ _POS = {"NN": "n", "NNS": "n", "JJ": "a", "JJR": "a", "JJS": "a", "RB": "r", "RB
     ("VB", "VBP", "VBZ", "VBG", "VBD", "VBN"), "v"
 )
 _VERBAL = {"VB": "base", "VBP": "base", "VBZ": "third", "VBG": "gerund", "VBD": "past", "VBN": "participle"}
-_PLURALS = pl.DataFrame({"word": ["people"], "pos": ["n"], "base": ["person"]})
+PLURALS = pl.DataFrame({"word": ["people"], "pos": ["n"], "base": ["person"]})
 """Plurals that WordNet does not know as such."""
 
 
@@ -83,9 +83,7 @@ def base_forms(words: pl.Series) -> pl.DataFrame:
     """What words in lower case may be forms of: columns word, pos and base; with an empty pos, themselves."""
     known = wordnet().base_form_frame(words).with_columns(pl.col("pos").cast(pl.String))
     itself = pl.DataFrame({"word": words.unique(maintain_order=True)}).select("word", pos=pl.lit(""), base="word")
-    return pl.concat([known, _PLURALS.filter(pl.col("word").is_in(words.implode())), itself]).unique(
-        maintain_order=True
-    )
+    return pl.concat([known, PLURALS.filter(pl.col("word").is_in(words.implode())), itself]).unique(maintain_order=True)
 
 
 def _candidates(premises: pl.Series, hypotheses: pl.Series, pairs: pl.DataFrame) -> tuple[pl.DataFrame, Counter[str]]:
