@@ -105,6 +105,23 @@ def test_verdicts_that_depend_on_the_collapse_are_counted() -> None:
     assert rows().collapse_differs == 1
 
 
+def test_verdicts_depend_on_the_collapse_only_where_gold_is_a_set() -> None:
+    # The likeliest label has 0.4: summed, every answer to a single gold label would be wrong and say nothing.
+    chances = {"p_entailment": [0.4] * 4, "p_neutral": [0.35] * 4, "p_contradiction": [0.25] * 4}
+
+    def differing(labels: list[str]) -> int | None:
+        ids = [str(number) for number in range(4)]
+        texts = {"suite": ["s"] * 4, "id": ids, "group": ids, "premise": ids, "hypothesis": ids, "label": labels}
+        return scored(
+            Run(Header(ModelFacts("m", "m"), {"s": Card("s")}, {}), pl.DataFrame(texts | chances)), "s"
+        ).collapse_differs
+
+    assert differing(["entailment", "neutral", "contradiction", "entailment"]) is None
+    # Non-entailment turns right, entailment, which is what it leaves, turns wrong; a contradiction is neither.
+    assert differing(["entailment", "non-entailment", "contradiction", "non-entailment"]) == 3
+    assert differing(["contradiction", "non-contradiction", "entailment", "non-contradiction"]) == 0
+
+
 def test_a_two_way_model_is_not_scored_where_both_its_labels_are_accepted() -> None:
     found = scored(run("two-way"), "s")
     assert found.left_out == 1

@@ -59,8 +59,11 @@ class Scored:
     correct: Flags
     ties: int = 0
     """Rows in which the likeliest labels are equally likely."""
-    collapse_differs: int = 0
-    """Verdicts that would be another under ``sum`` (under ``argmax`` when ``sum`` is what was used)."""
+    collapse_differs: int | None = None
+    """Verdicts that would be another under ``sum`` (under ``argmax`` when ``sum`` is what was used).
+
+    Only where gold is a set of several labels, or the one label that a set of this suite leaves: None without such.
+    """
     left_out: int = 0
     labels: tuple[str, ...] = LABELS
     texts: bool = False
@@ -164,35 +167,46 @@ def scored(run: Run, suite: str, *, two_way: bool = False, texts: bool = False) 
         left_out = int(run.collected(rows.select((~telling).sum())).item())
         rows = rows.filter(telling)
     gold, answer, correct = [np.zeros(0, np.uint8)], [np.zeros(0, np.int8)], [np.zeros(0, np.bool_)]
-    ties = differs = 0
+    ties, differs = 0, np.zeros(1 << len(LABELS), dtype=np.int64)
 
     def visit(batch: pl.DataFrame) -> None:
-        nonlocal ties, differs
+        nonlocal ties
         probabilities = batch.select(_PROBABILITIES).to_numpy().astype(np.float32, copy=False)
         own, given = batch["gold"].to_numpy(), answers(probabilities, collapse)
         right = verdicts(probabilities, own, collapse=collapse)
         ordered = np.sort(probabilities, axis=1)
         ties += int((ordered[:, -1] == ordered[:, -2]).sum())
-        differs += int((verdicts(probabilities, own, collapse=other) != right).sum())
+        differs[:] += np.bincount(own[verdicts(probabilities, own, collapse=other) != right], minlength=len(differs))
         gold.append(own)
         answer.append(np.minimum(given, 1) if two_way else given)
         correct.append(right)
 
     masked = pl.col("label").replace_strict([*GOLD_MASKS], accepted, return_dtype=pl.UInt8).alias("gold")
     run.visit(rows.select(masked, *_PROBABILITIES), visit)
+    golds = np.concatenate(gold)
     return Scored(
         card=run.header.suites[suite],
         run=run,
         rows=rows,
-        gold=np.concatenate(gold),
+        gold=golds,
         answer=np.concatenate(answer),
         correct=np.concatenate(correct),
         ties=ties,
-        collapse_differs=differs,
+        collapse_differs=_differing_over_sets(golds, differs),
         left_out=left_out,
         labels=TWO_WAY_LABELS if two_way else LABELS,
         texts=texts,
     )
+
+
+def _differing_over_sets(gold: npt.NDArray[np.uint8], differs: npt.NDArray[np.int64]) -> int | None:
+    """How many verdicts differ, of ``differs`` by gold, where gold is two labels of three or what such a gold leaves.
+
+    Where gold is one label of three, that label has less than one half: that says nothing about the collapse.
+    """
+    everything = (1 << len(LABELS)) - 1
+    pairs = [int(mask) for mask in np.unique(gold) if int(mask).bit_count() == len(LABELS) - 1]
+    return sum(int(differs[mask]) for mask in {*pairs, *(everything - mask for mask in pairs)}) if pairs else None
 
 
 def with_texts(rows: pl.DataFrame, run: Run, suite: str) -> pl.DataFrame:
