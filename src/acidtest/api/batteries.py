@@ -11,7 +11,7 @@ from pathlib import Path
 from acidtest.core.errors import AcidtestError, NothingToMakeError, UnknownNameError
 from acidtest.core.logs import log, stage
 from acidtest.core.suite import CONTROL, Suite
-from acidtest.suites.catalogue import SUITES, Generator, Request, listed
+from acidtest.suites.catalogue import SUITES, Generator, Leftovers, Request, listed
 
 STANDARD = (
     "hans",
@@ -77,7 +77,6 @@ def generate(
     where a suite's rows do not depend on each other.
     """
     from acidtest.api.clusters import is_ray, on_ray
-    from acidtest.suites.checks import require_sound
     from acidtest.suites.unions import union_of
 
     if n is not None and n < 1:
@@ -87,9 +86,18 @@ def generate(
     if is_ray(engine, address):
         generator = on_ray(generator, address)
     request = Request(n=n, seed=seed, at_most=at_most, source=_material(generator, source, reading))
-    made = generator(request, arguments)
-    made = union_of(made) if union else made
-    require_sound(made, f"generator {suite!r}")
+    try:
+        made = generator(request, arguments)
+    finally:
+        request.leftovers.warn()
+    return _sound(union_of(made) if union else made, suite)
+
+
+def _sound(made: Suite, name: str) -> Suite:
+    """The suite, if it is what suites have to be."""
+    from acidtest.suites.checks import require_sound
+
+    require_sound(made, f"generator {name!r}")
     return made
 
 
@@ -156,7 +164,7 @@ def chosen_suites(
     if isinstance(source, str | Path) and any(SUITES[name].source == "pairs" for name in made_from):
         # Read once for all the suites that are made from its pairs.
         source = load(source, reading=reading)
-    made = []
+    made, leftovers = [], Leftovers()
     for name in wanted:
         if name in SUITES:
             own = {option: value for option, value in arguments.items() if option in SUITES[name].options}
@@ -164,7 +172,9 @@ def chosen_suites(
             for each, told in _combinations(own, SUITES[name]):
                 stage("making %s", name)
                 try:
-                    suite = generate(name, source=corpus, seed=seed, arguments=each, reading=reading)
+                    material = _material(SUITES[name], corpus, reading)
+                    request = Request(seed=seed, source=material, leftovers=leftovers)
+                    suite = _sound(SUITES[name](request, each), name)
                 except NothingToMakeError as error:
                     if len(wanted) == 1:
                         raise
@@ -179,6 +189,7 @@ def chosen_suites(
                 told = path.name if path.parent == Path() else f"{path.absolute().parent.name}/{path.name}"
                 suite = replace(suite, card=replace(suite.card, name=f"{suite.name}:{told}"))
             made.append(suite)
+    leftovers.warn()
     return made
 
 

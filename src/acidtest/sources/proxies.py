@@ -8,6 +8,7 @@ has often enough.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 
 import polars as pl
@@ -16,30 +17,81 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.streams import visit_batches
 from acidtest.core.suite import Suite
 from acidtest.sources.tokens import placed
-from acidtest.sources.wordnet import Synset, wordnet
+from acidtest.sources.wordlists import packaged_table
+from acidtest.sources.wordnet import Sense, Synset, wordnet
 
 LEAST = 10
 """How often a proxy stands on one side of the training file, at least: the paper's t."""
+FEWEST_USES = 2
+"""How often SemCor has a proxy in the sense by which it is one, at least."""
 
 
 @cache
 def relatives(lemma: str, antonym: str, pos: str) -> tuple[tuple[str, str], ...]:
     """Single words with what each is to ``lemma`` (synonym, hypernym or hyponym), in the sense opposed to ``antonym``.
 
-    Where WordNet does not oppose the two, the first sense counts.
+    The sense has a quarter of the uses of ``lemma`` in SemCor at least, or is its first; where WordNet does not oppose
+    the two, the first counts. A relative is mostly used in the sense by which it is one, whatever its part of speech: a
+    *cat* is no man and a *broad* no woman. Persons stay persons. ``data/swaps/no_proxies.tsv`` leaves out what readers
+    found not to do.
     """
     net = wordnet()
     senses = [sense for sense in net.senses(lemma, pos or None) if net.lemma(sense).lower() == lemma]
     opposed = [s for s in senses if any(net.lemma(other).lower() == antonym for other in net.antonyms(s))]
+    uses = sum(_uses(sense) for sense in senses)
+    common = [sense for sense in opposed if sense == senses[0] or 4 * _uses(sense) >= uses > 0]
     found = dict[str, str]()
-    for sense in opposed or senses[:1]:
-        synset = net.synset_of(sense)
-        groups = {"synonym": [synset], "hypernym": net.hypernyms(synset), "hyponym": _hyponyms().get(synset, [])}
-        for relation, synsets in groups.items():
-            for word in (word for each in synsets for word in net.lemmas(each)):
-                if word.isalpha() and word.islower() and word not in (lemma, antonym):
-                    found.setdefault(word, relation)
+    for sense in common if opposed else senses[:1]:
+        for word, relation in _related_words(net.synset_of(sense), pos):
+            if word not in (lemma, antonym) and not _is_left_out(word, lemma):
+                found.setdefault(word, relation)
     return tuple(sorted(found.items()))
+
+
+def _related_words(synset: Synset, pos: str) -> Iterator[tuple[str, str]]:
+    """Words that mostly mean a synset, one above it or one below it, with which of these it is."""
+    net = wordnet()
+    # What one rides one cannot go or move: hypernyms of verbs seldom fit in their place.
+    wider = [] if pos == "v" else net.hypernyms(synset)
+    related = {"synonym": [synset], "hypernym": wider, "hyponym": _hyponyms().get(synset, [])}
+    for relation, synsets in related.items():
+        for other in synsets:
+            if _is_person(other) or not _is_person(synset):
+                yield from ((word, relation) for word in net.lemmas(other) if _means(word, other))
+
+
+@cache
+def _left_out() -> frozenset[tuple[str, str]]:
+    return frozenset(packaged_table("swaps/no_proxies.tsv").select("proxy", "word").iter_rows())
+
+
+def _is_left_out(proxy: str, word: str) -> bool:
+    """Whether readers found that a proxy, any of a word, or one for any word does not do."""
+    return not _left_out().isdisjoint({(proxy, word), (proxy, "*"), ("*", word)})
+
+
+@cache
+def _means(word: str, synset: Synset) -> bool:
+    """Whether a single word in lower case is known in SemCor, and used for a synset as much as for any other."""
+    net = wordnet()
+    if not (word.isalpha() and word.islower()):
+        return False
+    uses = {net.synset_of(sense): _uses(sense) for sense in net.senses(word) if net.lemma(sense) == word}
+    return uses[synset] >= FEWEST_USES and uses[synset] == max(uses.values())
+
+
+def _uses(sense: Sense) -> int:
+    """How often SemCor has a sense."""
+    return int(wordnet().sense_table["count"][int(sense)])
+
+
+def _is_person(synset: Synset) -> bool:
+    return bool(wordnet().synset_table["lexfile"][int(synset)] == _person_file())
+
+
+@cache
+def _person_file() -> int:
+    return packaged_table("wordnet/lexfiles.tsv")["name"].to_list().index("noun.person")
 
 
 def side_counts(train: Suite) -> pl.DataFrame:

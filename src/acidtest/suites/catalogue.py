@@ -6,11 +6,12 @@ import fnmatch
 import glob
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from acidtest.core.errors import AcidtestError, FileError, NothingToMakeError, UnknownNameError, some
+from acidtest.core.logs import log
 from acidtest.core.options import Option, options_of, parsed_options
 from acidtest.core.registry import Registry
 from acidtest.core.suite import Suite
@@ -22,6 +23,31 @@ A suite of a published file cannot be had without it.
 """
 
 
+class Leftovers:
+    """Which rows of files, such as people's answers, none of the suites that read them has used."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, int] = {}
+        self._unused: dict[str, frozenset[int]] = {}
+
+    def note(self, path: str, *, rows: frozenset[int], used: frozenset[int]) -> None:
+        """Take note of the rows of a file, by their digests, and of those that one suite has used."""
+        self._rows[path] = len(rows)
+        self._unused[path] = self._unused.get(path, rows) - used
+
+    def warn(self) -> None:
+        """Say how many answers of each file no suite has used."""
+        for path, unused in self._unused.items():
+            if unused:
+                log.warning(
+                    "%s: %d of %d answers are to no pair made of this corpus; premise and hypothesis must be as they "
+                    "were",
+                    path,
+                    len(unused),
+                    self._rows[path],
+                )
+
+
 @dataclass(frozen=True)
 class Request:
     """What may be asked of every generator."""
@@ -31,6 +57,8 @@ class Request:
     at_most: bool = False
     source: Suite | Path | None = None
     """Pairs to make the suite from or, for a suite made of sentences, also a file of text."""
+    leftovers: Leftovers = field(default_factory=Leftovers)
+    """What suites made by one command have not used, of all of them together."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +93,14 @@ class Generator:
             reasons = [f"{count:,} {reason}" for reason, count in made.card.left_out.items()]
             why = f" (left out: {some(reasons)})" if reasons else ""
             nothing = f"suite {self.name!r}: nothing comes of {corpus!r}{why}"
-            raise NothingToMakeError(f"{nothing}; {_advice(made.card.left_out)}")
+            raise NothingToMakeError(f"{nothing}; {_advice(made.card.left_out, assumes='assume' in self.options)}")
         return made
 
 
-def _advice(left_out: Mapping[str, int]) -> str:
+def _advice(left_out: Mapping[str, int], *, assumes: bool) -> str:
+    """What to do about an empty suite; ``assumes``: it has the option to assume the paper's gold."""
     waiting = any("--ask" in reason for reason in left_out)
-    asking = "get gold for those that wait (--ask, then --answers FILE; for antonyms also --assume paper), or "
+    asking = f"get gold for those that wait (--ask, then --answers FILE{'; or --assume paper' if assumes else ''}), or "
     return f"{asking if waiting else ''}use another corpus"
 
 

@@ -259,6 +259,54 @@ def test_answers_to_other_pairs_are_counted(tmp_path: Path, caplog: pytest.LogCa
     assert "labels.tsv: 1 of 2 answers are to no pair made of this corpus" in caplog.text
 
 
+def test_answers_used_by_any_suite_of_a_run_are_no_strangers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    names = ("antonyms-in-situ", "antonyms-ex-situ")
+    swapped = [suite(name, assume="paper").frame.collect().row(0, named=True) for name in names]
+    rows = [(row["premise"], row["hypothesis"], "neutral", None) for row in swapped]
+    chosen = [f"swaps/{name}" for name in names]
+    for strangers in (0, 1):
+        caplog.clear()
+        answers = labelled(tmp_path, *rows, *[("A stranger.", "Another.", "neutral", None)] * strangers)
+        api.chosen_suites(chosen, source=pairs(), arguments={"tagger": "light", "answers": answers})
+        said = f"labels.tsv: {strangers} of {2 + strangers} answers are to no pair made of this corpus"
+        assert ("answers are to no pair" in caplog.text, said in caplog.text) == (bool(strangers), bool(strangers))
+
+
+@pytest.mark.parametrize(("name", "advised"), [("antonyms-in-situ", True), ("antonyms-proxy", False)])
+def test_only_suites_that_can_assume_gold_are_advised_to(name: str, advised: bool, tmp_path: Path) -> None:
+    train = pl.DataFrame({"premise": ["It is aged."] * 10, "hypothesis": ["It is."] * 10, "label": ["neutral"] * 10})
+    write_table(train, tmp_path / "train.jsonl")
+    (tmp_path / "pairs.txt").write_text("elderly young\n", encoding="utf-8")
+    with pytest.raises(NothingToMakeError, match="get gold for those that wait") as caught:
+        suite(name, pairs=str(tmp_path / "pairs.txt"), train=str(tmp_path / "train.jsonl"))
+    assert ("--assume paper" in str(caught.value)) == advised
+
+
+def test_a_pair_with_a_proxy_on_either_side_is_one_control(tmp_path: Path) -> None:
+    source = pairs(
+        pl.DataFrame(
+            {
+                "premise": ["A large dog is barking at the gate."],
+                "hypothesis": ["A small dog barks."],
+                "label": ["contradiction"],
+                "genre": ["home"],
+            }
+        )
+    )
+    sentences = ["It is big.", "It is little."] * 10
+    train = pl.DataFrame({"premise": sentences, "hypothesis": ["It is."] * 20, "label": ["neutral"] * 20})
+    write_table(train, tmp_path / "train.jsonl")
+    answers = labelled(
+        tmp_path,
+        ("A little dog is barking at the gate.", "A small dog barks.", "entailment", None),
+        ("A large dog is barking at the gate.", "A big dog barks.", "entailment", None),
+    )
+    arguments = {"tagger": "light", "train": str(tmp_path / "train.jsonl"), "answers": answers}
+    made = api.generate("swaps/antonyms-proxy", source=source, arguments=arguments)
+    assert made.frame.collect()["swap"].to_list() == ["proxy in the hypothesis", "proxy in the premise"]
+    assert control(made)["hypothesis"].to_list() == ["A small dog barks."]
+
+
 def test_a_training_file_that_is_not_there_is_told() -> None:
     with pytest.raises(AcidtestError, match=r"none\.tsv: there is no such training file"):
         suite("antonyms-in-situ", train="none.tsv", assume="paper")

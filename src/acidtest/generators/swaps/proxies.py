@@ -28,7 +28,7 @@ _TOLD = ("relation", "word", "text")
 @generator(
     NAME,
     summary="Contradictions that hold antonyms, with one replaced by a synonym, hypernym or hyponym of the other",
-    rows=8,
+    rows=10,
     source="pairs",
     citation=CITATION,
     licence="Apache-2.0",
@@ -40,23 +40,25 @@ def antonyms_proxy(
     train: str = "",
     answers: str = "",
     ask: bool = False,
-    least: int = LEAST,
+    least: int = 0,
     most: int = 100,
     tagger: str = "auto",
 ) -> Suite:
     """The contradictions of ``swaps/antonyms-in-situ`` with the hypothesis's antonym, or the premise's, replaced.
 
-    The new word is a synonym, hypernym or hyponym of the other antonym, drawn from those that stand ``least`` times in
-    the premises or in the hypotheses of the training file. Gold is that of people. The other options are those of
-    ``swaps/antonyms-in-situ``.
+    The new word is a synonym, hypernym or hyponym of the other antonym, drawn from those that stand ``least`` times
+    (10; once in the starter corpus) in the premises or in the hypotheses of the training file. Gold is that of people.
+    The other options are those of ``swaps/antonyms-in-situ``.
     """
-    if least < 1:
+    if least < 0:
         raise AcidtestError(f"--least is a number from 1 on, not {least}")
+    starter = not train and request.source is None
+    least = least or (1 if starter else LEAST)
     counts = side_counts(_training(request, train))
     known = frozenset(counts.filter(pl.col("n") >= least)["word"])
     make = _proxies(Draws(request.seed, "swaps"), known)
     wishes = Wishes(pairs, train, answers, ask, "nothing", most, tagger)
-    plan = Plan(NAME, "antonym", make, ("contradiction",), arguments={"least": least})
+    plan = Plan(NAME, "antonym", make, ("contradiction",), version=2, arguments={"least": least})
     return suite(plan, request, wishes)
 
 

@@ -13,7 +13,6 @@ import polars as pl
 from acidtest.core.digests import Seen, digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.logs import log
 from acidtest.core.rows import Rows
 from acidtest.core.streams import streamed
 from acidtest.core.suite import COLUMNS as SUITE_COLUMNS
@@ -29,8 +28,6 @@ CITATION = (
     "Sanchez Carmona, Mitchell and Riedel (2018). Behavior Analysis of NLI Models: Uncovering the Influence of Three "
     "Factors on Robustness. NAACL."
 )
-VERSION = 1
-
 Assume = Literal["nothing", "paper"]
 """Whose convention gives antonyms their gold: nobody's, or the paper's, for which they are contradictions."""
 
@@ -92,6 +89,7 @@ class Plan:
     """Labels of the pairs that are controls; any when there are none named."""
     own_controls: bool = False
     """Whether the controls are new pairs, which need gold of their own."""
+    version: int = 1
     arguments: Mapping[str, Argument] = field(default_factory=dict)
 
     @property
@@ -120,7 +118,8 @@ def suite(plan: Plan, request: Request, wishes: Wishes) -> Suite:
     else:
         chosen = _drawn(kept.filter("gold"), request, pairs.name, "gold")
         made = _suite(plan, pairs, _rows(rows, chosen), arguments, request)
-    found.warn_of_strangers()
+    if wishes.answers:
+        request.leftovers.note(wishes.answers, rows=found.given, used=frozenset(found.used))
     left_out = dict((found.left_out + _lost(counts, asking=wishes.ask)).most_common())
     return replace(made, card=replace(made.card, left_out=left_out))
 
@@ -135,18 +134,14 @@ class _Found:
     answers: pl.DataFrame | None
     left_out: Counter[str] = field(default_factory=Counter)
     _seen: Seen = field(default_factory=Seen)
-    _used: int = 0
+    used: set[int] = field(default_factory=set)
+    """Digests of the pairs that people gave gold to and that were made."""
 
-    def warn_of_strangers(self) -> None:
-        """Say how many of a user's answers are to no pair that was made."""
-        given = len(self.answers) if self.answers is not None and self.wishes.answers else 0
-        if given > self._used:
-            log.warning(
-                "%s: %d of %d answers are to no pair made of this corpus; premise and hypothesis must be as they were",
-                self.wishes.answers,
-                given - self._used,
-                given,
-            )
+    @property
+    def given(self) -> frozenset[int]:
+        """Digests of the pairs that people gave gold to."""
+        known = self.answers
+        return frozenset() if known is None else frozenset(digests(known["premise"], known["hypothesis"]).tolist())
 
     def made(self, part: pl.DataFrame) -> pl.DataFrame:
         """The columns of the corpus, those of ``WORKING``, and swap; id is that of the corpus."""
@@ -171,7 +166,8 @@ class _Found:
             names = {name: f"{side}_{name}" for name in ("premise", "hypothesis")}
             told = self.answers.rename(names).rename({"label": "_label", "verdict": "_verdict"})
             made = made.join(told, on=list(names.values()), how="left", maintain_order="left")
-            self._used += made.filter(pl.col("_verdict").is_not_null()).select(names.values()).n_unique()
+            answered = made.filter(pl.col("_verdict").is_not_null())
+            self.used |= set(digests(*(answered[name] for name in names.values())).tolist())
             state, label = pl.coalesce(state, "_verdict"), pl.coalesce(label, "_label")
         if self.wishes.assume == "paper":
             state, label = pl.coalesce(state, pl.lit(_ASSUMED)), _assumed(state, label)
@@ -288,7 +284,8 @@ def _suite(plan: Plan, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str,
     kinds = dict(without_labels(pairs.card).columns) | COLUMNS
     names = [*SUITE_COLUMNS, *kinds]
     empty = pl.lit(None, dtype=pl.String).alias("base_id")
-    controls = _side(rows, "control").with_columns(empty).select(names)
+    # A pair with a proxy on either side is one control.
+    controls = _side(rows, "control").with_columns(empty).select(names).unique("id", keep="first", maintain_order=True)
     changed = pl.when(pl.col("control_label") == pl.col("changed_label")).then(pl.lit("no")).otherwise(pl.lit("yes"))
     swapped = _side(rows, "changed").with_columns(empty, gold_changed=changed).select(*names, "gold_changed", "variant")
     card = replace(pairs.card, columns=kinds)
@@ -296,7 +293,7 @@ def _suite(plan: Plan, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str,
         plan.name,
         Suite(controls, card),
         swapped,
-        version=VERSION,
+        version=plan.version,
         request=request,
         citation=CITATION,
         arguments=arguments,
