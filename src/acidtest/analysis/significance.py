@@ -146,7 +146,7 @@ def stratified_permutation(
     beyond = 0
     for size in _chunks(resamples, flips.counts.size):
         kept = rng.binomial(flips.counts, 0.5, size=(size, flips.counts.size))
-        beyond += _beyond(flips.studentised(2.0 * kept - flips.counts), observed)
+        beyond += _beyond(flips.studentised((2 * kept - flips.counts).astype(np.float64)), observed)
     return Test(name, float(totals.sums.sum()) / n, (beyond + 1) / (resamples + 1), n, _floor_note(apart))
 
 
@@ -336,7 +336,7 @@ class _Flips:
         differing = np.abs(totals.sums) > 1e-12
         keys = np.stack([strata, np.abs(totals.sums), sizes], axis=1)[differing]
         kinds, places, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-        signs = np.bincount(places.ravel(), np.sign(totals.sums[differing]))
+        signs = np.bincount(places.ravel(), np.sign(totals.sums[differing])).astype(np.float64)
         return cls(counts, signs, kinds[:, 1], kinds[:, 2], kinds[:, 0].astype(np.intp), *by_stratum)
 
     def studentised(self, signs: Floats) -> Floats:
@@ -358,7 +358,7 @@ class _Flips:
         variance -= (sums - means[:, None] * self.rows) ** 2 @ (corrections / self.groups)
         # Groups that are all alike within strata have no spread: as far from 0 as can be, unless the mean is 0.
         error = np.sqrt(np.maximum(variance, 1e-18 * means**2)) / self.rows.sum()
-        return np.divide(means, error, out=np.zeros_like(means), where=means != 0)
+        return np.asarray(np.divide(means, error, out=np.zeros_like(means), where=means != 0))
 
 
 def _own_codes(groups: npt.ArrayLike | None, n: int) -> Codes:
