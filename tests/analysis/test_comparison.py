@@ -117,11 +117,11 @@ def test_models_that_are_always_right_or_wrong_have_a_sensible_detectable_differ
 
 
 def test_many_runs_have_p_values_that_survive_correction() -> None:
-    # 15 runs make 105 pairs; 100 draws a test are 10,500.
+    # 15 runs make 105 pairs; 300 draws a test are 31,500.
     parts = {"toy": ["one", "two"] * 30}
     runs = [made_run(f"m{n}", {"toy": gains(60 if n else 0)}, strata=parts) for n in range(15)]
     found = [one for one in on_whole_suites(contrasts(runs)) if one.first == "m0"]
-    assert {one.p for one in found} == {1 / 10_501}
+    assert {one.p for one in found} == {1 / 31_501}
     assert max(one.p_adjusted for one in found) < 0.05
 
 

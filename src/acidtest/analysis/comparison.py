@@ -71,10 +71,18 @@ class _Side:
 
 @dataclass(frozen=True)
 class _Draws:
-    """What a permutation test needs besides the rows."""
+    """What permutation tests need besides the rows: a seed, and how many pairs of runs, suites and slices there are."""
 
     seed: int
-    resamples: int
+    pairs: int
+    suites: int
+    slices: int = 1
+
+    @property
+    def resamples(self) -> int:
+        """How often to draw: p is at least 1 / (resamples + 1), and a correction multiplies it by about the tests."""
+        tests = self.pairs * max(self.slices, self.suites)
+        return min(max(300 * tests, _FEWEST_RESAMPLES), _MOST_RESAMPLES)
 
 
 @dataclass(frozen=True)
@@ -106,9 +114,7 @@ def contrasts(
     names = model_names(runs)
     found = []
     suites = _told_apart(runs)
-    # p is at least 1 / (resamples + 1), and a correction multiplies it by the number of tests.
-    tests = len(suites) * len(runs) * (len(runs) - 1) // 2
-    draws = _Draws(seed, min(max(100 * tests, _FEWEST_RESAMPLES), _MOST_RESAMPLES))
+    draws = _Draws(seed, pairs=len(runs) * (len(runs) - 1) // 2, suites=len(suites))
     for suite in suites:
         held = {name: run for name, run in zip(names, runs, strict=True) if suite in run.header.suites}
         two_way = any(run.header.model.resolution == "two-way" for run in held.values())
@@ -218,6 +224,7 @@ def _contrasts(pair: _Pair, factor: str, draws: _Draws, categories: Sequence[str
     if categories:
         first, second = pair.first, pair.second
         told = first if pair.paired else second
+        draws = replace(draws, slices=len(categories))
         return [
             _contrast(pair, factor, name, (_slice(first, first.frame[name]), _slice(second, told.frame[name])), draws)
             for name in categories
@@ -227,6 +234,7 @@ def _contrasts(pair: _Pair, factor: str, draws: _Draws, categories: Sequence[str
     # Paired rows stay paired: a slice is told by the first run's factor, should the second's differ.
     other = keys if pair.paired else _keys(pair.second.frame, parts)
     values = keys.drop_nulls().unique(maintain_order=True).to_list() if factor else [""]
+    draws = replace(draws, slices=len(values))
     return [
         _contrast(pair, factor, value, (_slice(pair.first, keys == value), _slice(pair.second, other == value)), draws)
         for value in values
