@@ -69,7 +69,8 @@ def test_the_text_of_a_rung_goes_on_in_the_next() -> None:
 
 
 def test_rows_point_at_the_untouched_pair_and_keep_what_the_corpus_says() -> None:
-    suite = ladder(rungs="20+40")
+    keep = api.Reading(keep=("words",))
+    suite = api.generate("length-ladder", source=corpus(PAIRS), arguments={"rungs": "20+40"}, reading=keep)
     frame = suite.frame.collect()
     assert suite.control is not None
     control = suite.control.frame.collect()

@@ -30,19 +30,24 @@ Arguments = Mapping[str, str | bool]
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read a foreign file: its columns and its labels, where they are not recognised."""
+    """How to read a foreign file: its columns and its labels, where they are not recognised.
+
+    ``keep`` names columns that stay true of the pairs a suite makes from it, beside those known to.
+    """
 
     columns: Mapping[str, str] | None = None
     label_map: Mapping[str, str] | None = None
+    keep: tuple[str, ...] = ()
 
     @classmethod
-    def parsed(cls, columns: str | None, label_map: str | None) -> Reading:
-        """From the two options as they are written: ``premise=text_a,…`` and ``0=entailment,…``."""
+    def parsed(cls, columns: str | None, label_map: str | None, keep: str | None = None) -> Reading:
+        """From the options as they are written: ``premise=text_a,…``, ``0=entailment,…`` and ``column,column``."""
         from acidtest.sources.corpora import parsed_pairs
 
         return cls(
             parsed_pairs(columns, option="--columns") if columns else None,
             parsed_pairs(label_map, option="--label-map") if label_map else None,
+            tuple(name.strip() for name in (keep or "").split(",") if name.strip()),
         )
 
 
@@ -85,7 +90,8 @@ def generate(
     generator = SUITES[suite]
     if is_ray(engine, address):
         generator = on_ray(generator, address)
-    request = Request(n=n, seed=seed, at_most=at_most, source=_material(generator, source, reading))
+    keep = reading.keep if reading else ()
+    request = Request(n=n, seed=seed, at_most=at_most, source=_material(generator, source, reading), keep=keep)
     try:
         made = generator(request, arguments)
     finally:

@@ -177,6 +177,7 @@ class Making:
     corpus: Card
     schema: Sequence[str]
     arguments: Mapping[str, Argument]
+    keep: tuple[str, ...] = ()
     acidtest: str = __version__
 
     def __call__(self) -> Maker:
@@ -195,7 +196,7 @@ class Maker:
         """The rows that are made of some pairs."""
         told = self.making
         source = Suite(part.lazy(), replace(told.corpus, rows=part.height))
-        made = SUITES[told.suite].make(Request(seed=told.seed, source=source), **told.options)
+        made = SUITES[told.suite].make(Request(seed=told.seed, source=source, keep=told.keep), **told.options)
         if dict(made.card.arguments) != dict(told.arguments):
             raise AcidtestError(
                 f"suite {told.suite!r} is another for Ray's worker ({dict(made.card.arguments)}) than it is here "
@@ -234,7 +235,7 @@ def making(generator: Generator, request: Request, options: Mapping[str, Argumen
     assert made.control is not None, "a suite of changed pairs has the untouched ones"
     corpus = replace(made.control.card, name=str(made.card.arguments["from"]), arguments={})
     columns = made.frame.collect_schema().names()
-    return Making(generator.name, request.seed, options, corpus, columns, made.card.arguments)
+    return Making(generator.name, request.seed, options, corpus, columns, made.card.arguments, request.keep)
 
 
 def _parts(made: Suite) -> Iterator[pl.DataFrame]:

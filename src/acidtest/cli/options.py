@@ -44,6 +44,13 @@ LabelMap = Annotated[
         "--label-map", help="Theirs=ours, such as 0=entailment: a model's outputs, else the labels of a file."
     ),
 ]
+KeepColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--keep-columns",
+        help="Columns of the corpus that still hold of changed pairs, beside genre, round and other provenance.",
+    ),
+]
 SuiteLabelMap = Annotated[str | None, typer.Option("--suite-label-map", help="Of the suite's file: theirs=ours.")]
 Engine = Annotated[
     str, typer.Option("--engine", help="Where the work is done: local, in this process, or ray, on a Ray cluster.")

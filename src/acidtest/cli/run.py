@@ -17,6 +17,7 @@ from acidtest.cli.options import (
     Engine,
     From,
     Json,
+    KeepColumns,
     LabelMap,
     Quiet,
     Seed,
@@ -89,6 +90,7 @@ def run(
     columns: Columns = None,
     label_map: LabelMap = None,
     suite_label_map: SuiteLabelMap = None,
+    keep_columns: KeepColumns = None,
     engine: Engine = "local",
     address: Address = None,
     json: Json = False,
@@ -114,7 +116,9 @@ def run(
         limit=limit,
         seed=seed,
         arguments=arguments,
-        reading=api.Reading.parsed(columns, suite_label_map or (None if _has_outputs(specs) else label_map)),
+        reading=api.Reading.parsed(
+            columns, suite_label_map or (None if _has_outputs(specs) else label_map), keep_columns
+        ),
     )
     done = []
     for spec in specs:

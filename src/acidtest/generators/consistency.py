@@ -15,7 +15,7 @@ from acidtest.core.digests import Seen, digests
 from acidtest.core.draws import U64, Draws
 from acidtest.core.streams import compacted, visit_batches
 from acidtest.core.suite import PARSES, Kind, Suite
-from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, gathered, without_labels
+from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, gathered
 from acidtest.sources.clauses import Clause, clauses, doubtful, nouns, unsaid
 from acidtest.sources.negation_forms import conjoined, doubly_negated, lowered, negation
 from acidtest.sources.tagging import tagger as tagger_called
@@ -81,7 +81,7 @@ def consistency(request: Request, *, tagger: str = "auto", trust_gold: bool = Fa
         columns=COLUMNS,
         crossings=(("law", "label"),),
     )
-    card = replace(without_labels(made.card), left_out=dict(found.left_out.most_common()), note=_NOTE)
+    card = replace(made.card, left_out=dict(found.left_out.most_common()), note=_NOTE)
     return replace(made, card=card)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,12 @@ import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
-from acidtest.core.errors import AcidtestError
+from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.rows import Rows, Spool
 from acidtest.core.streams import compacted, visit_batches
 from acidtest.core.suite import COLUMNS, CONTROL, Argument, Card, Kind, Suite
 from acidtest.sources.starter import starter_pairs
+from acidtest.sources.wordlists import packaged_table
 from acidtest.suites.catalogue import Request
 
 _WORKING = ("variant", "changed", "sentence", "number", "start", "order")
@@ -29,9 +32,34 @@ OF_THE_PAIR = ("label", "certainty", "annotator_labels")
 """Columns that say what a pair is; a pair with another sentence in it cannot have them."""
 
 
-def without_labels(card: Card) -> Card:
-    """The card of a suite of other pairs than the corpus's: what people said of those does not come along."""
-    return replace(card, columns={name: kind for name, kind in card.columns.items() if name not in OF_THE_PAIR})
+def travelling_columns(columns: Mapping[str, Kind], keep: Collection[str] = ()) -> dict[str, Kind]:
+    """The columns of a corpus that also hold of a changed pair: those that say where the item comes from.
+
+    What people or systems said of the old pair (labels, predictions, reasons, tags, scores) may be false of the new
+    one, so a column travels only when its name is on the list or among ``keep``, which the user vouches for.
+    """
+    # A suite that needs a column's name for itself has renamed the corpus's.
+    vouched = {name if name in columns else f"source_{name}" for name in keep}
+    for name in vouched - set(columns):
+        raise UnknownNameError("column", name.removeprefix("source_"), columns, " (--keep-columns)")
+    return {name: kind for name, kind in columns.items() if name in vouched or _is_provenance(name)}
+
+
+def _is_provenance(name: str) -> bool:
+    spelling = _normalised(name)
+    while spelling.startswith("source") and spelling not in _provenance_names():
+        spelling = spelling.removeprefix("source")
+    return spelling in _provenance_names()
+
+
+@cache
+def _provenance_names() -> frozenset[str]:
+    return frozenset(map(_normalised, packaged_table("corpora/provenance_columns.tsv")["column"]))
+
+
+def _normalised(name: str) -> str:
+    """``captionID`` and ``caption_id`` alike."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def corpus(request: Request, *, columns: Collection[str] = (), default: Callable[[], Suite] = starter_pairs) -> Suite:
@@ -90,9 +118,12 @@ def derived(
     """The suite of ``changed`` pairs with the untouched ones as its control.
 
     ``changed`` has the columns of ``pairs``, new ones named in ``columns``, and ``variant``: what tells the rows made
-    of one pair apart, which makes their ids. What the corpus knows of its pairs comes along.
+    of one pair apart, which makes their ids. Of what the corpus knows of its pairs, ``travelling_columns`` come along.
     """
     own = dict(columns or {})
+    given = changed.collect_schema().names()
+    known = travelling_columns(pairs.card.columns, request.keep)
+    kinds = {name: kind for name, kind in known.items() if name in given} | own
     card = Card(
         name,
         version=version,
@@ -101,12 +132,13 @@ def derived(
         sources=pairs.card.sources,
         licence=pairs.card.licence or "that of the corpus it was made from",
         citation=citation,
-        columns=dict(pairs.card.columns) | own,
-        strata=(*pairs.card.strata, *strata),
-        crossings=(*pairs.card.crossings, *crossings),
+        columns=kinds,
+        strata=(*(name for name in pairs.card.strata if name in kinds), *strata),
+        crossings=(*(names for names in pairs.card.crossings if {*names} <= {"label", *kinds}), *crossings),
     )
     frame = changed.with_columns(pl.concat_str("id", pl.lit("-"), "variant").alias("id"), pl.col("id").alias("base_id"))
-    frame = frame.select(*COLUMNS, pl.exclude(*COLUMNS, "variant"))
+    left_behind = [name for name in pairs.card.columns if name not in kinds]
+    frame = frame.select(*COLUMNS, pl.exclude(*COLUMNS, "variant", *left_behind))
     control = replace(card, name=name + CONTROL, arguments={"from": pairs.name}, columns=pairs.card.columns)
     control = replace(control, strata=pairs.card.strata, crossings=pairs.card.crossings)
     return Suite(frame, card, Suite(pairs.frame, control))

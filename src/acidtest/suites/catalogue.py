@@ -59,6 +59,8 @@ class Request:
     """Pairs to make the suite from or, for a suite made of sentences, also a file of text."""
     leftovers: Leftovers = field(default_factory=Leftovers)
     """What suites made by one command have not used, of all of them together."""
+    keep: tuple[str, ...] = ()
+    """Columns of the source that the user says hold of changed pairs too."""
 
 
 @dataclass(frozen=True)

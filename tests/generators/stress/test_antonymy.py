@@ -73,7 +73,7 @@ def test_lesk_without_glosses_says_how_to_get_them(monkeypatch: pytest.MonkeyPat
 def test_a_column_of_the_corpus_may_have_any_name(suite_name: str, name: str) -> None:
     rows = PAIRS.rename({"genre": name})
     pairs = Suite(completed(rows, "mine").lazy(), Card("mine", columns={name: "factor"})).sealed()
-    frame = api.generate(suite_name, source=pairs).frame.collect()
+    frame = api.generate(suite_name, source=pairs, reading=api.Reading(keep=(name,))).frame.collect()
     kept = f"source_{name}" if f"source_{name}" in frame.columns else name
     assert set(frame[kept]) <= {"food", "home"}
 

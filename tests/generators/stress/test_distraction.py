@@ -82,7 +82,7 @@ def test_the_ladder_has_twenty_rungs_and_every_place_and_side() -> None:
 
 
 def test_a_column_of_the_corpus_that_a_suite_needs_for_itself_is_renamed() -> None:
-    frame = rows("stress/ladder")
+    frame = api.generate("stress/ladder", source=corpus(), reading=api.Reading(keep=("side",))).frame.collect()
     assert set(frame["source_side"]) == {"a", "b"}
     assert set(frame["side"]) == {"premise", "hypothesis", "both"}
 

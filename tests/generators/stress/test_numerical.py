@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from acidtest.api import generate, save
+from acidtest.api import Reading, generate, save
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.suite import Card, Suite
 from acidtest.generators.stress.numerical import numerical
@@ -225,9 +225,14 @@ def test_columns_of_the_corpus_named_like_ours_become_those_of_the_source(tmp_pa
     header = "premise,hypothesis,label,form,quantity,change,new_quantity,sentence,source_form"
     lines = ("Ann has 3 dogs.,Bob has 4 cats.,neutral,f,q,c,n,s,sf", "It rains.,Cleo has 5 cats.,neutral,f,q,c,n,s,sf")
     path.write_text("\n".join((header, *lines)), encoding="utf-8")
-    for suite in (numerical(Request(source=path)), generate("stress/numerical", source=path)):
+    names = ("quantity", "change", "new_quantity", "sentence", "form")
+    keep = (*names, "source_source_form")
+    suites = (
+        numerical(Request(source=path, keep=keep)),
+        generate("stress/numerical", source=path, reading=Reading(keep=keep)),
+    )
+    for suite in suites:
         frame = suite.frame.collect()
-        names = ("quantity", "change", "new_quantity", "sentence", "form")
         assert {name: frame[f"source_{name}"][0] for name in names} == dict(
             zip(names, ("q", "c", "n", "s", "f"), strict=True)
         )

@@ -51,7 +51,8 @@ def test_a_content_word_is_a_noun_or_adjective_and_a_function_word_an_article_co
 
 def test_everything_else_about_a_pair_stays() -> None:
     pairs = suite_of(PAIRS)
-    made = generated(pairs, edit="adjacent", target="content")
+    arguments = LIGHT | {"edit": "adjacent", "target": "content"}
+    made = api.generate("stress/spelling", source=pairs, arguments=arguments, reading=api.Reading(keep=("target",)))
     base = pairs.frame.collect().row(0, named=True)
     assert made.frame.collect().rows(named=True) == [
         base

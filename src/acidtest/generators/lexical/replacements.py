@@ -15,7 +15,7 @@ from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.rows import Rows
 from acidtest.core.streams import streamed
 from acidtest.core.suite import PARSES, Argument, Kind, Suite
-from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, gathered, without_labels
+from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, gathered
 from acidtest.sources.bigrams import LEAST, bigrams, plausible_by_tag
 from acidtest.sources.corpora import corpus as read_corpus
 from acidtest.sources.embeddings import Embeddings, embeddings
@@ -113,7 +113,7 @@ def suite(name: str, categories: Sequence[str], request: Request, wishes: Wishes
     )
     card = replace(made.card, left_out=dict(found.left_out.most_common()), note=_CONVENTION)
     # The new pairs have nothing of the old ones but their premises: there is nothing to compare.
-    return Suite(made.frame.with_columns(base_id=pl.lit(None, dtype=pl.String)), without_labels(card))
+    return Suite(made.frame.with_columns(base_id=pl.lit(None, dtype=pl.String)), card)
 
 
 @dataclass

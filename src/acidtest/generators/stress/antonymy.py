@@ -10,7 +10,7 @@ import polars as pl
 from acidtest.core.digests import Seen, digests
 from acidtest.core.draws import Draws
 from acidtest.core.suite import PARSES, Kind, Suite
-from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, gathered, without_labels
+from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, gathered
 from acidtest.generators.stress.distraction import CITATION
 from acidtest.sources.antonyms import Wsd, turned
 from acidtest.sources.glosses import glosses_place
@@ -58,7 +58,7 @@ def antonymy(request: Request, *, wsd: Wsd = "context", tagger: str = "auto") ->
         columns=COLUMNS,
         crossings=(("pos", "place"),),
     )
-    card = replace(without_labels(made.card), left_out=dict(found.left_out.most_common()))
+    card = replace(made.card, left_out=dict(found.left_out.most_common()))
     return replace(made, card=card)
 
 

@@ -18,7 +18,7 @@ from acidtest.core.logs import log
 from acidtest.core.rows import Rows, Spool
 from acidtest.core.streams import streamed
 from acidtest.core.suite import Argument, Card, Kind, SourceIds, Suite, completed, source_digests
-from acidtest.generators.corpus import OF_THE_PAIR, renamed
+from acidtest.generators.corpus import renamed, travelling_columns
 from acidtest.generators.stress.distraction import CITATION
 from acidtest.sources.quantities import (
     Bound,
@@ -89,12 +89,14 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
     found = statements(source, entities=entities, faithful=faithful)
     for reason, number in found.left_out.items():
         log.info("%s: %s left out: %s", found.name, f"{number:,}", reason)
+    kinds = travelling_columns(found.kinds, request.keep)
     draws = Draws(request.seed, NAME)
     made, seen = Spool(), Gathered()
     for premises in _chosen(found, request, draws):
         rows = pl.DataFrame(list(_rows(premises["sentence"], draws, faithful=faithful)))
         # What the corpus tells of a sentence, once for each of its three rows.
-        told = premises.drop("sentence").select(pl.all().repeat_by(3).explode())
+        known = [name for name in premises.columns if name in {"source_id", *kinds}]
+        told = premises.select(pl.col(known).repeat_by(3).explode())
         made.add(rows.hstack(told.get_columns()))
         seen.add(source_digests(NAME, rows))
     arguments: dict[str, Argument] = {"from": found.name}
@@ -109,7 +111,7 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
         sources=found.sources,
         licence=found.licence or "that of the corpus it was made from",
         citation=CITATION,
-        columns={**{name: kind for name, kind in found.kinds.items() if name not in OF_THE_PAIR}, **_COLUMNS},
+        columns={**kinds, **_COLUMNS},
         crossings=(("label", "change"),),
         left_out=found.left_out,
     )

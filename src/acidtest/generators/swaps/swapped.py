@@ -17,7 +17,7 @@ from acidtest.core.rows import Rows
 from acidtest.core.streams import streamed
 from acidtest.core.suite import COLUMNS as SUITE_COLUMNS
 from acidtest.core.suite import PARSES, Argument, Kind, Suite
-from acidtest.generators.corpus import corpus, derived, gathered, without_labels
+from acidtest.generators.corpus import corpus, derived, gathered, travelling_columns
 from acidtest.sources.swap_answers import DISCARDED, UNDECIDED, read_answers, starter_answers, starter_swaps
 from acidtest.sources.swap_pairs import Relation, pairs_from
 from acidtest.sources.swaps import Swaps, swaps
@@ -280,8 +280,8 @@ def _side(frame: pl.LazyFrame, side: str) -> pl.LazyFrame:
 
 
 def _suite(plan: Plan, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str, Argument], request: Request) -> Suite:
-    # What annotators said of a pair does not hold for the pairs made of it.
-    kinds = dict(without_labels(pairs.card).columns) | COLUMNS
+    known = dict(pairs.card.columns)
+    kinds = (travelling_columns(known, request.keep) if plan.own_controls else known) | COLUMNS
     names = [*SUITE_COLUMNS, *kinds]
     empty = pl.lit(None, dtype=pl.String).alias("base_id")
     # A pair with a proxy on either side is one control.
@@ -294,7 +294,7 @@ def _suite(plan: Plan, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str,
         Suite(controls, card),
         swapped,
         version=plan.version,
-        request=request,
+        request=replace(request, keep=(*request.keep, *COLUMNS)),
         citation=CITATION,
         arguments=arguments,
         columns=CHANGED,
@@ -310,11 +310,12 @@ def _questions(
     parts = [_waiting(rows, made.frame, "changed")]
     if plan.own_controls:
         parts.insert(0, _waiting(rows, made.control.frame, "control"))
-    names = [*SUITE_COLUMNS, *made.control.card.columns]
+    kinds = {name: kind for name, kind in made.card.columns.items() if name not in CHANGED}
+    names = [*SUITE_COLUMNS, *kinds]
     nothing = pl.lit(None, dtype=pl.String)
     asked = pl.concat([part.select(names) for part in parts])
     asked = asked.with_columns(label=pl.lit("any"), base_id=nothing, certainty=nothing)
-    card = replace(made.card, columns=made.control.card.columns, arguments={**made.card.arguments, "ask": True})
+    card = replace(made.card, columns=kinds, arguments={**made.card.arguments, "ask": True})
     return Suite(asked, card)
 
 
