@@ -8,6 +8,7 @@ from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.model import ChecksSuites, Model, model_from_spec
 from acidtest.core.suite import Card, Suite, completed
 from acidtest.models.answers import AnswersModel
+from acidtest.models.prediction_files import PredictionOptions
 
 
 def suite(name: str = "mine") -> Suite:
@@ -76,7 +77,10 @@ def test_parquet_as_a_run_writes_it(tmp_path: Path) -> None:
             r"p.csv:5: 2 ids are not in 'mine': ex7, ex8; is it another suite's file\?",
         ),
         ("pairID,gold_label\nex0,entail\n", r"p.csv:2: label 'entail' is not entailment, neutral, contradiction"),
-        ("pairID,gold_label\nex0,\n", r"p.csv:2: label '' is not"),
+        (
+            "pairID,gold_label\nex0,\nex1,none\n",
+            "column 'gold_label' has no answer in any row: it holds '', 'none' only",
+        ),
         (
             "name,gold_label\nex0,neutral\n",
             r"has no id column; it has name, gold_label, and one of id, pairid.*id=NAME",
@@ -116,14 +120,17 @@ def test_a_column_called_prediction_goes_before_the_gold_beside_it(tmp_path: Pat
 
 def test_columns_and_labels_of_another_name_can_be_given(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("row,guess,gold_label\nex0,0,neutral\nex1,2,neutral\nex2,neutral,neutral\n")
-    found = AnswersModel(tmp_path / "p.csv", {"id": "row", "label": "guess"}, {"0": "entailment", "2": "contradiction"})
+    found = AnswersModel(
+        tmp_path / "p.csv",
+        PredictionOptions({"id": "row", "label": "guess"}, {"0": "entailment", "2": "contradiction"}),
+    )
     assert found.predict(["a", "b", "c"], ["ex0", "ex1", "ex2"]).tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0]]
-    with pytest.raises(FileError, match=r"p.csv:2: label '0' is not .*--label-map 0=entailment"):
-        AnswersModel(tmp_path / "p.csv", {"id": "row", "label": "guess"})
+    with pytest.raises(FileError, match=r"p.csv:2: label '0' is not .*--label-map '0=NAME'"):
+        AnswersModel(tmp_path / "p.csv", PredictionOptions({"id": "row", "label": "guess"}))
     with pytest.raises(AcidtestError, match=r"no label called 'entail'; did you mean 'entailment'"):
-        AnswersModel(tmp_path / "p.csv", {"id": "row", "label": "guess"}, {"0": "entail"})
+        AnswersModel(tmp_path / "p.csv", PredictionOptions({"id": "row", "label": "guess"}, {"0": "entail"}))
     with pytest.raises(FileError, match=r"no column called 'gues'; did you mean 'guess'"):
-        AnswersModel(tmp_path / "p.csv", {"id": "row", "label": "gues"})
+        AnswersModel(tmp_path / "p.csv", PredictionOptions({"id": "row", "label": "gues"}))
 
 
 def test_predictions_for_the_control_are_wanted_too(tmp_path: Path) -> None:

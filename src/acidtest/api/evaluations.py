@@ -133,6 +133,8 @@ def score(
     source: str | Path | Suite | None = None,
     answers: Reading | None = None,
     column: str | None = None,
+    order: str | None = None,
+    missing: str = "refuse",
     output: str | Path | None = None,
     seed: int = 0,
     collapse: str = "argmax",
@@ -145,17 +147,21 @@ def score(
     ``answers`` says how to read the predictions (columns id and label, or id, entailment, neutral and contradiction;
     what their labels mean), ``reading`` how to read the suite, or the ``source`` it is made from, when it is a foreign
     file. ``column`` is one of several systems' columns of labels, and names the model. A ``Battery`` of one suite says
-    all that concerns it, and makes it once for several systems.
+    all that concerns it, and makes it once for several systems. ``order`` names the labels that three numbers in one
+    cell stand for (``e,n,c``). An empty cell is no answer, which counts as wrong; with ``missing`` unanswered so is a
+    row that the file does not have.
     """
-    from acidtest.models.answers import AnswersModel
+    from acidtest.models.answers import AnswersModel, checked_missing
+    from acidtest.models.prediction_files import PredictionOptions, parse_order
 
     how = answers or Reading()
     columns = dict(how.columns or {})
     if column is not None and columns.keys() - {"id"}:
         raise AcidtestError(f"--column {column} says where the labels are; --columns may then name the id only")
     columns |= {} if column is None else {"label": column}
+    options = PredictionOptions(columns, dict(how.label_map or {}), parse_order(order or ""))
     return run(
-        AnswersModel(Path(predictions), columns, how.label_map, name=column),
+        AnswersModel(Path(predictions), options, missing=checked_missing(missing), name=column),
         suite if isinstance(suite, Battery) else [suite],
         source=source,
         output=output,

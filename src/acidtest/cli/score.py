@@ -26,14 +26,23 @@ def score(
     fresh: Fresh = False,
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", help="One system's column of labels, which names it; repeat it for several systems."),
+        typer.Option("--column", help="One system's column of answers, which names it; repeat it for several systems."),
     ] = None,
     columns: Annotated[
         str | None, typer.Option("--columns", help="Of the predictions: id=COL,label=COL or id=COL,entailment=COL,…")
     ] = None,
     label_map: Annotated[
-        str | None, typer.Option("--label-map", help="Of the predictions: theirs=ours, such as 0=entailment.")
+        str | None,
+        typer.Option("--label-map", help="Of the predictions: theirs=ours, such as 0=entailment, refused=unanswered."),
     ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option("--order", help="The labels that three numbers in one cell stand for, such as e,n,c."),
+    ] = None,
+    missing: Annotated[
+        str,
+        typer.Option("--missing", help="Rows the file does not have: refuse, or unanswered, which is wrong."),
+    ] = "refuse",
     suite_columns: Annotated[
         str | None, typer.Option("--suite-columns", help="Of the suite's file: premise=COL,hypothesis=COL,label=COL,…")
     ] = None,
@@ -46,7 +55,8 @@ def score(
     """Score a file of predictions, matched by id, source id or the pair itself; no model needed.
 
     A file with a column of labels for each of several systems is scored with --column NAME for each: every one gets a
-    run of its own.
+    run of its own. Labels may be names, three columns of probabilities or one of lists; an empty cell, unanswered or
+    abstain is no answer, which counts as wrong.
     """
     set_up_logging(verbose, quiet)
     reading = api.Reading.parsed(columns, label_map)
@@ -67,6 +77,8 @@ def score(
             fresh=fresh,
             answers=reading,
             column=system,
+            order=order,
+            missing=missing,
         )
         for system in systems
     ]

@@ -1,0 +1,223 @@
+"""Files of predictions that hold no answer for some rows, or lists of three numbers in one cell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from acidtest import api
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.labels import SPELLINGS
+from acidtest.core.model import model_from_spec
+from acidtest.core.suite import Card, Suite, completed
+from acidtest.models.prediction_files import NO_ANSWER, parse_order
+
+NAN = [np.nan] * 3
+
+
+def suite() -> Suite:
+    frame = pl.DataFrame(
+        {
+            "premise": ["A man runs.", "A dog sleeps.", "A cat eats.", "A girl sings."],
+            "hypothesis": ["A man moves.", "A dog runs.", "A cat naps.", "A girl is loud."],
+            "label": ["entailment", "contradiction", "neutral", "neutral"],
+            "source_id": ["ex0", "ex1", "ex2", "ex3"],
+        }
+    )
+    return Suite(completed(frame, "mine").lazy(), Card("mine")).sealed()
+
+
+def score(path: Path, *, order: str | None = None, missing: str = "refuse", **reading: dict[str, str]) -> api.Finished:
+    return api.score(
+        path,
+        suite(),
+        output=path.parent / "run",
+        order=order,
+        missing=missing,
+        answers=api.Reading(**reading),
+        fresh=True,
+    )
+
+
+def write(tmp_path: Path, name: str, text: str) -> Path:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path / name
+
+
+def answers(run: api.Finished) -> list[list[float]]:
+    columns = ("p_entailment", "p_neutral", "p_contradiction")
+    frame = run.run.frame.lazy().select("source_id", *columns).sort("source_id").collect()
+    return frame.select(columns).to_numpy().tolist()
+
+
+@pytest.mark.parametrize("spelling", ["", "unanswered", "Abstain", "no answer", "None", "N/A", "null", "nan", "-"])
+def test_a_label_that_says_no_answer_is_unanswered(tmp_path: Path, spelling: str) -> None:
+    path = write(tmp_path, "p.csv", f"pairID,prediction\nex0,entailment\nex1,{spelling}\nex2,neutral\nex3,{spelling}\n")
+    run = score(path)
+    result = run.results["suites"]["mine"]
+    assert result["unanswered"] == 2
+    # Two of four rows are right; what is not answered is wrong.
+    assert result["overall"]["value"] == 0.5
+    np.testing.assert_equal(answers(run)[1], NAN)
+
+
+def test_nulls_in_json_lines_are_unanswered(tmp_path: Path) -> None:
+    rows = [{"pairID": "ex0", "prediction": "e"}, {"pairID": "ex1", "prediction": None}, {"pairID": "ex2"}]
+    rows += [{"pairID": "ex3", "prediction": "n"}]
+    path = write(tmp_path, "p.jsonl", "\n".join(json.dumps(row) for row in rows))
+    assert score(path).results["suites"]["mine"]["unanswered"] == 2
+
+
+def test_rows_of_probabilities_without_a_number_are_unanswered(tmp_path: Path) -> None:
+    text = "pairID,entailment,neutral,contradiction\nex0,1,0,0\nex1,,,\nex2,nan,NaN,nan\nex3,0,1,0\n"
+    assert score(write(tmp_path, "p.csv", text)).results["suites"]["mine"]["unanswered"] == 2
+
+
+def test_a_row_with_two_of_three_probabilities_is_a_mistake(tmp_path: Path) -> None:
+    text = "pairID,entailment,neutral,contradiction\nex0,1,0,0\nex1,0.5,0.5,\nex2,0,1,0\nex3,0,1,0\n"
+    with pytest.raises(FileError, match=r"p.csv:3: 0.5, 0.5, None are not three probabilities that add up to 1"):
+        score(write(tmp_path, "p.csv", text))
+
+
+def test_a_label_of_the_users_may_mean_unanswered(tmp_path: Path) -> None:
+    path = write(tmp_path, "p.csv", "pairID,prediction\nex0,e\nex1,refused\nex2,n\nex3,n\n")
+    with pytest.raises(FileError, match=r"p.csv:3: label 'refused' is not .*unanswered; .*--label-map 'refused=NAME'"):
+        score(path)
+    assert score(path, label_map={"refused": "unanswered"}).results["suites"]["mine"]["unanswered"] == 1
+
+
+def test_missing_rows_are_refused_with_the_way_out_and_counted_when_asked(tmp_path: Path) -> None:
+    path = write(tmp_path, "p.csv", "pairID,prediction\nex0,entailment\nex2,neutral\n")
+    with pytest.raises(FileError, match=r"2 of 4 rows of suite 'mine' have no prediction: ex1, ex3; .*--missing unans"):
+        score(path)
+    result = score(path, missing="unanswered").results["suites"]["mine"]
+    assert (result["unanswered"], result["overall"]["value"], result["overall"]["n"]) == (2, 0.5, 4)
+
+
+def test_missing_rows_may_be_unanswered_for_a_model_spec_too(tmp_path: Path) -> None:
+    path = write(tmp_path, "p.csv", "pairID,prediction\nex0,entailment\nex2,neutral\n")
+    run = api.run(f"answers:{path}", [suite()], output=tmp_path / "run", options={"missing": "unanswered"})
+    assert run.results["suites"]["mine"]["unanswered"] == 2
+
+
+def test_a_file_of_another_suite_is_refused_whatever_is_said_of_missing_rows(tmp_path: Path) -> None:
+    path = write(tmp_path, "p.csv", "pairID,prediction\nother0,entailment\n")
+    with pytest.raises(FileError, match="4 of 4 rows of suite 'mine' have no prediction"):
+        score(path, missing="unanswered")
+
+
+def test_an_unknown_way_with_missing_rows_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "p.csv", "pairID,prediction\nex0,entailment\n")
+    with pytest.raises(AcidtestError, match="--missing is refuse or unanswered, not 'skip'"):
+        score(path, missing="skip")
+
+
+def test_no_spelling_of_a_label_means_no_answer() -> None:
+    assert not NO_ANSWER & set(SPELLINGS)
+
+
+LISTS = [[0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.25, 0.5, 0.25], [1e-05, 0.99999, 0.0]]
+
+
+@pytest.mark.parametrize("style", ["python", "numpy", "tuple"])
+def test_a_cell_may_hold_three_probabilities(tmp_path: Path, style: str) -> None:
+    cells = [str(row) for row in LISTS]
+    if style == "numpy":
+        cells = [cell.replace(",", " ") for cell in cells]
+    if style == "tuple":
+        cells = [f"({cell[1:-1]})" for cell in cells]
+    text = "\n".join(["uid,prediction", *(f'ex{row},"{cell}"' for row, cell in enumerate(cells))])
+    run = score(write(tmp_path, "p.csv", text), order="c,n,e")
+    np.testing.assert_allclose(answers(run), [row[::-1] for row in LISTS], atol=1e-7)
+    assert run.run.header.model.probabilities
+
+
+def test_lists_in_json_lines_and_parquet_are_read(tmp_path: Path) -> None:
+    rows = [{"uid": f"ex{row}", "prediction": cell} for row, cell in enumerate(LISTS)]
+    path = write(tmp_path, "p.jsonl", "\n".join(json.dumps(row) for row in rows))
+    np.testing.assert_allclose(answers(score(path, order="e,n,c")), LISTS, atol=1e-7)
+    pl.DataFrame(rows).write_parquet(tmp_path / "p.parquet")
+    np.testing.assert_allclose(answers(score(tmp_path / "p.parquet", order="e,n,c")), LISTS, atol=1e-7)
+
+
+def test_the_order_of_a_list_is_asked_for_and_never_guessed(tmp_path: Path) -> None:
+    text = "\n".join(["uid,prediction", *(f'ex{row},"{cell}"' for row, cell in enumerate(LISTS))])
+    path = write(tmp_path, "p.csv", text)
+    message = r"'prediction' holds lists of three numbers, such as \[0.7, 0.2, 0.1\]; .*--order entailment,neutral"
+    with pytest.raises(FileError, match=message):
+        score(path)
+    mapped = score(path, label_map={"0": "neutral", "1": "entailment", "2": "contradiction"})
+    np.testing.assert_allclose(answers(mapped)[0], [0.2, 0.7, 0.1], atol=1e-7)
+
+
+def anli(tmp_path: Path, labels: str) -> Path:
+    """Predictions of our own under the names of ANLI's annotated files."""
+    rows = [f'ex{row},"{cell}",{label}' for row, (cell, label) in enumerate(zip(LISTS, labels, strict=True))]
+    return write(tmp_path, "p.csv", "\n".join(["uid,preds-roberta-from-r2,preds-roberta-from-r2PredLabel", *rows]))
+
+
+def test_the_order_is_read_off_the_labels_beside_the_lists(tmp_path: Path) -> None:
+    # The largest numbers stand first, last, in the middle and in the middle.
+    path = anli(tmp_path, "necc")
+    run = api.score(path, suite(), column="preds-roberta-from-r2", output=tmp_path / "run")
+    np.testing.assert_allclose(answers(run)[0], [0.1, 0.7, 0.2], atol=1e-7)
+
+
+def test_an_order_that_the_labels_beside_the_lists_contradict_is_doubted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = anli(tmp_path, "necc")
+    run = api.score(path, suite(), column="preds-roberta-from-r2", order="e,n,c", output=tmp_path / "run")
+    np.testing.assert_allclose(answers(run)[0], LISTS[0], atol=1e-7)
+    assert "as if their order were neutral, contradiction, entailment, not entailment, neutral" in caplog.text
+
+
+@pytest.mark.parametrize("labels", ["encn", "eee ", "enne"])
+def test_labels_that_do_not_settle_the_order_leave_it_to_the_user(tmp_path: Path, labels: str) -> None:
+    with pytest.raises(FileError, match="lists of three numbers"):
+        api.score(anli(tmp_path, labels), suite(), column="preds-roberta-from-r2", output=tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("[0.5, 0.5]", r"p.csv:3: column 'prediction' holds \['0.5', '0.5'\], not a list of three numbers"),
+        ("[a, b, c]", r"p.csv:3: column 'prediction' holds \['a', 'b', 'c'\], not a list of three numbers"),
+        ("neutral", r"p.csv:3: column 'prediction' holds 'neutral', not a list of three numbers"),
+        ("[2.5, -1.0, 0.3]", r"p.csv:3: \[2.5, -1.0, 0.3\] are not three probabilities that add up to 1"),
+    ],
+)
+def test_a_list_that_is_no_probabilities_is_refused(tmp_path: Path, cell: str, message: str) -> None:
+    text = f'uid,prediction\nex0,"[1, 0, 0]"\nex1,"{cell}"\nex2,"[1, 0, 0]"\nex3,"[1, 0, 0]"\n'
+    with pytest.raises(FileError, match=message):
+        score(write(tmp_path, "p.csv", text), order="e,n,c")
+
+
+def test_an_empty_cell_among_lists_is_unanswered(tmp_path: Path) -> None:
+    text = 'uid,prediction\nex0,"[1, 0, 0]"\nex1,\nex2,"[nan, nan, nan]"\nex3,"[0, 1, 0]"\n'
+    assert score(write(tmp_path, "p.csv", text), order="e,n,c").results["suites"]["mine"]["unanswered"] == 2
+
+
+def test_an_order_for_labels_is_a_mistake(tmp_path: Path) -> None:
+    path = write(tmp_path, "p.csv", "pairID,prediction\nex0,e\nex1,n\nex2,n\nex3,n\n")
+    with pytest.raises(FileError, match="column 'prediction' holds labels, not lists of three numbers; leave --order"):
+        score(path, order="e,n,c")
+
+
+@pytest.mark.parametrize("text", ["e,n", "e,n,n", "entailment,neutral,whatever"])
+def test_an_order_names_each_label_once(text: str) -> None:
+    with pytest.raises(AcidtestError, match="does not name each label once; write it like --order entailment,neutral"):
+        parse_order(text)
+
+
+def test_the_order_of_lists_may_be_given_to_a_model_spec(tmp_path: Path) -> None:
+    text = "\n".join(["uid,prediction", *(f'ex{row},"{cell}"' for row, cell in enumerate(LISTS))])
+    path = write(tmp_path, "p.csv", text)
+    with pytest.raises(FileError, match="lists of three numbers"):
+        model_from_spec(f"answers:{path}")
+    run = api.run(f"answers:{path}", [suite()], output=tmp_path / "run", options={"order": "e,n,c"})
+    np.testing.assert_allclose(answers(run), LISTS, atol=1e-7)
