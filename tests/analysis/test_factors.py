@@ -190,7 +190,7 @@ def test_an_unknown_confound_gets_a_hint() -> None:
 
 
 def test_a_run_without_categories_says_what_it_has() -> None:
-    with pytest.raises(AcidtestError, match=r"there is: s \(genre\)\. Name columns of 0 and 1 with --categories"):
+    with pytest.raises(AcidtestError, match=r"there is: s \(genre\)\. Name columns of 0 and 1, or one that lists"):
         factors([run([True, False], {}, columns={"genre": "factor"})])
 
 

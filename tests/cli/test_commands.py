@@ -115,7 +115,10 @@ def test_score_compare_and_report(capsys: pytest.CaptureFixture[str], tmp_path: 
     out, _ = said(capsys, "compare", "yes", "no", "--by", "subcase")
     assert "cn_adverb" in out
     _, err = said(capsys, "compare", "yes", "no", "--by", "subcases", status=2)
-    assert "no factor called 'subcases'; did you mean 'subcase'?" in err
+    assert "no factor called 'subcases'; did you mean 'subcase'? These runs have label, heuristic, subcase" in err
+    out, _ = said(capsys, "compare", "yes", "no", "--by", "subcase", "--by", "heuristic")
+    lines = [line.rstrip() for line in out.splitlines()]
+    assert lines.index("heuristic") < lines.index("subcase")
     out, _ = said(capsys, "report", "yes", "no", "-o", "page.html")
     assert out == "report: page.html\n"
 

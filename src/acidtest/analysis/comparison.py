@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from acidtest.analysis.intervals import difference, unpaired_difference
-from acidtest.analysis.metrics import QUESTION, Scored, scored
+from acidtest.analysis.metrics import QUESTION, Scored, listed_flags, scored
 from acidtest.analysis.power import detectable_difference, detectable_unpaired_difference
 from acidtest.analysis.significance import adjusted, paired_test, unpaired_permutation
 from acidtest.core.errors import AcidtestError
@@ -95,6 +95,7 @@ class _Pair:
     second: _Side
     paired: bool
     note: str
+    lists: tuple[str, ...] = ()
 
 
 def contrasts(
@@ -127,7 +128,8 @@ def contrasts(
         single = [name for name in factors if every_factor or name in crossed]
         categories = [name for name in cards[0].categories if all(name in card.categories for card in cards)]
         grouped = [CATEGORY] if categories else []
-        for factor in ["", "label", *grouped, *single, *(CROSS.join(crossing) for crossing in crossings)]:
+        lists = [name for name in cards[0].lists if all(name in card.lists for card in cards)]
+        for factor in ["", "label", *grouped, *single, *lists, *(CROSS.join(crossing) for crossing in crossings)]:
             split = categories if factor in grouped else ()
             found += [contrast for pair in pairs for contrast in _contrasts(pair, factor, draws, split)]
     if not found:
@@ -186,7 +188,7 @@ def _pair(suite: str, names: tuple[str, str], rows: tuple[Scored, Scored], two_w
         _side(side, ids[index].to_numpy() if paired else np.arange(side.height))
         for side, index in zip(rows, "ij", strict=True)
     ]
-    return _Pair(suite, names, sides[0], sides[1], paired, "; ".join(notes))
+    return _Pair(suite, names, sides[0], sides[1], paired, "; ".join(notes), rows[0].card.lists)
 
 
 def common_rows(rows: tuple[Scored, Scored]) -> tuple[pl.DataFrame, int]:
@@ -229,6 +231,8 @@ def _contrasts(pair: _Pair, factor: str, draws: _Draws, categories: Sequence[str
             _contrast(pair, factor, name, (_slice(first, first.frame[name]), _slice(second, told.frame[name])), draws)
             for name in categories
         ]
+    if factor in pair.lists:
+        return _listed_contrasts(pair, factor, draws)
     parts = factor.split(CROSS) if factor else []
     keys = _keys(pair.first.frame, parts)
     # Paired rows stay paired: a slice is told by the first run's factor, should the second's differ.
@@ -238,6 +242,24 @@ def _contrasts(pair: _Pair, factor: str, draws: _Draws, categories: Sequence[str
     return [
         _contrast(pair, factor, value, (_slice(pair.first, keys == value), _slice(pair.second, other == value)), draws)
         for value in values
+    ]
+
+
+def _listed_contrasts(pair: _Pair, factor: str, draws: _Draws) -> list[Contrast]:
+    """The contrasts on the rows that have each value of a list column."""
+    first = listed_flags(pair.first.frame[factor])
+    second = first if pair.paired else listed_flags(pair.second.frame[factor])
+    draws = replace(draws, slices=len(first))
+    return [
+        _contrast(
+            pair,
+            factor,
+            value,
+            (_slice(pair.first, pl.Series(first[value])), _slice(pair.second, pl.Series(second[value]))),
+            draws,
+        )
+        for value in first
+        if value in second
     ]
 
 

@@ -143,8 +143,10 @@ def _no_categories(runs: Sequence[Run], wanted: Wanted) -> AcidtestError:
         }
         told = "; ".join(f"{name} has no {', '.join(columns)}" for name, columns in missing.items())
         return AcidtestError(f"no suite of the runs has all of --categories {','.join(wanted.categories)}: {told}")
-    known = ", ".join(f"{name} ({', '.join(card.factors) or 'no factors'})" for name, card in suites.items())
+    known = ", ".join(
+        f"{name} ({', '.join((*card.lists, *card.factors)) or 'no factors'})" for name, card in suites.items()
+    )
     return AcidtestError(
-        f"no suite of the runs has categories of the taxonomy; there is: {known or 'none'}. Name columns of 0 and 1 "
-        f"with --categories A,B,…, or score a suite such as taxinli"
+        f"no suite of the runs has categories of the taxonomy; there is: {known or 'none'}. Name columns of 0 and 1, "
+        f"or one that lists several values, with --categories A,B,…, or score a suite such as taxinli"
     )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.analysis.comparison import SAME_ROWS
-from acidtest.analysis.metrics import QUESTION, Scored, scored
+from acidtest.analysis.metrics import QUESTION, Scored, listed_flags, scored
 from acidtest.core.errors import AcidtestError, UnknownNameError, some
 from acidtest.core.labels import LABELS
 from acidtest.core.run import Run
@@ -128,7 +128,8 @@ def _shared(suite: str, models: Mapping[str, Scored]) -> list[npt.NDArray[np.int
 def category_columns(card: Card, asked: Sequence[str] = ()) -> dict[str, str]:
     """The suite's columns of categories, each with the name it goes by; none where the suite has not all it should.
 
-    Asked for by name, or told by the card, or named as in the taxonomy or in its published file.
+    Asked for by name, or told by the card, or named as in the taxonomy or in its published file. A list column stands
+    for all the values in it.
     """
     if asked:
         known = {ours: column for column, ours in published_columns().items() if column in card.columns}
@@ -149,6 +150,10 @@ def _factor_rows(model: str, suite: str, asked: Scored, taken: npt.NDArray[np.in
     notes = [f"on the {rows.height:,} rows that all models were asked, of its {asked.height:,}"] if aside else []
     variables: list[Variable] = []
     for column, name in names.items():
+        if column in asked.card.lists:
+            flags = listed_flags(rows.frame[column])
+            variables += [Variable(value, "category", marked.astype(np.float64)) for value, marked in flags.items()]
+            continue
         values, above = _marks(rows.frame[column], suite)
         variables.append(Variable(name, "category", values))
         cells = "one cell holds" if above == 1 else f"{above:,} cells hold"

@@ -21,7 +21,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS, coarsened
 from acidtest.core.run import Run
 from acidtest.core.streams import compacted
-from acidtest.core.suite import CATEGORY, CROSS, PARSES, Card
+from acidtest.core.suite import CATEGORY, CROSS, PARSES, Card, list_values
 from acidtest.core.verdicts import Collapse, answers, verdicts
 
 Flags = npt.NDArray[np.bool_]
@@ -285,10 +285,23 @@ def breakdown(
 
 
 def breakdowns(rows: Scored) -> dict[str, dict[str, Estimate]]:
-    """Accuracy by label, by category, by every factor, and by the crossings the card asks for."""
+    """Accuracy by label, by category, by every factor and list, and by the crossings the card asks for."""
     single = [("label",), *((name,) for name in rows.card.factors)]
     found = {CROSS.join(names): breakdown(rows, names) for names in (*single, *rows.card.crossings)}
+    found |= {name: by_listed_value(rows, name) for name in rows.card.lists}
     return {CATEGORY: by_category(rows), **found} if rows.card.categories else found
+
+
+def by_listed_value(rows: Scored, name: str) -> dict[str, Estimate]:
+    """Accuracy on the rows that have each value of a list column; a row of several counts for each."""
+    return {value: rows.rate(rows.correct, flags) for value, flags in listed_flags(rows.column(pl.col(name))).items()}
+
+
+def listed_flags(cells: pl.Series) -> dict[str, Flags]:
+    """For each value of a list column which rows have it, in order of first appearance."""
+    values = list_values(cells)
+    names = values.explode().drop_nulls().unique(maintain_order=True)
+    return {name: values.list.contains(name).to_numpy() for name in names}
 
 
 def by_category(rows: Scored) -> dict[str, Estimate]:

@@ -170,7 +170,7 @@ def chosen_suites(
     if isinstance(source, str | Path) and any(SUITES[name].source == "pairs" for name in made_from):
         # Read once for all the suites that are made from its pairs.
         source = load(source, reading=reading)
-    made, leftovers = [], Leftovers()
+    made, leftovers, keep = [], Leftovers(), reading.keep if reading else ()
     for name in wanted:
         if name in SUITES:
             own = {option: value for option, value in arguments.items() if option in SUITES[name].options}
@@ -179,7 +179,7 @@ def chosen_suites(
                 stage("making %s", name)
                 try:
                     material = _material(SUITES[name], corpus, reading)
-                    request = Request(seed=seed, source=material, leftovers=leftovers)
+                    request = Request(seed=seed, source=material, leftovers=leftovers, keep=keep)
                     suite = _sound(SUITES[name](request, each), name)
                 except NothingToMakeError as error:
                     if len(wanted) == 1:

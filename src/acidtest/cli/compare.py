@@ -55,7 +55,7 @@ def compare(
     factors = list(dict.fromkeys(contrast.factor for contrast in found if contrast.factor))
     for factor in by or ():
         if factor not in factors:
-            raise UnknownNameError("factor", factor, factors)
+            raise UnknownNameError("factor", factor, factors, f" These runs have {', '.join(factors)} (--by)")
     page = api.comparison_report(
         finished, output, found=found, leaks=leaks, correction=correction, tables=tables, plots=plots
     )

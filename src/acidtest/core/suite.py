@@ -32,10 +32,11 @@ RESERVED = frozenset(
 CONTROL = "#control"
 """What the name of a suite's control ends in."""
 
-Kind = Literal["factor", "category", "covariate", "text"]
+Kind = Literal["factor", "list", "category", "covariate", "text"]
 """Factors have few values and enter the breakdowns, covariates are numbers, the rest is text.
 
-Categories are true or false, and several may hold of one row: they are broken down together, as ``CATEGORY``.
+A list is a factor of which a row has several values, held as a JSON list: ``["Tricky", "Reasoning"]``. Categories are
+true or false, and several may hold of one row: they are broken down together, as ``CATEGORY``.
 """
 
 CATEGORY = "category"
@@ -75,6 +76,11 @@ class Card:
     def factors(self) -> tuple[str, ...]:
         """The columns whose values become breakdowns."""
         return tuple(name for name, kind in self.columns.items() if kind == "factor")
+
+    @property
+    def lists(self) -> tuple[str, ...]:
+        """The columns of which a row may have several values; each becomes a breakdown."""
+        return tuple(name for name, kind in self.columns.items() if kind == "list")
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -182,6 +188,11 @@ def completed(frame: pl.DataFrame, name: str, ids: SourceIds | None = None) -> p
     absent = [pl.lit(None, dtype=pl.String).alias(column) for column in COLUMNS if column not in frame.columns]
     frame = frame.with_columns(absent)
     return frame.select(*COLUMNS, pl.exclude(COLUMNS))
+
+
+def list_values(cells: pl.Series) -> pl.Series:
+    """The values of a list column, row by row."""
+    return cells.fill_null("[]").str.json_decode(pl.List(pl.String))
 
 
 def require_columns(frame: pl.LazyFrame, columns: Iterable[str], suite: str) -> None:

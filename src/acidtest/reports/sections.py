@@ -286,7 +286,9 @@ def _table(card: Card, factor: str, results: Mapping[str, Mapping[str, Any]], pu
 
 
 def slice_columns(card: Card, names: Sequence[str], value: str) -> dict[str, str]:
-    """The columns that tell the rows of a value: those of a category are told by its own."""
+    """The columns that tell the rows of a value: those of a category are told by its own, those of a list by none."""
+    if set(names) & set(card.lists):
+        return {}
     if list(names) == [CATEGORY] and value in card.categories:
         return {value: YES}
     return dict(zip(names, value.split(CROSS), strict=False))

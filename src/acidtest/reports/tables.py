@@ -118,11 +118,16 @@ def _contrast_table(contrasts: Sequence[Contrast]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("slice", "first", "second", "difference (95 %)", "p", "adjusted", "detectable"):
         table.add_column(column, justify="left" if column == "slice" else "right", no_wrap=column != "slice")
+    factor = ""
     for contrast in contrasts:
+        if contrast.factor and contrast.factor != factor:
+            table.add_row(escape(contrast.factor), style="dim italic")
+        factor = contrast.factor
         before, after = (f"{share(value)} %" for value in contrast.accuracies)
         change = points(contrast.difference) if contrast.difference.known else NONE
         cells = (change, p_value(contrast.p), p_value(contrast.p_adjusted))
-        table.add_row(escape(contrast.value or contrast.suite), before, after, *cells, share(contrast.detectable))
+        name = f"  {contrast.value}" if contrast.factor else contrast.suite
+        table.add_row(escape(name), before, after, *cells, share(contrast.detectable))
     return table
 
 

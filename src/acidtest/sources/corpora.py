@@ -23,6 +23,7 @@ from acidtest.sources.breaking_nli import NAME as BREAKING_NLI
 from acidtest.sources.fracas import fracas_table, is_xml
 from acidtest.sources.gold import gold, golds, row_error
 from acidtest.sources.layouts import Layout, check_names, file_column, found_layout, is_header
+from acidtest.sources.list_columns import ListValues, is_prediction, listed_cells
 from acidtest.sources.parallel import is_parallel, parallel_table
 
 MOST_VALUES = 50
@@ -251,8 +252,11 @@ def _suite_frame(frame: pl.DataFrame, labels: pl.Series, roles: _Roles) -> pl.Da
     premises = hexadecimal(digests(ours["premise"]))
     ours["group"] = ours["group"].fill_null(premises) if "group" in ours else premises
     for name, theirs in roles.own.items():
-        is_number = roles.kinds[name] == "covariate"
-        ours[name] = frame[theirs].cast(pl.Float64) if is_number else frame[theirs].cast(pl.String, strict=False)
+        column, kind = frame[theirs], roles.kinds[name]
+        if kind == "list":
+            ours[name] = listed_cells(column)
+        else:
+            ours[name] = column.cast(pl.Float64) if kind == "covariate" else column.cast(pl.String, strict=False)
     return pl.DataFrame(ours)
 
 
@@ -298,17 +302,23 @@ def _free_name(name: str, taken: Collection[str]) -> str:
 
 
 def _kinds(pairs: _Pairs, names: Sequence[str]) -> dict[str, Kind]:
-    """The kind of each column: few different values are a factor, numbers a covariate, the rest text."""
+    """The kind of each column: few different values are a factor, numbers a covariate, the rest text.
+
+    A column whose cells list several values is a list. Answers of systems and labels of annotators are text.
+    """
     table = pairs.table
-    values = {name: _Values(is_text=table.dialect is not None) for name in names if not _is_text(table, name)}
-    for frame, _ in pairs.batches(*values) if values else ():
-        for name, seen in values.items():
+    schema = table.rows.schema
+    read = [name for name in names if name.lower() not in _IDS]
+    values = {name: _Values(is_text=table.dialect is not None) for name in read if not schema[name].is_nested()}
+    cells = [name for name in read if schema[name] == pl.String or schema[name].is_nested()]
+    # Whose ids a cell lists says nothing of the pair.
+    lists = {name: ListValues() for name in cells if not name.lower().endswith(("id", "ids"))}
+    for frame, _ in pairs.batches(*{**values, **lists}) if read else ():
+        for name, seen in (*values.items(), *lists.items()):
             seen.add(frame[name])
-    return {name: values[name].kind if name in values else "text" for name in names}
-
-
-def _is_text(table: Table, name: str) -> bool:
-    return name.lower() in _IDS or table.rows.schema[name].is_nested()
+    kinds: dict[str, Kind] = dict.fromkeys(names, "text")
+    kinds |= {name: seen.kind_of(name) for name, seen in values.items()}
+    return kinds | {name: "list" for name, seen in lists.items() if seen.is_list}
 
 
 class _Values:
@@ -332,15 +342,14 @@ class _Values:
             values = values if self._different is None else self._different.append(values)
             self._different = values.unique().head(MOST_VALUES + 1)
 
-    @property
-    def kind(self) -> Kind:
+    def kind_of(self, name: str) -> Kind:
         """Integers of few values are codes, so they are a factor; floats are measurements, however few they are."""
         if self._is_text and not self._size:
             return "text"
         if self._is_number and not self._is_integer:
             return "covariate"
-        if 2 <= self._size <= MOST_VALUES:
-            return "factor"
+        if 2 <= self._size <= MOST_VALUES and self._different is not None:
+            return "text" if is_prediction(name, self._different.cast(pl.String).to_list()) else "factor"
         return "covariate" if self._is_integer and self._size > MOST_VALUES else "text"
 
     @property

@@ -21,7 +21,13 @@ _LABEL = np.uint64(15)
 _CHUNK = 1 << 20
 _LENGTHS = {"label": pl.String, "length": pl.UInt32, "rows": pl.UInt32}
 
-KIND_TYPES = {"factor": pl.String, "text": pl.String, "covariate": pl.Float64, "category": pl.Boolean}
+KIND_TYPES = {
+    "factor": pl.String,
+    "list": pl.String,
+    "text": pl.String,
+    "covariate": pl.Float64,
+    "category": pl.Boolean,
+}
 
 
 @dataclass(frozen=True)

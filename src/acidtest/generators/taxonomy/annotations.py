@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 import polars as pl
@@ -14,6 +12,7 @@ from acidtest.core.suite import CATEGORY, COLUMNS, PARSES, Kind, Suite
 from acidtest.core.tables import flat, read_table
 from acidtest.generators.corpus import renamed
 from acidtest.sources.gold import row_error
+from acidtest.sources.list_columns import split_names
 from acidtest.sources.taxonomy import NEUTRAL_FEATURES, published_columns, taxonomy
 
 LISTED = "categories"
@@ -30,10 +29,13 @@ def annotated(pairs: Suite, categories: Sequence[str] = (), *, also_marked: Coll
     """The pairs with a column of kind category for each of ``categories``, by default all the taxonomy has.
 
     A category is a column of 0 and 1, true and false or yes and no under its name here or in the published file, or it
-    stands in the column ``categories``, a JSON list or ``a|b``. ``also_marked`` are further spellings of 1. Features of
-    neutral pairs are yes or no, and null for other pairs, whatever the file has there.
+    stands in the column ``categories``, a JSON list or ``a|b``; one of ``categories`` may be another column of lists,
+    and means all that it names. ``also_marked`` are further spellings of 1. Features of neutral pairs are yes or no,
+    and null for other pairs, whatever the file has there.
     """
     pairs = renamed(pairs, {CATEGORY})
+    if len(categories) == 1 and categories[0] in pairs.card.lists:
+        pairs, categories = _with_listed(pairs, categories[0])
     columns = _category_columns(pairs, categories)
     if columns:
         marked = {*MARKED, *also_marked}
@@ -119,7 +121,8 @@ def _listed(pairs: Suite, categories: Sequence[str]) -> dict[str, pl.Expr]:
     if any(wrong.values()):
         text = next(text for text, unknown in wrong.items() if unknown)
         of = "among --categories" if categories else "a category of the taxonomy; name your own with --categories A,B"
-        raise _located(pairs, LISTED, lambda cell: bool(wrong.get(cell)), f"{wrong[text][0]!r} is not {of}")
+        problem = f"{wrong[text][0]!r} is not {of}"
+        raise _located(pairs, LISTED, lambda cell: any(_spelling(name) not in spelt for name in _names(cell)), problem)
     held = {text: {spelt[_spelling(name)] for name in found} for text, found in names.items()}
     # Of the taxonomy, what the paper did not annotate or asked of neutral pairs is a column only where it is used.
     optional = {found.name for found in taxonomy() if not found.annotated or found.kind == "feature"} - set(categories)
@@ -128,12 +131,17 @@ def _listed(pairs: Suite, categories: Sequence[str]) -> dict[str, pl.Expr]:
     return {name: cell.is_in([text for text in held if name in held[text]]).alias(name) for name in used}
 
 
+def _with_listed(pairs: Suite, column: str) -> tuple[Suite, list[str]]:
+    """The pairs with a column of lists as ``categories``, and what it names."""
+    card = replace(pairs.card, columns={**pairs.card.columns, LISTED: "list"})
+    frame = pairs.frame.with_columns(pl.col(column).alias(LISTED))
+    cells = frame.select(pl.col(LISTED).drop_nulls().unique(maintain_order=True)).collect().to_series()
+    return replace(pairs, frame=frame, card=card), list(dict.fromkeys(name for cell in cells for name in _names(cell)))
+
+
 def _names(text: str) -> list[str]:
-    """The names in ``["a", "b"]`` or ``a|b``."""
-    if text.lstrip().startswith("["):
-        with suppress(ValueError):
-            return [str(name) for name in json.loads(text)]
-    return [name.strip() for name in text.split("|") if name.strip()]
+    """The names in ``["a", "b"]``, ``['a', 'b']`` or ``a|b``."""
+    return split_names(text) or [name.strip() for name in text.split("|") if name.strip()]
 
 
 def _text(column: str) -> pl.Expr:
