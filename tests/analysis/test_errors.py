@@ -101,11 +101,15 @@ def test_only_kinds_that_the_gold_allows_are_told() -> None:
     assert list(own(["CE", "CN", "CC"]).kinds) == ["false entailment", "false neutral", "C-E", "C-N"]
 
 
-def test_gold_that_accepts_several_labels_has_no_kinds_of_errors() -> None:
-    rows = scored(run(frame("s", ["EE", "XE"])), "s")
+def test_errors_on_gold_that_accepts_several_labels_are_counted_by_the_wrong_answer() -> None:
+    # As HANS is for a three-way model: E is gold entailment, X gold non-entailment.
+    rows = scored(run(frame("s", ["EE", "XE", "XE", "XN", "XC", "EC"])), "s")
     assert confusion(rows) is None
-    assert errors(rows).kinds == {}
-    assert errors(rows).note == "gold accepts several labels, so errors have no kind"
+    found = errors(rows)
+    assert found.n == 3
+    counts = {name: kind.count for name, kind in found.kinds.items()}
+    assert counts == {"false entailment": 2, "false neutral": 0, "false contradiction": 1}
+    assert found.note == "gold accepts several labels, so errors are told apart by the answer alone"
 
 
 def test_a_two_way_model_has_two_kinds() -> None:

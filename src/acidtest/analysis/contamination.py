@@ -22,6 +22,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import ModelFacts, Run
 from acidtest.core.suite import CROSS, Card
+from acidtest.sources.published_sets import FILE
 from acidtest.sources.wordlists import packaged_table
 
 FEW_ROWS = 30
@@ -234,7 +235,7 @@ def _place(run: Run, suite: str, card: Card) -> Place | None:
 
 
 def _is_a_file(card: Card) -> bool:
-    return "words" not in card.arguments
+    return "words" not in card.arguments or FILE in card.arguments
 
 
 def _named(place: Place) -> str:

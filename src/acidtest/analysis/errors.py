@@ -57,7 +57,7 @@ class ErrorKind:
 
 @dataclass(frozen=True)
 class Errors:
-    """A suite's errors by kind; none, and a note that says why, where gold does not tell kinds apart.
+    """A suite's errors by kind; a note says where gold accepts several labels, so that the answer alone tells kinds.
 
     ``n`` counts answers that are not gold; a pair without an answer is an error of no kind and is left out.
     """
@@ -79,15 +79,32 @@ Confusion = Mapping[str, Mapping[str, int]]
 
 @dataclass(frozen=True)
 class _Side:
-    """Gold and answers as places among the labels; no answer is -1."""
+    """Gold and answers as places among the labels; no answer, and gold that accepts several labels, is -1."""
 
     gold: Labels
     answer: Labels
+    accepted: npt.NDArray[np.uint8]
+    """The gold sets as bit masks."""
+
+    @property
+    def single(self) -> bool:
+        """Whether every pair has one gold label."""
+        return not bool((self.gold == _NONE).any())
+
+    def accepts(self, place: int) -> Flags:
+        """Whether gold accepts a label."""
+        return np.asarray((self.accepted >> place) & 1, dtype=np.bool_)
 
     @property
     def wrong(self) -> Flags:
-        """Answers that are not gold."""
-        return np.asarray((self.answer != self.gold) & (self.answer != _NONE), dtype=np.bool_)
+        """Answers that gold does not accept."""
+        right = np.take_along_axis(_bits(self.accepted), np.maximum(self.answer, 0)[:, None], axis=1)[:, 0]
+        return np.asarray((self.answer != _NONE) & ~right, dtype=np.bool_)
+
+
+def _bits(masks: npt.NDArray[np.uint8]) -> Flags:
+    """Which of the three labels each gold set accepts."""
+    return np.asarray((masks[:, None] >> np.arange(len(LABELS), dtype=np.uint8)) & 1, dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -106,7 +123,7 @@ class _Kind:
 def confusion(rows: Scored) -> Confusion | None:
     """Gold against answer, for the gold labels that occur; None where gold accepts several labels."""
     side = _side(rows)
-    if side is None:
+    if not side.single:
         return None
     answers = [*enumerate(rows.labels), (_NONE, UNANSWERED)]
     return {
@@ -120,21 +137,21 @@ def errors(rows: Scored, control: Scored | None = None, pairs: Pairing | None = 
     """The errors of a suite by kind, beside those of its control, paired with it, where gold is the same there.
 
     A kind is named after the wrong answer (``false neutral``) or after gold and answer (``E-C``: entailment taken for
-    contradiction); a two-way model has the former only. The tests are not corrected yet.
+    contradiction); a two-way model, and gold that accepts several labels, has the former only. The tests are not
+    corrected yet.
     """
     side = _side(rows)
-    if side is None:
-        return Errors(note="gold accepts several labels, so errors have no kind")
-    kinds = _kinds(rows.labels, side.gold)
+    note = "" if side.single else "gold accepts several labels, so errors are told apart by the answer alone"
+    kinds = _kinds(rows.labels, side)
     found = {name: _described(rows, kind.among(side)) for name, kind in kinds.items()}
     total = int(side.wrong.sum())
     before = _side(control) if control else None
     if pairs is None or before is None or not pairs.alike:
-        return Errors(total, None, found)
+        return Errors(total, None, found, note)
     compared = {
         name: _compared(found[name], pairs, kind.among(side), kind.among(before)) for name, kind in kinds.items()
     }
-    return Errors(total, pairs.once(before.wrong), compared)
+    return Errors(total, pairs.once(before.wrong), compared, note)
 
 
 def corrected(suites: Mapping[str, Errors]) -> dict[str, Errors]:
@@ -150,20 +167,20 @@ def corrected(suites: Mapping[str, Errors]) -> dict[str, Errors]:
     return {suite: replace(own, kinds=found[suite]) for suite, own in suites.items()}
 
 
-def _side(rows: Scored) -> _Side | None:
-    """Gold and answers of a suite; None where gold accepts several of the labels that the model has."""
+def _side(rows: Scored) -> _Side:
+    """Gold and answers of a suite."""
     gold = np.full(len(rows.gold), _NONE, dtype=np.int8)
     for place, label in enumerate(rows.labels):
         gold[rows.gold == GOLD_MASKS[label]] = place
-    return None if (gold == _NONE).any() else _Side(gold, rows.answer)
+    return _Side(gold, rows.answer, rows.gold)
 
 
-def _kinds(labels: Sequence[str], gold: Labels) -> dict[str, _Kind]:
+def _kinds(labels: Sequence[str], side: _Side) -> dict[str, _Kind]:
     """Every kind of error that the gold labels allow, by its name."""
-    occurring = [place for place in range(len(labels)) if (gold == place).any()]
-    answers = [place for place in range(len(labels)) if set(occurring) - {place}]
+    occurring = [place for place in range(len(labels)) if (side.gold == place).any()]
+    answers = [place for place in range(len(labels)) if not side.accepts(place).all()]
     found = {f"false {labels[answer]}": _Kind(answer) for answer in answers}
-    if labels == LABELS:
+    if labels == LABELS and side.single:
         pairs = [(own, answer) for own in occurring for answer in answers if own != answer]
         found |= {pair_name(labels[own], labels[answer]): _Kind(answer, own) for own, answer in pairs}
     return found

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from acidtest.core.suite import Argument, Card
+from acidtest.sources.published_sets import FILE
 
 CORPUS = "corpus"
 """What says in a slice which pairs a suite was made from, where a paper gives numbers for several."""
@@ -62,12 +63,20 @@ def asked_otherwise(card: Card) -> bool:
 
 def other_pairs(card: Card) -> str:
     """Which pairs the published systems were asked, where these are others; nothing where they are the same."""
-    count, which = _PAPER_PAIRS.get(card.name.partition(":")[0], (card.rows, ""))
+    name = card.name.partition(":")[0]
+    if card.arguments.get("set") == "training":
+        return "these are pairs of the published training set; the published systems were asked its evaluation set"
+    if name in _WHOLE_SETS and (name != "hans" or FILE in card.arguments) and card.rows < _WHOLE_SETS[name]:
+        return f"the published systems were asked the whole published set, {_WHOLE_SETS[name]:,} pairs"
+    count, which = _PAPER_PAIRS.get(name, (card.rows, ""))
     return f"the published systems were asked {count:,} pairs, {which}" if count != card.rows else ""
 
 
 _PAPER_PAIRS = {"taxinli": (7_727, "those of TaxiNLI that are in MultiNLI's development sets")}
 """How many pairs a suite's published systems were asked, and which, where that is not the whole published set."""
+
+_WHOLE_SETS = {"hans": 30_000, "breaking-nli": 8_193}
+"""How many pairs a published file has; a generated HANS is as large as its user wants."""
 
 _ONCE_AT_THE_END: dict[str, Argument] = {"repetitions": 1, "place": "end", "side": "hypothesis"}
 _PAPER_OPTIONS: dict[str, dict[str, Argument]] = {

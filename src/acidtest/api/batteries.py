@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 
 from acidtest.core.errors import AcidtestError, NothingToMakeError, UnknownNameError
-from acidtest.core.logs import log, stage
+from acidtest.core.logs import log, note, stage
 from acidtest.core.suite import CONTROL, Suite
 from acidtest.suites.catalogue import SUITES, Generator, Leftovers, Request, listed
 
@@ -32,15 +32,19 @@ Arguments = Mapping[str, str | bool]
 class Reading:
     """How to read a foreign file: its columns and its labels, where they are not recognised.
 
-    ``keep`` names columns that stay true of the pairs a suite makes from it, beside those known to.
+    ``keep`` names columns that stay true of the pairs a suite makes from it, beside those known to. ``published_as`` is
+    the published set that a file is, such as ``stress/antonymy``, or ``file`` to have it read as any other.
     """
 
     columns: Mapping[str, str] | None = None
     label_map: Mapping[str, str] | None = None
     keep: tuple[str, ...] = ()
+    published_as: str | None = None
 
     @classmethod
-    def parsed(cls, columns: str | None, label_map: str | None, keep: str | None = None) -> Reading:
+    def parsed(
+        cls, columns: str | None, label_map: str | None, keep: str | None = None, published_as: str | None = None
+    ) -> Reading:
         """From the options as they are written: ``premise=text_a,…``, ``0=entailment,…`` and ``column,column``."""
         from acidtest.sources.corpora import parsed_pairs
 
@@ -48,6 +52,7 @@ class Reading:
             parsed_pairs(columns, option="--columns") if columns else None,
             parsed_pairs(label_map, option="--label-map") if label_map else None,
             tuple(name.strip() for name in (keep or "").split(",") if name.strip()),
+            published_as,
         )
 
 
@@ -124,21 +129,24 @@ def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
     from acidtest.suites.files import read_suite
 
     reading = reading or Reading()
-    given = bool(reading.columns or reading.label_map)
+    given = bool(reading.columns or reading.label_map or reading.published_as)
     suite = None if given else read_suite(path)
     if suite is not None:
         written, suite = suite.card.fingerprint, suite.sealed()
         if suite.card.fingerprint != written:
             log.warning("%s: its rows were changed since acidtest wrote it", path)
     else:
-        found = corpus(path, columns=reading.columns, label_map=reading.label_map)
+        found = corpus(path, columns=reading.columns, label_map=reading.label_map, published_as=reading.published_as)
         suite = found.suite
         log.info("%s: %s layout, %s", path, found.layout, _counted(suite))
         if found.dropped:
             lost = f"{found.dropped:,} of {found.rows_read:,} rows have no gold and are left out"
             log.warning("%s: %s", path, lost)
             suite = replace(suite, card=replace(suite.card, dropped=found.dropped))
-        read = f"read as {found.layout}" + (f"; {lost}" if found.dropped else "")
+        known = f", recognised as the published {found.published}" if found.published else ""
+        if found.published:
+            note("%s: recognised as the published %s (--as file reads it as any other)", path, found.published)
+        read = f"read as {found.layout}{known}" + (f"; {lost}" if found.dropped else "")
         suite = replace(suite, card=replace(suite.card, note=read))
     for problem in require_sound(suite, str(path)):
         log.warning("%s: %s", path, problem)
@@ -188,7 +196,7 @@ def chosen_suites(
                     continue
                 made.append(_called(suite, told))
         else:
-            suite = load(name, reading=reading)
+            suite = _published_taxinli(load(name, reading=reading), reading)
             if suite.name in {other.name for other in made}:
                 # Two files of one suite, say with other seeds: the second is told apart by its file.
                 path = Path(name)
@@ -238,6 +246,16 @@ class Battery:
             if suite.control
         )
         return [*used, *controls]
+
+
+def _published_taxinli(suite: Suite, reading: Reading | None) -> Suite:
+    """The suite ``taxinli`` where a file is one of TaxiNLI's two; its categories are factors of the raw file."""
+    from acidtest.sources.taxonomy import is_published
+
+    if not is_published(suite.card.columns) or (reading is not None and reading.published_as == "file"):
+        return suite
+    note("%s: recognised as the published taxinli (--as file reads it as any other)", suite.origin or suite.name)
+    return generate("taxinli", source=suite)
 
 
 def _material(generator: Generator, source: str | Path | Suite | None, reading: Reading | None) -> Suite | Path | None:

@@ -51,6 +51,14 @@ KeepColumns = Annotated[
         help="Columns of the corpus that still hold of changed pairs, beside genre, round and other provenance.",
     ),
 ]
+PublishedAs = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        help="The published set that a file is, where its content does not tell: stress/spelling, hans … "
+        "file: read it as any other.",
+    ),
+]
 SuiteLabelMap = Annotated[str | None, typer.Option("--suite-label-map", help="Of the suite's file: theirs=ours.")]
 Engine = Annotated[
     str, typer.Option("--engine", help="Where the work is done: local, in this process, or ray, on a Ray cluster.")

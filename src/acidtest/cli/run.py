@@ -19,6 +19,7 @@ from acidtest.cli.options import (
     Json,
     KeepColumns,
     LabelMap,
+    PublishedAs,
     Quiet,
     Seed,
     SuiteLabelMap,
@@ -91,6 +92,7 @@ def run(
     label_map: LabelMap = None,
     suite_label_map: SuiteLabelMap = None,
     keep_columns: KeepColumns = None,
+    published_as: PublishedAs = None,
     engine: Engine = "local",
     address: Address = None,
     json: Json = False,
@@ -117,7 +119,7 @@ def run(
         seed=seed,
         arguments=arguments,
         reading=api.Reading.parsed(
-            columns, suite_label_map or (None if _has_outputs(specs) else label_map), keep_columns
+            columns, suite_label_map or (None if _has_outputs(specs) else label_map), keep_columns, published_as
         ),
     )
     done = []

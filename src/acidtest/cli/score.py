@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import OPEN, From, Json, Quiet, Seed, SuiteLabelMap, Verbose, set_up_logging, suite_arguments
+from acidtest.cli.options import (
+    OPEN,
+    From,
+    Json,
+    PublishedAs,
+    Quiet,
+    Seed,
+    SuiteLabelMap,
+    Verbose,
+    set_up_logging,
+    suite_arguments,
+)
 from acidtest.cli.run import CollapseOption, Fresh, Output, show
 
 CONTEXT = OPEN
@@ -47,6 +58,7 @@ def score(
         str | None, typer.Option("--suite-columns", help="Of the suite's file: premise=COL,hypothesis=COL,label=COL,…")
     ] = None,
     suite_label_map: SuiteLabelMap = None,
+    published_as: PublishedAs = None,
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,
@@ -66,7 +78,7 @@ def score(
         source=source,
         seed=seed,
         arguments=suite_arguments(context, [suite]),
-        reading=api.Reading.parsed(suite_columns, suite_label_map),
+        reading=api.Reading.parsed(suite_columns, suite_label_map, published_as=published_as),
     )
     done = [
         api.score(

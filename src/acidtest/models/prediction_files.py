@@ -97,7 +97,8 @@ def read_predictions(table: Table, options: PredictionOptions, *, has_pairs: boo
     if lists is not None:
         order = _list_order(table, column, lists, options)
         values = lists[:, [order.index(label) for label in LABELS]]
-        return Predictions(ids, _check_probabilities(table, values, [column]), True, "three-way")
+        silent = np.asarray(np.isnan(values).all(axis=1), dtype=np.bool_)
+        return Predictions(ids, _check_probabilities(table, values, [column], silent=silent), True, "three-way")
     if options.order:
         raise FileError(table.path, f"column {column!r} holds labels, not lists of three numbers; leave --order out")
     labels = _read_labels(table, column, options.label_map)
@@ -207,10 +208,9 @@ def _read_probability_columns(table: Table, columns: Sequence[str]) -> Values:
 
 
 def _check_probabilities(
-    table: Table, values: Values, columns: Sequence[str], *, silent: npt.NDArray[np.bool_] | None = None
+    table: Table, values: Values, columns: Sequence[str], *, silent: npt.NDArray[np.bool_]
 ) -> Values:
     """The values, once every row that has an answer adds up to one."""
-    silent = np.isnan(values).all(axis=1) if silent is None else silent
     with np.errstate(invalid="ignore"):
         sound = (values >= 0).all(axis=1) & (np.abs(values.sum(axis=1) - 1) <= _TOLERANCE)
     wrong = np.flatnonzero(~sound & ~silent)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 import polars as pl
 
@@ -25,11 +24,6 @@ LICENCE = "CC BY-SA 4.0"
 def is_breaking_nli(categories: Collection[str]) -> bool:
     """Whether these are categories of the published set, all or some of them."""
     return len(categories) > 1 and set(categories) <= set(packaged_table("lexical/published_names.tsv")["published"])
-
-
-def breaking_nli_design(kinds: Mapping[str, Kind]) -> dict[str, Any]:
-    """What the card of the published set says beside its name: categories are its strata."""
-    return {"columns": {**kinds, **WORDS}, "strata": (CATEGORY,), "licence": LICENCE, "citation": CITATION}
 
 
 def with_replaced_words(frame: pl.DataFrame) -> pl.DataFrame:

@@ -18,13 +18,12 @@ from acidtest.core.partitions import part_files, part_table
 from acidtest.core.rows import Rows, Spool
 from acidtest.core.suite import PARSES, RESERVED, Card, Kind, SourceIds, Suite, completed, source_digests
 from acidtest.core.tables import Table, flat, read_table, stem
-from acidtest.sources.breaking_nli import CATEGORY, WORDS, breaking_nli_design, is_breaking_nli, with_replaced_words
-from acidtest.sources.breaking_nli import NAME as BREAKING_NLI
 from acidtest.sources.fracas import fracas_table, is_xml
 from acidtest.sources.gold import gold, golds, row_error
 from acidtest.sources.layouts import Layout, check_names, file_column, found_layout, is_header
 from acidtest.sources.list_columns import ListValues, is_prediction, listed_cells
 from acidtest.sources.parallel import is_parallel, parallel_table
+from acidtest.sources.published_sets import FilePairs, recognise
 
 MOST_VALUES = 50
 """A column with more different values than this is no factor."""
@@ -44,6 +43,8 @@ class Corpus:
     dropped: int
     """Rows without gold, which the suite does not have."""
     rows_read: int
+    published: str = ""
+    """The published set that the file is, where it is one."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,14 @@ def corpus(
     columns: Mapping[str, str] | None = None,
     label_map: Mapping[str, str] | None = None,
     name: str | None = None,
+    published_as: str | None = None,
 ) -> Corpus:
     """The pairs of a file as a suite. Rows without gold (``-``, ``-1``, nothing) are counted and left out.
 
     ``path`` is a table in any format, FraCaS in XML, or one of three parallel files or their folder. ``columns`` maps
     our names (premise, hypothesis, label, group, source_id, any factor) to the file's; ``label_map`` maps the file's
-    labels to gold sets, or to ``-`` for no gold. Rows that share a premise are one group.
+    labels to gold sets, or to ``-`` for no gold. Rows that share a premise are one group. A file that a paper published
+    (see ``published_sets``) is its suite; ``published_as`` says so where its content does not.
     """
     columns = dict(columns or {})
     check_names(columns)
@@ -96,12 +99,13 @@ def corpus(
     for role, column in (("premise", layout.premise), ("hypothesis", layout.hypothesis)):
         _check_text(pairs, role=role, name=column)
     roles = _roles(pairs, layout, columns)
-    published = is_breaking_nli(_categories(pairs, roles)) and not set(WORDS) & set(roles.kinds)
-    name = name or (BREAKING_NLI if published else table.name) or stem(path)
-    rows = _suite_rows(pairs, roles, name, complete=with_replaced_words if published else None)
-    design = breaking_nli_design(roles.kinds) if published else _hans_design(roles.kinds)
+    published = recognise(_file_pairs(pairs, roles, table.name or stem(path)), published_as)
+    name = name or (published.name if published else table.name) or stem(path)
+    rows = _suite_rows(pairs, roles, name, complete=published.complete if published else None)
+    design = published.card_fields(roles.kinds) if published else _hans_design(roles.kinds)
     suite = Suite(rows.lazy(), Card(name, sources=table.sources, **design), origin=table.path).sealed()
-    return Corpus(suite, layout.name, dropped=table.rows.height - rows.height, rows_read=table.rows.height)
+    dropped = table.rows.height - rows.height
+    return Corpus(suite, layout.name, dropped, table.rows.height, published.name if published else "")
 
 
 def _hans_design(kinds: Mapping[str, Kind]) -> dict[str, Any]:
@@ -112,12 +116,17 @@ def _hans_design(kinds: Mapping[str, Kind]) -> dict[str, Any]:
     return {"columns": kinds, "crossings": (("heuristic", "label"),), "strata": strata}
 
 
-def _categories(pairs: _Pairs, roles: _Roles) -> set[str]:
-    """The values of the column ``category``, where that is a factor."""
-    if roles.kinds.get(CATEGORY) != "factor":
-        return set()
-    name = roles.own[CATEGORY]
-    return {value for frame, _ in pairs.batches(name) for value in frame[name].cast(pl.String).drop_nulls().unique()}
+def _file_pairs(pairs: _Pairs, roles: _Roles, file: str) -> FilePairs:
+    """The file as the recognition of published sets looks at it."""
+
+    def read(*names: str) -> Iterator[pl.DataFrame]:
+        columns = {name: roles.standard.get(name) or roles.own[name] for name in ("premise", "hypothesis", *names)}
+        columns.pop("label", None)
+        for frame, labels in pairs.batches(*dict.fromkeys(columns.values())):
+            texts = {name: frame[theirs].cast(pl.String) for name, theirs in columns.items()}
+            yield pl.DataFrame(texts | {"label": labels})
+
+    return FilePairs(pairs.table.path, file, roles.kinds, read)
 
 
 def parsed_pairs(text: str, *, option: str) -> dict[str, str]:
@@ -310,12 +319,14 @@ def _kinds(pairs: _Pairs, names: Sequence[str]) -> dict[str, Kind]:
     schema = table.rows.schema
     read = [name for name in names if name.lower() not in _IDS]
     values = {name: _Values(is_text=table.dialect is not None) for name in read if not schema[name].is_nested()}
-    cells = [name for name in read if schema[name] == pl.String or schema[name].is_nested()]
+    texts = [name for name in read if schema[name] == pl.String or schema[name].is_nested()]
     # Whose ids a cell lists says nothing of the pair.
-    lists = {name: ListValues() for name in cells if not name.lower().endswith(("id", "ids"))}
+    lists = {name: ListValues() for name in texts if not name.lower().endswith(("id", "ids"))}
     for frame, _ in pairs.batches(*{**values, **lists}) if read else ():
-        for name, seen in (*values.items(), *lists.items()):
-            seen.add(frame[name])
+        for name, column in values.items():
+            column.add(frame[name])
+        for name, cells in lists.items():
+            cells.add(frame[name])
     kinds: dict[str, Kind] = dict.fromkeys(names, "text")
     kinds |= {name: seen.kind_of(name) for name, seen in values.items()}
     return kinds | {name: "list" for name, seen in lists.items() if seen.is_list}

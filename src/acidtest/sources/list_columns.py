@@ -22,27 +22,27 @@ _AMBIGUOUS = frozenset({"yes", "no", "unknown", "n"})
 
 
 class ListValues:
-    """What the cells of a column list, seen part by part: ``names`` while every cell can be a list of names."""
+    """What the cells of a column list, seen part by part, as long as every cell can be a list of names."""
 
     def __init__(self) -> None:
-        self._names: dict[str, None] | None = {}
-        self._several = False
+        self._names: dict[str, None] = {}
+        self._fails = self._several = False
 
     def add(self, column: pl.Series) -> None:
         """Look at the next rows."""
-        for cell in column.cast(pl.String).drop_nulls().unique(maintain_order=True) if self._names is not None else ():
+        for cell in () if self._fails else column.cast(pl.String).drop_nulls().unique(maintain_order=True):
             names = split_names(cell)
             if names is None or len(self._names) > MOST_NAMES:
-                self._names = None
+                self._fails = True
                 return
             self._several |= len(names) > 1
-            self._names |= dict.fromkeys(names)
+            self._names.update(dict.fromkeys(names))
 
     @property
     def is_list(self) -> bool:
         """Whether rows have several values, of few in all, that are not labels: annotators' votes are no factor."""
-        names = self._names or {}
-        return self._several and 1 < len(names) <= MOST_NAMES and not all(name.lower() in SPELLINGS for name in names)
+        few = self._several and not self._fails and 1 < len(self._names) <= MOST_NAMES
+        return few and not all(name.lower() in SPELLINGS for name in self._names)
 
 
 def split_names(cell: str) -> list[str] | None:

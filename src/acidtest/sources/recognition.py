@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from acidtest.sources.hans_templates import Plan, Templates, plan
@@ -57,14 +58,43 @@ class Recogniser:
         subcase, template = (np.full(len(premises), None, dtype=object) for _ in range(2))
         for match in self._matches(self._matrix(premises)):
             grammar = match.plan.grammar
-            copied = grammar.variants[match.variant].copied
-            wanted = self._tables[id(match.plan)].word[match.tokens[:, copied]]
-            fits = (other[match.rows, : len(copied)] == wanted).all(axis=1)
-            fits &= (other[match.rows, len(copied) :] == _BLANK).all(axis=1)
+            fits = self._fits(match, other)
             facts = match.plan.facts.row(int(grammar.template[match.variant]), named=True)
             subcase[match.rows[fits]], template[match.rows[fits]] = facts["subcase"], facts["template"]
         names = {"subcase": subcase.tolist(), "template": template.tolist()}
         return pl.DataFrame(names, schema=dict.fromkeys(names, pl.String))
+
+    def triggers(
+        self, premises: pl.Series, hypotheses: pl.Series, *, subcases: pl.Series, templates: pl.Series | None = None
+    ) -> pl.DataFrame:
+        """The template of each pair of published HANS, and the word it turns on, null where the template has none.
+
+        ``subcases`` and ``templates`` are the file's own; without templates the one that could have made the pair is
+        found. A pair that no template of its subcase makes has the template it came with, and no trigger.
+        """
+        other = self._matrix(hypotheses)
+        subcase = subcases.fill_null("").to_numpy()
+        given = np.full(len(premises), "") if templates is None else templates.fill_null("").to_numpy()
+        template, trigger = given.astype(object), np.full(len(premises), None, dtype=object)
+        template[given == ""] = None
+        for match in self._matches(self._matrix(premises)):
+            grammar = match.plan.grammar
+            facts = match.plan.facts.row(int(grammar.template[match.variant]), named=True)
+            fits = self._fits(match, other) & (subcase[match.rows] == facts["subcase"])
+            fits &= (given[match.rows] == "") | (given[match.rows] == facts["template"])
+            rows = match.rows[fits]
+            filled = Filled(np.full(len(rows), match.variant), match.tokens[fits])
+            words = grammar.words_at(filled, np.full(len(rows), grammar.trigger[match.variant]))
+            template[rows], trigger[rows] = facts["template"], words.to_list()
+        names = {"template": template.tolist(), "trigger": trigger.tolist()}
+        return pl.DataFrame(names, schema=dict.fromkeys(names, pl.String))
+
+    def _fits(self, match: _Match, hypotheses: Index) -> npt.NDArray[np.bool_]:
+        """Whether the hypothesis of each row of a match is made of the premise as its variant makes it."""
+        copied = match.plan.grammar.variants[match.variant].copied
+        wanted = self._tables[id(match.plan)].word[match.tokens[:, copied]]
+        fits = (hypotheses[match.rows, : len(copied)] == wanted).all(axis=1)
+        return np.asarray(fits & (hypotheses[match.rows, len(copied) :] == _BLANK).all(axis=1), dtype=np.bool_)
 
     def _matrix(self, sentences: pl.Series) -> Index:
         """Sentences as rows of word numbers, blank at the end; several words that fill one slot are one."""

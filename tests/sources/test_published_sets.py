@@ -1,0 +1,230 @@
+"""Files that the papers published are known by their content; the files here are our own in those layouts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from acidtest import api
+from acidtest.annotate.plans import categories, plan
+from acidtest.core.errors import AcidtestError
+from acidtest.core.suite import Suite
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+
+HANS_COLUMNS = {
+    "gold_label": "label",
+    "sentence1_binary_parse": "premise_binary_parse",
+    "sentence2_binary_parse": "hypothesis_binary_parse",
+    "sentence1_parse": "premise_parse",
+    "sentence2_parse": "hypothesis_parse",
+    "sentence1": "premise",
+    "sentence2": "hypothesis",
+    "pairID": "source_id",
+    "heuristic": "heuristic",
+    "subcase": "subcase",
+    "template": "template",
+}
+"""The columns of the released evaluation file, and ours."""
+
+
+def hans(words: str = "published", n: int = 20) -> Suite:
+    return api.generate("hans", n=n, arguments={"words": words, "faithful": words == "published"})
+
+
+def released(suite: Suite, path: Path, without: Sequence[str] = ()) -> Path:
+    """The pairs of a suite as HANS's files have them."""
+    names = {theirs: ours for theirs, ours in HANS_COLUMNS.items() if theirs not in without}
+    frame = suite.frame.collect().select(pl.col(ours).alias(theirs) for theirs, ours in names.items())
+    if path.suffix == ".jsonl":
+        frame.write_ndjson(path)
+    else:
+        frame.write_csv(path, separator="\t", quote_style="never")
+    return path
+
+
+def test_hans_is_known_by_its_subcases_and_words(tmp_path: Path) -> None:
+    made = hans()
+    for name in ("heuristics_evaluation_set.txt", "any.jsonl"):
+        suite = api.load(released(made, tmp_path / name))
+        assert suite.name == "hans"
+        assert suite.card.strata == ("subcase", "template")
+        assert suite.card.crossings == (("heuristic", "label"),)
+        assert suite.card.columns == made.card.columns
+        assert suite.card.signature.startswith(f"hans|v:1|file:{Path(name).stem}|words:published|n:600|h:")
+        assert suite.card.signature.split("|h:")[0] != made.card.signature.split("|h:")[0]
+        columns = ["source_id", "template", "trigger", "category"]
+        # The words that rows turn on are those the generator put there.
+        assert suite.frame.collect().select(columns).equals(made.frame.collect().select(columns))
+        assert suite.frame.collect()["group"].n_unique() == 600
+
+
+def test_a_part_of_hans_without_templates_and_ids_is_hans_too(tmp_path: Path) -> None:
+    made = hans(n=3)
+    path = released(made, tmp_path / "part.txt", without=["template", "pairID", "sentence1_parse", "sentence2_parse"])
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(lines[:40]), encoding="utf-8")
+    suite = api.load(path)
+    assert suite.name == "hans"
+    assert suite.frame.collect()["template"].to_list() == made.frame.collect()["template"].head(39).to_list()
+
+
+def test_hans_in_other_words_is_a_file_of_its_own(tmp_path: Path) -> None:
+    suite = api.load(released(hans("fresh"), tmp_path / "mine.txt"))
+    assert suite.name == "mine"
+    assert "words" not in suite.card.arguments
+
+
+def test_a_user_has_a_recognised_file_read_as_any_other(tmp_path: Path) -> None:
+    path = released(hans(n=2), tmp_path / "mine.txt")
+    assert api.load(path, reading=api.Reading(published_as="file")).name == "mine"
+
+
+def test_the_published_file_scored_has_published_numbers_and_counts_its_errors(tmp_path: Path) -> None:
+    path = released(hans(), tmp_path / "heuristics_evaluation_set.txt")
+    ids = [f"ex{number}" for number in range(600)]
+    answers = ["entailment", "neutral", "contradiction", "entailment"] * 150
+    lines = ["pairID,gold_label", *(f"{name},{answer}" for name, answer in zip(ids, answers, strict=True))]
+    (tmp_path / "bert_preds.txt").write_text("\n".join(lines), encoding="utf-8")
+    run = api.score(tmp_path / "bert_preds.txt", str(path), output=tmp_path / "run")
+    result = run.results["suites"]["hans"]
+    assert {score["system"] for score in result["published"]} >= {"BERT", "SPINN", "ESIM"}
+    assert result["errors"]["n"] == round((1 - result["overall"]["value"]) * 600) > 200
+    assert set(result["by"]) >= {"heuristic", "subcase", "template", "heuristic × label"}
+    assert "McCoy" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_human_experiment_takes_the_published_file(tmp_path: Path) -> None:
+    suite = api.load(released(hans(n=200), tmp_path / "heuristics_evaluation_set.txt"))
+    found = categories(suite.frame.collect(), plan("hans-human"))
+    # 33 lexical, 34 subsequence and 47 constituent categories: McCoy et al. (2019), appendix E.
+    assert found.n_unique() == 114
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="needs ../shared/data")
+def test_every_pair_of_the_released_training_set_has_a_template_and_its_category() -> None:
+    suite = api.load(SHARED / "hans" / "hans_train_recovered.tsv.gz")
+    rows = suite.frame.collect()
+    assert suite.name == "hans"
+    assert rows["template"].null_count() == 0
+    assert categories(rows, plan("hans-human")).n_unique() == 114
+    assert suite.card.arguments["set"] == "training"
+
+
+def test_pairs_that_are_no_training_pairs_are_not_called_so(tmp_path: Path) -> None:
+    assert "set" not in api.load(released(hans(n=100), tmp_path / "any.txt")).card.arguments
+
+
+MNLI = [
+    ("The rights are good enough.", "Everyone likes the rights.", "neutral", "slate"),
+    ("He went home at last.", "He is still away.", "contradiction", "fiction"),
+    ("The tax was cut in May.", "The tax went down.", "entailment", "government"),
+]
+
+
+def naik(path: Path, rows: Sequence[tuple[str, str, str, str]], *, ids: bool = True) -> Path:
+    """Rows in the layout of the released stress tests: MultiNLI's, as JSON lines."""
+    keys = ("sentence1", "sentence2", "gold_label", "genre")
+    lines = [dict(zip(keys, row, strict=True)) | ({"pairID": f"p{n}"} if ids else {}) for n, row in enumerate(rows)]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def changed(premise: str = "", hypothesis: str = "", genre: str = "") -> list[tuple[str, str, str, str]]:
+    return [
+        (first.rstrip(".") + premise, second.rstrip(".") + hypothesis, label, genre or own)
+        for first, second, label, own in MNLI
+    ]
+
+
+NUMBERS = [
+    ("Tim has 350 pounds of cement .", "Tim has less than 750 pounds of cement .", "entailment", "facetoface"),
+    ("Tim has 350 pounds of cement .", "Tim has 250 pounds of cement .", "contradiction", "facetoface"),
+    ("Tim has less than 750 pounds of cement .", "Tim has 350 pounds of cement .", "neutral", "facetoface"),
+]
+ANTONYMS = [
+    ("They were glad to see the old house .", "They were sad to see the old house .", "contradiction", "oup"),
+    ("He said the exit was near .", "He said the entrance was near .", "contradiction", "verbatim"),
+]
+
+
+@pytest.mark.parametrize(
+    ("rows", "name", "corpus"),
+    [
+        (changed(hypothesis=" and true is true."), "stress/word-overlap", "mnli-matched"),
+        (changed(hypothesis=" and false is not true."), "stress/negation", "mnli-matched"),
+        (changed(premise=" and true is true" * 5 + " ."), "stress/length-mismatch", "mnli-matched"),
+        (changed(hypothesis=" and false is not true.", genre="letters"), "stress/negation", "mnli-mismatched"),
+        (NUMBERS, "stress/numerical", "aqua-rat"),
+        (ANTONYMS, "stress/antonymy", "mnli-mismatched"),
+    ],
+)
+def test_the_stress_tests_are_known_by_what_was_done_to_the_pairs(
+    tmp_path: Path, rows: list[tuple[str, str, str, str]], name: str, corpus: str
+) -> None:
+    suite = api.load(naik(tmp_path / "test.jsonl", rows))
+    assert suite.name == name
+    assert suite.card.arguments["from"] == corpus
+    assert suite.card.arguments["file"] == "test"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        changed(),
+        changed(hypothesis=" and true is true.", genre="captions"),
+        [*changed(hypothesis=" and true is true."), *changed()],
+        [row for row in changed() if row[2] == "contradiction"],
+        [(first, second, label, "fiction") for first, second, label, _ in NUMBERS],
+    ],
+)
+def test_other_pairs_of_multinli_are_a_file(tmp_path: Path, rows: list[tuple[str, str, str, str]]) -> None:
+    assert api.load(naik(tmp_path / "test.jsonl", rows)).name == "test"
+
+
+def test_misspelt_pairs_are_known_by_the_name_of_their_file_or_by_the_users_word(tmp_path: Path) -> None:
+    path = naik(tmp_path / "multinli_0.9_dev_gram_contentword_swap_perturbed_matched.jsonl", changed())
+    suite = api.load(path)
+    assert suite.name == "stress/spelling"
+    assert suite.frame.select("edit", "target").unique().collect().rows() == [("adjacent", "content")]
+    other = naik(tmp_path / "mine.jsonl", changed())
+    assert api.load(other).name == "mine"
+    assert api.load(other, reading=api.Reading(published_as="stress/spelling")).name == "stress/spelling"
+
+
+def test_a_stress_test_that_was_published_stands_beside_the_papers_numbers(tmp_path: Path) -> None:
+    path = naik(tmp_path / "test.jsonl", changed(hypothesis=" and false is not true."))
+    run = api.run("baseline:majority", [str(path)], output=tmp_path / "run")
+    result = run.results["suites"]["stress/negation"]
+    assert any(score["by"] == {"corpus": "MultiNLI matched"} for score in result["published"])
+    assert not [note for note in result["notes"] if "not from" in note or "other options" in note]
+
+
+def test_antonyms_of_the_published_file_can_be_looked_at(tmp_path: Path) -> None:
+    suite = api.load(naik(tmp_path / "test.jsonl", ANTONYMS))
+    words = suite.frame.select("word", "antonym").collect().rows()
+    assert words == [("glad", "sad"), ("exit", "entrance")]
+    run = api.run("baseline:majority", [suite], output=tmp_path / "run")
+    assert api.antonyms([run]).pairs.height == 2
+
+
+def test_what_a_file_cannot_be_is_refused(tmp_path: Path) -> None:
+    path = naik(tmp_path / "test.jsonl", changed())
+    with pytest.raises(AcidtestError, match=r"test.jsonl: cannot be hans \(--as\): it lacks the columns heuristic and"):
+        api.load(path, reading=api.Reading(published_as="hans"))
+    with pytest.raises(AcidtestError, match=r"no published set called 'stress/antonyms'; did you mean 'stress/antonym"):
+        api.load(path, reading=api.Reading(published_as="stress/antonyms"))
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="needs ../shared/data")
+@pytest.mark.parametrize(("file", "rows"), [("taxinli10k.tsv", 10_071), ("taxinli10k_MNLIDev.tsv", 7_727)])
+def test_taxinli_given_as_a_file_is_the_suite_taxinli(file: str, rows: int) -> None:
+    path = SHARED / "taxinli" / file
+    (suite,) = api.chosen_suites([str(path)])
+    assert (suite.name, suite.card.rows, len(suite.card.categories)) == ("taxinli", rows, 15)
+    (raw,) = api.chosen_suites([str(path)], reading=api.Reading(published_as="file"))
+    assert raw.name == path.stem
