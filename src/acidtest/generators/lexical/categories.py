@@ -29,10 +29,11 @@ def _maker(name: str, categories: list[str]) -> Callable[..., Suite]:
 
         Synonyms and hypernyms are entailed, hyponyms neutral, antonyms and items that exclude each other contradict.
         ``each`` is how many new words a place gets in each relation, ``most`` how often a word is replaced in each
-        (half the premises of SNLI have a man; 0 is any number). ``bigrams`` is a corpus in which the new word must
-        stand ``least`` times beside its neighbours; without one, parts of speech decide. ``train`` and ``embeddings``
-        are files the new word must be known in; they add how often the two words stand in contradictions, and their
-        cosine, which must be ``cosine`` for antonyms from WordNet.
+        (half the premises of SNLI have a man; 0 is any number). ``bigrams`` is a list of bigrams with counts
+        (``red car⇥120``), plain text or a corpus in which the new word must stand ``least`` times beside its
+        neighbours; without one, parts of speech decide. ``train`` and ``embeddings`` are files the new word must be
+        known in; they add how often the two words stand in contradictions, and their cosine, which must be ``cosine``
+        for antonyms from WordNet.
         """
         return suite(name, categories, request, Wishes(each, most, bigrams, least, train, embeddings, cosine, tagger))
 

@@ -16,7 +16,7 @@ from acidtest.core.rows import Rows
 from acidtest.core.streams import streamed
 from acidtest.core.suite import PARSES, Argument, Kind, Suite
 from acidtest.generators.corpus import OF_THE_PAIR, corpus, derived, gathered
-from acidtest.sources.bigrams import LEAST, bigrams, plausible_by_tag
+from acidtest.sources.bigrams import LEAST, plausible_by_tag, read_bigrams
 from acidtest.sources.corpora import corpus as read_corpus
 from acidtest.sources.embeddings import Embeddings, embeddings
 from acidtest.sources.pair_counts import pair_counts, word_counts
@@ -205,7 +205,7 @@ def _filters(wishes: Wishes, categories: Sequence[str], vectors: Embeddings | No
     """What a replacement must pass, by the reason given for those that do not."""
     found: dict[str, Filter] = {}
     if wishes.bigrams:
-        known = bigrams(read_corpus(wishes.bigrams).suite, least=wishes.least)
+        known = read_bigrams(wishes.bigrams, least=wishes.least)
         found["unlikely beside its neighbours"] = lambda options: known.plausible(
             options["previous"], options["hypothesis_word"], options["next"]
         )
