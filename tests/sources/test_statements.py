@@ -12,6 +12,7 @@ import pytest
 from acidtest.core.errors import FileError
 from acidtest.core.suite import Card, Suite
 from acidtest.sources.statements import is_aqua, is_prose, statements
+from acidtest.sources.tokens import tokens
 
 EXCLUDED = [
     ("and two men came home late.", "fragment"),
@@ -155,6 +156,58 @@ def test_entities_are_asked_for_where_wanted(tmp_path: Path) -> None:
     assert named.rows.collected()["sentence"].to_list() == ["Maria lives in Berlin with 3 dogs."]
     assert named.left_out["no named entity"] == 1
     assert named.tagger
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Promila was born 40 years ago.",
+        "In 2 years Burghtown built 40 houses.",
+        "John invested $100 in two funds.",
+        "The age of Yuvaraj is 26 years .",
+    ],
+)
+def test_names_that_no_list_has_are_names(sentence: str, tmp_path: Path) -> None:
+    found = statements(text_file(tmp_path, sentence, "Two cats sleep on a chair."), entities=True)
+    assert "no named entity" in found.left_out
+    assert found.left_out["no named entity"] == 1
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The trip takes 40 hours from Monday on.",
+        "The book costs Rs. 40 in May.",
+        "The class has 40 students of Economics.",
+        "Bill collectors visit 40 houses.",
+        "The bag weighs 40 Kgs in all.",
+    ],
+)
+def test_days_units_and_subjects_name_nobody(sentence: str, tmp_path: Path) -> None:
+    found = statements(text_file(tmp_path, sentence, "Maria lives in Berlin with 3 dogs."), entities=True)
+    assert found.left_out["no named entity"] == 1
+
+
+def test_sentences_written_as_tokens_serve_as_those_of_prose_do(tmp_path: Path) -> None:
+    prose = ["Ann has 3 dogs.", "The bag, which Bob's son bought, weighs 40 pounds.", "Cleo paid $20 for it."]
+    parted = ["Ann has 3 dogs .", "The bag , which Bob 's son bought , weighs 40 pounds .", "Cleo paid $ 20 for it ."]
+    assert statements(text_file(tmp_path, *parted)).rows.collected()["sentence"].to_list() == prose
+
+
+def test_faithful_sentences_stay_as_they_are_written(tmp_path: Path) -> None:
+    found = statements(text_file(tmp_path, "Ann has 3 dogs ."), faithful=True)
+    assert found.rows.collected()["sentence"].to_list() == ["Ann has 3 dogs ."]
+
+
+def test_problems_written_as_tokens_give_as_many_sentences(shared: Path, tmp_path: Path) -> None:
+    """1,889 published premises gave 361 pairs without the space before their full stop, and none with it."""
+    with (shared / "aqua" / "dev.json").open(encoding="utf-8") as file:
+        questions = pl.Series([" ".join(json.loads(line)["question"].split()) for line in file])
+    parted = tokens(questions).group_by("text", maintain_order=True).agg(pl.col("token").str.join(" "))["token"]
+    written = statements(text_file(tmp_path, *questions)).rows.collected()["sentence"].to_list()
+    again = statements(text_file(tmp_path, *parted)).rows.collected()["sentence"].to_list()
+    assert len(written) > 30
+    assert len(set(again) & set(written)) >= 0.95 * len(written)
 
 
 def problem(question: str, *, answer: str = "12", rationale: str = "It is so.") -> str:

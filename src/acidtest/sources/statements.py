@@ -29,6 +29,9 @@ from acidtest.core.suite import Kind, Suite
 from acidtest.core.tables import read_table, stem
 from acidtest.sources import starter
 from acidtest.sources.corpora import corpus
+from acidtest.sources.detokenisation import detokenise
+from acidtest.sources.misspelling import english
+from acidtest.sources.names import is_given_name
 from acidtest.sources.quantities import INTEGER, MENTION, NUMBER, quantities
 from acidtest.sources.tagging import tagged, tagger
 from acidtest.sources.tokens import sentences
@@ -42,6 +45,7 @@ _MOST_SENTENCES = 3
 _MOST_LINES = 5
 _PEEK = 1 << 20
 _TOGETHER = 1 << 12
+_NAME = r"^\p{Lu}\p{Ll}{2,}$"
 _AMOUNT = r"^[$£€]?\s*(-?\d[\d,]*(?:\.\d+)?|-?\.\d+)\s*%?$"
 
 
@@ -82,7 +86,7 @@ def statements(source: Suite | Path | None, *, entities: bool = False, faithful:
         table = read_table(given)
         _take_problems(table.frame.select(_AQUA), sieve, faithful=faithful)
         return sieve.statements(stem(given), sources=table.sources, licence="Apache-2.0")
-    sieve.take(_split(_paragraphs(given)))
+    sieve.take_texts(_paragraphs(given))
     return sieve.statements(stem(given))
 
 
@@ -106,6 +110,15 @@ class _Sieve:
         """Take sentences, in a column of that name with what is told of each, not too many at once."""
         for part in sentences.iter_slices(_TOGETHER):
             self._kept.add(compacted(self._fit(part)))
+
+    def take_texts(self, texts: pl.DataFrame) -> None:
+        """Take every sentence of the texts in the column ``sentence``, the other columns repeated.
+
+        What a tokeniser has parted is joined, unless sentences are to be as the released script had them: a space
+        before a full stop says nothing of a sentence.
+        """
+        parts = sentences(texts["sentence"] if self._faithful else detokenise(texts["sentence"]))
+        self.take(texts.select(pl.all().gather(parts["text"])).with_columns(parts["sentence"]))
 
     def statements(
         self,
@@ -183,7 +196,7 @@ def _take_pairs(pairs: Suite, sieve: _Sieve) -> None:
     def look(batch: pl.DataFrame) -> None:
         both = pl.concat(batch.select(pl.col(side).alias("sentence"), *told) for side in ("premise", "hypothesis"))
         both = sieve.keep(both, "text without a number", pl.col("sentence").str.contains(MENTION))
-        sieve.take(_split(sieve.keep(both, "repeated text", seen.new(digests(both["sentence"])))))
+        sieve.take_texts(sieve.keep(both, "repeated text", seen.new(digests(both["sentence"]))))
 
     visit_batches(pairs.frame.select("premise", "hypothesis", *told), look)
 
@@ -200,7 +213,7 @@ def _take_problems(problems: pl.DataFrame, sieve: _Sieve, *, faithful: bool) -> 
         problems = sieve.keep(problems, "problem without a numerical answer", answer.str.contains(_AMOUNT))
         short = _sentence_counts(problems["rationale"]) <= _MOST_SENTENCES
         problems = sieve.keep(problems, "problem with a rationale of more than 3 sentences", short)
-    sieve.take(_split(problems.select(pl.col("question").alias("sentence"))))
+    sieve.take_texts(problems.select(pl.col("question").alias("sentence")))
 
 
 def _answers(problems: pl.DataFrame) -> pl.Series:
@@ -238,16 +251,26 @@ def _text(path: Path) -> str:
     return utf8_text(path, read_bytes(path)).decode().replace("\r\n", "\n")
 
 
-def _split(texts: pl.DataFrame) -> pl.DataFrame:
-    """A row for every sentence of the texts in the column ``sentence``, the other columns repeated."""
-    parts = sentences(texts["sentence"])
-    return texts.select(pl.all().gather(parts["text"])).with_columns(parts["sentence"])
-
-
 def _is_named(texts: pl.Series) -> pl.Series:
-    """Whether each text names a person, place or organisation."""
-    named = tagged(texts).filter(pl.col("entity").is_in(ENTITIES))["text"]
+    """Whether each text names a person, place or organisation, be it one that no list of names has."""
+    words = tagged(texts)
+    named = words.filter(pl.col("entity").is_in(ENTITIES) | _unlisted_names(words))["text"]
     return pl.int_range(len(texts), eager=True).is_in(named.unique().implode())
+
+
+def _unlisted_names(words: pl.DataFrame) -> pl.Series:
+    """Which tagged tokens are names although the tagger has no kind for them.
+
+    Those are proper nouns that are no English words (Promila, Burghtown), and given names that begin a sentence and go
+    on with what may be a verb ("John invested"). WordNet has days, months, subjects and planets as words.
+    """
+    word = words["token"]
+    proper = word.str.contains(_NAME) & words["tag"].is_in(["NNP", "NNPS"])
+    units = packaged_table("quantities/words.tsv").filter(role="unit")["word"]
+    known = english(word.str.to_lowercase()) | word.str.to_lowercase().is_in(units.implode())
+    goes_on = words["tag"].shift(-1).is_in(["VBZ", "VBD", "VBN", "MD", "POS"]).fill_null(value=False)
+    begins = (words["text"] != words["text"].shift(1)).fill_null(value=True)
+    return (proper & ~known) | (pl.Series(is_given_name(word)) & begins & goes_on)
 
 
 def _problem(sentence: str) -> str:

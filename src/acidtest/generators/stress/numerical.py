@@ -33,7 +33,7 @@ from acidtest.sources.quantities import (
 from acidtest.sources.statements import Statements, pairs_or_path, statements
 from acidtest.suites.catalogue import Request, generator
 
-VERSION = 1
+VERSION = 2
 NAME = "stress/numerical"
 
 _COLUMNS: dict[str, Kind] = {"change": "factor", "form": "factor", "quantity": "text", "new_quantity": "text"}
