@@ -26,9 +26,9 @@ class Baseline:
     batch_size = 1 << 15
     keep: Keep = "nothing"
 
-    def __init__(self, name: str, rule: Rule, *, may_abstain: bool = False) -> None:
+    def __init__(self, name: str, rule: Rule, *, may_abstain: bool = False, revision: int = 1) -> None:
         self.name = name
-        self.fingerprint = name
+        self.fingerprint = name if revision == 1 else f"{name}|r{revision}"
         self.may_abstain = may_abstain
         self._rule = rule
 
@@ -44,7 +44,8 @@ def baseline(rest: str) -> Model:
     if name not in BASELINES:
         raise UnknownNameError("baseline", name, BASELINES)
     rule = BASELINES[name](argument)
-    return CompletedModel(Baseline(f"baseline:{rest}", rule, may_abstain=name in ABSTAINING), rest)
+    made = Baseline(f"baseline:{rest}", rule, may_abstain=name in ABSTAINING, revision=REVISIONS.get(name, 1))
+    return CompletedModel(made, rest)
 
 
 def majority(argument: str) -> Rule:
@@ -88,6 +89,9 @@ BASELINES: Mapping[str, Callable[[str], Rule]] = {
 
 ABSTAINING = frozenset({"wordnet"})
 """Those that may leave a pair without an answer."""
+
+REVISIONS = {"wordnet": 2}
+"""Goes up when a baseline answers otherwise, so that its answers are not continued with older ones."""
 
 
 def _entailed_if(condition: pl.Series) -> npt.NDArray[np.float32]:

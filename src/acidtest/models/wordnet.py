@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -15,7 +15,7 @@ from acidtest.core.labels import LABELS
 from acidtest.sources.alignment import replaced_words
 from acidtest.sources.cues import negations
 from acidtest.sources.word_alignment import aligned_words
-from acidtest.sources.word_relations import Antonyms, Similar, word_relations
+from acidtest.sources.word_relations import Antonyms, First, Similar, word_relations
 
 Rule = Callable[[pl.Series, pl.Series], npt.NDArray[np.float32]]
 
@@ -44,21 +44,29 @@ class _Options:
     """The paper's text says 2, its table 4 comes out with 3."""
     similar: Similar | None = None
     antonyms: Antonyms = "indirect"
+    first: First = "antonym"
 
-    @classmethod
-    def parsed(cls, model: str, argument: str) -> _Options:
-        """From ``edges=2,similar=synonym``; nothing for the defaults."""
-        given: dict[str, Any] = {}
-        for part in argument.split(",") if argument else ():
-            name, equals, value = part.partition("=")
-            if not equals:
-                raise AcidtestError(f"{model}:{argument}: {part!r} is no option; write edges=2 or similar=synonym")
-            if name not in _READERS:
-                raise UnknownNameError(f"option of {model}", name, _READERS)
-            if name in given:
-                raise AcidtestError(f"{model}:{argument}: {name} is given twice")
-            given[name] = _READERS[name](f"{model}:{argument}: {name}", value)
-        return cls(**given)
+
+REPLACEMENT = _Options(similar="synonym", first="hyponym")
+"""The reading of section 4.1 whose accuracies by category are nearest to table 4 (docs/baselines.md)."""
+ALIGNED = _Options()
+
+Reader = Callable[[str, str], object]
+
+
+def _parsed(model: str, argument: str, defaults: _Options, readers: Mapping[str, Reader]) -> _Options:
+    """The options in ``edges=2,similar=synonym``; nothing for the defaults."""
+    given: dict[str, Any] = {}
+    for part in argument.split(",") if argument else ():
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise AcidtestError(f"{model}:{argument}: {part!r} is no option; write edges=2 or similar=synonym")
+        if name not in readers:
+            raise UnknownNameError(f"option of {model}", name, readers)
+        if name in given:
+            raise AcidtestError(f"{model}:{argument}: {name} is given twice")
+        given[name] = readers[name](f"{model}:{argument}: {name}", value)
+    return replace(defaults, **given)
 
 
 def _edges(what: str, value: str) -> int:
@@ -67,20 +75,21 @@ def _edges(what: str, value: str) -> int:
     return int(value)
 
 
-def _one_of(choices: tuple[str, ...]) -> Callable[[str, str], str]:
-    def read(what: str, value: str) -> str:
+def _one_of(*choices: str) -> Reader:
+    def read(what: str, value: str) -> str | None:
         if value not in choices:
-            raise AcidtestError(f"{what} is {' or '.join(choices)}, not {value!r}")
-        return value
+            raise AcidtestError(f"{what} is {', '.join(choices[:-1])} or {choices[-1]}, not {value!r}")
+        return None if value == "none" else value
 
     return read
 
 
-_READERS: dict[str, Callable[[str, str], object]] = {
+_READERS: Mapping[str, Reader] = {
     "edges": _edges,
-    "similar": _one_of(get_args(Similar)),
-    "antonyms": _one_of(get_args(Antonyms)),
+    "similar": _one_of(*get_args(Similar), "none"),
+    "antonyms": _one_of(*get_args(Antonyms)),
 }
+_ORDERED: Mapping[str, Reader] = {**_READERS, "first": _one_of(*get_args(First))}
 
 
 def replacement(argument: str) -> Rule:
@@ -90,7 +99,7 @@ def replacement(argument: str) -> Rule:
     contradiction if the two are antonyms or co-hyponyms. Sentences without a difference are entailed. No answer for
     words without a relation, and where the difference is no single replacement.
     """
-    options = _Options.parsed("baseline:wordnet", argument)
+    options = _parsed("baseline:wordnet", argument, REPLACEMENT, _ORDERED)
     return lambda premises, hypotheses: _rows(_replacement_answers(premises, hypotheses, options))
 
 
@@ -104,7 +113,7 @@ def aligned(argument: str) -> Rule:
 
     A hypothesis without content words is neutral, unless it is the premise. Word order is not looked at.
     """
-    options = _Options.parsed("baseline:wordnet-aligned", argument)
+    options = _parsed("baseline:wordnet-aligned", argument, ALIGNED, _READERS)
     return lambda premises, hypotheses: _rows(_aligned_answers(premises, hypotheses, options))
 
 
@@ -122,6 +131,7 @@ def _replacement_answers(premises: pl.Series, hypotheses: pl.Series, options: _O
         edges=options.edges,
         similar=options.similar,
         antonyms=options.antonyms,
+        first=options.first,
     )
     label = relation.cast(pl.String).replace_strict(LABEL_OF, return_dtype=ANSWERS)
     same = pl.col("difference") == "same"
