@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from acidtest.analysis.controls import AgainstControl, pairing
-from acidtest.analysis.errors import ErrorKind, Errors, confusion, corrected, errors
+from acidtest.analysis.errors import ErrorKind, Errors, common_errors, confusion, corrected, errors
 from acidtest.analysis.metrics import scored
 from acidtest.analysis.results import suite_results
 from acidtest.core.estimate import Estimate
@@ -236,3 +236,47 @@ def test_results_hold_everything_without_nan() -> None:
     assert found["kinds"]["false neutral"]["vs_control"] is None
     told = changed(["EE", "EN"], ["EE", "EE"]).to_json()["kinds"]["E-N"]["vs_control"]
     assert (told["count"], told["share"]["p"], told["share"]["difference"]["value"]) == (0, None, None)
+
+
+def test_errors_that_two_models_make_are_counted_where_they_err_alike() -> None:
+    """Five rows, counted by hand: both wrong on the second to fourth, alike on the second and third."""
+    first = scored(run(frame("s", ["EE", "NE", "CE", "NE", "NC"])), "s")
+    second = scored(run(frame("s", ["EN", "NE", "CE", "NC", "NN"])), "s")
+    both = common_errors([first, second])
+    assert both.n == 3
+    assert {name: kind.count for name, kind in both.kinds.items() if kind.count} == {
+        "false entailment": 2,
+        "N-E": 1,
+        "C-E": 1,
+    }
+    assert both.kinds["N-E"].share.value == pytest.approx(1 / 3)
+    assert both.kinds["N-E"].rate.value == pytest.approx(1 / 5)
+
+
+def test_common_errors_are_those_on_rows_that_all_were_asked() -> None:
+    rows = frame("s", ["NE", "CE", "CN", "EC"])
+    turned = scored(run(rows.reverse()), "s")
+    part = scored(run(rows.head(2)), "s")
+    assert common_errors([turned, turned]).n == 4
+    assert {name: kind.count for name, kind in common_errors([turned, part]).kinds.items() if kind.count} == {
+        "false entailment": 2,
+        "N-E": 1,
+        "C-E": 1,
+    }
+
+
+def test_models_without_a_common_error_have_no_shares() -> None:
+    first, second = (scored(run(frame("s", pairs)), "s") for pairs in (["EE", "NE"], ["EN", "NN"]))
+    both = common_errors([first, second])
+    assert both.n == 0
+    assert isnan(both.kinds["N-E"].share.value)
+
+
+def test_unanswered_pairs_are_no_common_errors() -> None:
+    first, second = (scored(run(frame("s", pairs)), "s") for pairs in (["E-", "NE"], ["EN", "NE"]))
+    assert common_errors([first, second]).n == 1
+
+
+def test_gold_of_several_labels_has_no_common_kinds() -> None:
+    rows = scored(run(frame("s", ["XE", "XE"])), "s")
+    assert common_errors([rows, rows]).note

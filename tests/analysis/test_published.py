@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.analysis.published import PublishedScore, other_pairs, published_scores
+from acidtest.analysis.published import (
+    PublishedScore,
+    published_beside,
+    published_differences,
+    published_notes,
+    published_scores,
+)
 from acidtest.core.suite import Card
 from acidtest.sources.wordlists import packaged_table
 
@@ -217,6 +223,62 @@ def test_results_hold_the_condition() -> None:
 
 def test_it_is_said_where_published_systems_were_asked_other_pairs() -> None:
     told = "the published systems were asked 7,727 pairs, those of TaxiNLI that are in MultiNLI's development sets"
-    assert other_pairs(Card("taxinli", rows=10_071)) == told
-    assert other_pairs(Card("taxinli", rows=7_727)) == ""
-    assert other_pairs(Card("hans", rows=30)) == ""
+    assert published_notes(Card("taxinli", rows=10_071)) == [told]
+    assert published_notes(Card("taxinli", rows=7_727)) == []
+    assert published_notes(Card("hans", rows=30)) == []
+
+
+def differing(name: str, *slices: str, **arguments: str | int | bool) -> str:
+    return "; ".join(published_differences(Card(name, arguments=arguments), slices))
+
+
+def test_numbers_on_pairs_made_otherwise_say_so() -> None:
+    assert "made otherwise" in differing("stress/antonymy", wsd="context", **{"from": "mnli_dev_matched"})
+    assert "MultiNLI, not from" not in differing("stress/antonymy", **{"from": "mnli_dev_matched"})
+    assert differing("stress/antonymy", faithful=True, **{"from": "mnli_dev_matched"}) == ""
+
+
+def test_numbers_on_another_corpus_say_so() -> None:
+    asked = "the published systems were asked"
+    assert f"{asked} sentences of AQuA-RAT, not of mnli_dev_matched" in differing(
+        "stress/numerical", **{"from": "mnli_dev_matched"}
+    )
+    assert "AQuA" not in differing("stress/numerical", **{"from": "aqua_dev"})
+    assert (
+        differing("stress/negation", **{"from": "snli_1.0_dev"})
+        == f"{asked} pairs made from MultiNLI, not from snli_1.0_dev"
+    )
+    assert differing("stress/negation", **{"from": "multinli_1.0_dev_matched"}) == ""
+
+
+def test_numbers_that_count_something_else_say_so() -> None:
+    card = {"from": "aqua", "faithful": True}
+    assert differing("stress/numerical", **card) == ""
+    assert "4,337 errors that both systems make" in differing("stress/numerical", "error", **card)
+    assert "of 100 examples, ours of pairs of antonyms" in differing("stress/antonymy", "pairs", "type", faithful=True)
+
+
+def test_a_published_file_is_the_same_thing() -> None:
+    assert [entry for entry in published_beside(Card("stress/word-overlap", rows=9815)) if "differs" in entry] == []
+    assert published_notes(Card("stress/antonymy", rows=1561)) == []
+
+
+def test_options_that_no_system_was_asked_with_leave_no_numbers() -> None:
+    other = Card("stress/negation", arguments={"from": "mnli", "tautology": "false", "repetitions": 3})
+    assert published_beside(other) == []
+    assert published_notes(other) == [
+        "the paper ran this suite with other options, so there are no published numbers beside it"
+    ]
+    assert published_beside(Card("stress/negation", arguments={"from": "mnli", "tautology": "false", "repetitions": 1}))
+
+
+def test_corrected_numbers_hold_what_was_printed() -> None:
+    """McCoy et al. (2019), tables 9 and 10, against the released predictions."""
+    corrected = {(s.system, s.by["subcase"]): (s.printed, s.value) for s in published_scores("hans") if s.printed}
+    assert corrected == {
+        ("BERT", "ce_embedded_under_since"): (1.0, 0.931),
+        ("SPINN", "sn_NP/Z"): (0.11, 0.116),
+    }
+    held = [entry for entry in published_beside(Card("hans")) if "printed" in entry]
+    assert all("released predictions" in entry["correction"] for entry in held)
+    assert len(held) == 2

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rich.console import Console
 
 from acidtest.analysis.antonym_types import AntonymTypes
 from acidtest.analysis.antonyms import Antonyms, Part, Rivalry
 from acidtest.core.estimate import Estimate
+from acidtest.core.suite import Card
 from acidtest.reports.antonyms import antonym_tables, type_tables
+
+FROM_MNLI = Card("stress/antonymy", arguments={"from": "mnli_dev_matched", "wsd": "context"})
 
 
 def shown(parts: list[object]) -> str:
@@ -48,3 +53,15 @@ def test_typed_pairs_that_no_run_has_are_told() -> None:
     share = {"gradable": Estimate(1.0, n=1), "relational": Estimate(0.0, n=1), "complementary": Estimate(0.0, n=1)}
     found = AntonymTypes(dict.fromkeys(("easy", "mixed", "hard"), share), {}, not_asked=2)
     assert "not in the runs, left out: 2 typed pairs" in shown(type_tables(found))
+
+
+def test_published_types_are_of_examples_and_say_so() -> None:
+    share = {"gradable": Estimate(1.0, n=1), "relational": Estimate(0.0, n=1), "complementary": Estimate(0.0, n=1)}
+    told = shown(type_tables(AntonymTypes(dict.fromkeys(("easy", "mixed", "hard"), share), {})))
+    assert "Published: Balazs et al. (2017), RiverCorners and Chen et al. (2017), Naik et al. 2018, section 4.3" in told
+    assert "the published shares are of 100 examples, ours of pairs of antonyms, each counted once" in told
+    assert "not from" not in told
+
+
+def test_published_antonyms_are_of_pairs_made_otherwise_and_say_so() -> None:
+    assert "the published pairs are made otherwise" in shown(antonym_tables(replace(rivals(1, 1), card=FROM_MNLI)))

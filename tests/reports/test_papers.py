@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from acidtest.reports.papers import PEOPLE, accuracies, beside, condition, other_conditions, papers, person, scores
+from acidtest.reports.numerals import published
+from acidtest.reports.papers import (
+    PEOPLE,
+    accuracies,
+    beside,
+    condition,
+    marked,
+    other_conditions,
+    papers,
+    person,
+    scores,
+)
 
 
 def score(system: str, value: float, condition: str | None = "", source: str = "paper", **by: str) -> dict[str, Any]:
@@ -76,3 +87,30 @@ def test_of_two_corpora_the_one_a_suite_was_made_from_is_a_main_result_and_the_o
 def test_shares_of_errors_and_judgements_of_the_pairs_are_no_accuracies() -> None:
     told = [score("BERT", 0.1, error="false neutral"), score("crowd", 0.9, PEOPLE, judged="grammatical")]
     assert accuracies([*told, score("BERT", 0.5)]) == [score("BERT", 0.5)]
+
+
+def test_a_corrected_number_shows_what_was_printed_too() -> None:
+    entry = score("BERT", 0.931, subcase="since") | {"printed": 1.0, "correction": "the predictions give 0.931"}
+    found = papers([entry, score("ESIM", 0.99, subcase="since")], ["subcase"])
+    assert [published(number) for number in found.numbers("since")] == ["100 → 93.1", "99"]
+    assert found.systems["BERT"]["since"] == 0.931
+    assert found.notes == ("BERT, since: the predictions give 0.931",)
+
+
+def test_how_numbers_differ_is_told_once() -> None:
+    made = [score("A", 0.1) | {"differs": ["other pairs"]}, score("B", 0.2) | {"differs": ["other pairs", "more"]}]
+    assert papers(made, []).notes == ("other pairs", "more")
+
+
+def test_columns_with_the_same_note_have_the_same_sign() -> None:
+    signs, notes = marked({"a": ["one"], "b": ["two", "one"], "c": [], "d": []})
+    assert signs == {"a": "†", "b": "‡†"}
+    assert notes == ["† one", "‡ two"]
+    many = {str(number): [str(number)] for number in range(5)}
+    assert marked(many)[0]["4"] == "††"
+
+
+def test_a_note_on_most_columns_names_the_others() -> None:
+    assert marked({"a": ["one"], "b": ["one", "two"], "c": []}) == ({"b": "†"}, ["† two", "all but c: one"])
+    assert marked({"a": ["one"], "b": ["one"], "c": ["one"]}) == ({}, ["all columns: one"])
+    assert marked({"a": ["one"]}) == ({"a": "†"}, ["† one"])

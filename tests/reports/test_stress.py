@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from rich.console import Console
 
 from acidtest.analysis.comparison import contrasts
 from acidtest.core.estimate import Estimate
@@ -335,3 +336,61 @@ def test_values_close_together_are_not_shaded_far_apart() -> None:
     near = Shades(("r",), ("c", "d"), {"m": {("r", "c"): SOME, ("r", "d"): Estimate(0.495)}}, "t")
     assert near.shade(0.495) == pytest.approx(0.1)
     assert near.shade(0.5) == 0
+
+
+def test_columns_that_are_not_what_was_published_say_how_they_differ(entries: list[Entry]) -> None:
+    found = table([entry(corpus="mnli_dev_matched")], "accuracy")
+    assert set(found.signs) == {"antonymy", "numerical"}
+    assert found.signs["antonymy"] not in found.signs["numerical"]
+    assert found.differences["antonymy"][0].startswith("the published pairs are made otherwise")
+    asked = "the published systems were asked"
+    assert found.differences["numerical"][0] == f"{asked} sentences of AQuA-RAT, not of mnli_dev_matched"
+    assert found.differences["negation"] == ()
+    starter = table(entries, "accuracy")
+    assert starter.differences["original"] == (f"{asked} pairs made from MultiNLI, not from starter",)
+    assert f"all but numerical: {asked} pairs made from MultiNLI, not from starter" in starter.notes
+
+
+def test_notes_stand_in_the_scorecard_the_page_and_the_files(entries: list[Entry], tmp_path: Path) -> None:
+    one = [entry(corpus="mnli_dev_matched")]
+    console = Console(width=160, record=True)
+    for part in scorecard(one[0].results):
+        console.print(part)
+    told = " ".join(console.export_text().split())
+    assert "original antonymy† numerical‡§" in told
+    assert "† the published pairs are made otherwise" in told
+    assert "antonymy†" in page(one)
+    write_tables(one, [], tmp_path)
+    with (tmp_path / "stress-tests-accuracy.csv").open(encoding="utf-8") as file:
+        notes = {(row["column"], row["kind"]): row["note"] for row in csv.DictReader(file)}
+    assert notes["antonymy", "published"].startswith("the published pairs are made otherwise")
+    assert notes["negation", "published"] == ""
+    assert "antonymy† & numerical‡§" in (tmp_path / "stress-tests-accuracy.tex").read_text(encoding="utf-8")
+
+
+def test_original_tells_of_suites_that_are_compared_with_other_pairs() -> None:
+    one = entry("m", corpus="mnli_dev_matched")
+    suites = one.results["suites"]
+    control = suites["stress/negation"]["vs_control"]["control"]
+    suites["stress/spelling"]["vs_control"] = suites["stress/negation"]["vs_control"] | {
+        "control": control | {"value": 0.5, "n": 4}
+    }
+    found = table([one], "accuracy")
+    assert found.differences["original"] == (
+        "the untouched pairs of word overlap and negation; spelling is compared with its own (50.0 % of 4)",
+    )
+    assert [estimate.n for estimate in found.models["m"][:1]] == [PAIRS]
+
+
+def test_errors_that_both_models_make_stand_beside_the_papers(entries: list[Entry]) -> None:
+    made = stress_page(named(entries))
+    assert made is not None
+    numbers = next(each.crossing for each in made.tables if each.name == "numerical-errors")
+    # Both answer entailment six times and then neutral six times: C–E and N–E, then E–N and C–N, two each of eight.
+    assert [one.value for one in numbers.models["errors that both make (8)"]] == pytest.approx(
+        [2 / 8, 0, 2 / 8, 0, 2 / 8, 2 / 8]
+    )
+    assert any("errors that both systems make" in note for note in numbers.differences["N–E"])
+    alone = stress_page(named(entries[:1]))
+    assert alone is not None
+    assert list(next(each.crossing for each in alone.tables if each.name == "numerical-errors").models) == ["strong"]

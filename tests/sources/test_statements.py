@@ -279,6 +279,12 @@ def test_prose_is_told_from_tables(tmp_path: Path) -> None:
     assert not is_prose(tmp_path / "pairs.csv")
 
 
+@pytest.mark.parametrize(("file", "name"), [("dev.json", "aqua-dev"), ("AQuA_test.json", "AQuA_test")])
+def test_what_is_made_of_problems_says_so(file: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / file).write_text("\n".join(PROBLEMS) + "\n", encoding="utf-8")
+    assert statements(tmp_path / file).name == name
+
+
 @pytest.mark.parametrize(("name", "kept", "with_number"), [("dev", 43, 83), ("test", 47, 81)])
 def test_aqua_is_thinned_out_as_the_paper_says(shared: Path, name: str, kept: int, with_number: int) -> None:
     found = statements(shared / "aqua" / f"{name}.json")

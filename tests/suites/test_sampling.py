@@ -1,6 +1,7 @@
 import polars as pl
 import pytest
 
+from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Card, Suite, completed
 from acidtest.suites.sampling import limited
@@ -71,3 +72,26 @@ def test_where_several_rows_are_made_of_a_pair_whole_pairs_are_taken() -> None:
     )
     sample = limited(Suite(completed(frame, "mine").lazy(), Card("mine")), 20, 0).frame.collect()
     assert sample["base_id"].value_counts()["count"].to_list() == [3] * 7
+
+
+def test_suites_made_of_the_same_pairs_are_sampled_on_the_same_pairs() -> None:
+    names = ("stress/word-overlap", "stress/negation", "stress/length-mismatch", "stress/spelling")
+    samples = [limited(api.generate(name), 120, 0) for name in names]
+    overlap, negation, length, spelling = (set(sample.frame.collect()["base_id"]) for sample in samples)
+    assert overlap == negation == length
+    assert len(overlap) == 120
+    # Four rows are made of a pair, so there are fewer of them.
+    assert spelling < overlap
+    assert len(spelling) >= 30
+
+
+def test_a_suite_smaller_than_the_limit_is_not_asked_with_a_control_above_it() -> None:
+    control = suite()
+    frame = control.frame.collect().head(20).with_columns(base_id=pl.col("id"))
+    sample = limited(Suite(frame.lazy(), control.card, control).sealed(), 50, 0)
+    assert sample.card.rows == 20
+    assert sample.control is not None
+    assert set(sample.control.frame.collect()["id"]) == set(frame["id"])
+    whole = limited(Suite(frame.lazy(), control.card, control).sealed(), 1000, 0).control
+    assert whole is not None
+    assert whole.card.rows == 1000

@@ -8,7 +8,7 @@ every model gets right, and in rows that none does. These may overlap, as a pair
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from acidtest.analysis.significance import unpaired_permutation
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
-from acidtest.core.suite import CONTROL, Suite
+from acidtest.core.suite import CONTROL, Card, Suite
 from acidtest.sources.pair_counts import pair_counts
 
 SCHEMA = 1
@@ -91,6 +91,8 @@ class Antonyms:
     train: str = ""
     train_contradictions: int = 0
     notes: tuple[str, ...] = ()
+    card: Card = field(default_factory=lambda: Card("stress/antonymy"))
+    """That of the suite the first run was asked."""
 
     def to_json(self) -> dict[str, Any]:
         """As the command's --json prints it."""
@@ -129,6 +131,7 @@ def antonyms(runs: Sequence[Run], train: Suite | None = None, *, seed: int = 0) 
         train=train.name if train is not None else "",
         train_contradictions=contradictions,
         notes=notes,
+        card=runs[0].header.suites[_suite(runs[0])],
     )
 
 

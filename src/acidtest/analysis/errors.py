@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from acidtest.analysis.controls import AgainstControl, Pairing
+from acidtest.analysis.intervals import rate
 from acidtest.analysis.metrics import Scored
 from acidtest.analysis.resampling import taken
 from acidtest.analysis.shares import Counted, share_difference, share_test
@@ -152,6 +154,32 @@ def errors(rows: Scored, control: Scored | None = None, pairs: Pairing | None = 
         name: _compared(found[name], pairs, kind.among(side), kind.among(before)) for name, kind in kinds.items()
     }
     return Errors(total, pairs.once(before.wrong), compared, note)
+
+
+def common_errors(models: Sequence[Scored]) -> Errors:
+    """The errors that all of some models make on the rows that all were asked, by kind.
+
+    An error is of a kind where all give the same wrong answer; where they err in different ways it is of none, but
+    counts. Naik et al. (2018), section 4.3, look at the numerical errors of two systems so.
+    """
+    sides = [_side(rows) for rows in models]
+    known = [side for side in sides if side is not None]
+    if len(known) < len(sides) or len({rows.labels for rows in models}) > 1:
+        return Errors(note="gold or the labels of the models do not tell kinds of errors apart")
+    ids = [rows.digests("id") for rows in models]
+    shared = reduce(np.intersect1d, ids)
+    places = [np.argsort(own)[np.searchsorted(np.sort(own), shared)] for own in ids]
+    gold = known[0].gold[places[0]]
+    answers = np.stack([side.answer[place] for side, place in zip(known, places, strict=True)])
+    wrong = ((answers != gold) & (answers != _NONE)).all(axis=0)
+    agreed = _Side(gold, np.where(wrong & (answers == answers[0]).all(axis=0), answers[0], _NONE).astype(np.int8))
+    groups, strata = models[0].groups[places[0]], models[0].strata[places[0]]
+    kinds = {}
+    for name, kind in _kinds(models[0].labels, gold).items():
+        counted = Counted(wrong, kind.among(agreed).of_kind)
+        everywhere = rate(counted.of_kind, groups=groups, strata=strata)
+        kinds[name] = ErrorKind(int(counted.of_kind.sum()), counted.estimate(groups, strata), everywhere)
+    return Errors(int(wrong.sum()), None, kinds)
 
 
 def corrected(suites: Mapping[str, Errors]) -> dict[str, Errors]:

@@ -11,7 +11,7 @@ from acidtest.analysis.controls import AgainstControl as AgainstControl
 from acidtest.analysis.controls import pairing
 from acidtest.analysis.errors import Confusion, Errors, confusion, corrected, errors
 from acidtest.analysis.metrics import accuracy, breakdowns, metrics, scored
-from acidtest.analysis.published import CORPUS, asked_otherwise, other_pairs, published_scores
+from acidtest.analysis.published import published_beside, published_notes
 from acidtest.analysis.reading import reading_notes
 from acidtest.analysis.significance import holm
 from acidtest.analysis.tags import tag_notes
@@ -87,17 +87,7 @@ def _result(run: Run, name: str) -> SuiteResult:
         notes.append(f"{own.left_out:,} rows whose gold accepts both labels of a two-way model were left out")
     if pairs and not pairs.alike:
         notes.append("the untouched pairs have other gold than those made from them: the two are not compared")
-    published = published_scores(name)
-    if published and asked_otherwise(own.card):
-        published = []
-        notes.append("the paper ran this suite with other options, so there are no published numbers beside it")
-    if published and own.card.arguments.get("words", "published") != "published":
-        notes.append("the published systems were asked pairs with the paper's own words")
-    if published and (told := other_pairs(own.card)):
-        notes.append(told)
-    made_from = str(own.card.arguments.get("from", ""))
-    if any(CORPUS in score.by for score in published) and "mnli" not in made_from.lower():
-        notes.append(f"the published systems were asked pairs made from MultiNLI, not from {made_from or 'these'}")
+    notes += published_notes(own.card)
     return SuiteResult(
         signature=header.signature(name),
         overall=accuracy(own),
@@ -108,9 +98,9 @@ def _result(run: Run, name: str) -> SuiteResult:
         truncated=header.truncated.get(name, 0),
         collapse_differs=own.collapse_differs if header.model.probabilities else None,
         strata=own.card.strata,
-        published=[score.to_json() for score in published],
+        published=published_beside(own.card),
         notes=tuple(notes),
         confusion=confusion(own),
         errors=errors(own, control, pairs),
-        corpus=made_from,
+        corpus=str(own.card.arguments.get("from", "")),
     )

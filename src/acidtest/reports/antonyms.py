@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 from acidtest.analysis.antonym_types import TYPES, AntonymTypes
 from acidtest.analysis.antonyms import EASY, HARD, MIXED, Antonyms, Part, Rivalry
-from acidtest.analysis.published import published_scores
+from acidtest.analysis.published import published_differences, published_scores
 from acidtest.core.estimate import Estimate
+from acidtest.core.suite import Card
 from acidtest.reports.numerals import NONE, counted, interval, p_value, percent, published
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
+
+SUITE = "stress/antonymy"
 
 _WHO = {EASY: "all models", MIXED: "some", HARD: "none"}
 
@@ -40,6 +43,7 @@ def antonym_tables(found: Antonyms) -> list[RenderableType]:
         )
         said += "the premise of a contradiction and the other in its hypothesis, in any inflection."
         parts.append(Text(said, style="dim"))
+        parts += _how_published_differ(found.card, "seen")
     return parts
 
 
@@ -63,7 +67,18 @@ def type_tables(found: AntonymTypes) -> list[RenderableType]:
     parts += [Text(f"  without a type: {left}", style="dim")] if left else []
     if found.not_asked:
         parts.append(Text(f"  not in the runs, left out: {counted(found.not_asked, 'typed pair')}", style="dim"))
-    return parts
+    # The table does not say what corpus the pairs are from.
+    return [*parts, *_how_published_differ(Card(SUITE, arguments={"from": ""}), "type")]
+
+
+def _how_published_differ(card: Card, *slices: str) -> list[RenderableType]:
+    """Whose the published numbers are, and how they differ from those beside them."""
+    from rich.text import Text
+
+    scores = [score for score in published_scores(SUITE) if set(slices) <= set(score.by)]
+    where = dict.fromkeys(f"{score.system}, {score.source}" for score in scores)
+    told = "; ".join([*where, *published_differences(card, slices)])
+    return [Text(f"  Published: {told}.", style="dim")]
 
 
 def _parts(parts: Mapping[str, Part], found: Antonyms, *, beside: bool = False) -> Table:
@@ -127,5 +142,5 @@ def _number(value: Estimate | None) -> str:
 
 def _paper(**by: str) -> str:
     """The paper's number on a slice."""
-    found = next((score.value for score in published_scores("stress/antonymy") if score.by == by), None)
+    found = next((score.value for score in published_scores(SUITE) if score.by == by), None)
     return f"{published(found)} %" if found is not None else NONE

@@ -248,7 +248,13 @@ def _line_frame(table: Table, columns: Sequence[str]) -> pl.DataFrame:
         if estimate is not None
     ]
     published = [
-        {table.title: line.value, "system": system, "kind": "published", "value": number}
+        {
+            table.title: line.value,
+            "system": system,
+            "kind": "published",
+            "value": number,
+            "note": "; ".join(table.notes),
+        }
         for line in table.lines
         for system, number in zip(table.systems, line.published, strict=True)
         if number is not None
@@ -265,9 +271,10 @@ def _crossing_frame(crossing: Crossing) -> pl.DataFrame:
         "people": crossing.people,
         "published": crossing.published,
     }
+    notes = {title: "; ".join(differences) for title, differences in crossing.differences.items()}
     rows = [
         {"group": group, "column": title, "system": system, "kind": kind}
-        | (one.to_json() if isinstance(one, Estimate) else {"value": one})
+        | (one.to_json() if isinstance(one, Estimate) else {"value": one, "note": notes.get(title, "")})
         for kind, systems in kinds.items()
         for system, values in systems.items()
         for (group, title), one in zip(columns, values, strict=True)
@@ -366,6 +373,7 @@ def _scores(section: Section, table: Table, factor: str) -> pl.DataFrame:
             own = {"system": score["system"], "source": score["source"], "value": score["value"]}
             own |= {"kind": "people" if under == PEOPLE else "published"}
             own |= {"condition": under} if under not in (MAIN, PEOPLE) else {}
+            own |= {"note": "; ".join([*score.get("differs", ()), *filter(None, [score.get("correction")])])}
             rows.append((CROSS.join(score["by"][name] for name in names), own))
     return _frame(factor, rows, _SCORE)
 

@@ -7,19 +7,21 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acidtest.analysis.comparison import Contrast
 from acidtest.analysis.errors import MEASURES
+from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
 from acidtest.reports import contamination as contaminated
 from acidtest.reports import differences, error_tables, numerals
 from acidtest.reports.examples import examples
 from acidtest.reports.lexical_page import lexical_page
 from acidtest.reports.sections import Entry as Entry
-from acidtest.reports.sections import estimate, examples_link, named, overview, readable, runs_of, sections
+from acidtest.reports.sections import estimate, examples_link, named, readable, runs_of, sections
 from acidtest.reports.stress_page import stress_page
 
 if TYPE_CHECKING:
@@ -99,6 +101,30 @@ def rendered(template: str, *, scripts: Sequence[str] = SCRIPTS, **context: Any)
             **context,
         )
     )
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Every model on every suite; rows are the one of the two that there are more of."""
+
+    columns: tuple[str, ...]
+    rows: Mapping[str, tuple[Estimate | None, ...]]
+
+
+def overview(models: Mapping[str, Entry]) -> Overview | None:
+    """The accuracies of all models on all suites; None where there is one of each."""
+    parts = {model: entry.results["suites"] for model, entry in models.items()}
+    suites = list(dict.fromkeys(suite for part in parts.values() for suite in part))
+    if len(suites) * len(models) < 2:
+        return None
+    cells = {
+        (model, suite): estimate(part[suite]["overall"]) if suite in part else None
+        for model, part in parts.items()
+        for suite in suites
+    }
+    if len(suites) > len(models):
+        return Overview(tuple(models), {suite: tuple(cells[model, suite] for model in models) for suite in suites})
+    return Overview(tuple(suites), {model: tuple(cells[model, suite] for suite in suites) for model in models})
 
 
 def is_report(path: Path) -> bool:

@@ -42,6 +42,7 @@ _SPECIAL = {
     "*": "{*}",
     "−": "$-$",
     "×": r"$\times$",
+    "→": r"$\rightarrow$",
     "…": r"\ldots{}",
     "\N{NO-BREAK SPACE}": "~",
 }
@@ -86,7 +87,7 @@ def breakdown_table(table: Table, models: Sequence[str], caption: str, *, label:
         own += [_count(line.n)] if table.alike and not single else []
         rows.append((escaped(line.value), *own, *map(_published, (*line.people, *line.published))))
     head = (_row(first), *rules, _row(second)) if rules else (_row(second),)
-    caption = _caption(caption, table.sources, signatures)
+    caption = _caption(caption, table.sources, signatures, table.notes)
     return _set(Layout(caption, label, "l" + "r" * (len(second) - 1), head, (tuple(rows),)))
 
 
@@ -97,11 +98,13 @@ def crossing_table(crossing: Crossing, caption: str, *, label: str, signatures: 
         groups.append(f"\\multicolumn{{{len(inners)}}}{{c}}{{{escaped(outer)}}}")
         rules += [f"\\cmidrule(lr){{{column}-{column + len(inners) - 1}}}"] if outer else []
         column += len(inners)
-    names = ["", *(escaped(readable(inner)) for inners in crossing.columns.values() for inner in inners)]
+    signs = crossing.signs
+    titles = (readable(inner) + signs.get(inner, "") for inners in crossing.columns.values() for inner in inners)
+    names = ["", *map(escaped, titles)]
     bodies = [_body(crossing.models, _with_interval)]
     bodies += [_body(rows, _published) for rows in (crossing.people, crossing.published) if rows]
     head = (_row(groups), "".join(rules), _row(names))
-    caption = _caption(caption, crossing.sources, signatures)
+    caption = _caption(caption, crossing.sources, signatures, crossing.notes)
     return _set(Layout(caption, label, "l" + "r" * (len(names) - 1), head, tuple(bodies)))
 
 
@@ -249,11 +252,12 @@ def _body(rows: Mapping[str, Iterable[Value]], cell: Callable[[Value], str]) -> 
     return tuple((escaped(name), *map(cell, values)) for name, values in rows.items())
 
 
-def _caption(text: str, sources: Iterable[str], signatures: Iterable[str]) -> str:
+def _caption(text: str, sources: Iterable[str], signatures: Iterable[str], notes: Iterable[str] = ()) -> str:
     found = list(dict.fromkeys(sources))
     published = f" Published numbers, on the papers' own pairs: {'; '.join(found)}." if found else ""
+    differing = "".join(f" {note}." for note in notes)
     signed = "; ".join(map(_signature, signatures))
-    return escaped(text + published) + (f" {signed}." if signed else "")
+    return escaped(text + published + differing) + (f" {signed}." if signed else "")
 
 
 def _signature(text: str) -> str:

@@ -30,8 +30,12 @@ def share(value: float | None) -> str:
 
 
 def published(value: float | None) -> str:
-    """A paper's number in per cent, with no more digits than the paper gives."""
-    return NONE if value is None else f"{round(value * 100, 1):g}"
+    """A paper's number in per cent, with no more digits than the paper gives; ``100 → 93.1`` where it was corrected."""
+    if value is None:
+        return NONE
+    shown = f"{round(value * 100, 1):g}"
+    printed = getattr(value, "printed", None)
+    return shown if printed is None else f"{round(printed * 100, 1):g} → {shown}"
 
 
 def signed(value: float | None) -> str:

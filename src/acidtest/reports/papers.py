@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from acidtest.analysis.published import CORPUS, MATCHED, MISMATCHED, NOT_ACCURACIES
+from acidtest.core.errors import some
 from acidtest.core.suite import CROSS
 
 MAIN = ""
@@ -15,16 +16,35 @@ MAIN = ""
 PEOPLE = "people"
 """The condition under which the answers were given by people."""
 
+_SIGNS = "†‡§¶"
+
 Score = Mapping[str, Any]
 """An entry of ``published`` in results.json; older ones have no ``condition`` and are main results."""
 
 
+class PublishedNumber(float):
+    """A paper's number, a float like any other, which knows what the paper prints where that was corrected."""
+
+    printed: float | None
+    correction: str
+
+    def __new__(cls, value: float, printed: float | None = None, correction: str = "") -> PublishedNumber:
+        """A number, what was printed in its place, and what says so."""
+        number = super().__new__(cls, value)
+        number.printed, number.correction = printed, correction
+        return number
+
+
 @dataclass(frozen=True)
 class Papers:
-    """Numbers by system and slice (values joined as in ``by``; empty for the whole suite), and where they stand."""
+    """Numbers by system and slice (values joined as in ``by``; empty for the whole suite), and where they stand.
 
-    systems: Mapping[str, Mapping[str, float]]
+    ``notes`` say how they differ from what stands beside them, and which of them were corrected.
+    """
+
+    systems: Mapping[str, Mapping[str, PublishedNumber]]
     sources: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def numbers(self, slice_key: str) -> tuple[float | None, ...]:
         """What each system got on a slice, None where the papers do not say."""
@@ -80,8 +100,9 @@ def papers(published: Iterable[Score], names: Sequence[str], under: str = MAIN) 
 
     A system with two numbers for one slice goes by its source too.
     """
-    found: dict[str, dict[str, float]] = {}
+    found: dict[str, dict[str, PublishedNumber]] = {}
     sources: dict[str, None] = {}
+    notes: dict[str, None] = {}
     for score in published:
         if condition(score) != under or set(score["by"]) != set(names):
             continue
@@ -89,9 +110,32 @@ def papers(published: Iterable[Score], names: Sequence[str], under: str = MAIN) 
         system = score["system"]
         if key in found.get(system, {}):
             system = f"{system} ({score['source']})"
-        found.setdefault(system, {})[key] = score["value"]
+        number = PublishedNumber(score["value"], score.get("printed"), score.get("correction", ""))
+        found.setdefault(system, {})[key] = number
         sources[score["source"]] = None
-    return Papers(found, tuple(sources))
+        notes |= dict.fromkeys(score.get("differs", ()))
+        if number.printed is not None:
+            notes[f"{', '.join(filter(None, (system, key)))}: {number.correction}"] = None
+    return Papers(found, tuple(sources), tuple(notes))
+
+
+def marked(columns: Mapping[str, Sequence[str]]) -> tuple[dict[str, str], list[str]]:
+    """The signs of the columns that have notes, and the notes below the table, each once with its sign.
+
+    A note on more than half of the columns has no sign: it names the columns it does not hold of.
+    """
+    notes = dict.fromkeys(note for own in columns.values() for note in own)
+    signs: dict[str, str] = {}
+    general = []
+    for note in notes:
+        others = [column for column, own in columns.items() if note not in own]
+        if 2 * len(others) < len(columns) > 2:
+            general.append(f"{f'all but {some(others)}' if others else 'all columns'}: {note}")
+        else:
+            signs[note] = _SIGNS[len(signs) % len(_SIGNS)] * (1 + len(signs) // len(_SIGNS))
+    marks = {column: "".join(signs[note] for note in own if note in signs) for column, own in columns.items()}
+    lines = [f"{sign} {note}" for note, sign in signs.items()]
+    return {column: mark for column, mark in marks.items() if mark}, [*lines, *general]
 
 
 def person(system: str) -> str:

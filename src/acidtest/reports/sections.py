@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
@@ -60,13 +60,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """The values of one factor; ``sources`` say where the published numbers stand."""
+    """The values of one factor; ``sources`` say where the published numbers stand, ``notes`` how they differ."""
 
     title: str
     lines: tuple[Line, ...]
     systems: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def alike(self) -> bool:
@@ -76,7 +77,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Two factors crossed, a line per system, as papers print them: the second factor heads groups of columns."""
+    """Two factors crossed, a line per system, as papers print them: the second factor heads groups of columns.
+
+    ``notes`` say how published numbers differ from those beside them; those that begin with a sign are about the
+    columns that ``signs`` gives it to. ``differences`` has the notes of each column.
+    """
 
     title: str
     columns: Mapping[str, tuple[str, ...]]
@@ -84,6 +89,9 @@ class Crossing:
     people: Mapping[str, tuple[float | None, ...]]
     published: Mapping[str, tuple[float | None, ...]]
     sources: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    signs: Mapping[str, str] = field(default_factory=dict)
+    differences: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -134,30 +142,6 @@ def named(entries: Sequence[Entry]) -> dict[str, Entry]:
 def runs_of(models: Mapping[str, Entry]) -> dict[str, Run]:
     """The runs by the names of their models."""
     return {model: entry.run for model, entry in models.items()}
-
-
-@dataclass(frozen=True)
-class Overview:
-    """Every model on every suite; rows are the one of the two that there are more of."""
-
-    columns: tuple[str, ...]
-    rows: Mapping[str, tuple[Estimate | None, ...]]
-
-
-def overview(models: Mapping[str, Entry]) -> Overview | None:
-    """The accuracies of all models on all suites; None where there is one of each."""
-    parts = {model: entry.results["suites"] for model, entry in models.items()}
-    suites = list(dict.fromkeys(suite for part in parts.values() for suite in part))
-    if len(suites) * len(models) < 2:
-        return None
-    cells = {
-        (model, suite): estimate(part[suite]["overall"]) if suite in part else None
-        for model, part in parts.items()
-        for suite in suites
-    }
-    if len(suites) > len(models):
-        return Overview(tuple(models), {suite: tuple(cells[model, suite] for model in models) for suite in suites})
-    return Overview(tuple(suites), {model: tuple(cells[model, suite] for suite in suites) for model in models})
 
 
 def sections(models: Mapping[str, Entry]) -> list[Section]:
@@ -282,7 +266,8 @@ def _table(card: Card, factor: str, results: Mapping[str, Mapping[str, Any]], pu
         )
         for value in values
     )
-    return Table(factor, tuple(lines), tuple(systems.systems), _persons(people), (*systems.sources, *people.sources))
+    sources, notes = (*systems.sources, *people.sources), _notes(systems, people)
+    return Table(factor, tuple(lines), tuple(systems.systems), _persons(people), sources, notes)
 
 
 def slice_columns(card: Card, names: Sequence[str], value: str) -> dict[str, str]:
@@ -297,7 +282,8 @@ def slice_columns(card: Card, names: Sequence[str], value: str) -> dict[str, str
 def _overall(results: Mapping[str, Mapping[str, Any]], published: Sequence[Score]) -> Table:
     systems, people = papers(published, ()), papers(published, (), PEOPLE)
     line = Line(WHOLE, _estimates([r["overall"] for r in results.values()]), systems.numbers(""), people.numbers(""))
-    return Table(WHOLE, (line,), tuple(systems.systems), _persons(people), (*systems.sources, *people.sources))
+    sources, notes = (*systems.sources, *people.sources), _notes(systems, people)
+    return Table(WHOLE, (line,), tuple(systems.systems), _persons(people), sources, notes)
 
 
 def _metrics(results: Mapping[str, Mapping[str, Any]]) -> Table:
@@ -338,7 +324,7 @@ def _condition_table(
         )
         for value in values
     )
-    return Table(factor or WHOLE, lines, tuple(systems.systems), (), systems.sources)
+    return Table(factor or WHOLE, lines, tuple(systems.systems), (), systems.sources, systems.notes)
 
 
 def _crossing(factor: str, results: Mapping[str, Mapping[str, Any]], published: Sequence[Score]) -> Crossing | None:
@@ -363,6 +349,7 @@ def _crossing(factor: str, results: Mapping[str, Mapping[str, Any]], published: 
         people={person(system): tuple(map(numbers.get, order)) for system, numbers in people.systems.items()},
         published={system: tuple(map(numbers.get, order)) for system, numbers in systems.systems.items()},
         sources=(*systems.sources, *people.sources),
+        notes=_notes(systems, people),
     )
 
 
@@ -389,6 +376,10 @@ def _given(systems: Sequence[str], numbers: Sequence[float | None]) -> dict[str,
 
 def _persons(people: Papers) -> tuple[str, ...]:
     return tuple(map(person, people.systems))
+
+
+def _notes(*found: Papers) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(note for each in found for note in each.notes))
 
 
 def _heading(parts: Sequence[object]) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from acidtest.analysis.published import CORPUS, ERROR, published_scores
+from acidtest.analysis.errors import Errors
+from acidtest.analysis.published import CORPUS, ERROR, published_differences, published_scores
 from acidtest.core.estimate import Estimate
-from acidtest.core.suite import CROSS
-from acidtest.reports.papers import MAIN, PEOPLE, Papers, beside, papers, person
+from acidtest.core.suite import CROSS, Card
+from acidtest.reports.numerals import percent
+from acidtest.reports.papers import MAIN, PEOPLE, Papers, Score, beside, marked, papers, person, scores
 from acidtest.reports.sections import Crossing, estimate
 
 PREFIX = "stress/"
@@ -58,23 +60,26 @@ class _Column:
     models: Mapping[str, Estimate | None]
     systems: Papers
     people: Papers
+    own_note: str = ""
+    """What to know of the models' numbers."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know of the models' numbers, and how published ones differ from them."""
+        return tuple(dict.fromkeys(filter(None, (self.own_note, *self.systems.notes, *self.people.notes))))
 
 
 @dataclass(frozen=True)
 class _Slice:
-    """Where to look for published numbers: a suite, the corpus that ours was made from, and a slice of it."""
+    """Published numbers on one slice of a suite, those of the corpus nearest to the one that ours was made from."""
 
-    suite: str
+    published: Sequence[Score]
     corpus: str
     by: Mapping[str, str]
 
     def under(self, condition: str) -> Papers:
-        """What was published under a condition.
-
-        Of the numbers on MultiNLI only those on the pairs that stress tests were made from.
-        """
-        used = [s for s in published_scores(self.suite) if self.suite != ORIGINAL_SUITE or CORPUS in s.by]
-        found = [score for score in beside([s.to_json() for s in used], self.corpus) if score["by"] == self.by]
+        """What was published under a condition."""
+        found = [score for score in beside(self.published, self.corpus) if score["by"] == self.by]
         return papers(found, list(self.by), condition)
 
 
@@ -85,8 +90,11 @@ def stress_suites(models: Mapping[str, Results]) -> list[str]:
     return sorted(asked, key=lambda suite: (order.index(_base(suite)) if _base(suite) in order else len(order), suite))
 
 
-def paper_tables(models: Mapping[str, Results]) -> list[PaperTable]:
-    """Every table of the paper that the models' results have something for."""
+def paper_tables(models: Mapping[str, Results], common: Mapping[str, Errors] | None = None) -> list[PaperTable]:
+    """Every table of the paper that the models' results have something for.
+
+    ``common`` holds by suite the errors that all models make, where there are several.
+    """
     suites = [suite for suite in stress_suites(models) if _base(suite) != LADDER]
     found = [
         _table(
@@ -109,7 +117,7 @@ def paper_tables(models: Mapping[str, Results]) -> list[PaperTable]:
         _table(
             "numerical-errors",
             "Errors on numbers by gold and answer, in per cent of all errors (Naik et al. 2018, section 4.3)",
-            _kinds(models, "stress/numerical", ("E-N", "E-C", "N-E", "N-C", "C-E", "C-N")),
+            _kinds(models, "stress/numerical", ("E-N", "E-C", "N-E", "N-C", "C-E", "C-N"), common or {}),
         ),
         _table(
             "spelling",
@@ -126,11 +134,6 @@ def suite_title(suite: str) -> str:
     return f"{base.replace('-', ' ')} ({rest})" if rest else base.replace("-", " ")
 
 
-def control_of(models: Mapping[str, Results], suites: Sequence[str]) -> str | None:
-    """The suite whose untouched pairs stand for the original corpus: the first that has any."""
-    return next((suite for suite in suites if any(r.get(suite, {}).get("vs_control") for r in models.values())), None)
-
-
 def accuracy_place(models: Mapping[str, Results], suite: str) -> tuple[str, ...]:
     """Where in results.json the accuracy stands that table 3 gives: spelling's is that on swaps in content words."""
     swaps = any(_CONTENT in results.get(suite, {}).get("by", {}).get(_SPELLING, {}) for results in models.values())
@@ -145,49 +148,91 @@ def error_kinds(result: Mapping[str, Any]) -> Mapping[str, Any]:
 def _accuracies(models: Mapping[str, Results], suites: Sequence[str]) -> list[_Column]:
     corpus = _corpus(models, suites)
     columns = []
-    original = control_of(models, suites)
+    original = _original(models, suites, "vs_control", "control")
     if original:
-        controls = {model: nested(results, original, "vs_control", "control") for model, results in models.items()}
-        columns.append(_column(original, "", ORIGINAL, controls, _Slice(ORIGINAL_SUITE, corpus, {})))
+        on = _Slice(_on_mnli(corpus), corpus, {})
+        columns.append(_column(original.suite, "", ORIGINAL, original.models, on, original.note))
     for suite in suites:
         place = accuracy_place(models, suite)
         by = {"edit": "adjacent", "target": "content"} if _CONTENT in place else {}
         own = {model: nested(results, suite, *place) for model, results in models.items()}
-        columns.append(_column(suite, _class(suite), suite_title(suite), own, _Slice(suite, corpus, by)))
+        on = _Slice(_published(models, suite), corpus, by)
+        columns.append(_column(suite, _class(suite), suite_title(suite), own, on))
     return columns
 
 
 def _false_neutrals(models: Mapping[str, Results], suites: Sequence[str]) -> list[_Column]:
     kind = ("errors", "kinds", FALSE_NEUTRAL)
-    compared = [
-        suite
-        for suite in suites
-        if any(nested(r, suite, *kind, "vs_control", "share", "control") for r in models.values())
-    ]
-    if not compared:
+    control = (*kind, "vs_control", "share", "control")
+    compared = [suite for suite in suites if any(nested(r, suite, *control) for r in models.values())]
+    original = _original(models, compared, *control)
+    if original is None:
         return []
     corpus, by = _corpus(models, compared), {ERROR: FALSE_NEUTRAL}
-    before = {m: nested(r, compared[0], *kind, "vs_control", "share", "control") for m, r in models.items()}
-    columns = [_column(compared[0], "", UNTOUCHED, before, _Slice(ORIGINAL_SUITE, corpus, by))]
+    on = _Slice(_on_mnli(corpus), corpus, by)
+    columns = [_column(original.suite, "", UNTOUCHED, original.models, on, original.note)]
     for suite in compared:
         own = {model: nested(results, suite, *kind, "share") for model, results in models.items()}
-        columns.append(_column(suite, "changed pairs", suite_title(suite), own, _Slice(suite, corpus, by)))
+        on = _Slice(_published(models, suite), corpus, by)
+        columns.append(_column(suite, "changed pairs", suite_title(suite), own, on))
     return columns
 
 
-def _kinds(models: Mapping[str, Results], base: str, kinds: Iterable[str]) -> list[_Column]:
-    return [
-        _column(
-            suite,
-            suite_title(suite),
-            kind.replace("-", "–"),
-            {m: nested(r, suite, "errors", "kinds", kind, "share") for m, r in models.items()},
-            _Slice(suite, _corpus(models, [suite]), {ERROR: kind}),
-        )
-        for suite in stress_suites(models)
-        if _base(suite) == base
-        for kind in kinds
-    ]
+@dataclass(frozen=True)
+class _Original:
+    """The untouched pairs that stand for the original corpus, and what to know of them."""
+
+    suite: str
+    models: Mapping[str, Estimate | None]
+    note: str
+
+
+def _original(models: Mapping[str, Results], suites: Sequence[str], *place: str) -> _Original | None:
+    """The largest set of untouched pairs; the note tells of suites that have others and are compared with those.
+
+    Suites with one row a pair share their pairs, also with ``--limit``; those with several rows a pair have fewer then.
+    """
+    controls = {suite: {model: nested(results, suite, *place) for model, results in models.items()} for suite in suites}
+    controls = {suite: estimates for suite, estimates in controls.items() if any(estimates.values())}
+    if not controls:
+        return None
+    chosen = max(controls, key=lambda suite: max(one.n for one in controls[suite].values() if one))
+    others = [suite for suite in controls if _key(controls[suite]) != _key(controls[chosen])]
+    if not others:
+        return _Original(chosen, controls[chosen], "")
+    *most, last = (suite_title(suite) for suite in controls if suite not in others)
+    notes = [f"the untouched pairs of {' and '.join(filter(None, (', '.join(most), last)))}"]
+    notes += [f"{suite_title(suite)} is compared with its own ({_described(controls[suite])})" for suite in others]
+    return _Original(chosen, controls[chosen], "; ".join(notes))
+
+
+def _key(estimates: Mapping[str, Estimate | None]) -> list[tuple[float, int] | None]:
+    return [(one.value, one.n) if one else None for one in estimates.values()]
+
+
+def _described(estimates: Mapping[str, Estimate | None]) -> str:
+    """``67.3 % of 158``, of several models with their names."""
+    known = {model: one for model, one in estimates.items() if one}
+    names = {model: "" if len(estimates) == 1 else f"{model} " for model in known}
+    return ", ".join(f"{names[model]}{percent(one)} % of {one.n:,}" for model, one in known.items())
+
+
+def _kinds(
+    models: Mapping[str, Results], base: str, kinds: Sequence[str], common: Mapping[str, Errors] | None = None
+) -> list[_Column]:
+    columns = []
+    for suite in stress_suites(models):
+        if _base(suite) != base:
+            continue
+        shared = (common or {}).get(suite, Errors())
+        line = f"errors that {'both' if len(models) == 2 else 'all'} make ({shared.n:,})"
+        for kind in kinds:
+            shares = {model: nested(r, suite, "errors", "kinds", kind, "share") for model, r in models.items()}
+            if shared.n:
+                shares[line] = shared.kinds[kind].share if kind in shared.kinds else None
+            on = _Slice(_published(models, suite), _corpus(models, [suite]), {ERROR: kind})
+            columns.append(_column(suite, suite_title(suite), kind.replace("-", "–"), shares, on))
+    return columns
 
 
 def _spelling(models: Mapping[str, Results]) -> list[_Column]:
@@ -197,7 +242,11 @@ def _spelling(models: Mapping[str, Results]) -> list[_Column]:
             suite_title(suite),
             title,
             {model: nested(results, suite, "by", _SPELLING, key) for model, results in models.items()},
-            _Slice(suite, _corpus(models, [suite]), dict(zip(("edit", "target"), key.split(CROSS), strict=True))),
+            _Slice(
+                _published(models, suite),
+                _corpus(models, [suite]),
+                dict(zip(("edit", "target"), key.split(CROSS), strict=True)),
+            ),
         )
         for suite in stress_suites(models)
         if _base(suite) == "stress/spelling"
@@ -205,9 +254,23 @@ def _spelling(models: Mapping[str, Results]) -> list[_Column]:
     ]
 
 
-def _column(suite: str, group: str, title: str, models: Mapping[str, Estimate | None], papers_on: _Slice) -> _Column:
+def _published(models: Mapping[str, Results], suite: str) -> list[Score]:
+    """What was published of a suite, as the results hold it: none where it was made with options of its own."""
+    return scores(results[suite] for results in models.values() if suite in results)
+
+
+def _on_mnli(corpus: str) -> list[Score]:
+    """The numbers on the pairs of MultiNLI that the published stress tests were made from."""
+    differs = published_differences(Card("stress/word-overlap", arguments={"from": corpus} if corpus else {}))
+    entries = (score.to_json() for score in published_scores(ORIGINAL_SUITE) if CORPUS in score.by)
+    return [entry | ({"differs": differs} if differs else {}) for entry in entries]
+
+
+def _column(
+    suite: str, group: str, title: str, models: Mapping[str, Estimate | None], on: _Slice, note: str = ""
+) -> _Column:
     """A column with what was published on the slice it stands for."""
-    return _Column(suite, group, title, models, papers_on.under(MAIN), papers_on.under(PEOPLE))
+    return _Column(suite, group, title, models, on.under(MAIN), on.under(PEOPLE), note)
 
 
 def _table(name: str, caption: str, columns: Sequence[_Column]) -> PaperTable:
@@ -224,6 +287,8 @@ def _crossing(title: str, columns: Sequence[_Column]) -> Crossing:
     systems = dict.fromkeys(name for column in ordered if column.group for name in column.systems.systems)
     people = dict.fromkeys(name for column in ordered for name in column.people.systems)
     sources = [s for column in ordered for s in (*column.systems.sources, *column.people.sources) if s]
+    differences = {column.title: column.notes for column in ordered}
+    signs, notes = marked(differences)
     return Crossing(
         title=title,
         columns=groups,
@@ -231,6 +296,9 @@ def _crossing(title: str, columns: Sequence[_Column]) -> Crossing:
         people={person(name): tuple(_only(column.people, name) for column in ordered) for name in people},
         published={name: tuple(_only(column.systems, name) for column in ordered) for name in systems},
         sources=tuple(dict.fromkeys(source for source in sources if systems or people)),
+        notes=tuple(notes),
+        signs=signs,
+        differences=differences,
     )
 
 

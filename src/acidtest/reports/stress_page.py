@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from acidtest.analysis.errors import Errors, common_errors
+from acidtest.analysis.metrics import scored
 from acidtest.reports.charts import Bars, Chart, Curves, Shades
 from acidtest.reports.diagnosis import TO_CONTRADICTION
 from acidtest.reports.error_tables import ConfusionLine, ErrorLine, confusion_lines, error_lines
@@ -35,7 +37,7 @@ def stress_page(models: Mapping[str, Entry]) -> StressPage | None:
     negation = {suite: error_lines(by_suite[suite], "rate", TO_CONTRADICTION) for suite in _of(suites, "negation")}
     confusions = {suite: confusion_lines(by_suite[suite]) for suite in _of(suites, "numerical")}
     return StressPage(
-        tables=paper_tables(results),
+        tables=paper_tables(results, _common_errors(models, _of(suites, "numerical"))),
         cost=cost_chart(results),
         errors=error_bars(results),
         ladder=ladder_charts(models),
@@ -47,6 +49,14 @@ def stress_page(models: Mapping[str, Entry]) -> StressPage | None:
 def results_of(models: Mapping[str, Entry]) -> dict[str, Results]:
     """The suites of each model's results."""
     return {model: entry.results["suites"] for model, entry in models.items()}
+
+
+def _common_errors(models: Mapping[str, Entry], suites: Sequence[str]) -> dict[str, Errors]:
+    """The errors that all models make on some suites, where two models or more were asked."""
+    asked = {suite: [entry.run for entry in models.values() if suite in entry.results["suites"]] for suite in suites}
+    return {
+        suite: common_errors([scored(run, suite) for run in runs]) for suite, runs in asked.items() if len(runs) > 1
+    }
 
 
 def _of(suites: Sequence[str], name: str) -> list[str]:

@@ -80,7 +80,7 @@ def _stress(results: Mapping[str, Any]) -> Iterable[RenderableType]:
     grid = Table(box=None, padding=(0, 1), header_style="dim")
     grid.add_column("accuracy, %")
     for title in titles:
-        grid.add_column(title, justify="right")
+        grid.add_column(title + table.signs.get(title, ""), justify="right")
     for name, values in table.models.items():
         grid.add_row(f"[bold]{escape(name)}[/]", *map(percent, values))
     for system, numbers in (*table.people.items(), *table.published.items()):
@@ -89,6 +89,7 @@ def _stress(results: Mapping[str, Any]) -> Iterable[RenderableType]:
     yield grid
     paper = "Naik et al. 2018, "
     yield Text(f"  {paper}{'; '.join(source.removeprefix(paper) for source in table.sources)}", style="dim")
+    yield from (Text(f"  {note}", style="dim") for note in table.notes)
 
 
 def comparison_tables(contrasts: Sequence[Contrast], *, by: Collection[str] = ()) -> list[RenderableType]:

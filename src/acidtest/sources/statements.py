@@ -85,7 +85,9 @@ def statements(source: Suite | Path | None, *, entities: bool = False, faithful:
     if of_aqua:
         table = read_table(given)
         _take_problems(table.frame.select(_AQUA), sieve, faithful=faithful)
-        return sieve.statements(stem(given), sources=table.sources, licence="Apache-2.0")
+        # AQuA's own files are called dev and test, which says little of what a suite was made from.
+        name = stem(given) if "aqua" in stem(given).lower() else f"aqua-{stem(given)}"
+        return sieve.statements(name, sources=table.sources, licence="Apache-2.0")
     sieve.take_texts(_paragraphs(given))
     return sieve.statements(stem(given))
 

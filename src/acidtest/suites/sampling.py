@@ -17,14 +17,16 @@ def limited(suite: Suite, limit: int, seed: int) -> Suite:
     """``limit`` rows in the proportions of the suite's labels and strata; of its control, the rows they derive from.
 
     Labels are divided first, then one stratum column after the other, so that a subcase keeps its share whatever its
-    templates. Whether a row is taken depends on its id and the seed, not on its place. Where several rows are made of
-    one pair, as by the laws of ``consistency``, whole pairs are taken until there are ``limit`` rows or a few more.
+    templates. Whether a row is taken depends on the seed and on the pair it was made of, or its own id where there is
+    none, and not on its place: suites made of the same pairs are sampled on the same pairs. Where several rows are made
+    of one pair, as by the laws of ``consistency``, whole pairs are taken until there are ``limit`` rows or a few more.
     """
     if limit < 1:
         raise AcidtestError(f"--limit is a number of rows from 1 on, not {limit}")
     frame = suite.frame.collect()
     if limit >= frame.height:
-        return suite
+        control = suite.control
+        return suite if control is None or control.card.rows <= limit else _cut(suite, frame)
     if frame["base_id"].drop_nulls().is_duplicated().any():
         return _cut(suite, _whole_pairs(suite, frame, limit, seed))
     strata = list(dict.fromkeys(["label", *(name for name in suite.card.strata if name in frame.columns)]))
@@ -33,7 +35,8 @@ def limited(suite: Suite, limit: int, seed: int) -> Suite:
     names = sizes.select(pl.concat_str(pl.col(strata).fill_null(""), separator=CROSS)).to_series()
     sizes = sizes.with_columns(_turn=pl.Series(Draws(seed, "limit strata").bits(digests(names)))).sort("_turn")
     quota = _quotas(sizes.drop("_turn"), limit, strata)
-    keyed = frame.with_columns(_draw=pl.Series(Draws(seed, "limit").bits(digests(frame["id"]))))
+    pair = frame.select(pl.coalesce("base_id", "id")).to_series()
+    keyed = frame.with_columns(_draw=pl.Series(Draws(seed, "limit").bits(digests(pair))))
     keyed = keyed.join(quota, on=strata, how="left", nulls_equal=True, maintain_order="left")
     place = pl.col("_draw").rank("ordinal").over(strata)
     return _cut(suite, keyed.filter(place <= pl.col("_quota")).drop("_draw", "_quota"))
