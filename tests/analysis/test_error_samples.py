@@ -128,6 +128,28 @@ def test_a_pair_that_two_controls_hold_is_sampled_once() -> None:
     assert found == [("a#control", "x"), ("a#control", "y"), ("b#control", "z")]
 
 
+def mixed_run() -> Run:
+    """Errors on pairs of a file, on pairs of templates, and on pairs made of others with gold from people."""
+    natural = made([("A dog.", "A cat.", N, E)] * 4, certainty=pl.Series([None, None, "human", "human"]))
+    templates = made([("A dog.", "A cow.", N, E)] * 3, suite="hans", certainty=["logical"] * 3)
+    changed = made([("A dog.", "A hen.", N, E)] * 2, suite="swaps", certainty=["human"] * 2, base_id=["a", "b"])
+    return run(natural, templates, changed)
+
+
+def test_errors_on_pairs_that_rules_made_are_drawn_where_they_are_asked_for(caplog: pytest.LogCaptureFixture) -> None:
+    found = error_sample(mixed_run())
+    assert set(found["suite"]) == {"mine"}
+    assert set(found["material"]) == {"natural"}
+    assert "left out: 5 errors on pairs that rules made (3 on hans, 2 on swaps); for those: --suite hans" in caplog.text
+    assert set(error_sample(mixed_run(), suites=["mine", "hans", "swaps"])["material"]) == {"natural", "synthetic"}
+    assert set(error_sample(mixed_run(), suites=["swaps"])["material"]) == {"synthetic"}
+
+
+def test_a_run_on_nothing_but_made_pairs_is_sampled_on_them() -> None:
+    templates = made([("A dog.", "A cow.", N, E)] * 3, suite="hans", certainty=["logical"] * 3)
+    assert error_sample(run(templates))["material"].to_list() == ["synthetic"] * 3
+
+
 @pytest.mark.parametrize(
     ("categories", "comment", "prefilled"),
     [(("negation", "unknown"), "", True), (("negation", "unknown"), "sure", False), (("negation", ""), "", False)],
@@ -230,7 +252,7 @@ def test_what_is_no_category_is_told_with_file_and_line(tmp_path: Path, category
 
 def test_a_file_needs_only_ids_and_categories(tmp_path: Path) -> None:
     found = read_decisions(edited(tmp_path, "negation", ""))
-    assert found.frame.rows() == [(None, "x0", None, "negation"), (None, "x1", None, None)]
+    assert found.frame.rows() == [(None, "x0", None, "negation", None), (None, "x1", None, None, None)]
     assert found.signatures == ()
 
 

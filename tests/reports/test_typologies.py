@@ -99,3 +99,25 @@ def test_a_kappa_just_below_0_has_no_sign() -> None:
     found = agreement(*[decisions(("unknown", "negation"), ("unknown", "unknown"))] * 2)
     lines = shown(agreement_tables(replace(found, kappa=Estimate(0.17, -0.004, -0.25))))
     assert "Cohen's kappa 0.17 (0.00 to −0.25)" in lines
+
+
+def test_errors_on_made_pairs_stand_apart_and_beside_nothing_published() -> None:
+    both = decisions(("negation", None), ("unknown", None), ("word overlap", None))
+    materials = pl.Series("material", ["natural", "natural", "synthetic"])
+    found = typology(replace(both, frame=both.frame.with_columns(materials)))
+    assert (found.rows, found.material) == (2, "natural")
+    assert found.synthetic is not None
+    assert (found.synthetic.rows, found.synthetic.published) == (1, ())
+    lines = shown(typology_tables(found))
+    # One of two natural errors (Wilson), one of one synthetic (Clopper–Pearson).
+    assert "negation 1 50.0 % 9.5–90.5 13 % 12 %" in lines
+    assert "word overlap 1 100.0 % 2.5–100.0" in lines
+    assert "On pairs that rules made: 1 error" in lines
+    assert "the published shares are of errors on MultiNLI's pairs as they are: none stands beside these" in lines
+    assert found.to_json()["synthetic"]["rows"] == 1
+
+
+def test_proposals_beside_shares_sorted_by_hand_say_so() -> None:
+    told = " ".join(shown(typology_tables(typology(decisions(("negation", None))))))
+    assert "judged by hand there, proposed by rules here" in told
+    assert "judged by hand" not in " ".join(shown(typology_tables(sorted_errors())))

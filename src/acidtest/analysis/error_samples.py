@@ -15,6 +15,7 @@ from acidtest.core.apportionment import apportioned
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
+from acidtest.core.logs import log
 from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL, CROSS
 from acidtest.core.tables import Table, read_table
@@ -28,10 +29,13 @@ PAIR = ("id", "suite", "premise", "hypothesis", "gold", "answer")
 DECISION = ("proposed", "category", "comment")
 """What the rules say, what a person says, and why."""
 PROBABILITIES = ("p_entailment", "p_neutral", "p_contradiction")
-COLUMNS = (*PAIR, *DECISION, *CUES, *PROBABILITIES, "signature")
-"""The columns of a sample; the suites' factors and annotators' labels stand before the last."""
+MATERIAL = "material"
+NATURAL, SYNTHETIC = "natural", "synthetic"
+"""Pairs that people wrote, and pairs that were made or changed by rules: errors on these tell of the rules too."""
+COLUMNS = (*PAIR, *DECISION, *CUES, *PROBABILITIES, MATERIAL, "signature")
+"""The columns of a sample; the suites' factors and annotators' labels stand before the last two."""
 
-_ADDED = frozenset({"gold", *DECISION, *CUES, "signature"})
+_ADDED = frozenset({"gold", *DECISION, *CUES, MATERIAL, "signature"})
 """Names that a suite's own column may not keep; it becomes ``source_<name>``."""
 
 _SEVERAL = r"[;,/|+&]| and | or "
@@ -41,7 +45,7 @@ _SEVERAL = r"[;,/|+&]| and | or "
 class Decisions:
     """What a person made of a sample of errors, read from its file.
 
-    ``frame`` has suite, id, proposed and category; all but the id may be null.
+    ``frame`` has suite, id, proposed, category and material; all but the id may be null.
     """
 
     path: Path
@@ -77,8 +81,9 @@ def error_sample(
     Every stratum, that is every combination of suite and the columns ``by``, has its share of the sample. Which of its
     rows are taken depends on their ids and the seed; they stand in the order of drawing. Where no suites are named, a
     suite with a control is sampled on its untouched pairs, and a pair that several controls hold once: errors on
-    changed pairs tell more of the change than of the model. What the model did not answer is left out. ``prefill`` puts
-    the proposals into ``category`` too.
+    changed pairs tell more of the change than of the model. For the same reason suites made by rules, such as ``hans``,
+    are sampled only where they are named, or where there is nothing else; a warning says how many errors that leaves
+    out. What the model did not answer is left out. ``prefill`` puts the proposals into ``category`` too.
     """
     if n < 1:
         raise AcidtestError(f"-n is a number of errors from 1 on, not {n}")
@@ -104,15 +109,15 @@ def read_decisions(path: str | Path) -> Decisions:
             raise FileError(path, f"has no column {name!r}, as a sample of errors has: acidtest errors RUN -o FILE")
     comments = frame["comment"].cast(pl.String).str.strip_chars().replace("", None) if "comment" in frame else None
     commented = comments is not None and comments.count() > 0
-    kept = [name for name in ("suite", "id", *DECISION[:2], "signature") if name in frame.columns]
+    kept = [name for name in ("suite", "id", *DECISION[:2], MATERIAL, "signature") if name in frame.columns]
     frame = frame.select(pl.col(kept).cast(pl.String).str.strip_chars().replace("", None))
     frame = frame.with_columns(_checked(table, frame[name], name) for name in DECISION[:2] if name in frame.columns)
-    absent = [name for name in ("suite", "proposed", "signature") if name not in frame.columns]
+    absent = [name for name in ("suite", "proposed", MATERIAL, "signature") if name not in frame.columns]
     frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
     _require_ids(table, frame)
     signatures = tuple(frame["signature"].drop_nulls().unique(maintain_order=True))
     silent = (WORLD_KNOWLEDGE,) if vote_columns(table.frame.columns) else (WORLD_KNOWLEDGE, AMBIGUITY)
-    return Decisions(Path(path), frame.select("suite", "id", *DECISION[:2]), signatures, silent, commented)
+    return Decisions(Path(path), frame.select("suite", "id", *DECISION[:2], MATERIAL), signatures, silent, commented)
 
 
 def _errors(run: Run, suites: Sequence[str]) -> pl.DataFrame:
@@ -125,13 +130,36 @@ def _errors(run: Run, suites: Sequence[str]) -> pl.DataFrame:
     wrong = ~pl.col("correct") & pl.col("answer").is_not_null() & pl.col("suite").is_in(chosen)
     taken = {name: _own_name(name) for name in run.columns if name in _ADDED}
     errors = run.collected(run.frame.lazy().filter(wrong)).rename(taken).rename({"label": "gold"})
+    errors = errors.with_columns(_material(errors.columns))
     if not suites:
+        errors = _natural(errors)
         again = pl.struct("id", "premise", "hypothesis").is_first_distinct().not_()
         untouched = pl.col("suite").str.ends_with(CONTROL)
         errors = pl.concat([errors.filter(~untouched), errors.filter(untouched).filter(~again)])
     if not errors.height:
         raise AcidtestError(f"{run.header.model.name} made no errors on {', '.join(chosen)}: there is nothing to sort")
     return errors
+
+
+def _material(columns: Sequence[str]) -> pl.Expr:
+    """Whether pairs are natural: their gold rests on what people said, and they were not made of another pair."""
+    by_people = pl.col("certainty").is_null() | (pl.col("certainty") == "human") if "certainty" in columns else True
+    untouched = pl.col("base_id").is_null() if "base_id" in columns else True
+    return (
+        pl.when(pl.lit(True) & by_people & untouched).then(pl.lit(NATURAL)).otherwise(pl.lit(SYNTHETIC)).alias(MATERIAL)
+    )
+
+
+def _natural(errors: pl.DataFrame) -> pl.DataFrame:
+    """The errors on natural pairs, and a word on the others; all where there are no natural ones."""
+    natural = errors.filter(pl.col(MATERIAL) == NATURAL)
+    if natural.height in (0, errors.height):
+        return errors
+    others = errors.filter(pl.col(MATERIAL) == SYNTHETIC)["suite"].value_counts(sort=True)
+    told = ", ".join(f"{count:,} on {suite}" for suite, count in others.iter_rows())
+    advice = f"for those: --suite {others['suite'][0]}"
+    log.warning("left out: %s errors on pairs that rules made (%s); %s", f"{others['count'].sum():,}", told, advice)
+    return natural
 
 
 def _factors(run: Run) -> list[str]:
@@ -168,12 +196,13 @@ def _told(run: Run, drawn: pl.DataFrame) -> pl.DataFrame:
             drawn.select(
                 *probabilities,
                 *own,
+                MATERIAL,
                 category=pl.lit(None, pl.String),
                 comment=pl.lit(None, pl.String),
                 signature=pl.col("suite").replace_strict(signatures) + f"|rules:{VERSION}",
             )
         )
-        .select(*PAIR, *DECISION, *CUES, *PROBABILITIES, *own, "signature")
+        .select(*PAIR, *DECISION, *CUES, *PROBABILITIES, *own, MATERIAL, "signature")
     )
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
-from acidtest.analysis.error_samples import Decisions
+from acidtest.analysis.error_samples import MATERIAL, NATURAL, SYNTHETIC, Decisions
 from acidtest.analysis.intervals import rate
 from acidtest.analysis.kappa import cohen_kappa
 from acidtest.analysis.published import PublishedScore, published_scores
@@ -60,6 +60,10 @@ class Typology:
     signatures: tuple[str, ...] = ()
     prefilled: bool = False
     """Whether the categories are the proposals as they were put there, so that they are nobody's decision."""
+    material: str = NATURAL
+    """What the pairs are; nothing was published of synthetic ones."""
+    synthetic: Typology | None = None
+    """The errors on synthetic pairs, where the sample has both; they are not counted here."""
 
     @property
     def by_people(self) -> bool:
@@ -78,6 +82,8 @@ class Typology:
             "kept": self.kept.to_json(),
             "published": [score.to_json() for score in self.published],
             "signatures": list(self.signatures),
+            "material": self.material,
+            "synthetic": self.synthetic and self.synthetic.to_json(),
         }
 
 
@@ -119,24 +125,42 @@ class Agreement:
         }
 
 
-def typology(found: Decisions) -> Typology:
-    """The share of each category among the errors that a person has sorted, and among those the rules have."""
-    decided = found.decided
-    proposed = found.frame.drop_nulls("proposed")
+def typology(decisions: Decisions) -> Typology:
+    """The share of each category among the errors that a person has sorted, and among those the rules have.
+
+    Errors on natural and on synthetic pairs are counted apart: the published shares are of errors on MultiNLI's pairs.
+    """
+    if MATERIAL not in decisions.frame.columns:
+        return _counted(decisions, NATURAL)
+    is_synthetic = (pl.col(MATERIAL) == SYNTHETIC).fill_null(value=False)
+    natural = replace(decisions, frame=decisions.frame.filter(~is_synthetic))
+    synthetic = replace(decisions, frame=decisions.frame.filter(is_synthetic))
+    if not synthetic.frame.height:
+        return _counted(decisions, NATURAL)
+    if not natural.frame.height:
+        return _counted(decisions, SYNTHETIC)
+    return replace(_counted(natural, NATURAL), synthetic=_counted(synthetic, SYNTHETIC), prefilled=decisions.prefilled)
+
+
+def _counted(decisions: Decisions, material: str) -> Typology:
+    decided = decisions.decided
+    proposed = decisions.frame.drop_nulls("proposed")
     judged = decided.drop_nulls("proposed")
     kept = judged.with_columns(kept=pl.col("category") == pl.col("proposed"))
+    never = decisions.never_proposed
     return Typology(
-        name=found.path.name,
-        rows=found.frame.height,
+        name=decisions.path.name,
+        rows=decisions.frame.height,
         decided=decided.height,
         categories={
-            name: _category(name, decided=decided, proposed=_without(proposed, name, found.never_proposed), kept=kept)
+            name: _category(name, decided=decided, proposed=_without(proposed, name, never), kept=kept)
             for name in CATEGORIES
         },
         kept=_rate(kept, "kept", "nobody has decided on a proposal yet"),
-        published=tuple(published_scores(PUBLISHED)),
-        signatures=found.signatures,
-        prefilled=found.prefilled,
+        published=tuple(published_scores(PUBLISHED)) if material == NATURAL else (),
+        signatures=decisions.signatures,
+        prefilled=decisions.prefilled,
+        material=material,
     )
 
 

@@ -24,28 +24,50 @@ _PROPOSED = ("proposed", "share", "95 % interval")
 
 
 def typology_tables(found: Typology) -> list[RenderableType]:
-    """What people decided, or where nobody has yet what was proposed, and the published shares beside it."""
+    """What people decided, or where nobody has yet what was proposed, and the published shares beside it.
+
+    Errors on pairs that rules made stand below, in a table of their own.
+    """
     from rich.markup import escape
-    from rich.table import Table
     from rich.text import Text
 
+    head = f"[bold]{escape(found.name)}[/]  {counted(found.rows, 'error')}, {_decided(found)}"
+    parts: list[RenderableType] = [Text.from_markup(head, emoji=False), _category_table(found)]
+    parts += [Text(f"  {line}", style="dim") for line in _remarks(found)]
+    if found.synthetic:
+        made = found.synthetic
+        parts += [Text(f"\n  On pairs that rules made: {counted(made.rows, 'error')}"), _category_table(made)]
+        parts += [Text(f"  {line}", style="dim") for line in _remarks(made)]
+    return [*parts, *(Text(f"  {line}", style="dim") for line in found.signatures)]
+
+
+def _category_table(found: Typology) -> RenderableType:
+    from rich.table import Table
+
     papers = published_shares(found)
-    own = ("errors", "share", "95 % interval", "proposed", "kept") if found.by_people else _PROPOSED
+    columns = ("errors", "share", "95 % interval", "proposed", "kept") if found.by_people else _PROPOSED
     table = Table(box=None, padding=(0, 2), header_style="dim")
     table.add_column("category")
-    for column in (*own, *papers):
+    for column in (*columns, *papers):
         table.add_column(column, justify="right")
-    for name, each in found.categories.items():
+    for name, category in found.categories.items():
         shares = (f"{published(numbers.get(name))} %" for numbers in papers.values())
-        table.add_row(name, *(_decided_cells(each) if found.by_people else _proposed_cells(each)), *shares)
-    head = f"[bold]{escape(found.name)}[/]  {counted(found.rows, 'error')}, {_decided(found)}"
-    notes = [_sources(found)] if found.published else []
+        table.add_row(name, *(_decided_cells(category) if found.by_people else _proposed_cells(category)), *shares)
+    return table
+
+
+def _remarks(found: Typology) -> list[str]:
+    """What to know of the shares in a table."""
+    remarks = []
     if found.prefilled:
-        notes.insert(0, "prefilled with the proposals; nobody has changed one yet")
+        remarks.append("prefilled with the proposals; nobody has changed one yet")
     elif found.kept.known:
-        notes.insert(0, f"kept: proposals that people agreed with, {_kept(found.kept)} in all")
-    dim = (Text(f"  {line}", style="dim") for line in (*notes, *found.signatures))
-    return [Text.from_markup(head, emoji=False), table, *dim]
+        remarks.append(f"kept: proposals that people agreed with, {_kept(found.kept)} in all")
+    if found.published:
+        remarks.append(_sources(found) + ("" if found.by_people else "; judged by hand there, proposed by rules here"))
+    else:
+        remarks.append("the published shares are of errors on MultiNLI's pairs as they are: none stands beside these")
+    return remarks
 
 
 def agreement_tables(found: Agreement) -> list[RenderableType]:
