@@ -16,10 +16,12 @@ import polars as pl
 
 from acidtest.core.draws import key
 from acidtest.core.errors import FileError
-from acidtest.core.files import Lock, read_versioned, write_json, write_text
+from acidtest.core.files import Lock, write_json, write_text
 from acidtest.core.logs import kept, log, stage
 from acidtest.core.model import Counts, Model
+from acidtest.core.results_shape import read_results
 from acidtest.core.run import HEADER, JOURNAL, PREDICTIONS, SCHEMA, Header, ModelFacts, Run
+from acidtest.core.structured import read_own_json
 from acidtest.core.suite import Suite
 from acidtest.version import __version__
 
@@ -89,7 +91,7 @@ def _is_unknowable(folder: Path) -> bool:
     """Whether a folder holds a finished run whose model lost its fingerprint while it was asked."""
     if not (folder / HEADER).is_file():
         return False
-    return Header.from_json(read_versioned(folder / HEADER, SCHEMA)).model.fingerprint is None
+    return read_own_json(folder / HEADER, Header, SCHEMA).model.fingerprint is None
 
 
 def done(
@@ -124,7 +126,7 @@ def finished_run(folder: str | Path) -> Finished:
     folder = Path(folder)
     made = Run.read(folder)
     if (folder / RESULTS).is_file():
-        return Finished(folder, made, read_versioned(folder / RESULTS, RESULTS_SCHEMA), fresh=False)
+        return Finished(folder, made, read_results(folder / RESULTS, RESULTS_SCHEMA, made), fresh=False)
     return Finished(folder, made, results(made), fresh=False)
 
 

@@ -76,7 +76,7 @@ def tasks(tmp_path: Path, *annotations: dict[str, Any]) -> Path:
         (annotation(result("follows", "yes", "no")), "task 2: question 'follows': has 2 answers, but one is asked"),
         (annotation(result("follows", 1)), r"task 2: question 'follows': \[1\] is no list of texts"),
         (annotation(result("mood", "good")), "task 2: no question called 'mood'"),
-        (annotation({"from_name": "follows", "value": {}}), "task 2 is not as Label Studio writes it"),
+        (annotation({"from_name": "follows", "value": {}}), "task 2: question 'follows': None is no list of texts"),
         (annotation(result("follows", "no")), "task 2: question 'why' has no answer"),
     ],
 )

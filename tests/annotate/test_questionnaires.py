@@ -372,7 +372,7 @@ def test_what_is_wrong_in_a_questionnaire_is_told_with_file_and_place(text: str,
 
 
 def test_bytes_that_are_no_text_are_told() -> None:
-    with pytest.raises(FileError, match=r"^q\.toml: is not valid TOML: 'utf-8' codec"):
+    with pytest.raises(FileError, match=r"^q\.toml:1: is not UTF-8 text"):
         parsed_questionnaire(b"\xff", Path("q.toml"))
 
 

@@ -78,13 +78,6 @@ def test_json_without_a_number_for_nan_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "a.json").exists()
 
 
-def test_a_newer_schema_is_refused_and_an_older_one_is_read(tmp_path: Path) -> None:
-    files.write_json(tmp_path / "a.json", {"schema": 2})
-    with pytest.raises(FileError, match="has schema 2; this acidtest reads up to 1: upgrade acidtest"):
-        files.read_versioned(tmp_path / "a.json", 1)
-    assert files.read_versioned(tmp_path / "a.json", 3) == {"schema": 2}
-
-
 def test_gzip_in_several_members_is_read_to_the_end(tmp_path: Path) -> None:
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"one ") + gzip.compress(b"two"))
     assert files.read_bytes(tmp_path / "a.gz") == b"one two"

@@ -12,14 +12,14 @@ import pytest
 
 from acidtest.core import blocks, rows
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.rows import Rows, Spool, parquet_rows
+from acidtest.core.rows import Rows, parquet_rows
 
 PARTS = [pl.DataFrame({"*": ["a", None], "n": [1, 2]}), pl.DataFrame({"*": ["c"], "n": [3]})]
 
 
 def spooled(monkeypatch: pytest.MonkeyPatch, *, held: int) -> Rows:
     monkeypatch.setattr(rows, "HELD", held)
-    spool = Spool()
+    spool = rows.Spool()
     for part in PARTS:
         spool.add(part)
     return spool.rows()
@@ -41,7 +41,7 @@ def test_rows_come_back_as_they_went_in_wherever_they_were_kept(monkeypatch: pyt
 def test_nested_and_empty_values_survive_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "HELD", 0)
     frame = pl.DataFrame({"l": [["a"], []], "s": [{"x": 1}, None], "e": [{}, {}], "": ["", None]})
-    spool = Spool()
+    spool = rows.Spool()
     spool.add(frame)
     assert spool.rows().lazy().collect().equals(frame)
 
@@ -122,3 +122,15 @@ def test_a_parquet_file_that_changes_after_it_was_loaded_is_not_read_on(
     pl.DataFrame({"n": range(999)}).write_parquet(tmp_path / "a.parquet")
     with pytest.raises(FileError, match=r"a\.parquet: was changed after it was loaded; load it again"):
         frame.collect()
+
+
+def test_columns_that_polars_takes_for_patterns_get_other_names() -> None:
+    frame = pl.DataFrame({"*": ["a", "b"], "source_*": ["c", "d"], "^x$": ["e", None], "^x": [1, 2]})
+    spool = rows.Spool()
+    spool.add(frame)
+    for found in (rows.held_rows(frame), spool.rows()):
+        plain = found.without_patterns()
+        assert list(plain.schema) == ["source_*_", "source_*", "source_^x$", "^x"]
+        assert pl.concat(plain.batches("source_^x$", "source_*_")).rows() == [("e", "a"), (None, "b")]
+        assert plain.collected().rows() == frame.rows()
+        assert plain.lazy().collect().columns == list(plain.schema)

@@ -5,13 +5,15 @@ import polars as pl
 import pytest
 
 from acidtest.core.digests import repeated
-from acidtest.core.errors import AcidtestError
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.structured import check_shape
 from acidtest.core.suite import (
     COLUMNS,
     Card,
     SourceIds,
     Suite,
     completed,
+    plain_name,
     require_columns,
     source_digests,
     streamed,
@@ -93,8 +95,8 @@ def test_a_signature_holds_what_changes_the_number() -> None:
 
 def test_a_card_survives_its_file() -> None:
     card = Card("hans", seed=1, columns={"subcase": "factor"}, strata=("subcase",), crossings=(("a", "label"),))
-    assert Card.from_json(card.to_json()) == card
-    assert Card.from_json(card.to_json() | {"a later field": 1}) == card
+    assert check_shape(card.to_json(), "a.card.json", Card) == card
+    assert check_shape(card.to_json() | {"a later field": 1}, "a.card.json", Card) == card
 
 
 def test_a_column_a_model_needs_and_a_suite_lacks_is_named() -> None:
@@ -124,3 +126,29 @@ def test_rows_picked_from_a_batch_can_be_given_room_of_their_own() -> None:
     frame = pl.DataFrame({"a": ["x" * 1000] * 50, "b": pl.Series([None, 2] * 25, dtype=pl.UInt32)})
     assert compacted(frame.head(3)).equals(frame.head(3))
     assert compacted(frame.head(3)).schema == frame.schema
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [
+        ("*", "source_*"),
+        ("^x$", "source_^x$"),
+        ("^x", "^x"),
+        ("a × b", "a x b"),
+        ("×", "×"),
+        ("\x1b[31mred", "\ufffd[31mred"),
+        ("two\nlines", "two\ufffdlines"),
+        ("\u202eleft", "\ufffdleft"),
+        ("größe (%)", "größe (%)"),
+    ],
+)
+def test_names_that_something_would_obey_become_plain_and_others_stay(column: str, name: str) -> None:
+    assert plain_name(column) == name
+
+
+@pytest.mark.parametrize("column", ["*", "^x$", "a × b", "\x1b[31m"])
+def test_a_card_with_a_column_that_something_would_obey_is_refused(column: str) -> None:
+    with pytest.raises(AcidtestError, match="no column can be called"):
+        Card("s", columns={column: "factor"})
+    with pytest.raises(FileError, match=r"^s\.card\.json: no column can be called .*; generate it again"):
+        check_shape({"name": "s", "columns": {column: "factor"}}, "s.card.json", Card, remedy="generate it again")

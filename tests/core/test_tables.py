@@ -1,6 +1,8 @@
 import gzip
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,8 @@ from polars.testing import assert_frame_equal
 
 from acidtest.core import blocks, delimited, jsonlines
 from acidtest.core.errors import FileError
-from acidtest.core.tables import flat, read_table, stem, unprefixed, write_table
+from acidtest.core.rows import held_rows
+from acidtest.core.tables import flat, read_table, sink_rows, stem, unprefixed, write_table
 
 TEXT_FORMATS = (".jsonl", ".csv", ".tsv", ".jsonl.gz", ".csv.gz", ".tsv.gz")
 FORMATS = (".parquet", *TEXT_FORMATS)
@@ -333,6 +336,7 @@ def test_what_is_written_is_read_back(tmp_path: Path, ending: str, frame: pl.Dat
     back = read_table(path).frame
     if ".csv" in ending or ".tsv" in ending:
         back, frame = unprefixed(back), frame.with_columns(pl.all().replace("", None))
+    frame = held_rows(frame).without_patterns().collected()
     assert_frame_equal(back, frame)
 
 
@@ -462,3 +466,25 @@ def test_real_files_read_slowly_give_the_same_frame(shared: Path, monkeypatch: p
     fast = read_table(shared / name).frame
     monkeypatch.setattr(delimited, "_fast_frame", lambda *_, **__: None)
     assert_frame_equal(read_table(shared / name).frame, fast)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on the size of files")
+@pytest.mark.parametrize("output", ["suite.parquet", "suite.csv", "folder"])
+def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path, output: str) -> None:
+    # The limit on the size of files does to a writer what a full disk does.
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)); "
+        "from acidtest.cli.app import main; sys.exit(main(['generate', 'hans', '-n', '200', '-q', '-o', sys.argv[1]]))"
+    )
+    command = [sys.executable, "-c", code, output]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert "cannot be written: File too large" in found.stderr
+    assert "Traceback" not in found.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_polars_that_is_no_error_of_the_disk_stays_one(tmp_path: Path) -> None:
+    rows = pl.LazyFrame({"a": ["x"]}).select(pl.col("a").cast(pl.Int64))
+    with pytest.raises(pl.exceptions.PolarsError):
+        sink_rows(rows, tmp_path / "a.parquet", {})

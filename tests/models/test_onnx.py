@@ -360,3 +360,38 @@ def test_neither_torch_nor_transformers_is_imported(folder: Path) -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("config.json", "[]", r"expected an object, got \[\]"),
+        ("config.json", "[" * 100_000, "nests lists and objects"),
+        ("config.json", '{"pad_token_id": "x"}', 'pad_token_id: expected an integer, got "x"'),
+        ("config.json", '{"max_position_embeddings": "many"}', "max_position_embeddings: expected an integer"),
+        ("config.json", '{"model_type": 3}', "model_type: expected a text, got 3"),
+        ("config.json", '{"id2label": ["entailment"]}', "id2label: expected an object"),
+        ("config.json", '{"id2label": {"0": 3}}', "id2label.0: expected a text, got 3"),
+        ("config.json", '{"id2label": {"0": "neutral", "0": "entailment"}}', "the key '0' stands twice in one object"),
+        ("acidtest.json", '{"max_length": "x"}', "max_length: expected an integer"),
+        ("acidtest.json", '{"pads": "yes"}', "pads: expected true or false"),
+        ("acidtest.json", "3", "expected an object, got 3"),
+        ("tokenizer_config.json", '{"model_max_length": "long"}', "model_max_length: expected a number"),
+        ("tokenizer.json", "[" * 100_000, "nests lists and objects"),
+        ("tokenizer.json", "{}", "is no file of the tokenizers library"),
+    ],
+)
+def test_malformed_json_beside_a_graph_is_named(
+    folder: Path, tmp_path: Path, file: str, content: str, message: str
+) -> None:
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    (copy / file).write_text(content)
+    with pytest.raises(AcidtestError, match=rf"{file}: .*{message}"):
+        opened(copy)
+
+
+def test_a_token_for_padding_that_no_tokenizer_has_is_told(folder: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    (copy / "config.json").write_text(json.dumps({"pad_token_id": 10**30}))
+    with pytest.raises(AcidtestError, match="its token for padding is 1000000000000000000000000000000"):
+        opened(copy)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
@@ -14,6 +13,7 @@ from typing import Any
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
+from acidtest.core.structured import parse_toml
 
 SCHEMA = 1
 LEVEL = 0.05
@@ -273,7 +273,7 @@ class Experiment:
 @cache
 def papers() -> Mapping[str, Paper]:
     """The papers' experiments by name."""
-    written = resources.files("acidtest.data").joinpath("experiments.toml").read_text(encoding="utf-8")
+    content = resources.files("acidtest.data").joinpath("experiments.toml").read_bytes()
     return {
         name: Paper(
             name,
@@ -283,7 +283,7 @@ def papers() -> Mapping[str, Paper]:
                 "corpora": tuple(Corpus(**each) for each in table.get("corpora", ())),
             },
         )
-        for name, table in tomllib.loads(written).items()
+        for name, table in parse_toml(content, "experiments.toml").items()
     }
 
 

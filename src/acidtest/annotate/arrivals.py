@@ -25,6 +25,7 @@ from acidtest.annotate.questionnaires import Questionnaire
 from acidtest.annotate.state import Claim, Person, State
 from acidtest.annotate.work import folded_name
 from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.structured import parse_json
 from acidtest.core.tables import read_table
 
 
@@ -234,8 +235,8 @@ def _expected(written: Any, item: str, asked: Questionnaire) -> dict[str, Any] |
     if written in (None, ""):
         return None
     try:
-        found = dict(json.loads(written))
-    except (TypeError, ValueError) as error:
+        found = parse_json(str(written).encode(), f"control {item!r}", dict[str, Any])
+    except FileError as error:
         raise AcidtestError(f"control {item!r}: expected {written!r} is no table in JSON") from error
     check_expected(item, found, asked)
     return found

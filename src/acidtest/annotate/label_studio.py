@@ -25,7 +25,8 @@ from acidtest.annotate.items import CONTROL, ITEM, Item, check_expected
 from acidtest.annotate.questionnaires import Question, Questionnaire
 from acidtest.annotate.work import Work
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.files import read_json, write_json, write_text
+from acidtest.core.files import write_json, write_text
+from acidtest.core.structured import MOST_TABLE_BYTES, check_shape, parse_json, read_json
 
 HIDDEN = "acidtest"
 """The control that holds whose an annotation is."""
@@ -74,8 +75,50 @@ def is_tasks(path: Path) -> bool:
     """Whether a file holds tasks of Label Studio."""
     if path.suffix.lower() != ".json":
         return False
-    found = read_json(path)
+    found = read_json(path, object, foreign=True, most_bytes=MOST_TABLE_BYTES)
     return isinstance(found, list) and all(isinstance(each, dict) and "data" in each for each in found)
+
+
+@dataclass(frozen=True)
+class StudioResult:
+    """The answer to one question in an annotation."""
+
+    from_name: str
+    value: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class StudioAnnotation:
+    """What one person said of a task."""
+
+    result: list[StudioResult]
+    was_cancelled: bool | None = None
+    completed_by: int | str | dict[str, Any] | None = None
+    created_at: str | None = None
+    lead_time: float | None = None
+
+
+@dataclass(frozen=True)
+class HiddenItem:
+    """What a store knows of an item, as an export of ours hides it in a task."""
+
+    item: str = ""
+    known: dict[str, Any] | None = None
+    role: str = ""
+    seats: int = 1
+    category: str = ""
+    gold: str | None = None
+    expected: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class StudioTask:
+    """A task with its annotations, as Label Studio exports it."""
+
+    data: dict[str, Any]
+    id: int | str | None = None
+    meta: dict[str, Any] | None = None
+    annotations: list[StudioAnnotation] | None = None
 
 
 @dataclass(frozen=True)
@@ -96,15 +139,17 @@ def read_tasks(path: Path, asked: Questionnaire) -> Arrivals:
     Label Studio cannot hide every such question.
     """
     found, items, skipped = list[_Annotation](), dict[str, Item](), 0
-    for number, task in enumerate(read_json(path), 1):
+    remedy = "export the tasks from Label Studio as JSON again"
+    tasks = read_json(path, list[StudioTask], remedy=remedy, foreign=True, most_bytes=MOST_TABLE_BYTES)
+    for number, task in enumerate(tasks, 1):
         try:
             item = _item(task, asked)
             if item.id in items:
                 raise AcidtestError(f"item {item.id!r} stands in a task before it")
             items[item.id] = item
-            given = [_said(number, item, each, asked) for each in task.get("annotations") or []]
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise FileError(path, f"task {number} is not as Label Studio writes it: {error!r}") from error
+            given = [_said(number, item, each, asked) for each in task.annotations or []]
+        except (LookupError, ValueError) as error:
+            raise FileError(path, f"task {number} is not as Label Studio writes it: {error!r}; {remedy}") from error
         except AcidtestError as error:
             raise FileError(path, f"task {number}: {error}") from error
         found += [each for each in given if each]
@@ -169,52 +214,56 @@ def _result(question: Question, answer: Any, shown: str) -> dict[str, Any]:
     return {"from_name": question.id, "to_name": shown, "type": kind, "value": value}
 
 
-def _item(task: dict[str, Any], asked: Questionnaire) -> Item:
-    data, told = task["data"], (task.get("meta") or {}).get(HIDDEN, {})
-    name = str(told.get("item") or data.get("item") or data.get("id") or task["id"]).strip()
-    expected, gold = told.get("expected"), told.get("gold", data.get("gold"))
-    if expected:
-        check_expected(name, expected, asked)
+def _item(task: StudioTask, asked: Questionnaire) -> Item:
+    data = task.data
+    hidden = check_shape((task.meta or {}).get(HIDDEN, {}), "meta", HiddenItem, key=HIDDEN)
+    name = str(hidden.item or data.get("item") or data.get("id") or task.id or "").strip()
+    gold = hidden.gold or data.get("gold")
+    if not name:
+        raise AcidtestError("has no id")
+    if hidden.expected:
+        check_expected(name, hidden.expected, asked)
     return Item(
         name,
         {column: str(data[column]) for column in asked.shows},
-        dict(told.get("known", data)),
-        CONTROL if told.get("role") == CONTROL else ITEM,
-        int(told.get("seats", 1)),
-        str(told.get("category", "")),
+        dict(data if hidden.known is None else hidden.known),
+        CONTROL if hidden.role == CONTROL else ITEM,
+        hidden.seats,
+        hidden.category,
         None if gold is None else str(gold),
-        expected,
+        hidden.expected,
     )
 
 
-def _said(task: int, item: Item, annotation: dict[str, Any], asked: Questionnaire) -> _Annotation | None:
+def _said(task: int, item: Item, annotation: StudioAnnotation, asked: Questionnaire) -> _Annotation | None:
     """What an annotation says; None where it was skipped in Label Studio."""
     answers, told = dict[str, Any](), dict[str, Any]()
     questions = {question.id: question for question in asked.questions}
-    for result in annotation["result"]:
-        name, value = result["from_name"], result["value"]
+    for result in annotation.result:
+        name, value = result.from_name, result.value
         if name == HIDDEN:
-            told = dict(json.loads(value["text"][0]))
+            (text,) = check_shape(value.get("text"), HIDDEN, tuple[str], key="text")
+            told = parse_json(text.encode(), HIDDEN, dict[str, Any])
         elif name not in questions:
             raise UnknownNameError("question", name, questions)
         else:
             answers[name] = _given(questions[name], value)
     # Answers of ours that do not count are marked as skipped, too.
-    skipped = annotation.get("was_cancelled") and told.get("status", COUNTS) == COUNTS
+    skipped = annotation.was_cancelled and told.get("status", COUNTS) == COUNTS
     if skipped or not (any(answers.values()) or told):
         return None
     if not told:
         # Somebody annotated this in Label Studio itself.
-        author = annotation.get("completed_by")
+        author = annotation.completed_by
         named = author.get("email") if isinstance(author, dict) else author
-        at = datetime.fromisoformat(annotation["created_at"]).timestamp() if annotation.get("created_at") else None
-        told = {"annotator": f"label-studio {named}", "seconds": annotation.get("lead_time"), "at": at}
+        at = datetime.fromisoformat(annotation.created_at).timestamp() if annotation.created_at else None
+        told = {"annotator": f"label-studio {named}", "seconds": annotation.lead_time, "at": at}
     return _Annotation(task, item.id, str(told["annotator"]), answers, told)
 
 
 def _given(question: Question, value: dict[str, Any]) -> str | list[str] | None:
     """The answer in a result: what was ticked, or what was written, all of it where it was in several pieces."""
-    listed = value["choices" if question.answers else "text"]
+    listed = value.get("choices" if question.answers else "text")
     if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
         raise AcidtestError(f"question {question.id!r}: {listed!r} is no list of texts")
     if question.takes_several:

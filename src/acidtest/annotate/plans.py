@@ -6,7 +6,6 @@ A plan is a TOML file. Those that ship lie in ``data/plans``; docs/annotate.md d
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from importlib import resources
@@ -17,7 +16,7 @@ import polars as pl
 
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, some
-from acidtest.core.files import read_bytes
+from acidtest.core.structured import MOST_TOML_BYTES, parse_json, parse_toml, read_bounded
 
 ENDING = ".toml"
 FOLDER = "plans"
@@ -70,11 +69,7 @@ class Plan:
     @classmethod
     def from_json(cls, text: str) -> Plan:
         """As it was kept; what a newer acidtest has added is left out."""
-        known = {field.name for field in fields(cls)}
-        held = {name: value for name, value in json.loads(text).items() if name in known}
-        for name in ("arguments", "merged"):
-            held[name] = tuple(tuple(each) for each in held.get(name, ()))
-        return cls(**held | {"category": tuple(held.get("category", ()))})
+        return parse_json(text.encode(), "the plan of the store", cls)
 
 
 def packaged_plans() -> list[str]:
@@ -87,7 +82,7 @@ def plan(name: str | Path) -> Plan:
     """A plan that ships with the package, by name, or one in a file."""
     path = Path(name)
     if path.suffix.lower() == ENDING:
-        return parsed_plan(read_bytes(path), path)
+        return parsed_plan(read_bounded(path, MOST_TOML_BYTES), path)
     if str(name) not in packaged_plans():
         raise UnknownNameError("plan", str(name), packaged_plans(), f" (a file's name ends in {ENDING})")
     file = resources.files("acidtest.data").joinpath(FOLDER, f"{name}{ENDING}")
@@ -101,10 +96,9 @@ def plan(name: str | Path) -> Plan:
 def parsed_plan(content: bytes, path: Path) -> Plan:
     """The plan in the text of a TOML file; ``path`` gives its name, and stands in errors."""
     try:
-        written = tomllib.loads(content.decode("utf-8"))
-        found = Plan(name=path.name.removesuffix(ENDING), **_values(written))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(path, f"is not valid TOML: {error}") from error
+        found = Plan(name=path.name.removesuffix(ENDING), **_values(parse_toml(content, path)))
+    except FileError:
+        raise
     except AcidtestError as error:
         raise FileError(path, str(error)) from error
     if found.controls and path.parent != Path():
@@ -149,7 +143,11 @@ def _values(written: Mapping[str, Any]) -> dict[str, Any]:
             values["merged"] = tuple((each["column"], each["value"], each["left"]) for each in values["merged"])
     except (AttributeError, KeyError, TypeError) as error:
         raise AcidtestError("arguments is a table, merged a list of tables with column, value and left") from error
-    return values | {"category": tuple(values.get("category", ()))}
+    category, merged = values.get("category", []), values.get("merged", ())
+    lists = [category, *map(list, merged)]
+    if not all(isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in lists):
+        raise AcidtestError('category is a list of columns: category = ["…", "…"]; in merged are texts, too')
+    return values | {"category": tuple(category)}
 
 
 def categories(frame: pl.DataFrame, found: Plan) -> pl.Series:

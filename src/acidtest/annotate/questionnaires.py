@@ -7,7 +7,6 @@ Whatever is wrong in a file is told with the file, the question or rule, and wha
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -17,7 +16,7 @@ from typing import Any, Literal, get_args
 from acidtest.annotate.conditions import ALWAYS, WORDS, Condition, choice, condition, mentions_gold
 from acidtest.annotate.toml_tables import TomlTable, toml_value
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.files import read_bytes
+from acidtest.core.structured import MOST_TOML_BYTES, parse_toml, read_bounded
 
 SCHEMA = 1
 ENDING = ".toml"
@@ -160,7 +159,7 @@ def questionnaire(name: str | Path) -> Questionnaire:
 def questionnaire_content(name: str | Path) -> bytes:
     """The file of a questionnaire that ships with the package, by name, or of one elsewhere."""
     if _is_file(Path(name)):
-        return read_bytes(name)
+        return read_bounded(name, MOST_TOML_BYTES)
     known = packaged_questionnaires()
     if str(name) not in known:
         raise UnknownNameError("questionnaire", str(name), known, f" (a file's name ends in {ENDING})")
@@ -173,10 +172,7 @@ def _is_file(path: Path) -> bool:
 
 def parsed_questionnaire(content: bytes, path: Path) -> Questionnaire:
     """The questionnaire in the text of a TOML file; ``path`` gives its name, and stands in errors."""
-    try:
-        written = tomllib.loads(content.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(path, f"is not valid TOML: {error}") from error
+    written = parse_toml(content, path)
     try:
         return _questionnaire(TomlTable(written), path.name.removesuffix(ENDING))
     except FileError:

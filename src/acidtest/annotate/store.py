@@ -249,8 +249,10 @@ def shown_url(url: str) -> str:
 def _engine(url: str) -> sa.Engine:
     try:
         parsed = sa.make_url(shown_url(url))
-    except SQLAlchemyError as error:
-        raise StoreError(f"{url!r} is no URL of a store; write answers.db or postgresql://user@host/name") from error
+    except (SQLAlchemyError, ValueError) as error:
+        # The URL is not shown: what cannot be taken apart may hold a password anywhere.
+        problem = "what --store says is no URL of a store"
+        raise StoreError(f"{problem}; write answers.db or postgresql://user@host:5432/name") from error
     dialect = parsed.get_backend_name()
     if dialect == "postgresql":
         return _postgresql(parsed)

@@ -7,7 +7,6 @@ import hmac
 import json
 import secrets
 import time
-import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from acidtest.annotate.plans import EVERYBODY, Plan
 from acidtest.annotate.state import Answer, Claim, Person, State
 from acidtest.annotate.store import Store, questionnaire_of
 from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.structured import parse_toml
 
 LONGEST_NAME = 80
 EXCLUDED = "Some of the pairs were there to see whether they are read, and were not answered as they must be."
@@ -56,7 +56,7 @@ class Work:
         self.id = f"{row.fingerprint}-{row.at}"
         self.plan = Plan.from_json(row.plan)
         self.questionnaire = questionnaire_of(row)
-        self.written: dict[str, Any] = tomllib.loads(row.questionnaire)
+        self.written = parse_toml(row.questionnaire.encode(), f"{row.name}.toml")
         self._seed = int(row.seed)
         self._items = kept.items()
         self._state: State | None = None

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from acidtest.api.training import architecture_options
 from acidtest.core.errors import AcidtestError
-from acidtest.core.files import chunks, read_json, write_json
+from acidtest.core.files import chunks, write_json
+from acidtest.core.structured import check_shape, read_json
 from acidtest.suites.catalogue import SUITES
 from acidtest.version import __version__
 
@@ -69,8 +70,9 @@ def settled(name: str, wish: Wish, plans: Mapping[str, Study]) -> dict[str, Any]
 def claim(folder: Path, told: Mapping[str, Any]) -> None:
     """Refuse a folder in which another experiment has trained something; pairs that none was trained on are removed."""
     path = folder / WISH
-    before = read_json(path) if path.is_file() else {}
-    known, networks = before.get("networks", {}), told["networks"]
+    before = read_json(path, dict[str, Any], remedy="choose another -o") if path.is_file() else {}
+    known = check_shape(before.get("networks", {}), path, dict[str, Any], key="networks", remedy="choose another -o")
+    networks = told["networks"]
     different = [key for key, value in told.items() if key != "networks" and before.get(key) != value]
     different += ["networks"] if any(known.get(key, plan) != plan for key, plan in networks.items()) else []
     if before and different:

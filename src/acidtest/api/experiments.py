@@ -15,9 +15,10 @@ from acidtest.api.experiment_claims import ARMS, claim, settled
 from acidtest.api.experiment_designs import DESIGNS, Bench, Design, Way, Wish, slug
 from acidtest.api.training import Material, architecture_options, architectures, planned, train
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.files import Lock, read_json, write_json, write_page
+from acidtest.core.files import Lock, write_json, write_page
 from acidtest.core.logs import note, stage
 from acidtest.core.run import HEADER, Run
+from acidtest.core.structured import read_json
 from acidtest.core.suite import Suite
 from acidtest.version import __version__
 
@@ -261,6 +262,5 @@ def _answered(network: Network, way: Way, base: Path, seed: int) -> Answered:
     from acidtest.analysis.experiments_results import Answered
 
     folder = base / f"seed-{seed}"
-    return Answered(
-        network.architecture, network.preset, way.arm.name, seed, Run.read(folder / TESTS), read_json(folder / FACTS)
-    )
+    facts = read_json(folder / FACTS, dict[str, Any], remedy=f"remove {folder}, and it is trained again")
+    return Answered(network.architecture, network.preset, way.arm.name, seed, Run.read(folder / TESTS), facts)

@@ -8,8 +8,9 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-from acidtest.core.files import read_json, replacing, write_json, write_text
+from acidtest.core.files import replacing, write_json, write_text
 from acidtest.core.logs import log
+from acidtest.core.structured import read_json
 
 if TYPE_CHECKING:
     from acidtest.api.training_pairs import Gathered, Part
@@ -117,7 +118,7 @@ def _reads(trained: Trained) -> str:
     from acidtest.zoo.saved import CONFIG
 
     study = trained.study
-    told: Mapping[str, Any] = read_json(trained.folder / CONFIG)["reader"]
+    told: Mapping[str, Any] = read_json(trained.folder / CONFIG, dict[str, Any])["reader"]
     text = ""
     if "dimensions" in told:
         change = "learnt further" if told.get("tuned") else "kept as they were"

@@ -34,9 +34,10 @@ class Estimate:
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Estimate:
-        """Back from results.json."""
+        """Back from results.json; keys of a later minor version are left aside."""
+        known = {name: value for name, value in fields.items() if name in cls.__dataclass_fields__}
         numbers = {name: math.nan if fields[name] is None else fields[name] for name in ("value", "low", "high")}
-        return cls(**{**fields, **numbers})
+        return cls(**{**known, **numbers})
 
 
 def _null(value: Any) -> Any:

@@ -135,31 +135,6 @@ def _unpacked(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
         raise FileError(path, "the gzip data end too early; the file is incomplete, copy it again")
 
 
-def read_json(path: str | Path) -> Any:
-    """The value in a JSON file."""
-    try:
-        return json.loads(read_bytes(path))
-    except UnicodeDecodeError as error:
-        raise FileError(path, "is not UTF-8 text") from error
-    except json.JSONDecodeError as error:
-        raise FileError(path, f"is not valid JSON: {error.msg}", error.lineno) from error
-
-
-def read_versioned(path: str | Path, schema: int) -> dict[str, Any]:
-    """The object in one of our own JSON files; a newer major schema than ``schema`` is refused."""
-    value = read_json(path)
-    if not isinstance(value, dict) or not isinstance(value.get("schema"), int):
-        raise FileError(path, "has no schema number; it was not written by acidtest")
-    refuse_newer(path, value["schema"], schema)
-    return value
-
-
-def refuse_newer(path: str | Path, found: int, known: int) -> None:
-    """Raise when a file was written by a newer acidtest than this one."""
-    if found > known:
-        raise FileError(path, f"has schema {found}; this acidtest reads up to {known}: upgrade acidtest")
-
-
 class Lock:
     """Holds a folder for one process; the operating system lets go when the process ends, however it ends."""
 

@@ -13,7 +13,7 @@ import polars as pl
 from acidtest.core.errors import FileError, some
 from acidtest.core.files import chunks
 from acidtest.core.rows import Rows, parquet_rows
-from acidtest.core.tables import ROW_GROUP, Table
+from acidtest.core.tables import Table, sink_rows
 
 MOST_ROWS = 1 << 18
 """Rows of a file we write, at most."""
@@ -56,14 +56,15 @@ def part_table(folder: Path) -> Table:
     for path in paths:
         for chunk in chunks(path):
             digest.update(chunk)
-    return Table(folder, part_rows(paths), fingerprint=digest.hexdigest(), name=folder.absolute().name)
+    rows = part_rows(paths).without_patterns()
+    return Table(folder, rows, fingerprint=digest.hexdigest(), name=folder.absolute().name)
 
 
 def write_parts(frame: pl.LazyFrame, folder: Path, *, split: str, metadata: Mapping[str, str]) -> None:
     """Write a frame to files of one split in a folder; ``metadata`` goes into each."""
     temporary = folder / f".{split}"
     places = pl.PartitionBy(temporary, max_rows_per_file=MOST_ROWS)
-    frame.sink_parquet(places, metadata=dict(metadata), maintain_order=True, row_group_size=ROW_GROUP, mkdir=True)
+    sink_rows(frame, places, metadata)
     written = sorted(temporary.glob("*.parquet"))
     for number, path in enumerate(written):
         path.replace(folder / f"{split}-{number:05}-of-{len(written):05}.parquet")

@@ -61,6 +61,34 @@ class Rows:
         schema = {name: self.schema[name] for name in names}
         return replace(self, schema=schema, frame=None if self.frame is None else self.frame[list(names)])
 
+    def without_patterns(self) -> Rows:
+        """The same rows, in which a column called ``*`` or ``^…$`` is called ``source_*`` or the like."""
+        if not any(map(is_pattern, self.schema)):
+            return self
+        former = dict[str, str]()
+        for name in self.schema:
+            new = f"source_{name}" if is_pattern(name) else name
+            while new != name and (new in self.schema or new in former):
+                new += "_"
+            former[new] = name
+
+        def read(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+            return (_named(part, columns) for part in self.read([former[name] for name in columns]))
+
+        schema = {new: self.schema[name] for new, name in former.items()}
+        return Rows(schema, self.height, read, None if self.frame is None else _named(self.frame, list(schema)))
+
+
+def is_pattern(name: str) -> bool:
+    """Whether Polars takes the name of a column for a pattern, wherever an expression may stand."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
+
+
+def _named(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    frame = frame.clone()
+    frame.columns = list(names)
+    return frame
+
 
 def held_rows(frame: pl.DataFrame) -> Rows:
     """Rows that are in memory."""
@@ -111,7 +139,7 @@ class _ParquetFile:
 
 
 def _cast(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
-    # Polars takes the names * and ^…$ for patterns wherever an expression may stand.
+    # By name rather than by expression: the name may be a pattern.
     return pl.DataFrame({name: frame[name].cast(dtype) for name, dtype in schema.items()})
 
 

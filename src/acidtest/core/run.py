@@ -14,10 +14,11 @@ from typing import Any
 import polars as pl
 
 from acidtest.core.errors import AcidtestError, FileError, some
-from acidtest.core.files import read_versioned, replacing, write_json
+from acidtest.core.files import replacing, write_json
 from acidtest.core.streams import visit_batches
-from acidtest.core.suite import Card
-from acidtest.core.tables import ROW_GROUP
+from acidtest.core.structured import read_own_json
+from acidtest.core.suite import COLUMNS, Card
+from acidtest.core.tables import sink_rows
 from acidtest.core.verdicts import Collapse
 from acidtest.version import __version__
 
@@ -78,22 +79,13 @@ class Header:
             f"collapse:{self.collapse}",
             f"limit:{self.settings.get('limit') or 'none'}",
             f"model:{self.model.signature}",
-            f"acidtest:{__version__ if not self.versions else self.versions['acidtest']}",
+            f"acidtest:{self.versions.get('acidtest', __version__)}",
         ]
         return "|".join([self.suites[suite].signature, *tail])
 
     def to_json(self) -> dict[str, Any]:
         """As run.json holds it."""
         return {**asdict(self), "suites": {name: card.to_json() for name, card in self.suites.items()}}
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Header:
-        """Back from run.json."""
-        known = {name: value for name, value in fields.items() if name in cls.__dataclass_fields__}
-        known["model"] = ModelFacts(**known["model"])
-        known["suites"] = {name: Card.from_json(card) for name, card in known["suites"].items()}
-        known["notes"] = tuple(known.get("notes", ()))
-        return cls(**known)
 
 
 class PredictionsFile:
@@ -211,12 +203,7 @@ class Run:
                 "resolution": self.header.model.resolution,
                 "probabilities": self.header.model.probabilities,
             }
-            self.frame.lazy().sink_parquet(
-                temporary,
-                metadata={"acidtest": json.dumps(facts)},
-                maintain_order=True,
-                row_group_size=ROW_GROUP,
-            )
+            sink_rows(self.frame.lazy(), temporary, {"acidtest": json.dumps(facts)})
         file = PredictionsFile(path)
         return Run(replace(self.header, predictions_sha256=file.sha256), file.scan(), file)
 
@@ -230,7 +217,7 @@ class Run:
         folder = Path(folder)
         if not (folder / HEADER).is_file():
             raise FileError(folder, _why_no_run(folder))
-        header = Header.from_json(read_versioned(folder / HEADER, SCHEMA))
+        header = read_own_json(folder / HEADER, Header, SCHEMA, remedy="run it again with --fresh")
         file = PredictionsFile(folder / PREDICTIONS)
         if header.predictions_sha256 not in ("", file.sha256):
             raise FileError(
@@ -240,10 +227,31 @@ class Run:
             )
         try:
             frame = file.scan()
-            frame.collect_schema()
+            schema = frame.collect_schema()
         except (OSError, pl.exceptions.PolarsError) as error:
             raise FileError(file.path, f"cannot be read: {error}") from error
+        _refuse_misfit(folder, header, schema)
         return cls(header, frame, file)
+
+
+def _refuse_misfit(folder: Path, header: Header, schema: pl.Schema) -> None:
+    """Raise when a header speaks of columns that the predictions do not have, or of verdicts that nobody reaches."""
+    remedy = "run it again with --fresh"
+    missing = [name for name in ("suite", *COLUMNS, *ANSWER_COLUMNS, "truncated") if name not in schema]
+    if missing:
+        raise FileError(folder / PREDICTIONS, f"has no column {some(missing)}; {remedy}")
+    for name, card in header.suites.items():
+        for column in dict.fromkeys((*card.columns, *card.strata, *(each for row in card.crossings for each in row))):
+            kind = card.columns.get(column, "label" if column in COLUMNS else "unknown")
+            fits = {"category": pl.Boolean(), "factor": pl.String()}.get(kind, schema.get(column))
+            if column not in schema or kind == "unknown" or schema[column] != fits:
+                raise FileError(
+                    folder / HEADER, f"suites.{name}: {column!r} is no {kind} column of {PREDICTIONS}; {remedy}"
+                )
+    try:
+        _ = header.collapse
+    except AcidtestError as error:
+        raise FileError(folder / HEADER, f"settings.collapse: {error}; {remedy}") from error
 
 
 def _why_no_run(folder: Path) -> str:

@@ -13,6 +13,7 @@ import polars as pl
 from acidtest.core.digests import combined, digests, hexadecimal, repeated
 from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError
+from acidtest.core.rows import is_pattern
 from acidtest.core.streams import streamed as streamed
 from acidtest.core.streams import visit_batches as visit_batches
 
@@ -45,6 +46,11 @@ CATEGORY = "category"
 CROSS = " × "
 """Joins the names, and the values, of factors that are broken down together."""
 
+
+class ColumnNameError(AcidtestError, ValueError):
+    """A column whose name Polars or a breakdown would take for something else."""
+
+
 Argument = str | int | float | bool
 
 
@@ -72,6 +78,11 @@ class Card:
     """What a generator could have used and did not, by reason."""
     schema: int = SCHEMA
 
+    def __post_init__(self) -> None:
+        for column in self.columns:
+            if (name := plain_name(column)) != column:
+                raise ColumnNameError(f"no column can be called {column!r}; rename it, for instance to {name!r}")
+
     @property
     def factors(self) -> tuple[str, ...]:
         """The columns whose values become breakdowns."""
@@ -98,14 +109,6 @@ class Card:
     def to_json(self) -> dict[str, Any]:
         """As a card file holds it."""
         return asdict(self)
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Card:
-        """Back from a card file; keys of a later minor version are left aside."""
-        known = {name: value for name, value in fields.items() if name in cls.__dataclass_fields__}
-        known["strata"] = tuple(known.get("strata", ()))
-        known["crossings"] = tuple(tuple(names) for names in known.get("crossings", ()))
-        return cls(**known)
 
 
 @dataclass(frozen=True)
@@ -193,6 +196,15 @@ def completed(frame: pl.DataFrame, name: str, ids: SourceIds | None = None) -> p
 def list_values(cells: pl.Series) -> pl.Series:
     """The values of a list column, row by row."""
     return cells.fill_null("[]").str.json_decode(pl.List(pl.String))
+
+
+def plain_name(column: str) -> str:
+    """The name that a column can have in a suite: its own, but for what is taken for something else.
+
+    Polars takes ``*`` and ``^…$`` for patterns, breakdowns take `` × `` for two factors, and terminals obey escapes.
+    """
+    name = "".join(letter if letter.isprintable() else "\ufffd" for letter in column.replace(CROSS, " x "))
+    return f"source_{name}" if is_pattern(name) else name
 
 
 def require_columns(frame: pl.LazyFrame, columns: Iterable[str], suite: str) -> None:

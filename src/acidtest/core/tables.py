@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
@@ -111,13 +113,18 @@ def read_table(path: str | Path, *, header: Header = True, quoted: bool | None =
     ``column_1``, ``column_2`` … ``quoted`` None: whether quotes enclose the cells of tab-separated text is decided by
     evidence. So it is whether semicolons stand for the commas, and whether a ``.txt`` holds JSON lines (as SciTail's
     do) or tab-separated text. Columns without a name (an index, a spacer) are left out. What is large is not held in
-    memory, unless it is one JSON array.
+    memory, unless it is one JSON array. A column called ``*`` or the like gets a plainer name.
     """
     path = Path(path)
     if path.is_dir():
         raise FileError(path, "is a folder; a file was expected")
     if not path.exists():
         raise FileError(path, "there is no such file; check the path")
+    found = _read(path, header=header, quoted=quoted)
+    return replace(found, rows=found.rows.without_patterns())
+
+
+def _read(path: Path, *, header: Header, quoted: bool | None) -> Table:
     ending = _ending(path, _READ)
     if ending == ".parquet":
         return _parquet_table(path)
@@ -144,8 +151,7 @@ def write_table(
     ending = _ending(path, _WRITTEN)
     with replacing(path) as temporary:
         if ending == ".parquet":
-            told = dict(metadata or {})
-            rows.sink_parquet(temporary, metadata=told, maintain_order=True, row_group_size=ROW_GROUP)
+            sink_rows(rows, temporary, metadata or {})
             return
         opened = partial(_opened, temporary, packed=path.suffix == ".gz")
         if ending == ".jsonl":
@@ -153,6 +159,17 @@ def write_table(
                 visit_batches(rows, lambda batch: _append(file, batch.write_ndjson()))
         elif _write_delimited(rows, opened, separator=_SEPARATORS[ending]).nul:
             raise FileError(path, "a cell holds a NUL character, which no text file may; use .jsonl or .parquet")
+
+
+def sink_rows(rows: pl.LazyFrame, target: Path | pl.PartitionBy, metadata: Mapping[str, str]) -> None:
+    """Write rows to a Parquet file, or to several, as they come; a full disk and the like is an ``OSError``."""
+    try:
+        rows.sink_parquet(target, metadata=dict(metadata), maintain_order=True, row_group_size=ROW_GROUP, mkdir=True)
+    except pl.exceptions.ComputeError as error:
+        number = re.search(r"\(os error (\d+)\)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
 
 
 def stem(path: str | Path) -> str:

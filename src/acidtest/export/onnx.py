@@ -14,10 +14,11 @@ from typing import Any
 from acidtest.core.checkpoints import Checkpoint, checkpoint, loaded_classifier, loaded_tokenizer
 from acidtest.core.errors import AcidtestError, FileError, some
 from acidtest.core.extras import required
-from acidtest.core.files import read_json, replacing_folder, write_json
+from acidtest.core.files import replacing_folder, write_json
 from acidtest.core.logs import stage
 from acidtest.core.model import Probabilities
 from acidtest.core.pair_tokens import SAMPLES
+from acidtest.core.structured import check_shape, read_json
 from acidtest.export.comparisons import Comparison, UnfaithfulError, compared
 from acidtest.models.huggingface import NO_PADDING, hf
 from acidtest.models.onnx import CARD, INPUTS, OnnxModel, Settings
@@ -127,8 +128,9 @@ def _refuse_occupied(folder: Path) -> None:
     if not folder.is_dir():
         raise FileError(folder, "is a file; name a folder to write the model to")
     there = {path.name for path in folder.iterdir()}
-    told = read_json(folder / CARD) if CARD in there else {}
-    own = told.get("files", []) if isinstance(told, dict) and told.get("format") == FORMAT else []
+    card = read_json(folder / CARD, dict[str, Any], remedy="name another folder") if CARD in there else {}
+    listed = card.get("files", []) if card.get("format") == FORMAT else []
+    own = check_shape(listed, folder / CARD, list[str], key="files", remedy="name another folder")
     if there - set(own):
         raise FileError(folder, f"holds {some(sorted(there - set(own)))}, no export of acidtest's; name another folder")
 

@@ -222,7 +222,7 @@ def _agreements(pairs: pl.DataFrame) -> list[_Agreement]:
 def _agreement(told: str | None, label: str, certainty: str | None) -> _Agreement:
     try:
         given = [each for each in json.loads(told or "[]") if each]
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         given = []
     if any(each != label for each in given):
         return "disputed"

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.extras import required
+from acidtest.core.structured import check_json_bounds
 
 
 class FileTokenizer:
@@ -15,6 +16,7 @@ class FileTokenizer:
 
     def __init__(self, path: Path, names: Sequence[str]) -> None:
         (tokenizers,) = required("tokenizers", extra="onnx")
+        check_json_bounds(path, remedy="save it anew from the model")
         try:
             self.backend_tokenizer = tokenizers.Tokenizer.from_file(str(path))
         except Exception as error:

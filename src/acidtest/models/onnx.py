@@ -45,6 +45,32 @@ LEAST = 1e-12
 
 
 @dataclass(frozen=True)
+class GraphConfiguration:
+    """What is needed of a model's config.json."""
+
+    model_type: str | None = None
+    pad_token_id: int | None = None
+    max_position_embeddings: int | None = None
+    id2label: dict[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class GraphCard:
+    """What is needed of the card that the exporter wrote."""
+
+    max_length: int | None = None
+    pads: bool | None = None
+    id2label: dict[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class TokenizerConfiguration:
+    """What is needed of tokenizer_config.json."""
+
+    model_max_length: float | None = None
+
+
+@dataclass(frozen=True)
 class Settings:
     """What a user may say of a graph; see ``onnx``."""
 
@@ -69,15 +95,15 @@ class OnnxModel(TokenClassifier):
         self._budget = TOKEN_BUDGETS.get(self._runtime.get_providers()[0], TOKEN_BUDGETS["CPUExecutionProvider"])
         self._inputs = _inputs(found, self._runtime)
         self._output = _output(found, self._runtime)
-        config, card = found.described("config.json"), found.described(CARD)
+        config, card = found.described("config.json", GraphConfiguration), found.described(CARD, GraphCard)
         tokenizer = FileTokenizer(_tokenizer_file(found), tuple(self._inputs))
         longest = _longest(found, config, card=card, asked=settings.max_length)
         super().__init__(found.name, PairTokenizer(tokenizer, longest))
-        self._padding = max(int(config.get("pad_token_id") or tokenizer.padding or 0), 0)
+        self._padding = _padding(found, config.pad_token_id or tokenizer.padding or 0)
         self._pads = False
         sample = self._logits(self._sample())
         # Whole numbers blur what padding does; where the exporter has seen the graph without them, it knows.
-        told = None if anatomy.exact else card.get("pads")
+        told = None if anatomy.exact else card.pads
         self._pads = bool(told) if told is not None else self._bears_padding(sample, CLOSE[anatomy.exact])
         names = _names(found, card, config, outputs=sample.shape[1])
         self._find_labels(names, owner=found.spec, labels=settings.labels, renamed=settings.label_map)
@@ -240,32 +266,38 @@ def _tokenizer_file(found: Graph) -> Path:
     return path
 
 
-def _names(found: Graph, card: Mapping[str, Any], config: Mapping[str, Any], *, outputs: int) -> list[str]:
+def _padding(found: Graph, token: int) -> int:
+    if token >= 1 << 31:
+        raise AcidtestError(f"{found.spec}: its token for padding is {token}, which no tokenizer has")
+    return max(token, 0)
+
+
+def _names(found: Graph, card: GraphCard, config: GraphConfiguration, *, outputs: int) -> list[str]:
     """The names of the outputs as the exporter or the configuration has them, else numbers."""
-    told = card.get("id2label") or config.get("id2label")
-    if not isinstance(told, dict):
+    told = card.id2label or config.id2label
+    if told is None:
         return [f"LABEL_{number}" for number in range(outputs)]
     if sorted(told) != [str(number) for number in range(outputs)]:
         raise AcidtestError(
             f"{found.spec}: its graph has {outputs} outputs, but id2label names {some(sorted(told))}; "
             f"the configuration in {found.folder} is another model's"
         )
-    return [str(told[str(number)]) for number in range(outputs)]
+    return [told[str(number)] for number in range(outputs)]
 
 
-def _longest(found: Graph, config: Mapping[str, Any], *, card: Mapping[str, Any], asked: int) -> int:
+def _longest(found: Graph, config: GraphConfiguration, *, card: GraphCard, asked: int) -> int:
     """How many tokens a pair may have: the least of what the folder's files allow, or fewer as asked."""
-    positions = config.get("max_position_embeddings")
-    if positions and config.get("model_type") in LATE_POSITIONS:
-        positions -= int(config.get("pad_token_id") or 0) + 1
+    positions = config.max_position_embeddings
+    if positions and config.model_type in LATE_POSITIONS:
+        positions -= (config.pad_token_id or 0) + 1
     positions = positions if positions and positions > 0 else None
     if asked < 0:
         raise AcidtestError(f"{found.spec}: --max-length is {asked}; it is from 1 on, or 0 for the model's own")
     if positions and asked > positions:
         raise AcidtestError(f"{found.spec}: --max-length {asked} is more than the {positions} tokens it can take")
-    told = found.described("tokenizer_config.json").get("model_max_length")
+    told = found.described("tokenizer_config.json", TokenizerConfiguration).model_max_length
     # Where there is no end, transformers writes 10**30.
-    limits = [int(limit) for limit in (told, positions, card.get("max_length")) if limit and limit < 1 << 20]
+    limits = [int(limit) for limit in (told, positions, card.max_length) if limit and 0 < limit < 1 << 20]
     return asked or min(limits, default=LONGEST)
 
 

@@ -6,11 +6,14 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from acidtest.core.errors import AcidtestError, some
 from acidtest.core.extras import required
-from acidtest.core.files import chunks, read_json
+from acidtest.core.files import chunks
+from acidtest.core.structured import read_json
+
+T = TypeVar("T")
 
 GRAPHS = ("model.onnx", "model.int8.onnx")
 """What a folder's graph is called; the first that is there is meant."""
@@ -33,13 +36,10 @@ class Graph:
         own = "" if self.path.name == GRAPHS[0] else f"/{self.path.name}"
         return f"onnx:{self.folder.resolve().name}{own}"
 
-    def described(self, file: str) -> dict[str, Any]:
-        """The object in a JSON file of the folder; empty where there is no such file."""
+    def described(self, file: str, shape: type[T]) -> T:
+        """What a JSON file of the folder says; nothing where there is no such file."""
         path = self.folder / file
-        found = read_json(path) if path.is_file() else {}
-        if not isinstance(found, dict):
-            raise AcidtestError(f"{path}: this is no JSON object; save the file anew from the model")
-        return found
+        return read_json(path, shape, remedy="save it anew from the model", foreign=True) if path.is_file() else shape()
 
     def digest(self, files: Sequence[Path], *settings: object) -> str:
         """A hash of what decides the answers: these files, the tokenizer, and these settings."""

@@ -6,7 +6,6 @@ their order, so it is given, or read off a column beside them that names the lik
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, som
 from acidtest.core.labels import LABELS, gold_name, one_hot
 from acidtest.core.logs import log, note
 from acidtest.core.model import Resolution
+from acidtest.core.structured import parse_json
 from acidtest.core.tables import Table
 
 Values = npt.NDArray[np.float32]
@@ -76,6 +76,14 @@ def parse_order(text: str) -> tuple[str, ...]:
     return order
 
 
+@dataclass(frozen=True)
+class PredictionFacts:
+    """What the metadata of a run's predictions.parquet say of its model."""
+
+    probabilities: bool = True
+    resolution: Resolution = "three-way"
+
+
 def read_predictions(table: Table, options: PredictionOptions, *, has_pairs: bool) -> Predictions:
     """The predictions in a table; ``has_pairs`` when premise and hypothesis can stand in for ids."""
     _check_columns(table, options.columns)
@@ -85,12 +93,12 @@ def read_predictions(table: Table, options: PredictionOptions, *, has_pairs: boo
     chances = given if any(given) else _probability_columns(names)
     if all(chances) and "label" not in options.columns:
         # A run's own predictions say whether neutral there means non-entailment.
-        facts = json.loads(table.metadata.get("acidtest", "{}"))
+        facts = parse_json(table.metadata.get("acidtest", "{}").encode(), table.path, PredictionFacts)
         return Predictions(
             ids,
             _read_probability_columns(table, [str(name) for name in chances]),
-            probabilities=bool(facts.get("probabilities", True)),
-            resolution=facts.get("resolution", "three-way"),
+            probabilities=facts.probabilities,
+            resolution=facts.resolution,
         )
     column = options.columns.get("label") or _label_column(table, names)
     lists = _read_lists(table, column)

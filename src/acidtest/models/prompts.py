@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib import resources
@@ -17,9 +16,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.files import read_bytes
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.model import Resolution
+from acidtest.core.structured import MOST_TOML_BYTES, parse_toml, read_bounded
 
 SCHEMA = 1
 ENDING = ".toml"
@@ -170,7 +169,7 @@ def packaged_prompts() -> list[str]:
 def prompt_called(name: str) -> Prompt:
     """A prompt that ships with the package, by name, or one in a file whose name ends in .toml."""
     if name.lower().endswith(ENDING):
-        return parsed_prompt(read_bytes(name), Path(name))
+        return parsed_prompt(read_bounded(name, MOST_TOML_BYTES), Path(name))
     known = packaged_prompts()
     if name not in known:
         raise UnknownNameError("prompt", name, known, f" (a file's name ends in {ENDING})")
@@ -180,10 +179,7 @@ def prompt_called(name: str) -> Prompt:
 
 def parsed_prompt(content: bytes, path: Path) -> Prompt:
     """The prompt in the text of a TOML file; ``path`` gives its name, and stands in errors."""
-    try:
-        written = tomllib.loads(content.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(path, f"is not valid TOML: {error}") from error
+    written = parse_toml(content, path)
     try:
         return _prompt(written, path.name[: -len(ENDING)])
     except AcidtestError as error:

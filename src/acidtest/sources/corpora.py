@@ -16,7 +16,7 @@ from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.partitions import part_files, part_table
 from acidtest.core.rows import Rows, Spool
-from acidtest.core.suite import PARSES, RESERVED, Card, Kind, SourceIds, Suite, completed, source_digests
+from acidtest.core.suite import PARSES, RESERVED, Card, Kind, SourceIds, Suite, completed, plain_name, source_digests
 from acidtest.core.tables import Table, flat, read_table, stem
 from acidtest.sources.fracas import fracas_table, is_xml
 from acidtest.sources.gold import gold, golds, row_error
@@ -302,7 +302,7 @@ def _gathered(pairs: _Pairs, name: str) -> U64:
 
 def _free_name(name: str, taken: Collection[str]) -> str:
     """The name a foreign column has in a suite: its own, unless that means something else there."""
-    forbidden = {*RESERVED, *taken}
+    forbidden, name = {*RESERVED, *taken}, plain_name(name)
     if name in forbidden or name.lower() in _IDS:
         name = f"source_{name}"
     while name in forbidden:

@@ -16,8 +16,8 @@ import polars as pl
 
 from acidtest.core.blocks import utf8_text
 from acidtest.core.errors import FileError
-from acidtest.core.files import read_bytes
 from acidtest.core.rows import held_rows
+from acidtest.core.structured import read_bounded
 from acidtest.core.tables import Table
 
 MOST_BYTES = 64 * 2**20
@@ -58,11 +58,7 @@ def is_xml(path: Path) -> bool:
 
 def fracas_table(path: Path) -> Table:
     """The problems of a FraCaS file, one a row; rows know the line on which their problem begins."""
-    content = read_bytes(path)
-    if len(content) > MOST_BYTES:
-        raise FileError(
-            path, f"is larger than {MOST_BYTES:,} bytes, so it is not FraCaS; give its pairs as .jsonl or .tsv"
-        )
+    content = read_bounded(path, MOST_BYTES, remedy="so it is not FraCaS; give its pairs as .jsonl or .tsv")
     text = utf8_text(path, content)
     if not text.strip():
         raise FileError(path, "holds nothing, not even one element; copy or write it again")

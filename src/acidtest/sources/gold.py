@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from typing import Any
 
 import polars as pl
 
 from acidtest.core.errors import FileError, UnknownNameError
 from acidtest.core.labels import GOLD_MASKS, NO_GOLD, NO_GOLD_NAME, gold_name
 from acidtest.core.logs import log
+from acidtest.core.structured import check_shape, parse_json
 from acidtest.core.tables import Table
 from acidtest.sources.layouts import Layout, strings
 
@@ -82,8 +83,9 @@ def _spelling(text: str) -> str:
 
 def _class_names(table: Table, column: str) -> dict[str, str]:
     """The names that Hugging Face's metadata in a Parquet file gives the integers of a column."""
-    with suppress(ValueError, KeyError, TypeError):
-        names = json.loads(table.metadata["huggingface"])["info"]["features"][column]["names"]
+    with suppress(FileError, KeyError, TypeError):
+        metadata = parse_json(table.metadata["huggingface"].encode(), table.path, dict[str, Any], foreign=True)
+        names = check_shape(metadata["info"]["features"][column]["names"], table.path, list[str])
         return {str(number): _spelling(name) for number, name in enumerate(names)}
     return {}
 

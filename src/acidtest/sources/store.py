@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import json
 import os
 import re
 import subprocess
@@ -27,6 +26,7 @@ from pathlib import Path
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.files import Lock, replacing_folder
 from acidtest.core.folders import data_folder as data_folder
+from acidtest.core.structured import parse_json
 
 WORDNET = "wordnet"
 
@@ -155,10 +155,26 @@ def _with_login(address: str, index: str) -> str:
     return urllib.parse.urlunsplit(parts._replace(netloc=f"{login}{at}{host}")) if same else address
 
 
+@dataclass(frozen=True)
+class ProjectFile:
+    """A file on the page of a project."""
+
+    filename: str
+    url: str
+
+
+@dataclass(frozen=True)
+class ProjectPage:
+    """What PEP 691 says of a project, as far as it is needed."""
+
+    files: list[ProjectFile]
+
+
 def _json_links(content: bytes) -> dict[str, str]:
     try:
-        return {str(file["filename"]): str(file["url"]) for file in json.loads(content)["files"]}
-    except (ValueError, KeyError, TypeError) as error:
+        page = parse_json(content, "the index", ProjectPage, foreign=True)
+        return {file.filename: file.url for file in page.files}
+    except FileError as error:
         raise AcidtestError("its page is not what PEP 691 describes") from error
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -12,6 +11,7 @@ from typing import Any, Literal
 import polars as pl
 
 from acidtest.core.errors import UnknownNameError
+from acidtest.core.structured import parse_toml
 from acidtest.core.suite import Card, Suite, completed
 from acidtest.sources.wordlists import packaged_table
 
@@ -105,7 +105,7 @@ class Node:
 def taxonomy() -> tuple[Node, ...]:
     """The tree, every group before what it holds."""
     file = resources.files("acidtest.data").joinpath("taxonomy", "tree.toml")
-    return tuple(_node(entry) for entry in tomllib.loads(file.read_text(encoding="utf-8"))["node"])
+    return tuple(_node(entry) for entry in parse_toml(file.read_bytes(), file.name)["node"])
 
 
 def node(name: str) -> Node:

@@ -260,7 +260,10 @@ def _read_json(found: _Found) -> None:
             found.size += 1
             word = wanted.get(key[1])
             if word is None and found.size <= found.first:
-                word = str(json.loads(b'"' + key[1] + b'"'))
+                try:
+                    word = str(json.loads(b'"' + key[1] + b'"'))
+                except ValueError as error:
+                    raise FileError(found.path, f"a word is not valid JSON: {error}; copy the file again") from error
             if word is not None:
                 parts = text[key.end() : end].replace(b",", b" ").split()
                 dimensions = dimensions or len(parts)

@@ -11,14 +11,16 @@ from typing import Any
 import polars as pl
 
 from acidtest.core.errors import FileError
-from acidtest.core.files import read_versioned, refuse_newer, replacing_folder, write_json, write_text
+from acidtest.core.files import replacing_folder, write_json, write_text
 from acidtest.core.partitions import part_files, part_rows, write_parts
+from acidtest.core.structured import check_shape, parse_json, read_own_json, refuse_newer
 from acidtest.core.suite import COLUMNS, CONTROL, SCHEMA, Card, Suite
 from acidtest.core.tables import ENDINGS, read_table, unprefixed, write_table
 from acidtest.suites.checks import KIND_TYPES
 
 METADATA = "acidtest"
 _SPLIT = "test"
+_AGAIN = "generate it again"
 
 
 def card_path(path: str | Path) -> Path:
@@ -103,7 +105,7 @@ def _read_file(path: Path) -> Suite | None:
         return Suite(table.rows.lazy(), card) if card else None
     if not card_path(path).is_file():
         return None
-    card = Card.from_json(read_versioned(card_path(path), SCHEMA))
+    card = read_own_json(card_path(path), Card, SCHEMA, remedy=_AGAIN)
     table = read_table(path, quoted=True)
     frame = unprefixed(table.rows.lazy()) if table.dialect else table.rows.lazy()
     return Suite(_typed(frame, card, path), card)
@@ -126,11 +128,12 @@ def _read_split(data: Path, split: str) -> Suite | None:
 
 def _parquet_card(path: Path, metadata: Mapping[str, str]) -> Card | None:
     """The card inside a Parquet file; a run's predictions carry our metadata too, but no card."""
-    fields: dict[str, Any] = json.loads(metadata.get(METADATA, "{}"))
+    fields = parse_json(metadata.get(METADATA, "{}").encode(), path, dict[str, Any], remedy=_AGAIN)
     if "columns" not in fields:
         return None
-    refuse_newer(path, int(fields["schema"]), SCHEMA)
-    return Card.from_json(fields)
+    card = check_shape(fields, path, Card, remedy=_AGAIN)
+    refuse_newer(path, card.schema, SCHEMA)
+    return card
 
 
 def _typed(frame: pl.LazyFrame, card: Card, path: Path) -> pl.LazyFrame:

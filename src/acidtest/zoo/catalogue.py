@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +11,7 @@ from typing import Any
 
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.options import Option, options_of
+from acidtest.core.structured import parse_toml
 
 Settings = Mapping[str, Any]
 
@@ -84,10 +84,10 @@ def architecture(name: str) -> Architecture:
 @cache
 def architectures() -> Mapping[str, Architecture]:
     """All architectures by name."""
-    written = resources.files("acidtest.data").joinpath("zoo", "architectures.toml").read_text(encoding="utf-8")
+    content = resources.files("acidtest.data").joinpath("zoo", "architectures.toml").read_bytes()
     return {
         name: Architecture(
             name, table["summary"], table["citation"], table.get("defaults", {}), table.get("presets", {})
         )
-        for name, table in tomllib.loads(written).items()
+        for name, table in parse_toml(content, "architectures.toml").items()
     }

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from acidtest.core.errors import AcidtestError
-from acidtest.core.files import read_json, write_json
+from acidtest.core.files import write_json
+from acidtest.core.structured import read_json
 
 STUDY = "training.json"
 
@@ -28,7 +29,7 @@ def refuse_others(folder: Path, told: Mapping[str, Any], *, finished: bool) -> N
     path = folder / STUDY
     now = dict(_flat(told))
     if path.is_file():
-        before = dict(_flat(read_json(path)))
+        before = dict(_flat(read_json(path, dict[str, Any], remedy="choose another -o")))
         steady = now["recipe.schedule"] == "constant" and not now["recipe.warmup"]
         free = FREE | LENGTH if steady and not finished else FREE
         names = [name for name in {**before, **now} if name not in free and before.get(name) != now.get(name)]

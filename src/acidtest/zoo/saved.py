@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
 
-from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.files import chunks, read_versioned, replacing, write_json
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
+from acidtest.core.files import chunks, replacing, write_json
+from acidtest.core.labels import LABELS, TWO_WAY_LABELS
+from acidtest.core.structured import check_shape, read_own_json
 from acidtest.zoo.catalogue import Architecture, architecture
 from acidtest.zoo.readers import Reader
 
 SCHEMA = 1
 CONFIG, WEIGHTS = "zoo.json", "model.safetensors"
+_AGAIN = "train it again"
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,13 @@ class Config:
         """The network as it is before training."""
         made: torch.nn.Module = self.kind.network(reader.basis(len(self.labels)), **self.settings)
         return made
+
+
+@dataclass(frozen=True)
+class ReaderFiles:
+    """What every reader says in zoo.json, whatever else it does: the files in the folder that it needs."""
+
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,20 +91,37 @@ def load(folder: str | Path) -> Saved:
         raise AcidtestError(
             f"zoo:{folder} is not trained yet: it has no {WEIGHTS}; train it with the same command again"
         )
-    told = read_versioned(folder / CONFIG, SCHEMA)
+    path = folder / CONFIG
+    fields = read_own_json(path, dict[str, Any], SCHEMA, remedy=_AGAIN)
+    config = check_shape(fields, path, Config, remedy=_AGAIN)
+    own = check_shape(fields.get("reader"), path, dict[str, Any], key="reader", remedy=_AGAIN)
+    files = check_shape(own, path, ReaderFiles, key="reader", remedy=_AGAIN).files
+    _refuse_unknown(path, fields, config, files)
     try:
-        own = told["reader"]
-        config = Config(**{name: told[name] for name in told if name not in ("schema", "reader")})
-        config = replace(config, labels=tuple(config.labels))
         reader: Reader = config.kind.reader.load(folder, own)
         network = config.network(reader)
-        files = [str(name) for name in own.get("files", ())]
-    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
+    except FileError:
+        raise
+    except Exception as error:
+        # Numbers that no network can have are refused by torch, in many ways.
         problem = f"{error} is missing" if isinstance(error, KeyError) else str(error).partition("\n")[0]
-        message = f"does not describe a network of this acidtest ({problem}); train it again"
-        raise FileError(folder / CONFIG, message) from error
+        raise FileError(path, f"does not describe a network of this acidtest ({problem}); {_AGAIN}") from error
     load_weights(network, folder / WEIGHTS)
     return Saved(config, reader, network, _fingerprint(folder, (CONFIG, WEIGHTS, *files)))
+
+
+def _refuse_unknown(path: Path, fields: dict[str, Any], config: Config, files: tuple[str, ...]) -> None:
+    """Raise for keys, labels and files that no network of ours has."""
+    known = ("schema", "reader", *Config.__dataclass_fields__)
+    for name in fields:
+        if name not in known:
+            raise FileError(path, f"{UnknownNameError('key', name, known)}; {_AGAIN}")
+    if sorted(config.labels) not in (sorted(LABELS), sorted(TWO_WAY_LABELS)):
+        expected = f"{', '.join(LABELS)}, or {' and '.join(TWO_WAY_LABELS)}"
+        raise FileError(path, f"labels: expected {expected}, got {', '.join(config.labels) or 'none'}; {_AGAIN}")
+    outside = [name for name in files if Path(name).name != name]
+    if outside:
+        raise FileError(path, f"reader.files: {outside[0]!r} is no file of this folder; {_AGAIN}")
 
 
 def _fingerprint(folder: Path, names: Iterable[str]) -> str:

@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 import torch
 
-from acidtest.core.files import Lock, read_versioned, write_json
+from acidtest.core.files import Lock, write_json
 from acidtest.core.labels import LABELS
 from acidtest.core.logs import log, stage
+from acidtest.core.structured import read_own_json
 from acidtest.zoo.batches import Inputs
 from acidtest.zoo.catalogue import architecture
 from acidtest.zoo.claims import claim, refuse_others
@@ -83,6 +84,15 @@ class Tested(Score):
 
     digest: str = ""
     leaked: int = 0
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """What result.json holds."""
+
+    state: State
+    scores: dict[str, Tested]
+    made: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -220,9 +230,9 @@ def _write_result(found: Trained) -> None:
 
 def _finished(study: Study, lesson: Lesson, folder: Path) -> Trained:
     """What came of a training that is over; pairs it was not scored on are scored now."""
-    told = read_versioned(folder / RESULT, SCHEMA)
-    known = {name: Tested(**own) for name, own in told["scores"].items()}
-    found = Trained(folder, study, State(**told["state"]), known, told["made"], again=True)
+    kept = read_own_json(folder / RESULT, TrainingResult, SCHEMA, remedy="train it again in another -o")
+    known = kept.scores
+    found = Trained(folder, study, kept.state, known, kept.made, again=True)
     log.info("%s is trained already", folder)
     new = [name for name, pairs in lesson.tests.items() if name not in known or known[name].digest != pairs.digest]
     if new:

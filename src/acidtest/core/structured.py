@@ -1,0 +1,267 @@
+"""The one door for structured files: JSON and TOML within bounds of size and nesting, checked against a shape.
+
+A shape is a type that pydantic understands: a dataclass, ``dict[str, Any]``, ``list[Task]``. Keys that a dataclass does
+not have are left aside, so that a file of a later minor version reads. What is wrong is said in our words, with the
+file and the key: ``run.json: suites.hans.seed: expected an integer, got "x"``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from acidtest.core.errors import FileError
+from acidtest.core.files import chunks
+
+T = TypeVar("T")
+
+MOST_BYTES = 64 * 2**20
+"""Of a JSON file with a description: a card, a header, results, a model's configuration."""
+
+MOST_TABLE_BYTES = 256 * 2**20
+"""Of a JSON file with data: tasks of Label Studio."""
+
+MOST_TOML_BYTES = 4 * 2**20
+"""Of a TOML file."""
+
+MOST_DEPTH = 64
+"""Objects and lists inside each other, and parts of a dotted key."""
+
+MOST_INTEGER = 2**63 - 1
+
+_JSON_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_TOML_STRING = re.compile(
+    rb'"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}'
+    rb"|'''(?:[^']|'{1,2}(?!'))*'{3,5}"
+    rb'|"(?:[^"\\\n]|\\.)*"'
+    rb"|'[^'\n]*'"
+    rb"|\#[^\n]*",
+    re.DOTALL,
+)
+_DOTTED_KEY = re.compile(rb"[\w-]+(?:[ \t]*\.[ \t]*[\w-]+){%d}" % MOST_DEPTH)
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_EXPECTED = {
+    "string": "a text",
+    "int": "an integer",
+    "float": "a number",
+    "bool": "true or false",
+    "dict": "an object",
+    "mapping": "an object",
+    "dataclass": "an object",
+    "list": "a list",
+    "tuple": "a list",
+    "none": "null",
+}
+_SHOWN = 60
+
+
+def read_json(
+    path: str | Path, shape: type[T], *, remedy: str = "", foreign: bool = False, most_bytes: int = MOST_BYTES
+) -> T:
+    """The value of a JSON file in its shape; ``remedy`` is what to do about a file that is not as it should be.
+
+    ``foreign``: another program wrote it, and NaN or numbers beyond 64 bits may stand in it.
+    """
+    content = read_bounded(path, most_bytes)
+    return parse_json(content, path, shape, remedy=remedy, foreign=foreign)
+
+
+def read_own_json(path: str | Path, shape: type[T], schema: int, *, remedy: str = "") -> T:
+    """The value of a file that acidtest wrote; one with a newer schema than ``schema`` is refused."""
+    numbered = _parsed_json(read_bounded(path, MOST_BYTES), path, remedy, foreign=False)
+    if not isinstance(numbered, dict) or type(numbered.get("schema")) is not int:
+        raise FileError(path, f"has no schema number; it was not written by acidtest{_then(remedy)}")
+    refuse_newer(path, numbered["schema"], schema)
+    return check_shape(numbered, path, shape, remedy=remedy)
+
+
+def parse_json(content: bytes, path: str | Path, shape: type[T], *, remedy: str = "", foreign: bool = False) -> T:
+    """The value of a JSON text, which stands in a file at ``path``, in its shape."""
+    return check_shape(_parsed_json(content, path, remedy, foreign=foreign), path, shape, remedy=remedy)
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """The tables of a TOML file."""
+    return parse_toml(read_bounded(path, MOST_TOML_BYTES), path)
+
+
+def parse_toml(content: bytes, path: str | Path) -> dict[str, Any]:
+    """The tables of a TOML text, which stands in a file at ``path``."""
+    text = _decoded(content, path, "")
+    bare = _TOML_STRING.sub(lambda match: b"" if match[0].startswith(b"#") else b"_", content)
+    _refuse_deep(bare, path, "")
+    if _DOTTED_KEY.search(bare):
+        raise FileError(path, f"has a key of more than {MOST_DEPTH} parts; no file of acidtest's needs that")
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:
+        raise FileError(path, f"is not valid TOML: {error}") from error
+
+
+def check_json_bounds(path: str | Path, *, remedy: str = "") -> None:
+    """Raise when a JSON file that another library reads is too large, nested too deep, or no UTF-8."""
+    content = read_bounded(path, MOST_BYTES)
+    _decoded(content, path, remedy)
+    _refuse_deep(_JSON_STRING.sub(b"", content), path, remedy)
+
+
+def check_shape(value: Any, path: str | Path, shape: type[T], *, key: str = "", remedy: str = "") -> T:
+    """The value in its shape, or an error that names the file and the key; ``key`` is where the value stands."""
+    from pydantic import ValidationError
+
+    try:
+        # As JSON, lists may become tuples while "1" stays no number.
+        shaped: T = _adapter(cast("Any", shape)).validate_json(json.dumps(value, default=str), strict=True)
+    except ValidationError as error:
+        raise FileError(path, f"{_describe_problem(error, value, key)}{_then(remedy)}") from error
+    return shaped
+
+
+def refuse_newer(path: str | Path, schema: int, known: int) -> None:
+    """Raise when a file was written by a newer acidtest than this one."""
+    if schema > known:
+        raise FileError(path, f"has schema {schema}; this acidtest reads up to {known}: upgrade acidtest")
+
+
+def read_bounded(
+    path: str | Path, most_bytes: int, *, remedy: str = "the most that a file of this kind may have"
+) -> bytes:
+    """The bytes of a file, unpacked when its name ends in ``.gz``; more than so many are refused."""
+    content = bytearray()
+    for chunk in chunks(path):
+        content += chunk
+        if len(content) > most_bytes:
+            raise FileError(path, f"is larger than {most_bytes:,} bytes, {remedy}")
+    return bytes(content)
+
+
+def _parsed_json(content: bytes, path: str | Path, remedy: str, *, foreign: bool) -> Any:
+    text = _decoded(content, path, remedy)
+    _refuse_deep(_JSON_STRING.sub(b"", content), path, remedy)
+    hooks: dict[str, Any] = {"object_pairs_hook": _distinct}
+    if not foreign:
+        hooks |= {"parse_constant": _refuse_constant, "parse_float": _finite, "parse_int": _bounded_integer}
+    try:
+        value = json.loads(text, **hooks)
+        if _SURROGATE.search(content):
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise FileError(path, f"is not valid JSON: {error.msg}{_then(remedy)}", error.lineno) from error
+    except UnicodeEncodeError as error:
+        raise FileError(path, f"has half of a surrogate pair, which is no character{_then(remedy)}") from error
+    except ValueError as error:
+        raise FileError(path, f"is not valid JSON: {error}{_then(remedy)}") from error
+    return value
+
+
+def _decoded(content: bytes, path: str | Path, remedy: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise FileError(path, f"is not UTF-8 text{_then(remedy)}", line) from error
+
+
+def _refuse_deep(bare: bytes, path: str | Path, remedy: str) -> None:
+    """Raise when brackets and braces nest deeper than a parser can follow; ``bare`` is the text without strings."""
+    characters = np.frombuffer(bare, dtype=np.uint8)
+    steps = np.isin(characters, list(b"[{")).astype(np.int32) - np.isin(characters, list(b"]}"))
+    if steps.size and int(np.cumsum(steps).max()) > MOST_DEPTH:
+        raise FileError(path, f"nests lists and objects more than {MOST_DEPTH} deep{_then(remedy)}")
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        raise ValueError(f"the key {counts.most_common(1)[0][0]!r} stands twice in one object")
+    return value
+
+
+def _refuse_constant(text: str) -> float:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{text[:_SHOWN]} is too large a number")
+    return value
+
+
+def _bounded_integer(text: str) -> int:
+    if len(text) > _SHOWN or abs(int(text)) > MOST_INTEGER:
+        raise ValueError(f"{text[:_SHOWN]} is too large an integer")
+    return int(text)
+
+
+@cache
+def _adapter(shape: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(shape)
+
+
+def _describe_problem(error: Any, value: Any, key: str) -> str:
+    """The first thing that pydantic holds against a value, in our words, and how many more there are."""
+    details = error.errors(include_url=False)
+    first = details[0]
+    place, at = _existing_part(first["loc"], value)
+    if first["type"] == "missing":
+        missing = _key_path((key, *place, first["loc"][-1]))
+        same = [detail for detail in details if detail is first]
+        problem = f"{missing}: is missing"
+    elif first["type"] == "value_error":
+        same, where = [first], _key_path((key, *place))
+        problem = f"{where}: {first['ctx']['error']}" if where else str(first["ctx"]["error"])
+    else:
+        # Of a choice of types, pydantic holds each against the value.
+        same = [detail for detail in details if _existing_part(detail["loc"], value)[0] == place]
+        expected = dict.fromkeys(_describe_expected(detail) for detail in same)
+        shown = json.dumps(at, ensure_ascii=False, default=str)
+        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+        problem = f"expected {' or '.join(expected)}, got {shown}"
+        where = _key_path((key, *place))
+        problem = f"{where}: {problem}" if where else problem
+    others = len(details) - len(same)
+    return f"{problem} (and {others:,} more such)" if others else problem
+
+
+def _describe_expected(detail: Any) -> str:
+    kind, context = str(detail["type"]), detail.get("ctx", {})
+    if kind == "literal_error":
+        return str(context["expected"]).replace("'", '"')
+    if kind in ("greater_than_equal", "less_than_equal"):
+        bound = context.get("ge", context.get("le"))
+        return f"{bound} or {'more' if 'ge' in context else 'less'}"
+    return next((words for name, words in _EXPECTED.items() if kind.startswith(name)), "another value")
+
+
+def _existing_part(location: Sequence[str | int], value: Any) -> tuple[tuple[str | int, ...], Any]:
+    """As much of a location as leads somewhere in the value, and what stands there.
+
+    The rest of it is pydantic's own, such as the member of a union that was tried.
+    """
+    place: tuple[str | int, ...] = ()
+    for key in location:
+        if not (key in value if isinstance(value, dict) else isinstance(value, list) and key in range(len(value))):
+            break
+        value, place = value[key], (*place, key)
+    return place, value
+
+
+def _key_path(place: Sequence[str | int]) -> str:
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).lstrip(".")
+
+
+def _then(remedy: str) -> str:
+    return f"; {remedy}" if remedy else ""
