@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from acidtest.core.errors import AcidtestError, some
+from acidtest.core.errors import AcidtestError, FileError, some
 from acidtest.core.extras import required
 from acidtest.core.logs import log
+from acidtest.core.structured import check_json_bounds, read_json
 
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
@@ -31,6 +31,30 @@ DECIDING = (
 """Files beside the weights that what a model answers depends on."""
 
 _CHUNK = 1 << 22
+_WEIGHTS, _INDEX = "model.safetensors", "model.safetensors.index.json"
+_SAVE_AGAIN = "save it anew from the model"
+
+
+@dataclass(frozen=True)
+class WeightIndex:
+    """Which file holds which tensor."""
+
+    weight_map: dict[str, str]
+
+
+@dataclass(frozen=True)
+class SentenceConfiguration:
+    """What sentence-transformers says of a model, as far as it matters here."""
+
+    max_seq_length: int | None = None
+
+
+@dataclass(frozen=True)
+class SentenceModule:
+    """A part of a sentence-transformers folder."""
+
+    path: str = ""
+    type: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,17 +66,31 @@ class Checkpoint:
 
     @property
     def weights(self) -> tuple[Path, ...]:
-        """The safetensors files, in order of name."""
-        index = self.folder / "model.safetensors.index.json"
-        if index.is_file():
-            return tuple(self.folder / name for name in sorted(set(_read(index)["weight_map"].values())))
-        return tuple(path for path in [self.folder / "model.safetensors"] if path.is_file())
+        """The safetensors files, in order of name; as transformers has it, one whole file goes before an index.
+
+        An index names files of its own folder only: anything else may be a pickle, or somebody else's.
+        """
+        whole, index = self.folder / _WEIGHTS, self.folder / _INDEX
+        if whole.is_file() or not index.is_file():
+            return (whole,) if whole.is_file() else ()
+        names = sorted(set(read_json(index, WeightIndex, remedy=_SAVE_AGAIN, foreign=True).weight_map.values()))
+        for name in names:
+            if not re.fullmatch(r"[^/\\:]+\.safetensors", name):
+                raise FileError(
+                    index,
+                    f"weight_map: names {name!r}; only files of the same folder that end in .safetensors are opened, "
+                    f"because pickled weights can run code",
+                )
+        return tuple(self.folder / name for name in names)
 
     @property
     def longest(self) -> int | None:
         """How many tokens a sentence-transformers folder allows, where it says so."""
-        values = [_read(self.folder / name).get("max_seq_length") for name in ("sentence_bert_config.json",)]
-        return min((int(value) for value in values if value), default=None)
+        path = self.folder / "sentence_bert_config.json"
+        if not path.is_file():
+            return None
+        length = read_json(path, SentenceConfiguration, remedy=_SAVE_AGAIN, foreign=True).max_seq_length
+        return length if length and length > 0 else None
 
     def digest(self, *settings: object) -> str:
         """A hash of what decides the answers: weights, configuration, tokenizer, and these settings."""
@@ -98,6 +136,7 @@ def encoder_checkpoint(name: str) -> Checkpoint:
 def loaded_tokenizer(found: Checkpoint) -> Any:
     """The checkpoint's own tokenizer."""
     (transformers,) = required("transformers")
+    _refuse_malformed(found)
     if not any(path for pattern in TOKENIZER_FILES for path in found.folder.glob(pattern)):
         raise AcidtestError(
             f"{found.spec} has no tokenizer ({', '.join(TOKENIZER_FILES)}); save the one it was trained with "
@@ -127,6 +166,7 @@ def load_with_head(found: Checkpoint, dtype: Any) -> tuple[Any, AcidtestError | 
     other weights is refused.
     """
     (transformers,) = required("transformers", "torch")[:1]
+    _refuse_malformed(found)
     with _quiet(transformers):
         try:
             model, told = transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -166,6 +206,7 @@ def _refusal(found: Checkpoint, missing: Sequence[str]) -> AcidtestError | None:
 def classifier_config(found: Checkpoint, labels: Sequence[str]) -> Any:
     """The configuration of a sequence classifier for these labels on the encoder of a checkpoint."""
     (transformers,) = required("transformers")
+    _refuse_malformed(found)
     try:
         return transformers.AutoConfig.from_pretrained(
             found.folder,
@@ -226,12 +267,13 @@ def most_positions(model: Any) -> int | None:
 
 def _refuse_unfit(found: Checkpoint) -> None:
     folder = found.folder
+    if (folder / "adapter_config.json").is_file():
+        # Beside a whole model, too: transformers would open what it names, which may be a pickle elsewhere.
+        raise AcidtestError(
+            f"{found.spec} is an adapter, or has one (adapter_config.json), and is not a whole model; merge it first: "
+            f"model.merge_and_unload(), then save_pretrained"
+        )
     if not (folder / "config.json").is_file():
-        if (folder / "adapter_config.json").is_file():
-            raise AcidtestError(
-                f"{found.spec} is an adapter, not a whole model; merge it first: model.merge_and_unload(), "
-                f"then save_pretrained"
-            )
         raise AcidtestError(f"{found.spec} has no config.json: it is not a checkpoint of transformers")
     if not found.weights:
         raise AcidtestError(
@@ -244,10 +286,33 @@ def _refuse_unfit(found: Checkpoint) -> None:
         raise AcidtestError(f"{found.spec}: the index of its weights names {some(absent)}, which is not there")
 
 
+def _refuse_malformed(found: Checkpoint) -> None:
+    """Raise for JSON that the library would stumble over, and for a configuration that leads out of the folder."""
+    for name in sorted({name for name in DECIDING if name.endswith(".json")} - {"config.json", _INDEX}):
+        if (found.folder / name).is_file():
+            check_json_bounds(found.folder / name, remedy=_SAVE_AGAIN)
+    path = found.folder / "config.json"
+    for key, value in _entries(read_json(path, dict[str, Any], remedy=_SAVE_AGAIN, foreign=True)):
+        if key == "transformers_weights":
+            raise FileError(path, f"{key}: names other weights than {_WEIGHTS}, which are not opened; remove the key")
+        # A name with a slash is code on the hub, fetched and run.
+        if "_implementation" in key and "/" in str(value):
+            raise FileError(path, f"{key}: {value!r} is code from elsewhere, which is never run; remove the key")
+
+
+def _entries(value: Any) -> Iterator[tuple[str, Any]]:
+    """All keys of an object and of those inside it, with their values."""
+    if isinstance(value, dict):
+        yield from value.items()
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _entries(inner)
+
+
 def _other_parts(found: Checkpoint) -> list[str]:
     """What follows the encoder in a folder of sentence-transformers: pooling and the like."""
-    modules = _read(found.folder / "modules.json", [])
-    return [str(module.get("type", "")).rpartition(".")[2] for module in modules if module.get("path")]
+    path = found.folder / "modules.json"
+    modules = read_json(path, list[SentenceModule], remedy=_SAVE_AGAIN, foreign=True) if path.is_file() else []
+    return [module.type.rpartition(".")[2] for module in modules if module.path]
 
 
 def _packaged(name: str) -> Path | None:
@@ -314,15 +379,6 @@ def _quiet(transformers: Any) -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
-
-
-def _read(path: Path, default: Any = None) -> Any:
-    if not path.is_file():
-        return {} if default is None else default
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
-        raise AcidtestError(f"{path}: this is not JSON ({error})") from error
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
