@@ -99,7 +99,7 @@ def test_a_server_that_takes_fewer_log_probabilities_is_asked_for_fewer(
     def script(asked: Any) -> Any:
         if asked.json.get("top_logprobs", 0) > 5:
             return sent(b'{"error": {"message": "top_logprobs must be at most 5"}}', status=400)
-        return sent(body("yes", logs(neutral=1.0)))
+        return sent(body("neutral", logs(neutral=1.0)))
 
     server = loopback(script)
     assert model(server.url).predict(["p", "q"], ["h", "h"]).tolist() == [[0, 1, 0], [0, 1, 0]]
@@ -224,7 +224,7 @@ def test_paraphrases_are_averaged_and_changes_counted(loopback: Any, sent: Any, 
 
 
 def test_two_answers_make_a_two_way_model(loopback: Any, sent: Any, body: Any, model: Any) -> None:
-    found = model(loopback(lambda asked: sent(body("x", logs(supp=0.25, uns=0.75)))).url, prompt="supported")
+    found = model(loopback(lambda asked: sent(body("unsupported", logs(supp=0.25, uns=0.75)))).url, prompt="supported")
     assert found.resolution == "two-way"
     assert found.predict(["p"], ["h"]) == pytest.approx(np.array([[0.25, 0.75, 0.0]]))
 

@@ -325,3 +325,48 @@ def test_a_key_over_plain_http_to_another_machine_is_warned_of(
     monkeypatch.setattr("acidtest.models.servers._is_loopback", lambda _: False)
     model(server.url).predict(["p"], ["h"])
     assert "the key in MY_KEY goes to 127.0.0.1 without encryption; use https" in caplog.text
+
+
+def test_cookies_are_neither_kept_nor_stumbled_over(loopback: Any, sent: Any, body: Any, model: Any) -> None:
+    cookie = {"Set-Cookie": "\xff\xfe=1; Path=/"}
+    server = loopback(lambda asked: sent(body("neutral"), headers=cookie))
+    assert model(server.url).predict(["p", "q"], ["h", "h"]).tolist() == NEUTRAL * 2
+    assert not any("cookie" in request.headers for request in server.requests)
+
+
+@pytest.mark.parametrize("host", ["xn--", "ex..ample", "a b", "\u2100"])
+def test_a_host_that_cannot_be_is_told(model: Any, host: str) -> None:
+    with pytest.raises(AcidtestError):
+        model(f"http://{host}/v1").predict(["p"], ["h"])
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Retry-After": "Mon, 1 Jan 2020 00:00:00 +999999999999"},
+        {"Retry-After": "Fri, 31 Dec 9999 23:59:59 -2359", "Date": "Mon, 1 Jan 0001 00:00:00 +2359"},
+        {"Retry-After": "\xff"},
+        {"Location": "http://[::1"},
+        {"Content-Type": "text/html; charset=\xff"},
+    ],
+)
+@pytest.mark.parametrize("status", [200, 302, 404, 429])
+def test_odd_headers_are_told_as_any_problem(
+    loopback: Any, sent: Any, model: Any, headers: dict[str, str], status: int
+) -> None:
+    assert problem(model(loopback(lambda asked: sent(b"{}", status=status, headers=headers)).url))
+
+
+@pytest.mark.parametrize("key", ["sk-\u00fc", "sk-a\nb", "sk a", "\x00"])
+def test_a_key_that_no_header_can_hold_is_told_and_not_shown(key: str) -> None:
+    around = Surroundings({"MY_KEY": key})
+    asking = Asking("tiny", "http://127.0.0.1:9/v1", (prompt_called("labels"),))
+    with pytest.raises(AcidtestError, match="the key in MY_KEY has spaces or letters that no key has") as caught:
+        EndpointModel(asking, "MY_KEY", surroundings=around).predict(["p"], ["h"])
+    assert key not in str(caught.value)
+
+
+def test_raw_scores_instead_of_log_probabilities_end_the_run(loopback: Any, sent: Any, body: Any, model: Any) -> None:
+    scores = {"neutral": 21.5, "ent": 12.0, "contr": 3.25}
+    told = problem(model(loopback(lambda asked: sent(body("neutral", scores))).url))
+    assert "a log-probability of 21.5, which is above 0, 3 times in a row; --answers text does without them" in told

@@ -208,3 +208,61 @@ def test_what_is_filtered_or_refused_is_marked(content: bytes) -> None:
 def test_what_the_protocol_does_not_say_is_malformed(content: bytes, told: str) -> None:
     with pytest.raises(MalformedReplyError, match=told):
         parsed_reply(content)
+
+
+def candidates(**values: float) -> list[dict[str, Any]]:
+    """One token, the first of these, with these candidates."""
+    top = [{"token": token, "logprob": value} for token, value in values.items()]
+    return [{**top[0], "top_logprobs": top}]
+
+
+@pytest.mark.parametrize(
+    ("logprobs", "problem"),
+    [
+        # Raw scores of a server that takes no softmax.
+        (candidates(neutral=21.5, ent=12.0, contr=3.25), "a log-probability of 21.5, which is above 0"),
+        (candidates(neutral=-0.1, ent=0.01), "a log-probability of 0.01, which is above 0"),
+        (candidates(neutral=math.inf), "a log-probability of inf, which is above 0"),
+        ([{"token": "neutral", "logprob": 2.0}], "a log-probability of 2, which is above 0"),
+        # exp(-0.1) + exp(-0.2) + exp(-0.3) = 0.905 + 0.819 + 0.741
+        (candidates(neutral=-0.1, ent=-0.2, contr=-0.3), "log-probabilities whose probabilities sum to 2.46"),
+        (candidates(neutral=-0.1, ent=math.nan), "log-probabilities that cannot be read"),
+        (candidates(neutral=-0.1, ent="x"), "log-probabilities that cannot be read"),  # type: ignore[arg-type]
+        (candidates(entailment=-0.1), "log-probabilities of another text .'entailment'. than it sends .'neutral'."),
+    ],
+)
+def test_numbers_that_are_no_probabilities_of_the_text_are_malformed(
+    logprobs: list[dict[str, Any]], problem: str
+) -> None:
+    with pytest.raises(MalformedReplyError, match=problem) as caught:
+        parsed_reply(chat("neutral", logprobs))
+    assert caught.value.advice == "--answers text does without them"
+
+
+def test_raw_scores_in_the_older_layout_are_malformed() -> None:
+    logprobs = {"tokens": ["yes"], "token_logprobs": [21.5], "top_logprobs": [{"yes": 21.5, "no": 12.0}]}
+    with pytest.raises(MalformedReplyError, match="which is above 0"):
+        parsed_reply(json.dumps({"choices": [{"text": "yes", "logprobs": logprobs}]}).encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("neutral", ["Ġneutral", "<|im_end|>"]),
+        ("neutral", ["<think>", "entailment?", "</think>", "neutral"]),
+        ("neutral because it may be", ["neutral"]),
+        ("**Neutral**.", ["**", "Neutral", "**", "."]),
+        ("naïve", ["na", "\ufffd", "\ufffd", "ve"]),
+        ("naïve", ["na", "bytes:\\xc3", "bytes:\\xaf", "ve"]),
+        ("naïve", ["na", "<0xC3>", "<0xAF>", "ve"]),
+        ("", ["neutral"]),
+        ("neutral", ["\n"]),
+    ],
+)
+def test_tokens_that_servers_write_otherwise_than_the_text_are_the_same_text(text: str, tokens: list[str]) -> None:
+    logprobs = [{"token": token, "logprob": -0.1} for token in tokens]
+    assert len(parsed_reply(chat(text, logprobs)).tokens or ()) == len(tokens)
+
+
+def test_roundings_of_probabilities_are_no_harm() -> None:
+    assert parsed_reply(chat("neutral", candidates(neutral=1e-7, ent=-5.0, contr=-math.inf))).tokens

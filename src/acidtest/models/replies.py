@@ -23,11 +23,26 @@ _NEGATION = re.compile(
 _RAW_SPACES = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "\n"})
 _AROUND = "\"'“”‘’()[]{}<>*_`#.,:;!?-–—"
 _MEANINGLESS = re.compile(r"\W*")
+_UNSPOKEN = re.compile(r"[\W_]+")
+_PARTIAL = re.compile(r"\ufffd|bytes:|<0x[0-9A-Fa-f]{2}>|token_id:")
 _NEGATION_LENGTH = 60
 
 
+MOST_LOG_PROBABILITY = 1e-6
+"""What a logarithm of a probability may be above 0 by rounding."""
+
+MOST_SUM = 1.01
+"""What the probabilities of the candidates for one token may sum to; servers that reckon in 16 bits are that rough."""
+
+_WITHOUT = "--answers text does without them"
+
+
 class MalformedReplyError(Exception):
-    """An answer that is not what the protocol says; worth asking again."""
+    """An answer that is not what the protocol says; worth asking again. ``advice`` is for when that does not help."""
+
+    def __init__(self, problem: str, *, advice: str = "") -> None:
+        self.advice = advice
+        super().__init__(problem)
 
 
 @dataclass(frozen=True)
@@ -79,9 +94,12 @@ def parsed_reply(content: bytes) -> Reply:
     said = message.get("content") if isinstance(message, dict) else choice.get("text")
     finish = str(choice.get("finish_reason") or "")
     refusal = isinstance(message, dict) and bool(message.get("refusal"))
+    text = _content(said, has_place=isinstance(message, dict) or "text" in choice)
+    tokens = _tokens(choice.get("logprobs"))
+    _refuse_other_text(text, tokens or ())
     return Reply(
-        text=_content(said, has_place=isinstance(message, dict) or "text" in choice),
-        tokens=_tokens(choice.get("logprobs")),
+        text=text,
+        tokens=tokens,
         finish=finish,
         refused=refusal or finish == "content_filter",
         prompt_tokens=_count(usage, "prompt_tokens"),
@@ -116,8 +134,8 @@ def _tokens(logprobs: object) -> tuple[Token, ...] | None:
             own = logprobs.get("token_logprobs") or [None] * len(logprobs["tokens"])
             rows = zip(logprobs["tokens"], own, logprobs["top_logprobs"], strict=True)
             return tuple(_listed(token, value, top) for token, value, top in rows) or None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise MalformedReplyError("log-probabilities that cannot be read") from error
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise MalformedReplyError("log-probabilities that cannot be read", advice=_WITHOUT) from error
     return None
 
 
@@ -131,13 +149,39 @@ def _listed(token: object, own: object, top: Mapping[str, float] | None) -> Toke
 
 
 def _with_candidates(token: str, own: Any, top: list[tuple[str, float]]) -> Token:
+    _refuse_no_probabilities([float(value) for _, value in top], own)
     # A drawn token may be outside the likeliest ones, and then stands by itself.
     if own is not None and token not in {text for text, _ in top}:
         top = [*top, (token, own)]
     candidates = tuple((str(text).translate(_RAW_SPACES), float(value)) for text, value in top)
-    if any(math.isnan(value) for _, value in candidates):
-        raise ValueError("NaN")
     return Token(token.translate(_RAW_SPACES), candidates)
+
+
+def _refuse_no_probabilities(top: Sequence[float], own: Any) -> None:
+    """Raise for numbers that are no logarithms of the probabilities of tokens for one place, such as raw scores."""
+    values = [*top, *([] if own is None else [float(own)])]
+    if any(math.isnan(value) for value in values):
+        raise ValueError("NaN")
+    above = [value for value in values if value > MOST_LOG_PROBABILITY]
+    if above:
+        raise MalformedReplyError(f"a log-probability of {above[0]:g}, which is above 0", advice=_WITHOUT)
+    total = sum(math.exp(min(value, 0.0)) for value in top)
+    if total > MOST_SUM:
+        raise MalformedReplyError(f"log-probabilities whose probabilities sum to {total:.3g}", advice=_WITHOUT)
+
+
+def _refuse_other_text(text: str, tokens: Sequence[Token]) -> None:
+    """Raise when the tokens are of another text than the one that came with them.
+
+    Only letters and digits count, and one may hold the other: servers leave out of the text what ends it and what was
+    thought, and spaces in front. A token with a part of a letter cannot be compared.
+    """
+    spoken = "".join(token.text for token in tokens)
+    bare, other = (_UNSPOKEN.sub("", part).casefold() for part in (text, spoken))
+    if bare and other and bare not in other and other not in bare and not _PARTIAL.search(spoken):
+        raise MalformedReplyError(
+            f"log-probabilities of another text ({spoken[:40]!r}) than it sends ({text[:40]!r})", advice=_WITHOUT
+        )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import ssl
 import weakref
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
@@ -184,7 +185,8 @@ class Server:
         if wait is not None and wait > MOST_WAIT:
             raise AcidtestError(f"{self.host}: {reason}, and asks to wait {wait:,.0f} s; ask again later") from None
         if attempt == self._manners.retries:
-            raise AcidtestError(f"{self.host}: {reason}, {_times(attempt + 1)}") from None
+            advice = f"; {error.advice}" if isinstance(error, MalformedReplyError) and error.advice else ""
+            raise AcidtestError(f"{self.host}: {reason}, {_times(attempt + 1)}{advice}") from None
         self.traffic.retries += 1
         log.debug("%s: %s; trying again", self.host, reason)
         if wait is not None:
@@ -219,6 +221,10 @@ class Server:
             raise _PassingError(_connection_problem(error), reached=False) from None
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
             raise _PassingError(f"the connection broke ({type(error).__name__})") from None
+        except ValueError as error:
+            # A host that cannot be encoded, above all.
+            problem = self.redacted(str(error))
+            raise AcidtestError(f"{self.host}: the address cannot be used ({problem}); check it") from None
         self.reached = True
         if response.is_success:
             return body
@@ -292,6 +298,7 @@ class Server:
             return httpx.AsyncClient(
                 timeout=None,
                 follow_redirects=False,
+                cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=[])),
                 # A proxy is for the world outside.
                 trust_env=not near,
                 limits=httpx.Limits(max_connections=most, max_keepalive_connections=most),
@@ -348,7 +355,7 @@ def _retry_after(response: httpx.Response) -> float | None:
         then = email.utils.parsedate_to_datetime(text)
         now = email.utils.parsedate_to_datetime(response.headers.get("date", ""))
         return max(0.0, (then - now).total_seconds())
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
 
 
