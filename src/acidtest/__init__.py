@@ -1,6 +1,10 @@
 """acidtest finds out whether a natural-language-inference model reasons or cheats."""
 
-from acidtest.api import (
+from acidtest.core.interrupts import end_quietly_while_loading
+
+end_quietly_while_loading()
+
+from acidtest.api import (  # noqa: E402
     Reading,
     audit,
     compare,
@@ -15,13 +19,13 @@ from acidtest.api import (
     save,
     score,
 )
-from acidtest.core.errors import AcidtestError
-from acidtest.core.estimate import Estimate
-from acidtest.core.model import Model
-from acidtest.core.run import Run
-from acidtest.core.suite import Card, Suite
-from acidtest.sources.heuristics import heuristics
-from acidtest.version import __version__
+from acidtest.core.errors import AcidtestError  # noqa: E402
+from acidtest.core.estimate import Estimate  # noqa: E402
+from acidtest.core.model import Model  # noqa: E402
+from acidtest.core.run import Run  # noqa: E402
+from acidtest.core.suite import Card, Suite  # noqa: E402
+from acidtest.sources.heuristics import heuristics  # noqa: E402
+from acidtest.version import __version__  # noqa: E402
 
 __all__ = [
     "AcidtestError",

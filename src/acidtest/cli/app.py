@@ -6,6 +6,8 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,10 +39,11 @@ from acidtest.cli import (
     train,
     words,
 )
-from acidtest.cli.options import suite_options
-from acidtest.core.errors import AcidtestError
+from acidtest.cli.options import complain, echo, suite_options
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.interrupts import INTERRUPTED, interrupt_normally
 from acidtest.core.logs import log
-from acidtest.core.settings import FILE, PREFIX, file_settings, variable
+from acidtest.core.settings import CONFIG, FILE, PREFIX, file_settings, refuse_unasked, variable
 from acidtest.version import __version__
 
 app = typer.Typer(
@@ -77,10 +80,7 @@ app.command("sources")(sources.sources)
 OPEN_COMMANDS = ("run", "generate", "score", "representations")
 """The commands that pass suites' own options on."""
 
-CONFIG = "ACIDTEST_CONFIG"
 KNOWN_VARIABLES = {CONFIG, "ACIDTEST_UPDATE_GOLDEN", "ACIDTEST_CACHE_FOLDER", "ACIDTEST_DATA", "ACIDTEST_WORDNET"}
-INTERRUPTED = 130
-"""What typer makes of Ctrl-C."""
 
 
 @app.callback(invoke_without_command=True)
@@ -90,7 +90,7 @@ def root(
 ) -> None:
     """Find out whether a natural-language-inference model reasons or cheats."""
     if version:
-        sys.stdout.write(f"acidtest {__version__}\n")
+        echo(f"acidtest {__version__}")
         raise typer.Exit
 
 
@@ -98,10 +98,25 @@ def command() -> TyperGroup:
     """The program as one object, every option of it also an ``ACIDTEST_*`` variable."""
     group = typer.main.get_group(app)
     for sub in group.commands.values():
+        sub.invoke = partial(_invoke_asked, sub.invoke)  # type: ignore[method-assign]
         for parameter in sub.params:
             if isinstance(parameter, TyperOption) and parameter.name != "help":
                 parameter.envvar = variable(parameter.name)
     return group
+
+
+def _invoke_asked(invoke: Callable[[Any], Any], context: typer.Context) -> Any:
+    """Run a command unless the settings file in the current folder asks for what only a user may ask for."""
+    if CONFIG not in os.environ:
+        for name, value in context.params.items():
+            if _is_from_file(context, name):
+                refuse_unasked(FILE, name, value)
+    return invoke(context)
+
+
+def _is_from_file(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "DEFAULT_MAP"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -111,15 +126,21 @@ def main(arguments: list[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8", errors="replace")
     words = sys.argv[1:] if arguments is None else arguments
     try:
+        interrupt_normally()
         status = _invoked(words or ["--help"])
+    except KeyboardInterrupt:
+        status = INTERRUPTED
     except typer.Exit as stop:
         status = stop.exit_code
     except TyperException as error:
         message = re.sub(r" \(env var: '\w+'\)", "", error.format_message()).rstrip(".")
-        sys.stderr.write(f"acidtest: {message}; see: acidtest {_command(words)}--help\n")
+        context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
+        if context is not None and parameter is not None and _is_from_file(context, parameter.name):
+            message = f"{os.environ.get(CONFIG, FILE)}: {parameter.name}: {message}"
+        complain(f"acidtest: {message}; see: acidtest {_command(words)}--help")
         status = 2
     except AcidtestError as error:
-        sys.stderr.write(f"acidtest: {error}\n")
+        complain(f"acidtest: {error}")
         status = 2
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -127,14 +148,14 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         # A folder that cannot be written, a full disk: nothing acidtest can mend.
         log.debug("%s", traceback.format_exc())
-        sys.stderr.write(f"acidtest: {error.filename or 'output'}: {error.strerror or error}\n")
+        complain(f"acidtest: {error.filename or 'output'}: {error.strerror or error}")
         status = 2
     except Exception:
         traceback.print_exc()
-        sys.stderr.write("acidtest: this is a mistake in acidtest, not yours; please report it with the lines above\n")
+        complain("acidtest: this is a mistake in acidtest, not yours; please report it with the lines above")
         status = 3
     if status == INTERRUPTED:
-        sys.stderr.write("acidtest: interrupted; the same command continues\n")
+        complain("acidtest: interrupted; the same command continues")
     if arguments is None:
         sys.exit(status)
     return status
@@ -142,13 +163,16 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _invoked(words: list[str]) -> int:
     group = command()
-    settings = {} if {"--help", "--version"} & set(words) else _settings(group)
+    settings = {} if {"--help", "--version"} & set(words) else _settings(group, words[0])
     result = group.main(args=words, prog_name="acidtest", standalone_mode=False, default_map=settings)
     return result if isinstance(result, int) else 0
 
 
-def _settings(group: TyperGroup) -> dict[str, dict[str, Any]]:
-    """What the settings file says for each command; unknown variables are pointed out on the way."""
+def _settings(group: TyperGroup, command: str) -> dict[str, dict[str, Any]]:
+    """What the settings file says for each command; unknown variables are pointed out on the way.
+
+    What holds for all commands must fit the one that is run.
+    """
     path = Path(os.environ.get(CONFIG, FILE))
     if CONFIG in os.environ and not path.is_file():
         raise AcidtestError(f"{CONFIG}: there is no file {path}")
@@ -158,14 +182,21 @@ def _settings(group: TyperGroup) -> dict[str, dict[str, Any]]:
     known = {variable(option) for names in options.values() for option in names} | KNOWN_VARIABLES
     for name in sorted(set(os.environ) - known):
         if name.startswith(PREFIX):
-            sys.stderr.write(f"acidtest: the environment variable {name} is none of acidtest's; it changes nothing\n")
+            complain(f"acidtest: the environment variable {name} is none of acidtest's; it changes nothing")
     settings = file_settings(path, options)
     for name, sub in group.commands.items():
-        several = {parameter.name for parameter in sub.params if getattr(parameter, "multiple", False)}
+        several = {parameter.name for parameter in sub.params if _takes_several(parameter)}
+        own = {parameter.name for parameter in sub.params}
         for option, value in settings.get(name, {}).items():
-            if option in several and isinstance(value, str):
+            if option in several and not isinstance(value, list):
                 settings[name][option] = [value]
+            elif isinstance(value, list) and option in own - several and name == command:
+                raise FileError(path, f"{option}: acidtest {name} takes one value, not a list")
     return settings
+
+
+def _takes_several(parameter: Any) -> bool:
+    return getattr(parameter, "multiple", False) or getattr(parameter, "nargs", 1) == -1
 
 
 def _command(words: list[str]) -> str:

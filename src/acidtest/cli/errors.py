@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, console, print_json, set_up_logging
+from acidtest.cli.options import Json, Quiet, Seed, Verbose, console, echo, print_json, set_up_logging
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import CONTROL
 
@@ -87,9 +87,9 @@ def errors(
         for part in found:
             out.print(part)
         if from_where:
-            typer.echo(f"\n{from_where}")
+            echo(f"\n{from_where}")
         if run is not None and not prefill:
-            typer.echo(f"\nNow fill in the column category, then: acidtest errors {sources[0]}")
+            echo(f"\nNow fill in the column category, then: acidtest errors {sources[0]}")
 
 
 def _refuse_drawing(context: typer.Context, source: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +9,7 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, print_json, set_up_logging
+from acidtest.cli.options import Json, Quiet, Seed, Verbose, complain, echo, print_json, set_up_logging
 
 
 def export(
@@ -41,15 +40,15 @@ def export(
     except api.UnfaithfulError as error:
         if json:
             print_json({"format": format, "model": model, "folder": None, "graphs": list(map(asdict, error.graphs))})
-        sys.stderr.write(f"acidtest: {error}\n")
+        complain(f"acidtest: {error}")
         raise typer.Exit(1) from error
     if json:
         print_json(made.to_json())
         return
-    typer.echo("\n".join(made.notes))
+    echo("\n".join(made.notes))
     for graph in made.graphs:
-        typer.echo(
+        echo(
             f"{graph.file}: {graph.bytes / 1e6:,.1f} MB; on {made.pairs} pairs probabilities differ by at most "
             f"{graph.difference:.2g}, {graph.equal:.1%} of labels are equal"
         )
-    typer.echo("\n".join(f"wrote onnx:{path}" for path in made.paths))
+    echo("\n".join(f"wrote onnx:{path}" for path in made.paths))

@@ -20,6 +20,7 @@ from acidtest.cli.options import (
     Quiet,
     Seed,
     Verbose,
+    echo,
     print_json,
     set_up_logging,
     suite_arguments,
@@ -73,8 +74,8 @@ def generate(
         print_json({"files": [str(path) for path in written], "card": made.card.to_json()})
         return
     labels = ", ".join(f"{count:,} {label}" for label, count in made.card.labels.items())
-    typer.echo(f"{made.card.rows:,} pairs ({labels})\n{made.card.signature}")
+    echo(f"{made.card.rows:,} pairs ({labels})\n{made.card.signature}")
     if made.card.left_out:
         reasons = [f"{count:,} {reason}" for reason, count in made.card.left_out.items()]
-        typer.echo(f"left out: {some(reasons, 6)}")
-    typer.echo("\n".join(f"wrote {path}" for path in written))
+        echo(f"left out: {some(reasons, 6)}")
+    echo("\n".join(f"wrote {path}" for path in written))

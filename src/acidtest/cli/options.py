@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.logs import NOTE, log
+from acidtest.core.logs import NOTE, PlainFormatter, log
 from acidtest.core.settings import variable
+from acidtest.core.terminal import terminal_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,6 +70,7 @@ Address = Annotated[
 ]
 
 _PATIENCE = 2.0
+_UNESCAPED = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Context settings of a command that passes suite options such as ``--words`` on."""
@@ -78,7 +80,7 @@ def set_up_logging(verbose: int, quiet: bool) -> None:
     """Send the log to standard error at the level asked for."""
     level = logging.ERROR if quiet else (NOTE, logging.INFO, logging.DEBUG)[min(verbose, 2)]
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    handler.setFormatter(PlainFormatter("%(levelname)s: %(message)s"))
     handler.setLevel(level)
     handler.addFilter(Once())
     log.handlers = [handler]
@@ -112,15 +114,23 @@ class Stages(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Print a stage."""
         if getattr(record, "stage", False) and self._clock() - self._start > _PATIENCE:
-            sys.stderr.write(f"{record.getMessage()} …\n")
+            complain(f"{record.getMessage()} …")
 
 
 def console() -> Console:
     """Standard output; as wide as the terminal, or a readable width when it is none."""
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
     class PipeConsole(Console):
-        """A reader that goes away is no error; rich alone would end with status 1."""
+        """Shows escapes in names and values rather than obey them; a reader that goes away is no error.
+
+        Rich alone would pass the former on, and end with status 1 after the latter.
+        """
+
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+            for text, style, control in super().render(renderable, options):
+                yield Segment(text if control else terminal_text(text), style, control)
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
@@ -128,9 +138,21 @@ def console() -> Console:
     return PipeConsole(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 110)
 
 
+def echo(text: str) -> None:
+    """Print a line, or several, of results."""
+    sys.stdout.write(f"{terminal_text(text)}\n")
+
+
+def complain(text: str) -> None:
+    """Print a line about how the work goes, or why it does not, to standard error."""
+    sys.stderr.write(f"{terminal_text(text)}\n")
+
+
 def print_json(value: Any) -> None:
     """A result for machines."""
-    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    written = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    # JSON itself escapes none of these, and some terminals obey them.
+    sys.stdout.write(_UNESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", written) + "\n")
 
 
 def suite_arguments(context: typer.Context, suites: Sequence[str]) -> dict[str, str | bool]:

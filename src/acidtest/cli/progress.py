@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from acidtest.cli.options import complain
 from acidtest.core.logs import log
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class ProgressBar:
             self._said = now
             rate = (done - self._first) / (now - self._start)
             left = f", {_shown((total - done) / rate)} left" if rate else ""
-            sys.stderr.write(f"{self._title}{self._told}: {done:,} of {total:,}, {rate:,.0f} a second{left}\n")
+            complain(f"{self._title}{self._told}: {done:,} of {total:,}, {rate:,.0f} a second{left}")
             log.debug("%s: %d of %d", self._title, done, total)
 
     def _draw(self, done: int, total: int) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, print_json, set_up_logging
+from acidtest.cli.options import Json, Quiet, Seed, Verbose, echo, print_json, set_up_logging
 
 Tables = Annotated[Path | None, typer.Option("--tables", help="Folder for the tables as CSV and LaTeX.")]
 Plots = Annotated[Path | None, typer.Option("--plots", help="Folder for the charts as SVG and PNG.")]
@@ -43,4 +43,4 @@ def show_written(written: dict[str, Path | None], *, json: bool) -> None:
         print_json(found)
     else:
         for name, path in found.items():
-            typer.echo(f"{name}: {path}")
+            echo(f"{name}: {path}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +23,7 @@ from acidtest.cli.options import (
     Seed,
     SuiteLabelMap,
     Verbose,
+    complain,
     console,
     own_arguments,
     print_json,
@@ -146,7 +146,7 @@ def run(
             line = usage_line(usage) if done[-1].fresh and not quiet else ""
             # What was asked over a network costs something, however quickly it went.
             if line and (usage["seconds"] > _PATIENCE or "requests" in usage):
-                sys.stderr.write(f"{spec}: {line}\n")
+                complain(f"{spec}: {line}")
     joint = api.joint_report(done, output) if len(done) > 1 else None
     show(done, json=json, joint=joint)
 

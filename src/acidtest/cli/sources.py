@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, print_json, set_up_logging
+from acidtest.cli.options import Json, Quiet, Seed, Verbose, echo, print_json, set_up_logging
 from acidtest.cli.progress import ProgressBar
 from acidtest.core.errors import AcidtestError
 
@@ -44,7 +44,7 @@ def _fetch(name: str, file: Path | None, *, json: bool, quiet: bool) -> None:
     if json:
         print_json({"name": name, "path": str(folder)})
     else:
-        typer.echo(f"{name} is in {folder}")
+        echo(f"{name} is in {folder}")
 
 
 def _print_table() -> None:
@@ -54,4 +54,4 @@ def _print_table() -> None:
     for resource in known:
         lines.append(f"{resource.name:<{width}}  {resource.state}: {resource.where}")
         lines.append(f"{'':<{width}}  {resource.what}")
-    typer.echo("\n".join(lines))
+    echo("\n".join(lines))

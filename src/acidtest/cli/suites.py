@@ -8,7 +8,7 @@ import typer
 
 from acidtest import api
 from acidtest.api import Generator
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, console, print_json, set_up_logging
+from acidtest.cli.options import Json, Quiet, Seed, Verbose, console, echo, print_json, set_up_logging
 from acidtest.core.errors import UnknownNameError
 
 
@@ -51,7 +51,7 @@ def _print_table(known: dict[str, Generator]) -> None:
     width = max(map(len, ("suite", *known)))
     lines = [f"{'suite':<{width}}  {'pairs':>8}  {'source':<10}  what it tests"]
     lines += [f"{name:<{width}}  {g.rows:>8,}  {g.source:<10}  {g.summary}" for name, g in known.items()]
-    typer.echo("\n".join([*lines, "", "acidtest suites NAME tells more of one."]))
+    echo("\n".join([*lines, "", "acidtest suites NAME tells more of one."]))
 
 
 def _print_one(generator: Generator) -> None:

@@ -17,6 +17,7 @@ from acidtest.cli.options import (
     Quiet,
     Verbose,
     console,
+    echo,
     left_arguments,
     print_json,
     set_up_logging,
@@ -156,16 +157,16 @@ def _show(found: list[Trained], output: Path) -> None:
         dev = f"{best['dev_accuracy']:.1%} of --dev right, " if "dev_accuracy" in best else ""
         done = "is trained already: " if each.again else ""
         kept = f"epoch {best['epoch']:.0f} of {len(each.state.curve)} kept, {dev}loss {best['loss']:.3f}"
-        typer.echo(f"zoo:{each.folder} {done}{kept}")
+        echo(f"zoo:{each.folder} {done}{kept}")
         for name, one in api.training_estimates(each).items():
-            typer.echo(f"  {name}: {one.value:.1%} right ({100 * one.low:.1f}–{100 * one.high:.1f}, n = {one.n:,})")
+            echo(f"  {name}: {one.value:.1%} right ({100 * one.low:.1f}–{100 * one.high:.1f}, n = {one.n:,})")
     if len(found) > 1:
         for name, told in api.training_spread(found).items():
-            typer.echo(
+            echo(
                 f"{name}: {told['mean']:.1%} right over {len(found)} seeds, "
                 f"standard deviation {100 * told['sd']:.1f} points ({told['low']:.1%}–{told['high']:.1%})"
             )
-    typer.echo(f"card, curve and weights: {output}; run it with: acidtest run -m zoo:{found[0].folder}")
+    echo(f"card, curve and weights: {output}; run it with: acidtest run -m zoo:{found[0].folder}")
 
 
 def _show_architectures(name: str | None, *, json: bool) -> None:
@@ -196,7 +197,7 @@ def _show_architectures(name: str | None, *, json: bool) -> None:
             }
         )
         return
-    typer.echo(f"{name}: {kind.summary} ({kind.citation})")
+    echo(f"{name}: {kind.summary} ({kind.citation})")
     _print_table(
         ("option", "default", "values"),
         [(option.flag, option.shown, " or ".join(option.choices)) for option in options.values()],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, print_json, set_up_logging
+from acidtest.cli.options import Json, Quiet, Seed, Verbose, echo, print_json, set_up_logging
 from acidtest.core.errors import some
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def words(
     if json:
         print_json(found.to_json())
     else:
-        typer.echo("\n".join(_lists(found) if found.counts is None else _frames(found)))
+        echo("\n".join(_lists(found) if found.counts is None else _frames(found)))
     if found.below:
         raise typer.Exit(1)
 

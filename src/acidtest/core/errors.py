@@ -6,9 +6,14 @@ import difflib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from acidtest.core.terminal import terminal_text
+
 
 class AcidtestError(Exception):
     """A user's mistake: the thing, the value, what was expected, what to do next."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(terminal_text(str(message)))
 
 
 class FileError(AcidtestError):

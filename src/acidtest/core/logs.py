@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from acidtest.core.terminal import terminal_text
+
 log = logging.getLogger("acidtest")
 
 NOTE = 25
@@ -15,11 +17,26 @@ NOTE = 25
 logging.addLevelName(NOTE, "NOTE")
 
 
+class PlainFormatter(logging.Formatter):
+    """Writes records without what a terminal would obey, for a log is read on one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line of a record."""
+        return terminal_text(super().format(record))
+
+
+class LogFile(logging.FileHandler):
+    """A log that a full disk cuts short; what else it does to the run is told where it does it."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
+        """Pass over a record that cannot be written."""
+
+
 @contextmanager
 def kept(path: str | Path) -> Iterator[None]:
     """Append what is logged inside the block to a file."""
-    handler = logging.FileHandler(path, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    handler = LogFile(path, encoding="utf-8")
+    handler.setFormatter(PlainFormatter("%(asctime)s %(levelname)s %(message)s"))
     handler.setLevel(logging.DEBUG)
     level = log.level
     log.addHandler(handler)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from acidtest.core.errors import FileError, UnknownNameError
-from acidtest.core.files import read_bytes
+from acidtest.core.structured import read_toml
 
 FILE = "acidtest.toml"
 PREFIX = "ACIDTEST_"
+CONFIG = "ACIDTEST_CONFIG"
+"""The variable that names a settings file."""
+
+_UNASKED_MODELS = ("python:", "endpoint:")
+_UNASKED_OPTION = "address"
 
 
 def variable(option: str) -> str:
@@ -27,20 +31,19 @@ def file_settings(path: str | Path, commands: Mapping[str, Iterable[str]]) -> di
     path = Path(path)
     if not path.is_file():
         return {}
-    try:
-        values = tomllib.loads(read_bytes(path).decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(path, f"is not valid TOML: {error}") from error
+    values = read_toml(path)
     known = {command: {_normal(option) for option in options} for command, options in commands.items()}
     everywhere = set().union(*known.values())
     settings: dict[str, dict[str, Any]] = {command: {} for command in known}
     for key, value in values.items():
         if isinstance(value, dict):
             _require(path, "command", key, known)
-            for option in value:
+            for option, inner in value.items():
                 _require(path, f"option of {key}", _normal(option), known[key])
+                _require_plain(path, f"{key}.{option}", inner)
             continue
         _require(path, "option", _normal(key), everywhere)
+        _require_plain(path, key, value)
         for command, options in known.items():
             if _normal(key) in options:
                 settings[command][_normal(key)] = value
@@ -53,6 +56,33 @@ def file_settings(path: str | Path, commands: Mapping[str, Iterable[str]]) -> di
 def _require(path: Path, kind: str, name: str, known: Iterable[str]) -> None:
     if name not in known:
         raise FileError(path, str(UnknownNameError(kind, name, known)))
+
+
+def _require_plain(path: Path, key: str, value: Any) -> None:
+    for part in value if isinstance(value, list) else [value]:
+        if not isinstance(part, str | int | float):
+            raise FileError(path, f"{key}: expected a text, a number, true or false, or a list of such, got {part!r}")
+
+
+def refuse_unasked(path: str | Path, option: str, value: Any) -> None:
+    """Raise when a settings file that nobody named would have code run, or a key sent to somebody.
+
+    Such a file comes along with whatever folder a user happens to be in.
+    """
+    values = value if isinstance(value, list | tuple) else [value]
+    for part in (part.strip() for each in values for part in str(each).split(",")):
+        if part.startswith(_UNASKED_MODELS) or _normal(option) == _UNASKED_OPTION:
+            raise FileError(
+                path,
+                f"{option} = {part!r} {_why(option, part)}, and a settings file that is merely there may not ask for "
+                f"that; say it on the command line, or name the file: {CONFIG}={path}",
+            )
+
+
+def _why(option: str, value: str) -> str:
+    if value.startswith("python:"):
+        return "runs code"
+    return "connects to a cluster, which runs code" if _normal(option) == _UNASKED_OPTION else "sends a key to a server"
 
 
 def _normal(option: str) -> str:
