@@ -5,12 +5,12 @@ A text is looked through once before it is read: whether it is UTF-8 at all, and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
+from acidtest.core import bounds
 from acidtest.core.errors import FileError
 from acidtest.core.files import chunks
 
@@ -20,7 +20,7 @@ BLOCK = 2 << 20
 Cut = Callable[[bytes], int]
 """Where the last whole line, or record, of a text ends that begins with one; 0: not even one is whole."""
 
-_UTF8_MARK = b"\xef\xbb\xbf"
+UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16 = "is UTF-16 text; save it as UTF-8, for example with: iconv -f UTF-16 -t UTF-8 OLD > NEW"
 _FOREIGN = {
     b"\xff\xfe": _UTF16,
@@ -30,8 +30,6 @@ _FOREIGN = {
     b"PK\x03\x04": "is a zip archive or a spreadsheet; unpack it or export it as .csv",
 }
 """How files that are not UTF-8 text begin, and what to do with them."""
-
-_INK = re.compile(rb"[^\r\n]")
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class Text:
 
     def blocks(self, cut: Cut | None = None) -> Iterator[Block]:
         """The text in blocks of whole lines, or of whatever ``cut`` leaves whole; it is read again, unless short."""
-        return iter([Block(self.head)]) if self.is_whole else _blocks(_unmarked(chunks(self.path)), cut or line_end)
+        return iter([Block(self.head)]) if self.is_whole else _blocks(self.path, chunks(self.path), cut or line_end)
 
     def block_of(self, row: int, heights: Sequence[int], cut: Cut | None = None) -> tuple[Block, int]:
         """The block that holds a row, and the number of the row in it; ``heights`` are the rows of each block."""
@@ -85,7 +83,7 @@ def looked_through(path: Path) -> Text:
             yield chunk
 
     look = _Look(path)
-    for block in _blocks(_unmarked(digested()), line_end):
+    for block in _blocks(path, digested(), line_end):
         look.at(block)
     look.end()
     return Text(path, look.head, look.is_whole, digest.hexdigest(), look.has_tabs, look.has_quotes)
@@ -94,32 +92,44 @@ def looked_through(path: Path) -> Text:
 def utf8_text(path: Path, content: bytes) -> bytes:
     """The content of a file without a byte order mark, once it is known to be UTF-8 text."""
     look = _Look(path)
-    look.at(Block(content.removeprefix(_UTF8_MARK)))
+    look.at(Block(content.removeprefix(UTF8_MARK)))
     look.end()
     return look.head
 
 
 def _unmarked(pieces: Iterable[bytes]) -> Iterator[bytes]:
     for number, piece in enumerate(pieces):
-        yield piece if number else piece.removeprefix(_UTF8_MARK)
+        yield piece if number else piece.removeprefix(UTF8_MARK)
 
 
-def _blocks(pieces: Iterable[bytes], cut: Cut) -> Iterator[Block]:
+def _blocks(path: Path, pieces: Iterable[bytes], cut: Cut) -> Iterator[Block]:
     """Blocks of at most ``BLOCK`` bytes where that can be; the last keeps the blank lines that end the text."""
     held, line, size = bytearray(), 1, BLOCK
-    for piece in pieces:
+    for piece in _unmarked(pieces):
         held += piece
         while len(held) > size:
             end = cut(bytes(held[:size]))
-            if end and not _INK.search(held, end):
+            if end and not held[end:].strip(b"\r\n"):
+                if len(held) - end > bounds.MAX_LINE_BYTES:
+                    problem = f"{bounds.MAX_LINE_BYTES:,} bytes of nothing but blank lines follow; remove them"
+                    raise FileError(path, problem, line + held.count(b"\n", 0, end))
                 break
             if not end:
-                size *= 2
+                if size >= bounds.MAX_LINE_BYTES:
+                    raise FileError(path, _endless(cut), line)
+                size = min(2 * size, bounds.MAX_LINE_BYTES)
                 continue
             yield (block := Block(bytes(held[:end]), line, is_last=False))
             del held[:end]
             line, size = line + block.content.count(b"\n"), BLOCK
     yield Block(bytes(held), line)
+
+
+def _endless(cut: Cut) -> str:
+    size = f"{bounds.MAX_LINE_BYTES:,} bytes"
+    if cut is line_end:
+        return f"the line is longer than {size}, as no pair is; write one pair a line, or remove this one"
+    return f"no record ends within {size}; close the quotes of every cell, and write one pair a record"
 
 
 class _Look:

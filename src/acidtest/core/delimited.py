@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from acidtest.core import bounds
 from acidtest.core.blocks import Block, Cut, Text, line_end
 from acidtest.core.errors import FileError
 from acidtest.core.rows import Rows, Spool
@@ -42,6 +43,7 @@ _UNNAMED = re.compile(r"\s*(?:Unnamed: \d+\s*)?")
 
 _INSIDE = rb'(?:[^"]++|"")*+'
 _QUOTED = re.compile(rb'"%b"' % _INSIDE)
+_BLANK_LINES = re.compile(rb"[\r\n]*\n")
 _STRAY = re.compile(rb'[^\t\n"]"[^\t\r\n"]')
 _ALL_QUOTED = re.compile(rb'"%b"(?:\t"%b")*+\r?(?:\n|\Z)' % (_INSIDE, _INSIDE))
 
@@ -127,6 +129,10 @@ def records(path: Path, content: bytes, *, dialect: Dialect, line: int = 1) -> I
     pattern, separator = _cell_pattern(dialect), dialect.separator.encode()
     position, first = 0, line
     while position < len(content):
+        if blank := _BLANK_LINES.match(content, position):
+            line += content.count(b"\n", position, blank.end())
+            position = blank.end()
+            continue
         start, cells, then = position, list[str](), separator
         while then == separator:
             match = pattern.match(content, position)
@@ -134,6 +140,8 @@ def records(path: Path, content: bytes, *, dialect: Dialect, line: int = 1) -> I
                 raise _misquoted(path, content, position, first=first)
             quoted = match["quoted"] if dialect.quoted else None
             cells.append((match["plain"] if quoted is None else quoted.replace(b'""', b'"')).decode())
+            if len(cells) > bounds.MAX_COLUMNS:
+                raise FileError(path, f"has more than {bounds.MAX_COLUMNS:,} columns; keep those you need", line)
             then, position = match["then"], match.end()
         if content[start:position].strip(b"\r\n"):
             yield Record(line, cells, position)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from acidtest.core import bounds
 from acidtest.core.errors import AcidtestError, FileError
-
-MOST_BYTES = 16 * 2**30
-"""A compressed file that unpacks to more than this is refused."""
 
 _PLAIN = 1 << 20
 # Gzip makes at most a thousand bytes of one: so much at a time unpacks to 16 MB at worst.
@@ -99,32 +98,64 @@ def chunks(path: str | Path) -> Iterator[bytes]:
     """The content of a file, unpacked when its name ends in ``.gz``, in pieces of a few megabytes."""
     path = Path(path)
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             if path.suffix.lower() == ".gz":
                 yield from _unpacked(path, iter(partial(file.read, _PACKED), b""))
             else:
                 yield from iter(partial(file.read, _PLAIN), b"")
-    except FileNotFoundError as error:
-        raise FileError(path, "there is no such file; check the path") from error
-    except IsADirectoryError as error:
-        raise FileError(path, "is a folder; a file was expected") from error
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from error
 
 
+def open_file(path: str | Path) -> IO[bytes]:
+    """A file opened to read; pipes, devices and sockets are refused, and opening one does not wait for a writer."""
+    path = Path(path)
+    try:
+        # Windows has no such pipes, but text mode.
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except OSError as error:
+        # A folder, on Windows, and a socket cannot even be opened.
+        require_file(path)
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from error
+    try:
+        _refuse_special(path, os.fstat(handle).st_mode)
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def require_file(path: str | Path) -> None:
+    """Raise unless there is a regular file at a path, or a link to one."""
+    try:
+        mode = Path(path).stat().st_mode
+    except FileNotFoundError as error:
+        raise FileError(path, "there is no such file; check the path") from error
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from error
+    _refuse_special(Path(path), mode)
+
+
+def _refuse_special(path: Path, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise FileError(path, "is a folder; a file was expected")
+    if not stat.S_ISREG(mode):
+        kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+        raise FileError(path, f"is {kind}; acidtest reads a file more than once: save the data to one and name that")
+
+
 def _unpacked(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
-    engine, size, members = None, 0, 0
+    engine, packed_size, size, members = None, 0, 0, 0
     try:
         for piece in packed:
+            packed_size += len(piece)
             # Zeros may fill the space after a member.
             rest = piece.lstrip(b"\0") if members and not engine else piece
             while rest:
                 engine = engine or zlib.decompressobj(wbits=31)
                 content = engine.decompress(rest)
                 size += len(content)
-                if size > MOST_BYTES:
-                    problem = f"unpacks to more than {MOST_BYTES:,} bytes; if it is that large, unpack it first"
-                    raise FileError(path, problem)
+                _refuse_bomb(path, packed_size, size)
                 yield content
                 rest = engine.unused_data
                 if engine.eof:
@@ -133,6 +164,16 @@ def _unpacked(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
         raise FileError(path, f"is not valid gzip data ({error}); rename or repack it") from error
     if engine is not None:
         raise FileError(path, "the gzip data end too early; the file is incomplete, copy it again")
+
+
+def _refuse_bomb(path: Path, packed_size: int, size: int) -> None:
+    if size > bounds.MAX_UNPACKED_BYTES:
+        problem = f"unpacks to more than {bounds.MAX_UNPACKED_BYTES:,} bytes"
+    elif size > bounds.UNPACK_RATIO_FROM and size > bounds.MAX_UNPACK_RATIO * packed_size:
+        problem = f"unpacks to more than {bounds.MAX_UNPACK_RATIO} times its size, as text of people does not"
+    else:
+        return
+    raise FileError(path, f"{problem}; if it is meant to, unpack it first, for example with: gunzip --keep FILE")
 
 
 class Lock:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.blocks import Block, Text
+from acidtest.core import bounds
+from acidtest.core.blocks import UTF8_MARK, Block, Text
 from acidtest.core.errors import FileError
+from acidtest.core.json_schemas import merged, or_strings, refuse_wide
 from acidtest.core.rows import Rows, Schema, Spool
 
 Object = dict[str, Any]
@@ -29,7 +31,14 @@ _HALF = re.compile(rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!%b)|[c-fC-F](?<!%b%b))"
 """Half of a surrogate pair, unless a doubled backslash makes it plain text."""
 
 _SPACE = re.compile(r"[\s,]*")
+_INK = re.compile(rb"\S[^\n]*")
+_PIECE = 1 << 12
+"""How many lines Polars is given at once, whose table has as many columns as they have different keys."""
 _LINE_FEED, _BLANK, _QUOTE, _COLON = b'\n ":'
+_NO_MARKS = bytes({*range(256)} - {*b"[{,"})
+_NO_BRACKETS = bytes({*range(256)} - {*b"[{\n"})
+AS_LINES = "write it as JSON lines, for example with: jq -c '.[]' OLD.json > NEW.jsonl"
+_TOO_DEEP = f"is nested more than {bounds.MAX_DEPTH} deep; leave out what no table can show"
 _KINDS = {list: "an array", str: "a string", int: "a number", float: "a number", bool: "a boolean", type(None): "null"}
 
 
@@ -67,6 +76,9 @@ def json_lines(text: Text) -> JSONLines:
 
 def json_array(path: Path, content: bytes) -> pl.DataFrame:
     """The objects of a text that is one JSON array; otherwise as ``json_lines``."""
+    marks = content.translate(None, _NO_MARKS)
+    if len(marks) > bounds.MAX_ARRAY_VALUES:
+        raise FileError(path, f"holds more than {bounds.MAX_ARRAY_VALUES:,} values in one array; {AS_LINES}")
     text = content.decode()
     try:
         values = json.loads(text, object_pairs_hook=_distinct)
@@ -81,12 +93,17 @@ def json_array(path: Path, content: bytes) -> pl.DataFrame:
             problem = f"entry {number + 1:,} of the array is {_kind(value)}, not an object; mend or remove it"
             raise FileError(path, problem, line)
     _refuse_half_characters(path, content, values)
-    return _frame(values)
+    # An entry has one bracket that the others do not share, and those of what is nested in it.
+    if len(marks) - marks.count(b",") - len(values) > bounds.MAX_DEPTH:
+        for number, value in enumerate(values):
+            if _is_deep(value):
+                raise FileError(path, _TOO_DEEP, array_line(content, number))
+    return _frame(path, values, Block(content))
 
 
 def is_array(content: bytes) -> bool:
     """Whether a text begins as a JSON array."""
-    return content[:4096].lstrip().startswith(b"[")
+    return content[:4096].removeprefix(UTF8_MARK).lstrip().startswith(b"[")
 
 
 def is_object(content: bytes) -> bool:
@@ -136,105 +153,99 @@ def _spooled(text: Text, read: _Reader) -> Spool | None:
     if spool is None or len(spool.schemas) < 2:
         return spool
     if read is _slow_frame:
-        return _spooled_once(text, read, _or_strings(spool.schemas))
-    common = reduce(_merged, spool.schemas)
+        return _spooled_once(text, read, or_strings(spool.schemas))
+    common = reduce(merged, spool.schemas)
     return None if None in common.values() else _spooled_once(text, read, common)
 
 
 def _spooled_once(text: Text, read: _Reader, schema: Schema | None) -> Spool | None:
-    spool = Spool()
+    spool, names = Spool(), set[str]()
     for block in text.blocks():
         frame = read(text.path, block, schema) if block.content.strip() else pl.DataFrame()
         if frame is None:
             return None
         spool.add(frame)
+        names.update(frame.columns)
+        refuse_wide(text.path, dict.fromkeys(names), block, rows=0)
     return spool
 
 
-def _or_strings(schemas: Iterable[Schema]) -> Schema:
-    """The keys of several schemas in order, strings where their values have no type in common."""
-    types = dict[str, list[Any]]()
-    for schema in schemas:
-        for name, dtype in schema.items():
-            types.setdefault(name, []).append(dtype)
-    mixed = {name for name, dtypes in types.items() if {pl.Boolean()} < {*dtypes} - {pl.Null()}}
-    return {name: (name not in mixed and reduce(_common, dtypes)) or pl.String() for name, dtypes in types.items()}
-
-
-def _merged(one: Schema, other: Schema) -> Schema:
-    """The keys of two schemas with the type their values have in common, None where they have none; as Polars does."""
-    if list(one) == list(other):
-        return {name: _common(one[name], other[name]) for name in one}
-    longer, shorter = (other, one) if len(other) > len(one) else (one, other)
-    both = {name: _common(shorter[name], longer[name]) for name in longer if name in shorter}
-    return {**longer, **shorter, **both}
-
-
-def _common(one: Any, other: Any) -> Any:
-    if one == other or other == pl.Null:
-        return one
-    if one == pl.Null:
-        return other
-    if one is None or other is None:
-        return None
-    if pl.String() in (one, other):
-        return pl.String()
-    if pl.Boolean() in (one, other) and (one.is_numeric() or other.is_numeric()):
-        # Polars takes the number here, although it then refuses the boolean, unless a string makes strings of them all.
-        return one if one.is_numeric() else other
-    if one.is_numeric() and other.is_numeric():
-        return pl.Float64() if one.is_float() or other.is_float() else pl.Int128()
-    if isinstance(one, pl.List) and isinstance(other, pl.List):
-        inner = _common(one.inner, other.inner)
-        return None if inner is None else pl.List(inner)
-    if isinstance(one, pl.Struct) and isinstance(other, pl.Struct):
-        fields = _merged(dict(one), dict(other))
-        return None if None in fields.values() else pl.Struct(fields)
-    return None
-
-
 def _checked_frame(path: Path, block: Block, schema: Schema | None) -> pl.DataFrame | None:
-    """What Polars makes of the lines of a block, if it can and no line names a key twice.
+    """What Polars makes of the lines of a block, if it can and no line names a key twice or is nested too deeply.
 
     Whoever knows the schema has read the block before.
     """
-    frame = _fast_frame(block.content, schema)
-    if frame is not None and schema is None:
+    if schema is not None:
+        refuse_wide(path, schema, block, rows=_line_count(block.content))
+        return _fast_frame(path, block, schema)
+    for number, line in _bracketed_lines(block.content):
+        _object(path, line, block.line + number)
+    frame = _fast_frame(path, block)
+    if frame is not None:
         for number, line in _doubtful_lines(block.content, frame):
             _object(path, line, block.line + number)
     return frame
 
 
 def _slow_frame(path: Path, block: Block, schema: Schema | None) -> pl.DataFrame:
-    return _frame([fields for _, fields in _numbered(path, block)], schema)
+    return _frame(path, [fields for _, fields in _numbered(path, block)], block, schema)
 
 
-def _fast_frame(content: bytes, schema: Schema | None = None) -> pl.DataFrame | None:
+def _fast_frame(path: Path, block: Block, schema: Schema | None = None) -> pl.DataFrame | None:
     """What Polars makes of the lines, or None where it fails or would lose something."""
     # Polars turns half of a surrogate pair into a NUL character.
-    if _HALF.search(content):
+    if _HALF.search(block.content):
         return None
+    frames, height, names = list[pl.DataFrame](), 0, dict[str, Any]()
+    for piece in _pieces(block.content):
+        frame = _polars_frame(piece, schema)
+        if frame is None:
+            return None
+        frames.append(frame)
+        height += frame.height
+        names |= frame.schema
+        refuse_wide(path, names, block, rows=height)
+    if schema is None and any(frame.schema != frames[0].schema for frame in frames):
+        common = reduce(merged, (frame.schema for frame in frames))
+        return None if None in common.values() else _fast_frame(path, block, common)
+    frame = pl.concat(frames)
+    # Not select, to which a column called "*" or "^a$" would mean others, too.
+    return frame if schema else frame[_names_in_order(block.content, frame.columns)]
+
+
+def _polars_frame(content: bytes, schema: Schema | None) -> pl.DataFrame | None:
     try:
         frame = pl.read_ndjson(content, schema=schema, infer_schema_length=None)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
-    content = content.removesuffix(b"\n")
-    blank = sum(1 for line in content.split(b"\n") if not line.strip())
-    if frame.height != content.count(b"\n") + 1 - blank:
-        return None
-    # Not select, to which a column called "*" or "^a$" would mean others, too.
-    return frame if schema else frame[_names_in_order(content, frame.columns)]
+    # No line makes two rows; where there are fewer rows than lines, it remains to count those that are blank.
+    is_whole = frame.height == content.count(b"\n") + 1 or frame.height == _line_count(content)
+    return frame if is_whole else None
+
+
+def _pieces(content: bytes) -> Iterator[bytes]:
+    """The lines of a block, ``_PIECE`` at a time, without pieces that are blank."""
+    _, ends = _line_places(np.frombuffer(content, dtype=np.uint8))
+    for start, end in pairwise([0, *ends[_PIECE - 1 : -1 : _PIECE].tolist(), len(content)]):
+        if piece := content[start:end].strip():
+            yield piece
+
+
+def _line_count(content: bytes) -> int:
+    """How many lines are not blank."""
+    return sum(1 for _ in _INK.finditer(content))
 
 
 def _names_in_order(content: bytes, names: Sequence[str]) -> list[str]:
     """Names in the order in which they first occur in the lines: those of more than 32 keys Polars mixes at random."""
     found = dict[str, None]()
     with suppress(ValueError, RecursionError):
-        for line in content.split(b"\n"):
+        for line in _INK.finditer(content):
             if len(found) >= len(names):
                 break
-            found |= dict.fromkeys(json.loads(line) if line.strip() else ())
-    return [*(name for name in found if name in names), *sorted(set(names) - set(found))]
+            found |= dict.fromkeys(json.loads(line.group()))
+    known = set(names)
+    return [*(name for name in found if name in known), *sorted(known - set(found))]
 
 
 def _doubtful_lines(content: bytes, frame: pl.DataFrame) -> Iterator[tuple[int, bytes]]:
@@ -247,8 +258,7 @@ def _doubtful_lines(content: bytes, frame: pl.DataFrame) -> Iterator[tuple[int, 
     keys = _key_ends(text)
     if len(keys) == sum(len(column) - column.null_count() for column in frame):
         return
-    ends = np.append(np.flatnonzero(text == _LINE_FEED), len(text))
-    starts = np.append(0, ends[:-1] + 1)
+    starts, ends = _line_places(text)
     counts = np.diff(np.searchsorted(keys, ends), prepend=0)
     is_row = counts > 0
     for number in np.flatnonzero(~is_row):
@@ -257,6 +267,21 @@ def _doubtful_lines(content: bytes, frame: pl.DataFrame) -> Iterator[tuple[int, 
     rows = np.flatnonzero(is_row)
     for number in rows[counts[rows] > values]:
         yield int(number), content[starts[number] : ends[number]]
+
+
+def _bracketed_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines, counted from 0, with so many brackets that they may be nested too deeply."""
+    brackets = content.translate(None, _NO_BRACKETS).split(b"\n")
+    if max(map(len, brackets)) > bounds.MAX_DEPTH:
+        for number, line in enumerate(content.split(b"\n")):
+            if len(brackets[number]) > bounds.MAX_DEPTH:
+                yield number, line
+
+
+def _line_places(text: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Where the lines begin and where they end."""
+    ends = np.append(np.flatnonzero(text == _LINE_FEED), len(text))
+    return np.append(0, ends[:-1] + 1), ends
 
 
 def _key_ends(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.intp]:
@@ -269,9 +294,11 @@ def _key_ends(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.intp]:
 
 def _numbered(path: Path, block: Block) -> Iterator[tuple[int, Object]]:
     """Every object with its line."""
-    for number, line in enumerate(block.content.split(b"\n"), start=block.line):
-        if line.strip():
-            yield number, _object(path, line, number)
+    content, number, place = block.content, block.line, 0
+    for match in _INK.finditer(content):
+        start = content.rfind(b"\n", 0, match.start()) + 1
+        number, place = number + content.count(b"\n", place, start), start
+        yield number, _object(path, content[start : match.end()], number)
 
 
 def _object(path: Path, line: bytes, number: int) -> Object:
@@ -283,8 +310,18 @@ def _object(path: Path, line: bytes, number: int) -> Object:
         raise FileError(path, f"is not valid JSON: {_said(error)}; {_advice(line, number)}", number) from error
     if not isinstance(value, dict):
         raise FileError(path, f"holds {_kind(value)}, not an object; {_advice(line, number)}", number)
+    if line.count(b"[") + line.count(b"{") > bounds.MAX_DEPTH and _is_deep(value):
+        raise FileError(path, _TOO_DEEP, number)
     _refuse_half_characters(path, line, value, number)
     return value
+
+
+def _is_deep(value: object, levels: int = bounds.MAX_DEPTH) -> bool:
+    """Whether objects and arrays are nested in more than so many levels."""
+    if not isinstance(value, dict | list):
+        return False
+    items = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deep(item, levels - 1) for item in items)
 
 
 def _advice(line: bytes, number: int) -> str:
@@ -313,10 +350,11 @@ def _refuse_half_characters(path: Path, content: bytes, value: object, line: int
         raise FileError(path, f"holds {half}, half of a character; write both halves or leave it out", line) from error
 
 
-def _frame(objects: list[Object], schema: Schema | None = None) -> pl.DataFrame:
+def _frame(path: Path, objects: list[Object], block: Block, schema: Schema | None = None) -> pl.DataFrame:
     names = dict.fromkeys(name for fields in objects for name in fields) if schema is None else schema
     if not names:
         return pl.DataFrame(height=len(objects))
+    refuse_wide(path, dict.fromkeys(names), block, rows=len(objects))
     dtypes = schema or {}
     return pl.DataFrame(
         {name: _series(name, [fields.get(name) for fields in objects], dtypes.get(name)) for name in names}

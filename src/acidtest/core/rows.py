@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 from polars.selectors import by_name
 
-from acidtest.core import blocks
+from acidtest.core import blocks, bounds
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.streams import streamed
 
@@ -104,6 +104,8 @@ def parquet_rows(path: Path, *, held: bool = True) -> Rows:
         scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         # What holds nothing but nulls has no type of its own.
         found = {name: pl.String() if dtype == pl.Null else dtype for name, dtype in scan.collect_schema().items()}
+        if len(found) > bounds.MAX_COLUMNS:
+            raise FileError(path, f"has {len(found):,} columns; keep those you need, at most {bounds.MAX_COLUMNS:,}")
         height = scan.select(pl.len()).collect().item()
     file = _ParquetFile(path, found, height, stamp=_stamp(path))
     kept, size = [pl.DataFrame(schema=found)], 0

@@ -6,7 +6,7 @@ import gzip
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import blake2b
@@ -15,12 +15,13 @@ from typing import IO, TypeVar
 
 import polars as pl
 
+from acidtest.core import bounds
 from acidtest.core.blocks import Text, looked_through
 from acidtest.core.blocks import utf8_text as utf8_text
 from acidtest.core.delimited import Dialect, Header, csv_separator, delimited
 from acidtest.core.errors import FileError
-from acidtest.core.files import chunks, replacing
-from acidtest.core.jsonlines import array_line, is_array, is_object, json_array, json_lines
+from acidtest.core.files import chunks, replacing, require_file
+from acidtest.core.jsonlines import AS_LINES, array_line, is_array, is_object, json_array, json_lines
 from acidtest.core.rows import Rows, held_rows, parquet_rows
 from acidtest.core.streams import visit_batches
 
@@ -116,10 +117,7 @@ def read_table(path: str | Path, *, header: Header = True, quoted: bool | None =
     memory, unless it is one JSON array. A column called ``*`` or the like gets a plainer name.
     """
     path = Path(path)
-    if path.is_dir():
-        raise FileError(path, "is a folder; a file was expected")
-    if not path.exists():
-        raise FileError(path, "there is no such file; check the path")
+    require_file(path)
     found = _read(path, header=header, quoted=quoted)
     return replace(found, rows=found.rows.without_patterns())
 
@@ -128,9 +126,11 @@ def _read(path: Path, *, header: Header, quoted: bool | None) -> Table:
     ending = _ending(path, _READ)
     if ending == ".parquet":
         return _parquet_table(path)
+    if ending == ".json" and _is_array_file(path):
+        return _array_table(path)
     text = looked_through(path)
     if ending in _JSON or (ending == ".txt" and is_object(text.head)):
-        return _array_table(text) if ending == ".json" and is_array(text.head) else _lines_table(text)
+        return _lines_table(text)
     # The scripts released with HANS write predictions with commas into a .txt.
     is_csv = ending == ".csv" or (ending == ".txt" and not text.has_tabs and b"," in text.head.split(b"\n", 1)[0])
     separator = csv_separator(text.head) if is_csv else _SEPARATORS[ending]
@@ -204,10 +204,21 @@ def _lines_table(text: Text) -> Table:
     return Table(text.path, found.rows, fingerprint=text.fingerprint, line=found.line)
 
 
-def _array_table(text: Text) -> Table:
-    content = b"".join(block.content for block in text.blocks())
-    frame = json_array(text.path, content).with_columns(pl.col(pl.Null).cast(pl.String))
-    return Table(text.path, held_rows(frame), fingerprint=text.fingerprint, line=partial(array_line, content))
+def _is_array_file(path: Path) -> bool:
+    with closing(chunks(path)) as pieces:
+        return is_array(next(pieces, b""))
+
+
+def _array_table(path: Path) -> Table:
+    content = bytearray()
+    for piece in chunks(path):
+        content += piece
+        if len(content) > bounds.MAX_ARRAY_BYTES:
+            raise FileError(path, f"is one array of more than {bounds.MAX_ARRAY_BYTES:,} bytes; {AS_LINES}")
+    text = utf8_text(path, bytes(content))
+    frame = json_array(path, text).with_columns(pl.col(pl.Null).cast(pl.String))
+    fingerprint = blake2b(content, digest_size=8).hexdigest()
+    return Table(path, held_rows(frame), fingerprint=fingerprint, line=partial(array_line, text))
 
 
 def _parquet_table(path: Path) -> Table:
