@@ -86,6 +86,18 @@ def everything(work: Work) -> list[Any]:
     return sorted(rows(work, everything=True), key=lambda row: row.key)
 
 
+@pytest.mark.parametrize(
+    ("form", "name", "other"),
+    [("", "a.csv", "a.csv"), ("label-studio", "a.json", "a.json"), ("label-studio", "a.json", "a.config.xml")],
+)
+def test_an_export_replaces_nothing_that_is_there(work: Work, tmp_path: Path, form: str, name: str, other: str) -> None:
+    (tmp_path / other).write_text("somebody's work")
+    with pytest.raises(FileError, match=f"{other}: exists, perhaps with somebody's work"):
+        export_annotations(work, tmp_path / name, form=form)
+    assert (tmp_path / other).read_text() == "somebody's work"
+    assert [path.name for path in tmp_path.iterdir() if path.suffix in (".csv", ".json", ".xml")] == [other]
+
+
 def test_what_counts_is_exported_as_agreement_reads_it(work: Work, asked: Path, tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     assert export_annotations(work, path) == {"answers": 6, "file": str(path)}

@@ -42,6 +42,19 @@ def test_a_page_is_written(train: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "acidtest audit" in (train.parent / "page.html").read_text(encoding="utf-8")
 
 
+def test_a_page_of_somebody_else_is_not_overwritten(train: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = train.parent / "page.html"
+    page.write_text("<p>my thesis</p>", encoding="utf-8")
+    assert main(["audit", "train.tsv", "-o", "page.html", "-q"]) == 2
+    assert "page.html: exists and was not written by acidtest" in capsys.readouterr().err
+    assert page.read_text(encoding="utf-8") == "<p>my thesis</p>"
+
+
+def test_a_page_of_ours_is_written_again(train: Path) -> None:
+    for _ in range(2):
+        assert main(["audit", "train.tsv", "-o", "page.html", "-q"]) == 0
+
+
 def test_an_unknown_suite_is_named(train: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "train.tsv", "--against", "hanss"]) == 2
     assert "did you mean 'hans'" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.core import bounds, files
+from acidtest.core import bounds, files, logs
 from acidtest.core.errors import AcidtestError, FileError
 
 
@@ -109,3 +109,63 @@ def test_the_lock_is_let_go_after_an_error(tmp_path: Path) -> None:
         raise AcidtestError("x")
     with files.Lock(tmp_path):
         pass
+
+
+def test_a_page_of_ours_is_replaced_and_nothing_else_is(tmp_path: Path) -> None:
+    page = tmp_path / "a.html"
+    files.write_page(page, '<meta name="generator" content="acidtest">one')
+    files.write_page(page, '<meta name="generator" content="acidtest">two')
+    assert page.read_text().endswith("two")
+    page.write_text("<p>my thesis</p>")
+    with pytest.raises(FileError, match="exists and was not written by acidtest"):
+        files.write_page(page, "new")
+    assert page.read_text() == "<p>my thesis</p>"
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(FileError, match="exists and was not written by acidtest"):
+        files.require_page(tmp_path / "folder.html")
+
+
+def test_a_link_in_place_of_an_output_is_neither_followed_nor_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "target.html"
+    target.write_text('<meta name="generator" content="acidtest">')
+    (tmp_path / "a.html").symlink_to(target)
+    (tmp_path / "gone.html").symlink_to(tmp_path / "nowhere")
+    for name in ("a.html", "gone.html"):
+        with pytest.raises(FileError, match="symbolic link"):
+            files.write_page(tmp_path / name, "new")
+        for mode in ("ab", "w+b", "r+b"):
+            with pytest.raises(FileError, match="symbolic link"):
+                files.open_to_write(tmp_path / name, mode)
+    assert target.read_text() == '<meta name="generator" content="acidtest">'
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_what_nothing_says_is_ours_is_not_replaced(tmp_path: Path) -> None:
+    files.refuse_to_lose(tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_text("work")
+    with pytest.raises(FileError, match="perhaps with somebody's work in it"):
+        files.refuse_to_lose(tmp_path / "a.csv")
+
+
+def test_a_lock_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / ".lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(FileError, match="symbolic link"), files.Lock(tmp_path):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_log_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "log.txt").symlink_to(tmp_path / "mine")
+    with pytest.raises(FileError, match=r"log\.txt: is a symbolic link"), logs.kept(tmp_path / "log.txt"):
+        pass
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_a_log_grows_and_is_whole_at_any_time(tmp_path: Path) -> None:
+    for text in ("first ü", "second"):
+        with logs.kept(tmp_path / "log.txt"):
+            logs.log.debug(text)
+            assert text in (tmp_path / "log.txt").read_text(encoding="utf-8")
+    lines = (tmp_path / "log.txt").read_text(encoding="utf-8").splitlines()
+    assert [line.split("DEBUG ")[1] for line in lines] == ["first ü", "second"]

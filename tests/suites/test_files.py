@@ -95,6 +95,62 @@ def test_our_own_file_is_overwritten(tmp_path: Path) -> None:
     assert again.name == "other"
 
 
+def folder_of(tmp_path: Path) -> Path:
+    write_suite(nasty_suite(), tmp_path / "suite")
+    return tmp_path / "suite"
+
+
+def test_a_folder_of_ours_is_written_anew(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    write_suite(nasty_suite(), folder, parted=True)
+    write_suite(nasty_suite(), folder)
+    assert sorted(path.name for path in folder.rglob("*.parquet")) == ["test.parquet"]
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "data/mine.csv", "data/test-copy.parquet", "sub/deep/thesis.tex"])
+def test_a_folder_with_a_file_of_the_user_is_left_as_it_is(tmp_path: Path, name: str) -> None:
+    folder = folder_of(tmp_path)
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text("years of work")
+    with pytest.raises(FileError, match=f"{Path(name).name}: was not written by acidtest"):
+        write_suite(nasty_suite(), folder)
+    assert (folder / name).read_text() == "years of work"
+    assert read_suite(folder) is not None
+
+
+def test_what_the_user_changed_in_a_folder_is_not_lost(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    page = (folder / "README.md").read_text()
+    (folder / "README.md").write_text(page + "\nMy notes.\n")
+    with pytest.raises(FileError, match=r"README\.md: .* changed since"):
+        write_suite(nasty_suite(), folder)
+    (folder / "README.md").write_text(page)
+    nasty_suite().frame.collect().write_parquet(folder / "data" / "test.parquet")
+    with pytest.raises(FileError, match=r"README\.md|test\.parquet"):
+        write_suite(nasty_suite(), folder)
+
+
+def test_a_link_in_place_of_a_suite_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "mine.txt").write_text("mine")
+    (tmp_path / "suite").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(FileError, match="symbolic link"):
+        write_suite(nasty_suite(), tmp_path / "suite")
+    (tmp_path / "suite.csv").symlink_to(tmp_path / "elsewhere" / "mine.txt")
+    with pytest.raises(FileError, match="symbolic link"):
+        write_suite(nasty_suite(), tmp_path / "suite.csv")
+    assert (tmp_path / "elsewhere" / "mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["suite#control.csv", "suite.csv.card.json", "suite#control.csv.card.json"])
+def test_what_is_written_beside_a_suite_replaces_nobodys_file(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text('{"mine": 1}')
+    suite = nasty_suite(control=nasty_suite("nasty#control"))
+    with pytest.raises(FileError, match=f"{name}: exists and was not written by acidtest"):
+        write_suite(suite, tmp_path / "suite.csv")
+    assert (tmp_path / name).read_text() == '{"mine": 1}'
+
+
 def test_a_card_of_a_newer_acidtest_is_refused(tmp_path: Path) -> None:
     write_suite(nasty_suite(), tmp_path / "a.csv")
     card = json.loads(card_path(tmp_path / "a.csv").read_text())

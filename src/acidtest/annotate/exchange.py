@@ -23,6 +23,7 @@ from acidtest.annotate.ratings import LABEL_COLUMNS
 from acidtest.annotate.state import Answer, Claim, State
 from acidtest.annotate.work import Work
 from acidtest.core.errors import AcidtestError
+from acidtest.core.files import refuse_to_lose
 from acidtest.core.tables import is_delimited, write_table
 
 COUNTED = ("gold", "seconds", "role", "failed", "excluded")
@@ -99,7 +100,8 @@ def store_answers(work: Work, name: str) -> Answers:
 
 
 def write_answers(work: Work, path: Path, *, everything: bool) -> dict[str, Any]:
-    """Write the answers to a table of any format."""
+    """Write the answers to a table of any format, which is not there yet."""
+    refuse_to_lose(path)
     frame = answer_frame(work, rows(work, everything=everything), everything=everything)
     if is_delimited(path):
         several = [question.id for question in work.questionnaire.questions if question.takes_several]

@@ -25,7 +25,7 @@ from acidtest.annotate.items import CONTROL, ITEM, Item, check_expected
 from acidtest.annotate.questionnaires import Question, Questionnaire
 from acidtest.annotate.work import Work
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.files import write_json, write_text
+from acidtest.core.files import refuse_to_lose, write_json, write_text
 from acidtest.core.structured import MOST_TABLE_BYTES, check_shape, parse_json, read_json
 
 HIDDEN = "acidtest"
@@ -35,9 +35,12 @@ CONFIG = ".config.xml"
 
 
 def write_tasks(work: Work, path: Path, *, everything: bool) -> dict[str, Any]:
-    """Write tasks with their annotations, and beside them the labelling config."""
+    """Write tasks with their annotations, and beside them the labelling config; neither may be there yet."""
     if path.suffix.lower() != ".json":
         raise FileError(path, "is to hold tasks for Label Studio, whose name ends in .json")
+    config = path.with_name(path.name.removesuffix(".json") + CONFIG)
+    for file in (path, config):
+        refuse_to_lose(file)
     found = rows(work, everything=everything)
     with work.state() as state:
         items = [item for item in state.items if everything or item.role != CONTROL]
@@ -45,7 +48,6 @@ def write_tasks(work: Work, path: Path, *, everything: bool) -> dict[str, Any]:
     for row in found:
         by_item.setdefault(row.item, []).append(row)
     tasks = [_task(number, item, by_item.get(item.id, []), work.questionnaire) for number, item in enumerate(items, 1)]
-    config = path.with_name(path.name.removesuffix(".json") + CONFIG)
     write_json(path, tasks)
     write_text(config, labelling_config(work.questionnaire, work.written))
     return {"tasks": len(tasks), "answers": len(found), "file": str(path), "config": str(config)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from acidtest.api.annotation import is_store, opened_store, stored_answers
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.files import write_page
+from acidtest.core.files import refuse_to_lose, write_page
 from acidtest.core.signatures import signature
 
 if TYPE_CHECKING:
@@ -88,6 +88,8 @@ def _answered(
     from acidtest.annotate.shares import item_shares
     from acidtest.core.tables import write_table
 
+    if output is not None and agreement_output(output) == "table":
+        refuse_to_lose(output)
     counted, attendance = attended(answers)
     judged = judgements(asked, counted)
     if output is not None and agreement_output(output) == "table":

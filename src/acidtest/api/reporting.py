@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from acidtest.api.evaluations import RUNS, AnyRun, run_of
 from acidtest.core.draws import key
-from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.files import write_text
+from acidtest.core.errors import AcidtestError
+from acidtest.core.files import is_page, refuse_to_lose, write_text
 from acidtest.core.logs import stage
 from acidtest.core.run import Run
 from acidtest.runs import REPORT, Finished, finished_run
@@ -186,9 +186,5 @@ def _entries(runs: Sequence[str | Path | Finished]) -> list[Entry]:
 
 def _own_page(path: str | Path) -> Path:
     """The path, once it is known to be free or to hold a page of ours."""
-    from acidtest.reports.html import is_report
-
-    path = Path(path)
-    if path.exists() and not is_report(path):
-        raise FileError(path, "exists and is no report of acidtest; delete it or choose another name")
-    return path
+    refuse_to_lose(path, is_ours=is_page)
+    return Path(path)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from acidtest.api.batteries import Reading, load
 from acidtest.api.evaluations import AnyRun, run_of
 from acidtest.core.errors import AcidtestError
+from acidtest.core.files import refuse_to_lose
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
 
@@ -41,6 +42,8 @@ def lexical(
 
     if train is None and reading and (reading.columns or reading.label_map):
         raise AcidtestError("--columns and --label-map say how to read --train, which is not given")
+    if output is not None:
+        refuse_to_lose(output)
     held = [run_of(each) for each in runs]
     if train is not None and not isinstance(train, Suite):
         stage("reading %s", train)

@@ -8,7 +8,7 @@ import shutil
 import stat
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,9 @@ from typing import IO, Any
 
 from acidtest.core import bounds
 from acidtest.core.errors import AcidtestError, FileError
+
+PAGE_MARK = b'<meta name="generator" content="acidtest'
+"""By what a page of ours is known, near its beginning."""
 
 _PLAIN = 1 << 20
 # Gzip makes at most a thousand bytes of one: so much at a time unpacks to 16 MB at worst.
@@ -73,15 +76,55 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def write_page(path: str | Path, page: str) -> None:
-    """Write an HTML page, whole or not at all, under a name by which browsers know it."""
+    """Write an HTML page, whole or not at all, under a name by which browsers know it; another's is not replaced."""
     require_page(path)
     write_text(path, page)
 
 
 def require_page(path: str | Path) -> None:
-    """Raise when a page could not be opened under its name."""
+    """Raise when a page could not be opened under its name, or stands where somebody else's file does."""
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise FileError(path, "is to be a page, whose name ends in .html")
+    refuse_to_lose(path, is_ours=is_page)
+
+
+def is_page(path: Path) -> bool:
+    """Whether a file is a page that acidtest wrote."""
+    with open_file(path) as file:
+        return PAGE_MARK in file.read(4096)
+
+
+def refuse_to_lose(path: str | Path, *, is_ours: Callable[[Path], bool] | None = None) -> None:
+    """Raise where writing to a path that a user named would replace what acidtest cannot know to be its own.
+
+    This is the rule of every command. ``is_ours`` recognises a file that acidtest wrote; without it, nothing says who
+    wrote what stands there, such as a table that somebody may have worked on. No link is written through or replaced.
+    """
+    path = Path(path)
+    if path.is_symlink():
+        raise FileError(path, "is a symbolic link, and acidtest does not write through links; name its target")
+    if not path.exists():
+        return
+    if is_ours is None:
+        raise FileError(path, "exists, perhaps with somebody's work in it; delete it or choose another name")
+    if not path.is_file() or not is_ours(path):
+        raise FileError(path, "exists and was not written by acidtest; delete it or choose another name")
+
+
+def open_to_write(path: str | Path, mode: str) -> IO[bytes]:
+    """A file of a run opened in place, by one of the modes ``ab``, ``r+b`` and ``w+b``; a link there is refused."""
+    path = Path(path)
+    try:
+        return open(path, mode, opener=_open_unlinked)
+    except OSError as error:
+        if path.is_symlink():
+            problem = "is a symbolic link, and acidtest does not write through links; remove it"
+            raise FileError(path, problem) from error
+        raise FileError(path, f"cannot be written: {error.strerror or error}") from error
+
+
+def _open_unlinked(name: str, flags: int) -> int:
+    return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def write_json(path: str | Path, value: Any) -> None:
@@ -181,26 +224,26 @@ class Lock:
 
     def __init__(self, folder: str | Path) -> None:
         self._path = Path(folder) / ".lock"
-        self._handle: int | None = None
+        self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Lock:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+        file = open_to_write(self._path, "ab")
         try:
-            _lock(handle)
+            _lock(file.fileno())
         except OSError as error:
-            os.close(handle)
+            file.close()
             raise AcidtestError(
                 f"{self._path.parent}: another acidtest process is working here; wait for it or choose another folder"
             ) from error
-        self._handle = handle
+        self._file = file
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._handle is not None:
+        if self._file is not None:
             # The file stays: removing it would let a third process lock a new file of the same name.
-            os.close(self._handle)
-            self._handle = None
+            self._file.close()
+            self._file = None
 
 
 def _lock(handle: int) -> None:

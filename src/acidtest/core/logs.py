@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path
 
+from acidtest.core.files import open_to_write
 from acidtest.core.terminal import terminal_text
 
 log = logging.getLogger("acidtest")
@@ -25,7 +27,7 @@ class PlainFormatter(logging.Formatter):
         return terminal_text(super().format(record))
 
 
-class LogFile(logging.FileHandler):
+class LogFile(logging.StreamHandler[TextIOWrapper]):
     """A log that a full disk cuts short; what else it does to the run is told where it does it."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
@@ -34,8 +36,9 @@ class LogFile(logging.FileHandler):
 
 @contextmanager
 def kept(path: str | Path) -> Iterator[None]:
-    """Append what is logged inside the block to a file."""
-    handler = LogFile(path, encoding="utf-8")
+    """Append what is logged inside the block to a file, which must not be a link."""
+    stream = TextIOWrapper(open_to_write(path, "ab"), encoding="utf-8", newline="\n", line_buffering=True)
+    handler = LogFile(stream)
     handler.setFormatter(PlainFormatter("%(asctime)s %(levelname)s %(message)s"))
     handler.setLevel(logging.DEBUG)
     level = log.level
@@ -49,7 +52,11 @@ def kept(path: str | Path) -> Iterator[None]:
     finally:
         log.setLevel(level)
         log.removeHandler(handler)
-        handler.close()
+        # A full disk cuts the log short and nothing else.
+        with suppress(OSError):
+            handler.close()
+        with suppress(OSError):
+            stream.close()
 
 
 def stage(text: str, *arguments: object) -> None:

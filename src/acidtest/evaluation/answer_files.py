@@ -14,13 +14,14 @@ import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.draws import U64, key
 from acidtest.core.errors import FileError
+from acidtest.core.files import open_to_write
 from acidtest.core.logs import log
 from acidtest.core.model import Model, Probabilities
 
@@ -59,12 +60,12 @@ class AnswerFile:
     def __init__(self, path: str | Path, model: str) -> None:
         self.path = Path(path)
         self._header = json.dumps({"schema": SCHEMA, "model": model}).encode() + b"\n"
-        self._file: BinaryIO | None = None
+        self._file: IO[bytes] | None = None
 
     def __enter__(self) -> AnswerFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         end = _whole(self.path, self._header) if self.path.exists() else 0
-        self._file = self.path.open("r+b" if end else "w+b")
+        self._file = open_to_write(self.path, "r+b" if end else "w+b")
         self._file.truncate(end)
         self._file.seek(end)
         if not end:

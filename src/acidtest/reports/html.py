@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acidtest.analysis.comparison import Contrast
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-GENERATOR = '<meta name="generator" content="acidtest'
 """What marks a page as ours, near its top."""
 
 SCRIPTS = ("page.js", "trees.js", "examples.js")
@@ -125,12 +123,6 @@ def overview(models: Mapping[str, Entry]) -> Overview | None:
     if len(suites) > len(models):
         return Overview(tuple(models), {suite: tuple(cells[model, suite] for model in models) for suite in suites})
     return Overview(tuple(suites), {model: tuple(cells[model, suite] for suite in suites) for model in models})
-
-
-def is_report(path: Path) -> bool:
-    """Whether a file is a page of ours."""
-    with path.open("rb") as file:
-        return GENERATOR.encode() in file.read(4096)
 
 
 def sentence(text: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,16 +13,18 @@ from typing import Any
 import polars as pl
 
 from acidtest.core.errors import FileError
-from acidtest.core.files import replacing_folder, write_json, write_text
+from acidtest.core.files import refuse_to_lose, replacing_folder, write_json, write_text
 from acidtest.core.partitions import part_files, part_rows, write_parts
-from acidtest.core.structured import check_shape, parse_json, read_own_json, refuse_newer
+from acidtest.core.structured import check_shape, parse_json, read_json, read_own_json, refuse_newer
 from acidtest.core.suite import COLUMNS, CONTROL, SCHEMA, Card, Suite
 from acidtest.core.tables import ENDINGS, read_table, unprefixed, write_table
 from acidtest.suites.checks import KIND_TYPES
 
 METADATA = "acidtest"
+README = "README.md"
 _SPLIT = "test"
 _AGAIN = "generate it again"
+_DATA = re.compile(rf"data/(?:{_SPLIT}|control)(?:-\d{{5}}-of-\d{{5}})?\.parquet")
 
 
 def card_path(path: str | Path) -> Path:
@@ -42,10 +46,11 @@ def is_folder_format(path: str | Path) -> bool:
 def write_suite(suite: Suite, path: str | Path, *, parted: bool = False) -> list[Path]:
     """Write a suite, its card and its control, whole or not at all; give the paths written.
 
-    A file that acidtest did not write is not overwritten. ``parted``: a folder's rows lie in files of some size each.
+    What acidtest did not write is not overwritten, nor is a folder with anything else in it. ``parted``: a folder's
+    rows lie in files of some size each.
     """
     path = Path(path)
-    _refuse_foreign(path)
+    _refuse_foreign(path, suite)
     if is_folder_format(path):
         return _write_folder(suite, path, parted=parted)
     written = _write_file(suite, path)
@@ -82,7 +87,7 @@ def _write_folder(suite: Suite, path: Path, *, parted: bool) -> list[Path]:
                 write_parts(part.frame, temporary / "data", split=split, metadata=metadata)
             else:
                 write_table(part.frame, temporary / "data" / f"{split}.parquet", metadata=metadata)
-        write_text(temporary / "README.md", _dataset_page(suite.card, list(parts), parted=parted))
+        write_text(temporary / README, _dataset_page(suite.card, list(parts), parted=parted))
     write_json(card_path(path), suite.card.to_json())
     return [path, card_path(path)]
 
@@ -153,8 +158,48 @@ def _beside(path: Path) -> Path:
     return path.with_name(f"{stem}{CONTROL}{dot}{endings}")
 
 
-def _refuse_foreign(path: Path) -> None:
-    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+def _refuse_foreign(path: Path, suite: Suite) -> None:
+    """Raise when writing the suite would replace anything but a suite that acidtest wrote."""
+    if is_folder_format(path):
+        refuse_to_lose(card_path(path), is_ours=_is_card)
+        _refuse_own_files(path)
         return
-    if not card_path(path).exists():
-        raise FileError(path, "exists and was not written by acidtest; delete it or choose another name")
+    for file in [path, _beside(path)] if suite.control else [path]:
+        refuse_to_lose(card_path(file), is_ours=_is_card)
+        refuse_to_lose(file, is_ours=lambda file: card_path(file).exists())
+
+
+def _is_card(path: Path) -> bool:
+    try:
+        fields = read_json(path, dict[str, Any])
+    except FileError:
+        return False
+    return {"schema", "fingerprint", "columns"} <= fields.keys()
+
+
+def _refuse_own_files(folder: Path) -> None:
+    """Raise when a folder holds anything that is not part of a suite as acidtest writes it: a user's file, or edits."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        refuse_to_lose(folder)
+    files = sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    if files and not card_path(folder).exists():
+        raise FileError(folder, "exists and was not written by acidtest; delete it or choose another name")
+    for file in files:
+        place = file.relative_to(folder).as_posix()
+        if file.is_symlink() or not (place == README or _DATA.fullmatch(place)) or not _is_part(file):
+            problem = "was not written by acidtest, or was changed since; move it away or choose another folder"
+            raise FileError(file, problem)
+
+
+def _is_part(file: Path) -> bool:
+    """Whether a file of a suite's folder is as acidtest wrote it: Parquet with a card inside, or the page about it."""
+    if file.name != README:
+        with suppress(pl.exceptions.PolarsError, ValueError):
+            return _parquet_card(file, pl.read_parquet_metadata(file)) is not None
+        return False
+    suite = _read_folder(file.parent)
+    if suite is None:
+        return False
+    splits = [_SPLIT, "control"] if suite.control else [_SPLIT]
+    pages = [_dataset_page(suite.card, splits, parted=parted) for parted in (False, True)]
+    return file.read_text(encoding="utf-8") in pages
