@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import polars as pl
@@ -10,8 +11,9 @@ import pytest
 from rich.console import Console
 
 from acidtest.analysis.audit import Audit, audit
+from acidtest.analysis.audits.cues import Cue
 from acidtest.core.suite import Card, Suite, completed
-from acidtest.reports.audit_findings import audit_findings
+from acidtest.reports.audit_findings import _heuristic_severity, _is_telling, audit_findings
 from acidtest.reports.audit_page import audit_page
 from acidtest.reports.audits import audit_table
 
@@ -47,7 +49,8 @@ def printed(found: Audit) -> str:
 def test_findings_are_sentences_gravest_first(biased: Audit) -> None:
     told = {finding.code: finding for finding in audit_findings(biased)}
     assert told["P1"].text == (
-        "the hypothesis alone gives 100 % against 34 % by guessing: much of the label can be told without the premise"
+        "the hypothesis alone gives 100 % of each label on average, a guess 33 %: much of the label can be told "
+        "without the premise"
     )
     assert told["L1"].text == "hypotheses of neutral have 12.0 words, of entailment 5.0: length gives the label away"
     assert told["H1"].severity == "severe"
@@ -59,6 +62,55 @@ def test_findings_are_sentences_gravest_first(biased: Audit) -> None:
     order = ["severe", "warning", "info", "good"]
     places = [order.index(finding.severity) for finding in audit_findings(biased)]
     assert places == sorted(places)
+
+
+def rows_with_subsequences(cases: int, rows: int) -> list[tuple[str, str, str]]:
+    """Pairs of which the first few are cases of the subsequence heuristic, all entailed; labels are even elsewhere."""
+    made = []
+    for number in range(rows):
+        premise = f"Person {number} walks a dog along the road."
+        label = "entailment" if number < cases else ("entailment", "neutral", "contradiction")[number % 3]
+        hypothesis = f"Person {number} walks a dog." if number < cases else f"It is day {number * 7 % 5} here."
+        made.append((premise, hypothesis, label))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("cases", "rows", "severity", "said"),
+    [
+        (30, 3400, "warning", "favours the subsequence heuristic, by 30 of 3,400 pairs"),
+        (60, 3400, "severe", "teaches the subsequence heuristic, by 60 of 3,400 pairs"),
+    ],
+)
+def test_a_heuristic_is_as_grave_as_it_is_common(cases: int, rows: int, severity: str, said: str) -> None:
+    found = audit(suite(rows_with_subsequences(cases, rows)))
+    told = [finding for finding in audit_findings(found) if finding.code == "H1" and "run of words" in finding.text]
+    assert [finding.severity for finding in told] == [severity]
+    assert told[0].text.startswith("100 % of pairs whose hypothesis is a run of words of the premise are entailment")
+    assert told[0].text.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("share", "touched", "rows", "severity"),
+    [
+        (1.0, 30, 4_500, "warning"),  # SICK's training set
+        (0.98, 333, 9_842, "severe"),  # lexical overlap in SNLI's development set
+        (1274 / 1346, 1346, 392_702, "severe"),  # subsequence in MultiNLI, which taught BERT
+        (2158 / 2419, 2419, 392_702, "warning"),
+        (1.0, 40, 392_702, "info"),
+    ],
+)
+def test_how_grave_a_heuristic_is(share: float, touched: int, rows: int, severity: str) -> None:
+    assert _heuristic_severity(share, touched, rows) == severity
+
+
+def test_a_cue_of_a_common_label_is_measured_from_how_common_that_is(biased: Audit) -> None:
+    labels = {"entailment": 290, "neutral": 563, "contradiction": 147}
+    skewed = replace(biased, rows=1000, balance=replace(biased.balance, labels=labels))
+    # SICK's "man → woman": 82 % neutral where 56 % are anyway. Of a rare label 82 % would be telling.
+    common, rare = Cue("man → woman", "neutral", 165, 135, 0.5, 0.0), Cue("no", "contradiction", 165, 135, 2.0, 0.0)
+    assert not _is_telling(common, skewed)
+    assert _is_telling(rare, skewed)
 
 
 def test_what_rests_on_a_test_says_so(biased: Audit) -> None:

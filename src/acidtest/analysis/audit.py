@@ -280,6 +280,8 @@ def _partial(side: str, found: PartialInput, adjusted: Mapping[str, float]) -> d
         "accuracy": found.accuracy.to_json(),
         "majority": found.majority.to_json(),
         "majority_label": found.label,
+        "balanced_accuracy": found.balanced.to_json(),
+        "chance": _null(found.chance),
         "gain": found.gain.to_json(),
         "test": found.test,
         "p": _null(found.p),

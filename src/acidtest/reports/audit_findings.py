@@ -21,7 +21,11 @@ from acidtest.reports.numerals import counted, p_value, signed_interval
 SMALL_GAIN, LARGE_GAIN = 0.02, 0.10
 SMALL_EFFECT, LARGE_EFFECT = 0.01, 0.06
 """Shares of variance explained that Cohen (1988) calls small and medium."""
-MANY, NEARLY_ALL, ABOUT_ALL = 0.01, 0.8, 0.9
+MANY, SOME, ABOUT_ALL = 0.01, 0.001, 0.9
+TELLING = 0.7
+"""What part of the way from a label's share of all pairs to always a strong cue goes: 80 % where a third is usual."""
+ENOUGH_PAIRS = 1000
+"""So many pairs may teach a heuristic in a set of any size: 1,346 of MultiNLI's 392,702 did (McCoy et al. 2019)."""
 UNEVEN = 1.5
 GRAVE_LEAK = 0.01
 SHARED = 0.01
@@ -73,11 +77,12 @@ def _partial_input(found: Audit) -> Iterator[Finding]:
         verb = {"severe": "much of the label can be told", "warning": "some of the label can be told"}
         other = "premise" if side == "hypothesis" else "hypothesis"
         means = f"{verb.get(severity, 'a little of the label can be told')} without the {other}"
-        shares = f"{whole(each.accuracy.value)} against {whole(each.majority.value)} by guessing"
+        shares = f"{whole(each.balanced.value)} of each label on average, a guess {whole(each.chance)}"
         text = f"the {side} alone gives {shares}: {means}"
         evidence = (
-            f"linear model on words and bigrams, five folds that share no premise: right on {percent(each.accuracy)}",
-            f"always {each.label}: right on {percent(each.majority)}",
+            "linear model on words and bigrams, five folds that share no premise: balanced accuracy "
+            f"{percent(each.balanced)}",
+            f"right on {percent(each.accuracy)} of all pairs; always {each.label}: {percent(each.majority)}",
             f"gain {signed_interval(each.gain)} points; {_corrected(found, f'{side} only')}",
         )
         yield Finding("P1" if side == "hypothesis" else "P2", severity, found.name, text, evidence)
@@ -92,11 +97,21 @@ def _heuristics(found: Audit) -> Iterator[Finding]:
         base = found.balance.labels.get("entailment", 0) / found.rows
         if share <= base:
             continue
-        severity: Severity = "severe" if share >= ABOUT_ALL else "warning"
+        touched = support.support + support.contradict
+        severity = _heuristic_severity(share, touched, found.rows)
         title, pairs = HEURISTICS[name]
-        text = f"{whole(share)} of {pairs} are entailment, of all pairs {whole(base)}: teaches the {title} heuristic"
+        means = f"{'teaches' if severity == 'severe' else 'favours'} the {title} heuristic"
+        extent = f"{touched:,} of {counted(found.rows, 'pair')}"
+        text = f"{whole(share)} of {pairs} are entailment, of all pairs {whole(base)}: {means}, by {extent}"
         evidence = (f"{support.support:,} support it, {support.contradict:,} contradict it", _corrected(found, test))
         yield Finding("H1", severity, found.name, text, evidence)
+
+
+def _heuristic_severity(share: float, touched: int, rows: int) -> Severity:
+    """How grave it is that a heuristic holds, by how often it does and by how many pairs it touches."""
+    if touched >= MANY * rows or touched >= ENOUGH_PAIRS:
+        return "severe" if share >= ABOUT_ALL else "warning"
+    return "warning" if touched >= SOME * rows else "info"
 
 
 def _cues(found: Audit) -> Iterator[Finding]:
@@ -105,7 +120,7 @@ def _cues(found: Audit) -> Iterator[Finding]:
         best = sorted((cue for listed in tied.top.values() for cue in listed), key=lambda cue: -cue.pmi)
         if not best or not _holds(found, f"cues {kind}"):
             continue
-        strong = [cue for cue in best if cue.share >= NEARLY_ALL and cue.count >= MANY * found.rows]
+        strong = [cue for cue in best if _is_telling(cue, found) and cue.count >= MANY * found.rows]
         shown = ", ".join(_cue(cue) for cue in (strong or best)[:3])
         number = sum(tied.tied.values())
         text = f"{number:,} of {tied.tested:,} {TITLES[kind]} are tied to a label, such as {shown}"
@@ -121,6 +136,12 @@ def _cues(found: Audit) -> Iterator[Finding]:
             text,
             (*evidence, _corrected(found, f"cues {kind}")),
         )
+
+
+def _is_telling(cue: Cue, found: Audit) -> bool:
+    """Whether nearly all that has a cue has its label, measured from how common that label is."""
+    usual = found.balance.labels.get(cue.label, 0) / found.rows
+    return cue.share - usual >= TELLING * (1 - usual)
 
 
 def _cue(cue: Cue) -> str:

@@ -94,13 +94,11 @@ def _heuristics(found: Audit) -> Chart | None:
 
 def _partial(found: Audit) -> Chart | None:
     rows = tuple(
-        Row(
-            _SIDES[side], {"linear model": each.accuracy}, published={"always the commonest label": each.majority.value}
-        )
+        Row(_SIDES[side], {"linear model": each.balanced}, published={"a guess": each.chance})
         for side, each in found.partial_input.items()
-        if each.accuracy.known
+        if each.balanced.known
     )
-    return Chart(rows, Axis("accuracy with one sentence only", _RATES)) if rows else None
+    return Chart(rows, Axis("balanced accuracy with one sentence only", _RATES)) if rows else None
 
 
 def _measures(found: Audit, names: tuple[str, ...], axis: Axis) -> Chart | None:
@@ -140,5 +138,5 @@ def _cues(found: Audit, kind: str) -> CueSection:
 
 
 def _methods(found: Audit) -> list[str]:
-    partial = [each for side in found.partial_input.values() for each in (side.accuracy, side.majority, side.gain)]
+    partial = [each for side in found.partial_input.values() for each in (side.balanced, side.gain)]
     return [*(each.method for each in partial), *(side.test for side in found.partial_input.values())]

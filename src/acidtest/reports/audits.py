@@ -12,7 +12,7 @@ from acidtest.analysis.audits.measures import LENGTHS, OVERLAP, PHENOMENA
 from acidtest.core.estimate import Estimate
 from acidtest.reports.audit_findings import NEARLY, TITLES, audit_findings, near_pair
 from acidtest.reports.diagnosis import Finding
-from acidtest.reports.numerals import NONE, interval, p_value, percent, share, signed, signed_interval
+from acidtest.reports.numerals import NONE, p_value, percent, share, signed, signed_interval
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -71,7 +71,10 @@ def sample_note(found: Audit) -> str:
         if found.sampled == found.rows
         else f"{found.sampled:,} pairs, whole premises drawn with seed {found.seed}"
     )
-    return f"  Linear model on words and bigrams in five folds that share no premise; {of}."
+    return (
+        f"  Linear model on words and bigrams in five folds that share no premise; {of}. Balanced: mean over labels "
+        "of the share answered correctly, of which a guess gets one over the number of labels; the gain is over that."
+    )
 
 
 def cue_note() -> str:
@@ -141,14 +144,16 @@ def _cells(support: Support | None) -> tuple[str, str, str, str]:
 
 
 def _partial(found: Audit) -> Table:
-    table = _table("sentence", ("accuracy, %", "95 % interval", "majority, %", "gain", "95 % interval", "p"))
+    headings = ("accuracy, %", "commonest, %", "balanced, %", "chance, %", "gain", "95 % interval", "p")
+    table = _table("sentence", headings)
     adjusted = found.adjusted
     for side, each in found.partial_input.items():
         gain = signed(each.gain.value if each.gain.known else None)
         cells = (
             percent(each.accuracy),
-            interval(each.accuracy),
             percent(each.majority),
+            percent(each.balanced),
+            share(each.chance),
             gain,
             signed_interval(each.gain),
         )
