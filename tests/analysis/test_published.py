@@ -226,6 +226,11 @@ def test_it_is_said_where_published_systems_were_asked_other_pairs() -> None:
     assert published_notes(Card("taxinli", rows=10_071)) == [told]
     assert published_notes(Card("taxinli", rows=7_727)) == []
     assert published_notes(Card("hans", rows=30)) == []
+    told = "the published systems were asked the whole published set, 8,193 pairs"
+    assert published_notes(Card("breaking-nli", rows=2_049)) == [told]
+    assert published_notes(Card("breaking-nli", rows=8_193)) == []
+    part = Card("hans", rows=500, arguments={"words": "published", "file": "hans.txt"})
+    assert published_notes(part) == ["the published systems were asked the whole published set, 30,000 pairs"]
 
 
 def differing(name: str, *slices: str, **arguments: str | int | bool) -> str:

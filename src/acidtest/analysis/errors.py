@@ -162,23 +162,35 @@ def common_errors(models: Sequence[Scored]) -> Errors:
     An error is of a kind where all give the same wrong answer; where they err in different ways it is of none, but
     counts. Naik et al. (2018), section 4.3, look at the numerical errors of two systems so.
     """
-    sides = [_side(rows) for rows in models]
-    known = [side for side in sides if side is not None]
-    if len(known) < len(sides) or len({rows.labels for rows in models}) > 1:
-        return Errors(note="gold or the labels of the models do not tell kinds of errors apart")
+    labels = models[0].labels
+    if any(rows.labels != labels for rows in models):
+        return Errors(note="the models do not have the same labels, so their errors are not of the same kinds")
     ids = [rows.digests("id") for rows in models]
     shared = reduce(np.intersect1d, ids)
-    places = [np.argsort(own)[np.searchsorted(np.sort(own), shared)] for own in ids]
-    gold = known[0].gold[places[0]]
-    answers = np.stack([side.answer[place] for side, place in zip(known, places, strict=True)])
-    wrong = ((answers != gold) & (answers != _NONE)).all(axis=0)
-    agreed = _Side(gold, np.where(wrong & (answers == answers[0]).all(axis=0), answers[0], _NONE).astype(np.int8))
+    places = [np.argsort(digests)[np.searchsorted(np.sort(digests), shared)] for digests in ids]
+    masks = models[0].gold[places[0]]
+    if not np.isin(masks, [GOLD_MASKS[label] for label in labels]).all():
+        return Errors(note="gold accepts several labels, so errors have no kind")
+    answers = np.stack([rows.answer[place] for rows, place in zip(models, places, strict=True)])
+    right = np.stack([rows.correct[place] for rows, place in zip(models, places, strict=True)])
+    wrong = (answers != _NONE).all(axis=0) & ~right.any(axis=0)
+    alike = wrong & (answers == answers[0]).all(axis=0)
+    flags = {}
+    for place, label in enumerate(labels):
+        others = [gold for gold in labels if gold != label and (masks == GOLD_MASKS[gold]).any()]
+        if others:
+            flags[f"false {label}"] = alike & (answers[0] == place)
+        for gold in others if labels == LABELS else ():
+            flags[pair_name(gold, label)] = flags[f"false {label}"] & (masks == GOLD_MASKS[gold])
     groups, strata = models[0].groups[places[0]], models[0].strata[places[0]]
-    kinds = {}
-    for name, kind in _kinds(models[0].labels, gold).items():
-        counted = Counted(wrong, kind.among(agreed).of_kind)
-        everywhere = rate(counted.of_kind, groups=groups, strata=strata)
-        kinds[name] = ErrorKind(int(counted.of_kind.sum()), counted.estimate(groups, strata), everywhere)
+    kinds = {
+        name: ErrorKind(
+            int(of_kind.sum()),
+            Counted(wrong, of_kind).estimate(groups, strata),
+            rate(of_kind, groups=groups, strata=strata),
+        )
+        for name, of_kind in flags.items()
+    }
     return Errors(int(wrong.sum()), None, kinds)
 
 

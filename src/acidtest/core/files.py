@@ -8,7 +8,7 @@ import shutil
 import stat
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -137,7 +137,7 @@ def read_bytes(path: str | Path) -> bytes:
     return b"".join(chunks(path))
 
 
-def chunks(path: str | Path) -> Iterator[bytes]:
+def chunks(path: str | Path) -> Generator[bytes, None, None]:
     """The content of a file, unpacked when its name ends in ``.gz``, in pieces of a few megabytes."""
     path = Path(path)
     try:

@@ -206,7 +206,8 @@ def _fast_frame(path: Path, block: Block, schema: Schema | None = None) -> pl.Da
         names |= frame.schema
         refuse_wide(path, names, block, rows=height)
     if schema is None and any(frame.schema != frames[0].schema for frame in frames):
-        common = reduce(merged, (frame.schema for frame in frames))
+        schemas: list[Schema] = [dict(frame.schema) for frame in frames]
+        common = reduce(merged, schemas)
         return None if None in common.values() else _fast_frame(path, block, common)
     frame = pl.concat(frames)
     # Not select, to which a column called "*" or "^a$" would mean others, too.
