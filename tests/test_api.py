@@ -344,7 +344,7 @@ def test_a_report_overwrites_a_report_and_nothing_else(tmp_path: Path) -> None:
     acidtest.report(finished, "page.html")
     acidtest.report([finished, finished], "page.html")
     (tmp_path / "mine.html").write_text("precious")
-    with pytest.raises(FileError, match=r"mine.html: exists and is no report of acidtest"):
+    with pytest.raises(FileError, match=r"mine.html: exists and was not written by acidtest"):
         acidtest.report(finished, "mine.html")
 
 
@@ -738,8 +738,7 @@ def test_a_killed_run_continues_and_ends_like_one_that_was_not(tmp_path: Path) -
     rng = random.Random(0)
     for _ in range(3):
         process = subprocess.Popen([*command, "killed"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 20
-        while not (tmp_path / "killed" / "answers.part").exists() and time.monotonic() < deadline:
+        while not (tmp_path / "killed" / "answers.part").exists() and process.poll() is None:
             time.sleep(0.01)
         time.sleep(rng.uniform(0, 0.5))
         os.kill(process.pid, signal.SIGKILL)

@@ -301,7 +301,7 @@ def test_compare_without_a_page_writes_nothing(runs: list[str], tmp_path: Path) 
 def test_a_comparison_does_not_overwrite_what_is_not_ours(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     Path("mine.html").write_text("precious")
     assert main(["compare", *runs, "-o", "mine.html"]) == 2
-    assert "mine.html: exists and is no report of acidtest" in capsys.readouterr().err
+    assert "mine.html: exists and was not written by acidtest" in capsys.readouterr().err
     assert Path("mine.html").read_text() == "precious"
     assert main(["compare", *runs, "-o", "page.html"]) == 0
     assert main(["report", *runs, "-o", "page.html"]) == 0
