@@ -646,16 +646,15 @@ predict.batch_size = 10
 
 @pytest.fixture
 def loaded_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-    """Forgets the modules that were loaded since the test began, as a new process has."""
+    """Forgets the modules whose names begin with "their", as a new process has."""
     monkeypatch.setattr(sys, "path", ["", *sys.path])
-    before = set(sys.modules)
 
     def forget() -> None:
-        for name in set(sys.modules) - before:
-            if name.startswith("their"):
-                del sys.modules[name]
+        for name in [name for name in sys.modules if name.startswith("their")]:
+            del sys.modules[name]
         importlib.invalidate_caches()
 
+    forget()
     yield forget
     forget()
 

@@ -24,8 +24,8 @@ BROKEN = {
     "deep objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
     "a key twice": b'{"schema": 1, "schema": 1}',
     "a huge number": b'{"schema": 1' + b"0" * 5000 + b"}",
-    "an infinite number": b'{"schema": 1, "timings": 1e999}',
-    "NaN": b'{"schema": 1, "timings": NaN}',
+    "an infinite number": b'{"schema": 1e999}',
+    "NaN": b'{"schema": NaN}',
     "half a letter": b'{"schema": 1, "name": "\\ud800"}',
     "no schema": b"{}",
     "a schema of text": b'{"schema": "1"}',
@@ -97,8 +97,6 @@ READERS = {
 def test_broken_json_is_refused_with_its_name(
     folder: Path, capsys: pytest.CaptureFixture[str], file: str, broken: str
 ) -> None:
-    if (file, broken) == ("suite.csv.card.json", "an infinite number"):
-        pytest.skip("a card has no timings")
     (folder / file).write_bytes(BROKEN[broken])
     assert f"{file}:" in refusal(capsys, READERS[file]).replace("\\", "/")
 

@@ -62,7 +62,7 @@ number = 3
 
 
 @pytest.fixture
-def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "broken_model.py").write_text("def f(:\n")
@@ -71,7 +71,8 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.write_text(MODULE)
     importlib.invalidate_caches()
     sys.modules.pop("their_model", None)
-    return path
+    yield path
+    sys.modules.pop("their_model", None)
 
 
 def model(name: str) -> Model:
