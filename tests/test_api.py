@@ -12,8 +12,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import wraps
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import numpy as np
@@ -24,6 +27,7 @@ import acidtest
 from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.suite import Card, Suite, completed
+from acidtest.suites.catalogue import SUITES
 
 
 @pytest.fixture(autouse=True)
@@ -811,8 +815,14 @@ def test_a_reference_asks_for_all_four_cells() -> None:
 
 def test_several_models_share_the_suites_of_a_battery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    real = api.batteries.generate
-    monkeypatch.setattr("acidtest.api.batteries.generate", lambda name, **more: made.append(name) or real(name, **more))
+    generator = SUITES["stress/negation"]
+
+    @wraps(generator.make)
+    def make(*given: Any, **more: Any) -> Suite:
+        made.append(generator.name)
+        return generator.make(*given, **more)
+
+    monkeypatch.setitem(SUITES._things, generator.name, replace(generator, make=make))
     battery = api.Battery(["stress/negation"], limit=20)
     for model in ("baseline:overlap", "baseline:majority"):
         done = api.run(model, battery, output=tmp_path / model.partition(":")[2])

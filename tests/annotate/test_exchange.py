@@ -215,7 +215,7 @@ def test_files_that_cannot_be_imported_are_told(work: Work, tmp_path: Path) -> N
         import_annotations(foreign, store=store, work=work)
     tasks = tmp_path / "tasks.json"
     tasks.write_text('[{"data": {"premise": "p"}}]', encoding="utf-8")
-    with pytest.raises(FileError, match="task 1 is not as Label Studio writes it"):
+    with pytest.raises(FileError, match=r"tasks\.json: task 1: has no id"):
         import_annotations(tasks, store=store, work=work)
     assert len({row.annotator for row in rows(work, everything=True)}) == 3
 

@@ -32,10 +32,15 @@ def predictions(suite: str, words: list[tuple[str, str]], answers: list[str]) ->
             "premise_word": one,
             "hypothesis_word": two,
             **{f"p_{label}": float(answer == label) for label in LABELS},
+            "source_id": None,
+            "certainty": "human",
+            "answer": answer,
+            "correct": answer == "contradiction",
+            "truncated": False,
         }
         for number, ((one, two), answer) in enumerate(zip(words, answers, strict=True))
     ]
-    return pl.DataFrame(rows, schema_overrides={"base_id": pl.String})
+    return pl.DataFrame(rows, schema_overrides={"base_id": pl.String, "source_id": pl.String})
 
 
 def written(folder: Path, after: list[str]) -> None:

@@ -44,7 +44,7 @@ HEADER: dict[str, Any] = {
         ),
         (
             {"suites": {"hans": {"name": "hans", "columns": {"a": "colour"}}}},
-            'suites.hans.columns.a: expected "factor", "category", "covariate" or "text", got "colour"',
+            'suites.hans.columns.a: expected "factor", "list", "category", "covariate" or "text", got "colour"',
         ),
     ],
 )
@@ -183,9 +183,9 @@ ELSEWHERE = {
     "core/word_pieces.py": "what the tokenizers library has just written",
     "engines/ray.py": "what a worker of ours has written",
     "generators/consistency.py": "a cell of a table",
-    "generators/taxonomy/annotations.py": "a cell of a table",
     "models/replies.py": "an answer of a server, within the bounds of answers",
     "models/servers.py": "an answer of a server, within the bounds of answers",
+    "sources/list_columns.py": "a cell of a table",
     "sources/statements.py": "the first line of a table",
     "sources/vector_files.py": "one word of a file of vectors",
     "zoo/training.py": "a checkpoint, of which everything that goes wrong is told",

@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import pickle
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -339,14 +340,13 @@ def test_a_whole_run_is_made_and_read_back_without_the_server(
     assert len(server.requests) == number
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system cannot interrupt one thread")
 def test_ctrl_c_does_not_wait_for_an_answer(loopback: Any, sent: Any, body: Any, model: Any, patience: float) -> None:
-    import _thread
-
     answered = threading.Event()
 
     def script(asked: Any) -> Any:
         if asked.number:
-            _thread.interrupt_main()
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             server.released.wait(timeout=patience)
             answered.set()
         return sent(body("neutral"))

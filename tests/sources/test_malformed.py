@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from acidtest.core import blocks, files, rows
+from acidtest.core import blocks, bounds, rows
 from acidtest.core.errors import AcidtestError
 from acidtest.sources import fracas
 from acidtest.sources.corpora import corpus
@@ -357,7 +357,7 @@ def test_every_malformed_file_gets_its_message(
 ) -> None:
     monkeypatch.setattr(blocks, "BLOCK", block)
     monkeypatch.setattr(rows, "HELD", block * 10)
-    monkeypatch.setattr(files, "MOST_BYTES", 50_000)
+    monkeypatch.setattr(bounds, "MAX_UNPACKED_BYTES", 50_000)
     monkeypatch.setattr(fracas, "MOST_BYTES", 20_000)
     cases = CASES + BY_LAYOUT
     assert len({case.title for case in cases}) == len(cases) >= 150

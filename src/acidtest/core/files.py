@@ -114,13 +114,18 @@ def refuse_to_lose(path: str | Path, *, is_ours: Callable[[Path], bool] | None =
 def open_to_write(path: str | Path, mode: str) -> IO[bytes]:
     """A file of a run opened in place, by one of the modes ``ab``, ``r+b`` and ``w+b``; a link there is refused."""
     path = Path(path)
+    refuse_link(path)
     try:
+        # A link that was put there since is not followed either.
         return open(path, mode, opener=_open_unlinked)
     except OSError as error:
-        if path.is_symlink():
-            problem = "is a symbolic link, and acidtest does not write through links; remove it"
-            raise FileError(path, problem) from error
         raise FileError(path, f"cannot be written: {error.strerror or error}") from error
+
+
+def refuse_link(path: Path) -> None:
+    """Raise when a file of a run is a symbolic link to somewhere else."""
+    if path.is_symlink():
+        raise FileError(path, "is a symbolic link, and acidtest does not write through links; remove it")
 
 
 def _open_unlinked(name: str, flags: int) -> int:

@@ -208,10 +208,11 @@ def _fast_frame(path: Path, block: Block, schema: Schema | None = None) -> pl.Da
     if schema is None and any(frame.schema != frames[0].schema for frame in frames):
         schemas: list[Schema] = [dict(frame.schema) for frame in frames]
         common = reduce(merged, schemas)
-        return None if None in common.values() else _fast_frame(path, block, common)
-    frame = pl.concat(frames)
+        whole = None if None in common.values() else _fast_frame(path, block, common)
+    else:
+        whole = pl.concat(frames)
     # Not select, to which a column called "*" or "^a$" would mean others, too.
-    return frame if schema else frame[_names_in_order(block.content, frame.columns)]
+    return whole if schema or whole is None else whole[_names_in_order(block.content, whole.columns)]
 
 
 def _polars_frame(content: bytes, schema: Schema | None) -> pl.DataFrame | None:

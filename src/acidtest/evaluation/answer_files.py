@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from acidtest.core.draws import U64, key
 from acidtest.core.errors import FileError
-from acidtest.core.files import open_to_write
+from acidtest.core.files import open_to_write, refuse_link
 from acidtest.core.logs import log
 from acidtest.core.model import Model, Probabilities
 
@@ -64,6 +64,7 @@ class AnswerFile:
 
     def __enter__(self) -> AnswerFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        refuse_link(self.path)
         end = _whole(self.path, self._header) if self.path.exists() else 0
         self._file = open_to_write(self.path, "r+b" if end else "w+b")
         self._file.truncate(end)

@@ -141,7 +141,8 @@ def _with_listed(pairs: Suite, column: str) -> tuple[Suite, list[str]]:
 
 def _names(text: str) -> list[str]:
     """The names in ``["a", "b"]``, ``['a', 'b']`` or ``a|b``."""
-    return split_names(text) or [name.strip() for name in text.split("|") if name.strip()]
+    names = split_names(text)
+    return [name.strip() for name in text.split("|") if name.strip()] if names is None else names
 
 
 def _text(column: str) -> pl.Expr:
