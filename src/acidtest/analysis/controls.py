@@ -68,7 +68,7 @@ class Pairing:
     def rate(self, after: Flags, before: Flags) -> AgainstControl:
         """A rate of changed rows beside that of their control, with the test that suits paired rows."""
         new, old = taken(after, self.own), taken(before, self.control)
-        test = paired_test(new, old, groups=self.groups)
+        test = paired_test(new, old, groups=self.groups, strata=self.strata)
         change = difference(new, old, groups=self.groups, strata=self.strata)
         # The control's rate on the pairs compared, so that it differs from the changed ones' by the difference.
         control = replace(rate(old, groups=self.groups, strata=self.strata), n=self.untouched)

@@ -132,7 +132,7 @@ def _change(
     def less(ours: Sequence[Answered], theirs: Sequence[Answered]) -> Estimate:
         return difference(rows.correct(ours, column), rows.correct(theirs, column), groups=groups, strata=strata)
 
-    test = paired_test(rows.correct(after, column), rows.correct(before, column), groups=groups)
+    test = paired_test(rows.correct(after, column), rows.correct(before, column), groups=groups, strata=strata)
     other = {each.seed: each for each in before}
     known = first.published is not None and second.published is not None
     return Change(
