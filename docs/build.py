@@ -24,8 +24,8 @@ limit = 500
 A flag goes before a variable, a variable before the file.
 
 `acidtest.toml` is read from the current folder, or from where `ACIDTEST_CONFIG` says. A file that merely lies in the
-current folder may not run code or send a key: `python:` and `endpoint:` models and `address` are refused there. Say them
-on the command line or in a variable, or name the file: `ACIDTEST_CONFIG=acidtest.toml`.
+current folder may not run code or send a key: `python:` and `endpoint:` models and `address` are refused there. Say
+them on the command line or in a variable, or name the file: `ACIDTEST_CONFIG=acidtest.toml`.
 
 Exit status: 0 good, 1 ran but a check failed (`acidtest words --train`), 2 a mistake of the user's, 3 a mistake of
 acidtest's, 130 interrupted."""
