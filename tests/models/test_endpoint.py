@@ -340,6 +340,15 @@ def test_a_whole_run_is_made_and_read_back_without_the_server(
     assert len(server.requests) == number
 
 
+@pytest.fixture
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C as Python has it: a shell that starts a program in the background has it ignore the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system cannot interrupt one thread")
 def test_ctrl_c_does_not_wait_for_an_answer(loopback: Any, sent: Any, body: Any, model: Any, patience: float) -> None:
     answered = threading.Event()
