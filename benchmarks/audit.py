@@ -51,8 +51,8 @@ def peak_megabytes() -> float:
 def measure(train: Path, suites: list[Path]) -> None:
     """Print the peak memory after the imports, that after the audit, the seconds and what was found."""
     from acidtest import api
-    from acidtest.analysis import audit as audit
-    from acidtest.sources import corpora as corpora
+    from acidtest.io import corpora as corpora
+    from acidtest.studies import audit as audit
 
     before, start = peak_megabytes(), time.perf_counter()
     found = api.audit(train, against=suites)

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from acidtest.analysis.resampling import bootstrap, generator, group_totals
+from acidtest.stats.resampling import bootstrap, generator, group_totals
 
 RESULT = Path(__file__).parent / "results" / "bootstrap.json"
 ROWS, RESAMPLES, RUNS, REPEATS = 30_000, 10_000, 5, 40

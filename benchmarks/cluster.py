@@ -164,7 +164,7 @@ def main(hans: int = 3_000) -> None:
 
 def write_corpus(folder: Path, size: int) -> None:
     """The pairs of the starter corpus again and again, every sentence with a number, in files of half a million."""
-    from acidtest.sources.starter import starter_pairs
+    from acidtest.io.starter import starter_pairs
 
     pairs = starter_pairs().frame.select("premise", "hypothesis", "label").collect()
     folder.mkdir()
@@ -237,11 +237,11 @@ class Phases:
 
 def measure(step: str, folder: Path, engine: str) -> None:
     """One step in a process of its own; prints its phases as JSON."""
-    import acidtest.api.batteries as batteries
-    import acidtest.evaluation.plan as plan
-    import acidtest.evaluation.runner as runner
-    import acidtest.runs as runs
+    import acidtest.evaluate.plan as plan
+    import acidtest.evaluate.runner as runner
     import acidtest.suites.checks as checks
+    import acidtest.workflows.batteries as batteries
+    import acidtest.workflows.runs as runs
     from acidtest import api
     from acidtest.core.run import Run
     from acidtest.core.suite import Suite

@@ -27,9 +27,9 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from acidtest.analysis import intervals, significance
-from acidtest.analysis.resampling import bootstrap, generator, group_totals
 from acidtest.core.draws import key
+from acidtest.stats import intervals, significance
+from acidtest.stats.resampling import bootstrap, generator, group_totals
 
 RESULT = Path(__file__).parent / "results" / "coverage.json"
 RESAMPLES = 1_000
@@ -191,7 +191,7 @@ def unpaired_p(rng: np.random.Generator, draw: int, groups: tuple, design: Desig
     return test.p, math.nan
 
 
-# Coefficients of the contrasts of analysis/contamination.py: one pair of cells, four, and four of either model.
+# Coefficients of the contrasts of studies/contamination.py: one pair of cells, four, and four of either model.
 CONTRASTS = {"words": (1, -1), "both": (1, -1, -1, 1), "excess": (1, -1, -1, 1, -1, 1, 1, -1)}
 CELL_RATES = {
     "0.02": (0.02,),

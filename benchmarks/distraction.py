@@ -15,7 +15,7 @@ from race import median_seconds, told
 
 from acidtest import api
 from acidtest.core.suite import Suite
-from acidtest.sources.starter import starter_pairs
+from acidtest.io.starter import starter_pairs
 from acidtest.suites.catalogue import SUITES, Request
 
 PAIRS = 2_000_000

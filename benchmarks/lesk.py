@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 from race import median_seconds, seconds, told
 
-from acidtest.sources import glosses
-from acidtest.sources.senses import senses
-from acidtest.sources.wordnet import WordNet, wordnet
+from acidtest.text import glosses
+from acidtest.text.senses import senses
+from acidtest.text.wordnet import WordNet, wordnet
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data" / "mnli" / "mnli_dev_matched.tsv"

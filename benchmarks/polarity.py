@@ -19,8 +19,8 @@ from race import median_seconds, seconds, told
 from acidtest import api
 from acidtest.core.labels import LABELS
 from acidtest.core.suite import Card, Suite
-from acidtest.sources.polarity import polarities
-from acidtest.sources.tokens import tokens
+from acidtest.text.polarity import polarities
+from acidtest.text.tokens import tokens
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 FILES = (DATA / "lingnli" / "train.jsonl.gz", DATA / "snli" / "snli_1.0_dev.jsonl.gz")

@@ -20,9 +20,9 @@ import numpy as np
 from race import told
 
 from acidtest import api
-from acidtest.core.pair_tokens import PairTokens
+from acidtest.models.encoders.pair_tokens import PairTokens
+from acidtest.models.encoders.token_batches import padded_batches
 from acidtest.models.reference import BUNDLED, HEAD_SIZE, SCALE, WEIGHTS, ReferenceModel, reference, restored
-from acidtest.models.token_batches import padded_batches
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 CORPORA = {"snli": DATA / "snli" / "snli_1.0_test.jsonl.gz", "mnli": DATA / "mnli" / "mnli_dev_matched.tsv"}

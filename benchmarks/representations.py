@@ -21,9 +21,9 @@ from race import told
 from sklearn.manifold import TSNE, trustworthiness
 
 from acidtest import api
-from acidtest.analysis.representation import representations
-from acidtest.analysis.representation_maps import components, layer_maps
 from acidtest.models.huggingface import hf
+from acidtest.studies.representation import representations
+from acidtest.studies.representation_maps import components, layer_maps
 
 TAXINLI = Path(__file__).parents[2] / "shared" / "data" / "taxinli" / "taxinli10k.tsv"
 

@@ -11,8 +11,8 @@ import polars as pl
 from race import median_seconds, told
 
 from acidtest import api
-from acidtest.analysis.metrics import breakdowns, scored
 from acidtest.core.run import Header, ModelFacts, Run
+from acidtest.studies.metrics import breakdowns, scored
 
 ROWS = 200_000
 

@@ -21,8 +21,8 @@ from race import seconds, told
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import U64, Draws
-from acidtest.sources.letters import words
-from acidtest.sources.misspelling import misspelt
+from acidtest.text.letters import words
+from acidtest.text.misspelling import misspelt
 
 BLOCK, ROUNDS = 7_000, 10
 DATA = Path(__file__).parents[2] / "shared" / "data"

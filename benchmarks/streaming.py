@@ -29,7 +29,7 @@ def write_corpora(folder: Path, size: int) -> None:
 
     import polars as pl
 
-    from acidtest.sources.starter import starter_pairs
+    from acidtest.io.starter import starter_pairs
 
     pairs = starter_pairs().frame.select("premise", "hypothesis", gold_label="label").collect()
     text = ".jsonl", ".tsv"
@@ -64,7 +64,7 @@ def measure(path: Path) -> None:
 
     from acidtest import api
     from acidtest.core.suite import Card, Suite
-    from acidtest.sources import corpora as corpora
+    from acidtest.io import corpora as corpora
     from acidtest.suites.checks import require_sound
 
     print(peak_megabytes())

@@ -14,8 +14,8 @@ from textblob.en import tokenize
 from textblob.en.taggers import PatternTagger
 
 from acidtest import api
-from acidtest.sources.tagging import tagged
-from acidtest.sources.tokens import sentences, tokens
+from acidtest.text.tagging import tagged
+from acidtest.text.tokens import sentences, tokens
 
 TEXTS = 10_000
 MNLI = Path(__file__).parents[2] / "shared" / "data" / "mnli" / "mnli_dev_matched.tsv"

@@ -22,8 +22,8 @@ import torch
 from race import told
 from torch.profiler import ProfilerActivity, profile
 
-from acidtest.api.training import Material, architectures, planned
-from acidtest.api.training_pairs import gathered
+from acidtest.workflows.training import Material, architectures, planned
+from acidtest.workflows.training_pairs import gathered
 from acidtest.zoo.batches import Inputs
 from acidtest.zoo.catalogue import architecture
 from acidtest.zoo.machines import machine

@@ -16,11 +16,11 @@ import polars as pl
 from race import told
 
 from acidtest import api
-from acidtest.analysis.published import published_scores
+from acidtest.io.published import published_scores
 from acidtest.models.wordnet import LABEL_OF
-from acidtest.sources.alignment import replaced_words
-from acidtest.sources.tokens import numbered
-from acidtest.sources.word_relations import Antonyms, First, Meanings, Similar
+from acidtest.text.alignment import replaced_words
+from acidtest.text.tokens import numbered
+from acidtest.text.word_relations import Antonyms, First, Meanings, Similar
 
 SENSES = (1, 2, 3, 99)
 QUARTER = 0.75

@@ -18,8 +18,8 @@ import polars as pl
 from scipy.stats import spearmanr
 
 from acidtest import api
-from acidtest.analysis.published import CORPUS, MATCHED, published_scores
 from acidtest.core.labels import masks
+from acidtest.io.published import CORPUS, MATCHED, published_scores
 
 PAIR = ["premise", "hypothesis"]
 HEURISTICS = ("lexical_overlap", "subsequence", "constituent")

@@ -9,37 +9,53 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "acidtest"
 
+PARTS = (
+    "core",
+    "io",
+    "stats",
+    "text",
+    "suites",
+    "models",
+    "zoo",
+    "evaluate",
+    "studies",
+    "report",
+    "reports",
+    "annotate",
+)
+
 ALLOWED: dict[str, set[str]] = {
-    "core": {"version"},
-    "sources": {"core"},
-    "suites": {"core"},
-    "engines": {"core"},
-    "generators": {"core", "sources", "suites"},
-    "models": {"core", "sources"},
-    "analysis": {"core", "sources"},
-    "zoo": {"core", "sources", "version"},
-    "evaluation": {"core", "suites", "engines"},
-    "reports": {"core", "analysis"},
-    "annotate": {"core", "suites", "analysis"},
-    "export": {"core", "suites", "models", "zoo"},
+    "core": set(),
+    "io": {"core"},
+    "stats": {"core"},
+    "text": {"core", "io"},
+    "suites": {"core", "io", "text"},
+    "models": {"core", "io", "text"},
+    "zoo": {"core", "io", "text", "models"},
+    "evaluate": {"core", "io", "suites"},
+    "studies": {"core", "io", "text", "stats"},
+    "report": {"core"},
+    "reports": {"core", "io", "stats", "studies"},
+    "annotate": {"core", "io", "text", "stats", "suites"},
+    "workflows": set(PARTS),
+    "api": {*PARTS, "workflows"},
+    "integrations": {*PARTS, "workflows", "api"},
+    "cli": {"api", "core", "report"},
     "data": set(),
-    "api": {
-        "core",
-        "sources",
-        "suites",
-        "engines",
-        "models",
-        "analysis",
-        "zoo",
-        "evaluation",
-        "reports",
-        "annotate",
-        "export",
-        "runs",
-        "version",
-    },
-    "cli": {"api", "core", "version"},
 }
+
+EXCEPTIONS: set[tuple[str, str]] = {
+    ("annotate/known_corpora.py", "studies"),
+    ("annotate/marks.py", "studies"),
+    ("annotate/outcomes.py", "studies"),
+    ("annotate/ratings.py", "studies"),
+    ("annotate/shares.py", "studies"),
+    ("cli/train.py", "workflows"),
+    ("core/run.py", "io"),
+    ("core/suite.py", "io"),
+    ("io/published_sets.py", "text"),
+}
+"""Modules that break the table, with the part they import. Take one out when it no longer does; add none."""
 
 
 def imported_parts(path: Path) -> set[str]:
@@ -58,17 +74,30 @@ def imported_parts(path: Path) -> set[str]:
     return parts
 
 
+def forbidden_parts(path: Path) -> set[str]:
+    """The parts a module imports though the table does not allow it; any module may ask for the version."""
+    part = path.relative_to(SOURCE).parts[0]
+    return imported_parts(path) - ALLOWED[part] - {part, "version"}
+
+
 @pytest.mark.parametrize("path", sorted(SOURCE.glob("*/**/*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_a_part_imports_only_what_the_table_allows(path: Path) -> None:
-    part = path.relative_to(SOURCE).parts[0]
-    assert imported_parts(path) <= ALLOWED[part] | {part}
+    name = path.relative_to(SOURCE).as_posix()
+    assert forbidden_parts(path) <= {part for module, part in EXCEPTIONS if module == name}
+
+
+@pytest.mark.parametrize(("module", "part"), sorted(EXCEPTIONS))
+def test_an_exception_is_still_needed(module: str, part: str) -> None:
+    path = SOURCE / module
+    forbidden = forbidden_parts(path) if path.exists() else set()
+    assert part in forbidden, f"take ({module!r}, {part!r}) out of EXCEPTIONS"
 
 
 def test_the_table_is_the_one_in_the_docs() -> None:
     page = (SOURCE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
     for part, allowed in ALLOWED.items():
-        if part not in ("data", "api", "cli"):
-            names = ", ".join(sorted(allowed - {"version"})) or "nothing of ours"
+        if part in PARTS or part == "cli":
+            names = ", ".join(sorted(allowed)) or "nothing of ours"
             assert f"| {part} | {names} |" in page
 
 

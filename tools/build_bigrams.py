@@ -11,8 +11,8 @@ from pathlib import Path
 import polars as pl
 
 from acidtest import api
-from acidtest.sources.bigrams import LEAST
-from acidtest.sources.tagging import tagged
+from acidtest.text.bigrams import LEAST
+from acidtest.text.tagging import tagged
 
 OUTPUT = Path(__file__).parents[1] / "src" / "acidtest" / "data" / "lexical" / "bigrams.parquet"
 TOGETHER = 20_000

@@ -14,9 +14,9 @@ from pathlib import Path
 import polars as pl
 
 from acidtest import api
-from acidtest.analysis.tag_quality import tag_quality
 from acidtest.core.digests import digests
-from acidtest.sources.taxonomy_tags import PREFIX, PROPOSED, proposed_categories
+from acidtest.stats.tag_quality import tag_quality
+from acidtest.text.taxonomy_tags import PREFIX, PROPOSED, proposed_categories
 
 OUTPUT = Path(__file__).parents[1] / "src" / "acidtest" / "data" / "taxonomy_tags" / "measured.tsv"
 

@@ -11,7 +11,7 @@ import pytest
 from acidtest.annotate.answers import checked_answers, read_answers
 from acidtest.annotate.questionnaires import Questionnaire, parsed_questionnaire, questionnaire
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.tables import write_table
+from acidtest.io.tables import write_table
 
 THREE = questionnaire("breaking-nli")
 

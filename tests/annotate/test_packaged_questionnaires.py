@@ -10,13 +10,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from acidtest.analysis.typology import CATEGORIES
 from acidtest.annotate.answers import checked_answers
 from acidtest.annotate.outcomes import Outcome, asked_questions, judgements, outcome
 from acidtest.annotate.questionnaires import Question, packaged_questionnaires, questionnaire
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
-from acidtest.sources.heuristics import lexical_overlap
+from acidtest.studies.typology import CATEGORIES
+from acidtest.text.heuristics import lexical_overlap
 
 PAPERS = Path(__file__).parents[3] / "shared" / "papers"
 

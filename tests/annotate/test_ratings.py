@@ -13,9 +13,9 @@ from acidtest.annotate.outcomes import judgements
 from acidtest.annotate.questionnaires import questionnaire
 from acidtest.annotate.ratings import judged_ratings, read_ratings
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.tables import read_table, write_table
-from acidtest.generators.taxonomy.annotations import annotated
-from acidtest.sources.corpora import corpus
+from acidtest.io.corpora import corpus
+from acidtest.io.tables import read_table, write_table
+from acidtest.suites.taxonomy.annotations import annotated
 
 E, N, C = "entailment", "neutral", "contradiction"
 

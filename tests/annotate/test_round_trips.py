@@ -14,7 +14,7 @@ from acidtest import api
 from acidtest.annotate.work import Work
 from acidtest.api import Sharing, annotation_project, export_annotations, import_annotations
 from acidtest.core.errors import FileError
-from acidtest.core.tables import read_table
+from acidtest.io.tables import read_table
 
 PAIRS = pl.DataFrame(
     {

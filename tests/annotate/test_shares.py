@@ -11,11 +11,11 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="stores need acidtest[annotate]")
 
 from acidtest import api
-from acidtest.analysis.annotators import Pace
 from acidtest.annotate.questionnaires import parsed_questionnaire
 from acidtest.annotate.work import Work
 from acidtest.cli.app import main
 from acidtest.core.errors import AcidtestError
+from acidtest.stats.annotators import Pace
 
 
 def test_the_study_of_hans_prints_what_its_paper_prints(

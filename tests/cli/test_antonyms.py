@@ -9,7 +9,7 @@ import pytest
 
 from acidtest import api
 from acidtest.cli.app import main
-from acidtest.core.tables import read_table
+from acidtest.io.tables import read_table
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_types_of_pairs_that_a_run_lacks_are_kept_and_counted(
 
 
 def test_the_seed_reaches_the_permutation_test(runs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from acidtest.analysis import antonyms as analysis
+    from acidtest.studies import antonyms as analysis
 
     seeds, generator = list[int](), analysis.generator
     monkeypatch.setattr(analysis, "generator", lambda seed: seeds.append(seed) or generator(seed))  # type: ignore[func-returns-value]

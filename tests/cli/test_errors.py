@@ -10,9 +10,9 @@ import pytest
 
 import acidtest
 from acidtest import api
-from acidtest.analysis.typology import CATEGORIES, RULES
 from acidtest.cli.app import main
 from acidtest.core.errors import FileError
+from acidtest.studies.typology import CATEGORIES, RULES
 
 DOCS = Path(__file__).parents[2] / "docs" / "errors.md"
 

@@ -9,7 +9,7 @@ import pytest
 
 from acidtest import api
 from acidtest.cli.app import main
-from acidtest.core.tables import read_table
+from acidtest.io.tables import read_table
 
 PAIRS = [
     ("A man wears a red hat.", "A man wears a blue hat.", "contradiction", "colors"),

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from acidtest.cli.app import main
-from acidtest.sources import glosses, store
+from acidtest.io import store
+from acidtest.text import glosses
 
 PAGE = Path(__file__).parents[2] / "docs" / "sources.md"
 

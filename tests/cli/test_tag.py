@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from acidtest.cli.app import main
-from acidtest.core.tables import read_table
-from acidtest.sources.taxonomy_tags import PREFIX, PROPOSED
+from acidtest.io.tables import read_table
+from acidtest.text.taxonomy_tags import PREFIX, PROPOSED
 
 ROWS = (
     ("They post many articles.", "They do not post articles.", "contradiction"),

@@ -13,9 +13,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from acidtest.core import blocks, bounds, files, jsonlines
+from acidtest.core import bounds, files
 from acidtest.core.errors import FileError
-from acidtest.core.tables import read_table, write_table
+from acidtest.io import blocks, jsonlines
+from acidtest.io.tables import read_table, write_table
 
 HEADER = b"premise,hypothesis,label\n"
 
@@ -38,7 +39,7 @@ def megabytes_to_read(path: Path) -> float:
     code = (
         "import resource, sys\n"
         "from acidtest.core.errors import FileError\n"
-        "from acidtest.core.tables import read_table\n"
+        "from acidtest.io.tables import read_table\n"
         # A process that still fell for it must not take the machine with it.
         "resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"

@@ -19,11 +19,11 @@ from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
 from acidtest.core.model import Counts, Model, Prepares, Represents, model_from_spec
-from acidtest.core.pair_tokens import PairTokenizer
-from acidtest.core.word_pieces import WordPieces, cuts_at_spaces
 from acidtest.models.chunks import chunked
+from acidtest.models.encoders.pair_tokens import PairTokenizer
+from acidtest.models.encoders.token_batches import flat_batches, padded_batches
+from acidtest.models.encoders.word_pieces import WordPieces, cuts_at_spaces
 from acidtest.models.label_maps import probe_pairs
-from acidtest.models.token_batches import flat_batches, padded_batches
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[hf]'")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install 'acidtest[hf]'")
@@ -341,7 +341,7 @@ def test_sentences_by_their_words_are_the_tokenizers_own() -> None:
 
 
 def test_words_beyond_what_is_remembered_are_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acidtest.core.word_pieces.MOST", 3)
+    monkeypatch.setattr("acidtest.models.encoders.word_pieces.MOST", 3)
     tokenizer = wordpieces()
     pieces = WordPieces(tokenizer.backend_tokenizer)
     for text in ("a man plays a guitar", "two dogs", "the shop is open today", "a man"):

@@ -15,9 +15,9 @@ import pytest
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
 from acidtest.core.model import Counts, Model, Prepares, model_from_spec
-from acidtest.core.pair_tokens import PairTokenizer
 from acidtest.models.chunks import Measures, chunked
-from acidtest.models.file_tokenizers import FileTokenizer
+from acidtest.models.encoders.file_tokenizers import FileTokenizer
+from acidtest.models.encoders.pair_tokens import PairTokenizer
 from acidtest.models.label_maps import probe_pairs
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed: pip install 'acidtest[onnx]'")

@@ -17,10 +17,10 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.model import Represents, model_from_spec
-from acidtest.core.pair_tokens import PairTokens
-from acidtest.models import blas_threads, numpy_encoders
-from acidtest.models.blas_threads import own_threads
-from acidtest.models.numpy_encoders import Encoder
+from acidtest.models.encoders import blas_threads, numpy_encoders
+from acidtest.models.encoders.blas_threads import own_threads
+from acidtest.models.encoders.numpy_encoders import Encoder
+from acidtest.models.encoders.pair_tokens import PairTokens
 from acidtest.models.reference import BUNDLED, LONGEST, ReferenceModel, reference, restored
 
 TOOLS = Path(__file__).parents[2] / "tools" / "reference"

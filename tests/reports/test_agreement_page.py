@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.analysis.agreement import Agreement, Ratings, agreement
-from acidtest.analysis.annotators import Attendance, Controls, Times
 from acidtest.reports.agreement_page import agreement_chart, agreement_page, write_agreement_chart
-from acidtest.sources.taxonomy import CATEGORIES
+from acidtest.stats.annotators import Attendance, Controls, Times
+from acidtest.studies.agreement import Agreement, Ratings, agreement
+from acidtest.text.taxonomy import CATEGORIES
 
 SAID = {"row": pl.Int64, "annotator": pl.String, "label": pl.String, "categories": pl.List(pl.String)}
 

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from rich.console import Console
 
-from acidtest.analysis.agreement import Agreement, Ratings, agreement
-from acidtest.analysis.annotators import Accuracy, Attendance, Controls, Pace, Times
 from acidtest.core.estimate import Estimate
 from acidtest.reports.agreement_words import accuracy_told, times_told
 from acidtest.reports.agreements import agreement_tables
+from acidtest.stats.annotators import Accuracy, Attendance, Controls, Pace, Times
+from acidtest.studies.agreement import Agreement, Ratings, agreement
 
 
 def told(found: Agreement) -> list[str]:

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from acidtest.analysis.antonym_types import AntonymTypes
-from acidtest.analysis.antonyms import Antonyms, Part, Rivalry
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import Card
 from acidtest.reports.antonyms import antonym_tables, type_tables
+from acidtest.studies.antonym_types import AntonymTypes
+from acidtest.studies.antonyms import Antonyms, Part, Rivalry
 
 FROM_MNLI = Card("stress/antonymy", arguments={"from": "mnli_dev_matched", "wsd": "context"})
 

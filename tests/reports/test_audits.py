@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from acidtest.analysis.audit import Audit, audit
-from acidtest.analysis.audits.cues import Cue
 from acidtest.core.suite import Card, Suite, completed
 from acidtest.reports.audit_findings import _heuristic_severity, _is_telling, audit_findings
 from acidtest.reports.audit_page import audit_page
 from acidtest.reports.audits import audit_table
+from acidtest.studies.audit import Audit, audit
+from acidtest.studies.audits.cues import Cue
 
 LABELS = ("entailment", "neutral", "contradiction")
 

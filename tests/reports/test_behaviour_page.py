@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 from markupsafe import escape
 
-from acidtest.analysis.behaviour import behaviours
-from acidtest.analysis.behaviour_results import Behaviours
-from acidtest.analysis.contingency import Crosstab
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import CONTROL, Card, Kind, Suite
 from acidtest.reports.behaviour_page import Strip, behaviour_page, mosaic
 from acidtest.reports.behaviour_papers import published_accuracies, published_tables, published_tests
+from acidtest.stats.contingency import Crosstab
+from acidtest.studies.behaviour import behaviours
+from acidtest.studies.behaviour_results import Behaviours
 
 COLUMNS: dict[str, Kind] = {"premise_word": "text", "hypothesis_word": "text"}
 LABELS = ("entailment", "neutral", "contradiction")

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from acidtest.analysis.behaviour import behaviours
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import CONTROL, Card, Kind, Suite
 from acidtest.reports.behaviours import behaviour_tables
+from acidtest.studies.behaviour import behaviours
 
 COLUMNS: dict[str, Kind] = {"premise_word": "text", "hypothesis_word": "text"}
 

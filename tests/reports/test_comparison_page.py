@@ -12,12 +12,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from acidtest.analysis.comparison import Contrast, contrasts
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import Card
 from acidtest.reports.comparison_page import comparison_page
 from acidtest.reports.differences import MOST_PAIRS, families, in_words, matrices, whole_chart
 from acidtest.reports.html import Entry, page
+from acidtest.studies.comparison import Contrast, contrasts
 
 CARD = Card("toy", columns={"voice": "factor"}, strata=("voice",), crossings=(("voice", "label"),), rows=80)
 

@@ -6,12 +6,12 @@ from math import nan
 
 import pytest
 
-from acidtest.analysis.controls import AgainstControl
-from acidtest.analysis.errors import ErrorKind, Errors
-from acidtest.analysis.intervals import wilson
-from acidtest.analysis.results import SuiteResult
 from acidtest.core.estimate import Estimate
 from acidtest.reports.diagnosis import findings, percent, whole
+from acidtest.stats.intervals import wilson
+from acidtest.studies.controls import AgainstControl
+from acidtest.studies.errors import ErrorKind, Errors
+from acidtest.studies.results import SuiteResult
 
 
 def share(value: float, n: int = 5000) -> Estimate:

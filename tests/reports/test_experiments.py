@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from acidtest.analysis.experiments_results import Arm, Block, Cell, Change, Column, Experiment, papers
 from acidtest.core.estimate import Estimate
 from acidtest.reports.experiment_page import experiment_page
 from acidtest.reports.experiments import experiment_tables
+from acidtest.studies.experiments_results import Arm, Block, Cell, Change, Column, Experiment, papers
 
 HOSTILE = "<script>alert(1)</script>"
 PLAIN, CHANGED = f"plain {HOSTILE}", "changed"

@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acidtest import api
-from acidtest.analysis.comparison import Contrast, contrasts
 from acidtest.cli.app import main
 from acidtest.core.errors import FileError
 from acidtest.core.estimate import Estimate
-from acidtest.core.tables import read_table, unprefixed
+from acidtest.io.tables import read_table, unprefixed
 from acidtest.reports.exports import Folder, write_comparison_plots, write_comparison_tables, write_plots, write_tables
 from acidtest.reports.latex import LONG, escaped
+from acidtest.studies.comparison import Contrast, contrasts
 
 GOLD, OTHER = "entailment", "non-entailment"
 

@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from acidtest.analysis.lexical import Lexical, lexical
-from acidtest.analysis.lexical_rows import Training, Vectors
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card, Kind
 from acidtest.reports.html import Entry, page
 from acidtest.reports.lexical import lexical_tables, systems, training_told, trend_told, vectors_told
 from acidtest.reports.lexical_page import lexical_page
+from acidtest.studies.lexical import Lexical, lexical
+from acidtest.studies.lexical_rows import Training, Vectors
 
 COLUMNS: dict[str, Kind] = {
     "category": "factor",

@@ -16,12 +16,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.analysis.representation import representations
-from acidtest.analysis.representation_results import Representations
 from acidtest.core.suite import Card
 from acidtest.reports.representation_page import representation_page
 from acidtest.reports.representation_plots import group_names, map_picture, write_maps
 from acidtest.reports.representations import representation_tables
+from acidtest.studies.representation import representations
+from acidtest.studies.representation_results import Representations
 
 HOSTILE = "</script><img src=x onerror=document.title='broken'>"
 

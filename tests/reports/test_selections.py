@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.analysis.metrics import scored
 from acidtest.core.labels import LABELS
 from acidtest.core.suite import Card
 from acidtest.reports.selections import confidence, disagreement, mistakes, spread
+from acidtest.studies.metrics import scored
 
 
 def test_one_row_of_each_slice_comes_before_a_second_of_any_the_surest_first() -> None:

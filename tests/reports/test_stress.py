@@ -14,7 +14,6 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from acidtest.analysis.comparison import contrasts
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
@@ -29,7 +28,8 @@ from acidtest.reports.stress import paper_tables, stress_suites, suite_title
 from acidtest.reports.stress_charts import cost_chart, error_bars, ladder_charts
 from acidtest.reports.stress_page import results_of, stress_page
 from acidtest.reports.tables import scorecard
-from acidtest.runs import results
+from acidtest.studies.comparison import contrasts
+from acidtest.workflows.runs import results
 
 LABELS = ("entailment", "neutral", "contradiction")
 PAIRS = 12

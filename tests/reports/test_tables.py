@@ -9,9 +9,9 @@ from typing import Any
 
 from rich.console import Console
 
-from acidtest.analysis.comparison import Contrast
 from acidtest.core.estimate import Estimate
 from acidtest.reports.tables import comparison_tables, contamination_tables, scorecard
+from acidtest.studies.comparison import Contrast
 
 
 def printed(parts: list[Any]) -> str:

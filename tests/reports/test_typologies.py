@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from acidtest.analysis.error_samples import Decisions
-from acidtest.analysis.error_typology import Typology, agreement, typology
 from acidtest.core.errors import FileError
 from acidtest.core.estimate import Estimate
 from acidtest.reports.typologies import agreement_tables, typology_chart, typology_tables, write_typology_chart
+from acidtest.studies.error_samples import Decisions
+from acidtest.studies.error_typology import Typology, agreement, typology
 
 
 def decisions(*rows: tuple[str, str | None]) -> Decisions:

@@ -20,7 +20,7 @@ from acidtest.core.model import Prepares, Represents, model_from_spec
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[hf]'")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install 'acidtest[hf]'")
 
-from acidtest.core.checkpoints import encoder_checkpoint  # noqa: E402
+from acidtest.models.encoders.checkpoints import encoder_checkpoint  # noqa: E402
 from acidtest.zoo.architectures.bert import network  # noqa: E402
 from acidtest.zoo.batches import Inputs  # noqa: E402
 from acidtest.zoo.pieces import PieceReader  # noqa: E402

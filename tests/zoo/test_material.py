@@ -13,9 +13,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[zoo]'")
 
 from acidtest import api  # noqa: E402
-from acidtest.api.training import planned  # noqa: E402
-from acidtest.api.training_pairs import Gathered, gathered  # noqa: E402
 from acidtest.core.errors import AcidtestError, UnknownNameError  # noqa: E402
+from acidtest.workflows.training import planned  # noqa: E402
+from acidtest.workflows.training_pairs import Gathered, gathered  # noqa: E402
 from acidtest.zoo.pairs import PairError  # noqa: E402
 
 Rows = list[dict[str, str]]

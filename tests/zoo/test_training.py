@@ -22,7 +22,7 @@ from acidtest.core.errors import AcidtestError, FileError  # noqa: E402
 from acidtest.core.files import Lock  # noqa: E402
 from acidtest.core.labels import LABELS  # noqa: E402
 from acidtest.core.model import model_from_spec  # noqa: E402
-from acidtest.sources.vector_files import read_vectors  # noqa: E402
+from acidtest.io.vector_files import read_vectors  # noqa: E402
 from acidtest.zoo import training  # noqa: E402
 from acidtest.zoo.pairs import MERGED, PairError, Pairs  # noqa: E402
 from acidtest.zoo.study import Trained  # noqa: E402

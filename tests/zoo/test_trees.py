@@ -16,8 +16,8 @@ from acidtest.core.labels import LABELS
 from acidtest.core.model import completed as completed_model
 from acidtest.core.model import model_from_spec
 from acidtest.core.suite import Card, Suite, completed
-from acidtest.evaluation.plan import planned
-from acidtest.evaluation.runner import answers
+from acidtest.evaluate.plan import planned
+from acidtest.evaluate.runner import answers
 from acidtest.zoo.pairs import PairError
 from acidtest.zoo.trees import PHRASE, Trees, Unparsed, joined, trees
 

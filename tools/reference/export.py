@@ -20,8 +20,8 @@ import numpy.typing as npt
 from safetensors.numpy import load_file
 
 from acidtest.core.files import replacing, write_text
+from acidtest.models.encoders.uncased_pieces import INSIDE
 from acidtest.models.reference import BUNDLED, HEAD_SIZE, LONGEST, SCALE, VOCABULARY, WEIGHTS, restored
-from acidtest.models.uncased_pieces import INSIDE
 
 WORDS = "embeddings.word_embeddings.weight"
 POSITIONS = "bert.embeddings.position_embeddings.weight"

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import load_file, save_file
 
-from acidtest.core.pair_tokens import PairTokens
-from acidtest.models.numpy_encoders import Encoder, attended
+from acidtest.models.encoders.numpy_encoders import Encoder, attended
+from acidtest.models.encoders.pair_tokens import PairTokens
 
 Floats = npt.NDArray[np.floating]
 Weights = dict[str, Floats]

@@ -19,7 +19,7 @@ from acidtest.annotate.questionnaires import SEPARATOR, TAKEN, Question, Questio
 from acidtest.core.digests import combined, digests
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.labels import gold_name
-from acidtest.core.tables import flat, read_table
+from acidtest.io.tables import flat, read_table
 
 ITEMS = ("item", "id")
 """What the column that names items is called."""

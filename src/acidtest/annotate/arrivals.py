@@ -26,7 +26,7 @@ from acidtest.annotate.state import Claim, Person, State
 from acidtest.annotate.work import folded_name
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.structured import parse_json
-from acidtest.core.tables import read_table
+from acidtest.io.tables import read_table
 
 
 @dataclass(frozen=True)

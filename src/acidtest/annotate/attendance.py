@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import polars as pl
 
-from acidtest.analysis.annotators import ALL, DISCARDED, KEPT, Attendance, Controls, Pace, times
 from acidtest.annotate.answers import Answers, RowError, text, truths
 from acidtest.core.errors import AcidtestError
+from acidtest.stats.annotators import ALL, DISCARDED, KEPT, Attendance, Controls, Pace, times
 
 _YES, _NO = ("yes", "y", "true", "1", "1.0"), ("no", "n", "false", "0", "0.0")
 

@@ -24,7 +24,7 @@ from acidtest.annotate.state import Answer, Claim, State
 from acidtest.annotate.work import Work
 from acidtest.core.errors import AcidtestError
 from acidtest.core.files import refuse_to_lose
-from acidtest.core.tables import is_delimited, write_table
+from acidtest.io.tables import is_delimited, write_table
 
 COUNTED = ("gold", "seconds", "role", "failed", "excluded")
 """Columns besides the questions and what is known of an item that agreement is told of."""

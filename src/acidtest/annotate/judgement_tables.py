@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from acidtest.analysis.annotators import Attendance
 from acidtest.annotate.answers import PARTICULARS, RowError, text
 from acidtest.annotate.attendance import attendance
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.tables import Table
+from acidtest.io.tables import Table
+from acidtest.stats.annotators import Attendance
 
 SAID_COLUMNS: dict[str, pl.DataType] = {
     "row": pl.Int64(),

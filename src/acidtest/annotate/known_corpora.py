@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from acidtest.analysis.category_agreement import TAXINLI as TAXINLI
-from acidtest.analysis.category_agreement import is_taxinli
-from acidtest.core.tables import Table
+from acidtest.io.tables import Table
+from acidtest.studies.category_agreement import TAXINLI as TAXINLI
+from acidtest.studies.category_agreement import is_taxinli
 
 SNLI_TEST, BREAKING_NLI = "SNLI test", "Breaking NLI"
 

@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 
 import polars as pl
 
-from acidtest.analysis.category_agreement import ordered_categories, taxonomy_name
 from acidtest.annotate.answers import PARTICULARS, listed, text, truths
 from acidtest.annotate.questionnaires import SEPARATOR, Questionnaire
 from acidtest.core.errors import FileError
-from acidtest.core.tables import Table
+from acidtest.io.tables import Table
+from acidtest.studies.category_agreement import ordered_categories, taxonomy_name
 
 LISTS = "categories"
 """What the column that holds lists of categories is called."""

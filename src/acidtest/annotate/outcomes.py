@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from acidtest.analysis.agreement import Counts, label_counts, majority_labels
-from acidtest.analysis.category_agreement import is_of_taxonomy
 from acidtest.annotate.answers import GOLD, Answers, RowError, checked_answers, text
 from acidtest.annotate.conditions import GOLD_COLUMN
 from acidtest.annotate.marks import possible_categories
 from acidtest.annotate.questionnaires import TAKEN, Question, Questionnaire, Rule, Vote
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.labels import gold_name
+from acidtest.studies.agreement import Counts, label_counts, majority_labels
+from acidtest.studies.category_agreement import is_of_taxonomy
 
 ANNOTATED = "annotated_label"
 """What the label of these people is called where ``label`` is another gold, here as in TaxiNLI's file."""

@@ -18,10 +18,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.analysis.agreement import MAJORITY, Ratings, label_counts, majority_labels, ordered_labels
-from acidtest.analysis.annotators import Attendance
-from acidtest.analysis.category_agreement import is_taxinli
-from acidtest.analysis.human_studies import HANS, HANS_FACTORS, is_hans
 from acidtest.annotate.answers import GOLD as CARRIED_GOLD
 from acidtest.annotate.answers import listed, text
 from acidtest.annotate.conditions import choice
@@ -34,7 +30,11 @@ from acidtest.core.digests import combined, digests
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, some
 from acidtest.core.labels import LABELS, gold_name
-from acidtest.core.tables import Table, read_table
+from acidtest.io.tables import Table, read_table
+from acidtest.stats.annotators import Attendance
+from acidtest.studies.agreement import MAJORITY, Ratings, label_counts, majority_labels, ordered_labels
+from acidtest.studies.category_agreement import is_taxinli
+from acidtest.studies.human_studies import HANS, HANS_FACTORS, is_hans
 
 LISTS = ("annotator_labels",)
 ITEMS = ("item", "item_id", "id", "pairid", "pair_id", "uid")

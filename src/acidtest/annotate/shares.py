@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.analysis.annotators import accepted
-from acidtest.analysis.human_studies import ItemShare, majority_share, published_share
 from acidtest.annotate.answers import Answers
 from acidtest.annotate.items import SUITE
 from acidtest.annotate.outcomes import Judgements
 from acidtest.annotate.questionnaires import Share
 from acidtest.annotate.ratings import carried_gold, sentence_groups
 from acidtest.core.estimate import Estimate
+from acidtest.stats.annotators import accepted
+from acidtest.studies.human_studies import ItemShare, majority_share, published_share
 
 
 def item_shares(

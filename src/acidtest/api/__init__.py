@@ -3,57 +3,14 @@
 What one verb needs is imported when it is called, so that the program starts quickly.
 """
 
-from acidtest.api.annotation import (
-    LOOPBACK,
-    PORT,
-    Sharing,
-    annotation_project,
-    export_annotations,
-    import_annotations,
-    invitation_link,
-    progress_tables,
-    serve_annotation,
-)
 from acidtest.api.audits import (
     audit,
     audit_findings,
     audit_table,
 )
-from acidtest.api.batteries import (
-    STANDARD,
-    Arguments,
-    Battery,
-    Reading,
-    chosen_suites,
-    generate,
-    load,
-    means,
-    save,
-    suites,
-)
 from acidtest.api.behaviour_studies import (
     behaviour,
     behaviour_tables,
-)
-from acidtest.api.evaluations import (
-    DEFAULT_LIMIT,
-    DEFAULT_MODEL,
-    RUNS,
-    AnyRun,
-    folder_for,
-    model_kinds,
-    model_options,
-    run,
-    run_of,
-    score,
-)
-from acidtest.api.experiment_designs import Wish
-from acidtest.api.experiments import (
-    EXPERIMENT_PAGE,
-    EXPERIMENTS,
-    experiment,
-    experiment_papers,
-    experiment_tables,
 )
 from acidtest.api.exports import (
     UnfaithfulError,
@@ -114,7 +71,56 @@ from acidtest.api.taxonomies import (
     taxonomy_statistics_tables,
     taxonomy_tables,
 )
-from acidtest.api.training import (
+from acidtest.api.word_knowledge import (
+    lexical,
+    lexical_tables,
+)
+from acidtest.suites.catalogue import Generator
+from acidtest.workflows.annotation import (
+    LOOPBACK,
+    PORT,
+    Sharing,
+    annotation_project,
+    export_annotations,
+    import_annotations,
+    invitation_link,
+    progress_tables,
+    serve_annotation,
+)
+from acidtest.workflows.batteries import (
+    STANDARD,
+    Arguments,
+    Battery,
+    Reading,
+    chosen_suites,
+    generate,
+    load,
+    means,
+    save,
+    suites,
+)
+from acidtest.workflows.evaluations import (
+    DEFAULT_LIMIT,
+    DEFAULT_MODEL,
+    RUNS,
+    AnyRun,
+    folder_for,
+    model_kinds,
+    model_options,
+    run,
+    run_of,
+    score,
+)
+from acidtest.workflows.experiment_designs import Wish
+from acidtest.workflows.experiments import (
+    EXPERIMENT_PAGE,
+    EXPERIMENTS,
+    experiment,
+    experiment_papers,
+    experiment_tables,
+)
+from acidtest.workflows.runs import REPORT, Finished, finished_run
+from acidtest.workflows.training import (
     Material,
     architecture_options,
     architectures,
@@ -123,12 +129,6 @@ from acidtest.api.training import (
     training_json,
     training_spread,
 )
-from acidtest.api.word_knowledge import (
-    lexical,
-    lexical_tables,
-)
-from acidtest.runs import REPORT, Finished, finished_run
-from acidtest.suites.catalogue import Generator
 
 __all__ = [
     "DEFAULT_LIMIT",

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acidtest.api.batteries import Reading, chosen_suites, load
 from acidtest.core.files import require_page, write_page
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
+from acidtest.workflows.batteries import Reading, chosen_suites, load
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from acidtest.analysis.audit import Audit
     from acidtest.reports.diagnosis import Finding
+    from acidtest.studies.audit import Audit
 
 
 def audit(
@@ -32,7 +32,7 @@ def audit(
     ``against`` takes names, globs and files, as ``run`` does; ``output`` takes a page. ``reading`` says how to read the
     training set's file.
     """
-    from acidtest.analysis.audit import audit as audited
+    from acidtest.studies.audit import audit as audited
 
     if output is not None:
         require_page(output)

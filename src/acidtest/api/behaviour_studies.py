@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acidtest.api.batteries import Reading, load
-from acidtest.api.evaluations import AnyRun, run_of
 from acidtest.core.errors import AcidtestError
 from acidtest.core.files import require_page, write_page
 from acidtest.core.labels import LABELS
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
+from acidtest.workflows.batteries import Reading, load
+from acidtest.workflows.evaluations import AnyRun, run_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from acidtest.analysis.behaviour_results import Behaviours
+    from acidtest.studies.behaviour_results import Behaviours
 
 
 def behaviour(
@@ -37,7 +37,7 @@ def behaviour(
     or fisher; ``alpha`` is the level of a single test; ``literal`` looks words up in ``train`` as they stand,
     not in any of their forms.
     """
-    from acidtest.analysis.behaviour import behaviours
+    from acidtest.studies.behaviour import behaviours
 
     if output is not None:
         require_page(output)

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acidtest.core.errors import UnknownNameError
-from acidtest.export.comparisons import UnfaithfulError as UnfaithfulError
+from acidtest.workflows.onnx_comparisons import UnfaithfulError as UnfaithfulError
 
 if TYPE_CHECKING:
-    from acidtest.export.onnx import Export
+    from acidtest.workflows.onnx_export import Export
 
 FORMATS = ("onnx",)
 """What a model can be written as."""
@@ -35,7 +35,7 @@ def export(
     ``onnx`` takes an ``hf:`` spec and writes what ``onnx:`` reads; ``int8`` adds a graph a quarter the size, which is
     faster and answers a little differently. ``labels`` and ``label_map`` say what the outputs mean where names do not.
     """
-    from acidtest.export.onnx import exported
+    from acidtest.workflows.onnx_export import exported
 
     if format not in FORMATS:
         raise UnknownNameError("format", format, FORMATS)
@@ -44,7 +44,7 @@ def export(
 
 def _sample() -> tuple[list[str], list[str]]:
     """Pairs from all over the starter corpus."""
-    from acidtest.sources.starter import starter_pairs
+    from acidtest.io.starter import starter_pairs
 
     rows = starter_pairs().frame.select("premise", "hypothesis").collect()
     rows = rows.gather_every(max(rows.height // SAMPLE, 1)).head(SAMPLE)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acidtest.api.evaluations import AnyRun, run_of
 from acidtest.core.files import require_page, write_page
 from acidtest.core.logs import stage
+from acidtest.workflows.evaluations import AnyRun, run_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from acidtest.analysis.factors_results import Factors
+    from acidtest.studies.factors_results import Factors
 
 
 def factors(
@@ -32,9 +32,9 @@ def factors(
     0 and 1. ``confounds`` are label, overlap, tokens, and any factor or covariate of the suite; ``lengths`` are those
     of premise and hypothesis in characters. ``prior`` is bdeu, base-rate, laplace or none; ``output`` takes a page.
     """
-    from acidtest.analysis.bayes_net import Prior
-    from acidtest.analysis.factors import factors as analysed
-    from acidtest.analysis.factors_rows import Wanted
+    from acidtest.stats.bayes_net import Prior
+    from acidtest.studies.factors import factors as analysed
+    from acidtest.studies.factors_rows import Wanted
 
     if output is not None:
         require_page(output)

@@ -7,17 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acidtest.api.annotation import is_store, opened_store, stored_answers
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import refuse_to_lose, write_page
 from acidtest.core.signatures import signature
+from acidtest.workflows.annotation import is_store, opened_store, stored_answers
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from acidtest.analysis.agreement import Agreement, Ratings
     from acidtest.annotate.answers import Answers
     from acidtest.annotate.questionnaires import Questionnaire
+    from acidtest.studies.agreement import Agreement, Ratings
 
 
 _STORES = (".db", ".sqlite", ".sqlite3")
@@ -86,7 +86,7 @@ def _answered(
     from acidtest.annotate.outcomes import judgements
     from acidtest.annotate.ratings import judged_ratings
     from acidtest.annotate.shares import item_shares
-    from acidtest.core.tables import write_table
+    from acidtest.io.tables import write_table
 
     if output is not None and agreement_output(output) == "table":
         refuse_to_lose(output)
@@ -128,7 +128,7 @@ def label_agreement_tables(found: Agreement) -> list[RenderableType]:
 
 
 def _measured(ratings: Ratings, seed: int) -> Agreement:
-    from acidtest.analysis.agreement import agreement as measured
+    from acidtest.studies.agreement import agreement as measured
 
     found = measured(ratings, draws_seed=seed)
     return replace(found, signature=signature(ratings.signature, f"seed:{seed}"))

@@ -6,26 +6,26 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acidtest.api.evaluations import RUNS, AnyRun, run_of
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError
 from acidtest.core.files import is_page, refuse_to_lose, write_text
 from acidtest.core.logs import stage
 from acidtest.core.run import Run
-from acidtest.runs import REPORT, Finished, finished_run
+from acidtest.workflows.evaluations import RUNS, AnyRun, run_of
+from acidtest.workflows.runs import REPORT, Finished, finished_run
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from acidtest.analysis.comparison import Contrast
-    from acidtest.analysis.contamination import Contamination
-    from acidtest.analysis.ties import Ties
     from acidtest.reports.html import Entry
+    from acidtest.studies.comparison import Contrast
+    from acidtest.studies.contamination import Contamination
+    from acidtest.studies.ties import Ties
 
 
 def compare(runs: Sequence[AnyRun], *, correction: str = "holm", seed: int = 0) -> list[Contrast]:
     """Paired tests between runs on the same rows, unpaired and stratified ones on different rows."""
-    from acidtest.analysis.comparison import contrasts
+    from acidtest.studies.comparison import contrasts
 
     return contrasts([run_of(each) for each in runs], correction=correction, seed=seed)
 
@@ -41,7 +41,7 @@ def differences(
 
     Tests by every factor take minutes where models are many; without ``every_factor`` only what suites cross is tested.
     """
-    from acidtest.analysis.comparison import contrasts
+    from acidtest.studies.comparison import contrasts
 
     if len(runs) < 2:
         return [], ""
@@ -54,7 +54,7 @@ def differences(
 
 def tied_models(found: Sequence[Contrast], *, alpha: float = 0.05) -> list[Ties]:
     """For each suite the groups of models that the tests of ``compare`` do not tell apart."""
-    from acidtest.analysis.ties import tied_models as tied
+    from acidtest.studies.ties import tied_models as tied
 
     return tied(found, alpha=alpha)
 
@@ -69,7 +69,7 @@ def contaminations(
 
     ``reference`` are runs of a model known to be clean; with them, a model that cannot be judged is an error.
     """
-    from acidtest.analysis.contamination import contamination, holds_the_four
+    from acidtest.studies.contamination import contamination, holds_the_four
 
     clean = [run_of(each) for each in reference]
     known_clean = {run.header.model.signature for run in clean}

@@ -11,18 +11,18 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.api.batteries import Arguments, Battery, Reading
-from acidtest.api.evaluations import model_of
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import replacing, require_page, write_page
 from acidtest.core.logs import note, stage
 from acidtest.core.model import Model, Represents
 from acidtest.core.suite import Suite, require_columns
+from acidtest.workflows.batteries import Arguments, Battery, Reading
+from acidtest.workflows.evaluations import model_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from acidtest.analysis.representation_results import Representations
+    from acidtest.studies.representation_results import Representations
 
 LIMIT = 2000
 """Pairs that are looked at where no other number is asked for."""
@@ -55,8 +55,8 @@ def representations(
     ``keep`` is an .npz file that takes the representations, and gives them back where it has those of the same model
     and pairs. ``plots`` is a folder for the maps as SVG and PNG. ``by`` names further factors of the suite.
     """
-    from acidtest.analysis import representation
-    from acidtest.analysis.representation_maps import layer_maps, perplexity_of, require_scikit_learn
+    from acidtest.studies import representation
+    from acidtest.studies.representation_maps import layer_maps, perplexity_of, require_scikit_learn
 
     told = progress or (lambda _title, _done, _total: None)
     if output is not None:

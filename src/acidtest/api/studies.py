@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acidtest.api.batteries import Reading, load
-from acidtest.api.evaluations import AnyRun, run_of
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.logs import log
 from acidtest.core.suite import Suite
+from acidtest.workflows.batteries import Reading, load
+from acidtest.workflows.evaluations import AnyRun, run_of
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
-    from acidtest.analysis.antonym_types import AntonymTypes
-    from acidtest.analysis.antonyms import Antonyms
-    from acidtest.analysis.error_typology import Agreement, Typology
-    from acidtest.sources.frames import WordReport as WordReport
+    from acidtest.studies.antonym_types import AntonymTypes
+    from acidtest.studies.antonyms import Antonyms
+    from acidtest.studies.error_typology import Agreement, Typology
+    from acidtest.text.frames import WordReport as WordReport
 
 
 def antonyms(
@@ -36,9 +36,9 @@ def antonyms(
     a column ``type`` for a person to fill; types in a table that was there before are kept, also of pairs that these
     runs do not have.
     """
-    from acidtest.analysis.antonym_types import with_types
-    from acidtest.analysis.antonyms import antonyms as found_antonyms
-    from acidtest.core.tables import read_table, write_table
+    from acidtest.io.tables import read_table, write_table
+    from acidtest.studies.antonym_types import with_types
+    from acidtest.studies.antonyms import antonyms as found_antonyms
 
     suite = train if train is None or isinstance(train, Suite) else load(train, reading=reading)
     earlier = read_table(output) if output is not None and Path(output).exists() else None
@@ -54,8 +54,8 @@ def antonyms(
 
 def antonym_types(table: str | Path) -> AntonymTypes:
     """How the types that a person filled in are spread over easy and hard antonyms."""
-    from acidtest.analysis.antonym_types import antonym_types as found_types
-    from acidtest.core.tables import read_table
+    from acidtest.io.tables import read_table
+    from acidtest.studies.antonym_types import antonym_types as found_types
 
     return found_types(read_table(table))
 
@@ -86,7 +86,7 @@ def words(
     A vocabulary is ``fresh``, ``published`` or a TSV file. Every verb must occur ``least`` times in each frame its
     lists put it in (McCoy et al. 2019, section 3.1), every adverb and subordinator in its place.
     """
-    from acidtest.sources.frames import word_report
+    from acidtest.text.frames import word_report
 
     if least < 1:
         raise AcidtestError(f"--least is a number from 1 on, not {least}")
@@ -114,9 +114,9 @@ def error_sample(
     are named, those that have untouched pairs are sampled there, not where they were changed. The errors are written to
     ``output`` too, format by ending; a file that is there is written over only if ``fresh``.
     """
-    from acidtest.analysis.error_samples import STRATA
-    from acidtest.analysis.error_samples import error_sample as sampled
-    from acidtest.core.tables import write_table
+    from acidtest.io.tables import write_table
+    from acidtest.studies.error_samples import STRATA
+    from acidtest.studies.error_samples import error_sample as sampled
 
     if output is not None and Path(output).exists() and not fresh:
         raise FileError(output, "exists, perhaps with what somebody decided; choose another -o, or add --fresh")
@@ -128,16 +128,16 @@ def error_sample(
 
 def error_typology(file: str | Path) -> Typology:
     """What people decided on a sample of errors: the share of each category, the published ones beside it."""
-    from acidtest.analysis.error_samples import read_decisions
-    from acidtest.analysis.error_typology import typology
+    from acidtest.studies.error_samples import read_decisions
+    from acidtest.studies.error_typology import typology
 
     return typology(read_decisions(file))
 
 
 def error_agreement(first: str | Path, second: str | Path) -> Agreement:
     """How far two people agree who sorted the same sample of errors."""
-    from acidtest.analysis.error_samples import read_decisions
-    from acidtest.analysis.error_typology import agreement
+    from acidtest.studies.error_samples import read_decisions
+    from acidtest.studies.error_typology import agreement
 
     return agreement(read_decisions(first), read_decisions(second))
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acidtest.api.batteries import Reading, generate, load, save
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
+from acidtest.workflows.batteries import Reading, generate, load, save
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from acidtest.analysis.tags import Tags
+    from acidtest.studies.tags import Tags
 
 _SUITE = "taxonomy/tagged"
 
@@ -24,7 +24,7 @@ def tag(source: str | Path | Suite, *, output: str | Path | None = None, reading
     ``output`` takes the pairs with a column ``auto_<category>`` for each category, as suite ``taxonomy/tagged`` has
     them. Where the file itself says which categories its pairs have, the proposals are measured against that, too.
     """
-    from acidtest.analysis.tags import tags
+    from acidtest.studies.tags import tags
 
     if not isinstance(source, Suite):
         stage("reading %s", source)
@@ -48,7 +48,7 @@ def tag_tables(found: Tags) -> list[RenderableType]:
 
 def _marked(pairs: Suite) -> Suite | None:
     """The same pairs in the same order with the categories their file marks, if it marks any."""
-    from acidtest.sources.taxonomy import CATEGORIES, is_published, published_columns
+    from acidtest.text.taxonomy import CATEGORIES, is_published, published_columns
 
     if is_published(pairs.card.columns):
         return generate("taxinli", source=pairs)
@@ -58,7 +58,7 @@ def _marked(pairs: Suite) -> Suite | None:
 
 def _familiar(pairs: Suite) -> list[str]:
     """A word of caution where the pairs are those the rules were made with."""
-    from acidtest.sources.taxonomy import is_published
+    from acidtest.text.taxonomy import is_published
 
     if not is_published(pairs.card.columns):
         return []

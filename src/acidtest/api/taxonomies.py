@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acidtest.api.batteries import Reading, generate, load
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.files import require_page, write_page
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
+from acidtest.workflows.batteries import Reading, generate, load
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from acidtest.analysis.taxonomy import TaxonomyStatistics
-    from acidtest.sources.taxonomy import Node
+    from acidtest.studies.taxonomy import TaxonomyStatistics
+    from acidtest.text.taxonomy import Node
 
 
 def taxonomy(name: str | None = None) -> tuple[Node, ...]:
     """The tree of Joshi et al. (2020), every group before what it holds; or one group, category or feature of it."""
-    from acidtest.sources import taxonomy as known
+    from acidtest.text import taxonomy as known
 
     if name is None:
         return known.taxonomy()
@@ -46,7 +46,7 @@ def taxonomy_statistics(
 
     ``categories`` names a user's own; ``against`` are files to look for the same pairs in; ``output`` takes a page.
     """
-    from acidtest.analysis.taxonomy import taxonomy_statistics as statistics
+    from acidtest.studies.taxonomy import taxonomy_statistics as statistics
 
     if output is not None:
         require_page(output)
@@ -71,7 +71,7 @@ def annotated_suite(
 
     A suite that acidtest wrote with categories stays as it is.
     """
-    from acidtest.sources.taxonomy import is_published
+    from acidtest.text.taxonomy import is_published
 
     suite = file if isinstance(file, Suite) else load(file, reading=reading)
     if suite.card.categories and not categories:
@@ -84,7 +84,7 @@ def annotated_suite(
 def taxonomy_tables(nodes: Sequence[Node]) -> list[RenderableType]:
     """The tree, or one place of it, as a person reads it on a terminal."""
     from acidtest.reports import taxonomies
-    from acidtest.sources.taxonomy import members, path
+    from acidtest.text.taxonomy import members, path
 
     if len(nodes) > 1:
         return taxonomies.tree_tables(nodes)

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acidtest.api.batteries import Reading, load
-from acidtest.api.evaluations import AnyRun, run_of
 from acidtest.core.errors import AcidtestError
 from acidtest.core.files import refuse_to_lose
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
+from acidtest.workflows.batteries import Reading, load
+from acidtest.workflows.evaluations import AnyRun, run_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from acidtest.analysis.lexical import Lexical
+    from acidtest.studies.lexical import Lexical
 
 
 def lexical(
@@ -37,8 +37,8 @@ def lexical(
     accuracy is compared with, such as SNLI's test set. ``output`` takes a table with a row for each pair of words. A
     model asked fresh and published pairs is compared on the two; ``reference`` are runs of a model known to be clean.
     """
-    from acidtest.analysis.lexical import lexical as analysed
-    from acidtest.core.tables import write_table
+    from acidtest.io.tables import write_table
+    from acidtest.studies.lexical import lexical as analysed
 
     if train is None and reading and (reading.columns or reading.label_map):
         raise AcidtestError("--columns and --label-map say how to read --train, which is not given")

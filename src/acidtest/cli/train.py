@@ -41,7 +41,7 @@ from acidtest.cli.training_options import (
 from acidtest.core.errors import AcidtestError
 
 if TYPE_CHECKING:
-    from acidtest.api.training import Trained
+    from acidtest.workflows.training import Trained
 
 CONTEXT = OPEN
 

@@ -18,8 +18,8 @@ from acidtest.core.files import replacing, write_json
 from acidtest.core.streams import visit_batches
 from acidtest.core.structured import read_own_json
 from acidtest.core.suite import COLUMNS, Card
-from acidtest.core.tables import sink_rows
 from acidtest.core.verdicts import Collapse
+from acidtest.io.tables import sink_rows
 from acidtest.version import __version__
 
 SCHEMA = 1

@@ -13,9 +13,9 @@ import polars as pl
 from acidtest.core.digests import combined, digests, hexadecimal, repeated
 from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError
-from acidtest.core.rows import is_pattern
 from acidtest.core.streams import streamed as streamed
 from acidtest.core.streams import visit_batches as visit_batches
+from acidtest.io.rows import is_pattern
 
 SCHEMA = 1
 

@@ -23,9 +23,9 @@ from acidtest.core.files import read_bytes
 from acidtest.core.logs import log
 from acidtest.core.model import MODELS, CompletedModel, Keep, Model, Resolution
 from acidtest.core.suite import Suite
-from acidtest.core.tables import Table, read_table
+from acidtest.io.layouts import LAYOUTS, Layout
+from acidtest.io.tables import Table, read_table
 from acidtest.models.prediction_files import PredictionOptions, parse_order, read_predictions
-from acidtest.sources.layouts import LAYOUTS, Layout
 
 Missing = Literal["refuse", "unanswered"]
 """What becomes of rows of a suite that the file does not have."""

@@ -14,7 +14,7 @@ from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.labels import LABELS, one_hot
 from acidtest.core.model import MODELS, CompletedModel, Keep, Model
 from acidtest.models import wordnet
-from acidtest.sources import heuristics
+from acidtest.text import heuristics
 
 Rule = Callable[[pl.Series, pl.Series], npt.NDArray[np.float32]]
 

@@ -20,7 +20,7 @@ from acidtest.core.labels import LABELS, one_hot
 from acidtest.core.model import ChecksSuites, Counts, Model, Prepared, Prepares, Probabilities
 from acidtest.core.suite import Suite
 from acidtest.core.verdicts import answered
-from acidtest.sources.tokens import sentences
+from acidtest.text.tokens import sentences
 
 WORDS = 200
 """How many words a chunk has at most where the model does not count tokens."""

@@ -11,24 +11,24 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from acidtest.core.checkpoints import (
+from acidtest.core.errors import AcidtestError
+from acidtest.core.extras import required
+from acidtest.core.logs import log, stage
+from acidtest.core.model import MODELS, Model, Probabilities
+from acidtest.core.suite import Suite
+from acidtest.models.encoders.checkpoints import (
     Checkpoint,
     checkpoint,
     load_with_head,
     loaded_tokenizer,
     most_positions,
 )
-from acidtest.core.devices import kernels_for_any_shape, on_device
-from acidtest.core.errors import AcidtestError
-from acidtest.core.extras import required
-from acidtest.core.logs import log, stage
-from acidtest.core.model import MODELS, Model, Probabilities
-from acidtest.core.pair_tokens import PairTokenizer, PairTokens
-from acidtest.core.suite import Suite
-from acidtest.models.flat_encoders import FlatEncoder, flat_encoder
-from acidtest.models.packed_linears import pack_linears
-from acidtest.models.token_batches import TokenBatch, flat_batches, padded_batches
-from acidtest.models.token_classifiers import Floats, TokenClassifier
+from acidtest.models.encoders.devices import kernels_for_any_shape, on_device
+from acidtest.models.encoders.flat_encoders import FlatEncoder, flat_encoder
+from acidtest.models.encoders.packed_linears import pack_linears
+from acidtest.models.encoders.pair_tokens import PairTokenizer, PairTokens
+from acidtest.models.encoders.token_batches import TokenBatch, flat_batches, padded_batches
+from acidtest.models.encoders.token_classifiers import Floats, TokenClassifier
 
 BATCH_SIZES = {"cuda": 8192}
 """Pairs the engine hands over at once, by kind of device; what a kill can cost."""

@@ -274,7 +274,7 @@ def _doubt(known: tuple[str, ...], logits: Logits) -> str:
 
 def probe_pairs() -> tuple[list[str], list[str], list[str]]:
     """Premises, hypotheses and labels of pairs whose labels nobody doubts."""
-    from acidtest.sources.wordlists import packaged_table
+    from acidtest.io.wordlists import packaged_table
 
     table = packaged_table("probes/labels.tsv")
     return table["premise"].to_list(), table["hypothesis"].to_list(), table["label"].to_list()

@@ -14,11 +14,11 @@ from acidtest.core.errors import AcidtestError, some
 from acidtest.core.extras import required
 from acidtest.core.logs import stage
 from acidtest.core.model import MODELS, Model
-from acidtest.core.pair_tokens import PairTokenizer, PairTokens
-from acidtest.models.file_tokenizers import FileTokenizer
-from acidtest.models.onnx_graphs import Graph, anatomy_of, graph_of
-from acidtest.models.token_batches import TokenBatch, padded_batches
-from acidtest.models.token_classifiers import Floats, TokenClassifier
+from acidtest.models.encoders.file_tokenizers import FileTokenizer
+from acidtest.models.encoders.onnx_graphs import Graph, anatomy_of, graph_of
+from acidtest.models.encoders.pair_tokens import PairTokenizer, PairTokens
+from acidtest.models.encoders.token_batches import TokenBatch, padded_batches
+from acidtest.models.encoders.token_classifiers import Floats, TokenClassifier
 
 CARD = "acidtest.json"
 """What the exporter says of a graph: the labels of its outputs and how many tokens it reads."""

@@ -19,7 +19,7 @@ from acidtest.core.labels import LABELS, gold_name, one_hot
 from acidtest.core.logs import log, note
 from acidtest.core.model import Resolution
 from acidtest.core.structured import parse_json
-from acidtest.core.tables import Table
+from acidtest.io.tables import Table
 
 Values = npt.NDArray[np.float32]
 

@@ -15,11 +15,11 @@ from acidtest.core.files import read_bytes
 from acidtest.core.labels import LABELS
 from acidtest.core.logs import stage
 from acidtest.core.model import MODELS, Model, Resolution
-from acidtest.core.pair_tokens import PairTokens
+from acidtest.models.encoders.numpy_encoders import Encoder
+from acidtest.models.encoders.pair_tokens import PairTokens
+from acidtest.models.encoders.token_classifiers import Floats, TokenClassifier
+from acidtest.models.encoders.uncased_pieces import UncasedTokenizer
 from acidtest.models.label_maps import LabelMap
-from acidtest.models.numpy_encoders import Encoder
-from acidtest.models.token_classifiers import Floats, TokenClassifier
-from acidtest.models.uncased_pieces import UncasedTokenizer
 
 BUNDLED = Path(__file__).parents[1] / "data" / "reference"
 WEIGHTS, VOCABULARY = "weights.npz", "vocabulary.txt"

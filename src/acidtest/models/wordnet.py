@@ -12,10 +12,10 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.labels import LABELS
-from acidtest.sources.alignment import replaced_words
-from acidtest.sources.cues import negations
-from acidtest.sources.word_alignment import aligned_words
-from acidtest.sources.word_relations import Antonyms, First, Similar, word_relations
+from acidtest.text.alignment import replaced_words
+from acidtest.text.cues import negations
+from acidtest.text.word_alignment import aligned_words
+from acidtest.text.word_relations import Antonyms, First, Similar, word_relations
 
 Rule = Callable[[pl.Series, pl.Series], npt.NDArray[np.float32]]
 

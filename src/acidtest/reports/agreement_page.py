@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import floor
 from pathlib import Path
 
-from acidtest.analysis.agreement import Agreement
 from acidtest.core.estimate import Estimate
 from acidtest.core.files import replacing, write_text
 from acidtest.reports.agreement_words import (
@@ -27,6 +26,7 @@ from acidtest.reports.charts import Axis, Chart, Row
 from acidtest.reports.examples import Examples
 from acidtest.reports.html import rendered
 from acidtest.reports.plots import as_png, as_svg, specification
+from acidtest.studies.agreement import Agreement
 
 OURS = "Fleiss' kappa"
 _STEP = 0.2

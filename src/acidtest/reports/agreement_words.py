@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from acidtest.analysis.agreement import MAJORITY, Agreement
-from acidtest.analysis.annotators import ALL, DISCARDED, KEPT, Accuracy, Attendance, Times
-from acidtest.analysis.category_agreement import CategoryAgreement
-from acidtest.analysis.human_studies import HANS
 from acidtest.core.estimate import Estimate
 from acidtest.reports.numerals import NONE, counted, interval, percent, published
+from acidtest.stats.annotators import ALL, DISCARDED, KEPT, Accuracy, Attendance, Times
+from acidtest.studies.agreement import MAJORITY, Agreement
+from acidtest.studies.category_agreement import CategoryAgreement
+from acidtest.studies.human_studies import HANS
 
 MOST_NAMED = 6
 """More people than this are not told one by one in a line."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acidtest.analysis.agreement import Agreement
-from acidtest.analysis.category_agreement import CategoryAgreement
 from acidtest.reports.agreement_words import (
     discards_told,
     has_label_agreement,
@@ -18,6 +16,8 @@ from acidtest.reports.agreement_words import (
     slice_rows,
 )
 from acidtest.reports.numerals import NONE
+from acidtest.studies.agreement import Agreement
+from acidtest.studies.category_agreement import CategoryAgreement
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

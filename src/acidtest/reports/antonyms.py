@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from acidtest.analysis.antonym_types import TYPES, AntonymTypes
-from acidtest.analysis.antonyms import EASY, HARD, MIXED, Antonyms, Part, Rivalry
-from acidtest.analysis.published import published_differences, published_scores
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import Card
+from acidtest.io.published import published_differences, published_scores
 from acidtest.reports.numerals import NONE, counted, interval, p_value, percent, published
+from acidtest.studies.antonym_types import TYPES, AntonymTypes
+from acidtest.studies.antonyms import EASY, HARD, MIXED, Antonyms, Part, Rivalry
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

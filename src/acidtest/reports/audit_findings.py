@@ -10,13 +10,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 
-from acidtest.analysis.audit import KINDS, Audit
-from acidtest.analysis.audits.cues import ALPHA, Cue
-from acidtest.analysis.audits.leaks import Leak
-from acidtest.analysis.audits.measures import LENGTHS, NEGATIONS, OVERLAP, ByLabel
 from acidtest.core.estimate import Estimate
 from acidtest.reports.diagnosis import FEW, HEURISTICS, Finding, Severity, percent, whole
 from acidtest.reports.numerals import counted, p_value, signed_interval
+from acidtest.studies.audit import KINDS, Audit
+from acidtest.studies.audits.cues import ALPHA, Cue
+from acidtest.studies.audits.leaks import Leak
+from acidtest.studies.audits.measures import LENGTHS, NEGATIONS, OVERLAP, ByLabel
 
 SMALL_GAIN, LARGE_GAIN = 0.02, 0.10
 SMALL_EFFECT, LARGE_EFFECT = 0.01, 0.06

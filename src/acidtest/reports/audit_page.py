@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 
-from acidtest.analysis.audit import KINDS, MNLI, Audit
-from acidtest.analysis.audits.cues import Cue
-from acidtest.analysis.audits.measures import LENGTHS, NEGATIONS, OVERLAP, PHENOMENA
 from acidtest.core.estimate import Estimate
 from acidtest.reports.audit_findings import NEARLY, TITLES, audit_findings
 from acidtest.reports.audits import LEAK_COLUMNS, cue_note, duplicate_lines, label_names, leak_cells, sample_note
@@ -16,6 +13,9 @@ from acidtest.reports.charts import Axis, Chart, Row
 from acidtest.reports.examples import Examples
 from acidtest.reports.html import explained, rendered
 from acidtest.reports.numerals import NONE, p_value, percent, share
+from acidtest.studies.audit import KINDS, MNLI, Audit
+from acidtest.studies.audits.cues import Cue
+from acidtest.studies.audits.measures import LENGTHS, NEGATIONS, OVERLAP, PHENOMENA
 
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 1_000, 10_000)
 _RATES = (0.0, 0.25, 0.5, 0.75, 1.0)

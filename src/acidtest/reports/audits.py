@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from acidtest.analysis.audit import KINDS, MNLI, Audit, Support
-from acidtest.analysis.audits.cues import LEAST, SMOOTHING
-from acidtest.analysis.audits.leaks import Leak
-from acidtest.analysis.audits.measures import LENGTHS, OVERLAP, PHENOMENA
 from acidtest.core.estimate import Estimate
 from acidtest.reports.audit_findings import NEARLY, TITLES, audit_findings, near_pair
 from acidtest.reports.diagnosis import Finding
 from acidtest.reports.numerals import NONE, p_value, percent, share, signed, signed_interval
+from acidtest.studies.audit import KINDS, MNLI, Audit, Support
+from acidtest.studies.audits.cues import LEAST, SMOOTHING
+from acidtest.studies.audits.leaks import Leak
+from acidtest.studies.audits.measures import LENGTHS, OVERLAP, PHENOMENA
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -6,20 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from acidtest.analysis.behaviour_results import (
-    CONTROL_POLARITY,
-    GIVEN_GOLD,
-    INSENSITIVITY,
-    POLARITY,
-    TIE,
-    UNSEEN,
-    Behaviour,
-    Behaviours,
-    Factor,
-    Sample,
-)
-from acidtest.analysis.behaviour_verdict import DOUBTFUL
-from acidtest.analysis.contingency import Crosstab
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
 from acidtest.reports.behaviour_papers import (
@@ -38,6 +24,20 @@ from acidtest.reports.examples import Examples
 from acidtest.reports.html import explained, rendered
 from acidtest.reports.numerals import p_value
 from acidtest.reports.sections import Crossing
+from acidtest.stats.contingency import Crosstab
+from acidtest.studies.behaviour_results import (
+    CONTROL_POLARITY,
+    GIVEN_GOLD,
+    INSENSITIVITY,
+    POLARITY,
+    TIE,
+    UNSEEN,
+    Behaviour,
+    Behaviours,
+    Factor,
+    Sample,
+)
+from acidtest.studies.behaviour_verdict import DOUBTFUL
 
 CHANCE = 1 / 3
 SOURCE = "Sanchez et al. 2018, "

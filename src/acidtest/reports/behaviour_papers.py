@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from acidtest.analysis.behaviour_results import CONTROL_POLARITY, POLARITY
-from acidtest.analysis.contingency import Crosstab
-from acidtest.analysis.published import PublishedScore, published_scores
 from acidtest.core.labels import LABELS
 from acidtest.core.suite import CONTROL
+from acidtest.io.published import PublishedScore, published_scores
+from acidtest.stats.contingency import Crosstab
+from acidtest.studies.behaviour_results import CONTROL_POLARITY, POLARITY
 
 SUBSETS = {
     "whole sample": "",

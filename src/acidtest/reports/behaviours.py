@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from acidtest.analysis.behaviour_results import (
+from acidtest.core.estimate import Estimate
+from acidtest.reports.behaviour_papers import CONTROLS, SUBSETS, SWAPPED, published_accuracies, published_tests
+from acidtest.reports.numerals import NONE, interval, p_value, percent, published
+from acidtest.studies.behaviour_results import (
     CONTROL_POLARITY,
     GIVEN_GOLD,
     INSENSITIVITY,
@@ -17,9 +20,6 @@ from acidtest.analysis.behaviour_results import (
     Sample,
     Swap,
 )
-from acidtest.core.estimate import Estimate
-from acidtest.reports.behaviour_papers import CONTROLS, SUBSETS, SWAPPED, published_accuracies, published_tests
-from acidtest.reports.numerals import NONE, interval, p_value, percent, published
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from acidtest.analysis.comparison import Contrast
-from acidtest.analysis.metrics import scored
 from acidtest.core.run import Run
 from acidtest.reports.differences import Family, families, pair_name, whole
 from acidtest.reports.examples import examples
 from acidtest.reports.html import contrast_methods, explained, rendered
 from acidtest.reports.sections import Entry, main_factor, named, runs_of
 from acidtest.reports.selections import Disagreement, disagreement
+from acidtest.studies.comparison import Contrast
+from acidtest.studies.metrics import scored
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, field
 from math import hypot
 from typing import Any, Literal
 
-from acidtest.analysis.contamination import Contamination
-from acidtest.analysis.errors import ErrorKind
-from acidtest.analysis.results import SuiteResult
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
 from acidtest.reports.numerals import interval, p_value, share
+from acidtest.studies.contamination import Contamination
+from acidtest.studies.errors import ErrorKind
+from acidtest.studies.results import SuiteResult
 
 Severity = Literal["good", "info", "warning", "severe"]
 

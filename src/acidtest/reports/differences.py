@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from acidtest.analysis.comparison import Contrast
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 from acidtest.core.suite import CROSS, Card
 from acidtest.reports.charts import MOST_ROWS, Chart, Row, difference_axis
 from acidtest.reports.numerals import p_value, points, signed_interval
 from acidtest.reports.sections import examples_link, headings, row_names, slice_columns
+from acidtest.studies.comparison import Contrast
 
 MOST_PAIRS = 6
 """More pairs of models than this have a chart each rather than a lane each in one."""

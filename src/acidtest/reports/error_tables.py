@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from acidtest.analysis.errors import MEASURES as MEASURES
-from acidtest.analysis.errors import UNANSWERED
 from acidtest.core.estimate import Estimate
+from acidtest.studies.errors import MEASURES as MEASURES
+from acidtest.studies.errors import UNANSWERED
 
 Results = Mapping[str, Mapping[str, Any]]
 """One suite's part of results.json, by model."""

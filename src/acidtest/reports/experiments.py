@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from acidtest.analysis.experiments_results import Agreement, Block, Cell, Change, Column, Experiment
 from acidtest.reports.numerals import NONE, counted, interval, p_value, percent, share, signed
+from acidtest.studies.experiments_results import Agreement, Block, Cell, Change, Column, Experiment
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -10,12 +10,11 @@ from typing import Any
 
 import polars as pl
 
-from acidtest.analysis.comparison import Contrast
 from acidtest.core.errors import FileError
 from acidtest.core.estimate import Estimate
 from acidtest.core.files import replacing, write_text
 from acidtest.core.suite import CROSS
-from acidtest.core.tables import write_table
+from acidtest.io.tables import write_table
 from acidtest.reports import latex
 from acidtest.reports.charts import Picture
 from acidtest.reports.contamination import Finding
@@ -27,6 +26,7 @@ from acidtest.reports.papers import MAIN, PEOPLE, condition
 from acidtest.reports.plots import as_png, as_svg
 from acidtest.reports.sections import Breakdown, Crossing, Entry, Section, Table, named, runs_of, sections
 from acidtest.reports.stress_page import stress_page
+from acidtest.studies.comparison import Contrast
 
 CONTAMINATION = "contamination"
 CHANGES = ("difference", "reference", "excess")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from acidtest.analysis.factors_results import Factors, ModelFactors, Term
 from acidtest.core.estimate import Estimate
 from acidtest.reports.factors_papers import (
     agreements,
@@ -15,6 +14,7 @@ from acidtest.reports.factors_papers import (
     star_sources,
 )
 from acidtest.reports.numerals import NONE, counted, interval, percent, share
+from acidtest.studies.factors_results import Factors, ModelFactors, Term
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

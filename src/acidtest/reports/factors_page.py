@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
-from acidtest.analysis.factors_results import Factor, Factors, ModelFactors
 from acidtest.core.estimate import Estimate
 from acidtest.reports.charts import Axis, Chart, Row, difference_axis, rate_axis
 from acidtest.reports.examples import Examples
@@ -22,6 +21,7 @@ from acidtest.reports.factors_papers import (
     star_sources,
 )
 from acidtest.reports.html import explained, rendered
+from acidtest.studies.factors_results import Factor, Factors, ModelFactors
 
 CHANCE = 1 / 3
 LOGISTIC, DISCRIMINANT = "logistic regression", "linear discriminant"

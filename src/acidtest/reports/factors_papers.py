@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from acidtest.analysis.factors_results import ModelFactors
-from acidtest.analysis.published import PublishedScore, published_scores
+from acidtest.io.published import PublishedScore, published_scores
+from acidtest.studies.factors_results import ModelFactors
 
 SUITE = "factors"
 STARS, DIRECTION, ACCURACY = "stars", "direction", "accuracy"

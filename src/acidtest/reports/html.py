@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from acidtest.analysis.comparison import Contrast
-from acidtest.analysis.errors import MEASURES
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
 from acidtest.reports import contamination as contaminated
@@ -22,6 +20,8 @@ from acidtest.reports.lexical_page import lexical_page
 from acidtest.reports.sections import Entry as Entry
 from acidtest.reports.sections import estimate, examples_link, named, readable, runs_of, sections
 from acidtest.reports.stress_page import stress_page
+from acidtest.studies.comparison import Contrast
+from acidtest.studies.errors import MEASURES
 
 if TYPE_CHECKING:
     from jinja2 import Environment

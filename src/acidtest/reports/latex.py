@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from acidtest.analysis.comparison import Contrast
 from acidtest.core.estimate import Estimate
 from acidtest.reports import numerals
 from acidtest.reports.contamination import TEMPLATES, WORDS, Finding, cell_estimate, slices
 from acidtest.reports.differences import Pair, pair_name, slice_name
 from acidtest.reports.error_tables import ConfusionLine, ErrorLine, by_model
 from acidtest.reports.sections import Crossing, Table, readable
+from acidtest.studies.comparison import Contrast
 
 Value = TypeVar("Value")
 

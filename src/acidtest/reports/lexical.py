@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from acidtest.analysis.lexical import COSINES, FREQUENCIES, Bin, Binned, Knowledge, Lexical, Scale
-from acidtest.analysis.lexical_memory import Memory
-from acidtest.analysis.lexical_rows import FRESH, Training, Vectors
-from acidtest.analysis.published import PublishedScore, published_scores
 from acidtest.core.estimate import Estimate
+from acidtest.io.published import PublishedScore, published_scores
 from acidtest.reports.numerals import NONE, counted, interval, p_value, percent, points, published, signed
+from acidtest.studies.lexical import COSINES, FREQUENCIES, Bin, Binned, Knowledge, Lexical, Scale
+from acidtest.studies.lexical_memory import Memory
+from acidtest.studies.lexical_rows import FRESH, Training, Vectors
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

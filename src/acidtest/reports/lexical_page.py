@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from acidtest.analysis.lexical import COSINES, FREQUENCIES, Binned, Knowledge, Lexical, Scale, holds_lexical, lexical
-from acidtest.analysis.lexical_memory import Memory
-from acidtest.analysis.lexical_rows import FRESH, PUBLISHED, published_names
 from acidtest.core.estimate import Estimate
 from acidtest.reports.charts import Chart, Row, rate_axis
 from acidtest.reports.lexical import SIMILARITY, TRAINING, part_names, shown, systems, trend_told
 from acidtest.reports.sections import WHOLE, Entry, Line, Table, examples_link
+from acidtest.studies.lexical import COSINES, FREQUENCIES, Binned, Knowledge, Lexical, Scale, holds_lexical, lexical
+from acidtest.studies.lexical_memory import Memory
+from acidtest.studies.lexical_rows import FRESH, PUBLISHED, published_names
 
 CHANCE = 1 / 3
 SOURCE = "Glockner et al. 2018, "

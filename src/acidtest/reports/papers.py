@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from acidtest.analysis.published import CORPUS, MATCHED, MISMATCHED, NOT_ACCURACIES
 from acidtest.core.errors import some
 from acidtest.core.suite import CROSS
+from acidtest.io.published import CORPUS, MATCHED, MISMATCHED, NOT_ACCURACIES
 
 MAIN = ""
 """The condition of a paper's main results."""

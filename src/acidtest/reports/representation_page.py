@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from acidtest.analysis.representation_results import MEASURES, PROBE, SILHOUETTE, Contrast, Maps, Representations, Trace
-from acidtest.analysis.representation_targets import groups_of
 from acidtest.reports.examples import Examples
 from acidtest.reports.html import explained, rendered
 from acidtest.reports.representations import HEADINGS, TITLES, layer_told, value_told
+from acidtest.studies.representation_results import MEASURES, PROBE, SILHOUETTE, Contrast, Maps, Representations, Trace
+from acidtest.studies.representation_targets import groups_of
 
 SCRIPTS = ("page.js", "representations.js")
 

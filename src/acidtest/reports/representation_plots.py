@@ -6,10 +6,10 @@ from pathlib import Path
 
 import polars as pl
 
-from acidtest.analysis.representation_results import Representations
-from acidtest.analysis.representation_targets import groups_of
 from acidtest.core.files import replacing, write_text
 from acidtest.reports.plots import COLOURS, FONT, FONT_SIZE, GREY, INK, Spec, as_png, as_svg
+from acidtest.studies.representation_results import Representations
+from acidtest.studies.representation_targets import groups_of
 
 _SIDE = 210
 _ACROSS = 4

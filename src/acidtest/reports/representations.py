@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from acidtest.analysis.representation_results import PROBE, SILHOUETTE, Contrast, Representations, Trace
 from acidtest.reports.numerals import NONE, counted
+from acidtest.studies.representation_results import PROBE, SILHOUETTE, Contrast, Representations, Trace
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

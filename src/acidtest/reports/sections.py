@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 import polars as pl
 
-from acidtest.analysis.comparison import model_names
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.run import Run
@@ -29,6 +28,7 @@ from acidtest.reports.papers import (
     scores,
 )
 from acidtest.reports.selections import Mistakes, mistakes
+from acidtest.studies.comparison import model_names
 
 WHOLE = "whole suite"
 

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.analysis.comparison import common_rows
-from acidtest.analysis.metrics import Scored, with_texts
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.run import ANSWER_COLUMNS, Run
 from acidtest.core.streams import compacted
+from acidtest.studies.comparison import common_rows
+from acidtest.studies.metrics import Scored, with_texts
 
 COUNT = 10
 """Mistakes shown of each model on each suite."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from acidtest.analysis.errors import Errors
-from acidtest.analysis.published import CORPUS, ERROR, published_differences, published_scores
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS, Card
+from acidtest.io.published import CORPUS, ERROR, published_differences, published_scores
 from acidtest.reports.numerals import percent
 from acidtest.reports.papers import MAIN, PEOPLE, Papers, Score, beside, marked, papers, person, scores
 from acidtest.reports.sections import Crossing, estimate
+from acidtest.studies.errors import Errors
 
 PREFIX = "stress/"
 LADDER = "stress/ladder"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from acidtest.analysis.metrics import breakdown, scored
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 from acidtest.core.suite import CROSS
@@ -22,6 +21,7 @@ from acidtest.reports.stress import (
     stress_suites,
     suite_title,
 )
+from acidtest.studies.metrics import breakdown, scored
 
 CHANCE = 1 / 3
 KINDS = ("false entailment", "false neutral", "false contradiction")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from acidtest.analysis.errors import Errors, common_errors
-from acidtest.analysis.metrics import scored
 from acidtest.reports.charts import Bars, Chart, Curves, Shades
 from acidtest.reports.diagnosis import TO_CONTRADICTION
 from acidtest.reports.error_tables import ConfusionLine, ErrorLine, confusion_lines, error_lines
 from acidtest.reports.sections import Entry
 from acidtest.reports.stress import PaperTable, Results, paper_tables, stress_suites
 from acidtest.reports.stress_charts import cost_chart, error_bars, ladder_charts
+from acidtest.studies.errors import Errors, common_errors
+from acidtest.studies.metrics import scored
 
 
 @dataclass(frozen=True)

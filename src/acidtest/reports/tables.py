@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from acidtest.analysis.comparison import Contrast
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CATEGORY, CROSS
 from acidtest.reports import contamination as contaminated
 from acidtest.reports.error_tables import confusion_lines, error_lines
 from acidtest.reports.numerals import NONE, interval, p_value, percent, points, published, share, signed
 from acidtest.reports.stress import paper_tables
+from acidtest.studies.comparison import Contrast
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

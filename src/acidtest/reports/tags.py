@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acidtest.analysis.tags import Tags
 from acidtest.core.estimate import Estimate
 from acidtest.reports.numerals import NONE, counted, interval, percent
+from acidtest.studies.tags import Tags
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

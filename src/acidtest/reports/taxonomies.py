@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from acidtest.analysis.taxonomy import CategoryCounts, Correlation, Node, PublishedNumber, TaxonomyStatistics
 from acidtest.core.estimate import Estimate
 from acidtest.reports.numerals import NONE, counted, interval, percent, share
+from acidtest.studies.taxonomy import CategoryCounts, Correlation, Node, PublishedNumber, TaxonomyStatistics
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from acidtest.analysis.taxonomy import CategoryCounts, Correlation, TaxonomyStatistics, definition, heading
 from acidtest.core.estimate import Estimate
 from acidtest.reports.charts import Axis, Chart, Row
 from acidtest.reports.examples import Examples
@@ -20,6 +19,7 @@ from acidtest.reports.taxonomies import (
     published_told,
     strongest,
 )
+from acidtest.studies.taxonomy import CategoryCounts, Correlation, TaxonomyStatistics, definition, heading
 
 _RATES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _STRONGEST = 12

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acidtest.analysis.error_typology import Agreement, CategoryShare, Typology
 from acidtest.core.errors import FileError
 from acidtest.core.estimate import Estimate
 from acidtest.core.files import replacing, write_text
 from acidtest.reports.numerals import NONE, counted, interval, percent, published
 from acidtest.reports.plots import COLOURS, FAINT, FONT, FONT_SIZE, GREY, INK, SYSTEM_SHAPES, Spec, as_png, as_svg
+from acidtest.studies.error_typology import Agreement, CategoryShare, Typology
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

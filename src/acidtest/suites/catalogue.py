@@ -106,7 +106,7 @@ def _advice(left_out: Mapping[str, int], *, assumes: bool) -> str:
     return f"{asking if waiting else ''}use another corpus"
 
 
-SUITES: Registry[Generator] = Registry("suite", ["acidtest.generators"], "acidtest.suites")
+SUITES: Registry[Generator] = Registry("suite", ["acidtest.suites"], "acidtest.suites")
 
 
 def generator(

@@ -14,10 +14,10 @@ import polars as pl
 
 from acidtest.core.errors import FileError
 from acidtest.core.files import refuse_to_lose, replacing_folder, write_json, write_text
-from acidtest.core.partitions import part_files, part_rows, write_parts
 from acidtest.core.structured import check_shape, parse_json, read_json, read_own_json, refuse_newer
 from acidtest.core.suite import COLUMNS, CONTROL, SCHEMA, Card, Suite
-from acidtest.core.tables import ENDINGS, read_table, unprefixed, write_table
+from acidtest.io.partitions import part_files, part_rows, write_parts
+from acidtest.io.tables import ENDINGS, read_table, unprefixed, write_table
 from acidtest.suites.checks import KIND_TYPES
 
 METADATA = "acidtest"

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from acidtest.sources.vector_files import read_vectors
+from acidtest.io.vector_files import read_vectors
 from acidtest.zoo.words import PADDING, SPECIAL, Vocabulary
 
 Floats = npt.NDArray[np.float32]

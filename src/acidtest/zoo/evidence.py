@@ -18,8 +18,8 @@ import numpy.typing as npt
 import polars as pl
 import torch
 
-from acidtest.sources.tokens import placed
-from acidtest.sources.wordlists import packaged_table
+from acidtest.io.wordlists import packaged_table
+from acidtest.text.tokens import placed
 from acidtest.zoo.batches import Inputs, Ints, Targets
 from acidtest.zoo.readers import load_words, save_words
 from acidtest.zoo.sentences import Column, Sentence

@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 import torch
 
-from acidtest.core.devices import on_device
 from acidtest.core.logs import note
-from acidtest.sources.packed import between
+from acidtest.models.encoders.devices import on_device
+from acidtest.text.packed import between
 from acidtest.zoo.batches import Inputs, Ints, Targets
 from acidtest.zoo.readers import WordReader
 from acidtest.zoo.trees import PHRASE, Trees, Unparsed, joined, trees

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.sources.wordnet import wordnet
+from acidtest.text.wordnet import wordnet
 
 FEATURES = ("synonym", "antonym", "hypernym", "hyponym", "co-hyponym")
 """What the second word of a pair is to the first."""

@@ -13,7 +13,11 @@ import numpy as np
 import polars as pl
 import torch
 
-from acidtest.core.checkpoints import (
+from acidtest.core.errors import AcidtestError
+from acidtest.core.extras import required
+from acidtest.core.files import read_bytes, replacing, write_text
+from acidtest.core.logs import note
+from acidtest.models.encoders.checkpoints import (
     Checkpoint,
     begun_classifier,
     classifier_config,
@@ -22,11 +26,7 @@ from acidtest.core.checkpoints import (
     loaded_tokenizer,
     most_positions,
 )
-from acidtest.core.errors import AcidtestError
-from acidtest.core.extras import required
-from acidtest.core.files import read_bytes, replacing, write_text
-from acidtest.core.logs import note
-from acidtest.core.pair_tokens import PairTokenizer, PairTokens
+from acidtest.models.encoders.pair_tokens import PairTokenizer, PairTokens
 from acidtest.zoo.batches import Inputs, Ints, Targets
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.sources.tokens import numbered, placed
+from acidtest.text.tokens import numbered, placed
 from acidtest.zoo.pairs import PairError
 
 Unparsed = Literal["refuse", "right"]

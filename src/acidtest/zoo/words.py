@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.sources.tokens import placed
+from acidtest.text.tokens import placed
 
 PADDING, UNKNOWN = 0, 1
 """The numbers of what fills sentences up, and of words that are not in the vocabulary."""

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from acidtest.core.devices import kernels_for_any_shape
+from acidtest.models.encoders.devices import kernels_for_any_shape
 from acidtest.zoo.pieces import MAX_LENGTH, PiecePairs, PieceReader
 
 READER = PieceReader

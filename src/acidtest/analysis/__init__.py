@@ -1,1 +1,0 @@
-"""Numbers out of runs: metrics, intervals, tests and what they mean."""

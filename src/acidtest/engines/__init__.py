@@ -1,1 +1,0 @@
-"""Engines: where planned work is done."""

@@ -1,1 +1,0 @@
-"""Evaluation: plan the batches, ask the model, keep every answer."""

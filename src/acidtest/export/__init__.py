@@ -1,1 +1,0 @@
-"""Models written in the formats of other programs."""

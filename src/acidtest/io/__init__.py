@@ -1,0 +1,1 @@
+"""Files: tables, layouts of NLI data, word vectors, published results."""

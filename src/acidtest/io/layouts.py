@@ -1,0 +1,283 @@
+"""The column layouts NLI files come in, and which of them a file has."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import polars as pl
+
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, some
+from acidtest.core.labels import NO_GOLD, NO_GOLD_NAME, gold_name
+from acidtest.core.suite import PARSES, RESERVED
+from acidtest.io.tables import Table, flat
+
+ROLES = ("premise", "hypothesis", "label")
+"""The columns without which a file holds no pairs."""
+
+GIVEN = "columns given"
+SNLI = ("sentence1", "sentence2", "gold_label")
+
+_UNNAMED = re.compile(r"column_[1-9]\d*")
+_THREE_WAY = {"0": "entailment", "1": "neutral", "2": "contradiction"}
+_NOT_ENTAILED = {"0": "entailment", "1": "non-entailment"}
+_SUPPORTED = {"0": "non-entailment", "1": "entailment"}
+_TWO_WAY = {"neutral": "non-entailment"}
+_ANSWERS = {"yes": "entailment", "no": "contradiction", "unknown": "neutral", "undef": NO_GOLD_NAME}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of one kind of file (in lower case) and what is peculiar to it.
+
+    Where ``also``, ``named`` or ``shows`` are given, one of them must hold besides: by that it is told from other
+    kinds with the same columns.
+    """
+
+    name: str
+    premise: str
+    hypothesis: str
+    label: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """What spellings mean here and nowhere else; integers mean nothing unless they stand here."""
+    also: tuple[str, ...] = ()
+    """Further columns by which it is recognised."""
+    named: str = ""
+    """A pattern of words, one of which stands in the name of the file or of its folder."""
+    shows: tuple[str, str] | None = None
+    """A column, and a pattern that some cell of it matches."""
+    header: bool = True
+    """False: it has no names of columns, so they are column_1, column_2 and so on."""
+    quoted: bool | None = None
+    """Whether quotes enclose cells when it is tab-separated; None: as the file shows."""
+    note: str = ""
+    """What its users should be warned of."""
+
+    @property
+    def is_two_way(self) -> bool:
+        """Whether neutral means no more than non-entailment here."""
+        return self.labels.get("neutral") == "non-entailment"
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether columns alone do not make it."""
+        return bool(self.also or self.named or self.shows)
+
+
+_NUMBERED = ("column_1", "column_2", "column_3")
+_SWAPPED = (
+    "gold_label and adverary_pred seem to have changed places in the published ANLI_analysis_300dev_sampleA2.csv; "
+    "compare a few rows, and if they have here, give --columns label=adverary_pred"
+)
+
+# The first that fits is taken, so what is recognised by more stands before what is recognised by less.
+LAYOUTS = (
+    # MED, MoNLI and HELP ask whether a step up or down a hierarchy is licensed; their neutral is whatever is not
+    # entailed. MED has the columns of MultiNLI: only its tags, or a name that begins so, tell.
+    Layout("MED", *SNLI, _TWO_WAY, named="(?<![^/])med", shows=("genre", r"(?:upward|downward|non)_monotone")),
+    Layout("MoNLI", *SNLI, _TWO_WAY, also=("sentence1_lex", "sentence2_lex"), named="[np]?monli"),
+    Layout("HELP", "ori_sentence", "new_sentence", "gold_label", _TWO_WAY),
+    # "Supports (entails) or not (neutral)", say its authors.
+    Layout("SciTail", *SNLI, _TWO_WAY, named="scitail"),
+    Layout("SciTail", "premise", "hypothesis", "label", _TWO_WAY, named="scitail"),
+    Layout("SciTail without header", *_NUMBERED, _TWO_WAY, named="scitail", header=False),
+    # The two of EQUATE's five sets whose authors count two classes and call the second neutral.
+    Layout("EQUATE", *SNLI, _TWO_WAY, named="newsnli|rte_?quant"),
+    Layout("SNLI/MNLI", *SNLI),
+    Layout("GLUE RTE", "sentence1", "sentence2", "label", _NOT_ENTAILED, named="rte"),
+    Layout("GLUE", "sentence1", "sentence2", "label"),
+    Layout("IMPPRES", "premise", "hypothesis", "gold_label", _THREE_WAY, also=("presupposition", "paradigmid")),
+    Layout("premise, hypothesis, gold_label", "premise", "hypothesis", "gold_label"),
+    Layout("Hugging Face RTE", "premise", "hypothesis", "label", _NOT_ENTAILED, named="rte"),
+    Layout("Hugging Face HANS", "premise", "hypothesis", "label", _NOT_ENTAILED, also=("heuristic", "subcase")),
+    Layout("Hugging Face", "premise", "hypothesis", "label", _THREE_WAY),
+    Layout("WANLI", "premise", "hypothesis", "gold"),
+    Layout("XNLI translated", "premise", "hypo", "label"),
+    # Released to be read without quoting, although its quoted cells look as if they were quoted twice.
+    Layout("TaxiNLI", "prem", "hyp", "label", quoted=False),
+    Layout("SICK", "sentence_a", "sentence_b", "entailment_judgment"),
+    Layout("SICK", "sentence_a", "sentence_b", "entailment_label"),
+    Layout("ANLI", "context", "hypothesis", "label"),
+    Layout("ANLI annotated", "context", "statement", "gold_label", also=("adverary_pred",), note=_SWAPPED),
+    Layout("ANLI annotated", "context", "statement", "gold_label"),
+    Layout("LLM-AggreFact", "doc", "claim", "label", _SUPPORTED),
+    Layout("TRUE", "grounding", "generated_text", "label", _SUPPORTED),
+    Layout("text pairs", "text", "text_pair", "label"),
+    Layout("FraCaS", "premise", "hypothesis", "fracas_answer", _ANSWERS),
+    Layout("e-SNLI", "s1", "s2", "labels"),
+    Layout("three columns without header", *_NUMBERED, header=False),
+)
+
+
+def found_layout(table: Table, columns: Mapping[str, str]) -> Layout:
+    """The layout of a table, its columns spelt as the file spells them; ``columns`` are the user's, by our names."""
+    given = {role: file_column(table, columns[role]) for role in ROLES if role in columns}
+    if len(given) == len(ROLES):
+        return Layout(GIVEN, *_three(list(given.values())))
+    # A user who names columns has counted them as well: there may be more than the three of a file without names.
+    known = [layout for layout in LAYOUTS if layout.header == (table.header or bool(columns))]
+    fitting = [found for layout in known if (found := _fit(layout, table, given))]
+    if not fitting:
+        raise _unrecognised(table, given)
+    best = fitting[0]
+    for other in fitting[1:]:
+        if (other.premise, other.hypothesis) != (best.premise, best.hypothesis):
+            raise _two_pairs(table, best, other)
+    golds = list(dict.fromkeys(each.label for each in fitting))
+    # Where somebody settled on one gold_label, other labels are what it was settled from.
+    if len(golds) > 1 and best.label.lower() != "gold_label":
+        raise _ambiguous(table, "label", golds)
+    return Layout(GIVEN, best.premise, best.hypothesis, best.label) if given else best
+
+
+def is_header(cells: Iterable[str], columns: Mapping[str, str]) -> bool:
+    """Whether the first line of delimited text names its columns: it does not when the third of three is a label."""
+    cells = list(cells)
+    if columns:
+        unnamed = [name for name in columns.values() if _UNNAMED.fullmatch(name)]
+        return not unnamed or any(name in cells for name in unnamed)
+    return len(cells) != len(ROLES) or not _is_label(cells[-1])
+
+
+def file_column(table: Table, name: str) -> str:
+    """The column of a table that a user calls ``name``, in whatever case."""
+    names = table.columns
+    matching = [name] if name in names else _matching(names, name)
+    if len(matching) != 1:
+        raise _unknown_column(table, name)
+    return matching[0]
+
+
+def strings(table: Table, name: str) -> Iterator[pl.Series]:
+    """The values of a column as text, piece by piece."""
+    for batch in table.rows.batches(name):
+        yield flat(batch).to_series().cast(pl.String, strict=False)
+
+
+def check_names(columns: Mapping[str, str]) -> None:
+    """Raise when ``columns`` gives one of our names that no file can fill."""
+    free = {*ROLES, *PARSES, "group", "source_id"}
+    for name in columns:
+        near = difflib.get_close_matches(name, ("premise", "hypothesis", "label"), n=1, cutoff=0.75)
+        if near and name not in free:
+            raise AcidtestError(f"--columns: {name!r} is close to {near[0]!r}; did you mean that? (ours=theirs)")
+        if name in RESERVED - free:
+            raise AcidtestError(
+                f"--columns: {name!r} is a column acidtest fills itself; "
+                f"give premise, hypothesis, label, group, source_id or a name of your own"
+            )
+
+
+def _is_label(cell: str) -> bool:
+    return gold_name(cell) is not None or (cell.strip() in NO_GOLD and bool(cell.strip()))
+
+
+def _matching(names: Iterable[str], wanted: str) -> list[str]:
+    return [name for name in names if name.strip().lower() == wanted.strip().lower()]
+
+
+def _three(names: list[str]) -> tuple[str, str, str]:
+    premise, hypothesis, label = names
+    return premise, hypothesis, label
+
+
+def _fit(layout: Layout, table: Table, given: Mapping[str, str]) -> Layout | None:
+    """The layout as the table spells it, or None when the columns, or the name of the file, are not its own."""
+    names = table.columns
+    if layout.is_marked and not _has_mark(layout, table):
+        return None
+    own = {"premise": layout.premise, "hypothesis": layout.hypothesis, "label": layout.label}
+    for role, name in own.items():
+        matching = [given[role]] if role in given else _matching(names, name)
+        if len(matching) > 1:
+            raise _ambiguous(table, role, matching)
+        if not matching:
+            return None
+        own[role] = matching[0]
+    if layout.is_two_way and layout.is_marked and _holds_contradictions(table, own["label"]):
+        return None
+    return replace(layout, premise=own["premise"], hypothesis=own["hypothesis"], label=own["label"])
+
+
+def _has_mark(layout: Layout, table: Table) -> bool:
+    names = table.columns
+    if layout.also and all(_matching(names, name) for name in layout.also):
+        return True
+    if layout.named and _is_called(table.path, layout.named):
+        return True
+    if layout.shows is None:
+        return False
+    column, pattern = layout.shows
+    return any(cells.str.contains(pattern).any() for name in _matching(names, column) for cells in strings(table, name))
+
+
+def _is_called(path: Path, words: str) -> bool:
+    called = f"{path.absolute().parent.name}/{path.name}".lower()
+    return re.search(rf"(?<![a-z])(?:{words})(?![a-z])", called) is not None
+
+
+def _holds_contradictions(table: Table, label: str) -> bool:
+    """Whether three labels are told apart, so that a name deceives: a folder ``med`` may hold medicine."""
+    spellings = {spelling for cells in strings(table, label) for spelling in cells.drop_nulls().unique()}
+    return any(gold_name(spelling) == "contradiction" for spelling in spellings)
+
+
+def _unknown_column(table: Table, name: str) -> UnknownNameError:
+    names = table.columns
+    error = UnknownNameError("column", name, names, f" (--columns, {table.path})")
+    if "did you mean" not in str(error):
+        return error
+    return UnknownNameError("column", name, names, f" (--columns; {table.path} has {some(names, 30)})")
+
+
+def _two_pairs(table: Table, best: Layout, other: Layout) -> FileError:
+    problem = (
+        f"has the columns {best.premise} and {best.hypothesis} of {best.name}, but also {other.premise} and "
+        f"{other.hypothesis} of {other.name}; say which are meant, for example with "
+        f"--columns premise={best.premise},hypothesis={best.hypothesis},label={best.label}"
+    )
+    return FileError(table.path, problem)
+
+
+def _ambiguous(table: Table, role: str, matching: list[str]) -> FileError:
+    names = f"{', '.join(matching[:-1])} and {matching[-1]}"
+    problem = f"the columns {names} could each be the {role}; say which is with --columns {role}={matching[0]}"
+    return FileError(table.path, problem)
+
+
+def _unrecognised(table: Table, given: Mapping[str, str]) -> FileError:
+    """What is missing, told as near to the mark as the columns allow."""
+    names = table.columns
+    wanted = [role for role in ROLES if role not in given]
+    known = {role: {getattr(layout, role) for layout in LAYOUTS} for role in wanted}
+    missing = [role for role in wanted if not any(_matching(names, own) for own in known[role])]
+    likely = [name for name in names if "label" in name.lower() or "gold" in name.lower()]
+    if missing == ["label"] and len(likely) > 1:
+        return _ambiguous(table, "label", likely)
+    if table.dialect and len(names) == 1:
+        return _one_column(table)
+    if missing:
+        problem = f"none of the columns ({some(names, 30)}) is known to be the {' or the '.join(missing)}"
+    else:
+        problem = f"the columns ({some(names, 30)}) are not those of any one layout"
+    flags = ",".join(f"{role}=NAME" for role in missing or wanted)
+    advice = f"name {'it' if len(missing) == 1 else 'them'} with --columns {flags}"
+    if missing == ["label"]:
+        advice += "; a set that was published without labels cannot be used"
+    if table.dialect and missing == list(ROLES):
+        advice += "; if the first line is a row and no header, the names are column_1, column_2 and so on"
+    return FileError(table.path, f"{problem}; {advice}")
+
+
+def _one_column(table: Table) -> FileError:
+    name = table.columns[0]
+    separator = next((mark for mark in ",;\t|" if mark in name), "")
+    advice = {
+        "": "pairs need a premise, a hypothesis and a label",
+        ",": "its cells seem to be separated by commas: end its name in .csv",
+        "\t": "its cells seem to be separated by tabs: end its name in .tsv",
+    }.get(separator, f"its cells seem to be separated by {separator!r}: save it with commas")
+    return FileError(table.path, f"has one column only, {name!r}; {advice}")

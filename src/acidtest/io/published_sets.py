@@ -1,0 +1,340 @@
+"""Files that the papers published, known again by what stands in them: HANS, Breaking NLI and the six stress tests.
+
+A recognised file is the suite of that name: its card has the paper's strata, and the columns that the paper's analyses
+need are made from the pairs. A part of a file is recognised too, and so is a copy in another format. Where content does
+not tell (misspelt MultiNLI looks like MultiNLI), the name of the released file does, or the user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from acidtest.core.digests import digests
+from acidtest.core.errors import FileError, UnknownNameError
+from acidtest.core.suite import Argument, Kind
+from acidtest.io.wordlists import packaged_table
+from acidtest.text import breaking_nli
+
+AS_A_FILE = "file"
+"""What a user says to have a file read as any other, although it is recognised."""
+
+FILE = "file"
+"""The argument on the card of a recognised suite that names its file; a generated suite has none."""
+
+MATCHED = frozenset({"fiction", "government", "slate", "telephone", "travel"})
+MISMATCHED = frozenset({"facetoface", "face-to-face", "letters", "nineeleven", "9/11", "oup", "verbatim"})
+"""The genres of MultiNLI's two development sets, as its files spell them."""
+
+_STRESS_CITATION = (
+    "Naik, Ravichander, Sadeh, Rose and Neubig (2018). Stress Test Evaluation for Natural Language Inference. COLING."
+)
+_HANS_CITATION = "McCoy, Pavlick and Linzen (2019). Right for the Wrong Reasons. ACL."
+_NEARLY_ALL = 0.95
+"""Share of rows that must show a mark: the released scripts cut some sentences where they end in an abbreviation."""
+
+_MOST_VALUES = 100
+_TRUE, _FALSE = r"and true is true", r"and false is not true"
+_FIVE_TIMES = rf"(?:{_TRUE}\W*){{5}}"
+_QUANTITY = r"(?:(?:more|less) than )?\d[\d,.]*"
+_SPELLING_FILES: Mapping[str, tuple[str, str]] = {
+    "contentword_swap": ("adjacent", "content"),
+    "functionword_swap": ("adjacent", "function"),
+    "keyboard": ("keyboard", "any"),
+    "swap": ("adjacent", "any"),
+}
+"""What the names of the released files of misspelt pairs hold, and the edit and target that it means."""
+
+
+@dataclass(frozen=True)
+class FilePairs:
+    """What recognition looks at: a file's name, its columns by our names, and its rows, which are read as needed."""
+
+    path: Path
+    file: str
+    """Its name without endings."""
+    columns: Mapping[str, Kind]
+    read: Callable[..., Iterator[pl.DataFrame]]
+    """Batches with premise, hypothesis, label and the columns named, all strings."""
+    _known: dict[str, frozenset[str]] = field(default_factory=dict, compare=False)
+
+    def values(self, column: str) -> frozenset[str]:
+        """The different values of a column; none where the file does not have it, or they are many."""
+        if column not in self.columns and column != "label":
+            return frozenset()
+        if column not in self._known:
+            self._known[column] = self._read_values(column)
+        return self._known[column]
+
+    def _read_values(self, column: str) -> frozenset[str]:
+        values = set[str]()
+        for part in self.read(column):
+            values.update(part[column].drop_nulls().unique())
+            if len(values) > _MOST_VALUES:
+                return frozenset()
+        return frozenset(values)
+
+    def mostly(self, condition: pl.Expr, least: float = _NEARLY_ALL) -> bool:
+        """Whether an expression on premise and hypothesis holds for nearly all rows; read only as far as it does."""
+        rows = held = 0
+        for part in self.read():
+            rows += part.height
+            held += int(part.select(condition.fill_null(False)).to_series().sum())
+            if held < least * rows:
+                return False
+        return rows > 0
+
+
+@dataclass(frozen=True)
+class PublishedSet:
+    """The suite that a recognised file is."""
+
+    name: str
+    arguments: Mapping[str, Argument] = field(default_factory=dict)
+    columns: Mapping[str, Kind] = field(default_factory=dict)
+    """Columns with another kind than the file shows, or that ``complete`` adds."""
+    complete: Callable[[pl.DataFrame], pl.DataFrame] | None = None
+    strata: tuple[str, ...] = ()
+    crossings: tuple[tuple[str, ...], ...] = ()
+    citation: str = ""
+    licence: str = ""
+    version: int = 1
+
+    def card_fields(self, columns: Mapping[str, Kind]) -> dict[str, Any]:
+        """What the card says beside name and sources; ``columns`` are those of the file."""
+        fields = ("arguments", "strata", "crossings", "citation", "licence", "version")
+        return {"columns": {**columns, **self.columns}} | {name: getattr(self, name) for name in fields}
+
+
+def recognise(pairs: FilePairs, wanted: str | None = None) -> PublishedSet | None:
+    """The published set that a file is, or the ``wanted`` one; None where it is none, or to be read as any file."""
+    if wanted == AS_A_FILE:
+        return None
+    if wanted is not None and wanted not in SETS:
+        raise UnknownNameError("published set", wanted, [*SETS, AS_A_FILE], " (--as)")
+    if wanted is not None:
+        made = SETS[wanted].describe(pairs)
+        if made is None:
+            raise FileError(pairs.path, f"cannot be {wanted} (--as): it lacks {SETS[wanted].needs}")
+        return made
+    return next((made for kind in SETS.values() if kind.shows(pairs) and (made := kind.describe(pairs))), None)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """One published set: whether a file shows its marks, and the suite it then is; None where it cannot be."""
+
+    shows: Callable[[FilePairs], bool]
+    describe: Callable[[FilePairs], PublishedSet | None]
+    needs: str = ""
+
+
+def _is_hans(pairs: FilePairs) -> bool:
+    """HANS's subcases and labels, in the published words: a file with other words is somebody's own."""
+    if "heuristic" not in pairs.columns:
+        return False
+    subcases, labels = pairs.values("subcase"), pairs.values("label")
+    known = frozenset(packaged_table("hans/templates.tsv")["subcase"])
+    if not subcases or not subcases <= known or not labels <= {"entailment", "non-entailment"}:
+        return False
+    words = pl.col("premise").str.to_lowercase().str.extract_all(r"[a-z]+").list.set_difference(_hans_words())
+    return pairs.mostly(words.list.len() == 0, least=1)
+
+
+@cache
+def _hans_words() -> list[str]:
+    """The words that published HANS premises are made of, in lower case."""
+    from acidtest.text.hans_templates import plan
+
+    texts = [word.text for word in plan("published", "published", faithful=True).grammar.tokens.words]
+    return sorted({word for text in texts for word in text.lower().split()})
+
+
+def _hans(pairs: FilePairs) -> PublishedSet | None:
+    if not {"subcase", "heuristic"} <= set(pairs.columns):
+        return None
+    half = {"set": "training"} if _is_hans_training(pairs) else {}
+    return PublishedSet(
+        "hans",
+        {"words": "published", **half, FILE: pairs.file},
+        {"heuristic": "factor", "subcase": "factor", "template": "factor", "trigger": "text", "category": "factor"},
+        _with_triggers,
+        strata=("subcase", "template"),
+        crossings=(("heuristic", "label"),),
+        citation=_HANS_CITATION,
+        licence="MIT",
+    )
+
+
+def _is_hans_training(pairs: FilePairs) -> bool:
+    """Whether the pairs are from HANS's training set, which has the layout, subcases and words of its evaluation set.
+
+    One pair in 128 of that set, chosen by its digest, is known here; about as many must be among these.
+    """
+    known = [int(digest, 16) for digest in packaged_table("hans/training_digests.tsv")["digest"]]
+    rows = found = 0
+    for part in pairs.read():
+        sides = (part[side].str.to_lowercase().str.replace_all(r"\W+", " ") for side in ("premise", "hypothesis"))
+        found += int(np.isin(digests(*sides), np.array(known, dtype=np.uint64)).sum())
+        rows += part.height
+    return found > rows / 128 / 2
+
+
+def _with_triggers(frame: pl.DataFrame) -> pl.DataFrame:
+    """HANS rows with template and trigger word, as the paper's human experiment needs; each row is its own group."""
+    from acidtest.text.recognition import recogniser
+
+    templates = frame["template"] if "template" in frame.columns else None
+    found = recogniser().triggers(frame["premise"], frame["hypothesis"], subcases=frame["subcase"], templates=templates)
+    named = frame.drop("group", "template", strict=False).hstack(found)
+    return named.with_columns(category=pl.concat_str("subcase", pl.lit(": "), "trigger"))
+
+
+def _is_breaking_nli(pairs: FilePairs) -> bool:
+    return breaking_nli.is_breaking_nli(pairs.values("category")) and not set(breaking_nli.WORDS) & set(pairs.columns)
+
+
+def _breaking_nli(pairs: FilePairs) -> PublishedSet | None:
+    if "category" not in pairs.columns:
+        return None
+    return PublishedSet(
+        breaking_nli.NAME,
+        columns={"category": "factor", **breaking_nli.WORDS},
+        complete=breaking_nli.with_replaced_words,
+        strata=(breaking_nli.CATEGORY,),
+        citation=breaking_nli.CITATION,
+        licence=breaking_nli.LICENCE,
+    )
+
+
+def _corpus(pairs: FilePairs) -> str:
+    """Which development set of MultiNLI the pairs are from, by their genres; empty where they are from elsewhere."""
+    genres = pairs.values("genre")
+    if not genres or not genres <= MATCHED | MISMATCHED:
+        return ""
+    return "mnli-matched" if genres <= MATCHED else "mnli-mismatched" if genres <= MISMATCHED else "mnli"
+
+
+def _stress(
+    pairs: FilePairs,
+    name: str,
+    arguments: Mapping[str, Argument],
+    *,
+    columns: Mapping[str, Kind] | None = None,
+    complete: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
+    crossings: tuple[tuple[str, ...], ...] = (),
+) -> PublishedSet:
+    """One of the six stress tests as released; ``from`` says which half of MultiNLI it was made from."""
+    corpus = "aqua-rat" if name == "numerical" else _corpus(pairs) or pairs.file
+    told = {"from": corpus, **arguments, "faithful": True, FILE: pairs.file}
+    return PublishedSet(f"stress/{name}", told, columns or {}, complete, crossings=crossings, citation=_STRESS_CITATION)
+
+
+def _distracted(tautology: str, repetitions: int, side: str) -> dict[str, Argument]:
+    return {"tautology": tautology, "repetitions": repetitions, "place": "end", "side": side}
+
+
+def _has_tautology(pairs: FilePairs, side: str, pattern: str) -> bool:
+    text = pl.col(side).str.to_lowercase()
+    return bool(_corpus(pairs)) and pairs.mostly(text.str.contains(pattern))
+
+
+def _is_numerical(pairs: FilePairs) -> bool:
+    """Pairs that are the same but for a quantity, under the one genre that the released script wrote."""
+    if pairs.values("genre") != {"facetoface"}:
+        return False
+    premise, hypothesis = (pl.col(side).str.replace_all(_QUANTITY, "#") for side in ("premise", "hypothesis"))
+    return pairs.mostly(premise == hypothesis)
+
+
+def _is_antonymy(pairs: FilePairs) -> bool:
+    """Contradictions of MultiNLI that are the same sentence but for one word."""
+    if pairs.values("label") != {"contradiction"} or not _corpus(pairs):
+        return False
+    return pairs.mostly(pl.struct("premise", "hypothesis").map_elements(_one_word_apart, return_dtype=pl.Boolean))
+
+
+def _one_word_apart(pair: Mapping[str, str]) -> bool:
+    """Whether two sentences are the same but for a stretch without a space."""
+    return not any(" " in rest for rest in _differing(pair["premise"], pair["hypothesis"]))
+
+
+def _differing(premise: str, hypothesis: str) -> tuple[str, str]:
+    """What is left of two sentences when what they begin and end with alike is taken off."""
+    shorter = min(len(premise), len(hypothesis))
+    start = next((place for place in range(shorter) if premise[place] != hypothesis[place]), shorter)
+    most = shorter - start
+    end = next((place for place in range(most) if premise[-1 - place] != hypothesis[-1 - place]), most)
+    return premise[start : len(premise) - end], hypothesis[start : len(hypothesis) - end]
+
+
+def _with_antonyms(frame: pl.DataFrame) -> pl.DataFrame:
+    """The words in which two sentences differ, as the analysis of antonyms needs them."""
+    words = [_whole_words(*pair) for pair in zip(frame["premise"], frame["hypothesis"], strict=True)]
+    return frame.with_columns(
+        word=pl.Series([first for first, _ in words], dtype=pl.String),
+        antonym=pl.Series([second for _, second in words], dtype=pl.String),
+    )
+
+
+def _whole_words(premise: str, hypothesis: str) -> tuple[str | None, str | None]:
+    """The first words of two sentences that are not the same; None where there are none."""
+    words = [re.findall(r"[\w'-]+", text) for text in (premise, hypothesis)]
+    return next(((first, second) for first, second in zip(*words, strict=False) if first != second), (None, None))
+
+
+def _spelling_kind(file: str) -> tuple[str, str] | None:
+    """Edit and target of a released file of misspelt pairs, by its name."""
+    name = file.lower()
+    if "gram" not in name and "spelling" not in name:
+        return None
+    return next((kind for mark, kind in _SPELLING_FILES.items() if mark in name), None)
+
+
+def _is_spelling(pairs: FilePairs) -> bool:
+    return _spelling_kind(pairs.file) is not None and bool(_corpus(pairs))
+
+
+def _spelling(pairs: FilePairs) -> PublishedSet:
+    edit, target = _spelling_kind(pairs.file) or (None, None)
+    if edit is None:
+        return _stress(pairs, "spelling", {"edits": 1})
+
+    def complete(frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.with_columns(edit=pl.lit(edit), target=pl.lit(target))
+
+    kinds: dict[str, Kind] = {"edit": "factor", "target": "factor"}
+    return _stress(pairs, "spelling", {"edits": 1}, columns=kinds, complete=complete, crossings=(("edit", "target"),))
+
+
+def _antonymy(pairs: FilePairs) -> PublishedSet:
+    return _stress(pairs, "antonymy", {}, columns={"word": "text", "antonym": "text"}, complete=_with_antonyms)
+
+
+SETS: Mapping[str, _Kind] = {
+    "hans": _Kind(_is_hans, _hans, "the columns heuristic and subcase"),
+    breaking_nli.NAME: _Kind(_is_breaking_nli, _breaking_nli, "the column category"),
+    "stress/length-mismatch": _Kind(
+        lambda pairs: _has_tautology(pairs, "premise", _FIVE_TIMES),
+        lambda pairs: _stress(pairs, "length-mismatch", _distracted("true", 5, "premise")),
+    ),
+    "stress/word-overlap": _Kind(
+        lambda pairs: _has_tautology(pairs, "hypothesis", _TRUE),
+        lambda pairs: _stress(pairs, "word-overlap", _distracted("true", 1, "hypothesis")),
+    ),
+    "stress/negation": _Kind(
+        lambda pairs: _has_tautology(pairs, "hypothesis", _FALSE),
+        lambda pairs: _stress(pairs, "negation", _distracted("false", 1, "hypothesis")),
+    ),
+    "stress/numerical": _Kind(_is_numerical, lambda pairs: _stress(pairs, "numerical", {})),
+    "stress/antonymy": _Kind(_is_antonymy, _antonymy),
+    "stress/spelling": _Kind(_is_spelling, _spelling),
+}
+"""The published sets by the names of their suites; the first whose marks a file shows is taken."""

@@ -1,0 +1,238 @@
+"""The rows of a table, in memory while they are few and in a temporary file when they are many."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from polars.selectors import by_name
+
+from acidtest.core import bounds
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.streams import streamed
+from acidtest.io import blocks
+
+HELD = 12 << 20
+"""How many bytes of rows are held in memory; with more, all are on disk."""
+
+Schema = Mapping[str, Any]
+"""The names of columns and their Polars types."""
+
+_STEP = 1 << 16
+"""How many rows of a Parquet file are read at once, at most."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that can be read again and again, piece by piece."""
+
+    schema: Schema
+    height: int
+    read: Callable[[Sequence[str]], Iterator[pl.DataFrame]]
+    """The rows in order, with these columns and no others."""
+    frame: pl.DataFrame | None = None
+    """All of them, where they are in memory."""
+
+    def batches(self, *columns: str) -> Iterator[pl.DataFrame]:
+        """The rows piece by piece, with all columns or with some."""
+        return self.read(columns or tuple(self.schema))
+
+    def lazy(self) -> pl.LazyFrame:
+        """The rows as a lazy frame; what they are read from stays as long as any frame is made from it."""
+        return streamed(self.read, self.schema) if self.frame is None else self.frame.lazy()
+
+    def collected(self) -> pl.DataFrame:
+        """The rows in memory."""
+        if self.frame is not None:
+            return self.frame
+        return pl.concat([pl.DataFrame(schema=self.schema), *self.batches()])
+
+    def select(self, names: Sequence[str]) -> Rows:
+        """The same rows with some of their columns."""
+        schema = {name: self.schema[name] for name in names}
+        return replace(self, schema=schema, frame=None if self.frame is None else self.frame[list(names)])
+
+    def without_patterns(self) -> Rows:
+        """The same rows, in which a column called ``*`` or ``^…$`` is called ``source_*`` or the like."""
+        if not any(map(is_pattern, self.schema)):
+            return self
+        former = dict[str, str]()
+        for name in self.schema:
+            new = f"source_{name}" if is_pattern(name) else name
+            while new != name and (new in self.schema or new in former):
+                new += "_"
+            former[new] = name
+
+        def read(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+            return (_named(part, columns) for part in self.read([former[name] for name in columns]))
+
+        schema = {new: self.schema[name] for new, name in former.items()}
+        return Rows(schema, self.height, read, None if self.frame is None else _named(self.frame, list(schema)))
+
+
+def is_pattern(name: str) -> bool:
+    """Whether Polars takes the name of a column for a pattern, wherever an expression may stand."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
+
+
+def _named(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    frame = frame.clone()
+    frame.columns = list(names)
+    return frame
+
+
+def held_rows(frame: pl.DataFrame) -> Rows:
+    """Rows that are in memory."""
+    return Rows(frame.schema, frame.height, lambda columns: iter([frame[list(columns)]]), frame)
+
+
+def parquet_rows(path: Path, *, held: bool = True) -> Rows:
+    """The rows of a Parquet file: in memory when they are few, else read from it whenever they are asked for.
+
+    ``held`` false: read whenever they are asked for, however few they are.
+    """
+    with _refused(path):
+        scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        # What holds nothing but nulls has no type of its own.
+        found = {name: pl.String() if dtype == pl.Null else dtype for name, dtype in scan.collect_schema().items()}
+        if len(found) > bounds.MAX_COLUMNS:
+            raise FileError(path, f"has {len(found):,} columns; keep those you need, at most {bounds.MAX_COLUMNS:,}")
+        height = scan.select(pl.len()).collect().item()
+    file = _ParquetFile(path, found, height, stamp=_stamp(path))
+    kept, size = [pl.DataFrame(schema=found)], 0
+    for part in file.parts(list(found)) if held else ():
+        kept.append(part)
+        size += int(part.estimated_size())
+        if size > HELD:
+            break
+    return held_rows(pl.concat(kept)) if held and size <= HELD else Rows(found, height, file.parts)
+
+
+@dataclass(frozen=True)
+class _ParquetFile:
+    """A Parquet file as it was when it was first opened."""
+
+    path: Path
+    schema: Schema
+    height: int
+    stamp: tuple[int, int]
+
+    def parts(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """The rows in order, about a block at a time however large its row groups are."""
+        start, step = 0, min(_STEP, 1 << 10)
+        while start < self.height:
+            if _stamp(self.path) != self.stamp:
+                raise FileError(self.path, "was changed after it was loaded; load it again")
+            with _refused(self.path):
+                scan = pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
+                part = scan.select(by_name(*columns)).slice(start, step).collect()
+            yield _cast(part, {name: self.schema[name] for name in columns})
+            start += step
+            step = max(1, min(_STEP, step * blocks.BLOCK // max(1, int(part.estimated_size()))))
+
+
+def _cast(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    # By name rather than by expression: the name may be a pattern.
+    return pl.DataFrame({name: frame[name].cast(dtype) for name, dtype in schema.items()})
+
+
+@contextmanager
+def _refused(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        said = str(error).splitlines()[0]
+        raise FileError(path, f"is not a whole Parquet file ({said}); copy it again or write it anew") from error
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return (0, 0)
+    return status.st_size, status.st_mtime_ns
+
+
+class Spool:
+    """Takes rows part by part and gives them back as often as wanted.
+
+    Beyond ``HELD`` bytes they are in a temporary file without a name: when nobody can read it any more, or the process
+    ends, however it ends, the operating system takes it away.
+    """
+
+    def __init__(self) -> None:
+        self.heights = list[int]()
+        """How many rows each part has."""
+        self.schemas = list[Schema]()
+        """The different columns that parts have."""
+        self._held = list[pl.DataFrame]()
+        self._size = 0
+        self._file: io.BufferedRandom | None = None
+        self._ends = [0]
+        self._lock = threading.Lock()
+
+    def add(self, part: pl.DataFrame) -> None:
+        """Take the next rows; a part without any is counted, but its columns are not looked at."""
+        self.heights.append(part.height)
+        if not part.height:
+            return
+        if part.schema not in self.schemas:
+            self.schemas.append(part.schema)
+        self._held.append(part)
+        self._size += int(part.estimated_size())
+        if self._size > HELD:
+            with self._room():
+                while self._held:
+                    self._write(self._held.pop(0))
+
+    def rows(self, schema: Schema | None = None) -> Rows:
+        """All rows taken, which have the same columns, cast to the types of ``schema``."""
+        schema = schema or (self.schemas[0] if self.schemas else {})
+        if self._file is None:
+            parts = [_cast(part, schema) for part in self._held]
+            return held_rows(pl.concat(parts) if parts else pl.DataFrame(schema=schema))
+        return Rows(schema, sum(self.heights), partial(self._parts, schema=schema))
+
+    def _parts(self, columns: Sequence[str], *, schema: Schema) -> Iterator[pl.DataFrame]:
+        places = [list(self.schemas[0]).index(name) for name in columns]
+        for start, end in pairwise(self._ends):
+            part = pl.read_ipc(io.BytesIO(self._bytes(start, end)), columns=places)
+            yield _cast(part, {name: schema[name] for name in columns})
+
+    def _bytes(self, start: int, end: int) -> bytes:
+        assert self._file is not None
+        with self._lock:
+            self._file.seek(start)
+            return self._file.read(end - start)
+
+    def _write(self, part: pl.DataFrame) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="acidtest-")  # noqa: SIM115
+            weakref.finalize(self, self._file.close)
+        packed = io.BytesIO()
+        part.write_ipc(packed, compression="lz4")
+        self._file.seek(self._ends[-1])
+        self._file.write(packed.getbuffer())
+        self._file.flush()
+        self._ends.append(self._file.tell())
+
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            advice = "make room there or name a folder that has some in the environment variable TMPDIR"
+            raise AcidtestError(
+                f"{tempfile.gettempdir()}: a large file cannot be kept here while it is read "
+                f"({error.strerror or error}); {advice}"
+            ) from error

@@ -1,0 +1,1 @@
+"""Checkpoints, tokens and kernels that the adapters of neural models share."""

@@ -1,1 +1,0 @@
-"""Raw material for suites: corpora, trees, word lists; knows nothing of suites' making."""

@@ -1,0 +1,1 @@
+"""Statistics on arrays: intervals, tests, contingency tables, regression, agreement, power."""

@@ -1,0 +1,89 @@
+"""Krippendorff's alpha: one minus the disagreement observed over the one expected if labels fell to rows at random.
+
+As in Krippendorff (2011), Computing Krippendorff's Alpha-Reliability: nominal, for labels and for single categories
+(``category_sets`` has that of whole sets). Any number of people a row; rows with fewer than two are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from acidtest.core.estimate import Estimate
+from acidtest.stats.jackknife import Floats, group_sums, jackknifed, replicates
+from acidtest.stats.kappa import NO_ROWS, given_together, row_means, without_interval
+
+
+def krippendorff_alpha(
+    counts: npt.ArrayLike, *, groups: npt.ArrayLike | None = None, confidence: float = 0.95
+) -> Estimate:
+    """Nominal alpha of labels, at most 1; 0 is chance. ``counts``: rows × labels, how many people said so."""
+    sums, rows = _summed(counts, None, groups)
+    if not rows:
+        return Estimate(math.nan, note=NO_ROWS)
+    found = replicates(sums, lambda each: _alphas(each, together=True)[:, 0], rows=rows)
+    return jackknifed(found, undefined="everybody gave the same label: chance alone agrees", confidence=confidence)
+
+
+def category_alphas(
+    counts: npt.ArrayLike, *, people: npt.ArrayLike, groups: npt.ArrayLike | None = None, confidence: float = 0.95
+) -> list[Estimate]:
+    """The nominal alpha of having marked each category; ``people``: how many judged each row."""
+    sums, rows = _summed(counts, people, groups)
+    categories = np.asarray(counts).shape[1]
+    if not rows:
+        return [Estimate(math.nan, note=NO_ROWS)] * categories
+    given = sums[:, 1 : 1 + categories].sum(axis=0)
+    notes = ["everybody marked it on every row: chance alone agrees" if each else "nobody marked it" for each in given]
+    found = (replicates(sums, lambda each, at=at: _alphas(each)[:, at], rows=rows) for at in range(categories))  # type: ignore[misc]
+    estimates = [
+        jackknifed(each, undefined=note, confidence=confidence) for each, note in zip(found, notes, strict=True)
+    ]
+    together = given_together(counts, people)
+    return [each if both else without_interval(each) for each, both in zip(estimates, together, strict=True)]
+
+
+def mean_alpha(
+    counts: npt.ArrayLike, *, people: npt.ArrayLike, groups: npt.ArrayLike | None = None, confidence: float = 0.95
+) -> Estimate:
+    """The mean of the alphas of categories, over those that have one."""
+    sums, rows = _summed(counts, people, groups)
+    if not rows:
+        return Estimate(math.nan, note=NO_ROWS)
+    found = replicates(sums, lambda each: row_means(_alphas(each)), rows=rows)
+    return jackknifed(found, undefined="no category has an alpha", confidence=confidence)
+
+
+def _summed(counts: npt.ArrayLike, people: npt.ArrayLike | None, groups: npt.ArrayLike | None) -> tuple[Floats, int]:
+    """What alpha is made of, a row for each group, and of how many rows.
+
+    First how many people there are, then for every label how often it was given, and the sum of x(m - x)/(m - 1), where
+    x of a row's m people gave it.
+    """
+    table = np.asarray(counts, dtype=np.float64)
+    of_rows = table.sum(axis=1) if people is None else np.asarray(people, dtype=np.float64)
+    rated = of_rows >= 2
+    table, of_rows = table[rated], of_rows[rated, None]
+    columns = np.concatenate([of_rows, table, table * (of_rows - table) / (of_rows - 1)], axis=1)
+    if not rated.any():
+        return columns, 0
+    return group_sums(columns, None if groups is None else np.asarray(groups)[rated]), len(table)
+
+
+def _alphas(sums: Floats, *, together: bool = False) -> Floats:
+    """The alpha of each label against all others for every row of sums, or that of all labels in one column."""
+    labels = (sums.shape[1] - 1) // 2
+    people, given, apart = np.split(sums, [1, 1 + labels], axis=1)
+    expected = given * (people - given)
+    if together:
+        expected, apart = expected.sum(axis=1, keepdims=True), apart.sum(axis=1, keepdims=True)
+    return alphas(apart, expected, people)
+
+
+def alphas(apart: npt.NDArray[Any], expected: npt.NDArray[Any], people: npt.NDArray[Any]) -> Floats:
+    """Alpha from how far apart people are, and by chance would be; NaN where chance expects no difference."""
+    defined = expected > 1e-9
+    return np.where(defined, 1 - (people - 1) * apart / np.where(defined, expected, 1.0), np.nan)

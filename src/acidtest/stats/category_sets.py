@@ -1,0 +1,117 @@
+"""How alike the sets of categories are that people gave the same rows: IOU, and Krippendorff's alpha with distances.
+
+Everything is of judgements, one person's of one row: the categories marked (judgements × categories), and the row.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from acidtest.core.estimate import Estimate
+from acidtest.stats.alpha import alphas
+from acidtest.stats.intervals import rate
+from acidtest.stats.jackknife import Floats, Replicates, jackknifed
+from acidtest.stats.kappa import NO_ROWS
+
+Booleans = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.int64]
+Distance = Literal["masi", "jaccard"]
+
+_SUBSET, _OVERLAP = 2 / 3, 1 / 3
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Intersection over union, and of how many rows there is none since nobody marked anything."""
+
+    iou: Estimate
+    empty: int
+
+
+def intersection_over_union(
+    marked: Booleans, rows: Codes, *, groups: Codes | None = None, draws_seed: int = 0
+) -> Overlap:
+    """Categories that two people both marked, of those that either did: a mean over rows (Joshi et al. 2020).
+
+    With more than two people a row's is the mean over pairs of them. Where both marked nothing it is 0/0: such pairs,
+    and rows that have no other, are left out. ``groups`` has a code for each row of the file.
+    """
+    first, second = pairs_within(rows)
+    both = (marked[first] & marked[second]).sum(axis=1)
+    either = (marked[first] | marked[second]).sum(axis=1)
+    filled = either > 0
+    paired, of_row = np.unique(rows[first], return_inverse=True)
+    pairs = np.bincount(of_row[filled], minlength=len(paired))
+    shares = np.bincount(of_row[filled], both[filled] / either[filled], minlength=len(paired))
+    used = pairs > 0
+    if not used.any():
+        note = "nobody marked anything where two people looked: 0/0" if len(paired) else NO_ROWS
+        return Overlap(Estimate(math.nan, note=note), len(paired))
+    own = None if groups is None else groups[paired[used]]
+    found = rate(shares[used] / pairs[used], groups=own, draws_seed=draws_seed)
+    return Overlap(found, int((~used).sum()))
+
+
+def set_alpha(
+    marked: Booleans, rows: Codes, *, distance: Distance, groups: Codes | None = None, confidence: float = 0.95
+) -> Estimate:
+    """Krippendorff's alpha of whole sets, disagreement measured by MASI (Passonneau 2006) or Jaccard's distance.
+
+    Two empty sets are the same. Rows with one person are left out.
+    """
+    number_of = np.bincount(rows)[rows] if len(rows) else np.zeros(0, dtype=np.int64)
+    kept = number_of > 1
+    if not kept.any():
+        return Estimate(math.nan, note=NO_ROWS)
+    rows, number_of = rows[kept], number_of[kept]
+    names, sets = np.unique(marked[kept], axis=0, return_inverse=True)
+    sets = sets.reshape(-1)
+    apart = set_distances(names, distance)
+    codes = np.unique(rows if groups is None else groups[rows], return_inverse=True)[1]
+    first, second = pairs_within(rows)
+    differences = 2 * apart[sets[first], sets[second]] / (number_of[first] - 1)
+    observed = np.bincount(codes[first], differences, minlength=codes.max() + 1)
+    beside, other = pairs_within(codes)
+    within = np.bincount(codes[beside], 2 * apart[sets[beside], sets[other]], minlength=codes.max() + 1)
+    # What chance expects is a sum over all pairs of judgements: without a group, those with it go, and those within it
+    # went twice.
+    chance = apart @ np.bincount(sets, minlength=len(names))
+    expected, people = float(chance[sets].sum()), np.bincount(codes)
+    without = alphas(
+        observed.sum() - observed, expected - 2 * np.bincount(codes, chance[sets]) + within, len(rows) - people
+    )
+    value = alphas(observed.sum()[None], np.array([expected]), np.array([len(rows)]))
+    found = Replicates(float(value[0]), without, len(np.unique(rows)))
+    return jackknifed(found, undefined="everybody marked the same: chance alone agrees", confidence=confidence)
+
+
+def set_distances(sets: Booleans, distance: Distance) -> Floats:
+    """How far apart every two sets are, from 0 for the same to 1 for sets with nothing in common."""
+    members = sets.astype(np.float64)
+    sizes, both = members.sum(axis=1), members @ members.T
+    either = sizes[:, None] + sizes[None, :] - both
+    alike = np.where(either > 0, both / np.maximum(either, 1), 1.0)
+    if distance == "jaccard":
+        return np.asarray(1 - alike)
+    smaller, larger = np.minimum(sizes[:, None], sizes), np.maximum(sizes[:, None], sizes)
+    kinds = [both == larger, (both == smaller) & (both > 0), both > 0]
+    return np.asarray(1 - alike * np.select(kinds, [1.0, _SUBSET, _OVERLAP], 0.0))
+
+
+def pairs_within(codes: Codes) -> tuple[Codes, Codes]:
+    """The places of every two judgements that have the same code."""
+    order = np.argsort(codes, kind="stable")
+    ordered, firsts, seconds = codes[order], list[Codes](), list[Codes]()
+    for step in range(1, len(codes)):
+        same = np.flatnonzero(ordered[step:] == ordered[:-step])
+        if not same.size:
+            break
+        firsts.append(order[same])
+        seconds.append(order[same + step])
+    none = np.zeros(0, dtype=np.int64)
+    return np.concatenate([none, *firsts]), np.concatenate([none, *seconds])

@@ -1,0 +1,176 @@
+"""Tests and intervals for rows that are alike in more than one way: trends along steps, and differences of cells.
+
+Rows of one premise are answered alike, and so are rows that turn on the same two words, which stand in many premises.
+How similar two words are does not vary between the rows that turn on them: counted as independent, or by premise
+alone, rows would be far too many (docs/lexical-analysis.md measures it). So variances are robust to both at once:
+those by either, less that by both together (Cameron, Gelbach and Miller 2011), and never below either.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtr, stdtrit
+
+from acidtest.core.estimate import Estimate
+from acidtest.stats.resampling import Floats
+
+Codes = npt.NDArray[np.int64]
+
+
+_LEAST_P = 1e-15
+"""No approximation can be trusted so far out: p falls no further."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A number that would be 0 if there were nothing to see, and how likely one as large is then; NaN: no test."""
+
+    estimate: Estimate
+    test: str
+    p: float
+
+
+@dataclass(frozen=True)
+class Clusterings:
+    """Ways in which rows belong together, at most two: a code for each row in each."""
+
+    codes: tuple[Codes, ...]
+
+    @classmethod
+    def of(cls, *labels: npt.ArrayLike) -> Clusterings:
+        """From the codes or names of rows."""
+        return cls(tuple(np.unique(np.asarray(each), return_inverse=True)[1].astype(np.int64) for each in labels))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many clusters there are in each way."""
+        return tuple(int(codes.max(initial=-1)) + 1 for codes in self.codes)
+
+    @property
+    def degrees(self) -> int:
+        """Degrees of freedom: the clusters of the way that has fewer, less one."""
+        return min(self.sizes) - 1
+
+    def counts(self, cells: Codes, size: int) -> Codes:
+        """How many clusters each of some cells has, a row for each way."""
+        pairs = (np.unique(np.stack([cells, codes]), axis=1)[0] for codes in self.codes)
+        return np.array([np.bincount(own, minlength=size) for own in pairs])
+
+    def products(self, one: Floats, two: Floats) -> Floats:
+        """Candidates for the covariance of two sums over rows, of which the largest variance is to be taken."""
+        single = [_product(one, two, codes) for codes in self.codes]
+        if len(self.codes) < 2:
+            return np.array(single)
+        both = np.unique(self.codes[0] * self.sizes[1] + self.codes[1], return_inverse=True)[1]
+        return np.array([*single, sum(single) - _product(one, two, both)])
+
+    def variance(self, parts: Floats) -> float:
+        """The variance of the sum of rows' contributions."""
+        return float(self.products(parts, parts).max())
+
+
+def trend(values: npt.ArrayLike, steps: npt.ArrayLike, clusterings: Clusterings, *, unit: str = "groups") -> Effect:
+    """By how much the mean of 0/1 rows changes from one step to the next; steps are numbered, equally far apart.
+
+    The statistic is Cochran and Armitage's, the sum of (step - mean)(value - mean); its variance is robust to the
+    clusterings and its distribution t. The interval of the slope holds what the same test would not reject. No rows,
+    one step, one cluster or rows that all agree: no p, with a note.
+    """
+    value, step = np.asarray(values, dtype=np.float64), np.asarray(steps, dtype=np.float64)
+    name = f"Cochran–Armitage, variance robust to {unit}"
+    note = _why_not(value, step, clusterings)
+    n, count = value.size, min(clusterings.sizes, default=0)
+    if note:
+        return Effect(Estimate(math.nan, n=n, groups=count, note=note), name, math.nan)
+    away = step - step.mean()
+    scores, squares = away * (value - value.mean()), away**2
+    score, square = float(scores.sum()), float(squares.sum())
+    # Under a slope b the contributions are scores - b * squares, so that their variance is a quadratic in b.
+    candidates = [clusterings.products(*pair) for pair in ((scores, scores), (scores, squares), (squares, squares))]
+    widest = int(candidates[0].argmax())
+    constant, linear, quadratic = (float(each[widest]) for each in candidates)
+    degrees = clusterings.degrees
+    p = _p(score, constant, degrees)
+    reach = float(stdtrit(degrees, 0.975)) ** 2
+    ends = _roots(square**2 - reach * quadratic, score * square - reach * linear, score**2 - reach * constant)
+    method = f"inverted {name}, t with {degrees} degrees of freedom"
+    if ends is None:
+        wide = f"too few {unit} for an interval"
+        return Effect(Estimate(score / square, n=n, groups=count, note=wide), name, p)
+    return Effect(Estimate(score / square, *ends, n, count, method), name, p)
+
+
+def weighted_difference(
+    values: npt.ArrayLike, cells: npt.ArrayLike, weights: Sequence[float], clusterings: Clusterings
+) -> Effect:
+    """A sum of the means of cells of rows from -1 to 1, each times its weight, with a t interval and test.
+
+    ``cells`` are numbered as the weights are. A cell whose rows all agree, or belong to one cluster, has the variance
+    that one right and one wrong cluster more would give it (after Agresti and Caffo 2000). A cell without rows: NaN
+    with a note.
+    """
+    value, cell = np.asarray(values, dtype=np.float64), np.asarray(cells, dtype=np.int64)
+    name = "t test, variance robust to clusters"
+    weight, counts = np.asarray(weights, dtype=np.float64), np.bincount(cell, minlength=len(weights))
+    n, groups = value.size, min(clusterings.sizes, default=0)
+    if not len(weight) or (counts == 0).any() or clusterings.degrees < 1:
+        note = "no rows on one side" if not len(weight) or (counts == 0).any() else "one group only: no interval"
+        return Effect(Estimate(math.nan, n=n, groups=groups, note=note), name, math.nan)
+    means = np.bincount(cell, value, minlength=len(weight)) / counts
+    held = clusterings.counts(cell, len(weight))
+    fewest = held.min(axis=0)
+    # Rows stray less from the mean of their own cell than from the true one: by its clusters less one over these.
+    parts = (weight / counts * np.sqrt(fewest / np.maximum(fewest - 1, 1)))[cell] * (value - means[cell])
+    variance = max(clusterings.variance(parts), 0.0) + float(_unseen(value, cell, weight, fewest).sum())
+    total = float(weight @ means)
+    degrees = max(1, min(clusterings.degrees, int((held - 1).sum(axis=1).min())))
+    if not variance:
+        return Effect(Estimate(total, n=n, groups=groups, note="nothing varies: no interval"), name, math.nan)
+    reach = float(stdtrit(degrees, 0.975)) * math.sqrt(variance)
+    p = _p(total, variance, degrees)
+    method = f"t with {degrees} degrees of freedom, variance robust to clusters"
+    return Effect(Estimate(total, total - reach, total + reach, n, groups, method), name, p)
+
+
+def _unseen(values: Floats, cells: Codes, weights: Floats, clusters: Codes) -> Floats:
+    """The variance of cells that show none, by accident: what one right and one wrong cluster more would give them."""
+    lows, highs = np.full((2, len(weights)), [[np.inf], [-np.inf]])
+    np.minimum.at(lows, cells, values)
+    np.maximum.at(highs, cells, values)
+    shows = (highs > lows) & (clusters > 1)
+    share = (np.abs(lows + highs) / 2 * clusters + 1) / (clusters + 2)
+    return np.where(shows, 0.0, weights**2 * share * (1 - share) / clusters)
+
+
+def _product(one: Floats, two: Floats, codes: Codes) -> float:
+    sums = [np.bincount(codes, each) for each in (one, two)]
+    count = sums[0].size
+    return float(sums[0] @ sums[1]) * count / (count - 1) if count > 1 else math.nan
+
+
+def _why_not(values: Floats, steps: Floats, clusterings: Clusterings) -> str:
+    if not values.size:
+        return "no rows"
+    if np.ptp(steps) == 0:
+        return "all rows are on one step"
+    if np.ptp(values) == 0:
+        return "all rows agree"
+    return "one group only" if clusterings.degrees < 1 else ""
+
+
+def _p(value: float, variance: float, degrees: int) -> float:
+    """The two-sided p-value of Student's t."""
+    return max(2 * float(stdtr(degrees, -abs(value) / math.sqrt(variance))), _LEAST_P) if variance > 0 else math.nan
+
+
+def _roots(square: float, half: float, constant: float) -> tuple[float, float] | None:
+    """Where square * b² - 2 * half * b + constant is 0; None unless it is negative between two places."""
+    discriminant = half**2 - square * constant
+    if square <= 0 or discriminant < 0:
+        return None
+    return (half - math.sqrt(discriminant)) / square, (half + math.sqrt(discriminant)) / square

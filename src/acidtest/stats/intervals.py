@@ -1,0 +1,371 @@
+"""Intervals for rates and differences; rows of one group stand or fall together.
+
+Independent 0/1 rows get Wilson's interval, or Clopper and Pearson's at 0/n and n/n. Grouped rows get a bootstrap over
+groups within strata; fewer than 30 groups a t interval; one group none. The textbook forms of the last two cover much
+less than they promise when groups are few, unequal or nearly all right, so they are corrected:
+
+- the variance is the jackknife's over groups, with degrees of freedom that fall as groups contribute unevenly to it;
+- the t interval is centred on the row mean and taken on the logit scale, so that near 1 it is as lopsided as it
+  should be and ends there;
+- the bootstrap is expanded to that variance and its t quantile (Hesterberg 2015), for rates accelerated as well
+  (BCa). Strata of few groups each, and rates whose variance rests on a handful of many groups, get the t interval.
+
+Sums and differences of several rates of independent rows in strata (``combination``) have a closed form.
+
+``benchmarks/coverage.py`` measures what this gains and what is left to be desired.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaincinv, expit, log_ndtr, logit, ndtri, stdtrit
+
+from acidtest.core.estimate import Estimate
+from acidtest.stats.resampling import (
+    Floats,
+    Interval,
+    Kind,
+    Numbers,
+    Totals,
+    binary,
+    bootstrap,
+    column,
+    generator,
+    group_totals,
+    spread,
+    stratum_weights,
+)
+
+FEW_GROUPS = 30
+FEW_IN_A_STRATUM = 5
+FEW_DEGREES = 10.0
+
+
+def wilson(successes: int, n: int, *, confidence: float = 0.95) -> Interval:
+    """Wilson's score interval for a rate of independent rows; NaN when there are none."""
+    if n == 0:
+        return Interval(math.nan, math.nan, "Wilson")
+    z = _quantile(confidence)
+    share = successes / n
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    reach = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return Interval(max(0.0, centre - reach), min(1.0, centre + reach), "Wilson")
+
+
+def clopper_pearson(successes: int, n: int, *, confidence: float = 0.95) -> Interval:
+    """The exact interval for a rate of independent rows, which never covers too little; NaN when there are none."""
+    if n == 0:
+        return Interval(math.nan, math.nan, "Clopper–Pearson")
+    tail = (1 - confidence) / 2
+    low = float(betaincinv(successes, n - successes + 1, tail)) if successes > 0 else 0.0
+    high = float(betaincinv(successes + 1, n - successes, 1 - tail)) if successes < n else 1.0
+    return Interval(low, high, "Clopper–Pearson")
+
+
+def rate(
+    values: npt.ArrayLike,
+    *,
+    groups: npt.ArrayLike | None = None,
+    strata: npt.ArrayLike | None = None,
+    draws_seed: int = 0,
+    resamples: int = 10_000,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Mean of the values over rows, usually 0 for wrong and 1 for right, with its interval.
+
+    ``groups`` and ``strata`` hold a code or a name per row. No rows: NaN with a note. One group: no interval.
+    """
+    draws = _Draws(generator(draws_seed), resamples, confidence)
+    return _mean(column(values), groups, strata=strata, draws=draws)
+
+
+def difference(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    groups: npt.ArrayLike | None = None,
+    strata: npt.ArrayLike | None = None,
+    draws_seed: int = 0,
+    resamples: int = 10_000,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Mean of first minus second over paired rows, with its interval.
+
+    The bootstrap is expanded but not accelerated: a difference is nearly symmetric, and the skewness of a few
+    discordant groups is mostly noise. Where no group tells the two apart, the interval allows for the share of groups
+    that might and went unseen.
+    """
+    pair = column(first), column(second)
+    if pair[0].shape != pair[1].shape:
+        raise ValueError(f"paired rows differ in number: {pair[0].size} and {pair[1].size}")
+    bounds = (-1.0, 1.0) if _within_unit(pair[0]) and _within_unit(pair[1]) else (-math.inf, math.inf)
+    totals = group_totals(pair[0] - pair[1], groups, strata=strata)
+    draws = _Draws(generator(draws_seed), resamples, confidence)
+    return _estimate(totals, n=pair[0].size, bounds=bounds, kind="expanded", draws=draws)
+
+
+def unpaired_difference(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    groups_first: npt.ArrayLike | None = None,
+    groups_second: npt.ArrayLike | None = None,
+    strata_first: npt.ArrayLike | None = None,
+    strata_second: npt.ArrayLike | None = None,
+    draws_seed: int = 0,
+    resamples: int = 10_000,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Mean of the first minus mean of the second, over different rows, with its interval.
+
+    With strata both means are taken over the strata the two share, each weighted by its share of all their rows; other
+    rows are left out and counted in the note. Each mean gets the interval that ``rate`` would give it, and the two are
+    combined as Newcombe (1998) does.
+    """
+    draws = _Draws(generator(draws_seed), resamples, confidence)
+    pair = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    weights = stratum_weights(pair[0].size, pair[1].size, strata_first=strata_first, strata_second=strata_second)
+    columns = zip(pair, (groups_first, groups_second), (strata_first, strata_second), weights, strict=True)
+    means = [
+        _mean(
+            values[weight > 0],
+            None if groups is None else np.asarray(groups)[weight > 0],
+            strata=None if strata is None else np.asarray(strata)[weight > 0],
+            weights=weight[weight > 0],
+            draws=draws,
+        )
+        for values, groups, strata, weight in columns
+    ]
+    return _contrast(means[0], means[1], left_out=sum(int((weight == 0).sum()) for weight in weights))
+
+
+@dataclass(frozen=True, slots=True)
+class StratifiedRate:
+    """A weighted rate of independent 0/1 rows in strata, reduced to what its interval needs.
+
+    For every stratum ``shares`` holds its part of the weight, ``rates`` the rate within it and ``squares`` the sum of
+    the squared weights of its rows, where all weights add up to 1. Without rows there are no strata.
+    """
+
+    n: int
+    shares: Floats
+    rates: Floats
+    squares: Floats
+
+    @classmethod
+    def of(
+        cls, values: npt.ArrayLike, *, strata: npt.ArrayLike | None = None, weights: npt.ArrayLike | None = None
+    ) -> StratifiedRate:
+        """From rows, each with the code of its stratum and a weight above 0; lone rows of strata are put together."""
+        right = column(values)
+        if not binary(right):
+            raise ValueError("a stratified rate takes right (1) and wrong (0) only")
+        if right.size == 0:
+            return cls(0, np.zeros(0), np.zeros(0), np.zeros(0))
+        own = None if weights is None else np.asarray(weights, dtype=np.float64)
+        totals = group_totals(right, strata=strata, weights=own)
+        parts = totals.sizes / totals.sizes.sum()
+        shares, rates, squares = (
+            np.bincount(totals.strata, each).astype(np.float64) for each in (parts, parts * right, parts**2)
+        )
+        return cls(right.size, shares, rates / shares, squares)
+
+    @property
+    def value(self) -> float:
+        """The weighted mean over rows; NaN without rows."""
+        if self.unanimous:
+            return float(self.rates[0])
+        return float(self.shares @ self.rates) if self.n else math.nan
+
+    @property
+    def unanimous(self) -> bool:
+        """Whether all rows are right or all are wrong."""
+        return self.n > 0 and bool((self.rates == self.rates[0]).all()) and self.rates[0] in (0, 1)
+
+    def reach(self, z: float) -> tuple[float, float]:
+        """How far the interval reaches below and above the value, z being the normal quantile of its confidence.
+
+        Wilson's equation, |p - value| = z sd(p), with the variance that strata leave. Above the value p is
+        followed by letting each wrong row turn right with the same chance, below it the other way round: so one
+        stratum gets Wilson's interval, strata that are all right or all wrong still have room, and no end leaves
+        [0, 1]. Where all rows agree it is Clopper and Pearson's, on the number of rows that the weights are worth.
+        """
+        return self._above(1 - self.rates, z), self._above(self.rates, z)
+
+    def interval(self, *, confidence: float = 0.95) -> Interval:
+        """The interval of the rate alone."""
+        below, above = self.reach(_quantile(confidence))
+        method = "Clopper–Pearson" if self.unanimous else "stratified Wilson"
+        return Interval(self.value - below, self.value + above, method)
+
+    def _above(self, rates: Floats, z: float) -> float:
+        if not self.n:
+            return math.nan
+        room = float(self.shares @ (1 - rates))
+        if room <= 0 or rates.max() == 0:
+            # Chance tail ** (1 / n) of going unseen; the tail may be too small for anything but its logarithm.
+            return -math.expm1(float(log_ndtr(-z)) * float(self.squares.sum())) if room > 0 else 0.0
+        # p(1 - p) within a stratum is too small on average by its rows' part in it. Wilson leaves that of the whole.
+        lone = self.squares / self.shares**2
+        corrected = (1 - self.squares.sum()) / np.maximum(1 - lone, 1e-12)
+        now = float((self.squares * rates * (1 - rates) * corrected).sum())
+        then = float((self.squares * (1 - rates) ** 2).sum())
+        # With chance t the rate has moved by t * room, and its variance is (1 - t)(now + t * then): a quadratic in t.
+        square, linear = room**2 + z * z * then, z * z * (then - now)
+        return room * (linear + math.sqrt(linear**2 + 4 * square * z * z * now)) / (2 * square)
+
+
+def combination(parts: Sequence[tuple[float, StratifiedRate]], *, confidence: float = 0.95) -> Estimate:
+    """Sum of independent rates, each times its coefficient, with its interval (MOVER, Zou and Donner 2008).
+
+    The distance to each end is the intervals' distances in square, as in Newcombe's hybrid, which this is for
+    coefficients 1 and -1. A part without rows: NaN with a note.
+    """
+    n = sum(rate.n for _, rate in parts)
+    value = sum(coefficient * rate.value for coefficient, rate in parts)
+    if math.isnan(value):
+        return Estimate(math.nan, n=n, groups=n, note="no rows on one side")
+    below, above = combined_reach(parts, _quantile(confidence))
+    method = f"MOVER of {len(parts)} stratified Wilson intervals"
+    return Estimate(value, value - below, value + above, n, n, method)
+
+
+def combined_reach(parts: Sequence[tuple[float, StratifiedRate]], z: float) -> tuple[float, float]:
+    """How far the interval of a combination reaches below and above its value."""
+    return _hybrid([(coefficient, *rate.reach(z)) for coefficient, rate in parts])
+
+
+@dataclass(frozen=True, slots=True)
+class _Draws:
+    """What a bootstrap needs besides the data."""
+
+    rng: np.random.Generator
+    resamples: int
+    confidence: float
+
+
+def _mean(
+    values: Numbers,
+    groups: npt.ArrayLike | None,
+    *,
+    strata: npt.ArrayLike | None,
+    weights: Floats | None = None,
+    draws: _Draws,
+) -> Estimate:
+    totals = group_totals(values, groups, strata=strata, weights=weights)
+    alone = values.size > 0 and totals.sums.size == values.size
+    if alone and all(np.allclose(block.sizes, 1) for block in totals.blocks) and binary(values):
+        successes = int(values.sum())
+        method = clopper_pearson if successes in (0, values.size) else wilson
+        interval = method(successes, values.size, confidence=draws.confidence)
+        return Estimate(totals.value, interval.low, interval.high, values.size, values.size, interval.method)
+    bounds = (0.0, 1.0) if _within_unit(values) else (-math.inf, math.inf)
+    return _estimate(totals, n=values.size, bounds=bounds, kind="accelerated", draws=draws)
+
+
+def _estimate(totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind, draws: _Draws) -> Estimate:
+    """The mean over rows with the interval that suits the number of groups."""
+    groups = totals.sums.size
+    unit = "rows" if groups == n else "groups"
+    if groups == 0:
+        return Estimate(math.nan, note="no rows")
+    if groups == 1:
+        return Estimate(totals.value, n=n, groups=1, note=f"one {unit[:-1]} only: no interval")
+    if _unanimous(totals) and math.isinf(bounds[1]):
+        return Estimate(totals.value, n=n, groups=groups, note=f"all {unit} agree: no interval")
+    if _unanimous(totals):
+        interval = _unseen(totals, bounds, confidence=draws.confidence)
+    elif _few(totals) or (kind == "accelerated" and spread(totals).degrees < FEW_DEGREES):
+        interval = _t_interval(totals, bounds, confidence=draws.confidence)
+    else:
+        interval = bootstrap(
+            totals.sums,
+            totals.sizes,
+            strata=totals.strata,
+            rng=draws.rng,
+            resamples=draws.resamples,
+            confidence=draws.confidence,
+            kind=kind,
+        )
+    return Estimate(totals.value, interval.low, interval.high, n, groups, f"{interval.method}, over {unit}")
+
+
+def _few(totals: Totals) -> bool:
+    """Whether there are too few groups to resample, in all or in the mean stratum."""
+    return totals.sums.size < max(FEW_GROUPS, FEW_IN_A_STRATUM * (int(totals.strata.max()) + 1))
+
+
+def _contrast(first: Estimate, second: Estimate, *, left_out: int) -> Estimate:
+    """Newcombe's hybrid: the distance to each end is the two intervals' distances in square."""
+    n, groups = first.n + second.n, first.groups + second.groups
+    note = f"{left_out} rows in strata that only one side has are left out" if left_out else ""
+    if not (first.known and second.known):
+        return Estimate(math.nan, n=n, groups=groups, note=note or "no rows on one side")
+    value = first.value - second.value
+    below, above = _hybrid(
+        [(sign, side.value - side.low, side.high - side.value) for sign, side in ((1, first), (-1, second))]
+    )
+    low, high = value - below, value + above
+    if math.isnan(low):
+        return Estimate(value, n=n, groups=groups, note="; ".join(filter(None, (first.note or second.note, note))))
+    method = first.method if first.method == second.method else f"{first.method} and {second.method}"
+    return Estimate(value, low, high, n, groups, f"Newcombe's hybrid of two intervals ({method})", note)
+
+
+def _hybrid(reaches: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
+    """Distances below and above a sum, given coefficient, distance below and distance above of each part."""
+    turned = [(c * below, c * above) if c > 0 else (c * above, c * below) for c, below, above in reaches]
+    return math.hypot(*(below for below, _ in turned)), math.hypot(*(above for _, above in turned))
+
+
+def _quantile(confidence: float) -> float:
+    return float(-ndtri((1 - confidence) / 2))
+
+
+def _t_interval(totals: Totals, bounds: tuple[float, float], *, confidence: float) -> Interval:
+    """A t interval around the row mean, on the logit scale between the bounds where there are any."""
+    strayed = spread(totals)
+    reach = float(stdtrit(strayed.degrees, (1 + confidence) / 2)) * math.sqrt(strayed.variance)
+    low, high = bounds
+    width = high - low
+    method = f"t with {strayed.degrees:.1f} degrees of freedom, linearised around the row mean"
+    if math.isinf(width):
+        return Interval(totals.value - reach, totals.value + reach, method)
+    above, below = totals.value - low, high - totals.value
+    reach *= width / (above * below)
+    ends = low + width * expit(logit(above / width) + np.array([-reach, reach]))
+    return Interval(float(ends[0]), float(ends[1]), f"{method} on the logit scale")
+
+
+def _unanimous(totals: Totals) -> bool:
+    """Whether the groups of every stratum have the same mean, so that resampling would see no spread."""
+    lows, highs = _extremes(totals)
+    return bool((highs - lows).max() <= 1e-9 * max(1.0, float(highs.max()), -float(lows.min())))
+
+
+def _unseen(totals: Totals, bounds: tuple[float, float], *, confidence: float) -> Interval:
+    """What the value could still be if as large a share of groups dissented as could go unseen."""
+    share = clopper_pearson(0, totals.sums.size, confidence=confidence).high
+    lows, highs = _extremes(totals)
+    low = max(bounds[0], totals.value - share * (float(highs.max()) - bounds[0]))
+    high = min(bounds[1], totals.value + share * (bounds[1] - float(lows.min())))
+    return Interval(low, high, "Clopper–Pearson, since all agree")
+
+
+def _extremes(totals: Totals) -> tuple[Floats, Floats]:
+    """The lowest and the highest mean of a group in each stratum."""
+    lows, highs = np.full((2, int(totals.strata.max()) + 1), [[np.inf], [-np.inf]])
+    for block in totals.blocks:
+        means = block.sums / block.sizes
+        np.minimum.at(lows, block.strata, means)
+        np.maximum.at(highs, block.strata, means)
+    return lows, highs
+
+
+def _within_unit(values: Numbers) -> bool:
+    return bool(((values >= 0) & (values <= 1)).all())

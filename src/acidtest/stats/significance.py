@@ -1,0 +1,400 @@
+"""Tests whether two sets of answers differ, and corrections for making many of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtr, ndtr
+
+from acidtest.core.errors import UnknownNameError
+from acidtest.stats.intervals import StratifiedRate, combined_reach
+from acidtest.stats.resampling import (
+    Codes,
+    Floats,
+    Numbers,
+    Totals,
+    binary,
+    blocks,
+    column,
+    generator,
+    group_totals,
+    numbered,
+    stratum_weights,
+)
+
+# Counts of 8 bytes: 32 MB at a time.
+_CHUNK_COUNTS = 2**22
+# With fewer items to a kind than this, shuffling them is quicker than drawing a count for each kind (measured).
+_FEW_TO_A_KIND = 16
+# Beyond eight standard deviations (p of 1e-15) no approximation can be trusted: p falls no further.
+_FARTHEST = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """How likely a difference at least this large is when there is none.
+
+    ``statistic`` is the mean of the first minus the mean of the second; ``n`` counts rows. NaN where there is nothing
+    to test, with a note.
+    """
+
+    name: str
+    statistic: float
+    p: float
+    n: int
+    note: str = ""
+
+
+def paired_test(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    groups: npt.ArrayLike | None = None,
+    *,
+    strata: npt.ArrayLike | None = None,
+    draws_seed: int = 0,
+    resamples: int = 10_000,
+) -> Test:
+    """The test that suits two sets of values of the same rows.
+
+    Exact McNemar for independent 0/1 rows. It counts rows as if each were new evidence, so rows that come in groups
+    get the permutation of whole groups, and rows in several strata the one within strata.
+    """
+    values = _paired(first, second)
+    if strata is not None and int(numbered(strata).max(initial=0)) > 0:
+        return stratified_permutation(
+            first, second, groups=groups, strata=strata, rng=generator(draws_seed), resamples=resamples
+        )
+    independent = groups is None or int(numbered(groups).max(initial=-1)) + 1 == values[0].size
+    if independent and binary(values[0]) and binary(values[1]):
+        return mcnemar(first, second)
+    return paired_permutation(first, second, groups=groups, rng=generator(draws_seed), resamples=resamples)
+
+
+def mcnemar(first: npt.ArrayLike, second: npt.ArrayLike, *, mid_p: bool = False) -> Test:
+    """McNemar's test on independent rows that are right (1) or wrong (0): the exact binomial, two-sided.
+
+    ``mid_p`` counts the outcome seen by half (Fagerland, Lydersen and Laake 2013): less conservative, no longer exact.
+    """
+    values = _paired(first, second)
+    if not (binary(values[0]) and binary(values[1])):
+        raise ValueError("McNemar's test takes right (1) and wrong (0) only; use paired_permutation")
+    name = "McNemar, mid-p" if mid_p else "McNemar, exact"
+    n = values[0].size
+    if n == 0:
+        return Test(name, math.nan, math.nan, 0, "no rows")
+    gains, losses = int((values[0] > values[1]).sum()), int((values[0] < values[1]).sum())
+    if gains + losses == 0:
+        return Test(name, 0.0, 1.0, n, "no row tells the two apart")
+    fewer = min(gains, losses)
+    tail = float(bdtr(fewer, gains + losses, 0.5))
+    before = float(bdtr(fewer - 1, gains + losses, 0.5)) if fewer else 0.0
+    return Test(name, (gains - losses) / n, min(1.0, tail + (before if mid_p else tail)), n)
+
+
+def paired_permutation(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    groups: npt.ArrayLike | None = None,
+    rng: np.random.Generator,
+    resamples: int = 10_000,
+) -> Test:
+    """Permutation test on paired rows: first and second change places in whole groups.
+
+    p is (c + 1) / (resamples + 1), c being the permutations with a difference at least as large: never 0.
+    """
+    name = "paired permutation"
+    values = _paired(first, second)
+    n = values[0].size
+    if n == 0:
+        return Test(name, math.nan, math.nan, 0, "no rows")
+    sums = group_totals(values[0] - values[1], groups).sums
+    found = flipped_signs((sums[part] for part in blocks(sums.size)), rng=rng, resamples=resamples)
+    return replace(found, name=name, statistic=found.statistic / n, n=n)
+
+
+def stratified_permutation(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    groups: npt.ArrayLike | None = None,
+    strata: npt.ArrayLike,
+    rng: np.random.Generator,
+    resamples: int = 10_000,
+) -> Test:
+    """Permutation test on paired rows in strata: first and second change places in whole groups, as without strata.
+
+    The statistic of a permutation is the mean difference over its standard error within strata, that of the interval:
+    strata that differ in opposite directions do not hide a difference on average, as they do from McNemar's test.
+    Exact when the two are alike on every row, and for many groups when only on average (Chung and Romano 2013).
+    """
+    name = "paired permutation within strata"
+    values = _paired(first, second)
+    n = values[0].size
+    if n == 0:
+        return Test(name, math.nan, math.nan, 0, "no rows")
+    totals = group_totals(values[0] - values[1], groups, strata=strata)
+    apart = int((np.abs(totals.sums) > 1e-12).sum())
+    if apart == 0:
+        return Test(name, 0.0, 1.0, n, "no group tells the two apart")
+    flips = _Flips.of(totals)
+    observed = float(flips.studentised(flips.signs[None, :])[0])
+    beyond = 0
+    for size in _chunks(resamples, flips.counts.size):
+        kept = rng.binomial(flips.counts, 0.5, size=(size, flips.counts.size))
+        beyond += _beyond(flips.studentised((2 * kept - flips.counts).astype(np.float64)), observed)
+    return Test(name, float(totals.sums.sum()) / n, (beyond + 1) / (resamples + 1), n, _floor_note(apart))
+
+
+def flipped_signs(sums: Iterable[Numbers], *, rng: np.random.Generator, resamples: int = 10_000) -> Test:
+    """Whether the differences of groups, which come in blocks, add up to something: their signs are flipped at random.
+
+    The statistic is their sum, ``n`` counts groups, and p is as in ``paired_permutation``.
+    """
+    name, observed, n = "flipped signs", 0.0, 0
+    kinds = [(np.zeros(0), np.zeros(0, dtype=np.int64))]
+    for block in sums:
+        observed, n = observed + float(block.sum()), n + block.size
+        # Groups with the same difference are interchangeable: it is enough to draw how many of them change places.
+        kinds.append(np.unique(np.abs(block[np.abs(block) > 1e-12]), return_counts=True))
+    sizes, places = np.unique(np.concatenate([size for size, _ in kinds]), return_inverse=True)
+    counts = np.zeros(sizes.size, dtype=np.int64)
+    np.add.at(counts, places, np.concatenate([count for _, count in kinds]))
+    if sizes.size == 0:
+        return Test(name, 0.0, 1.0, n, "no group tells the two apart")
+    beyond = 0
+    for size in _chunks(resamples, sizes.size):
+        kept = rng.binomial(counts, 0.5, size=(size, sizes.size))
+        beyond += _beyond((2 * kept - counts) @ sizes, observed)
+    return Test(name, observed, (beyond + 1) / (resamples + 1), n, _floor_note(int(counts.sum())))
+
+
+def unpaired_permutation(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    groups_first: npt.ArrayLike | None = None,
+    groups_second: npt.ArrayLike | None = None,
+    strata_first: npt.ArrayLike | None = None,
+    strata_second: npt.ArrayLike | None = None,
+    rng: np.random.Generator,
+    resamples: int = 10_000,
+) -> Test:
+    """Permutation test on different rows: whole groups change sides within strata.
+
+    The statistic is the difference of means over the strata that both sides have, each weighted by its share of all
+    their rows. p as in ``paired_permutation``.
+    """
+    name = "unpaired permutation"
+    pair = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    weights = stratum_weights(pair[0].size, pair[1].size, strata_first=strata_first, strata_second=strata_second)
+    kept = np.concatenate(weights) > 0
+    ours = (np.arange(kept.size) < pair[0].size)[kept]
+    groups = np.concatenate([_own_codes(groups_first, pair[0].size), -1 - _own_codes(groups_second, pair[1].size)])
+    strata = None
+    if strata_first is not None and strata_second is not None:
+        strata = np.concatenate([np.asarray(strata_first), np.asarray(strata_second)])[kept]
+    totals = group_totals(np.concatenate(pair)[kept], groups[kept], strata=strata)
+    parts = _parts(totals, group_totals(ours.astype(np.float64), groups[kept]).sums > 0)
+    if not parts:
+        return Test(name, math.nan, math.nan, ours.size, "no rows on one side, or no strata that both sides have")
+    size = sum(part.size for part in parts)
+    observed = float(sum(part.size * part.contrast(part.first) for part in parts)) / size
+    beyond = 0
+    for chunk in _chunks(resamples, max(part.kinds.size for part in parts)):
+        drawn = sum((part.size * part.contrast(part.permuted(rng, chunk)) for part in parts), np.zeros(chunk))
+        beyond += _beyond(drawn / size, observed)
+    return Test(name, observed, (beyond + 1) / (resamples + 1), ours.size)
+
+
+def combination_test(parts: Sequence[tuple[float, StratifiedRate]]) -> Test:
+    """Whether a sum of independent rates, each times its coefficient, differs from 0.
+
+    p is one minus the confidence at which the interval of ``combination`` would just reach 0, found by bisection;
+    never below 1e-15.
+    """
+    name = "inverted MOVER interval"
+    n = sum(rate.n for _, rate in parts)
+    value = sum(coefficient * rate.value for coefficient, rate in parts)
+    if math.isnan(value):
+        return Test(name, math.nan, math.nan, n, "no rows on one side")
+
+    def reaches_zero(z: float) -> bool:
+        return combined_reach(parts, z)[0 if value > 0 else 1] >= abs(value)
+
+    if reaches_zero(0.0):
+        return Test(name, value, 1.0, n)
+    low, high = 0.0, _FARTHEST
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        low, high = (low, middle) if reaches_zero(middle) else (middle, high)
+    return Test(name, value, 2 * float(ndtr(-high)), n)
+
+
+def holm(ps: Sequence[float | None] | Floats) -> Floats:
+    """Holm's adjusted p-values, in the order given. None and NaN stay NaN and do not count."""
+    return _corrected(ps, lambda ordered: np.maximum.accumulate(ordered * np.arange(ordered.size, 0, -1)))
+
+
+def benjamini_hochberg(ps: Sequence[float | None] | Floats) -> Floats:
+    """Benjamini and Hochberg's adjusted p-values (false discovery rate). None and NaN stay NaN and do not count."""
+    return _corrected(
+        ps,
+        lambda ordered: np.minimum.accumulate((ordered * (ordered.size / np.arange(1, ordered.size + 1)))[::-1])[::-1],
+    )
+
+
+def benjamini_yekutieli(ps: Sequence[float | None] | Floats) -> Floats:
+    """Benjamini and Yekutieli's adjusted p-values: the false discovery rate of tests that depend on each other.
+
+    Benjamini and Hochberg's times 1 + 1/2 + … + 1/m, however the tests depend. None and NaN stay NaN and do not count.
+    """
+
+    def stepped(ordered: Floats) -> Floats:
+        ranks = np.arange(1, ordered.size + 1)
+        return np.minimum.accumulate((ordered * (ordered.size * (1 / ranks).sum() / ranks))[::-1])[::-1]
+
+    return _corrected(ps, stepped)
+
+
+def bonferroni(ps: Sequence[float | None] | Floats) -> Floats:
+    """Bonferroni's adjusted p-values: each times their number. None and NaN stay NaN and do not count."""
+    return _corrected(ps, lambda ordered: ordered * ordered.size)
+
+
+def adjusted(ps: Sequence[float | None] | Floats, method: str = "holm") -> Floats:
+    """p-values corrected for the size of their family by ``holm``, ``bh``, ``by`` or ``none``."""
+    methods = {"holm": holm, "bh": benjamini_hochberg, "by": benjamini_yekutieli, "none": _uncorrected}
+    if method not in methods:
+        raise UnknownNameError("correction", method, methods)
+    return methods[method](ps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stratum of two sides as kinds of interchangeable groups; a complex number holds a pair (sum, size)."""
+
+    size: float
+    kinds: npt.NDArray[np.complex128]
+    counts: npt.NDArray[np.intp]
+    first: npt.NDArray[np.complex128]
+    groups_first: int
+
+    def contrast(self, first: npt.NDArray[np.complex128]) -> Floats:
+        """Mean of the first side minus mean of the rest, given the totals of the first."""
+        rest = self.counts @ self.kinds - first
+        return np.asarray(first.real / first.imag - rest.real / rest.imag)
+
+    def permuted(self, rng: np.random.Generator, size: int) -> npt.NDArray[np.complex128]:
+        """Totals of the first side when groups are dealt anew."""
+        few = self.counts.sum() < _FEW_TO_A_KIND * self.kinds.size
+        dealt = rng.multivariate_hypergeometric(
+            self.counts, self.groups_first, size=size, method="count" if few else "marginals"
+        )
+        return np.asarray(dealt @ self.kinds)
+
+
+def _parts(totals: Totals, ours: npt.NDArray[np.bool_]) -> list[_Part]:
+    """The strata that hold groups of both sides; groups that span strata make one that may not."""
+    pairs = totals.sums + 1j * totals.sizes
+    parts = []
+    for code in range(int(totals.strata.max(initial=-1)) + 1):
+        own = totals.strata == code
+        kinds, counts = np.unique(pairs[own], return_counts=True)
+        first = pairs[own & ours]
+        if 0 < first.size < own.sum():
+            parts.append(_Part(float(totals.sizes[own].sum()), kinds, counts, np.asarray(first.sum()), first.size))
+    return parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Flips:
+    """Paired groups as kinds that are interchangeable when signs are flipped: one stratum, difference and size.
+
+    Kinds are in the order of their strata; ``signs`` are those seen, as ``studentised`` takes them. The last three have
+    a number for each stratum: its groups, their rows added up, and the squares of these added up.
+    """
+
+    counts: npt.NDArray[np.int64]
+    signs: Floats
+    differences: Floats
+    sizes: Floats
+    strata: npt.NDArray[np.intp]
+    groups: Floats
+    rows: Floats
+    squared_rows: Floats
+
+    @classmethod
+    def of(cls, totals: Totals) -> _Flips:
+        """The kinds of some groups; those without a difference count in their stratum only."""
+        strata, sizes = totals.strata.astype(np.intp), totals.sizes.astype(np.float64)
+        by_stratum = (np.bincount(strata, values).astype(np.float64) for values in (sizes**0, sizes, sizes**2))
+        differing = np.abs(totals.sums) > 1e-12
+        keys = np.stack([strata, np.abs(totals.sums), sizes], axis=1)[differing]
+        kinds, places, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+        signs = np.bincount(places.ravel(), np.sign(totals.sums[differing])).astype(np.float64)
+        return cls(counts, signs, kinds[:, 1], kinds[:, 2], kinds[:, 0].astype(np.intp), *by_stratum)
+
+    def studentised(self, signs: Floats) -> Floats:
+        """The mean difference over its standard error within strata.
+
+        A row of ``signs`` has, for each kind, how many of its groups are positive less how many are negative.
+        """
+        starts = np.flatnonzero(np.diff(self.strata, prepend=-1))
+        differing = self.strata[starts]
+        corrections = self.groups / np.maximum(self.groups - 1, 1)
+        signed = signs * self.differences
+        sums = np.zeros((len(signs), self.groups.size))
+        sums[:, differing] = np.add.reduceat(signed, starts, axis=1)
+        means = sums.sum(axis=1) / self.rows.sum()
+        # The sum over groups of (difference - mean · size)² less what their stratum's total has of it.
+        squares = float((corrections[self.strata] * self.counts) @ self.differences**2)
+        products = signed @ (corrections[self.strata] * self.sizes)
+        variance = squares - 2 * means * products + means**2 * float(corrections @ self.squared_rows)
+        variance -= (sums - means[:, None] * self.rows) ** 2 @ (corrections / self.groups)
+        # Groups that are all alike within strata have no spread: as far from 0 as can be, unless the mean is 0.
+        error = np.sqrt(np.maximum(variance, 1e-18 * means**2)) / self.rows.sum()
+        return np.asarray(np.divide(means, error, out=np.zeros_like(means), where=means != 0))
+
+
+def _own_codes(groups: npt.ArrayLike | None, n: int) -> Codes:
+    return np.arange(n) if groups is None else numbered(groups)
+
+
+def _paired(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[Numbers, Numbers]:
+    values = column(first), column(second)
+    if values[0].shape != values[1].shape:
+        raise ValueError(f"paired rows differ in number: {values[0].size} and {values[1].size}")
+    return values
+
+
+def _floor_note(apart: int) -> str:
+    least = 2.0 ** (1 - apart)
+    return f"groups that tell the two apart: {apart}; p cannot fall below {least:.2g}" if least > 0.05 else ""
+
+
+def _chunks(resamples: int, width: int) -> list[int]:
+    step = max(1, _CHUNK_COUNTS // width)
+    return [min(step, resamples - start) for start in range(0, resamples, step)]
+
+
+def _beyond(drawn: Floats, observed: float) -> int:
+    """How many are at least as far from 0; sums of fractions make ties that differ in the last digit."""
+    return int((np.abs(drawn) >= abs(observed) - 1e-12 * max(1.0, abs(observed))).sum())
+
+
+def _uncorrected(ps: Sequence[float | None] | Floats) -> Floats:
+    return _corrected(ps, lambda ordered: ordered)
+
+
+def _corrected(ps: Sequence[float | None] | Floats, correction: Callable[[Floats], Floats]) -> Floats:
+    """Apply a correction that is given the known p-values in ascending order."""
+    values = np.array([math.nan if p is None else p for p in ps], dtype=np.float64)
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.argsort(values[known], kind="stable")]
+    values[order] = np.minimum(correction(values[order]), 1.0)
+    return values

@@ -1,0 +1,98 @@
+"""How well proposed categories agree with those that annotators marked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from acidtest.core.estimate import Estimate
+from acidtest.stats.intervals import rate
+from acidtest.stats.jackknife import LOGIT, Floats, Replicates, Scale, group_sums, jackknifed, replicates
+
+Flags = npt.NDArray[np.bool_]
+
+_RATIO = Scale("the log scale", math.log, math.exp, lambda value: 1 / value, (0.0, math.inf))
+
+
+@dataclass(frozen=True)
+class TagQuality:
+    """What a category's proposals are worth, measured against marks on the same rows."""
+
+    precision: Estimate
+    """Share of the proposals that are marked."""
+    recall: Estimate
+    """Share of the marked rows that are proposed."""
+    f1: Estimate
+    chance: Estimate
+    """Share of all rows that are marked: the precision of proposals made at random."""
+    lift: Estimate
+    """Precision over chance; 1 is no better than proposals at random."""
+
+    @property
+    def measures(self) -> dict[str, Estimate]:
+        """All of them, by the names they have in files."""
+        return {
+            "precision": self.precision,
+            "recall": self.recall,
+            "F1": self.f1,
+            "chance": self.chance,
+            "lift": self.lift,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Every measure as results.json would hold it."""
+        return {name: value.to_json() for name, value in self.measures.items()}
+
+
+def tag_quality(proposed: Flags, marked: Flags, *, groups: npt.ArrayLike | None = None) -> TagQuality:
+    """How well proposals agree with marks; rows of one group, such as those of one premise, are not independent."""
+    codes = np.arange(len(marked)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    both = proposed & marked
+    sums = group_sums(np.stack([both, proposed, marked, np.ones_like(both)], axis=1).astype(np.float64), codes)
+    f1, lift = (replicates(sums, statistic, rows=len(both)) for statistic in (_f1, _lift))
+    return TagQuality(
+        precision=_share(both, proposed, codes, none="nothing was proposed"),
+        recall=_share(both, marked, codes, none="nothing is marked"),
+        f1=_whole(f1, LOGIT, undefined="nothing was proposed and nothing is marked", best="the same as the marks"),
+        chance=rate(marked, groups=codes),
+        lift=_whole(lift, _RATIO, undefined="nothing was proposed or nothing is marked", best="exactly chance"),
+    )
+
+
+def tag_qualities(
+    proposed: Mapping[str, Flags], marked: Mapping[str, Flags], *, groups: npt.ArrayLike | None = None
+) -> dict[str, TagQuality]:
+    """``tag_quality`` of every category that is both proposed and marked, in the order of the proposals."""
+    return {name: tag_quality(proposed[name], marked[name], groups=groups) for name in proposed if name in marked}
+
+
+def _share(both: Flags, among: Flags, codes: npt.NDArray[np.int64], *, none: str) -> Estimate:
+    if not among.any():
+        return Estimate(math.nan, note=none)
+    return rate(both[among], groups=codes[among])
+
+
+def _whole(found: Replicates, scale: Scale, *, undefined: str, best: str) -> Estimate:
+    """A number of all rows with its interval; 0, where no proposal is marked, has none."""
+    if found.value == 0:
+        return Estimate(0.0, n=found.rows, groups=found.groups, note="no proposal is marked: no interval")
+    return jackknifed(found, undefined=undefined, best=best, scale=scale)
+
+
+def _f1(sums: Floats) -> Floats:
+    both, proposed, marked, _ = sums.T
+    return _ratio(2 * both, proposed + marked)
+
+
+def _lift(sums: Floats) -> Floats:
+    both, proposed, marked, rows = sums.T
+    return _ratio(both * rows, proposed * marked)
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    return np.where(below > 0, above / np.where(below > 0, below, 1.0), math.nan)

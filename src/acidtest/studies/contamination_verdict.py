@@ -1,0 +1,125 @@
+"""What the cells and contrasts of contamination mean, in words, and what they can and cannot show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from acidtest.core.estimate import Estimate
+from acidtest.core.suite import CROSS
+
+if TYPE_CHECKING:
+    from acidtest.studies.contamination import Cell, CellContrast
+
+ALPHA = 0.05
+NEARLY_NONE = 0.05
+TOO_WIDE = 0.1
+"""An interval that reaches farther above its value than this means that there were too few rows."""
+
+ALL_PAIRS, WRONG = "all pairs", "non-entailment"
+"""Slices; the second is where the heuristics are wrong and memory would show."""
+
+
+def verdict(model: str, reference: str | None, contrasts: Sequence[CellContrast], cells: Sequence[Cell]) -> str:
+    """What the contrasts say, in a sentence on memory and, where there is something to say, one on the templates."""
+    rates = [cell.slices[WRONG].value for cell in cells]
+    nearly = "wrong" if max(rates) <= NEARLY_NONE else "right" if min(rates) >= 1 - NEARLY_NONE else ""
+    if nearly:
+        return (
+            f"Memory cannot be told: where the heuristics are wrong, {model} is {nearly} on nearly all pairs of all "
+            "four suites, so it has nothing to show in."
+        )
+    found = {(each.name, each.slice): each for each in contrasts}
+    # Memory shows where the heuristics are wrong; all pairs come last, being half heuristics.
+    order = [WRONG, *(each.slice for each in contrasts if each.slice not in (WRONG, ALL_PAIRS)), ALL_PAIRS]
+    signs = [found["both", name] for name in order if found["both", name].found]
+    sentences = [_memory(model, reference, found["both", WRONG], signs)]
+    words, templates = found["words", WRONG], found["templates", WRONG]
+    if words.found and not signs:
+        sentences.append(
+            f"On the published templates the published words are {_points(words.effect)} better than fresh ones; that "
+            "is not clearly more than on novel templates, so they may just be easier."
+        )
+    if templates.found and reference:
+        sentences.append(
+            f"It seems to know the templates: with fresh words it is {_points(templates.effect)} better on the "
+            f"published than on novel ones, beyond the difference that {reference} shows."
+        )
+    elif templates.found:
+        sentences.append(
+            f"With fresh words it is {_points(templates.effect)} better on the published templates than on novel ones: "
+            "it knows them or they are easier, which only a clean reference can tell."
+        )
+    return " ".join(sentences)
+
+
+def _memory(model: str, reference: str | None, main: CellContrast, signs: Sequence[CellContrast]) -> str:
+    level = "its own level on other words and templates"
+    explains = f"{level}, and the same difference of {reference}, explain" if reference else f"{level} explains"
+    if signs:
+        return f"Signs of memory: {_where(signs[0])}, {model} is {_points(signs[0].effect)} {_better(explains)}."
+    effect = main.effect
+    if effect.value > 0 and main.effect_p < ALPHA:
+        return (
+            f"A weak sign of memory: {_where(main)}, {model} is {_points(effect)} {_better(explains)}, "
+            "but among so many comparisons chance may do as much."
+        )
+    if not effect.known:
+        return f"Too few rows to say whether {model} remembers the published pairs: {effect.note}."
+    missed = f"an advantage of up to {100 * effect.high:.1f} points could have been missed"
+    if effect.high - effect.value > TOO_WIDE:
+        return f"Too few rows to say whether {model} remembers the published pairs: {missed}."
+    if effect.high <= 0:
+        missed = f"if anything it is worse there, by {_points(replace(effect, value=-effect.value), ends=False)}"
+    return f"No sign of memory: {_where(main)}, {model} is not clearly {_better(explains)}; {missed}."
+
+
+def _where(contrast: CellContrast) -> str:
+    if contrast.slice == ALL_PAIRS:
+        return "over all pairs"
+    heuristic = contrast.slice.partition(CROSS)[0].replace("_", " ")
+    return "where the heuristics are wrong" if contrast.slice == WRONG else f"where {heuristic} is wrong"
+
+
+def _better(explains: str) -> str:
+    return f"better on the published words in the published templates than {explains}"
+
+
+def _points(effect: Estimate, *, ends: bool = True) -> str:
+    between = f" ({100 * effect.low:.1f} to {100 * effect.high:.1f})" if ends else ""
+    return f"{100 * effect.value:.1f} points{between}"
+
+
+def can(reference: str | None) -> tuple[str, ...]:
+    general = (
+        "The contrast 'both' shows whether the published words help on the published templates beyond what they do on "
+        "novel ones, as training on the published files would make them.",
+        "The contrast 'words' compares the same templates filled with other words, so templates cannot explain it.",
+        "The contrast 'templates' shows whether the score holds when the sentences are built otherwise.",
+    )
+    if reference is None:
+        return general
+    return (
+        *general,
+        f"Differences of difficulty that {reference} meets as well fall away in the excess over it.",
+    )
+
+
+def cannot(reference: str | None) -> tuple[str, ...]:
+    templates = (
+        "Without a clean reference, familiar templates cannot be told from easier ones."
+        if reference is None
+        else f"The excess speaks of the model only as far as {reference} is clean and otherwise finds the same hard."
+    )
+    return (
+        templates,
+        "Memory cannot be told from words that are more frequent, and so easier, in the published templates only; in "
+        "particular 'both' takes words to matter by as many points on both sets of templates, which fails near 0 and "
+        "100 %.",
+        "Training on paraphrases of HANS or on data generated likewise raises all four cells and goes unseen.",
+        "The pairs are drawn anew and hardly any is among the published: a model that learnt those by heart, and "
+        "nothing from them about others, does not show. Score the published file itself for that.",
+        "One list of fresh words and one set of novel templates were tried; others may give another difference.",
+        "No sign is no proof that a model is clean.",
+    )

@@ -1,0 +1,97 @@
+"""Changed pairs beside the untouched ones they were made from, row by row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import isnan, nan
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from acidtest.core.draws import U64
+from acidtest.core.estimate import Estimate
+from acidtest.stats.intervals import difference, rate
+from acidtest.stats.resampling import Codes, blocks, taken
+from acidtest.stats.significance import paired_test
+from acidtest.studies.metrics import Flags, Scored
+
+Places = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class AgainstControl:
+    """A number on the untouched pairs, what that of the changed pairs differs by, and how likely by chance alone."""
+
+    control: Estimate
+    difference: Estimate
+    test: str
+    p: float
+    p_adjusted: float = nan
+
+    def to_json(self) -> dict[str, Any]:
+        """As results.json holds it; NaN is null."""
+        return {
+            "control": self.control.to_json(),
+            "difference": self.difference.to_json(),
+            "test": self.test,
+            "p": None if isnan(self.p) else self.p,
+            "p_adjusted": None if isnan(self.p_adjusted) else self.p_adjusted,
+        }
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Which row of the control each changed row was made from, by their places; groups and strata are the latter's.
+
+    ``alike``: whether the change left gold as it was in every pair.
+    """
+
+    own: Places
+    control: Places
+    groups: Codes
+    strata: Codes
+    alike: bool
+
+    @property
+    def untouched(self) -> int:
+        """How many different rows of the control are compared; several changed rows may share one."""
+        return self.once(np.ones(int(self.control.max(initial=-1)) + 1, dtype=np.bool_))
+
+    def once(self, flags: Flags) -> int:
+        """How many rows of the control that are compared are flagged, each counted once."""
+        compared = np.zeros(len(flags), dtype=np.bool_)
+        for part in blocks(self.control.size):
+            compared[self.control[part]] = True
+        return int((flags & compared).sum())
+
+    def rate(self, after: Flags, before: Flags) -> AgainstControl:
+        """A rate of changed rows beside that of their control, with the test that suits paired rows."""
+        new, old = taken(after, self.own), taken(before, self.control)
+        test = paired_test(new, old, groups=self.groups, strata=self.strata)
+        change = difference(new, old, groups=self.groups, strata=self.strata)
+        # The control's rate on the pairs compared, so that it differs from the changed ones' by the difference.
+        control = replace(rate(old, groups=self.groups, strata=self.strata), n=self.untouched)
+        return AgainstControl(control, change, test.name, test.p)
+
+
+def pairing(own: Scored, control: Scored) -> Pairing | None:
+    """The rows of a suite that have a control, None when none has."""
+    own_rows, control_rows = _places(own.digests("base_id"), control.digests("id"))
+    if not own_rows.size:
+        return None
+    alike = np.array_equal(taken(own.gold, own_rows), taken(control.gold, control_rows))
+    return Pairing(own_rows, control_rows, taken(own.groups, own_rows), taken(own.strata, own_rows), alike)
+
+
+def _places(bases: U64, ids: U64) -> tuple[Places, Places]:
+    """Which digests are among those of ids, and where there; an id stands once."""
+    order = np.argsort(ids).astype(np.int32)
+    ids.sort()
+    found = [(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))]
+    for part in blocks(bases.size if ids.size else 0):
+        places = np.minimum(np.searchsorted(ids, bases[part]), ids.size - 1)
+        there = np.flatnonzero(ids[places] == bases[part])
+        found.append(((there + part.start).astype(np.int32), order[places[there]]))
+    own, control = (np.concatenate(places) for places in zip(*found, strict=True))
+    return own, control

@@ -1,0 +1,250 @@
+"""Errors by kind: which label a model falls back to when it is wrong, and whether that changes with the pairs.
+
+Naik et al. (2018), sections 4.3 and 4.4: false neutrals among all errors on distracted pairs and on untouched ones,
+entailment and neutral taken for contradiction on negation, false entailments on antonymy and numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from acidtest.core.estimate import Estimate
+from acidtest.core.labels import GOLD_MASKS, LABELS
+from acidtest.stats.intervals import rate
+from acidtest.stats.resampling import taken
+from acidtest.stats.shares import Counted, share_difference, share_test
+from acidtest.stats.significance import holm
+from acidtest.studies.controls import AgainstControl, Pairing
+from acidtest.studies.metrics import Scored
+
+UNANSWERED = "unanswered"
+MEASURES = ("share", "rate")
+"""What is compared with the control: the share of a kind among errors, and its rate among all pairs."""
+
+Flags = npt.NDArray[np.bool_]
+Labels = npt.NDArray[np.int8]
+
+_NONE = -1
+
+
+@dataclass(frozen=True)
+class ErrorKind:
+    """Errors of one kind: how many, their share of all errors and of all pairs, and each measure beside the control's.
+
+    ``control_count`` counts every untouched pair once, however many pairs were made of it.
+    """
+
+    count: int
+    share: Estimate
+    rate: Estimate
+    control_count: int | None = None
+    vs_control: Mapping[str, AgainstControl] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """As results.json holds it."""
+        measures = {measure: test.to_json() for measure, test in self.vs_control.items()}
+        return {
+            "count": self.count,
+            "share": self.share.to_json(),
+            "rate": self.rate.to_json(),
+            "vs_control": {"count": self.control_count, **measures} if measures else None,
+        }
+
+
+@dataclass(frozen=True)
+class Errors:
+    """A suite's errors by kind; a note says where gold accepts several labels, so that the answer alone tells kinds.
+
+    ``n`` counts answers that are not gold; a pair without an answer is an error of no kind and is left out.
+    """
+
+    n: int = 0
+    control_n: int | None = None
+    kinds: Mapping[str, ErrorKind] = field(default_factory=dict)
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """As results.json holds it."""
+        kinds = {name: kind.to_json() for name, kind in self.kinds.items()}
+        return {"n": self.n, "control_n": self.control_n, "kinds": kinds, "note": self.note}
+
+
+Confusion = Mapping[str, Mapping[str, int]]
+"""How often each gold label got each answer, or none."""
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Gold and answers as places among the labels; no answer, and gold that accepts several labels, is -1."""
+
+    gold: Labels
+    answer: Labels
+    accepted: npt.NDArray[np.uint8]
+    """The gold sets as bit masks."""
+
+    @property
+    def single(self) -> bool:
+        """Whether every pair has one gold label."""
+        return not bool((self.gold == _NONE).any())
+
+    def accepts(self, place: int) -> Flags:
+        """Whether gold accepts a label."""
+        return np.asarray((self.accepted >> place) & 1, dtype=np.bool_)
+
+    @property
+    def wrong(self) -> Flags:
+        """Answers that gold does not accept."""
+        right = np.take_along_axis(_bits(self.accepted), np.maximum(self.answer, 0)[:, None], axis=1)[:, 0]
+        return np.asarray((self.answer != _NONE) & ~right, dtype=np.bool_)
+
+
+def _bits(masks: npt.NDArray[np.uint8]) -> Flags:
+    """Which of the three labels each gold set accepts."""
+    return np.asarray((masks[:, None] >> np.arange(len(LABELS), dtype=np.uint8)) & 1, dtype=np.bool_)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Wrong answers of one sort: with this answer, and with this gold where one is given."""
+
+    answer: int
+    gold: int | None = None
+
+    def among(self, side: _Side) -> Counted:
+        """The errors of a side, and which of them are of this kind."""
+        of_kind = side.wrong & (side.answer == self.answer)
+        return Counted(side.wrong, of_kind if self.gold is None else of_kind & (side.gold == self.gold))
+
+
+def confusion(rows: Scored) -> Confusion | None:
+    """Gold against answer, for the gold labels that occur; None where gold accepts several labels."""
+    side = _side(rows)
+    if not side.single:
+        return None
+    answers = [*enumerate(rows.labels), (_NONE, UNANSWERED)]
+    return {
+        label: {name: int(((side.gold == place) & (side.answer == answer)).sum()) for answer, name in answers}
+        for place, label in enumerate(rows.labels)
+        if (side.gold == place).any()
+    }
+
+
+def errors(rows: Scored, control: Scored | None = None, pairs: Pairing | None = None) -> Errors:
+    """The errors of a suite by kind, beside those of its control, paired with it, where gold is the same there.
+
+    A kind is named after the wrong answer (``false neutral``) or after gold and answer (``E-C``: entailment taken for
+    contradiction); a two-way model, and gold that accepts several labels, has the former only. The tests are not
+    corrected yet.
+    """
+    side = _side(rows)
+    note = "" if side.single else "gold accepts several labels, so errors are told apart by the answer alone"
+    kinds = _kinds(rows.labels, side)
+    found = {name: _described(rows, kind.among(side)) for name, kind in kinds.items()}
+    total = int(side.wrong.sum())
+    before = _side(control) if control else None
+    if pairs is None or before is None or not pairs.alike:
+        return Errors(total, None, found, note)
+    compared = {
+        name: _compared(found[name], pairs, kind.among(side), kind.among(before)) for name, kind in kinds.items()
+    }
+    return Errors(total, pairs.once(before.wrong), compared, note)
+
+
+def common_errors(models: Sequence[Scored]) -> Errors:
+    """The errors that all of some models make on the rows that all were asked, by kind.
+
+    An error is of a kind where all give the same wrong answer; where they err in different ways it is of none, but
+    counts. Naik et al. (2018), section 4.3, look at the numerical errors of two systems so.
+    """
+    labels = models[0].labels
+    if any(rows.labels != labels for rows in models):
+        return Errors(note="the models do not have the same labels, so their errors are not of the same kinds")
+    ids = [rows.digests("id") for rows in models]
+    shared = reduce(np.intersect1d, ids)
+    places = [np.argsort(digests)[np.searchsorted(np.sort(digests), shared)] for digests in ids]
+    masks = models[0].gold[places[0]]
+    if not np.isin(masks, [GOLD_MASKS[label] for label in labels]).all():
+        return Errors(note="gold accepts several labels, so errors have no kind")
+    answers = np.stack([rows.answer[place] for rows, place in zip(models, places, strict=True)])
+    right = np.stack([rows.correct[place] for rows, place in zip(models, places, strict=True)])
+    wrong = (answers != _NONE).all(axis=0) & ~right.any(axis=0)
+    alike = wrong & (answers == answers[0]).all(axis=0)
+    flags = {}
+    for place, label in enumerate(labels):
+        others = [gold for gold in labels if gold != label and (masks == GOLD_MASKS[gold]).any()]
+        if others:
+            flags[f"false {label}"] = alike & (answers[0] == place)
+        for gold in others if labels == LABELS else ():
+            flags[pair_name(gold, label)] = flags[f"false {label}"] & (masks == GOLD_MASKS[gold])
+    groups, strata = models[0].groups[places[0]], models[0].strata[places[0]]
+    kinds = {
+        name: ErrorKind(
+            int(of_kind.sum()),
+            Counted(wrong, of_kind).estimate(groups, strata),
+            rate(of_kind, groups=groups, strata=strata),
+        )
+        for name, of_kind in flags.items()
+    }
+    return Errors(int(wrong.sum()), None, kinds)
+
+
+def corrected(suites: Mapping[str, Errors]) -> dict[str, Errors]:
+    """The same errors with p adjusted (Holm): a family is one measure over all kinds and suites of a run."""
+    found = {suite: dict(own.kinds) for suite, own in suites.items()}
+    for measure in MEASURES:
+        tested = [(suite, name) for suite in found for name, kind in found[suite].items() if kind.vs_control]
+        tests = [found[suite][name].vs_control[measure] for suite, name in tested]
+        for (suite, name), test, p in zip(tested, tests, holm([test.p for test in tests]), strict=True):
+            kind = found[suite][name]
+            beside = {**kind.vs_control, measure: replace(test, p_adjusted=float(p))}
+            found[suite][name] = replace(kind, vs_control=beside)
+    return {suite: replace(own, kinds=found[suite]) for suite, own in suites.items()}
+
+
+def _side(rows: Scored) -> _Side:
+    """Gold and answers of a suite."""
+    gold = np.full(len(rows.gold), _NONE, dtype=np.int8)
+    for place, label in enumerate(rows.labels):
+        gold[rows.gold == GOLD_MASKS[label]] = place
+    return _Side(gold, rows.answer, rows.gold)
+
+
+def _kinds(labels: Sequence[str], side: _Side) -> dict[str, _Kind]:
+    """Every kind of error that the gold labels allow, by its name."""
+    occurring = [place for place in range(len(labels)) if (side.gold == place).any()]
+    answers = [place for place in range(len(labels)) if not side.accepts(place).all()]
+    found = {f"false {labels[answer]}": _Kind(answer) for answer in answers}
+    if labels == LABELS and side.single:
+        pairs = [(own, answer) for own in occurring for answer in answers if own != answer]
+        found |= {pair_name(labels[own], labels[answer]): _Kind(answer, own) for own, answer in pairs}
+    return found
+
+
+def pair_name(gold: str, answer: str) -> str:
+    """``E-C`` for entailment taken for contradiction."""
+    return f"{gold[0]}-{answer[0]}".upper()
+
+
+def _described(rows: Scored, counted: Counted) -> ErrorKind:
+    share = counted.estimate(rows.groups, rows.strata)
+    return ErrorKind(int(counted.of_kind.sum()), share, rows.rate(counted.of_kind))
+
+
+def _compared(own: ErrorKind, pairs: Pairing, after: Counted, before: Counted) -> ErrorKind:
+    """The kind beside the same kind on the untouched pairs, of which those compared count once each."""
+    own_rows, rows = (
+        Counted(taken(side.counted, places), taken(side.of_kind, places))
+        for side, places in ((after, pairs.own), (before, pairs.control))
+    )
+    test = share_test(own_rows, rows, groups=pairs.groups)
+    change = share_difference(own_rows, rows, groups=pairs.groups, strata=pairs.strata)
+    control = replace(rows.estimate(pairs.groups, pairs.strata), n=pairs.once(before.counted))
+    share = AgainstControl(control, change, test.name, test.p)
+    measures = {"share": share, "rate": pairs.rate(after.of_kind, before.of_kind)}
+    return replace(own, control_count=pairs.once(before.of_kind), vs_control=measures)

@@ -1,0 +1,260 @@
+"""What models answered on pairs with categories, with everything that may go with being right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from acidtest.core.errors import AcidtestError, UnknownNameError, some
+from acidtest.core.labels import LABELS
+from acidtest.core.run import Run
+from acidtest.core.suite import CATEGORY, CONTROL, Card
+from acidtest.studies.comparison import SAME_ROWS
+from acidtest.studies.metrics import QUESTION, Scored, listed_flags, scored
+from acidtest.text.heuristics import words
+from acidtest.text.taxonomy import CATEGORIES, published_columns
+
+Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Kind = Literal["category", "length", "confound"]
+
+LENGTHS = ("Length1", "Length2")
+"""Characters of premise and hypothesis, under the names of figure 6."""
+
+LABEL, OVERLAP, TOKENS = "label", "overlap", "tokens"
+CONFOUNDS = {
+    LABEL: "the gold label",
+    OVERLAP: "the share of the hypothesis's words that the premise has",
+    TOKENS: "the numbers of words of premise and hypothesis",
+}
+"""Confounds that every suite has."""
+
+_YES, _NO = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One column of a regression: a category of 0 and 1, a length, or a confound."""
+
+    name: str
+    kind: Kind
+    values: Floats
+
+    @property
+    def spread(self) -> float:
+        """What a standard deviation of it is; 1 for what is 0 or 1."""
+        binary = bool(((self.values == 0) | (self.values == 1)).all())
+        return 1.0 if binary else float(self.values.std())
+
+
+@dataclass(frozen=True)
+class FactorRows:
+    """One model's answers on a suite with categories; ``known`` are the rows in which every variable has a value.
+
+    ``aside`` counts rows that other models were not asked.
+    """
+
+    model: str
+    suite: str
+    signature: str
+    rows: Scored
+    variables: tuple[Variable, ...]
+    known: Flags
+    aside: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def categories(self) -> dict[str, Flags]:
+        """The categories of the known rows."""
+        return {each.name: each.values[self.known] == 1 for each in self.variables if each.kind == "category"}
+
+    @property
+    def columns(self) -> dict[str, Floats]:
+        """All variables of the known rows."""
+        return {each.name: each.values[self.known] for each in self.variables}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to look at: categories by name, or those that the suite is known to have; lengths or not; confounds."""
+
+    categories: tuple[str, ...] = ()
+    confounds: tuple[str, ...] = ()
+    lengths: bool = True
+
+
+def factor_rows(runs: Mapping[str, Sequence[Run]], wanted: Wanted) -> list[FactorRows]:
+    """What models answered on every suite of their runs that has the categories, on the rows that all of them have."""
+    held: dict[str, dict[str, Scored]] = {}
+    for model, own in runs.items():
+        for run in own:
+            for suite, card in run.header.suites.items():
+                if suite.endswith(CONTROL) or not category_columns(card, wanted.categories):
+                    continue
+                if model in held.setdefault(suite, {}):
+                    raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
+                held[suite][model] = scored(run, suite, texts=True)
+    return [
+        _factor_rows(model, suite, rows, taken, wanted)
+        for suite, models in held.items()
+        for (model, rows), taken in zip(models.items(), _shared(suite, models), strict=True)
+    ]
+
+
+def _shared(suite: str, models: Mapping[str, Scored]) -> list[npt.NDArray[np.int64]]:
+    """Where each model's rows that all models have are, in the order of the first model."""
+    numbered = [
+        pl.DataFrame({"row": rows.digests(*QUESTION)}).with_row_index(str(number))
+        for number, rows in enumerate(models.values())
+    ]
+    shared = numbered[0]
+    for other in numbered[1:]:
+        shared = shared.join(other, on="row", maintain_order="left")
+    fewest = min(rows.height for rows in models.values())
+    if shared.height < SAME_ROWS * fewest:
+        counts = ", ".join(f"{model} {rows.height:,}" for model, rows in models.items())
+        raise AcidtestError(
+            f"the models were not asked the same rows of {suite!r}: they have {shared.height:,} in common ({counts}); "
+            f"look at each by itself"
+        )
+    return [shared[str(number)].to_numpy().astype(np.int64) for number in range(len(models))]
+
+
+def category_columns(card: Card, asked: Sequence[str] = ()) -> dict[str, str]:
+    """The suite's columns of categories, each with the name it goes by; none where the suite has not all it should.
+
+    Asked for by name, or told by the card, or named as in the taxonomy or in its published file. A list column stands
+    for all the values in it.
+    """
+    if asked:
+        known = {ours: column for column, ours in published_columns().items() if column in card.columns}
+        columns = {known.get(name, name) if name not in card.columns else name: name for name in asked}
+        return columns if all(column in card.columns for column in columns) else {}
+    own = {name: name for name, kind in card.columns.items() if kind == CATEGORY}
+    if own:
+        return own
+    by_name = {name: name for name in CATEGORIES}
+    by_name |= {column: ours for column, ours in published_columns().items() if ours in CATEGORIES}
+    found = {column: ours for column, ours in by_name.items() if column in card.columns}
+    return {column: ours for column, ours in found.items() if column == ours or ours not in found}
+
+
+def _factor_rows(model: str, suite: str, asked: Scored, taken: npt.NDArray[np.int64], wanted: Wanted) -> FactorRows:
+    rows, names = _rows(asked, taken), category_columns(asked.card, wanted.categories)
+    aside = asked.height - rows.height
+    notes = [f"on the {rows.height:,} rows that all models were asked, of its {asked.height:,}"] if aside else []
+    variables: list[Variable] = []
+    for column, name in names.items():
+        if column in asked.card.lists:
+            flags = listed_flags(rows.frame[column])
+            variables += [Variable(value, "category", marked.astype(np.float64)) for value, marked in flags.items()]
+            continue
+        values, above = _marks(rows.frame[column], suite)
+        variables.append(Variable(name, "category", values))
+        cells = "one cell holds" if above == 1 else f"{above:,} cells hold"
+        notes += [f"{name}: {cells} a number above 1, which counts as 1"] if above else []
+    if wanted.lengths:
+        sides = zip(LENGTHS, ("premise", "hypothesis"), strict=True)
+        variables += [Variable(name, "length", _numbers(rows.frame[side].str.len_chars())) for name, side in sides]
+    for confound in wanted.confounds:
+        if confound in (*names, *names.values()):
+            raise AcidtestError(f"--confounds: {confound} is a category already")
+        for name, values in _confound(rows, confound, notes):
+            variables.append(Variable(name, "confound", values))
+    known = np.ones(rows.frame.height, dtype=np.bool_)
+    for each in variables:
+        known &= ~np.isnan(each.values)
+    if not known.all():
+        notes.append(f"{int((~known).sum()):,} rows without a value for {_lacking(variables)} are left out")
+    notes += [f"{rows.unanswered:,} rows without an answer count as wrong"] if rows.unanswered else []
+    signature = rows.run.header.signature(suite)
+    return FactorRows(model, suite, signature, rows, tuple(variables), known, aside, tuple(notes))
+
+
+def _rows(rows: Scored, taken: npt.NDArray[np.int64]) -> Scored:
+    """Some of the rows, in the order given."""
+    columns = {name: getattr(rows, name)[taken] for name in ("gold", "answer", "correct")}
+    return replace(rows, rows=rows.frame[taken].lazy(), **columns)
+
+
+def _lacking(variables: Sequence[Variable]) -> str:
+    return some([each.name for each in variables if np.isnan(each.values).any()])
+
+
+def _marks(column: pl.Series, suite: str) -> tuple[Floats, int]:
+    """Whether each row is marked, NaN where that is not told, and how many cells hold a number above 1.
+
+    The published file holds a 2; annotators' counts of marks hold more.
+    """
+    if column.dtype == pl.Boolean or column.dtype.is_numeric():
+        numbers = column.cast(pl.Float64)
+    else:
+        texts = column.cast(pl.String).str.strip_chars().str.to_lowercase()
+        named = texts.replace_strict({**dict.fromkeys(_YES, 1.0), **dict.fromkeys(_NO, 0.0)}, default=None)
+        numbers = named.fill_null(texts.cast(pl.Float64, strict=False))
+        wrong = column.filter(numbers.is_null() & texts.is_not_null() & ~texts.is_in(["", "-"]))
+        if len(wrong):
+            raise _no_category(column.name, suite, wrong[0])
+    whole = numbers.is_null() | numbers.is_nan() | ((numbers >= 0) & (numbers == numbers.floor()))
+    if not whole.all():
+        raise _no_category(column.name, suite, numbers.filter(~whole)[0])
+    return _numbers(numbers.clip(upper_bound=1.0)), int((numbers > 1).sum())
+
+
+def _no_category(column: str, suite: str, value: object) -> AcidtestError:
+    return AcidtestError(
+        f"column {column!r} of suite {suite!r} is no category: it holds {value!r}; a category is 0 or 1, true or "
+        f"false, yes or no. A number can be a confound: --confounds {column}"
+    )
+
+
+def _confound(rows: Scored, name: str, notes: list[str]) -> Iterator[tuple[str, Floats]]:
+    """The columns of one confound."""
+    frame = rows.frame
+    if name in rows.card.columns:
+        kind = rows.card.columns[name]
+        if kind == "covariate" or frame[name].dtype.is_float():
+            yield name, _numbers(frame[name])
+        elif kind in ("factor", CATEGORY):
+            yield from _levels(name, frame[name].cast(pl.String), notes)
+        else:
+            raise AcidtestError(f"--confounds: {name} is text; a confound is a factor or a covariate of the suite")
+    elif name == LABEL:
+        yield from _levels(name, frame["label"], notes)
+    elif name == OVERLAP:
+        yield name, _overlap(frame)
+    elif name == TOKENS:
+        for title, side in zip(("Tokens1", "Tokens2"), ("premise", "hypothesis"), strict=True):
+            yield title, _numbers(words(frame[side]).list.len())
+    else:
+        own = [column for column, kind in rows.card.columns.items() if kind != "text"]
+        raise UnknownNameError("confound", name, [*CONFOUNDS, *own], " (--confounds)")
+
+
+def _levels(name: str, column: pl.Series, notes: list[str]) -> Iterator[tuple[str, Floats]]:
+    """A column of 0 and 1 for each value of a factor but the first label, or the commonest value of another."""
+    counts = column.drop_nulls().value_counts(sort=False).sort(pl.col("count"), column.name, descending=[True, False])
+    levels = counts[column.name].to_list()
+    if set(levels) <= set(LABELS):
+        levels.sort(key=LABELS.index)
+    if len(levels) > 1:
+        notes.append(f"{name}: the values are compared with {levels[0]}")
+    for level in levels[1:]:
+        yield f"{name} = {level}", _numbers((column == level).cast(pl.Float64))
+
+
+def _overlap(frame: pl.DataFrame) -> Floats:
+    """The share of the different words of the hypothesis that the premise has; none of no words."""
+    lists = pl.DataFrame({"premise": words(frame["premise"]), "hypothesis": words(frame["hypothesis"]).list.unique()})
+    new, size = pl.col("hypothesis").list.set_difference("premise").list.len(), pl.col("hypothesis").list.len()
+    return _numbers(lists.select(pl.when(size > 0).then(1 - new / size).otherwise(0.0)).to_series())
+
+
+def _numbers(column: pl.Series) -> Floats:
+    """As numbers, NaN where there is none."""
+    return column.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy().astype(np.float64)

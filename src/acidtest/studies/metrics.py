@@ -1,0 +1,312 @@
+"""From a run's rows to estimates: overall, per label, per factor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
+from math import nan
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from acidtest.core.digests import digests
+from acidtest.core.draws import U64
+from acidtest.core.estimate import Estimate
+from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS, coarsened
+from acidtest.core.run import Run
+from acidtest.core.streams import compacted
+from acidtest.core.suite import CATEGORY, CROSS, PARSES, Card, list_values
+from acidtest.core.verdicts import Collapse, answers, verdicts
+from acidtest.stats.intervals import rate
+from acidtest.stats.resampling import Codes, numbered, taken
+
+Flags = npt.NDArray[np.bool_]
+
+QUESTION = ("id", "premise", "hypothesis", "label")
+"""The columns by which a row of one run is known to be the row of another: what was asked, and what is right."""
+
+_IDS = ("id", "base_id", "group")
+_TEXTS = ("suite", "premise", "hypothesis", "source_id", "certainty", *PARSES)
+_CODE = "_code"
+_PROBABILITIES = ("p_entailment", "p_neutral", "p_contradiction")
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Columns as the number that each row's values have among ``values``, which are in order of first appearance."""
+
+    codes: Codes
+    values: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The rows of one suite that can be scored, with what was answered and whether it was right.
+
+    A few bytes of each row are held, since millions have to fit into memory; whatever else is known of them is read
+    when it is asked for.
+    """
+
+    card: Card
+    run: Run
+    rows: pl.LazyFrame
+    gold: npt.NDArray[np.uint8]
+    answer: npt.NDArray[np.int8]
+    correct: Flags
+    ties: int = 0
+    """Rows in which the likeliest labels are equally likely."""
+    collapse_differs: int | None = None
+    """Verdicts that would be another under ``sum`` (under ``argmax`` when ``sum`` is what was used).
+
+    Only where gold is a set of several labels, or the one label that a set of this suite leaves: None without such.
+    """
+    left_out: int = 0
+    labels: tuple[str, ...] = LABELS
+    texts: bool = False
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return len(self.gold)
+
+    @property
+    def unanswered(self) -> int:
+        """Rows without an answer; they count as wrong."""
+        return int((self.answer < 0).sum())
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """All rows; where nobody asked for texts there are none, and digests in place of ids."""
+        if self.texts:
+            return self.run.collected(self.rows)
+        rows = self.rows.drop(*_TEXTS, strict=False)
+        schema: dict[str, Any] = dict(rows.collect_schema())
+        names = [name for name in _IDS if name in schema]
+
+        def digested(batch: pl.DataFrame) -> pl.DataFrame:
+            return batch.with_columns(_digested(batch[name]) for name in names)
+
+        schema |= dict.fromkeys(names, pl.UInt64)
+        return self.run.collected(rows.map_batches(digested, schema=schema, streamable=True), streaming=True)
+
+    @cached_property
+    def groups(self) -> Codes:
+        """The number of each row's group."""
+        if "group" not in self.rows.collect_schema():
+            return np.zeros(self.height, dtype=np.int8)
+        return numbered(self.digests("group"))
+
+    @cached_property
+    def strata(self) -> Codes:
+        """The number of each row's stratum; null is a value."""
+        known = self.rows.collect_schema()
+        names = [name for name in self.card.strata if name in known]
+        if not names:
+            return np.zeros(self.height, dtype=np.int8)
+        found = self.coded(*names)
+        ranks = found.values.select(pl.struct(names).rank("dense")).to_series()
+        return numbered(taken(ranks.to_numpy().astype(np.int32), found.codes))
+
+    def column(self, values: pl.Expr) -> pl.Series:
+        """An expression of the suite's columns, for every row."""
+        return self.run.collected(self.rows.select(values), streaming=True).to_series()
+
+    def digests(self, *names: str) -> U64:
+        """One digest for each row of a column of ids, or of several columns of texts together."""
+        found, place = np.empty(self.height, dtype=np.uint64), 0
+
+        def visit(batch: pl.DataFrame) -> None:
+            nonlocal place
+            found[place : place + batch.height] = digests(*(batch[name] for name in names))
+            place += batch.height
+
+        self.run.visit(self.rows.select(names), visit)
+        return found
+
+    def coded(self, *columns: str | pl.Expr) -> Coded:
+        """Columns of few values, null being one, as numbers."""
+        rows = self.rows.select(columns)
+        known, codes = rows.collect_schema().to_frame(), [np.zeros(0, dtype=np.int32)]
+        names = known.columns
+
+        def visit(batch: pl.DataFrame) -> None:
+            nonlocal known
+            different = batch.unique(maintain_order=True)
+            new = different.join(known, on=names, how="anti", nulls_equal=True, maintain_order="left")
+            known = pl.concat([known, compacted(new)])
+            code = known.with_row_index(_CODE)
+            told = batch.join(code, on=names, how="left", nulls_equal=True, maintain_order="left")
+            codes.append(told[_CODE].to_numpy().astype(np.int32))
+
+        self.run.visit(rows, visit)
+        return Coded(np.concatenate(codes), known)
+
+    def rate(self, values: npt.NDArray[np.generic], rows: Flags | None = None) -> Estimate:
+        """The mean of a column with its interval, over some of the rows or all."""
+        chosen = slice(None) if rows is None else rows
+        return rate(values[chosen], groups=self.groups[chosen], strata=self.strata[chosen])
+
+
+def scored(run: Run, suite: str, *, two_way: bool = False, texts: bool = False) -> Scored:
+    """The scored rows of a suite, as two-way if asked or if the model is; with ``texts`` and ids only where asked.
+
+    Then neutral and contradiction are one label, and rows whose gold would accept both labels are left out.
+    """
+    collapse, rows, left_out = run.header.collapse, run.lazy(suite), 0
+    other = Collapse("argmax" if collapse.mode == "sum" else "sum")
+    two_way = two_way or run.header.model.resolution == "two-way"
+    accepted = np.array(list(GOLD_MASKS.values()), dtype=np.uint8)
+    if two_way:
+        coarse = coarsened(accepted)
+        kept = (coarse != 0b111) | (accepted == 0b111)
+        telling, accepted = pl.col("label").is_in([*compress(GOLD_MASKS, kept)]), coarse
+        left_out = int(run.collected(rows.select((~telling).sum())).item())
+        rows = rows.filter(telling)
+    gold, answer, correct = [np.zeros(0, np.uint8)], [np.zeros(0, np.int8)], [np.zeros(0, np.bool_)]
+    ties, differs = 0, np.zeros(1 << len(LABELS), dtype=np.int64)
+
+    def visit(batch: pl.DataFrame) -> None:
+        nonlocal ties
+        probabilities = batch.select(_PROBABILITIES).to_numpy().astype(np.float32, copy=False)
+        own, given = batch["gold"].to_numpy(), answers(probabilities, collapse)
+        right = verdicts(probabilities, own, collapse=collapse)
+        ordered = np.sort(probabilities, axis=1)
+        ties += int((ordered[:, -1] == ordered[:, -2]).sum())
+        differs[:] += np.bincount(own[verdicts(probabilities, own, collapse=other) != right], minlength=len(differs))
+        gold.append(own)
+        answer.append(np.minimum(given, 1) if two_way else given)
+        correct.append(right)
+
+    masked = pl.col("label").replace_strict([*GOLD_MASKS], accepted, return_dtype=pl.UInt8).alias("gold")
+    run.visit(rows.select(masked, *_PROBABILITIES), visit)
+    golds = np.concatenate(gold)
+    return Scored(
+        card=run.header.suites[suite],
+        run=run,
+        rows=rows,
+        gold=golds,
+        answer=np.concatenate(answer),
+        correct=np.concatenate(correct),
+        ties=ties,
+        collapse_differs=_differing_over_sets(golds, differs),
+        left_out=left_out,
+        labels=TWO_WAY_LABELS if two_way else LABELS,
+        texts=texts,
+    )
+
+
+def _differing_over_sets(gold: npt.NDArray[np.uint8], differs: npt.NDArray[np.int64]) -> int | None:
+    """How many verdicts differ, of ``differs`` by gold, where gold is two labels of three or what such a gold leaves.
+
+    Where gold is one label of three, that label has less than one half: that says nothing about the collapse.
+    """
+    everything = (1 << len(LABELS)) - 1
+    pairs = [int(mask) for mask in np.unique(gold) if int(mask).bit_count() == len(LABELS) - 1]
+    return sum(int(differs[mask]) for mask in {*pairs, *(everything - mask for mask in pairs)}) if pairs else None
+
+
+def with_texts(rows: pl.DataFrame, run: Run, suite: str) -> pl.DataFrame:
+    """Some rows of a scored suite, with their ids, premises and hypotheses as the run has them."""
+    wanted = rows["id"].implode()
+
+    def found(batch: pl.DataFrame) -> pl.DataFrame:
+        keyed = batch.with_columns(key=_digested(batch["id"]))
+        return keyed.filter(pl.col("key").is_in(wanted))
+
+    texts = run.lazy(suite).select("id", "premise", "hypothesis")
+    schema: dict[str, Any] = {**texts.collect_schema(), "key": pl.UInt64}
+    known = run.collected(texts.map_batches(found, schema=schema, streamable=True), streaming=True)
+    return rows.rename({"id": "key"}).join(known.unique("key"), on="key", how="left", maintain_order="left")
+
+
+def _digested(ids: pl.Series) -> pl.Series:
+    return pl.select(pl.when(ids.is_not_null()).then(pl.Series(digests(ids)))).to_series().alias(ids.name)
+
+
+def accuracy(rows: Scored) -> Estimate:
+    """Share of rows answered rightly."""
+    return rows.rate(rows.correct)
+
+
+def group_consistency(rows: Scored) -> Estimate:
+    """Share of groups whose rows are all answered rightly."""
+    count = int(rows.groups.max(initial=-1)) + 1
+    if count == len(rows.correct):
+        return Estimate(nan, n=len(rows.correct), groups=count, note="every row is its own group")
+    whole = np.ones(count, dtype=np.bool_)
+    whole[rows.groups[~rows.correct]] = False
+    return rate(whole)
+
+
+def spread(rows: Scored, factor: str) -> Estimate:
+    """Standard deviation of accuracy over the values of a factor; how uneven a score is."""
+    found = rows.coded(factor)
+    means = found.values.with_columns(mean=np.bincount(found.codes, rows.correct) / np.bincount(found.codes))
+    # In one order: sums of fractions depend on it in the last digit.
+    values = means.drop_nulls(factor).sort(factor)["mean"].to_numpy()
+    if len(values) < 2:
+        return Estimate(nan, n=len(rows.correct), groups=len(values), note=f"fewer than two values of {factor}")
+    note = f"over {len(values)} values of {factor}, lowest {values.min():.3f}, highest {values.max():.3f}"
+    value = float(values.std(ddof=1))
+    return Estimate(value, n=len(rows.correct), groups=len(values), method="standard deviation", note=note)
+
+
+def metrics(rows: Scored) -> dict[str, Estimate]:
+    """Accuracy, recall of every gold label, how often each label is answered, group consistency, spread."""
+    found = {"accuracy": accuracy(rows)}
+    found |= {f"recall {label}": value for label, value in breakdown(rows, ["label"]).items()}
+    found |= {f"answers {label}": rows.rate(rows.answer == number) for number, label in enumerate(rows.labels)}
+    found["group consistency"] = group_consistency(rows)
+    if "template" in rows.card.factors:
+        found["spread over template"] = spread(rows, "template")
+    return found
+
+
+def breakdown(
+    rows: Scored, factors: Sequence[str], values: npt.NDArray[np.generic] | None = None
+) -> dict[str, Estimate]:
+    """The rate of ``values`` (whether rows are right, when none are given) for each combination of factor values.
+
+    Rows where a factor is null belong to no combination. Order is that of first appearance.
+    """
+    column = rows.correct if values is None else values
+    keys = rows.coded(
+        pl.when(pl.all_horizontal(pl.col(list(factors)).is_not_null()))
+        .then(pl.concat_str([pl.col(name).cast(pl.String) for name in factors], separator=CROSS))
+        .alias("key")
+    )
+    return {
+        key: rows.rate(column, keys.codes == number) for number, key in enumerate(keys.values["key"]) if key is not None
+    }
+
+
+def breakdowns(rows: Scored) -> dict[str, dict[str, Estimate]]:
+    """Accuracy by label, by category, by every factor and list, and by the crossings the card asks for."""
+    single = [("label",), *((name,) for name in rows.card.factors)]
+    found = {CROSS.join(names): breakdown(rows, names) for names in (*single, *rows.card.crossings)}
+    found |= {name: by_listed_value(rows, name) for name in rows.card.lists}
+    return {CATEGORY: by_category(rows), **found} if rows.card.categories else found
+
+
+def by_listed_value(rows: Scored, name: str) -> dict[str, Estimate]:
+    """Accuracy on the rows that have each value of a list column; a row of several counts for each."""
+    return {value: rows.rate(rows.correct, flags) for value, flags in listed_flags(rows.column(pl.col(name))).items()}
+
+
+def listed_flags(cells: pl.Series) -> dict[str, Flags]:
+    """For each value of a list column which rows have it, in order of first appearance."""
+    values = list_values(cells)
+    names = values.explode().drop_nulls().unique(maintain_order=True)
+    return {name: values.list.contains(name).to_numpy() for name in names}
+
+
+def by_category(rows: Scored) -> dict[str, Estimate]:
+    """Accuracy on the rows of each category; a row of several counts for each (Joshi et al. 2020, figure 5)."""
+    return {
+        name: rows.rate(rows.correct, rows.column(pl.col(name).fill_null(False)).to_numpy())
+        for name in rows.card.categories
+    }

@@ -1,0 +1,1 @@
+"""Pairs whose answers must agree with one another."""

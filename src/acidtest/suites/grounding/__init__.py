@@ -1,0 +1,1 @@
+"""Long premises, as grounding and retrieval meet them."""

@@ -1,0 +1,1 @@
+"""English: tokens, tags, WordNet, inflection, trees, templates, heuristics, polarity, categories of words."""

@@ -1,0 +1,227 @@
+"""How often two words stand side by side: what tells a sentence that nobody would say.
+
+Counts come from a file of the user's: a list of bigrams, plain text or an NLI corpus. Without one, the packaged counts
+of a word beside a part of speech serve: they know that *of* is followed by a noun, not which.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+import polars as pl
+
+from acidtest.core.errors import FileError
+from acidtest.core.streams import visit_batches
+from acidtest.core.suite import Suite
+from acidtest.io.blocks import Block, Text, looked_through
+from acidtest.io.corpora import corpus as read_corpus
+from acidtest.io.jsonlines import is_array, is_object
+from acidtest.io.tables import ENDINGS
+from acidtest.text.tokens import tokens
+
+LEAST = 10
+"""How often a pair must have been seen, as in Glockner et al. (2018), section 3.1."""
+
+_TELLING = 300
+"""How often a word must have been counted before its not having been seen somewhere tells anything."""
+
+EDGE = ""
+"""Stands beside the first and the last word of a text."""
+
+EXPECTED = "a list of bigrams with counts (red car⇥120), plain text, or a file of premises and hypotheses"
+"""What a file of bigrams may be."""
+
+_FORMS = (
+    r'^"?(?P<left>[^\s"]+?)"?[ ,;]"?(?P<right>[^\s"]+?)"?[,;] ?"?(?P<n>\d+)"?\s*$',
+    r"^\s*(?P<left>\S+)[\t ]+(?P<right>\S+)[\t ]+(?P<n>\d+)\s*$",
+    # As `sort | uniq -c` has it.
+    r"^\s*(?P<n>\d+)[\t ]+(?P<left>\S+)[\t ]+(?P<right>\S+)\s*$",
+)
+"""The lines of a list: separated by commas; by tabs or spaces with the count last; with the count first."""
+
+_LOOKED_AT = 200
+"""So many lines say whether a file is a list of bigrams."""
+
+
+@dataclass(frozen=True)
+class Bigrams:
+    """Pairs of lower-case words that stand side by side often enough."""
+
+    pairs: pl.DataFrame
+    """Columns left and right."""
+
+    def plausible(self, previous: pl.Series, words: pl.Series, following: pl.Series) -> pl.Series:
+        """Whether words are known beside their neighbours; of several words the outer ones count."""
+        lower = words.str.to_lowercase()
+        first, last = lower.str.extract(r"^(\S+)"), lower.str.extract(r"(\S+)$")
+        return self._known(previous, first) & self._known(last, following)
+
+    def _known(self, left: pl.Series, right: pl.Series) -> pl.Series:
+        asked = pl.DataFrame({"left": left, "right": right}).with_row_index("row")
+        held = asked.join(self.pairs, on=["left", "right"], how="semi")["row"]
+        beside_an_edge = (left == EDGE) | (right == EDGE) | right.str.contains(r"^\W+$") | left.str.contains(r"^\W+$")
+        return asked["row"].is_in(held.implode()) | beside_an_edge
+
+
+def read_bigrams(path: str | Path, *, least: int = LEAST) -> Bigrams:
+    """The bigrams of a file that occur at least so often; what the file holds is recognised by its content.
+
+    A list has a bigram and its count on every line, below a header or none; plain text is counted line by line. Both
+    are read in blocks, so that only the different bigrams are in memory.
+    """
+    path = Path(path)
+    if path.is_dir() or path.suffix.lower() in (".parquet", ".xml"):
+        return bigrams(_nli_corpus(path), least=least)
+    text = looked_through(path)
+    counts = _Counts()
+    if listed := _bigram_list(text):
+        for block in text.blocks():
+            counts.add(listed.counts(block))
+    elif _is_plain(text):
+        for block in text.blocks():
+            counts.add(_counted(pl.Series(block.content.decode().splitlines(), dtype=pl.String)))
+    else:
+        return bigrams(_nli_corpus(path), least=least)
+    return counts.frequent(least)
+
+
+def bigrams(corpus: Suite, *, least: int = LEAST) -> Bigrams:
+    """The bigrams of premises and hypotheses that occur at least so often."""
+    counts = _Counts()
+    visit_batches(
+        corpus.frame.select("premise", "hypothesis"),
+        lambda batch: counts.add(_counted(pl.concat([batch["premise"], batch["hypothesis"]]))),
+    )
+    return counts.frequent(least)
+
+
+@dataclass
+class _Counts:
+    """Counts of bigrams that come in parts: left, right, n."""
+
+    _parts: list[pl.DataFrame] = field(default_factory=list)
+
+    def add(self, part: pl.DataFrame) -> None:
+        """Add counts; parts are summed up once they are together as large as what was summed up before."""
+        self._parts.append(part)
+        if sum(part.height for part in self._parts[1:]) > self._parts[0].height:
+            self._parts = [self._sums()]
+
+    def frequent(self, least: int) -> Bigrams:
+        """The bigrams counted at least so often."""
+        return Bigrams(self._sums().filter(pl.col("n") >= least).select("left", "right"))
+
+    def _sums(self) -> pl.DataFrame:
+        nothing = pl.DataFrame(schema={"left": pl.String, "right": pl.String, "n": pl.Int64})
+        return pl.concat([nothing, *self._parts]).group_by("left", "right").agg(pl.col("n").sum())
+
+
+def _counted(texts: pl.Series) -> pl.DataFrame:
+    """How often lower-case words stand side by side in some texts."""
+    words = tokens(texts).select("text", right=pl.col("token").str.to_lowercase())
+    pairs = words.with_columns(left=pl.col("right").shift(1).over("text")).drop_nulls("left")
+    return pairs.group_by("left", "right").agg(n=pl.len().cast(pl.Int64))
+
+
+@dataclass(frozen=True)
+class _BigramList:
+    """A list of bigrams with counts: the form of its lines, and how many stand above the first bigram."""
+
+    path: Path
+    form: str
+    header: int
+
+    def counts(self, block: Block) -> pl.DataFrame:
+        """The bigrams of some lines with their counts."""
+        lines = pl.Series(block.content.decode().splitlines(), dtype=pl.String)
+        parsed = _parsed(lines, self.form)
+        wrong = (parsed["n"].is_null() & (lines.str.strip_chars() != "")).arg_true()
+        wrong = wrong.filter(wrong + block.line > self.header)
+        if len(wrong):
+            row = int(wrong[0])
+            problem = f"{lines[row]!r} is no bigram with its count, such as red car⇥120; mend or leave out the line"
+            raise FileError(self.path, problem, block.line + row)
+        return parsed.drop_nulls()
+
+
+def _bigram_list(text: Text) -> _BigramList | None:
+    """None where the first lines are not those of such a list; only the very first may be a header."""
+    lines = pl.Series(text.head.decode().splitlines()[:_LOOKED_AT], dtype=pl.String)
+    lines = lines.filter(lines.str.strip_chars() != "")
+    for form in _FORMS:
+        fits = _parsed(lines, form)["n"].is_not_null()
+        if fits.any() and fits[1:].all():
+            return _BigramList(text.path, form, header=0 if fits[0] else 1)
+    return None
+
+
+def _is_plain(text: Text) -> bool:
+    """Whether a text is no table: without tabs, no JSON, and not called one."""
+    name = text.path.name.lower().removesuffix(".gz")
+    is_table = name.endswith(tuple(ending for ending in ENDINGS if not ending.startswith(".txt")))
+    return not (text.has_tabs or is_table or is_object(text.head) or is_array(text.head))
+
+
+def _parsed(lines: pl.Series, form: str) -> pl.DataFrame:
+    """The two words in lower case and the count on each line, null where it is not of the form."""
+    parts = lines.str.extract_groups(form).struct.unnest()
+    return parts.select(pl.col("left", "right").str.to_lowercase(), pl.col("n").cast(pl.Int64))
+
+
+def _nli_corpus(path: Path) -> Suite:
+    """The pairs of an NLI file; a file that is none is refused with what it may be."""
+    try:
+        return read_corpus(path).suite
+    except FileError as error:
+        if error.line is not None:
+            raise
+        raise FileError(
+            path, f"{EXPECTED} was expected; as the last, {str(error).removeprefix(f'{path}: ')}"
+        ) from error
+
+
+@cache
+def packaged_bigrams() -> pl.DataFrame:
+    """Words and parts of speech that stand side by side: left, right, n; a part of speech is written in capitals."""
+    with resources.as_file(resources.files("acidtest.data").joinpath("lexical", "bigrams.parquet")) as path:
+        return pl.read_parquet(path)
+
+
+def plausible_by_tag(words: pl.DataFrame) -> pl.Series:
+    """Whether words are likely between their neighbours by the packaged counts.
+
+    Columns previous, word, next, and the part of speech of each: previous_tag, tag, next_tag. Asked is how often the
+    neighbour stands beside such a part of speech and, of a word that is common enough to tell, how often it stands
+    beside the neighbour's. A neighbour too rare to tell is taken by its own part of speech.
+    """
+    lower = words["word"].str.to_lowercase()
+    first, last = lower.str.extract(r"^(\S+)"), lower.str.extract(r"(\S+)$")
+    kept = pl.Series([True]).new_from_index(0, words.height)
+    for side, own, tag in (("previous", first, "previous_tag"), ("next", last, "next_tag")):
+        neighbour, its_tag = words[side], words[tag]
+        known = neighbour.is_in(_common(side).implode())
+        told = pl.select(pl.when(known).then(neighbour).otherwise(its_tag)).to_series()
+        by_neighbour = _seen(side, told, words["tag"])
+        telling = own.is_in(_common("next" if side == "previous" else "previous").implode()) & (first == last)
+        by_word = _seen(side, its_tag, own) | ~telling
+        kept &= (by_neighbour & by_word) | (neighbour == EDGE) | neighbour.str.contains(r"^\W+$")
+    return kept
+
+
+def _seen(side: str, neighbour: pl.Series, own: pl.Series) -> pl.Series:
+    """Whether the packaged counts have something with its neighbour on one side."""
+    left, right = (neighbour, own) if side == "previous" else (own, neighbour)
+    asked = pl.DataFrame({"left": left, "right": right}).with_row_index("row")
+    held = asked.join(packaged_bigrams(), on=["left", "right"], how="semi")["row"]
+    return asked["row"].is_in(held.implode())
+
+
+@cache
+def _common(side: str) -> pl.Series:
+    """What stands often enough before something (side previous) or after it (next) to say what it goes with."""
+    column = "left" if side == "previous" else "right"
+    counts = packaged_bigrams().group_by(column).agg(pl.col("n").sum())
+    return counts.filter(pl.col("n") >= _TELLING)[column]

@@ -1,0 +1,169 @@
+"""Rules that change a word's tag where its neighbours ask for it, after Brill (1992), applied to whole columns.
+
+A rule is written ``t-1=DT|PRP$ t+1!=NN w0=light``: the tag one place before is a determiner or possessive, the one
+after is no noun, the word itself is "light". ``t-1,-2=MD`` holds if either of two places has it. Beyond the ends of
+a sentence lies the tag START.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from acidtest.text.tokens import Flags, Numbers
+
+Tags = NDArray[np.uint8]
+Masks = NDArray[np.uint64]
+
+START = "START"
+
+TAGS = tuple(
+    f"{START} NN NNS NNP NNPS VB VBD VBG VBN VBP VBZ MD JJ JJR JJS RB RBR RBS RP IN TO DT PDT WDT PRP PRP$ WP WP$ WRB "
+    "EX CC CD UH POS FW LS SYM . , : $ # `` '' -LRB- -RRB-".split()
+)
+"""The Penn tags, and ``START`` for what lies beyond a sentence."""
+
+NUMBER = {tag: number for number, tag in enumerate(TAGS)}
+
+FARTHEST = 3
+"""Rules look at most so far to either side."""
+
+_CONDITION = re.compile(r"([tw])([+\-\d,]+)(!?=)(\S+)")
+
+_BRILL = {
+    "PREVTAG": "t-1={0}",
+    "NEXTTAG": "t+1={0}",
+    "PREV2TAG": "t-2={0}",
+    "NEXT2TAG": "t+2={0}",
+    "PREV1OR2TAG": "t-1,-2={0}",
+    "NEXT1OR2TAG": "t+1,+2={0}",
+    "PREV1OR2OR3TAG": "t-1,-2,-3={0}",
+    "NEXT1OR2OR3TAG": "t+1,+2,+3={0}",
+    "SURROUNDTAG": "t-1={0} t+1={1}",
+    "PREVBIGRAM": "t-2={0} t-1={1}",
+    "NEXTBIGRAM": "t+1={0} t+2={1}",
+    "CURWD": "w0={0}",
+    "PREVWD": "w-1={0}",
+    "NEXTWD": "w+1={0}",
+    "PREV1OR2WD": "w-1,-2={0}",
+    "NEXT1OR2WD": "w+1,+2={0}",
+    "WDPREVTAG": "t-1={0} w0={1}",
+    "WDNEXTTAG": "w0={0} t+1={1}",
+    "WDAND2AFT": "w0={0} w+2={1}",
+    "WDAND2TAGBFR": "t-2={0} w0={1}",
+    "WDAND2TAGAFT": "w0={0} t+2={1}",
+    "LBIGRAM": "w-1={0} w0={1}",
+    "RBIGRAM": "w0={0} w+1={1}",
+}
+"""Brill's names for conditions, in our notation."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """That one of some places, seen from a word, has one of some tags or words; or, negated, that none has."""
+
+    places: tuple[int, ...]
+    values: tuple[str, ...]
+    words: bool
+    negated: bool
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A change of tag where all conditions hold and the word may have the new tag."""
+
+    old: tuple[str, ...]
+    new: str
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """Sentences one after another, with ``FARTHEST`` places between them that belong to none."""
+
+    tag: Tags
+    word: Numbers
+    """Row in ``words``; one past the end between sentences."""
+    may: Masks
+    """The tags a word may have, one bit each."""
+    words: pl.Series
+    """The different words, in lower case."""
+
+
+def rule(old: str, new: str, when: str) -> Rule:
+    """The rule that three cells of a table stand for; raises ValueError saying what is wrong with them."""
+    tags = TAGS[1:] if old == "*" else tuple(old.split("|"))
+    for tag in (*tags, new):
+        if tag not in NUMBER:
+            raise ValueError(f"{tag!r} is no tag of the Penn Treebank")
+    return Rule(tags, new, tuple(_condition(text) for text in when.split(" ")))
+
+
+def brill_rule(line: str) -> Rule | None:
+    """The rule in a line of Brill's tagger, such as ``NN VB PREVTAG TO``; None for a line that holds none."""
+    cells = line.replace("STAART", START).split()
+    written = _BRILL.get(cells[2], "") if len(cells) > 3 else ""
+    if written.count("{") != len(cells) - 3 or not {*cells[:2]} <= {*TAGS, "*"}:
+        return None
+    old, new, _, *values = cells
+    return rule(old, new, written.format(*values))
+
+
+def mask(tags: Iterable[str]) -> int:
+    """One bit for each of some tags."""
+    return reduce(or_, (1 << NUMBER[tag] for tag in tags), 0)
+
+
+def changed(line: Line, rules: Sequence[Rule]) -> Tags:
+    """The tags after every rule has been applied to all sentences at once, one rule after another."""
+    tag = line.tag.copy()
+    word_number = {word: number for number, word in enumerate(line.words)}
+    places = {new: np.flatnonzero(line.may & np.uint64(mask([new]))) for new in {each.new for each in rules}}
+    for each in rules:
+        found = places[each.new]
+        found = found[_chosen(each.old, NUMBER, size=len(TAGS))[tag[found]]]
+        for condition in each.conditions:
+            if condition.words:
+                chosen = _chosen(condition.values, word_number, size=len(line.words) + 1)
+                found = found[_holds(condition, chosen, line.word, found)]
+            else:
+                found = found[_holds(condition, _chosen(condition.values, NUMBER, size=len(TAGS)), tag, found)]
+        tag[found] = NUMBER[each.new]
+    return tag
+
+
+def _holds(condition: Condition, chosen: Flags, column: NDArray[np.integer[Any]], found: Numbers) -> Flags:
+    holds = np.zeros(len(found), dtype=np.bool_)
+    for place in condition.places:
+        holds |= chosen[column[found + place]]
+    return ~holds if condition.negated else holds
+
+
+def _chosen(names: Sequence[str], number: Mapping[str, int], *, size: int) -> Flags:
+    flags = np.zeros(size, dtype=np.bool_)
+    flags[[number[name] for name in names if name in number]] = True
+    return flags
+
+
+def _condition(text: str) -> Condition:
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no condition such as t-1=DT or w+1!=of|in")
+    kind, places, sign, values = found.groups()
+    where = tuple(int(place) for place in places.split(","))
+    if max(map(abs, where)) > FARTHEST:
+        raise ValueError(f"{text!r} looks farther than {FARTHEST} places")
+    # The words of a line are in lower case.
+    named = tuple((values.lower() if kind == "w" else values).split("|"))
+    unknown = [tag for tag in named if kind == "t" and tag not in NUMBER]
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is no tag of the Penn Treebank")
+    return Condition(where, named, words=kind == "w", negated=sign == "!=")

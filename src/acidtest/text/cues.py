@@ -1,0 +1,193 @@
+"""What can be measured of a sentence pair that might mislead a model: overlap, length, negation, numbers, spelling.
+
+After the error typology of Naik et al. (2018), section 2. Word lists lie in ``data/typology``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import polars as pl
+
+from acidtest.io.wordlists import packaged_table
+from acidtest.text.antonym_pairs import opposed_words
+from acidtest.text.heuristics import words
+from acidtest.text.misspelling import function_words
+from acidtest.text.number_words import PATTERN, number_from_words
+from acidtest.text.spelling import misspelt_words
+from acidtest.text.wordnet import wordnet
+
+CUES = {
+    "overlap": "share of the hypothesis's different content words that the premise has, in any form",
+    "length_ratio": "words of the premise for each word of the hypothesis",
+    "negations": "negation words, premise / hypothesis",
+    "antonyms": "antonyms of WordNet across the two sentences, premise/hypothesis",
+    "numbers": "numbers and quantifiers that the other sentence does not have, premise / hypothesis",
+    "slips": "words that are misspelt, with what they may stand for, and subjects whose verb does not agree",
+}
+"""What a person is told of a pair, and what it says."""
+
+_CONTRACTED = r"n['’]t$"
+_NO_NEGATION = r"\bnot (?:only|just|merely|to mention)\b|\bno (?:doubt|wonder|matter)\b|\bor not\b|\bwhy not\b"
+_DIGITS = r"\p{Nd}+(?:,\p{Nd}{3})*(?:\.\p{Nd}+)?"
+# Polars has no look-around: what is no amount is taken out before amounts are looked for.
+_IDIOMS = (
+    r"\b(?:any|every|some|each|this|that|which|the|another|an?)[ -]one\b"
+    r"|\bone (?:another|of|can|could|should|may|might|must)\b|\bone['’]s\b"
+    r"|\b(?:at|after|of|above|not at) all\b|\ball (?:the time|right|along|over|day|night|kinds|sorts)\b|\beach other\b"
+    r"|\bnothing but\b|\bno more than\b|\ba lot (?:more|less|better|worse|of times?)\b"
+)
+_COMPARISONS = ("half", "less", "more")
+_CLAUSE = r"(?:\n|[.,;:!?] ?|\b(?:and|but|because|that|if|so|when|who) |^)"
+"""What a clause begins with; elsewhere "the parts of it are" would pass for a mistake."""
+
+
+@dataclass(frozen=True)
+class Cues:
+    """The measurements of some sentence pairs, a column each.
+
+    ``overlap`` is null for a hypothesis without content words, ``length_ratio`` for one without words. All columns of
+    words are lists.
+    """
+
+    overlap: pl.Series
+    length_ratio: pl.Series
+    premise_words: pl.Series
+    premise_negations: pl.Series
+    hypothesis_negations: pl.Series
+    antonyms: pl.Series
+    premise_amounts: pl.Series
+    """Numbers and quantifiers, normalised, that the hypothesis does not have."""
+    hypothesis_amounts: pl.Series
+    unequal: pl.Series
+    """Whether these are to be compared: number with number, quantifier with quantifier, *more than* with number."""
+    slips: pl.Series
+
+    @property
+    def text(self) -> pl.DataFrame:
+        """As a person reads them: the columns of ``CUES``, nothing where nothing was found."""
+        shown = {
+            "overlap": self.overlap.round(2),
+            "length_ratio": self.length_ratio.round(1),
+            "negations": _two_sides(self.premise_negations, self.hypothesis_negations),
+            "antonyms": self.antonyms.list.join(", "),
+            "numbers": _two_sides(self.premise_amounts, self.hypothesis_amounts),
+            "slips": self.slips.list.join(", "),
+        }
+        return pl.DataFrame(shown).with_columns(pl.col(pl.String).replace("", None))
+
+
+def cues(premises: pl.Series, hypotheses: pl.Series) -> Cues:
+    """What can be measured of each sentence pair."""
+    premises, hypotheses = (texts.cast(pl.String).fill_null("") for texts in (premises, hypotheses))
+    here, there = words(premises), words(hypotheses)
+    amounts = pl.DataFrame({"premise": amounts_in(premises), "hypothesis": amounts_in(hypotheses)})
+    counts = pl.DataFrame({"premise": here.list.len(), "hypothesis": there.list.len()})
+    ratio = pl.when(pl.col("hypothesis") > 0).then(pl.col("premise") / pl.col("hypothesis"))
+    both = premises + "\n" + hypotheses
+    slips = pl.DataFrame({"spelling": misspelt_words(both), "agreement": disagreements(both)})
+    return Cues(
+        overlap=overlap(here, there),
+        length_ratio=counts.select(ratio.alias("length_ratio")).to_series(),
+        premise_words=counts["premise"],
+        premise_negations=negations(premises),
+        hypothesis_negations=negations(hypotheses),
+        antonyms=opposed_words(premises, hypotheses),
+        premise_amounts=amounts["premise"].list.set_difference(amounts["hypothesis"]).list.sort(),
+        hypothesis_amounts=amounts["hypothesis"].list.set_difference(amounts["premise"]).list.sort(),
+        unequal=unequal(amounts["premise"], amounts["hypothesis"]),
+        slips=slips.select(pl.concat_list("spelling", "agreement")).to_series(),
+    )
+
+
+def overlap(premise_words: pl.Series, hypothesis_words: pl.Series) -> pl.Series:
+    """Share of the different content words of each hypothesis that the premise has too, in any form; null for none."""
+    rows = pl.int_range(len(premise_words), dtype=pl.UInt32, eager=True)
+    functional = function_words()["word"].implode()
+    sides = {}
+    for side, lists in (("premise", premise_words), ("hypothesis", hypothesis_words)):
+        frame = pl.DataFrame({"row": rows, "word": lists}).explode("word", empty_as_null=False, keep_nulls=False)
+        sides[side] = frame.unique(maintain_order=True).filter(~pl.col("word").is_in(functional))
+    vocabulary = pl.concat([frame["word"] for frame in sides.values()]).unique()
+    itself = pl.DataFrame({"word": vocabulary, "base": vocabulary})
+    bases = pl.concat([itself, wordnet().base_form_frame(vocabulary).select("word", "base")]).unique()
+    had = sides["premise"].join(bases, on="word").select("row", "base").unique()
+    shared = sides["hypothesis"].join(bases, on="word").join(had, on=["row", "base"], how="semi")
+    shared = shared.select("row", "word", shared=True).unique()
+    share = pl.col("shared").is_not_null().mean().alias("overlap")
+    told = sides["hypothesis"].join(shared, on=["row", "word"], how="left").group_by("row").agg(share)
+    return pl.DataFrame({"row": rows}).join(told, on="row", how="left", maintain_order="left")["overlap"]
+
+
+def negations(sentences: pl.Series) -> pl.Series:
+    """The negation words of each sentence, *no*, *never*, *don't* …, but not that of *not only*."""
+    listed = packaged_table("typology/negation_words.tsv")["word"].implode()
+    negative = pl.element().is_in(listed) | pl.element().str.contains(_CONTRACTED)
+    split = words(sentences.str.to_lowercase().str.replace_all(_NO_NEGATION, " "))
+    return split.list.eval(pl.element().filter(negative)).list.unique(maintain_order=True)
+
+
+def amounts_in(sentences: pl.Series) -> pl.Series:
+    """The numbers of each sentence in digits, whether written so or in words, and what its quantifiers amount to.
+
+    *Several* and *some* are both ``some``, *most* and *many* both ``many``; ``data/typology/quantifiers.tsv`` has all.
+    """
+    amounts = _amounts()
+    phrases = "|".join(sorted(amounts, key=len, reverse=True))
+    lower = sentences.str.to_lowercase().str.replace_all(_IDIOMS, " ")
+    found = lower.str.extract_all(rf"{_DIGITS}|\b(?:{phrases}|{PATTERN}|zero)\b")
+    kinds = found.explode(empty_as_null=False, keep_nulls=False).unique()
+    values = pl.Series([amounts.get(kind) or _digits(kind) for kind in kinds], dtype=pl.String)
+    return found.list.eval(pl.element().replace_strict(kinds, values)).list.unique(maintain_order=True)
+
+
+def unequal(premise_amounts: pl.Series, hypothesis_amounts: pl.Series) -> pl.Series:
+    """Whether two sentences have amounts to be compared that are not the same, given what ``amounts_in`` finds in each.
+
+    Each has a number, or a quantifier, that the other does not have; or one says *more than*, *less than* or *half* and
+    the other has a number.
+    """
+    sides = pl.DataFrame({"here": premise_amounts, "there": hypothesis_amounts})
+    number = pl.element().str.contains(r"^\d")
+    comparison = pl.element().is_in(_COMPARISONS)
+    sides = sides.with_columns(
+        pl.col("here").list.set_difference("there").alias("here_only"),
+        pl.col("there").list.set_difference("here").alias("there_only"),
+    )
+
+    def has(side: str, kind: pl.Expr) -> pl.Expr:
+        return pl.col(side).list.eval(kind.any(ignore_nulls=True)).list.first().fill_null(False)
+
+    numbers = has("here_only", number) & has("there_only", number)
+    quantifiers = has("here_only", ~number & ~comparison) & has("there_only", ~number & ~comparison)
+    one = has("here_only", comparison) & has("there", number)
+    other = has("there_only", comparison) & has("here", number)
+    return sides.select((numbers | quantifiers | one | other).alias("unequal")).to_series()
+
+
+def disagreements(texts: pl.Series) -> pl.Series:
+    """What does not agree in number at the beginning of a clause, such as *they was* or *a women*."""
+    table = packaged_table("typology/agreement.tsv").select("first", "then").iter_rows()
+    wrong = "|".join(f"(?:{first}) (?:{then})" for first, then in table).replace("'", "['’]")
+    found = texts.str.to_lowercase().str.extract_all(rf"{_CLAUSE}(?:{wrong})(?:[^\p{{L}}'’\-]|$)")
+    bare = pl.element().str.replace(_CLAUSE, "").str.strip_chars_end(" .,;:!?\n")
+    return found.list.eval(bare).list.unique(maintain_order=True)
+
+
+def _two_sides(premise: pl.Series, hypothesis: pl.Series) -> pl.Series:
+    """``no not / never``, a dash for a side that has none, nothing where neither has any."""
+    sides = pl.DataFrame({"premise": premise.list.join(" "), "hypothesis": hypothesis.list.join(" ")})
+    shown = pl.concat_str(pl.all().replace("", "–"), separator=" / ")
+    return sides.select(pl.when(pl.any_horizontal(pl.all() != "")).then(shown)).to_series()
+
+
+@cache
+def _amounts() -> dict[str, str]:
+    return dict(packaged_table("typology/quantifiers.tsv").select("phrase", "amount").iter_rows())
+
+
+def _digits(number: str) -> str:
+    """A number in digits, without commas and empty decimals."""
+    value = number_from_words(number)
+    return str(value) if value is not None else f"{float(number.replace(',', '')):.15g}"

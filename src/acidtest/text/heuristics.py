@@ -1,0 +1,191 @@
+"""The heuristics of McCoy et al. (2019), told from words, and the constituent heuristic from trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import overload
+
+import polars as pl
+
+from acidtest.core.errors import AcidtestError
+from acidtest.core.logs import log
+from acidtest.text.trees import Tree, is_clause, letters, phrases, tree
+
+HEURISTICS = ("lexical_overlap", "subsequence", "constituent")
+"""Each a special case of the one before."""
+
+_WORD = r"[\p{L}\p{N}]+(?:['’\-][\p{L}\p{N}]+)*"
+
+Texts = pl.Series | list[str]
+Parses = pl.Series | list[str | None]
+Split = Callable[[pl.Series], pl.Series]
+
+
+def words(sentences: pl.Series) -> pl.Series:
+    """The words of each sentence, lower-cased, without punctuation, as a list column."""
+    return sentences.str.to_lowercase().str.extract_all(_WORD)
+
+
+def glued_words(sentences: pl.Series) -> pl.Series:
+    """What stands between white space, lower-cased, as the scripts released with HANS take it: ``slept.``"""
+    return sentences.str.to_lowercase().str.extract_all(r"\S+")
+
+
+def lexical_overlap(premises: pl.Series, hypotheses: pl.Series, *, split: Split = words) -> pl.Series:
+    """Whether every word of the hypothesis occurs in the premise; a hypothesis without words does not count."""
+    frame = pl.DataFrame({"premise": split(premises), "hypothesis": split(hypotheses)})
+    outside = pl.col("hypothesis").list.set_difference("premise").list.len()
+    return frame.select((outside == 0) & (pl.col("hypothesis").list.len() > 0)).to_series()
+
+
+def subsequence(premises: pl.Series, hypotheses: pl.Series, *, split: Split = words) -> pl.Series:
+    """Whether the words of the hypothesis stand in the premise one after another."""
+    frame = pl.DataFrame({"premise": split(premises), "hypothesis": split(hypotheses)})
+    joined = [
+        pl.concat_str(pl.lit(" "), pl.col(name).list.join(" "), pl.lit(" ")).alias(name) for name in frame.columns
+    ]
+    inside = pl.col("premise").str.contains(pl.col("hypothesis"), literal=True)
+    return frame.select(joined).select(inside & (pl.col("hypothesis").str.len_chars() > 2)).to_series()
+
+
+@overload
+def heuristics(
+    premise: str,
+    hypothesis: str,
+    parses: str | None = None,
+    *,
+    hypothesis_parses: str | None = None,
+    faithful: bool = False,
+) -> dict[str, bool | None]: ...
+
+
+@overload
+def heuristics(
+    premise: Texts,
+    hypothesis: Texts,
+    parses: Parses | None = None,
+    *,
+    hypothesis_parses: Parses | None = None,
+    faithful: bool = False,
+) -> pl.DataFrame: ...
+
+
+def heuristics(
+    premise: str | Texts,
+    hypothesis: str | Texts,
+    parses: str | Parses | None = None,
+    *,
+    hypothesis_parses: str | Parses | None = None,
+    faithful: bool = False,
+) -> dict[str, bool | None] | pl.DataFrame:
+    """Which of the three heuristics would call a pair, or every pair of two columns, entailed.
+
+    The words of the hypothesis are all in the premise; they stand there one after another; they are a clause of it (or
+    another constituent, where ``hypothesis_parses`` show that the hypothesis is no clause itself). The last needs
+    ``parses``, the premise's in Penn brackets, or a premise that our own templates could have made; without, or with
+    the parse of another sentence, it is None. ``faithful`` does as the scripts released with the paper: words are split
+    at white space, any constituent counts.
+    """
+    given = (premise, hypothesis, parses, hypothesis_parses)
+    _check(given)
+    if isinstance(premise, str):
+        for text in (parses, hypothesis_parses):
+            problem = _tree(text) if isinstance(text, str) else None
+            if isinstance(problem, str):
+                raise AcidtestError(f"{_shown(str(text))} is no parse in Penn brackets: {problem}")
+        one = [None if text is None else pl.Series([text]) for text in given]
+        return _told(*one, faithful=faithful).row(0, named=True)  # type: ignore[arg-type]
+    several = [None if column is None else pl.Series(column, dtype=pl.String) for column in given]
+    return _told(*several, faithful=faithful)  # type: ignore[arg-type]
+
+
+def _check(given: tuple[object, object, object, object]) -> None:
+    """Raise when sentences and columns are mixed, or columns differ in length."""
+    present = [column for column in given if column is not None]
+    kinds = {isinstance(column, str) for column in present}
+    if given[1] is None or len(kinds) > 1:
+        raise AcidtestError("heuristics takes sentences or columns of sentences, all of one kind, and a hypothesis")
+    sizes = {len(column) for column in present if isinstance(column, pl.Series | list)}
+    if len(sizes) > 1:
+        raise AcidtestError(f"the columns differ in length: {', '.join(map(str, sorted(sizes)))}")
+
+
+def _told(
+    premises: pl.Series,
+    hypotheses: pl.Series,
+    parses: pl.Series | None,
+    hypothesis_parses: pl.Series | None,
+    *,
+    faithful: bool,
+) -> pl.DataFrame:
+    split = glued_words if faithful else words
+    run = subsequence(premises, hypotheses, split=split)
+    # Only what is a subsequence can be a constituent, and few pairs are.
+    rows = run.fill_null(False).arg_true()
+    trees = _trees(premises[rows], None if parses is None else parses[rows])
+    own: list[Tree | None] = [None] * len(rows)
+    if hypothesis_parses is not None:
+        own = _known(hypothesis_parses[rows], "hypotheses")
+    told = [
+        None if found is None else _is_constituent(premise, hypothesis, found, own=other, faithful=faithful)
+        for premise, hypothesis, found, other in zip(premises[rows], hypotheses[rows], trees, own, strict=True)
+    ]
+    constituent = pl.Series([False] * len(run), dtype=pl.Boolean)
+    if len(rows):
+        constituent = constituent.scatter(rows, pl.Series(told, dtype=pl.Boolean))
+    columns = (lexical_overlap(premises, hypotheses, split=split), run, constituent)
+    return pl.DataFrame(dict(zip(HEURISTICS, columns, strict=True)))
+
+
+def _trees(premises: pl.Series, parses: pl.Series | None) -> list[Tree | None]:
+    """The trees given, and for premises without one the tree of the template that could have made it."""
+    from acidtest.text.recognition import recogniser
+
+    given = pl.Series([None] * len(premises), dtype=pl.String) if parses is None else parses
+    without = given.fill_null("") == ""
+    if without.any():
+        made = recogniser().parses(premises.filter(without))
+        given = given.scatter(without.arg_true(), made)
+    return _known(given, "premises")
+
+
+def _known(parses: pl.Series, side: str) -> list[Tree | None]:
+    """The tree of each parse, None where there is none; brackets that do not fit together are told of."""
+    found = [_tree(text) for text in parses]
+    broken = [number for number, each in enumerate(found) if isinstance(each, str)]
+    if broken:
+        log.warning(
+            "%d parses of the %s are no Penn brackets, the first %s (%s); those pairs count as not known",
+            len(broken),
+            side,
+            _shown(parses[broken[0]]),
+            found[broken[0]],
+        )
+    return [None if isinstance(each, str) else each for each in found]
+
+
+def _tree(text: str | None) -> Tree | str | None:
+    """The tree of some brackets, None without any, or what is wrong with them."""
+    try:
+        return tree(text) if text else None
+    except ValueError as error:
+        return str(error)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 80 else f"{text[:80]}…")
+
+
+def _is_constituent(premise: str, hypothesis: str, root: Tree, *, own: Tree | None, faithful: bool) -> bool | None:
+    """Whether the hypothesis is a part of the premise's tree; None when the tree is of another sentence."""
+    parts = phrases(root)
+    if parts[-1][1] != letters(premise):
+        return None
+    wanted = letters(hypothesis)
+    any_phrase = faithful or (own is not None and not _is_clause(own))
+    return any(text == wanted and (any_phrase or is_clause(label)) for label, text in parts)
+
+
+def _is_clause(root: Tree) -> bool:
+    top = root.children[0]
+    return is_clause(root.label) or (root.label in ("ROOT", "TOP", "") and isinstance(top, Tree) and _is_clause(top))

@@ -1,0 +1,230 @@
+"""Misspellings of words in texts: two neighbouring letters swapped, or a letter replaced by the key beside it.
+
+Everything is done on the bytes of a whole column at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from acidtest.core.draws import U64, Draws
+from acidtest.io.wordlists import packaged_table
+from acidtest.text.letters import CASE, Words
+from acidtest.text.packed import Bytes, Mask, Packed, Places, between, packed, runs, slices
+from acidtest.text.wordnet import wordnet
+
+Edit = Literal["adjacent", "keyboard"]
+
+
+@dataclass(frozen=True)
+class Misspelt:
+    """Some rows of a column of texts, misspelt."""
+
+    found: Words
+    rows: Places
+    data: Bytes
+    """All texts, in the places of the original ones."""
+    chosen: Places
+    """Numbers of the words that were edited, one line for each edit, in the order of the text."""
+
+    @property
+    def texts(self) -> pl.Series:
+        """The misspelt texts."""
+        return self.found.texts.texts(self.rows, self.data)
+
+    @property
+    def words(self) -> pl.Series:
+        """The words before, with a space between them."""
+        return self._listed(self.found.texts.data)
+
+    @property
+    def misspellings(self) -> pl.Series:
+        """What became of the words."""
+        return self._listed(self.data)
+
+    def _listed(self, data: Bytes) -> pl.Series:
+        starts, ends = self.found.starts, self.found.ends
+        columns = [slices(data, starts[word], ends[word]) for word in self.chosen]
+        return pl.select(pl.concat_str(columns, separator=" ")).to_series()
+
+
+def misspelt(
+    found: Words, edit: Edit, *, rows: U64, draws: Draws, slot: str = "", edits: int = 1, nonwords: bool = False
+) -> Misspelt:
+    """The texts in which as many words as ``edits`` can be misspelt, each of these words once.
+
+    Every such word is as likely as any other, and so is every place in it. ``rows`` are the keys of the texts.
+    ``nonwords``: what comes out is no English word.
+    """
+    ways = _nonword_ways(found, edit) if nonwords else None
+    choices = _Choices.among(found, _may(found.texts.data, found.editable, edit) if ways is None else ways != 0)
+    kept = np.flatnonzero(choices.sizes >= edits)
+    keys, sizes = rows[kept], choices.sizes[kept]
+    ranks, chosen = np.empty((2, edits, len(kept)), dtype=np.int64)
+    changed = found.texts.data.copy()
+    for number in range(edits):
+        word, letter = (draws.bits(keys, edit, slot, name, number) for name in ("word", "letter"))
+        ranks[number] = _another(ranks[:number], sizes, word)
+        chosen[number] = choices.words_of(kept, ranks[number])
+        place = choices.places_of(chosen[number], letter)
+        has = _ways(changed[place], edit) if ways is None else ways[place]
+        # Where both are open a bit decides that had no say in the word.
+        _edit(changed, place, np.where(has == 3, word & np.uint64(1), has >> 1).astype(np.intp), edit)
+    return Misspelt(found, kept, changed, np.sort(chosen, axis=0))
+
+
+def english(candidates: pl.Series) -> pl.Series:
+    """Whether each lower-case word is an English one: in WordNet in any of its forms, or a function word."""
+    known = wordnet().base_form_frame(candidates)["word"]
+    return candidates.is_in(pl.concat([known, function_words()["word"]]).implode())
+
+
+def function_words() -> pl.DataFrame:
+    """The function words of English with their kind, such as ``article`` or ``subordinator``."""
+    return packaged_table("stress/function_words.tsv")
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """The words that can be misspelt, text by text, and the letters in them."""
+
+    found: Words
+    may: Mask
+    """Which bytes can be edited."""
+    words: Places
+    """Numbers of words."""
+    bounds: Places
+    """Which of ``words`` are a text's: from its bound to the next."""
+
+    @classmethod
+    def among(cls, found: Words, may: Mask) -> _Choices:
+        """The choices there are when these bytes may be edited."""
+        # Nearly all words are known by their first letter.
+        has = may[found.starts]
+        rest = np.flatnonzero(~has)
+        has[rest] = _any_between(may, found.starts[rest], found.ends[rest])
+        lacking = rest[~has[rest]]
+        return cls(found, may, np.flatnonzero(has), found.bounds - np.searchsorted(lacking, found.bounds))
+
+    @property
+    def sizes(self) -> Places:
+        """How many words of each text can be misspelt."""
+        return np.diff(self.bounds)
+
+    def words_of(self, texts: Places, ranks: Places) -> Places:
+        """The word of this rank in each text."""
+        words: Places = self.words[self.bounds[texts] + ranks]
+        return words
+
+    def places_of(self, words: Places, bits: U64) -> Places:
+        """A place in each word."""
+        starts, ends = self.found.starts[words], self.found.ends[words]
+        places = starts + _drawn(ends - starts, bits)
+        # Where it is none of those that can be edited the other half of the bits decides among these.
+        missed = np.flatnonzero(~self.may[places])
+        places[missed] = self._places_between(starts[missed], ends[missed], bits[missed] << np.uint64(32))
+        return places
+
+    def _places_between(self, starts: Places, ends: Places, bits: U64) -> Places:
+        letters = between(starts, ends)
+        upto = np.cumsum(self.may[letters], dtype=np.int64)
+        last = np.cumsum(ends - starts) - 1
+        before = np.append(0, upto[last[:-1]]) if len(last) else last
+        place = np.searchsorted(upto, before + _drawn(upto[last] - before, bits) + 1)
+        places: Places = letters[place]
+        return places
+
+
+def _any_between(mask: Mask, starts: Places, ends: Places) -> Mask:
+    """Whether something is true in each of some stretches, which follow each other with gaps between."""
+    if not len(starts):
+        return np.zeros(0, dtype=np.bool_)
+    edges = np.stack([starts, ends], axis=1).ravel()
+    found: Mask = np.logical_or.reduceat(mask, edges)[::2]
+    return found
+
+
+def _another(taken: Places, sizes: Places, bits: U64) -> Places:
+    """A number below each size that is not taken, all equally likely."""
+    rank = _drawn(sizes - len(taken), bits)
+    for other in np.sort(taken, axis=0):
+        rank += rank >= other
+    return rank
+
+
+def _drawn(sizes: npt.NDArray[np.integer], bits: U64) -> Places:
+    """A number below each size, all equally likely."""
+    return (((bits >> np.uint64(32)) * sizes.astype(np.uint64)) >> np.uint64(32)).astype(np.int64)
+
+
+def _may(data: Bytes, editable: Mask, edit: Edit) -> Mask:
+    """Which letters can be edited: replaced, or swapped with the next unless both are the same."""
+    if edit == "keyboard":
+        return editable
+    may = np.zeros_like(editable)
+    may[:-1] = editable[:-1] & editable[1:] & ((data[:-1] ^ data[1:]) & ~CASE != 0)
+    return may
+
+
+def _ways(letters: Bytes, edit: Edit) -> Bytes:
+    """How letters can be edited, as bits: 1 is a swap, or the key to the left; 2 is the key to the right."""
+    if edit == "adjacent":
+        return np.ones_like(letters)
+    left, right = _neighbours() != 0
+    ways: Bytes = (left | (right << 1)).astype(np.uint8)[letters]
+    return ways
+
+
+def _edit(data: Bytes, places: Places, ways: npt.NDArray[np.intp], edit: Edit) -> None:
+    """Edit some letters; where a word has capitals it still has them."""
+    if edit == "keyboard":
+        data[places] = _neighbours()[ways, data[places]]
+        return
+    one, other = data[places], data[places + 1]
+    data[places] = (other & ~CASE) | (one & CASE)
+    data[places + 1] = (one & ~CASE) | (other & CASE)
+
+
+def _nonword_ways(found: Words, edit: Edit) -> Bytes:
+    """How each letter can be edited without giving an English word; a word that occurs often is looked up once."""
+    data, editable = found.texts.data, found.editable
+    starts, ends = runs(editable)
+    parts = slices(np.where(editable, data | CASE, data), starts, ends)
+    different = pl.DataFrame({"part": parts.unique(maintain_order=True)}).with_row_index("number")
+    number = parts.to_frame("part").join(different, on="part", how="left", maintain_order="left")["number"]
+    column = packed(different["part"])
+    shift = column.starts[number.to_numpy()] - starts
+    ways = np.zeros_like(data)
+    ways[editable] = _ways_without_english(column, edit)[np.flatnonzero(editable) + np.repeat(shift, ends - starts)]
+    return ways
+
+
+def _ways_without_english(column: Packed, edit: Edit) -> Bytes:
+    """How each letter of some lower-case words can be edited without giving an English word."""
+    ways = _ways(column.data, edit) * _may(column.data, column.data != ord("\n"), edit)
+    for way in (0, 1):
+        place = np.flatnonzero(ways & (1 << way))
+        word = np.searchsorted(column.starts, place, side="right") - 1
+        copies = packed(column.texts(word))
+        changed = copies.data.copy()
+        _edit(changed, copies.starts + place - column.starts[word], np.full(len(place), way), edit)
+        known = english(copies.texts(np.arange(len(place)), changed)).to_numpy()
+        ways[place[known]] ^= np.uint8(1 << way)
+    return ways
+
+
+@cache
+def _neighbours() -> Bytes:
+    """The letters left and right of each letter on the keyboard, small and capital; 0 where there is none."""
+    table = np.zeros((2, 256), dtype=np.uint8)
+    for keys in packaged_table("stress/keyboard.tsv")["keys"]:
+        for row in (keys.encode(), keys.upper().encode()):
+            table[1, list(row[:-1])] = list(row[1:])
+            table[0, list(row[1:])] = list(row[:-1])
+    return table

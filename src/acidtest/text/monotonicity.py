@@ -1,0 +1,183 @@
+"""Where a noun may be replaced by a wider one without a true sentence turning false, and why other places are not so.
+
+A place is known to be upward monotone where its noun stands alone (no compound, no list, no adjective but a colour)
+with an article, or is what a verb or preposition governs, in a text without negation, question, condition,
+modality, belief, quantifier, number, measure, comparison or boundary in time. There a hyponym entails its hypernym, and
+a hypernym says nothing of which of its hyponyms is meant. Nothing is said of any other place.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from acidtest.io.wordlists import packaged_table, word_list
+from acidtest.text.assertions import doubts
+from acidtest.text.occurrences import TaggedTexts
+from acidtest.text.surroundings import Surroundings
+from acidtest.text.tagging import tagged
+
+_DOUBTS = (
+    "question",
+    "negation",
+    "modality",
+    "belief",
+    "conditional",
+    "coordination",
+    "quantifier",
+    "comparison",
+    "habit",
+    "focus",
+    "conversation",
+    "quotation",
+    "plurality",
+    "downward",
+    "attitude",
+)
+_BEING = ("is", "are", "'s", "'re", "has", "have", "be")
+_KINDS = (
+    "kind",
+    "kinds",
+    "type",
+    "types",
+    "sort",
+    "sorts",
+    "breed",
+    "breeds",
+    "form",
+    "forms",
+    "name",
+    "piece",
+    "part",
+)
+_IN_A_ROLE = ("as", "like", "for", "without", "into", "except", "but", "between", "among", "against", "per")
+_DENIALS = (
+    r"(?i)\b(?:refusals?|denials?|inability|absence|bans?|banned|forbid\w*|impossible|against|afraid|opposed?|"
+    r"void|devoid|empty|deserted|lack(?:s|ed|ing)?|avoid(?:s|ed|ing)?|free (?:of|from))\b"
+)
+_TELLING = r"(?i)\b(?:bark|meow|purr|neigh|moo|bleat|quack|chirp|gallop|trot|hatch|saddle)(?:s|ed|ing|d)?\b"
+"""Words that only one kind of thing goes with: an animal that barks is a dog."""
+_BOUNDARIES = ("before", "after", "since", "until", "till")
+
+
+def upward_places(texts: pl.Series, starts: pl.Series, *, tagger: str = "auto") -> pl.DataFrame:
+    """For the noun that begins at a character of each text: ``doubt`` and ``kind``.
+
+    ``doubt`` is the first reason why the place may not be upward monotone, null where it is. ``kind`` is how the noun
+    stands there: ``one`` with *a*, ``known`` with *the*, ``plural``, or ``bare``.
+    """
+    found = TaggedTexts(tagged(texts, tagger))
+    frame = pl.DataFrame({"text": found.frame["text"], "start": found.frame["start"].cast(pl.Int64)})
+    asked = pl.DataFrame({"start": starts.cast(pl.Int64)}).with_row_index("text").cast({"text": pl.UInt32})
+    first = asked.join(frame.with_row_index("first"), on=["text", "start"], how="left", maintain_order="left")["first"]
+    places = pl.DataFrame(
+        {
+            "text": asked["text"].cast(pl.Int64),
+            "first": first.fill_null(0).cast(pl.Int64),
+            "last": first.fill_null(0).cast(pl.Int64),
+            "item": pl.Series(["thing"]).new_from_index(0, len(texts)),
+        }
+    )
+    plural = found.frame["tag"].gather(places["first"]) == "NNS"
+    places = places.with_columns(
+        slot=pl.select(pl.when(plural).then(pl.lit("plural")).otherwise(pl.lit("singular"))).to_series()
+    )
+    around = Surroundings(found, places)
+    kind = _kinds(around, plural)
+    anchor = around.anchor_words()
+    governing = found.tags(around.anchor(), of=places["text"].to_numpy())
+    habit = governing.is_in(["VBZ", "VBP", "VB"]) & ~anchor.is_in(_BEING)
+    # "An official boxing match".
+    boxing = (around.tag(1) == "VBG") & around.tag(2).is_in(["NN", "NNS"]) & (kind == "one")
+    graded = found.frame.filter(pl.col("tag").is_in(["JJR", "JJS", "RBR", "RBS"]))["text"].unique()
+    reasons = {
+        "not found again": first.is_null(),
+        "another part of speech": ~around.tag(0).is_in(["NN", "NNS"]),
+        "part of a name": around.is_name(),
+        # "A baby blue uniform".
+        "part of a compound": around.is_compound()
+        | (around.tag(1) == "JJ")
+        | ((around.tag(1) == "VBG") & (kind == "bare"))
+        | boxing,
+        "described": _is_described(around),
+        "counted": around.tag(-1).is_in(["CD"]) | around.tag(-2).is_in(["CD"]),
+        "in a list": around.is_listed(),
+        "superlative or comparative": asked["text"].is_in(graded.implode()),
+        # "Their instructor" is hardly "their person".
+        "owned": around.tag(-1).is_in(["POS", "PRP$"]) | around.tag(-2).is_in(["POS", "PRP$"]),
+        "without an article": (kind == "bare") & (anchor == ""),
+        "said of all": (kind == "plural") & (around.tag(-1) != "DT") & (anchor.is_in(["", ",", "."]) | habit),
+        "not in agreement": plural & around.word(-1).is_in(["a", "an"]),
+        "in a role": anchor.is_in(_IN_A_ROLE),
+        "time boundary": anchor.is_in(_BOUNDARIES),
+        "kind of": (anchor == "of") & around.word(-2).is_in(_KINDS) | around.word(-3).is_in(_KINDS) & (anchor == "of"),
+        "measure": texts.str.contains(r"\d"),
+        "in person": (kind == "bare") & (around.word(0) == "person"),
+        "negation": texts.str.contains(_DENIALS),
+        "tied to its context": texts.str.contains(_TELLING) | _is_classed(around),
+        # "A body of water" may be misspelt.
+        "of something": around.word(1) == "of",
+    }
+    flagged = [pl.when(flags.fill_null(value=False)).then(pl.lit(reason)) for reason, flags in reasons.items()]
+    doubt = pl.select(pl.coalesce(*flagged, doubts(texts, _DOUBTS))).to_series()
+    return pl.DataFrame({"doubt": doubt, "kind": kind})
+
+
+def telling_sex(texts: pl.Series, words: pl.Series, others: pl.Series) -> pl.Series:
+    """Whether a text tells the sex of somebody besides, where one of two words for him or her tells it too.
+
+    *A person and her dog* may be no man, and is a woman to most readers.
+    """
+    telling = word_list("telling sex")
+    rows = zip(texts.str.to_lowercase().str.extract_all(r"[\p{L}.]+"), words, others, strict=True)
+    found = [
+        (word in telling or other in telling) and any(each in telling and each != word for each in text)
+        for text, word, other in rows
+    ]
+    return pl.Series(found, dtype=pl.Boolean)
+
+
+def fits_beside(kind: pl.Expr, other: pl.Expr) -> pl.Expr:
+    """Whether a noun that stands as ``other`` somewhere can stand as ``kind``: *food* is no *a food*."""
+    countable = other.is_in(["one", "plural"])
+    return (
+        (kind.is_in(["one", "plural"]) & countable)
+        | ((kind == "known") & other.is_in(["one", "plural", "known"]))
+        | ((kind == "bare") & (other == "bare"))
+    )
+
+
+def _kinds(around: Surroundings, plural: pl.Series) -> pl.Series:
+    one, two, colour = around.word(-1), around.word(-2), _is_colour(around.word(-1))
+
+    def has(words: tuple[str, ...]) -> pl.Series:
+        return one.is_in(words) | (two.is_in(words) & colour)
+
+    single = has(("a", "an"))
+    known = has(("the", "this", "that"))
+    return pl.select(
+        pl.when(plural)
+        .then(pl.lit("plural"))
+        .when(single)
+        .then(pl.lit("one"))
+        .when(known)
+        .then(pl.lit("known"))
+        .otherwise(pl.lit("bare"))
+    ).to_series()
+
+
+def _is_classed(around: Surroundings) -> pl.Series:
+    """Whether the noun is said to be something: *the people are adults* may be no children."""
+    copula = around.word(1).is_in(["is", "are", "was", "were"])
+    noun = around.tag(2).is_in(["NN", "NNS"]) | ((around.tag(2) == "DT") & around.tag(3).is_in(["NN", "NNS"]))
+    return copula & noun
+
+
+def _is_described(around: Surroundings) -> pl.Series:
+    """Whether anything but a colour stands between the noun and its article or what governs it."""
+    beside = around.tag(-1).is_in(["JJ", "VBN", "VBG", "VBD", "RB", "NN", "NNS", "FW"]) & ~_is_colour(around.word(-1))
+    governs = around.tag(-1).is_in(["VBG", "VBD", "VBN"]) & (around.anchor_words() == around.word(-1))
+    return beside & ~governs
+
+
+def _is_colour(words: pl.Series) -> pl.Series:
+    return words.is_in(packaged_table("lexical/lists/colours.tsv")["item"].implode())

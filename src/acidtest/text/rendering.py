@@ -1,0 +1,280 @@
+"""Filled templates as text and as parses, with one column operation per open position.
+
+What is fixed in a variant (brackets, articles, full stops) is put together once. What is left is a row of *pieces*: an
+open position with all that is fixed around it, written out beforehand for every word that may stand there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from acidtest.core.errors import AcidtestError
+from acidtest.text.trees import Tree, binary, trees
+
+if TYPE_CHECKING:
+    from acidtest.text.templates import Tokens, Word
+
+Form = Literal["text", "parse", "binary_parse"]
+Index = npt.NDArray[np.int64]
+
+HOLE = "*"
+"""Stands in the parse of a word for what follows it in its phrase: ``(IN across) (PP (IN from) *)``."""
+
+# Where the word goes in a piece, and where the brackets close that an earlier word left open.
+_WORD, _LATE = "\0", "\1"
+_MOST_LEFT_OPEN = 4
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A position of a tree: its name, the part of speech the template asks for (or none), and its brackets.
+
+    ``opens`` are the labels that open before it, ``closes`` how many close after it; the same for binary brackets.
+    ``within`` is the phrase it stands in, ``follows`` the label of what follows it there and ``followed_until`` the
+    last leaf of that; "" and -1 when nothing does.
+    """
+
+    name: str
+    asked: str
+    opens: tuple[str, ...]
+    closes: int
+    binary_opens: int
+    binary_closes: int
+    within: str = ""
+    follows: str = ""
+    followed_until: int = -1
+
+
+Side = Sequence[Leaf]
+_NOWHERE = Leaf("", "", (), 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Text around the open position ``place``; ``source`` is the leaf whose brackets close in it, or -1."""
+
+    text: str
+    place: int
+    source: int = -1
+
+
+@dataclass(frozen=True)
+class _Spelling:
+    """A word in one form, and how many brackets it leaves open for what follows."""
+
+    text: str
+    left_open: int = 0
+
+
+class Rendering:
+    """The premises, or the hypotheses, of all variants in one form."""
+
+    def __init__(
+        self,
+        sides: Sequence[Side],
+        columns: Sequence[Sequence[int]],
+        *,
+        tokens: Tokens,
+        form: Form,
+        blank: int,
+        spaced: bool = False,
+    ) -> None:
+        """``columns`` says where in a row of tokens each leaf of each variant stands; column ``blank`` is empty."""
+        self._tokens, self._form, self._spaced = tokens, form, spaced
+        self._pieces = [""]
+        self._begins: dict[tuple[str, int, tuple[str, str, str], int], int] = {}
+        rows = [self._row(side) for side in sides]
+        # A word may leave more brackets open in one phrase than in another.
+        self._phrases = dict[tuple[str, str], int]()
+        shape = (len(rows), max(map(len, rows)))
+        # A variant with fewer pieces than others has the blank token there, and piece 0, which is empty.
+        self._place, self._source = np.full(shape, blank), np.full(shape, blank)
+        self._offset, self._stride = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        self._phrase = np.zeros(shape, dtype=np.int64)
+        for number, (side, row) in enumerate(zip(sides, rows, strict=True)):
+            for column, piece in enumerate(row):
+                at = number, column
+                leaf = side[piece.place] if piece.place >= 0 else _NOWHERE
+                self._place[at] = columns[number][piece.place] if piece.place >= 0 else blank
+                self._offset[at] = self._begin(piece, leaf) - tokens.start(leaf.name)
+                if piece.source >= 0:
+                    source = side[piece.source]
+                    self._phrase[at] = self._phrases.setdefault((source.within, source.follows), len(self._phrases))
+                    self._source[at], self._stride[at] = columns[number][piece.source], len(tokens.choices(leaf.name))
+        self._left_open = np.array(
+            [
+                [_spelling(word, form, "", within, follows).left_open for word in tokens.words]
+                for within, follows in self._phrases
+            ],
+            dtype=np.int64,
+        )
+
+    def of(self, variant: Index, rows: Index) -> pl.Series:
+        """The sentences of some rows of token numbers."""
+        pieces, every = pl.Series(self._pieces), np.arange(len(rows))
+        columns = []
+        for column in range(self._place.shape[1]):
+            number = rows[every, self._place[variant, column]] + self._offset[variant, column]
+            stride = self._stride[variant, column]
+            if stride.any():
+                tokens = rows[every, self._source[variant, column]]
+                number += stride * self._left_open[self._phrase[variant, column], tokens]
+            columns.append(pieces.gather(number).alias(str(column)))
+        return pl.DataFrame(columns).select(pl.concat_str(pl.all())).to_series()
+
+    def _row(self, side: Side) -> list[_Piece]:
+        """The pieces of a variant: fixed words go with the open position after them, the last with the one before."""
+        pieces, text, source = list[_Piece](), "", -1
+        sources = self._sources(side)
+        for place, leaf in enumerate(side):
+            before, after = self._around(leaf, place)
+            if place in sources:
+                if source >= 0:
+                    raise ValueError(f"two words left brackets open before {leaf.name!r}")
+                source, after = sources[place], _LATE + after
+            words = self._tokens.choices(leaf.name)
+            if len(words) == 1:
+                text += before + self._spelt(words[0], leaf, is_first=place == 0) + after
+            else:
+                pieces.append(_Piece(text + before + _WORD + after, place, source))
+                text, source = "", -1
+        if not pieces:
+            return [_Piece(text, -1, source)]
+        last = pieces.pop()
+        return [*pieces, _Piece(last.text + text, last.place, max(last.source, source))]
+
+    def _sources(self, side: Side) -> Mapping[int, int]:
+        """Where brackets close that a word left open: the leaf they close after → the leaf of that word."""
+        if self._form == "text":
+            return {}
+        found = dict[int, int]()
+        for place, leaf in enumerate(side):
+            words = self._tokens.choices(leaf.name)
+            holding = [word.text for word in words if HOLE in word.parse and not leaf.asked]
+            if holding and leaf.followed_until < 0:
+                raise AcidtestError(
+                    f"the parse of {holding[0]!r} has a {HOLE}, but in some templates nothing follows it in its phrase"
+                )
+            spelt = (_spelling(word, self._form, leaf.asked, leaf.within, leaf.follows) for word in words)
+            if any(spelling.left_open for spelling in spelt):
+                found[leaf.followed_until] = place
+        return found
+
+    def _around(self, leaf: Leaf, place: int) -> tuple[str, str]:
+        space = " " if place else ""
+        if self._form == "parse":
+            return space + "".join(f"({label} " for label in leaf.opens), ")" * leaf.closes
+        if self._form == "binary_parse":
+            return space + "( " * leaf.binary_opens, " )" * leaf.binary_closes
+        return space if self._spaced or leaf.name not in (".", ",") else "", ""
+
+    def _spelt(self, word: Word, leaf: Leaf, *, is_first: bool) -> str:
+        return _spelling(word, self._form, leaf.asked, leaf.within, leaf.follows, is_first).text
+
+    def _begin(self, piece: _Piece, leaf: Leaf) -> int:
+        """Where the texts of a piece begin: one per word, again for every number of brackets left open."""
+        most = _MOST_LEFT_OPEN if piece.source >= 0 else 0
+        # The same slot is another piece in another phrase, and at the beginning, where it has a capital.
+        where = (leaf.asked, leaf.within, leaf.follows)
+        key = (piece.text, self._tokens.start(leaf.name), where, most if piece.place else -1)
+        if key not in self._begins:
+            self._begins[key] = len(self._pieces)
+            closing = " )" if self._form == "binary_parse" else ")"
+            spelt = [self._spelt(word, leaf, is_first=piece.place == 0) for word in self._tokens.choices(leaf.name)]
+            for late in range(most + 1):
+                text = piece.text.replace(_LATE, closing * late)
+                self._pieces += [text.replace(_WORD, word) for word in spelt]
+        return self._begins[key]
+
+
+def leaves(root: Tree, asked: frozenset[int] = frozenset()) -> list[Leaf]:
+    """The leaves of a tree whose words all have a part of speech; at ``asked`` it is the template that says which."""
+    found, pieces = list[Leaf](), binary(root).split()
+    words = [place for place, piece in enumerate(pieces) if piece not in ("(", ")")]
+    brackets = [(_run(pieces, "(", place - 1, -1), _run(pieces, ")", place + 1, 1)) for place in words]
+
+    def visit(part: Tree, opens: tuple[str, ...], closes: int, place_in: tuple[str, str, int]) -> None:
+        word = part.children[0]
+        if isinstance(word, str):
+            place = len(found)
+            tag = part.label if place in asked else ""
+            within, follows, until = place_in
+            found.append(Leaf(word, tag, opens, closes, *brackets[place], within, follows, until))
+            return
+        children = [child for child in part.children if isinstance(child, Tree)]
+        ends = np.cumsum([len(child.leaves) for child in children]) + len(found) - 1
+        for number, child in enumerate(children):
+            is_last = number == len(children) - 1
+            visit(
+                child,
+                (*opens, part.label) if number == 0 else (),
+                closes + 1 if is_last else 0,
+                (part.label, "" if is_last else children[number + 1].label, -1 if is_last else int(ends[number + 1])),
+            )
+
+    visit(root, (), 0, ("", "", -1))
+    return found
+
+
+def _run(pieces: Sequence[str], bracket: str, place: int, step: int) -> int:
+    """How many of a bracket stand in a row from a place on."""
+    count = 0
+    while 0 <= place < len(pieces) and pieces[place] == bracket:
+        count, place = count + 1, place + step
+    return count
+
+
+@cache
+def _spelling(
+    word: Word, form: Form, tag: str = "", within: str = "", follows: str = "", is_first: bool = False
+) -> _Spelling:
+    """A word in one form; ``tag`` overrides its own part of speech.
+
+    Several words are parts of the phrase they stand ``within``: how they are bracketed depends on what ``follows``.
+    """
+    if form == "text":
+        return _Spelling(_capital(word.text) if is_first else word.text)
+    parts = _parts(word, tag, follows)
+    if is_first:
+        parts = _capital_first(parts)
+    if form == "parse":
+        whole, outer = " ".join(map(str, parts)).replace(f"({follows} {HOLE})", HOLE), 0
+    else:
+        # The outermost binary brackets of what holds something are those of the phrase it stands in.
+        whole, outer = binary(Tree(within, tuple(parts))), 1
+    if HOLE not in whole:
+        return _Spelling(whole)
+    before, after = whole.split(HOLE)
+    left_open = after.count(")") - outer
+    if left_open > _MOST_LEFT_OPEN:
+        raise AcidtestError(f"the parse of {word.text!r} holds what follows it too deep: {word.parse}")
+    return _Spelling(before.removeprefix("( " * outer).rstrip(), left_open)
+
+
+def _parts(word: Word, tag: str, follows: str) -> list[Tree]:
+    """The parts of a word, what follows it among them where there are several."""
+    if "(" not in word.parse:
+        return [Tree(tag or word.parse, (word.text,))]
+    parts = [part if isinstance(part, Tree) else Tree(follows, (part,)) for part in trees(word.parse)]
+    if tag:
+        # Of several words the first is the one that is inflected: looked after.
+        parts[0] = Tree(tag, parts[0].children)
+    return [*parts, Tree(follows, (HOLE,))] if follows and len(parts) > 1 and HOLE not in word.parse else parts
+
+
+def _capital_first(parts: Sequence[Tree]) -> list[Tree]:
+    first, *rest = parts
+    inner, *others = first.children
+    new = _capital(inner) if isinstance(inner, str) else _capital_first([inner])[0]
+    return [Tree(first.label, (new, *others)), *rest]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

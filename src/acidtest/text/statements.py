@@ -1,0 +1,289 @@
+"""Sentences that state an exact quantity as a plain fact: the premises of numerical reasoning.
+
+They come from arithmetic problems (AQuA-RAT), from the premises and hypotheses of any NLI corpus, from a text or from
+the starter corpus. What would make a label unsure once a number is changed is left out, and counted by reason.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+
+from acidtest.core.digests import Seen, digests
+from acidtest.core.errors import AcidtestError
+from acidtest.core.files import read_bytes
+from acidtest.core.streams import compacted, visit_batches
+from acidtest.core.suite import Kind, Suite
+from acidtest.io import starter
+from acidtest.io.blocks import utf8_text
+from acidtest.io.corpora import corpus
+from acidtest.io.rows import Rows, Spool
+from acidtest.io.tables import read_table, stem
+from acidtest.io.wordlists import packaged_table
+from acidtest.text.detokenisation import detokenise
+from acidtest.text.misspelling import english
+from acidtest.text.names import is_given_name
+from acidtest.text.quantities import INTEGER, MENTION, NUMBER, quantities
+from acidtest.text.tagging import tagged, tagger
+from acidtest.text.tokens import sentences
+
+ENTITIES = ("PERSON", "LOCATION", "ORGANIZATION")
+"""The named entities one of which the paper asks a sentence to have."""
+
+_AQUA = frozenset({"question", "options", "rationale", "correct"})
+_MOST_SENTENCES = 3
+_MOST_LINES = 5
+_PEEK = 1 << 20
+_TOGETHER = 1 << 12
+_NAME = r"^\p{Lu}\p{Ll}{2,}$"
+_AMOUNT = r"^[$£€]?\s*(-?\d[\d,]*(?:\.\d+)?|-?\.\d+)\s*%?$"
+
+
+@dataclass(frozen=True)
+class Statements:
+    """Sentences that serve as premises, and how many were left out, by reason."""
+
+    rows: Rows
+    """A column ``sentence``, and what the corpus tells of each."""
+    name: str
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    """The kinds of the columns that the corpus tells."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    licence: str = ""
+    tagger: str = ""
+    """Who found the named entities, where they were asked for."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+def statements(source: Suite | Path | None, *, entities: bool = False, faithful: bool = False) -> Statements:
+    """The sentences of a source that serve as premises; None means the starter corpus.
+
+    A problem is discarded as the paper says, or with ``faithful`` as the released script did; then everything with a
+    whole number serves. Otherwise only sentences stay in which some quantity can be changed with sure labels.
+    ``entities`` asks for a person, place or organisation, as AQuA-RAT always does.
+    """
+    given = pairs_or_path(source) if isinstance(source, Path) else source
+    of_aqua = isinstance(given, Path) and is_aqua(given)
+    sieve = _Sieve(named=entities or of_aqua, faithful=faithful)
+    if given is None:
+        sieve.take(starter.starter_sentences())
+        return sieve.statements(starter.NAME, kinds={"genre": "factor"}, licence="Apache-2.0")
+    if isinstance(given, Suite):
+        card = given.card
+        _take_pairs(given, sieve)
+        return sieve.statements(given.name, kinds=card.columns, sources=card.sources, licence=card.licence)
+    if of_aqua:
+        table = read_table(given)
+        _take_problems(table.frame.select(_AQUA), sieve, faithful=faithful)
+        # AQuA's own files are called dev and test, which says little of what a suite was made from.
+        name = stem(given) if "aqua" in stem(given).lower() else f"aqua-{stem(given)}"
+        return sieve.statements(name, sources=table.sources, licence="Apache-2.0")
+    sieve.take_texts(_paragraphs(given))
+    return sieve.statements(stem(given))
+
+
+class _Sieve:
+    """Takes sentences part by part and keeps, on disk where they are many, those that serve, each once."""
+
+    def __init__(self, *, named: bool, faithful: bool) -> None:
+        self.left_out = Counter[str]()
+        self._named = named
+        self._faithful = faithful
+        self._seen = Seen()
+        self._kept = Spool()
+
+    def keep(self, frame: pl.DataFrame, reason: str, kept: pl.Expr | pl.Series) -> pl.DataFrame:
+        """The rows that are to be kept; the others are counted."""
+        left = frame.filter(kept)
+        self.left_out[reason] += frame.height - left.height
+        return left
+
+    def take(self, sentences: pl.DataFrame) -> None:
+        """Take sentences, in a column of that name with what is told of each, not too many at once."""
+        for part in sentences.iter_slices(_TOGETHER):
+            self._kept.add(compacted(self._fit(part)))
+
+    def take_texts(self, texts: pl.DataFrame) -> None:
+        """Take every sentence of the texts in the column ``sentence``, the other columns repeated.
+
+        What a tokeniser has parted is joined, unless sentences are to be as the released script had them: a space
+        before a full stop says nothing of a sentence.
+        """
+        parts = sentences(texts["sentence"] if self._faithful else detokenise(texts["sentence"]))
+        self.take(texts.select(pl.all().gather(parts["text"])).with_columns(parts["sentence"]))
+
+    def statements(
+        self,
+        name: str,
+        *,
+        kinds: Mapping[str, Kind] | None = None,
+        sources: Mapping[str, str] | None = None,
+        licence: str = "",
+    ) -> Statements:
+        """What was kept."""
+        by_number = sorted(reason for reason in self.left_out if reason.startswith("number: "))
+        reasons = [reason for reason in self.left_out if reason not in by_number] + by_number
+        return Statements(
+            self._kept.rows(),
+            name,
+            kinds or {},
+            sources or {},
+            licence,
+            tagger=tagger().name if self._named else "",
+            left_out={reason: self.left_out[reason] for reason in reasons if self.left_out[reason]},
+        )
+
+    def _fit(self, frame: pl.DataFrame) -> pl.DataFrame:
+        number = INTEGER if self._faithful else MENTION
+        frame = self.keep(frame, "no number", pl.col("sentence").str.contains(number))
+        frame = self.keep(frame, "repeated", self._seen.new(digests(frame["sentence"])))
+        if self._named:
+            frame = self.keep(frame, "no named entity", _is_named(frame["sentence"]))
+        if self._faithful:
+            return frame
+        for reason, pattern in _exclusions().items():
+            frame = self.keep(frame, reason, ~pl.col("sentence").str.contains(pattern))
+        problems = pl.Series([_problem(sentence) for sentence in frame["sentence"]], dtype=pl.String)
+        self.left_out.update(f"number: {problem}" for problem in problems if problem)
+        return frame.filter(problems == "")
+
+
+def is_aqua(path: Path) -> bool:
+    """Whether a file holds AQuA-RAT problems: JSON lines with question, options, rationale and correct."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    # What is wrong with a corrupt file, its reader says.
+    with suppress(OSError, EOFError, zlib.error, ValueError, RecursionError), opened(path, "rb") as file:
+        first = json.loads(file.readline(_PEEK))
+        return isinstance(first, dict) and set(first) >= _AQUA
+    return False
+
+
+def is_prose(path: Path) -> bool:
+    """Whether a file that cannot be read as pairs is a text: a ``.txt`` that does not begin as a table does."""
+    if not re.search(r"\.txt(\.gz)?$", path.name.lower()):
+        return False
+    text = _text(path).lstrip()
+    return bool(text) and "\t" not in text.partition("\n")[0] and not text.startswith("{")
+
+
+def pairs_or_path(path: Path) -> Suite | Path:
+    """The pairs of an NLI file, or the path itself where it holds problems or a text."""
+    if is_aqua(path):
+        return path
+    try:
+        return corpus(path).suite
+    except AcidtestError:
+        if not is_prose(path):
+            raise
+        return path
+
+
+def _take_pairs(pairs: Suite, sieve: _Sieve) -> None:
+    """Show a sieve the sentences of premises and hypotheses, each text once and only where there is a number in it."""
+    told = [name for name in pairs.frame.collect_schema() if name in (*pairs.card.columns, "source_id")]
+    # What people said of a pair says nothing of its sentences.
+    told = [name for name in told if name != "annotator_labels"]
+    seen = Seen()
+
+    def look(batch: pl.DataFrame) -> None:
+        both = pl.concat(batch.select(pl.col(side).alias("sentence"), *told) for side in ("premise", "hypothesis"))
+        both = sieve.keep(both, "text without a number", pl.col("sentence").str.contains(MENTION))
+        sieve.take_texts(sieve.keep(both, "repeated text", seen.new(digests(both["sentence"]))))
+
+    visit_batches(pairs.frame.select("premise", "hypothesis", *told), look)
+
+
+def _take_problems(problems: pl.DataFrame, sieve: _Sieve, *, faithful: bool) -> None:
+    """Show a sieve the sentences of the questions of AQuA-RAT problems that are simple enough."""
+    answer = _answers(problems)
+    if faithful:
+        above_one = answer.cast(pl.Float64, strict=False) > 1
+        problems = sieve.keep(problems, "problem without a number above 1 as its answer", above_one)
+        lines = problems["rationale"].str.strip_chars().str.count_matches("\n") + 1
+        problems = sieve.keep(problems, "problem with a rationale of more than 5 lines", lines <= _MOST_LINES)
+    else:
+        problems = sieve.keep(problems, "problem without a numerical answer", answer.str.contains(_AMOUNT))
+        short = _sentence_counts(problems["rationale"]) <= _MOST_SENTENCES
+        problems = sieve.keep(problems, "problem with a rationale of more than 3 sentences", short)
+    sieve.take_texts(problems.select(pl.col("question").alias("sentence")))
+
+
+def _answers(problems: pl.DataFrame) -> pl.Series:
+    """The text of the correct option of each problem, without its letter."""
+    rows = zip(problems["options"].to_list(), problems["correct"].to_list(), strict=True)
+    return pl.Series([_option(options, letter) for options, letter in rows], dtype=pl.String)
+
+
+def _option(options: list[str], letter: str) -> str:
+    mark = f"{letter.strip()})"
+    return next((option.removeprefix(mark).strip() for option in options if option.startswith(mark)), "")
+
+
+def _sentence_counts(texts: pl.Series) -> pl.Series:
+    """How many sentences each text has, a line ending one too.
+
+    Counted so, a problem of dev or test leaves a third of a sentence with a number on average; the paper's 40,000
+    sentences from about 100,000 problems are near that.
+    """
+    lines = texts.str.split("\n").list.eval(pl.element().filter(pl.element().str.strip_chars() != ""))
+    row = pl.Series(range(len(texts))).repeat_by(lines.list.len()).explode()
+    within = sentences(lines.explode())["text"]
+    counts = row.gather(within).value_counts(name="n")
+    return pl.DataFrame({row.name: range(len(texts))}).join(counts, on=row.name, how="left")["n"].fill_null(0)
+
+
+def _paragraphs(path: Path) -> pl.DataFrame:
+    """The paragraphs of a text where empty lines part them, else its lines."""
+    text = _text(path)
+    parts = re.split(r"\n\s*\n", text) if re.search(r"\n\s*\n", text.strip()) else text.split("\n")
+    return pl.DataFrame({"sentence": [" ".join(part.split()) for part in parts]})
+
+
+def _text(path: Path) -> str:
+    return utf8_text(path, read_bytes(path)).decode().replace("\r\n", "\n")
+
+
+def _is_named(texts: pl.Series) -> pl.Series:
+    """Whether each text names a person, place or organisation, be it one that no list of names has."""
+    words = tagged(texts)
+    named = words.filter(pl.col("entity").is_in(ENTITIES) | _unlisted_names(words))["text"]
+    return pl.int_range(len(texts), eager=True).is_in(named.unique().implode())
+
+
+def _unlisted_names(words: pl.DataFrame) -> pl.Series:
+    """Which tagged tokens are names although the tagger has no kind for them.
+
+    Those are proper nouns that are no English words (Promila, Burghtown), and given names that begin a sentence and go
+    on with what may be a verb ("John invested"). WordNet has days, months, subjects and planets as words.
+    """
+    word = words["token"]
+    proper = word.str.contains(_NAME) & words["tag"].is_in(["NNP", "NNPS"])
+    units = packaged_table("quantities/words.tsv").filter(role="unit")["word"]
+    known = english(word.str.to_lowercase()) | word.str.to_lowercase().is_in(units.implode())
+    goes_on = words["tag"].shift(-1).is_in(["VBZ", "VBD", "VBN", "MD", "POS"]).fill_null(value=False)
+    begins = (words["text"] != words["text"].shift(1)).fill_null(value=True)
+    return (proper & ~known) | (pl.Series(is_given_name(word)) & begins & goes_on)
+
+
+def _problem(sentence: str) -> str:
+    judged = quantities(sentence)
+    if not judged:
+        return "no quantity"
+    return "" if any(not quantity.problem for quantity in judged) else judged[0].problem
+
+
+@cache
+def _exclusions() -> dict[str, str]:
+    """Patterns of sentences in which a changed number would leave the label or the grammar in doubt, by reason."""
+    rows = packaged_table("quantities/exclusions.tsv").iter_rows(named=True)
+    return {row["reason"]: row["pattern"].replace("<number>", NUMBER) for row in rows}

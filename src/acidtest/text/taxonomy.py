@@ -1,0 +1,167 @@
+"""The taxonomy of Joshi et al. (2020) as data: its tree, definitions, examples, and what other schemes call them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
+
+import polars as pl
+
+from acidtest.core.errors import UnknownNameError
+from acidtest.core.structured import parse_toml
+from acidtest.core.suite import Card, Suite, completed
+from acidtest.io.wordlists import packaged_table
+
+CITATION = "Joshi, Aditya, Sathe and Choudhury (2020), TaxiNLI: Taking a Ride up the NLU Hill, CoNLL"
+
+LICENCE = "Computational Use of Data Agreement 1.0 (C-UDA)"
+"""Of the published annotations."""
+
+CATEGORIES = (
+    "lexical",
+    "syntactic",
+    "factivity",
+    "negation",
+    "boolean",
+    "quantifier",
+    "conditional",
+    "comparative",
+    "relational",
+    "spatial",
+    "temporal",
+    "causal",
+    "coreference",
+    "world",
+    "taxonomic",
+)
+"""The fifteen annotated categories, in the order of the published file."""
+
+NEUTRAL_FEATURES = ("same_topic", "same_subject", "same_object")
+"""What is asked of neutral pairs only."""
+
+EXAMPLES = "taxonomy-examples"
+"""What the pairs of the definitions are called."""
+
+Kind = Literal["group", "category", "feature"]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A pair that shows a category; with ``marked`` false, one that looks like it and is none.
+
+    ``also`` are further categories that hold of it.
+    """
+
+    premise: str
+    hypothesis: str
+    label: str
+    marked: bool = True
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OtherName:
+    """What another scheme has near a category, and under which of table 4's four levels it stands."""
+
+    scheme: str
+    name: str
+    levels: tuple[str, ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class Node:
+    """One place of the tree: a group, a category, or a feature of neutral pairs."""
+
+    name: str
+    title: str
+    kind: Kind
+    definition: str
+    parent: str = ""
+    """The group it belongs to; empty at the top."""
+    column: str = ""
+    """What the published file calls it; empty for groups and for what was not annotated."""
+    annotated: bool = True
+    examples: tuple[Example, ...] = ()
+
+    @property
+    def other_names(self) -> tuple[OtherName, ...]:
+        """What ANLI's inference types and GLUE's diagnostic categories have near it."""
+        return tuple(
+            OtherName(row["scheme"], row["name"], tuple(row["level"].split("|")), row["note"])
+            for row in packaged_table("taxonomy/other_schemes.tsv").iter_rows(named=True)
+            if self.name in row["categories"].split("|")
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything known of it."""
+        return {**asdict(self), "other_names": [asdict(other) for other in self.other_names]}
+
+
+@cache
+def taxonomy() -> tuple[Node, ...]:
+    """The tree, every group before what it holds."""
+    file = resources.files("acidtest.data").joinpath("taxonomy", "tree.toml")
+    return tuple(_node(entry) for entry in parse_toml(file.read_bytes(), file.name)["node"])
+
+
+def node(name: str) -> Node:
+    """A group, category or feature by our name or the published file's, or an error that names the nearest."""
+    wanted = name.strip().lower().replace("-", "_").replace(" ", "_")
+    for found in taxonomy():
+        if wanted in (found.name, found.column):
+            return found
+    raise UnknownNameError("category of the taxonomy", name, [found.name for found in taxonomy()])
+
+
+def members(group: str = "") -> tuple[Node, ...]:
+    """What a group holds directly; the top of the tree without a name."""
+    return tuple(found for found in taxonomy() if found.parent == group)
+
+
+def published_columns() -> dict[str, str]:
+    """The published file's names of the categories and neutral features, each with ours."""
+    return {found.column: found.name for found in taxonomy() if found.column}
+
+
+def is_published(columns: Collection[str]) -> bool:
+    """Whether these are columns of one of the published files."""
+    return all(node(name).column in columns for name in CATEGORIES)
+
+
+def is_overlap(columns: Collection[str]) -> bool:
+    """Whether these are columns of the published overlap with MultiNLI's development sets, which has answers."""
+    return is_published(columns) and "aloxatel/bert-base-mnli" in columns
+
+
+def path(name: str) -> tuple[str, ...]:
+    """The titles of the groups around a category, outermost first."""
+    found = node(name)
+    return (*path(found.parent), node(found.parent).title) if found.parent else ()
+
+
+@cache
+def example_pairs() -> Suite:
+    """The examples of the categories as annotated pairs; the column ``categories`` names what holds, as ``a|b``."""
+    rows = [
+        {
+            **{name: getattr(example, name) for name in ("premise", "hypothesis", "label")},
+            "categories": "|".join(((found.name,) if example.marked else ()) + example.also),
+            "certainty": "human",
+        }
+        for found in taxonomy()
+        if found.kind == "category"
+        for example in found.examples
+    ]
+    card = Card(EXAMPLES, licence="Apache-2.0", citation=f"acidtest; {CITATION}", columns={"categories": "text"})
+    return Suite(completed(pl.DataFrame(rows), EXAMPLES).lazy(), card).sealed()
+
+
+def _node(entry: dict[str, Any]) -> Node:
+    examples = tuple(
+        Example(**{**example, "also": tuple(example.get("also", ()))}) for example in entry.get("examples", ())
+    )
+    return Node(**{**entry, "examples": examples})

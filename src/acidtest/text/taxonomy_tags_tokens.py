@@ -1,0 +1,206 @@
+"""The tokens of premises and hypotheses side by side: which are cues, and which words both sentences have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+import polars as pl
+
+from acidtest.core.errors import AcidtestError
+from acidtest.io.wordlists import packaged_table
+from acidtest.text.misspelling import function_words
+from acidtest.text.tokens import Flags, Numbers, numbered, preceding
+from acidtest.text.wordnet import wordnet
+
+_TOKEN = (
+    r"(?:\p{L}\.){2,}|\p{L}[\p{L}\p{M}]*(?:['’\-]\p{L}[\p{L}\p{M}]*)*"
+    r"|\p{N}+(?:[.,:/\-]\p{N}+)*(?:st|nd|rd|th|s)?|[.,;:!?()]|--"
+)
+_CLITIC = r"['’](?:s|m|d|ll|re|ve)$"
+_NOT = r"n't$"
+_ENDS = (".", "!", "?")
+_MEANINGFUL = ("inside", "outside", "near", "behind", "above", "below", "before", "after", "between")
+"""Function words that say something of their own."""
+_SHOUTED = 0.6
+"""Where more of a text's words have capitals, as in a headline, they tell no names."""
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """The different words of each pair, whatever their form."""
+
+    number: Numbers
+    """Which of them each token is."""
+    row: Numbers
+    """The pair that each is of."""
+
+
+@dataclass(frozen=True)
+class PairTokens:
+    """Every token of some pairs, premises first and then hypotheses, as numbers of ``words``."""
+
+    rows: int
+    text: Numbers
+    """Which text each token is of: the premise of a row, or from ``rows`` on the hypothesis."""
+    token: Numbers
+    """Row in ``words``."""
+    words: pl.Series
+    """The different tokens in lower case, without clitics such as 's."""
+    capital: Flags
+    """Whether each token has a capital that its place does not explain."""
+    opening: Flags
+    """Whether each token has a capital and begins a sentence."""
+
+    @classmethod
+    def of(cls, premises: pl.Series, hypotheses: pl.Series) -> PairTokens:
+        """The tokens of two columns of the same length; a null has none."""
+        if len(premises) != len(hypotheses):
+            raise AcidtestError(f"{len(premises):,} premises and {len(hypotheses):,} hypotheses are no pairs")
+        lists = pl.concat([premises.cast(pl.String), hypotheses.cast(pl.String)]).str.extract_all(_TOKEN)
+        text = np.repeat(np.arange(len(lists)), lists.list.len().fill_null(0).to_numpy())
+        written, token = numbered(lists.explode(empty_as_null=False, keep_nulls=False))
+        words, number = numbered(written.str.to_lowercase().str.replace_all("’", "'").str.replace(_CLITIC, ""))
+        initial = (np.diff(text, prepend=-1) != 0) | preceding(written.is_in(_ENDS).to_numpy()[token])
+        capital = written.str.contains(r"^\p{Lu}").to_numpy()[token]
+        shouted = _share(text, capital, len(lists)) > _SHOUTED
+        capital &= ~shouted[text]
+        return cls(len(premises), text, number[token], words, capital & ~initial, capital & initial)
+
+    def told(self, flags: Flags) -> tuple[Flags, Flags]:
+        """Which premises, and which hypotheses, have a flagged token."""
+        premise, hypothesis = self.counted(flags)
+        return premise > 0, hypothesis > 0
+
+    def counted(self, flags: Flags) -> tuple[Numbers, Numbers]:
+        """How many flagged tokens each premise, and each hypothesis, has."""
+        found = np.bincount(self.text[flags], minlength=2 * self.rows)
+        return found[: self.rows], found[self.rows :]
+
+    def differ(self, flags: Flags) -> Flags:
+        """Which pairs have a flagged word in one sentence that is not flagged in the other."""
+        rows = self._entries.row[self._held(flags & ~self.in_hypothesis) ^ self._held(flags & self.in_hypothesis)]
+        differ: Flags = np.bincount(rows, minlength=self.rows) > 0
+        return differ
+
+    @cached_property
+    def row(self) -> Numbers:
+        """The pair each token is of."""
+        return self.text % max(self.rows, 1)
+
+    @cached_property
+    def in_hypothesis(self) -> Flags:
+        """Which tokens are of hypotheses."""
+        return np.asarray(self.text >= self.rows)
+
+    @cached_property
+    def stem(self) -> Numbers:
+        """A number for each word, the same for most forms of one word: that of its shortest base form."""
+        bases = wordnet().base_form_frame(self.words).select("word", "base")
+        shortest = bases.group_by("word").agg(pl.col("base").sort_by(pl.col("base").str.len_chars(), "base").first())
+        stems = self.words.to_frame("word").join(shortest, on="word", how="left", maintain_order="left")
+        return numbered(stems.select(pl.coalesce("base", "word")).to_series())[1]
+
+    @property
+    def entry(self) -> Numbers:
+        """A number for each token, the same for all forms of one word in one pair."""
+        return self._entries.number
+
+    @property
+    def entries(self) -> int:
+        """How many different words all pairs have, each pair's counted by themselves."""
+        return len(self._entries.row)
+
+    @cached_property
+    def _entries(self) -> _Entries:
+        keys, number = np.unique(self.row * len(self.words) + self.stem[self.token], return_inverse=True)
+        return _Entries(number, keys // max(len(self.words), 1))
+
+    def _held(self, flags: Flags) -> Flags:
+        """Which entries have a flagged token."""
+        held = np.zeros(self.entries, np.bool_)
+        held[self.entry[flags]] = True
+        return held
+
+    @cached_property
+    def is_word(self) -> Flags:
+        """Which tokens are no punctuation."""
+        return self.fits(r"^[\p{L}\p{N}]")
+
+    @cached_property
+    def content(self) -> Flags:
+        """Which tokens are neither punctuation nor function words."""
+        return self.is_word & ~self.fits(_NOT) & ~self.among(_empty_words())
+
+    @cached_property
+    def negator(self) -> Flags:
+        """Which tokens negate."""
+        return self.fits(_NOT) | self.among(packaged_table("typology/negation_words.tsv")["word"].to_list())
+
+    @cached_property
+    def shared(self) -> Flags:
+        """Which tokens the other sentence of the pair has, too, in some form."""
+        both = self._held(self.in_hypothesis) & self._held(~self.in_hypothesis)
+        shared: Flags = both[self.entry]
+        return shared
+
+    def fits(self, pattern: str) -> Flags:
+        """Which tokens fit a pattern."""
+        fits: Flags = self.words.str.contains(pattern).to_numpy()
+        return fits[self.token]
+
+    def among(self, words: Collection[str]) -> Flags:
+        """Which tokens are one of some words."""
+        among: Flags = self.words.is_in(pl.Series(list(words), dtype=pl.String).implode()).to_numpy()
+        return among[self.token]
+
+    def cues(self, *lists: str) -> Flags:
+        """Which tokens are the first of a cue in some lists of ``taxonomy_tags/cues.tsv``."""
+        phrases = [cue.split(" ") for name in lists for cue in cue_list(name)]
+        found = self.among([words[0] for words in phrases if len(words) == 1])
+        for first, *rest in (words for words in phrases if len(words) > 1):
+            here = self.among([first])
+            for steps, word in enumerate(rest, start=1):
+                here &= self.beside(self.among([word]), steps)
+            found = found | here
+        return found
+
+    def beside(self, flags: Flags, steps: int) -> Flags:
+        """What holds some steps after each token in its text, or before it where the steps are negative."""
+        moved = np.zeros(len(flags), np.bool_)
+        size, back, on = max(len(flags) - abs(steps), 0), max(-steps, 0), max(steps, 0)
+        here, there = slice(back, back + size), slice(on, on + size)
+        moved[here] = flags[there] & (self.text[here] == self.text[there])
+        return moved
+
+    def near(self, flags: Flags, first: int, last: int) -> Flags:
+        """Whether something holds at one of some steps from each token, its own place left out."""
+        found = np.zeros(len(flags), np.bool_)
+        for steps in (*range(first, 0), *range(max(first, 1), last + 1)):
+            found |= self.beside(flags, steps)
+        return found
+
+    def anchored(self, flags: Flags, first: int = 1, last: int = 5) -> Flags:
+        """The flagged tokens that have a content word beside them which the other sentence has, too."""
+        return flags & self.near(self.shared & self.content, first, last)
+
+
+@cache
+def cue_list(name: str) -> list[str]:
+    """The cues of a list: words and expressions in lower case."""
+    found = packaged_table("taxonomy_tags/cues.tsv").filter(pl.col("list") == name)["cue"].to_list()
+    if not found:
+        raise AcidtestError(f"taxonomy_tags/cues.tsv has no list {name!r}")
+    return found
+
+
+def _share(text: Numbers, flags: Flags, texts: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The share of each text's tokens that are flagged."""
+    return np.bincount(text[flags], minlength=texts) / np.maximum(np.bincount(text, minlength=texts), 1)
+
+
+@cache
+def _empty_words() -> list[str]:
+    return [word for word in function_words()["word"].to_list() if word not in _MEANINGFUL]

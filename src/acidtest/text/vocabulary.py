@@ -1,0 +1,210 @@
+"""The words that HANS templates are filled with: two packaged vocabularies, and a user's own in a TSV file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+
+import polars as pl
+
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, some
+from acidtest.core.logs import log
+from acidtest.io.tables import Table, read_table
+from acidtest.io.wordlists import packaged_table
+from acidtest.text.rendering import HOLE
+from acidtest.text.templates import Word
+from acidtest.text.trees import Tree, trees
+
+PACKAGED = ("fresh", "published")
+COLUMNS = ("list", "word", "lemma", "parse", "excludes")
+
+APART = (
+    ("factive_verb", "nonfactive_verb"),
+    ("factive_adverb", "nonfactive_adverb"),
+    ("conditional", "subordinator"),
+    ("conditional", "subordinator_or_open"),
+    ("conditional_or_open", "subordinator"),
+    ("np_z_verb", "np_z_plural_verb"),
+    ("pays_person", "leaves_place", "wins_prize", "reads_text", "eats_food"),
+)
+"""Lists that may not share a word."""
+
+_PLAIN = re.compile(r"[a-z][a-z'’-]*(?: [a-z][a-z'’-]*)*")
+_TAG = re.compile(r"[A-Z]+\$?")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Word lists by name; ``source`` is the fingerprint of a user's file."""
+
+    name: str
+    lists: Mapping[str, tuple[Word, ...]]
+    source: str = ""
+
+
+def vocabulary(words: str, *, faithful: bool = False) -> Vocabulary:
+    """``fresh`` or ``published``, or the vocabulary in a TSV file.
+
+    A user's file needs the columns list and word; lemma, parse and excludes are optional. Lists it does not have are
+    those of ``fresh``. ``faithful`` keeps what only the published file has, such as *town* twice.
+    """
+    if words in PACKAGED:
+        return _packaged(words, faithful)
+    path = Path(words)
+    if not path.is_file():
+        raise AcidtestError(
+            f"no vocabulary is called {words!r}, and there is no such file; "
+            f"give {' or '.join(PACKAGED)}, or a TSV file with the columns list and word"
+        )
+    table = read_table(path)
+    own = _checked(table)
+    fresh = _packaged("fresh", False).lists
+    absent = [name for name in _base_lists() if name not in own]
+    if absent:
+        log.info("%s: lists taken from the fresh vocabulary: %s", path, some(absent, 40))
+    return Vocabulary(path.name, {**fresh, **_with_lemmas(own, fresh)}, table.fingerprint)
+
+
+def list_names() -> list[str]:
+    """The names of all word lists."""
+    return packaged_table("hans/lists.tsv")["list"].to_list()
+
+
+@cache
+def _packaged(name: str, faithful: bool) -> Vocabulary:
+    tables = [packaged_table(f"hans/words_{part}.tsv") for part in (name, "novel")]
+    table = pl.concat(tables).filter((pl.col("only") == "") | faithful)
+    return Vocabulary(name, _lists(table))
+
+
+def _lists(table: pl.DataFrame) -> dict[str, tuple[Word, ...]]:
+    tags = dict(packaged_table("hans/lists.tsv").select("list", "tag").iter_rows())
+    lists: dict[str, list[Word]] = {}
+    for name, text, lemma, parse, excludes in table.select(COLUMNS).iter_rows():
+        others = frozenset(part.strip() for part in excludes.split(",") if part.strip())
+        lists.setdefault(name, []).append(Word(text, parse or tags[name], lemma, others))
+    return {name: tuple(words) for name, words in lists.items()}
+
+
+def _with_lemmas(
+    own: Mapping[str, tuple[Word, ...]], fresh: Mapping[str, tuple[Word, ...]]
+) -> dict[str, tuple[Word, ...]]:
+    """The lists, a word without lemma taking the one it has in another list: no premise may hold it twice."""
+    every = (*fresh.values(), *own.values())
+    known = {word.text: word.lemma for words in every for word in words if word.lemma}
+    return {
+        name: tuple(word if word.lemma else replace(word, lemma=known.get(word.text, "")) for word in words)
+        for name, words in own.items()
+    }
+
+
+@cache
+def _base_lists() -> dict[str, int]:
+    """The lists every vocabulary has of its own, and how many words each needs at least."""
+    facts = packaged_table("hans/lists.tsv").select("list", "least").iter_rows()
+    own = set(packaged_table("hans/words_fresh.tsv")["list"])
+    return {name: int(least) for name, least in facts if name in own}
+
+
+def _checked(table: Table) -> dict[str, tuple[Word, ...]]:
+    """The lists of a user's file; whatever is wrong with it is told with its line."""
+    frame = table.frame
+    for column in ("list", "word"):
+        if column not in frame.columns:
+            raise FileError(table.path, f"has no column {column!r}; a vocabulary has {', '.join(COLUMNS)}")
+    unknown = [name for name in frame.columns if name not in (*COLUMNS, "only")]
+    if unknown:
+        raise FileError(table.path, f"has the column {unknown[0]!r}; a vocabulary has only {', '.join(COLUMNS)}")
+    frame = frame.select(
+        (pl.col(name) if name in frame.columns else pl.lit("", dtype=pl.String)).fill_null("").alias(name)
+        for name in COLUMNS
+    ).with_columns(pl.all().cast(pl.String).str.strip_chars())
+    for row, fields in enumerate(frame.iter_rows(named=True)):
+        for problem in _wrong_with(fields):
+            raise FileError(table.path, problem, table.line(row))
+    for row in frame.select(pl.struct("list", "word").is_duplicated()).to_series().arg_true():
+        fields = frame.row(row, named=True)
+        raise FileError(table.path, f"{fields['word']!r} stands twice in {fields['list']!r}", table.line(row))
+    if frame.is_empty():
+        raise FileError(table.path, "has no words; a vocabulary has a list and a word on every line")
+    lists = _lists(frame)
+    for problem in _wrong_together(lists):
+        raise FileError(table.path, problem)
+    return lists
+
+
+def _wrong_with(fields: Mapping[str, str]) -> Iterator[str]:
+    """What is wrong with one row, looked at alone."""
+    name, word, parse = fields["list"], fields["word"], fields["parse"]
+    if name not in list_names():
+        yield str(UnknownNameError("word list", name, list_names()))
+        return
+    if not _PLAIN.fullmatch(word):
+        yield f"word {word!r} is not one or more words in small letters with one space between them"
+    why = _unfit().get((name, word))
+    if why:
+        yield f"{word!r} does not fit {name!r}: it {why}; the gold label would be wrong"
+    if "(" in parse:
+        yield from _wrong_brackets(word, parse)
+    elif parse and not _TAG.fullmatch(parse):
+        example = "(NN ice) (NN cream)"
+        yield f"parse {parse!r} of {word!r} is neither a part of speech such as NN nor brackets such as {example}"
+    elif " " in word:
+        yield (
+            f"{word!r} is several words, so it needs its brackets in column 'parse', such as (NN ice) (NN cream); "
+            f"an asterisk stands for what follows: (IN across) (PP (IN from) *)"
+        )
+
+
+def _wrong_brackets(word: str, parse: str) -> Iterator[str]:
+    try:
+        parts = trees(parse)
+    except ValueError as error:
+        yield f"parse of {word!r}: {error}"
+        return
+    leaves = [leaf for part in parts for leaf in (part.leaves if isinstance(part, Tree) else [part])]
+    if [leaf for leaf in leaves if leaf != HOLE] != word.split() or leaves.count(HOLE) > 1:
+        yield f"parse {parse!r} does not hold the words of {word!r} in their order"
+
+
+def _wrong_together(lists: Mapping[str, tuple[Word, ...]]) -> Iterator[str]:
+    """What is wrong with the lists as they stand beside each other."""
+    fresh = _packaged("fresh", False).lists
+    for name, words in lists.items():
+        least = _base_lists().get(name, 1)
+        if len(words) < least:
+            yield f"list {name!r} has {len(words)} words, but needs at least {least}"
+    for names in APART:
+        for first, second in combinations(names, 2):
+            own = {first, second} & lists.keys()
+            every = [{word.text for word in lists.get(name, fresh[name])} for name in (first, second)]
+            both = sorted(every[0] & every[1]) if own else []
+            if both:
+                yield f"{both[0]!r} stands in {first!r} and in {second!r}; a pair would come twice, or with both labels"
+    singular = {word.text for word in lists.get("noun_singular", ())}
+    plural = {word.lemma for word in lists.get("noun_plural", ())}
+    if "" in plural:
+        yield "a plural in noun_plural has no singular; write it into column 'lemma'"
+        return
+    if singular != plural and (singular or plural):
+        yield (
+            f"noun_singular and the lemmas of noun_plural are not the same nouns: {some(sorted(singular ^ plural))}; "
+            f"write the singular of every plural into column 'lemma'"
+        )
+    active = {word.text for word in lists.get("transitive", ())}
+    strange = [word.text for word in lists.get("passive", ()) if word.text not in active]
+    if "transitive" in lists and "passive" in lists and strange:
+        yield f"passive has verbs that transitive does not have: {some(strange)}"
+    if ("transitive" in lists) != ("passive" in lists):
+        yield "transitive and passive go together: give both lists or neither"
+
+
+@cache
+def _unfit() -> dict[tuple[str, str], str]:
+    """Words that would make a label wrong: (list, word) → why."""
+    rows = packaged_table("hans/unfit_words.tsv").iter_rows()
+    return {(name, word): why for lists, words, why in rows for name in lists.split() for word in words.split()}

@@ -1,0 +1,243 @@
+"""How two words, or expressions of several words, are related in WordNet, whatever their senses and parts of speech.
+
+Glockner et al. (2018), section 4.1, classify a replaced word by these relations, and do not say which senses count or
+what goes first where several relations hold. Here all senses count, and the first relation of an order that holds;
+co-hyponyms go last, because in some rare sense nearly any two common words are some. ``benchmarks/wordnet_readings.py``
+compares the readings with the accuracies that the paper gives by category.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from acidtest.text.tokens import numbered
+from acidtest.text.wordnet import wordnet
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    Sets = csr_array[np.bool_, tuple[int, int]]
+    """A set of synsets or senses for each of some things: the columns that are true in its row."""
+
+Similar = Literal["synonym", "co-hyponym"]
+"""What adjectives that WordNet calls similar are taken for."""
+Antonyms = Literal["direct", "indirect"]
+First = Literal["antonym", "hyponym"]
+"""What goes first where several relations hold: the most specific, or as the paper's table 4 comes out."""
+Numbers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+NONE = "none"
+RELATIONS = ("antonym", "synonym", "hyponym", "hypernym", "co-hyponym", NONE)
+"""What the premise's word is to the hypothesis's."""
+ORDERS: dict[First, tuple[str, ...]] = {
+    "antonym": ("antonym", "synonym", "hyponym", "hypernym", "co-hyponym"),
+    "hyponym": ("hyponym", "hypernym", "synonym", "antonym", "co-hyponym"),
+}
+"""The order in which relations are tried."""
+
+_BLOCK = 1 << 17
+"""Pairs compared at once, which bounds the memory."""
+
+
+def word_relations(
+    premise_words: pl.Series,
+    hypothesis_words: pl.Series,
+    *,
+    edges: int = 3,
+    similar: Similar | None = None,
+    antonyms: Antonyms = "indirect",
+    first: First = "antonym",
+) -> pl.Series:
+    """What each word of a premise is to the word of the hypothesis beside it: one of ``RELATIONS``.
+
+    *antonym*: WordNet opposes two senses of the words; ``indirect`` antonyms also through synonyms (*close*, *far*) and
+    through the adjectives they are similar to (*small*, *huge*). *synonym*: they share a synset. *hyponym*: the
+    premise's word lies below the hypothesis's, at any depth; *hypernym*: above it. *co-hyponym*: an ancestor is at most
+    ``edges`` edges above each; with 0 there are none. An instance lies below what it is an instance of.
+
+    ``similar`` as ``synonym``: an adjective and its satellite are synonyms; as ``co-hyponym``: they and two satellites
+    of one adjective (*first*, *16th*) are co-hyponyms; else that relation counts for antonyms only. ``first`` names the
+    order in which relations are tried (``ORDERS``). Words may be inflected and several (*living rooms*). What WordNet
+    does not have, and null, is related to nothing.
+    """
+    both = pl.concat([premise_words.cast(pl.String), hypothesis_words.cast(pl.String)]).fill_null("")
+    words, numbers = numbered(both)
+    here, there = numbers[: len(premise_words)], numbers[len(premise_words) :]
+    return Meanings.of(words).relations(here, there, edges=edges, similar=similar, antonyms=antonyms, first=first)
+
+
+def expression_senses(words: pl.Series) -> pl.DataFrame:
+    """The senses of words and expressions in any form: columns word, sense, synset, rank and count.
+
+    An expression may end in an inflected word (*living rooms*) or begin with an inflected verb (*turned on*). One that
+    WordNet does not have as it is written is looked up with all its hyphens as spaces, all spaces as hyphens, and as
+    one word (*far away*); the first that is there counts.
+    """
+    words = words.drop_nulls().unique(maintain_order=True).alias("word")
+    written = pl.DataFrame({"word": words, "form": words.str.strip_chars().str.replace_all(r"\s+", "_")})
+    several = written.filter(pl.col("form").str.contains(r"[_\-]"))
+    spellings = [several.with_columns(pl.col("form").str.replace_all(r"[_\-]", mark)) for mark in ("_", "-", "")]
+    readings = (pl.concat([written, _phrasal_verbs(several)]), *spellings)
+    attempts = pl.concat([forms.with_columns(attempt=number) for number, forms in enumerate(readings)])
+    found = attempts.join(wordnet().sense_frame(attempts["form"]), left_on="form", right_on="word")
+    best = pl.col("attempt") == pl.col("attempt").min().over("word")
+    found = found.filter(best).select("word", "sense", "synset", "rank", "count").unique()
+    place = pl.DataFrame({"word": words}).with_row_index("place")
+    return found.join(place, on="word").sort("place", "sense").drop("place")
+
+
+def _phrasal_verbs(expressions: pl.DataFrame) -> pl.DataFrame:
+    """Expressions with every base form their first word may have as a verb; columns word and form."""
+    parts = pl.col("form").str.splitn("_", 2).struct.rename_fields(["first", "rest"])
+    parted = expressions.with_columns(parts).unnest("form").drop_nulls()
+    bases = wordnet().base_form_frame(parted["first"], "v").select("base", first="word")
+    return parted.join(bases, on="first").select("word", form=pl.concat_str("base", "rest", separator="_"))
+
+
+@dataclass(frozen=True)
+class Meanings:
+    """What some words may mean, and from that how any two of them are related."""
+
+    table: pl.DataFrame
+    """A row for each sense: columns number (of the word), sense, synset, rank and count."""
+    size: int
+    """How many words there are."""
+
+    @classmethod
+    def of(cls, words: pl.Series) -> Meanings:
+        """The meanings of different words."""
+        numbers = pl.DataFrame({"word": words}).with_row_index("number")
+        return cls(expression_senses(words).join(numbers, on="word").drop("word"), len(words))
+
+    def frequent(self, ranks: int) -> Meanings:
+        """Only so many of the most frequent senses of a lemma in each part of speech."""
+        return replace(self, table=self.table.filter(pl.col("rank") < ranks))
+
+    def relations(
+        self,
+        premise_words: Numbers,
+        hypothesis_words: Numbers,
+        *,
+        edges: int,
+        similar: Similar | None = None,
+        antonyms: Antonyms = "indirect",
+        first: First = "antonym",
+    ) -> pl.Series:
+        """``word_relations`` for words given by their numbers."""
+        pairs, place = np.unique(premise_words * self.size + hypothesis_words, return_inverse=True)
+        here, there = np.divmod(pairs, max(self.size, 1))
+        found = np.full(len(pairs), RELATIONS.index(NONE))
+        todo = np.flatnonzero(self.known[here] & self.known[there])
+        tests = list(self._tests(edges, similar=similar, antonyms=antonyms))
+        for relation, left, right in sorted(tests, key=lambda test: ORDERS[first].index(test[0])):
+            meet = _meet(left, here[todo], right, there[todo])
+            found[todo[meet]] = RELATIONS.index(relation)
+            todo = todo[~meet]
+        return pl.Series("relation", RELATIONS, dtype=pl.Enum(RELATIONS)).gather(found[place])
+
+    @cached_property
+    def known(self) -> Flags:
+        """Which words WordNet has."""
+        return np.asarray(np.diff(self.synsets.indptr) > 0)
+
+    @cached_property
+    def synsets(self) -> Sets:
+        return self._members("synset", wordnet().synset_table.height)
+
+    @cached_property
+    def senses(self) -> Sets:
+        return self._members("sense", wordnet().sense_table.height)
+
+    def _members(self, column: str, things: int) -> Sets:
+        return _sets(self.table["number"].to_numpy(), self.table[column].to_numpy(), (self.size, things))
+
+    @cached_property
+    def cluster(self) -> Sets:
+        """The synsets of each word and those similar to them."""
+        return self.synsets + self.similar
+
+    @cached_property
+    def similar(self) -> Sets:
+        return self.synsets @ _synset_relation("similar")
+
+    @cached_property
+    def above(self) -> Sets:
+        return self.synsets @ _ancestors()
+
+    def _tests(self, edges: int, *, similar: Similar | None, antonyms: Antonyms) -> Iterator[tuple[str, Sets, Sets]]:
+        """Relations, each with two sets a word: it holds where the first's left meets the second's right."""
+        if antonyms == "direct":
+            yield "antonym", self.senses @ _antonyms(), self.senses
+        else:
+            yield "antonym", self.cluster @ _opposed_synsets(), self.cluster
+        yield "synonym", self.synsets, self.synsets
+        if similar == "synonym":
+            yield "synonym", self.synsets, self.similar
+        yield "hyponym", self.above, self.synsets
+        yield "hypernym", self.synsets, self.above
+        if edges > 0:
+            near = self.synsets @ _ancestors(edges)
+            yield "co-hyponym", near, near
+        if similar == "co-hyponym":
+            yield "co-hyponym", self.cluster, self.cluster
+
+
+def _meet(left: Sets, first: Numbers, right: Sets, second: Numbers) -> Flags:
+    """Whether the set of each first has something in common with the set of the second beside it."""
+    meet = (np.diff(left.indptr) > 0)[first] & (np.diff(right.indptr) > 0)[second]
+    candidates = np.flatnonzero(meet)
+    for start in range(0, len(candidates), _BLOCK):
+        block = candidates[start : start + _BLOCK]
+        meet[block] = np.diff((left[first[block]] * right[second[block]]).tocsr().indptr) > 0
+    return meet
+
+
+def _sets(rows: NDArray[np.integer], columns: NDArray[np.integer], shape: tuple[int, int]) -> Sets:
+    from scipy.sparse import coo_array
+
+    return coo_array((np.ones(len(rows), dtype=np.bool_), (rows, columns)), shape=shape).tocsr()
+
+
+@cache
+def _synset_relation(name: str) -> Sets:
+    size = wordnet().synset_table.height
+    table = wordnet().relation(name)
+    return _sets(table["source"].to_numpy(), table["target"].to_numpy(), (size, size))
+
+
+@cache
+def _ancestors(edges: int | None = None) -> Sets:
+    """What lies above each synset, at most so many edges away; at any distance by None."""
+    parents = _synset_relation("hypernyms") + _synset_relation("instance_hypernyms")
+    found, step = parents, 1
+    while step != edges:
+        further, step = found + found @ parents, step + 1
+        if further.nnz == found.nnz:
+            break
+        found = further
+    return found
+
+
+@cache
+def _antonyms() -> Sets:
+    """The senses opposed to each sense."""
+    size = wordnet().sense_table.height
+    table = wordnet().relation("antonyms")
+    return _sets(table["source"].to_numpy(), table["target"].to_numpy(), (size, size))
+
+
+@cache
+def _opposed_synsets() -> Sets:
+    """The synsets with a sense opposed to one of each synset."""
+    net = wordnet()
+    size, synset = net.synset_table.height, net.sense_table["synset"]
+    table = net.relation("antonyms")
+    return _sets(synset.gather(table["source"]).to_numpy(), synset.gather(table["target"]).to_numpy(), (size, size))

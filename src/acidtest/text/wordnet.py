@@ -1,0 +1,301 @@
+"""WordNet 3.0 without its glosses: words, senses, synsets and what relates them, from the packaged tables.
+
+Synsets and senses are numbers: the rows of ``synset_table`` and ``sense_table``. What a method says of one, the tables
+and the methods that end in ``_frame`` say of columns. Words are written as in WordNet, with ``_`` for a space.
+
+Fellbaum (1998), WordNet: An Electronic Lexical Database. Checked against NLTK's reader, synset by synset.
+"""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from importlib import resources
+from typing import NewType
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.io.wordlists import packaged_table
+from acidtest.text.morphology import candidate_frame, candidates
+from acidtest.text.ranges import Ranges
+
+Synset = NewType("Synset", int)
+"""A set of words that share a meaning."""
+Sense = NewType("Sense", int)
+"""One word of one synset; antonyms and derivations hold between senses."""
+
+SATELLITE = "s"
+"""An adjective that leans on another: a kind of ``a``."""
+POS = ("n", "v", "a", "r")
+"""Parts of speech in the order of WordNet's files."""
+_KNOWN_POS = ("n", "v", "a", SATELLITE, "r")
+ALL_POS = pl.Enum(_KNOWN_POS)
+"""The parts of speech of synsets, as columns hold them."""
+
+SYNSET_RELATIONS = ("hypernyms", "instance_hypernyms", "similar")
+SENSE_RELATIONS = ("antonyms", "derivations")
+
+# Satellites stand in the file of the adjectives: the place in POS of each of ALL_POS.
+_FILES = np.array([0, 1, 2, 2, 3], dtype=np.int32)
+
+
+@cache
+def wordnet() -> WordNet:
+    """WordNet, loaded when first asked for."""
+    return WordNet()
+
+
+class WordNet:
+    """The words, senses and synsets of WordNet 3.0."""
+
+    def __init__(self) -> None:
+        self.synset_table = _packaged("synsets")
+        """Offset in the data file, part of speech and number of the lexicographer file of each synset."""
+        self.sense_table = _packaged("senses")
+        """Word, synset, place in the synset, rank among the lemma's senses (both from 0) and SemCor count."""
+        self._words = _packaged("words")["word"]
+        lower = self._words.str.to_lowercase()
+        # Words stand by their lower-case form, so that spellings of one lemma are a run.
+        lemma_of_word = lower.rle_id().to_numpy()
+        self.lemma_names = lower.filter(lower.ne_missing(lower.shift(1)))
+        """Every lemma, lower-case and in alphabetical order."""
+        self._synset_of = self.sense_table["synset"].to_numpy()
+        self._pos_of_synset = self.synset_table["pos"].to_physical().to_numpy()
+        lemmas = lemma_of_word[self.sense_table["word"].to_numpy()].astype(np.int32)
+        # Senses stand by lemma, part of speech and rank.
+        self._entries = Ranges.of_sorted(
+            lemmas * len(POS) + _FILES[self._pos_of_synset[self._synset_of]], len(self.lemma_names) * len(POS)
+        )
+
+    def synsets(self, word: str, pos: str | None = None) -> list[Synset]:
+        """The synsets of a word in any of its forms, the most frequent sense first; nouns first if ``pos`` is open.
+
+        ``a`` has the satellites too, ``s`` only those.
+        """
+        return list(dict.fromkeys(self.synset_of(sense) for sense in self.senses(word, pos)))
+
+    def senses(self, word: str, pos: str | None = None) -> list[Sense]:
+        """The senses of a word in any of its forms, in the order of ``synsets``."""
+        return [
+            Sense(number)
+            for each in _parts(pos)
+            for lemma in self._bases(word, each)
+            for number in self._entries[lemma * len(POS) + POS.index(_file(each))]
+            if each != SATELLITE or self.pos(self.synset_of(Sense(number))) == SATELLITE
+        ]
+
+    def base_forms(self, word: str, pos: str | None = None) -> list[str]:
+        """The lemmas a word may be a form of, itself first: *axes* is a form of *ax*, *axe* and *axis*."""
+        return list(dict.fromkeys(self.lemma_names[lemma] for each in _parts(pos) for lemma in self._bases(word, each)))
+
+    def synset(self, name: str) -> Synset:
+        """The synset of a name such as ``dog.n.01``."""
+        lemma, _, rest = name.rpartition(".")[0].rpartition(".")
+        number, found = name.rpartition(".")[2], self._lemma_numbers.get(lemma.lower())
+        if found is not None and rest in _KNOWN_POS and number.isdecimal():
+            for sense in self._entries[found * len(POS) + POS.index(_file(rest))]:
+                synset = self.synset_of(Sense(sense))
+                if self.sense_table["rank"][sense] + 1 == int(number) and self.pos(synset) in (rest, SATELLITE):
+                    return synset
+        raise AcidtestError(f"WordNet has no synset called {name!r}; dog.n.01 is a lemma, its part of speech and sense")
+
+    def name(self, synset: Synset) -> str:
+        """``dog.n.01``: first lemma, part of speech, and which sense of that lemma it is.
+
+        Satellites are counted among all adjectives, as in print; NLTK counts them by themselves since 3.10.
+        """
+        first = self.synset_senses(synset)[0]
+        return f"{self.lemma(first).lower()}.{self.pos(synset)}.{self.sense_table['rank'][first] + 1:02d}"
+
+    def pos(self, synset: Synset) -> str:
+        """``n``, ``v``, ``a``, ``s`` or ``r``."""
+        return _KNOWN_POS[self._pos_of_synset[synset]]
+
+    def offset(self, synset: Synset) -> int:
+        """Where the synset stands in Princeton's data file."""
+        return int(self.synset_table["offset"][synset])
+
+    def lexfile(self, synset: Synset) -> str:
+        """The lexicographer file, such as ``noun.animal``."""
+        return str(packaged_table("wordnet/lexfiles.tsv")["name"][int(self.synset_table["lexfile"][synset])])
+
+    def lemmas(self, synset: Synset) -> list[str]:
+        """The words of a synset as they are written (*Paris*), in WordNet's order."""
+        return [self.lemma(sense) for sense in self.synset_senses(synset)]
+
+    def synset_senses(self, synset: Synset) -> list[Sense]:
+        """The senses that make up a synset, in WordNet's order."""
+        ranges, senses = self._members
+        return [Sense(int(senses[place])) for place in ranges[synset]]
+
+    def lemma(self, sense: Sense) -> str:
+        """The word of a sense, as it is written."""
+        return str(self._words[int(self.sense_table["word"][sense])])
+
+    def synset_of(self, sense: Sense) -> Synset:
+        """The synset a sense belongs to."""
+        return Synset(int(self._synset_of[sense]))
+
+    def count(self, sense: Sense) -> int:
+        """How often the sense is tagged in SemCor."""
+        return int(self.sense_table["count"][sense])
+
+    def antonyms(self, sense: Sense) -> list[Sense]:
+        """The opposites of a sense. They hold between words: *big* has *little*, its synonym *large* has *small*."""
+        return [Sense(target) for target in self._targets("antonyms", sense)]
+
+    def derivations(self, sense: Sense) -> list[Sense]:
+        """Senses with the same root and a related meaning, mostly of another part of speech."""
+        return [Sense(target) for target in self._targets("derivations", sense)]
+
+    def hypernyms(self, synset: Synset) -> list[Synset]:
+        """The synsets one step more general."""
+        return [Synset(target) for target in self._targets("hypernyms", synset)]
+
+    def instance_hypernyms(self, synset: Synset) -> list[Synset]:
+        """What a name is an instance of: *Paris* of *national capital*."""
+        return [Synset(target) for target in self._targets("instance_hypernyms", synset)]
+
+    def similar(self, synset: Synset) -> list[Synset]:
+        """The satellites of an adjective, or the adjective of a satellite."""
+        return [Synset(target) for target in self._targets("similar", synset)]
+
+    def hypernym_paths(self, synset: Synset) -> list[list[Synset]]:
+        """Every way from the top down to a synset, through hypernyms and instance hypernyms."""
+        above = [*self.hypernyms(synset), *self.instance_hypernyms(synset)]
+        if not above:
+            return [[synset]]
+        return [[*path, synset] for each in above for path in self.hypernym_paths(each)]
+
+    def relation(self, name: str) -> pl.DataFrame:
+        """All pairs of a relation, columns source and target: synsets, or senses for antonyms and derivations."""
+        known = (*SYNSET_RELATIONS, *SENSE_RELATIONS)
+        if name not in known:
+            raise UnknownNameError("relation of WordNet", name, known)
+        return _packaged(name)
+
+    def base_form_frame(self, words: pl.Series, pos: pl.Series | str | None = None) -> pl.DataFrame:
+        """The lemmas words may be forms of: columns word, pos and base.
+
+        Each word is answered once for the part of speech beside it, or for each of the four. One that WordNet has in
+        no form gets no row. Rows stand by word in the order given, part of speech, and attempt, the word itself first.
+        """
+        return self._base_entries(words, pos).select("word", "pos", "base")
+
+    def sense_frame(self, words: pl.Series, pos: pl.Series | str | None = None) -> pl.DataFrame:
+        """The senses of words in any of their forms: columns word, pos, base, sense, synset, rank and count.
+
+        Rows stand as in ``base_form_frame``, then by rank. ``pos`` is that of the synset: ``s`` for a satellite, also
+        where ``a`` was asked for.
+        """
+        bases = self._base_entries(words, pos)
+        entries = bases["entry"].to_numpy()
+        senses = self._entries.joined(entries)
+        rows = np.repeat(np.arange(len(entries)), self._entries.lengths(entries))
+        frame = pl.concat(
+            [
+                bases.select("word", "base", asked="pos")[rows],
+                pl.DataFrame({"sense": senses.astype(np.int32)}),
+                self.sense_table.select("synset", "rank", "count")[senses],
+                self.synset_table.select("pos")[self._synset_of[senses]],
+            ],
+            how="horizontal",
+        )
+        wanted = (pl.col("asked") != SATELLITE) | (pl.col("pos") == SATELLITE)
+        return frame.filter(wanted).select("word", "pos", "base", "sense", "synset", "rank", "count")
+
+    def antonym_frame(self, words: pl.Series, pos: pl.Series | str | None = None) -> pl.DataFrame:
+        """``sense_frame`` for senses that have antonyms, a row for each: also columns antonym and antonym_sense."""
+        pairs = self.relation("antonyms").select(sense="source", antonym_sense="target")
+        found = self.sense_frame(words, pos).join(pairs, on="sense", maintain_order="left_right")
+        return found.with_columns(antonym=self.words_of(found["antonym_sense"]))
+
+    def words_of(self, senses: pl.Series) -> pl.Series:
+        """The words of many senses, as they are written."""
+        return self._words.gather(self.sense_table["word"].gather(senses))
+
+    def _bases(self, word: str, pos: str) -> list[int]:
+        """The numbers of the lemmas a word may be a form of, of those that have the part of speech."""
+        file = _file(pos)
+        numbers = (self._lemma_numbers.get(form) for form in candidates(word.lower(), file))
+        known = (number for number in numbers if number is not None)
+        return list(dict.fromkeys(number for number in known if self._entries[number * len(POS) + POS.index(file)]))
+
+    def _base_entries(self, words: pl.Series, pos: pl.Series | str | None) -> pl.DataFrame:
+        """``base_form_frame`` with the numbers of the ranges of senses."""
+        distinct = words.drop_nulls().unique(maintain_order=True).alias("word")
+        forms = candidate_frame(distinct.str.to_lowercase()).join(self._lexicon, on="form")
+        every = forms.filter(pl.col("pos").is_null()).drop("pos").join(pl.DataFrame({"pos": POS}), how="cross")
+        found = pl.concat([forms.drop_nulls("pos"), every], how="diagonal").with_columns(
+            entry=pl.col("lemma") * len(POS) + pl.col("pos").replace_strict(POS, range(len(POS)), return_dtype=pl.Int32)
+        )
+        found = found.filter(self._entries.lengths(found["entry"].to_numpy()) > 0)
+        found = found.sort("row", pl.col("pos").cast(ALL_POS), "attempt").unique(
+            ["row", "entry"], keep="first", maintain_order=True
+        )
+        answers = found.select(distinct.gather(found["row"]), "pos", "entry", base="form")
+        return answers if pos is None else _restricted(answers, words, pos)
+
+    def _targets(self, relation: str, source: int) -> list[int]:
+        ranges, targets = self._pointers[relation]
+        return [int(targets[place]) for place in ranges[source]]
+
+    @cached_property
+    def _lexicon(self) -> pl.DataFrame:
+        return pl.DataFrame({"form": self.lemma_names}).with_row_index("lemma").cast({"lemma": pl.Int32})
+
+    @cached_property
+    def _lemma_numbers(self) -> dict[str, int]:
+        return {lemma: number for number, lemma in enumerate(self.lemma_names)}
+
+    @cached_property
+    def _members(self) -> tuple[Ranges, NDArray[np.int64]]:
+        """The senses of each synset: ranges of the second part."""
+        order = np.argsort(self._synset_of.astype(np.int64) * 256 + self.sense_table["place"].to_numpy())
+        return Ranges.of_sorted(self._synset_of, self.synset_table.height), order
+
+    @cached_property
+    def _pointers(self) -> dict[str, tuple[Ranges, NDArray[np.int32]]]:
+        """For each relation the targets of each synset or sense: ranges of the second part."""
+        sizes = dict.fromkeys(SYNSET_RELATIONS, self.synset_table.height)
+        sizes |= dict.fromkeys(SENSE_RELATIONS, self.sense_table.height)
+        tables = {name: self.relation(name) for name in sizes}
+        return {
+            name: (Ranges.of_sorted(table["source"].to_numpy(), sizes[name]), table["target"].to_numpy())
+            for name, table in tables.items()
+        }
+
+
+def _restricted(answers: pl.DataFrame, words: pl.Series, pos: pl.Series | str) -> pl.DataFrame:
+    """The answers for words of one part of speech, each the one beside it."""
+    asked = pl.DataFrame({"word": words}).with_columns(pl.lit(pos).cast(pl.String).alias("pos")).drop_nulls()
+    asked = asked.unique(maintain_order=True)
+    check_pos(*asked["pos"].unique())
+    found = asked.with_columns(file=pl.col("pos").replace(SATELLITE, "a")).join(
+        answers, left_on=["word", "file"], right_on=["word", "pos"], maintain_order="left_right"
+    )
+    return found.select(answers.columns)
+
+
+def check_pos(*pos: str | None) -> None:
+    """Raise unless every part of speech is one of WordNet's, or None."""
+    for each in pos:
+        if each is not None and each not in _KNOWN_POS:
+            raise AcidtestError(f"part of speech {each!r} is not n, v, a, s or r")
+
+
+def _parts(pos: str | None) -> tuple[str, ...]:
+    """The parts of speech that are meant; all four by None."""
+    check_pos(pos)
+    return POS if pos is None else (pos,)
+
+
+def _file(pos: str) -> str:
+    return "a" if pos == SATELLITE else pos
+
+
+@cache
+def _packaged(name: str) -> pl.DataFrame:
+    return pl.read_parquet(resources.files("acidtest.data").joinpath("wordnet", f"{name}.parquet").read_bytes())

@@ -1,0 +1,1 @@
+"""What crosses parts: runs, batteries, training, experiments, annotation projects, exports."""

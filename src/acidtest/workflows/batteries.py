@@ -1,0 +1,313 @@
+"""Suites: made, written, read, and chosen for a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+
+from acidtest.core.errors import AcidtestError, NothingToMakeError, UnknownNameError
+from acidtest.core.logs import log, note, stage
+from acidtest.core.suite import CONTROL, Suite
+from acidtest.suites.catalogue import SUITES, Generator, Leftovers, Request, listed
+
+STANDARD = (
+    "hans",
+    "stress/antonymy",
+    "stress/numerical",
+    "stress/word-overlap",
+    "stress/negation",
+    "stress/length-mismatch",
+    "stress/spelling",
+    "lexical",
+)
+"""The battery ``run`` uses when no suite is named."""
+
+Arguments = Mapping[str, str | bool]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a foreign file: its columns and its labels, where they are not recognised.
+
+    ``keep`` names columns that stay true of the pairs a suite makes from it, beside those known to. ``published_as`` is
+    the published set that a file is, such as ``stress/antonymy``, or ``file`` to have it read as any other.
+    """
+
+    columns: Mapping[str, str] | None = None
+    label_map: Mapping[str, str] | None = None
+    keep: tuple[str, ...] = ()
+    published_as: str | None = None
+
+    @classmethod
+    def parsed(
+        cls, columns: str | None, label_map: str | None, keep: str | None = None, published_as: str | None = None
+    ) -> Reading:
+        """From the options as they are written: ``premise=text_a,…``, ``0=entailment,…`` and ``column,column``."""
+        from acidtest.io.corpora import parsed_pairs
+
+        return cls(
+            parsed_pairs(columns, option="--columns") if columns else None,
+            parsed_pairs(label_map, option="--label-map") if label_map else None,
+            tuple(name.strip() for name in (keep or "").split(",") if name.strip()),
+            published_as,
+        )
+
+
+def suites() -> dict[str, Generator]:
+    """Every suite that can be generated, by name."""
+    return {name: SUITES[name] for name in SUITES}
+
+
+def means(suites: Sequence[str], name: str) -> bool:
+    """Whether a list of suites, as a user writes it, holds a suite that can be generated."""
+    return name in listed(suites)
+
+
+def generate(
+    suite: str,
+    *,
+    source: str | Path | Suite | None = None,
+    n: int | None = None,
+    seed: int = 0,
+    at_most: bool = False,
+    union: bool = False,
+    arguments: Arguments | None = None,
+    reading: Reading | None = None,
+    engine: str = "local",
+    address: str | None = None,
+) -> Suite:
+    """One suite, made anew. ``n`` is rows per cell of a template suite, source pairs used for another.
+
+    ``source`` is the corpus it is made from, the starter corpus when there is none; ``reading`` says how to read its
+    file. ``union`` gives the untouched pairs and the changed ones together, to train on. ``arguments`` are the suite's
+    own options. ``engine`` ray makes the rows on a Ray cluster, the one at ``address`` or one of this machine's own,
+    where a suite's rows do not depend on each other.
+    """
+    from acidtest.suites.unions import union_of
+    from acidtest.workflows.clusters import is_ray, on_ray
+
+    if n is not None and n < 1:
+        counted = "rows per cell, source pairs or pairs in all"
+        raise AcidtestError(f"-n is a number of {counted} (acidtest suites {suite} tells which), from 1 on, not {n}")
+    generator = SUITES[suite]
+    if is_ray(engine, address):
+        generator = on_ray(generator, address)
+    keep = reading.keep if reading else ()
+    request = Request(n=n, seed=seed, at_most=at_most, source=_material(generator, source, reading), keep=keep)
+    try:
+        made = generator(request, arguments)
+    finally:
+        request.leftovers.warn()
+    return _sound(union_of(made) if union else made, suite)
+
+
+def _sound(made: Suite, name: str) -> Suite:
+    """The suite, if it is what suites have to be."""
+    from acidtest.suites.checks import require_sound
+
+    require_sound(made, f"generator {name!r}")
+    return made
+
+
+def save(suite: Suite, path: str | Path, *, parted: bool = False) -> list[Path]:
+    """Write a suite to a file or folder, format by ending; give what was written.
+
+    ``parted``: the rows of a folder lie in several files of a size that is easily handled.
+    """
+    from acidtest.suites.files import write_suite
+
+    return write_suite(suite, path, parted=parted)
+
+
+def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
+    """A suite from a file: one acidtest wrote, or any NLI file whose layout is recognised."""
+    from acidtest.io.corpora import corpus
+    from acidtest.suites.checks import require_sound
+    from acidtest.suites.files import read_suite
+
+    reading = reading or Reading()
+    given = bool(reading.columns or reading.label_map or reading.published_as)
+    suite = None if given else read_suite(path)
+    if suite is not None:
+        written, suite = suite.card.fingerprint, suite.sealed()
+        if suite.card.fingerprint != written:
+            log.warning("%s: its rows were changed since acidtest wrote it", path)
+    else:
+        found = corpus(path, columns=reading.columns, label_map=reading.label_map, published_as=reading.published_as)
+        suite = found.suite
+        log.info("%s: %s layout, %s", path, found.layout, _counted(suite))
+        if found.dropped:
+            lost = f"{found.dropped:,} of {found.rows_read:,} rows have no gold and are left out"
+            log.warning("%s: %s", path, lost)
+            suite = replace(suite, card=replace(suite.card, dropped=found.dropped))
+        known = f", recognised as the published {found.published}" if found.published else ""
+        if found.published:
+            note("%s: recognised as the published %s (--as file reads it as any other)", path, found.published)
+        read = f"read as {found.layout}{known}" + (f"; {lost}" if found.dropped else "")
+        suite = replace(suite, card=replace(suite.card, note=read))
+    for problem in require_sound(suite, str(path)):
+        log.warning("%s: %s", path, problem)
+    return suite
+
+
+def chosen_suites(
+    names: Sequence[str],
+    *,
+    source: str | Path | Suite | None = None,
+    seed: int = 0,
+    arguments: Arguments | None = None,
+    reading: Reading | None = None,
+) -> list[Suite]:
+    """The suites a list means: names, globs and files, separated by commas or given one by one.
+
+    An existing file is taken whole before splitting. An option goes to every suite that has it; several values,
+    separated by commas, make a suite each: ``words=published,fresh`` gives ``hans:words=published`` and the other.
+    """
+    wanted = listed(names)
+    arguments = dict(arguments or {})
+    _refuse_unused(arguments, [name for name in wanted if name in SUITES])
+    files = [name for name in wanted if name not in SUITES]
+    if reading and (reading.columns or reading.label_map) and not files and source is None:
+        raise AcidtestError("--columns and --label-map say how to read a file, but none of the suites is one")
+    made_from = {name for name in wanted if name in SUITES and SUITES[name].source != "templates"}
+    if source is not None and not made_from:
+        raise AcidtestError("--from is the corpus to make suites from, but none of the suites is made from one")
+    if isinstance(source, str | Path) and any(SUITES[name].source == "pairs" for name in made_from):
+        # Read once for all the suites that are made from its pairs.
+        source = load(source, reading=reading)
+    made, leftovers, keep = [], Leftovers(), reading.keep if reading else ()
+    for name in wanted:
+        if name in SUITES:
+            own = {option: value for option, value in arguments.items() if option in SUITES[name].options}
+            corpus = source if name in made_from else None
+            for each, told in _combinations(own, SUITES[name]):
+                stage("making %s", name)
+                try:
+                    material = _material(SUITES[name], corpus, reading)
+                    request = Request(seed=seed, source=material, leftovers=leftovers, keep=keep)
+                    suite = _sound(SUITES[name](request, each), name)
+                except NothingToMakeError as error:
+                    if len(wanted) == 1:
+                        raise
+                    log.warning("%s; the run goes on without it", error)
+                    continue
+                made.append(_called(suite, told))
+        else:
+            suite = _published_taxinli(load(name, reading=reading), reading)
+            if suite.name in {other.name for other in made}:
+                # Two files of one suite, say with other seeds: the second is told apart by its file.
+                path = Path(name)
+                told = path.name if path.parent == Path() else f"{path.absolute().parent.name}/{path.name}"
+                suite = replace(suite, card=replace(suite.card, name=f"{suite.name}:{told}"))
+            made.append(suite)
+    leftovers.warn()
+    return made
+
+
+@dataclass(frozen=True)
+class Battery:
+    """The suites of a run, made when they are first asked for and then kept, so that several models share them."""
+
+    wanted: Sequence[str | Suite] = STANDARD
+    source: str | Path | Suite | None = None
+    limit: int | None = None
+    seed: int = 0
+    arguments: Arguments | None = None
+    reading: Reading | None = None
+
+    @cached_property
+    def whole(self) -> list[Suite]:
+        """The suites as they are made or given."""
+        from acidtest.suites.checks import require_sound
+
+        names = [suite for suite in self.wanted if isinstance(suite, str)]
+        named = chosen_suites(names, source=self.source, seed=self.seed, arguments=self.arguments, reading=self.reading)
+        given = [suite.sealed() for suite in self.wanted if isinstance(suite, Suite)]
+        for suite in given:
+            require_sound(suite, "suite given")
+        called = [suite.name for suite in (*named, *given)]
+        repeated = sorted({name for name in called if called.count(name) > 1})
+        if repeated:
+            raise AcidtestError(f"two of the suites are called {repeated[0]!r}; run them one at a time or rename one")
+        return [*named, *given]
+
+    @cached_property
+    def used(self) -> list[Suite]:
+        """The suites as they are asked: limited where a limit was set, their controls after them."""
+        from acidtest.suites.sampling import limited
+
+        used = [limited(suite, self.limit, self.seed) for suite in self.whole] if self.limit else self.whole
+        controls = (
+            replace(suite.control, card=replace(suite.control.card, name=suite.name + CONTROL))
+            for suite in used
+            if suite.control
+        )
+        return [*used, *controls]
+
+
+def _published_taxinli(suite: Suite, reading: Reading | None) -> Suite:
+    """The suite ``taxinli`` where a file is one of TaxiNLI's two; its categories are factors of the raw file."""
+    from acidtest.text.taxonomy import is_published
+
+    if not is_published(suite.card.columns) or (reading is not None and reading.published_as == "file"):
+        return suite
+    note("%s: recognised as the published taxinli (--as file reads it as any other)", suite.origin or suite.name)
+    return generate("taxinli", source=suite)
+
+
+def _material(generator: Generator, source: str | Path | Suite | None, reading: Reading | None) -> Suite | Path | None:
+    """What a generator is given to work on: pairs are read here, problems and text by the suite that takes them."""
+    if source is None or isinstance(source, Suite):
+        return source
+    from acidtest.text.statements import is_aqua, is_prose
+
+    told = reading is not None and bool(reading.columns or reading.label_map)
+    takes_text = generator.source == "sentences" and not told
+    if takes_text and is_aqua(Path(source)):
+        return Path(source)
+    try:
+        return load(source, reading=reading)
+    except AcidtestError:
+        if not (takes_text and is_prose(Path(source))):
+            raise
+        return Path(source)
+
+
+def _combinations(arguments: Arguments, generator: Generator) -> Iterator[tuple[Arguments, str]]:
+    """Every choice of one value for each option, with what tells it from the other choices.
+
+    An option that takes several values at once takes all that are given.
+    """
+    lists = {name for name, option in generator.options.items() if isinstance(option.default, tuple)}
+    values = {name: [value] if name in lists else _several(value) for name, value in arguments.items()}
+    for choice in product(*values.values()):
+        chosen = dict(zip(values, choice, strict=True))
+        told = (f"{name}={Path(str(value)).name}" for name, value in chosen.items() if len(values[name]) > 1)
+        yield chosen, ",".join(told)
+
+
+def _several(value: str | bool) -> list[str | bool]:
+    if isinstance(value, bool) or Path(value).exists():
+        return [value]
+    parts = [part.strip() for part in value.split(",")]
+    # A comma inside a sentence, such as a tautology of the user's, parts nothing.
+    return [value] if any(" " in part for part in parts) else list(parts)
+
+
+def _called(suite: Suite, told: str) -> Suite:
+    return replace(suite, card=replace(suite.card, name=f"{suite.name}:{told}")) if told else suite
+
+
+def _refuse_unused(arguments: Arguments, names: Sequence[str]) -> None:
+    options = {option for name in names for option in SUITES[name].options}
+    for option in arguments:
+        if option not in options:
+            raise UnknownNameError("option", option, options, f" (of {', '.join(names) or 'the suites named'})")
+
+
+def _counted(suite: Suite) -> str:
+    labels = ", ".join(f"{count:,} {label}" for label, count in suite.card.labels.items())
+    return f"{suite.card.rows:,} pairs ({labels})"

@@ -1,0 +1,205 @@
+"""A model asked every pair of some suites."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acidtest.core.draws import key
+from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.folders import cache_folder
+from acidtest.core.logs import note
+from acidtest.core.model import MODELS, ChecksSuites, Model, completed, model_from_spec
+from acidtest.core.model import model_options as model_options
+from acidtest.core.run import Run
+from acidtest.core.suite import Suite
+from acidtest.core.verdicts import Collapse
+from acidtest.workflows.batteries import STANDARD, Arguments, Battery, Reading
+from acidtest.workflows.clusters import Spec, is_ray, ray_engine
+from acidtest.workflows.runs import Finished, Job, default_folder, done
+
+if TYPE_CHECKING:
+    from acidtest.evaluate.runner import Progress
+
+DEFAULT_MODEL = "reference"
+DEFAULT_LIMIT = 3000
+"""Pairs of each suite that the default model is asked of the standard battery where nobody says what is to be run."""
+
+RUNS = "acidtest-runs"
+
+_LONGEST_SLUG = 60
+"""Characters of a model's name in the name of its folder, at most."""
+
+PREMISES = ("whole", "chunks")
+"""How premises are asked: as they are, or part by part where they are too long for the model."""
+
+AnyRun = str | Path | Run | Finished
+"""A run, or the folder of one."""
+
+
+def run(
+    model: str | object = DEFAULT_MODEL,
+    suites: str | Suite | Sequence[str | Suite] | Battery = STANDARD,
+    *,
+    source: str | Path | Suite | None = None,
+    output: str | Path | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    collapse: str = "argmax",
+    batch_size: int | None = None,
+    options: Arguments | None = None,
+    premise: str = "whole",
+    aggregation: str = "max-entail",
+    cache: bool = True,
+    fresh: bool = False,
+    page: bool = True,
+    arguments: Arguments | None = None,
+    reading: Reading | None = None,
+    progress: Progress | None = None,
+    engine: str = "local",
+    address: str | None = None,
+) -> Finished:
+    """Ask a model every pair of some suites, analyse the answers and write the report.
+
+    ``source`` is the corpus that suites such as ``stress/negation`` are made from, else the starter corpus. A model is
+    a spec such as ``baseline:overlap``, a function of premises and hypotheses, or an object with ``predict``. The same
+    call continues a run that was interrupted, or gives the finished one, unless the model has no fingerprint by which
+    to know it again: then everything is asked anew, into a new folder. Answers of models that cost something are
+    kept for later runs as well, unless ``cache`` is false. A ``Battery`` says all that concerns suites, and makes them
+    once for several models. ``options`` are those of the kind of model (``device`` …), ``arguments`` those of suites.
+    ``premise`` chunks asks premises that are too long for the model part by part. ``engine`` ray asks on a Ray cluster,
+    the one at ``address`` or one of this machine's own; the model is then a spec. ``page`` false writes no report.
+    """
+    on_ray = is_ray(engine, address)
+    asked = model_of(model, options, batch_size=batch_size, premise=premise, aggregation=aggregation)
+    if not isinstance(suites, Battery):
+        wanted = (suites,) if isinstance(suites, str | Suite) else tuple(suites)
+        suites = Battery(wanted, source=source, limit=limit, seed=seed, arguments=arguments, reading=reading)
+    way = Collapse.parsed(collapse)
+    if way.mode != "argmax" and not asked.probabilities:
+        raise AcidtestError(f"collapse {way} needs probabilities, but the model gives labels only; use argmax")
+    for suite in suites.whole:
+        if set(suite.card.labels) == {"any"}:
+            raise AcidtestError(
+                f"suite {suite.name!r} has no gold: its pairs are questions for people; make labels of their answers "
+                f"(acidtest agreement), and the suite with them (--answers)"
+            )
+    if isinstance(asked, ChecksSuites):
+        asked.check(suites.whole)
+    for each in asked.notes:
+        note("%s: %s", asked.name, each)
+    spec = model if isinstance(model, str) else asked.name
+    settings: dict[str, object] = {"collapse": str(way), "limit": suites.limit, "seed": suites.seed}
+    settings |= {"options": dict(options)} if options else {}
+    kept = cache_folder(os.environ) / "answers" if cache else None
+    recipe = Spec(spec, options, batch_size, premise, aggregation)
+    asking = ray_engine(model, asked, recipe, address) if on_ray else None
+    job = Job(asked, spec, suites.used, settings, engine=asking, cache=kept)
+    stem = Path(RUNS) / f"{_slug(asked.name)}-{job.key[:8]}"
+    folder = default_folder(job, stem, fresh=fresh) if output is None else Path(output)
+    return done(job, folder, fresh=fresh, page=page, progress=progress)
+
+
+def model_of(
+    model: str | object,
+    options: Arguments | None = None,
+    *,
+    batch_size: int | None = None,
+    premise: str = "whole",
+    aggregation: str = "max-entail",
+) -> Model:
+    """The model that a run asks: a spec's, or a user's own, in batches and premises as they are wished for."""
+    asked = model_from_spec(model, options) if isinstance(model, str) else completed(model)
+    if premise not in PREMISES:
+        raise UnknownNameError("way to ask premises", premise, PREMISES)
+    if batch_size is not None:
+        if batch_size < 1:
+            raise AcidtestError(f"--batch-size is a number from 1 on, not {batch_size}")
+        asked.batch_size = batch_size
+    if premise == "chunks":
+        from acidtest.models.chunks import chunked
+
+        asked = chunked(asked, aggregation)
+    return asked
+
+
+def score(
+    predictions: str | Path,
+    suite: str | Suite | Battery,
+    *,
+    source: str | Path | Suite | None = None,
+    answers: Reading | None = None,
+    column: str | None = None,
+    order: str | None = None,
+    missing: str = "refuse",
+    output: str | Path | None = None,
+    seed: int = 0,
+    collapse: str = "argmax",
+    fresh: bool = False,
+    arguments: Arguments | None = None,
+    reading: Reading | None = None,
+) -> Finished:
+    """A run from somebody's predictions file; no model needed.
+
+    ``answers`` says how to read the predictions (columns id and label, or id, entailment, neutral and contradiction;
+    what their labels mean), ``reading`` how to read the suite, or the ``source`` it is made from, when it is a foreign
+    file. ``column`` is one of several systems' columns of labels, and names the model. A ``Battery`` of one suite says
+    all that concerns it, and makes it once for several systems. ``order`` names the labels that three numbers in one
+    cell stand for (``e,n,c``). An empty cell is no answer, which counts as wrong; with ``missing`` unanswered so is a
+    row that the file does not have.
+    """
+    from acidtest.models.answers import AnswersModel, checked_missing
+    from acidtest.models.prediction_files import PredictionOptions, parse_order
+
+    how = answers or Reading()
+    columns = dict(how.columns or {})
+    if column is not None and columns.keys() - {"id"}:
+        raise AcidtestError(f"--column {column} says where the labels are; --columns may then name the id only")
+    columns |= {} if column is None else {"label": column}
+    options = PredictionOptions(columns, dict(how.label_map or {}), parse_order(order or ""))
+    return run(
+        AnswersModel(Path(predictions), options, missing=checked_missing(missing), name=column),
+        suite if isinstance(suite, Battery) else [suite],
+        source=source,
+        output=output,
+        seed=seed,
+        collapse=collapse,
+        fresh=fresh,
+        arguments=arguments,
+        reading=reading,
+    )
+
+
+def model_kinds() -> list[str]:
+    """What a model's spec may begin with."""
+    return list(MODELS)
+
+
+def run_of(source: AnyRun) -> Run:
+    """The run itself."""
+    if isinstance(source, Finished):
+        return source.run
+    return source if isinstance(source, Run) else Run.read(source)
+
+
+def folder_for(spec: str, output: str | Path | None, specs: Sequence[str]) -> Path | None:
+    """Where the run of one of several specs goes: a folder of its own below the one asked for."""
+    if output is None:
+        return None
+    return Path(output) if len(specs) == 1 else Path(output) / _folder_name(spec, specs)
+
+
+def _folder_name(spec: str, specs: Sequence[str]) -> str:
+    """The spec as the name of a folder, with a digest where that name would not tell it from another spec."""
+    # Some file systems take names that differ in case only for one.
+    alike = [other for other in specs if _slug(other).casefold() == _slug(spec).casefold()]
+    if len(alike) == 1 and len(spec) <= _LONGEST_SLUG:
+        return _slug(spec)
+    return f"{_slug(spec)}-{f'{key(spec):016x}'[:8]}"
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:_LONGEST_SLUG] or "model"

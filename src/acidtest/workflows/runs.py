@@ -1,0 +1,253 @@
+"""One run: from a model and its suites to a folder of results, and back from the folder."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from acidtest.core.draws import key
+from acidtest.core.errors import FileError
+from acidtest.core.files import Lock, write_json, write_text
+from acidtest.core.logs import kept, log, stage
+from acidtest.core.model import Counts, Model
+from acidtest.core.results_shape import read_results
+from acidtest.core.run import HEADER, JOURNAL, PREDICTIONS, SCHEMA, Header, ModelFacts, Run
+from acidtest.core.structured import read_own_json
+from acidtest.core.suite import Suite
+from acidtest.version import __version__
+
+if TYPE_CHECKING:
+    from acidtest.evaluate.runner import Engine, Progress
+
+RESULTS, REPORT, LOG = "results.json", "report.html", "log.txt"
+RESULTS_SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run with its results and the folder that holds them; ``fresh`` when it was made by this very call."""
+
+    folder: Path
+    run: Run
+    results: Mapping[str, Any]
+    fresh: bool = True
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that makes a run what it is, but for the folder it lies in."""
+
+    model: Model
+    spec: str
+    suites: Sequence[Suite]
+    settings: Mapping[str, Any]
+    engine: Engine | None = None
+    """What asks the model; this process, when there is none."""
+    cache: Path | None = None
+    """The folder of answers that runs share, if they do."""
+
+    @property
+    def key(self) -> str:
+        """A hash of all that could change the results."""
+        cards = [json.dumps(suite.card.to_json(), sort_keys=True) for suite in self.suites]
+        settings = json.dumps([dict(self.settings), __version__])
+        return f"{key(settings, self.model.name, self.model.fingerprint or '', *cards):016x}"
+
+    @property
+    def known(self) -> bool:
+        """Whether the model can be known again; only then do earlier answers count."""
+        return self.model.fingerprint is not None
+
+
+def default_folder(job: Job, stem: Path, *, fresh: bool = False) -> Path:
+    """The folder that a job without a given one works in.
+
+    A model that can be known again comes back to ``stem``. One without a fingerprint could be any model of its name, so
+    it gets a new folder each time: the first of ``stem``, ``stem-2``, ``stem-3`` … that this process creates.
+    """
+    if job.known and (fresh or not _is_unknowable(stem)):
+        return stem
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    folder, number = stem, 1
+    while True:
+        try:
+            folder.mkdir()
+            return folder
+        except FileExistsError:
+            number += 1
+            folder = stem.with_name(f"{stem.name}-{number}")
+
+
+def _is_unknowable(folder: Path) -> bool:
+    """Whether a folder holds a finished run whose model lost its fingerprint while it was asked."""
+    if not (folder / HEADER).is_file():
+        return False
+    return read_own_json(folder / HEADER, Header, SCHEMA).model.fingerprint is None
+
+
+def done(
+    job: Job, folder: Path, *, fresh: bool = False, page: bool = True, progress: Progress | None = None
+) -> Finished:
+    """The job's run in a folder: read back, continued or made; ``fresh`` makes it whatever is there."""
+    earlier = None if fresh else _earlier(folder, job, page=page)
+    if earlier is not None:
+        return earlier
+    start = time.perf_counter()
+    with Lock(folder), kept(folder / LOG):
+        # Another process may have finished here between the first look and the lock.
+        earlier = None if fresh else _earlier(folder, job, page=page)
+        if earlier is not None:
+            return earlier
+        if fresh or not job.known:
+            (folder / JOURNAL).unlink(missing_ok=True)
+        header = Header(
+            model=ModelFacts(job.spec, job.model.name, job.model.fingerprint),
+            suites={suite.name: suite.card for suite in job.suites},
+            settings=job.settings,
+            key=job.key,
+            versions=_versions(),
+            started=_now(),
+        )
+        made = _evaluated(job, header, folder, fresh=fresh, progress=progress)
+        return _written(made, folder, {"model": time.perf_counter() - start}, page=page)
+
+
+def finished_run(folder: str | Path) -> Finished:
+    """The finished run in a folder."""
+    folder = Path(folder)
+    made = Run.read(folder)
+    if (folder / RESULTS).is_file():
+        return Finished(folder, made, read_results(folder / RESULTS, RESULTS_SCHEMA, made), fresh=False)
+    return Finished(folder, made, results(made), fresh=False)
+
+
+def results(made: Run) -> dict[str, Any]:
+    """Everything computed from a run, as results.json holds it."""
+    from acidtest.reports.diagnosis import findings
+    from acidtest.studies.contamination import contamination, holds_the_four
+    from acidtest.studies.results import suite_results
+
+    suites = suite_results(made)
+    leak = contamination([made]) if holds_the_four([made]) else None
+    return {
+        "schema": RESULTS_SCHEMA,
+        "acidtest": __version__,
+        "signature": " + ".join(result.signature for result in suites.values()),
+        "model": {
+            "spec": made.header.model.spec,
+            "name": made.header.model.name,
+            "fingerprint": made.header.model.fingerprint,
+            "resolution": made.header.model.resolution,
+            "probabilities": made.header.model.probabilities,
+        },
+        "suites": {name: result.to_json() for name, result in suites.items()},
+        "contamination": leak and leak.to_json(),
+        "diagnosis": [finding.to_json() for finding in findings(suites, leak)],
+    }
+
+
+def _evaluated(job: Job, header: Header, folder: Path, *, fresh: bool, progress: Progress | None) -> Run:
+    from acidtest.evaluate.answer_files import AnswerFile, model_key
+    from acidtest.evaluate.plan import planned
+    from acidtest.evaluate.predictions import predictions_frame
+    from acidtest.evaluate.runner import Spent, answers, memory_of, summary
+
+    model = job.model
+    if job.known:
+        # Whatever happens from here on, the folder is known to hold an unfinished run of this model.
+        AnswerFile(folder / JOURNAL, model_key(model)).begin()
+    plan = planned(model, job.suites)
+    log.info("%d rows, %d distinct inputs, %d batches", plan.rows, len(plan.keys), plan.batches)
+    memory = memory_of(model, folder / JOURNAL, job.cache, forget=fresh)
+    spent = Spent()
+    table = answers(model, plan, memory=memory, engine=job.engine, progress=progress, spent=spent)
+    facts = replace(
+        header.model, fingerprint=model.fingerprint, resolution=model.resolution, probabilities=model.probabilities
+    )
+    frame = predictions_frame(job.suites, table, model=facts, collapse=header.collapse)
+    # What was there before is no longer whole from here on.
+    (folder / HEADER).unlink(missing_ok=True)
+    usage = summary(job.engine if isinstance(job.engine, Counts) else model, spent)
+    made = Run(replace(header, model=facts, usage=usage), frame).write_predictions(folder)
+    counted = made.frame.lazy().group_by("suite").agg(pl.col("answer").is_null().sum(), pl.col("truncated").sum())
+    counts = made.collected(counted)
+    unanswered, truncated = (dict(counts.select("suite", name).iter_rows()) for name in ("answer", "truncated"))
+    return replace(made, header=replace(made.header, unanswered=unanswered, truncated=truncated))
+
+
+def _written(made: Run, folder: Path, timings: dict[str, float], *, page: bool) -> Finished:
+    start = time.perf_counter()
+    stage("analysing the answers of %s", made.header.model.name)
+    computed = results(made)
+    timings["analysis"] = time.perf_counter() - start
+    rounded = {name: round(seconds, 3) for name, seconds in timings.items()}
+    made = replace(made, header=replace(made.header, timings=rounded, finished=_now()))
+    write_json(folder / RESULTS, computed)
+    finished = Finished(folder, made, computed)
+    if page:
+        stage("writing the report")
+        _write_report(finished)
+    made.write_header(folder)
+    (folder / JOURNAL).unlink(missing_ok=True)
+    log.info("finished: %s", folder)
+    return finished
+
+
+def _earlier(folder: Path, job: Job, *, page: bool) -> Finished | None:
+    """The finished run in a folder, if it is the one asked for; refuses a folder that holds anything else."""
+    if not (folder / HEADER).exists():
+        if not job.known and (folder / JOURNAL).exists():
+            raise FileError(folder, "holds an unfinished run; choose another -o, or add --fresh to start over")
+        theirs = [name for name in (RESULTS, REPORT, PREDICTIONS) if (folder / name).exists()]
+        if theirs and not (folder / JOURNAL).exists():
+            raise FileError(
+                folder, f"holds {', '.join(theirs)} but no run; choose another -o, or add --fresh to write over them"
+            )
+        return None
+    earlier = finished_run(folder)
+    if earlier.run.header.key != job.key:
+        raise FileError(
+            folder,
+            f"holds another run ({earlier.run.header.model.name} on {', '.join(earlier.run.header.suites)}, "
+            f"{earlier.run.header.finished}); choose another -o, or add --fresh to replace it",
+        )
+    if not job.known or earlier.run.header.model.fingerprint is None:
+        raise FileError(
+            folder,
+            f"holds a run of {earlier.run.header.model.name}, {earlier.run.header.finished}; that model has no "
+            f"fingerprint by which it could be known again: choose another -o, or add --fresh to replace it",
+        )
+    if page and not (folder / REPORT).exists():
+        _write_report(earlier)
+    log.info("this run was finished before (%s); --fresh redoes it", earlier.run.header.finished)
+    return earlier
+
+
+def _write_report(finished: Finished) -> None:
+    from acidtest.reports.html import Entry, page
+
+    leak = finished.results.get("contamination")
+    found = page([Entry(finished.run, finished.results)], contamination=[leak] if leak else [])
+    write_text(finished.folder / REPORT, found)
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "acidtest": __version__,
+        "python": platform.python_version(),
+        "polars": pl.__version__,
+        "numpy": np.__version__,
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

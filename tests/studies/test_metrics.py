@@ -1,0 +1,158 @@
+"""From rows to estimates, on a run small enough to count by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from acidtest.core.run import Header, ModelFacts, Run
+from acidtest.core.suite import Card
+from acidtest.studies.metrics import (
+    Scored,
+    accuracy,
+    breakdown,
+    breakdowns,
+    group_consistency,
+    metrics,
+    scored,
+    spread,
+)
+
+#        gold, group, template, kind, probabilities of entailment, neutral, contradiction
+ROWS = [
+    ("entailment", "g1", "t1", "a", (0.8, 0.1, 0.1)),  # right
+    ("entailment", "g1", "t1", "b", (0.1, 0.8, 0.1)),  # wrong
+    ("non-entailment", "g2", "t2", "a", (0.4, 0.3, 0.3)),  # wrong by argmax, right by sum
+    ("non-entailment", "g2", "t2", None, (0.1, 0.2, 0.7)),  # right
+    ("non-neutral", "g3", "t3", "b", (0.2, 0.3, 0.5)),  # right
+    ("contradiction", "g3", "t3", "b", (0.2, 0.1, 0.7)),  # right
+]  # fmt: skip
+
+
+def run(resolution: str = "three-way") -> Run:
+    gold, groups, templates, kinds, values = zip(*ROWS, strict=True)
+    p = np.array(values, dtype=np.float32)
+    frame = pl.DataFrame(
+        {
+            "suite": "s",
+            "id": [str(number) for number in range(len(ROWS))],
+            "premise": "p",
+            "hypothesis": "h",
+            "label": gold,
+            "group": groups,
+            "template": templates,
+            "kind": kinds,
+            "p_entailment": p[:, 0],
+            "p_neutral": p[:, 1],
+            "p_contradiction": p[:, 2],
+        }
+    )
+    card = Card("s", columns={"template": "factor", "kind": "factor"}, crossings=(("kind", "label"),))
+    return Run(Header(ModelFacts("m", "m", resolution=resolution), {"s": card}, {}), frame)
+
+
+def rows() -> Scored:
+    return scored(run(), "s")
+
+
+def test_accuracy_counts_rows() -> None:
+    assert rows().correct.tolist() == [True, False, False, True, True, True]
+    found = accuracy(rows())
+    assert (found.value, found.n, found.groups) == (4 / 6, 6, 3)
+
+
+def test_recall_is_accuracy_within_a_gold_label() -> None:
+    found = metrics(rows())
+    recalls = {name: value.value for name, value in found.items() if name.startswith("recall")}
+    assert recalls == {
+        "recall entailment": 0.5,
+        "recall non-entailment": 0.5,
+        "recall non-neutral": 1.0,
+        "recall contradiction": 1.0,
+    }
+    assert found["answers entailment"].value == pytest.approx(2 / 6)
+
+
+def test_a_group_is_consistent_when_all_its_rows_are_right() -> None:
+    found = group_consistency(rows())
+    assert (found.value, found.n) == (pytest.approx(1 / 3), 3)
+
+
+def test_a_slice_leaves_out_rows_without_a_value() -> None:
+    found = breakdown(rows(), ["kind"])
+    assert {key: (value.value, value.n) for key, value in found.items()} == {
+        "a": (0.5, 2),
+        "b": (pytest.approx(2 / 3), 3),
+    }
+
+
+def test_crossed_factors_are_broken_down_together() -> None:
+    found = breakdowns(rows())
+    assert list(found) == ["label", "template", "kind", "kind × label"]
+    assert found["kind × label"]["a × non-entailment"].value == 0
+
+
+def test_spread_is_the_standard_deviation_over_a_factor() -> None:
+    # Accuracies of t1, t2, t3: 0.5, 0.5, 1; sample standard deviation sqrt(1/12).
+    assert spread(rows(), "template").value == pytest.approx((1 / 12) ** 0.5)
+
+
+def test_verdicts_that_depend_on_the_collapse_are_counted() -> None:
+    # Row 3 turns right; row 5 (0.2 + 0.5) stays right, row 6 (0.7) too.
+    assert rows().collapse_differs == 1
+
+
+def test_verdicts_depend_on_the_collapse_only_where_gold_is_a_set() -> None:
+    # The likeliest label has 0.4: summed, every answer to a single gold label would be wrong and say nothing.
+    chances = {"p_entailment": [0.4] * 4, "p_neutral": [0.35] * 4, "p_contradiction": [0.25] * 4}
+
+    def differing(labels: list[str]) -> int | None:
+        ids = [str(number) for number in range(4)]
+        texts = {"suite": ["s"] * 4, "id": ids, "group": ids, "premise": ids, "hypothesis": ids, "label": labels}
+        return scored(
+            Run(Header(ModelFacts("m", "m"), {"s": Card("s")}, {}), pl.DataFrame(texts | chances)), "s"
+        ).collapse_differs
+
+    assert differing(["entailment", "neutral", "contradiction", "entailment"]) is None
+    # Non-entailment turns right, entailment, which is what it leaves, turns wrong; a contradiction is neither.
+    assert differing(["entailment", "non-entailment", "contradiction", "non-entailment"]) == 3
+    assert differing(["contradiction", "non-contradiction", "entailment", "non-contradiction"]) == 0
+
+
+def test_a_two_way_model_is_not_scored_where_both_its_labels_are_accepted() -> None:
+    found = scored(run("two-way"), "s")
+    assert found.left_out == 1
+    assert found.frame["label"].to_list() == [
+        "entailment", "entailment", "non-entailment", "non-entailment", "contradiction"
+    ]  # fmt: skip
+
+
+def test_no_rows_are_no_number() -> None:
+    empty = run()
+    found = scored(Run(empty.header, empty.predictions[:0]), "s")
+    assert not accuracy(found).known
+    assert accuracy(found).note == "no rows"
+    assert breakdown(found, ["kind"]) == {}
+
+
+def test_values_are_numbered_as_they_first_appear_and_null_is_one() -> None:
+    found = rows().coded("kind", "template")
+    assert found.values.rows() == [("a", "t1"), ("b", "t1"), ("a", "t2"), (None, "t2"), ("b", "t3")]
+    assert found.codes.tolist() == [0, 1, 2, 3, 4, 4]
+
+
+def test_strata_are_numbered_in_order_of_their_values() -> None:
+    made = run()
+    card = replace(made.header.suites["s"], strata=("kind", "absent"))
+    found = scored(Run(replace(made.header, suites={"s": card}), made.frame), "s").strata
+    # Null comes first, as it does in sorting.
+    assert found.tolist() == [1, 2, 1, 0, 2, 2]
+
+
+def test_without_a_column_of_groups_all_rows_are_one() -> None:
+    made = run()
+    found = accuracy(scored(Run(made.header, made.predictions.drop("group")), "s"))
+    assert (found.groups, found.note) == (1, "one group only: no interval")

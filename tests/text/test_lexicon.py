@@ -1,0 +1,85 @@
+"""What words are by themselves."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import polars as pl
+import pytest
+
+from acidtest.core.errors import AcidtestError
+from acidtest.io.wordlists import packaged_table
+from acidtest.text.context import NUMBER, TAGS, brill_rule
+from acidtest.text.lexicon import CONTEXT, readings, textblob_lines
+from acidtest.text.light import own_rules
+
+
+def tag(word: str, *, initial: bool = False) -> str:
+    return TAGS[readings(pl.Series([word]), initial=initial).tag[0]]
+
+
+def may(word: str) -> set[str]:
+    bits = int(readings(pl.Series([word]), initial=False).may[0])
+    return {name for name, number in NUMBER.items() if bits >> number & 1}
+
+
+def test_a_capital_says_little_at_the_start_of_a_sentence() -> None:
+    assert tag("Light") == "NNP"
+    assert tag("Light", initial=True) == "NN"
+    assert tag("Tim", initial=True) == "NNP"
+    assert tag("The", initial=True) == "DT"
+
+
+def test_words_in_no_list_are_told_by_their_shape() -> None:
+    expected = {
+        "3,000.50": "CD",
+        "1990s": "NNS",
+        "21st": "JJ",
+        "blickets": "NNS",
+        "blicketing": "VBG",
+        "blicketed": "VBN",
+        "blicketly": "RB",
+        "zorpish": "JJ",
+        "two-headed": "JJ",
+        "blicket": "NN",
+        "Blicket": "NNP",
+        "2": "CD",
+        "(": "-LRB-",
+        "?!": ".",
+        "€": "$",
+        "☃": "SYM",
+    }
+    assert {word: tag(word) for word in expected} == expected
+
+
+def test_what_is_written_in_capitals_is_read_as_if_it_were_not() -> None:
+    assert tag("SLEEPING") == "VBG"
+    assert tag("US", initial=True) == "NNP"
+
+
+def test_ambiguous_words_keep_all_they_may_be() -> None:
+    assert may("left") == {"VBD", "VBN", "JJ", "NN", "RB"}
+    assert may("her") == {"PRP$", "PRP"}
+    assert may("blicket") == {"NN", "VB", "VBP", "JJ"}
+    assert may("Light") == {"NN", "JJ", "VB", "VBP", "NNP", "NNPS"}
+
+
+def test_our_words_and_rules_can_be_read() -> None:
+    table = packaged_table("tagging/words.tsv")
+    assert table["word"].is_unique().all()
+    assert {name for tags in table["tags"] for name in tags.split(" ")} <= set(TAGS)
+    # Each rule comes with an example.
+    assert len(own_rules()) == packaged_table("tagging/rules.tsv")["example"].str.len_chars().gt(5).sum()
+
+
+def test_textblob_carries_the_rules_we_know() -> None:
+    read = [brill_rule(line) for line in textblob_lines(CONTEXT)]
+    # One of its 290 lines has a word too many and is left out.
+    assert (len(read), read.count(None)) == (290, 1)
+
+
+def test_without_textblob_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acidtest.text.lexicon.find_spec", lambda name: None)
+    with pytest.raises(AcidtestError, match="the light tagger needs textblob; install it with: pip install textblob"):
+        textblob_lines(CONTEXT)
+    assert importlib.util.find_spec("textblob") is not None

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+
+from acidtest.text.replacement import graded, in_case_of, indefinite_article, plural, replaced
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        ("He is an old man.", "old", "young", "He is a young man."),
+        ("A young man sat.", "young", "old", "An old man sat."),
+        ("Cold soup is the cold one.", "Cold", "hot", "Hot soup is the cold one."),
+        ("THE OLD HOUSE", "OLD", "new", "THE NEW HOUSE"),
+        ("She has a big, old car.", "old", "new", "She has a big, new car."),
+        ("It was an honest answer.", "honest", "dishonest", "It was a dishonest answer."),
+        ("Das ist café old.", "old", "new", "Das ist café new."),
+    ],
+)
+def test_a_word_takes_the_shape_of_the_one_it_replaces_and_the_article_follows(
+    text: str, old: str, new: str, expected: str
+) -> None:
+    start = text.index(old)
+    assert replaced(text, start, start + len(old), word=new) == expected
+
+
+def test_an_article_further_away_is_left_alone() -> None:
+    assert replaced("a very old man", 7, 10, word="young") == "a very young man"
+
+
+@pytest.mark.parametrize(
+    ("word", "article"),
+    [
+        ("apple", "an"), ("hour", "an"), ("honest", "an"), ("heir", "an"), ("unkind", "an"), ("unimportant", "an"),
+        ("university", "a"), ("useful", "a"), ("unique", "a"), ("one", "a"), ("European", "a"), ("hotel", "a"),
+        ("8", "an"), ("18", "an"), ("180", "a"), ("11", "an"), ("80", "an"), ("uninteresting", "an"), ("young", "a"),
+    ],
+)  # fmt: skip
+def test_a_or_an_goes_by_sound(word: str, article: str) -> None:
+    assert indefinite_article(word) == article
+
+
+@pytest.mark.parametrize(
+    ("noun", "expected"),
+    [
+        ("girl", "girls"), ("woman", "women"), ("child", "children"), ("loss", "losses"), ("city", "cities"),
+        ("boy", "boys"), ("wife", "wives"), ("human", "humans"), ("church", "churches"), ("foot", "feet"),
+        ("sheep", "sheep"), ("series", "series"),
+    ],
+)  # fmt: skip
+def test_plurals_are_regular_or_looked_up(noun: str, expected: str) -> None:
+    assert plural(noun) == expected
+
+
+@pytest.mark.parametrize(
+    ("adjective", "comparative", "superlative"),
+    [
+        ("old", "older", "oldest"), ("large", "larger", "largest"), ("happy", "happier", "happiest"),
+        ("big", "bigger", "biggest"), ("good", "better", "best"), ("worst", "worst", "worst"),
+        ("expensive", "more expensive", "most expensive"),
+        ("narrow", "narrower", "narrowest"), ("thin", "thinner", "thinnest"),
+        ("unhappy", "more unhappy", "most unhappy"),
+    ],
+)  # fmt: skip
+def test_degrees_are_formed_with_endings_or_with_more_and_most(
+    adjective: str, comparative: str, superlative: str
+) -> None:
+    assert (graded(adjective, "er"), graded(adjective, "est")) == (comparative, superlative)
+
+
+def test_one_capital_letter_is_no_shouting() -> None:
+    assert in_case_of("I", "you") == "You"

@@ -1,0 +1,175 @@
+"""The sense of a word in a sentence: by hand on definitions of our own, and token by token against NLTK."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from acidtest.core.errors import AcidtestError
+from acidtest.text import glosses, lesk
+from acidtest.text.senses import senses
+from acidtest.text.wordnet import Synset, wordnet
+
+net = wordnet()
+
+# The first four senses of bank as a noun, with definitions cut down to what a reader can compare by eye.
+BANK = {
+    "bank.n.01": "sloping land beside water",
+    "depository_financial_institution.n.01": "an institution that accepts deposits of money",
+    "bank.n.03": "a long ridge of the money",
+    "bank.n.04": "things in a row",
+    "bank.v.03": "do business with water and money",
+}
+
+
+def contexts(*sentences: str) -> pl.Series:
+    return pl.Series([sentence.split() for sentence in sentences], dtype=pl.List(pl.String))
+
+
+def names(found: pl.Series) -> list[str | None]:
+    return [None if synset is None else net.name(Synset(synset)) for synset in found]
+
+
+@pytest.fixture
+def _own_definitions(made_wordnet: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACIDTEST_WORDNET", str(made_wordnet(BANK)))
+
+
+@pytest.mark.usefixtures("_own_definitions")
+def test_the_definition_with_most_words_in_common_wins() -> None:
+    sentences = contexts("the bank beside deep water", "his bank accepts money", "a long row of banks , the money")
+    words = pl.Series(["bank", "bank", "banks"])
+    assert names(senses("lesk", sentences, words, pos="n")) == [
+        "bank.n.01",
+        "depository_financial_institution.n.01",
+        "bank.n.03",
+    ]
+
+
+@pytest.mark.usefixtures("_own_definitions")
+def test_of_equals_the_first_wins_and_so_it_does_when_nothing_is_shared() -> None:
+    # "money" is in the second and in the third definition, "xyz" in none.
+    found = senses("lesk", contexts("bank money", "bank xyz", ""), pl.Series(["bank"] * 3), pos="n")
+    assert names(found) == ["depository_financial_institution.n.01", "bank.n.01", "bank.n.01"]
+
+
+@pytest.mark.usefixtures("_own_definitions")
+def test_a_word_counts_once_and_only_as_it_is_written() -> None:
+    # Two of "money" are one; "Water" is not "water", "land," is not "land".
+    found = senses(
+        "lesk", contexts("money money sloping beside", "Water land, money"), pl.Series(["bank"] * 2), pos="n"
+    )
+    assert names(found) == ["bank.n.01", "depository_financial_institution.n.01"]
+
+
+@pytest.mark.usefixtures("_own_definitions")
+def test_part_of_speech_narrows_the_choice_word_by_word() -> None:
+    sentence, words = contexts("with water and money"), pl.Series(["bank"] * 4)
+    rows = pl.Series([0, 0, 0, 0])
+    found = senses("lesk", sentence, words, pos=pl.Series(["n", "v", None, "r"]), rows=rows)
+    assert names(found) == ["bank.n.01", "bank.v.03", "bank.v.03", None]
+
+
+@pytest.mark.usefixtures("_own_definitions")
+def test_rows_may_stand_in_any_order_and_words_outside_wordnet_have_no_sense() -> None:
+    sentences = contexts("beside water", "accepts money", "no one asks here")
+    words = pl.Series(["bank", "xyzzy", None, "Banks", "bank"])
+    found = senses("lesk", sentences, words, pos="n", rows=pl.Series([1, 1, 0, 0, 1], dtype=pl.UInt32))
+    deposits = "depository_financial_institution.n.01"
+    assert names(found) == [deposits, None, None, "bank.n.01", deposits]
+
+
+@pytest.mark.usefixtures("_own_definitions")
+def test_missing_tokens_and_contexts_share_nothing() -> None:
+    sentences = pl.Series([["accepts", None, "money"], None], dtype=pl.List(pl.String))
+    found = senses("lesk", sentences, pl.Series(["bank", "bank"]), pos="n")
+    assert names(found) == ["depository_financial_institution.n.01", "bank.n.01"]
+
+
+@pytest.mark.usefixtures("_own_definitions")
+def test_blocks_of_contexts_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    sentences = contexts(*(f"{word} money" for word in ("water", "deposits", "ridge", "row", "water")))
+    words = pl.Series(["bank"] * 5)
+    whole = senses("lesk", sentences, words, pos="n")
+    monkeypatch.setattr(lesk, "CELLS", 1)
+    assert senses("lesk", sentences, words, pos="n").equals(whole)
+
+
+@pytest.mark.usefixtures("_own_definitions")
+def test_no_words_have_no_senses() -> None:
+    assert senses("lesk", contexts(), pl.Series([], dtype=pl.String)).is_empty()
+    assert senses("first", contexts(), pl.Series([], dtype=pl.String)).is_empty()
+
+
+def test_the_first_sense_is_the_most_frequent_one_whatever_the_context() -> None:
+    words = pl.Series(["bank", "able", "left", "xyzzy", "better"])
+    pos = pl.Series(["n", "a", None, "n", "s"])
+    found = senses("first", contexts("a", "b", "c", "d", "e"), words, pos=pos)
+    assert names(found) == ["bank.n.01", "able.a.01", "left.n.01", None, "better.s.03"]
+
+
+def test_the_first_sense_of_an_adjective_may_be_a_satellite_but_lesk_does_as_nltk(
+    made_wordnet: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACIDTEST_WORDNET", str(made_wordnet({})))
+    asked = contexts("the arid land"), pl.Series(["arid"])
+    assert names(senses("first", *asked, pos="a")) == ["arid.s.01"]
+    assert names(senses("lesk", *asked, pos="a")) == [None]
+    assert names(senses("lesk", *asked, pos="s")) == ["arid.s.01"]
+
+
+def test_mistakes_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    word = pl.Series(["bank"])
+    with pytest.raises(AcidtestError, match="no way to choose a sense called 'leks'; did you mean 'lesk'"):
+        senses("leks", contexts("a"), word)
+    with pytest.raises(AcidtestError, match="part of speech 'NN' is not n, v, a, s or r"):
+        senses("first", contexts("a"), word, pos="NN")
+    with pytest.raises(AcidtestError, match="1 words need as many contexts"):
+        senses("first", contexts("a", "b"), word)
+    with pytest.raises(AcidtestError, match="rows are numbers of contexts, here from 0 to 1"):
+        senses("first", contexts("a", "b"), word, rows=pl.Series([2]))
+    monkeypatch.setattr(glosses, "place", lambda: None)
+    with pytest.raises(AcidtestError, match="wsd=lesk needs WordNet glosses; get them with"):
+        senses("lesk", contexts("a"), word)
+
+
+def same_as_nltk(sentences: list[list[str]], pos: str | None) -> None:
+    from nltk.wsd import lesk as theirs
+
+    tokens = pl.Series(sentences, dtype=pl.List(pl.String))
+    rows = pl.Series(np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences]))
+    ours = senses("lesk", tokens, pl.Series([word for each in sentences for word in each]), pos=pos, rows=rows)
+    expected = [theirs(sentence, word, pos) for sentence in sentences for word in sentence]
+    found = [None if s is None else (net.pos(Synset(s)), net.offset(Synset(s))) for s in ours]
+    assert found == [None if synset is None else (synset.pos(), synset.offset()) for synset in expected]
+
+
+@pytest.mark.parametrize("pos", [None, "n", "v", "a", "s", "r"])
+def test_sentences_have_the_senses_nltk_gives_them(
+    full_wordnet: Path, nltk_wordnet: Any, monkeypatch: pytest.MonkeyPatch, pos: str | None
+) -> None:
+    monkeypatch.setenv("ACIDTEST_WORDNET", str(full_wordnet))
+    sentences = [
+        "I went to the bank to deposit money .",
+        "The bank of the river was steep and covered with grass",
+        "He axes the axes of the better geese , left and right",
+        "An abstract of the work of art that is a part of something",
+        "",
+    ]
+    same_as_nltk([sentence.split() for sentence in sentences], pos)
+
+
+@pytest.mark.parametrize("pos", [None, "n", "s"])
+def test_tokens_of_mnli_have_the_senses_nltk_gives_them(
+    full_wordnet: Path, nltk_wordnet: Any, shared: Path, monkeypatch: pytest.MonkeyPatch, pos: str | None
+) -> None:
+    monkeypatch.setenv("ACIDTEST_WORDNET", str(full_wordnet))
+    path = shared / "mnli" / "mnli_dev_matched.tsv"
+    premises = pl.read_csv(path, separator="\t", quote_char=None)["premise"].gather_every(40)
+    same_as_nltk([re.findall(r"\w+|[^\w\s]", premise) for premise in premises], pos)
