@@ -12,7 +12,7 @@ from race import median_seconds, told
 
 from acidtest import api
 from acidtest.core.run import Header, ModelFacts, Run
-from acidtest.studies.metrics import breakdowns, scored
+from acidtest.studies.rows import breakdowns, score_rows
 
 ROWS = 200_000
 
@@ -48,7 +48,7 @@ def main() -> None:
         write = median_seconds(lambda: (run.write_predictions(path), run.write_header(path)))
         size = (path / "predictions.parquet").stat().st_size / 2**20
         read = median_seconds(lambda: Run.read(path))
-        group = median_seconds(lambda: breakdowns(scored(Run.read(path), "hans")))
+        group = median_seconds(lambda: breakdowns(score_rows(Run.read(path), "hans")))
     told(
         "scored_rows",
         [

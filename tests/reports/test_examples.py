@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from acidtest.reports import examples as module
-from acidtest.reports.examples import BLOCK, examples
+from acidtest.report import examples as module
+from acidtest.report.examples import BLOCK, examples
 from acidtest.reports.html import page
 
 GOLD, OTHER = "entailment", "non-entailment"

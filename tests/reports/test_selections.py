@@ -12,7 +12,7 @@ import pytest
 from acidtest.core.labels import LABELS
 from acidtest.core.suite import Card
 from acidtest.reports.selections import confidence, disagreement, mistakes, spread
-from acidtest.studies.metrics import scored
+from acidtest.studies.rows import score_rows
 
 
 def test_one_row_of_each_slice_comes_before_a_second_of_any_the_surest_first() -> None:
@@ -77,7 +77,7 @@ def test_rows_only_one_model_gets_right_are_counted_and_shown_for_each(toy: Simp
         frame = toy.rows(label=labels, p_entailment=sure, p_neutral=[1 - p for p in sure], p_contradiction=[0.0] * 4)
         answers = ["entailment" if p > 0.5 else "neutral" for p in sure]
         made = toy.entry(frame.with_columns(answer=pl.Series(answers)), model=model, cards=[card]).run
-        return SimpleNamespace(run=made, rows=scored(made, "toy"))
+        return SimpleNamespace(run=made, rows=score_rows(made, "toy"))
 
     # Gold is e, n, e, n: the first gets rows 0 and 1 right, the second rows 0 and 2.
     first, second = run("first", [0.9, 0.2, 0.3, 0.6]), run("second", [0.8, 0.7, 0.9, 0.99])

@@ -9,8 +9,8 @@ import pytest
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
 from acidtest.studies.consistency import consistency_metrics, consistency_notes, gold_consistency, violations
-from acidtest.studies.metrics import group_consistency, scored
 from acidtest.studies.results import suite_results
+from acidtest.studies.rows import group_consistency, score_rows
 
 #        law, group, gold, answered
 ROWS = [
@@ -45,7 +45,7 @@ def run(name: str = "consistency", *, rows: list[tuple[str, str, str, int]] = RO
 
 
 def test_violations_are_the_share_of_wrong_answers_by_law() -> None:
-    found = violations(scored(run(), "consistency"))
+    found = violations(score_rows(run(), "consistency"))
     assert {name: rate.value for name, rate in found.items()} == {
         "violations of identity": pytest.approx(1 / 3),
         "violations of reversed neutral": 0.5,
@@ -58,12 +58,12 @@ def test_violations_are_the_share_of_wrong_answers_by_law() -> None:
 
 def test_a_source_pair_is_consistent_when_all_laws_hold_on_it() -> None:
     # g1 and g3 keep all of theirs, g2 breaks both.
-    assert group_consistency(scored(run(), "consistency")).value == pytest.approx(2 / 3)
+    assert group_consistency(score_rows(run(), "consistency")).value == pytest.approx(2 / 3)
 
 
 def test_pairs_that_are_asked_only_what_needs_no_gold_are_left_aside_in_the_stricter_number() -> None:
     rows = [*ROWS, ("identity", "g4", "entailment", 0), ("conjunction", "g5", "entailment", 0)]
-    found = scored(run(rows=rows), "consistency")
+    found = score_rows(run(rows=rows), "consistency")
     assert group_consistency(found).value == pytest.approx(4 / 5)
     assert gold_consistency(found).value == pytest.approx(2 / 3)
     assert gold_consistency(found).n == 3
@@ -81,17 +81,19 @@ def test_violations_stand_among_the_metrics_of_the_results_and_a_note_sums_them_
 
 def test_nothing_broken_is_said_without_a_worst_law() -> None:
     rows = [ROWS[0], ROWS[3]]
-    assert consistency_notes(scored(run(rows=rows), "consistency")) == ["all laws hold on 100.0 % of 1 source pairs"]
+    assert consistency_notes(score_rows(run(rows=rows), "consistency")) == [
+        "all laws hold on 100.0 % of 1 source pairs"
+    ]
 
 
 def test_what_cannot_be_computed_is_no_number() -> None:
-    assert violations(scored(run(rows=[]), "consistency")) == {}
-    assert not gold_consistency(scored(run(rows=[]), "consistency")).known
-    assert not gold_consistency(scored(run(rows=ROWS[:3]), "consistency")).known
-    assert consistency_notes(scored(run(rows=[]), "consistency")) == []
+    assert violations(score_rows(run(rows=[]), "consistency")) == {}
+    assert not gold_consistency(score_rows(run(rows=[]), "consistency")).known
+    assert not gold_consistency(score_rows(run(rows=ROWS[:3]), "consistency")).known
+    assert consistency_notes(score_rows(run(rows=[]), "consistency")) == []
 
 
 def test_other_suites_have_no_laws() -> None:
-    statutes = scored(run("statutes"), "statutes")
+    statutes = score_rows(run("statutes"), "statutes")
     assert consistency_metrics(statutes) == {}
     assert consistency_notes(statutes) == []

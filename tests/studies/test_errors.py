@@ -13,8 +13,8 @@ from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
 from acidtest.studies.controls import AgainstControl, pairing
 from acidtest.studies.errors import ErrorKind, Errors, common_errors, confusion, corrected, errors
-from acidtest.studies.metrics import scored
 from acidtest.studies.results import suite_results
+from acidtest.studies.rows import score_rows
 
 LABELS = {"E": "entailment", "N": "neutral", "C": "contradiction", "X": "non-entailment"}
 
@@ -43,7 +43,7 @@ def run(*frames: pl.DataFrame, resolution: str = "three-way") -> Run:
 
 
 def own(pairs: list[str], **facts: str) -> Errors:
-    return errors(scored(run(frame("s", pairs), **facts), "s"))
+    return errors(score_rows(run(frame("s", pairs), **facts), "s"))
 
 
 def changed(after: list[str], before: list[str], groups: list[int] | None = None) -> Errors:
@@ -54,7 +54,7 @@ def changed(after: list[str], before: list[str], groups: list[int] | None = None
 
 
 def compared(both: Run) -> Errors:
-    rows, control = scored(both, "s"), scored(both, "s#control")
+    rows, control = score_rows(both, "s"), score_rows(both, "s#control")
     return errors(rows, control, pairing(rows, control))
 
 
@@ -62,7 +62,7 @@ PAIRS = ["EE"] * 4 + ["EN"] * 3 + ["EC", "NN", "NN", "NE", "NC", "CC", "CE", "CE
 
 
 def test_answers_are_counted_by_gold_those_without_apart() -> None:
-    assert confusion(scored(run(frame("s", PAIRS)), "s")) == {
+    assert confusion(score_rows(run(frame("s", PAIRS)), "s")) == {
         "entailment": {"entailment": 4, "neutral": 3, "contradiction": 1, "unanswered": 0},
         "neutral": {"entailment": 1, "neutral": 2, "contradiction": 1, "unanswered": 0},
         "contradiction": {"entailment": 2, "neutral": 0, "contradiction": 1, "unanswered": 1},
@@ -92,7 +92,7 @@ def test_kinds_are_shares_of_the_answers_that_are_wrong() -> None:
 def test_errors_of_one_group_are_one_piece_of_evidence() -> None:
     pairs = ["EN", "EN", "EN", "CE"] * 20
     groups = [number // 4 for number in range(80)]
-    found = errors(scored(run(frame("s", pairs, groups=groups)), "s")).kinds["E-N"].share
+    found = errors(score_rows(run(frame("s", pairs, groups=groups)), "s")).kinds["E-N"].share
     assert (found.value, found.n, found.groups) == (0.75, 80, 20)
 
 
@@ -103,7 +103,7 @@ def test_only_kinds_that_the_gold_allows_are_told() -> None:
 
 def test_errors_on_gold_that_accepts_several_labels_are_counted_by_the_wrong_answer() -> None:
     # As HANS is for a three-way model: E is gold entailment, X gold non-entailment.
-    rows = scored(run(frame("s", ["EE", "XE", "XE", "XN", "XC", "EC"])), "s")
+    rows = score_rows(run(frame("s", ["EE", "XE", "XE", "XN", "XC", "EC"])), "s")
     assert confusion(rows) is None
     found = errors(rows)
     assert found.n == 3
@@ -118,7 +118,7 @@ def test_a_two_way_model_has_two_kinds() -> None:
         "false entailment": 2,
         "false non-entailment": 1,
     }
-    rows = scored(run(frame("s", ["EN", "NE"]), resolution="two-way"), "s")
+    rows = score_rows(run(frame("s", ["EN", "NE"]), resolution="two-way"), "s")
     assert confusion(rows) == {
         "entailment": {"entailment": 0, "non-entailment": 1, "unanswered": 0},
         "non-entailment": {"entailment": 1, "non-entailment": 0, "unanswered": 0},
@@ -130,7 +130,7 @@ def test_without_errors_or_rows_shares_are_not_known() -> None:
     assert (found.n, found.kinds["false neutral"].share.note) == (0, "no errors")
     assert isnan(found.kinds["false neutral"].share.value)
     empty = run(frame("s", ["EE"]))
-    assert errors(scored(Run(empty.header, empty.predictions[:0]), "s")).kinds == {}
+    assert errors(score_rows(Run(empty.header, empty.predictions[:0]), "s")).kinds == {}
 
 
 def test_a_kind_is_compared_with_the_untouched_pairs() -> None:
@@ -240,8 +240,8 @@ def test_results_hold_everything_without_nan() -> None:
 
 def test_errors_that_two_models_make_are_counted_where_they_err_alike() -> None:
     """Five rows, counted by hand: both wrong on the second to fourth, alike on the second and third."""
-    first = scored(run(frame("s", ["EE", "NE", "CE", "NE", "NC"])), "s")
-    second = scored(run(frame("s", ["EN", "NE", "CE", "NC", "NN"])), "s")
+    first = score_rows(run(frame("s", ["EE", "NE", "CE", "NE", "NC"])), "s")
+    second = score_rows(run(frame("s", ["EN", "NE", "CE", "NC", "NN"])), "s")
     both = common_errors([first, second])
     assert both.n == 3
     assert {name: kind.count for name, kind in both.kinds.items() if kind.count} == {
@@ -255,8 +255,8 @@ def test_errors_that_two_models_make_are_counted_where_they_err_alike() -> None:
 
 def test_common_errors_are_those_on_rows_that_all_were_asked() -> None:
     rows = frame("s", ["NE", "CE", "CN", "EC"])
-    turned = scored(run(rows.reverse()), "s")
-    part = scored(run(rows.head(2)), "s")
+    turned = score_rows(run(rows.reverse()), "s")
+    part = score_rows(run(rows.head(2)), "s")
     assert common_errors([turned, turned]).n == 4
     assert {name: kind.count for name, kind in common_errors([turned, part]).kinds.items() if kind.count} == {
         "false entailment": 2,
@@ -266,17 +266,17 @@ def test_common_errors_are_those_on_rows_that_all_were_asked() -> None:
 
 
 def test_models_without_a_common_error_have_no_shares() -> None:
-    first, second = (scored(run(frame("s", pairs)), "s") for pairs in (["EE", "NE"], ["EN", "NN"]))
+    first, second = (score_rows(run(frame("s", pairs)), "s") for pairs in (["EE", "NE"], ["EN", "NN"]))
     both = common_errors([first, second])
     assert both.n == 0
     assert isnan(both.kinds["N-E"].share.value)
 
 
 def test_unanswered_pairs_are_no_common_errors() -> None:
-    first, second = (scored(run(frame("s", pairs)), "s") for pairs in (["E-", "NE"], ["EN", "NE"]))
+    first, second = (score_rows(run(frame("s", pairs)), "s") for pairs in (["E-", "NE"], ["EN", "NE"]))
     assert common_errors([first, second]).n == 1
 
 
 def test_gold_of_several_labels_has_no_common_kinds() -> None:
-    rows = scored(run(frame("s", ["XE", "XE"])), "s")
+    rows = score_rows(run(frame("s", ["XE", "XE"])), "s")
     assert common_errors([rows, rows]).note

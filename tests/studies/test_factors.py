@@ -16,8 +16,7 @@ from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card, Kind
 from acidtest.studies.factors import factors
-from acidtest.studies.factors_results import Factors, ModelFactors
-from acidtest.studies.factors_rows import Wanted
+from acidtest.studies.factors.fits import FactorsResult, ModelFactors
 
 LABELS = ("entailment", "neutral", "contradiction")
 COLUMNS: dict[str, Kind] = {"negation": "category", "world": "category", "genre": "factor", "score": "covariate"}
@@ -63,9 +62,9 @@ def planted(*, seed: int = 1, model: str = "toy", negation: float = 0.9) -> Run:
     return run(right.tolist(), {name: column.tolist() for name, column in marks.items()}, model=model)
 
 
-def only(found: Factors) -> ModelFactors:
-    assert len(found.found) == 1
-    return found.found[0]
+def only(result: FactorsResult) -> ModelFactors:
+    assert len(result.fits) == 1
+    return result.fits[0]
 
 
 def test_a_planted_category_is_found_and_an_idle_one_is_not() -> None:
@@ -81,7 +80,7 @@ def test_a_planted_category_is_found_and_an_idle_one_is_not() -> None:
 
 
 def test_models_on_the_same_rows_are_compared_with_the_first() -> None:
-    found = factors([planted(model="first", negation=0.6), planted(model="second")]).found
+    found = factors([planted(model="first", negation=0.6), planted(model="second")]).fits
     assert [each.model for each in found] == ["first", "second"]
     assert found[0].gains == {}
     assert found[1].gains["negation"].low > 0.2
@@ -94,12 +93,12 @@ def test_models_on_the_same_rows_are_compared_with_the_first() -> None:
 def test_models_are_looked_at_on_the_rows_that_all_have_whatever_their_order() -> None:
     whole, half = planted(model="whole"), planted(model="half", seed=2)
     half = replace(half, frame=half.frame.filter(pl.col("id").cast(pl.Int64) < 400).reverse())
-    first, second = factors([whole, half]).found
+    first, second = factors([whole, half]).fits
     alone = only(factors([replace(whole, frame=whole.frame.head(400))]))
     assert (first.overall, first.accuracy) == (alone.overall, alone.accuracy)
     assert [each.overall.n for each in (first, second)] == [400, 400]
     assert first.network.seen == second.network.seen
-    assert (first.aside, second.aside) == (400, 0)
+    assert (first.skipped, second.skipped) == (400, 0)
     assert "on the 400 rows that all models were asked, of its 800" in first.notes
     assert second.gains["negation"].value == pytest.approx(
         second.accuracy["negation"].value - first.accuracy["negation"].value
@@ -120,7 +119,7 @@ def test_categories_that_rules_proposed_are_said_to_be_so() -> None:
     columns: dict[str, Kind] = {"auto_negation": "category", "world": "category"}
     each = only(factors([run([True, True, False, True] * 5, marks, columns=columns)]))
     assert "proposed by rules, not annotated" in each.caution
-    assert "negation 0.67" in each.to_json()["caution"]
+    assert "negation 0.67" in each.caution
     assert only(factors([planted()])).caution == ""
 
 
@@ -132,8 +131,8 @@ def test_rows_that_belong_together_are_not_so_many_witnesses() -> None:
     again = run(
         right[four].tolist(), {"negation": marks[four].tolist(), "world": [False, True] * 120}, groups=four.tolist()
     )
-    grouped = only(factors([again], Wanted(("negation",), lengths=False)))
-    alone = only(factors([run(right.tolist(), {"negation": marks.tolist()})], Wanted(("negation",), lengths=False)))
+    grouped = only(factors([again], categories=("negation",), lengths=False))
+    alone = only(factors([run(right.tolist(), {"negation": marks.tolist()})], categories=("negation",), lengths=False))
     assert math.isnan(once.factors[0].logistic.p_groups)
     assert not once.grouped
     assert grouped.grouped
@@ -143,7 +142,7 @@ def test_rows_that_belong_together_are_not_so_many_witnesses() -> None:
 
 
 def test_confounds_become_columns() -> None:
-    each = only(factors([planted()], Wanted(confounds=("genre", "score", "overlap", "tokens"))))
+    each = only(factors([planted()], confounds=("genre", "score", "overlap", "tokens")))
     assert [factor.name for factor in each.factors[4:]] == ["genre = travel", "score", "overlap", "Tokens1", "Tokens2"]
     assert "genre: the values are compared with fiction" in each.notes
     # The premises say nothing but word: Tokens1 is a fifth of Length1; half of the hypotheses' words are in them.
@@ -152,7 +151,7 @@ def test_confounds_become_columns() -> None:
 
 
 def test_a_label_that_never_changes_adds_nothing() -> None:
-    assert len(only(factors([planted()], Wanted(confounds=("label",)))).factors) == 4
+    assert len(only(factors([planted()], confounds=("label",))).factors) == 4
 
 
 def test_rows_without_a_mark_are_left_out_and_counted() -> None:
@@ -171,22 +170,25 @@ def test_a_model_that_is_always_right_has_no_coefficients_and_no_crash() -> None
 
 
 @pytest.mark.parametrize(
-    ("wanted", "message"),
+    ("options", "message"),
     [
-        (Wanted(("negation", "irony")), "no suite of the runs has all of --categories negation,irony: s has no irony"),
-        (Wanted(("score",)), "column 'score' of suite 's' is no category: it holds .* --confounds score"),
-        (Wanted(("genre",)), "column 'genre' of suite 's' is no category: it holds 'travel'"),
-        (Wanted(confounds=("world",)), "--confounds: world is a category already"),
+        (
+            {"categories": ("negation", "irony")},
+            "no suite of the runs has all of --categories negation,irony: s has no irony",
+        ),
+        ({"categories": ("score",)}, "column 'score' of suite 's' is no category: it holds .* --confounds score"),
+        ({"categories": ("genre",)}, "column 'genre' of suite 's' is no category: it holds 'travel'"),
+        ({"confounds": ("world",)}, "--confounds: world is a category already"),
     ],
 )
-def test_what_cannot_be_looked_at_is_refused(wanted: Wanted, message: str) -> None:
+def test_what_cannot_be_looked_at_is_refused(options: dict[str, tuple[str, ...]], message: str) -> None:
     with pytest.raises(AcidtestError, match=message):
-        factors([planted()], wanted)
+        factors([planted()], **options)
 
 
 def test_an_unknown_confound_gets_a_hint() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'genre'"):
-        factors([planted()], Wanted(confounds=("genr",)))
+        factors([planted()], confounds=("genr",))
 
 
 def test_a_run_without_categories_says_what_it_has() -> None:
@@ -222,7 +224,7 @@ def test_figure_6_has_exactly_these_stars(bert: Run) -> None:
 
 
 def test_with_label_and_overlap_four_factors_of_figure_6_vanish(bert: Run) -> None:
-    each = only(factors([bert], Wanted(confounds=("label", "overlap"))))
+    each = only(factors([bert], confounds=("label", "overlap")))
     starred = {factor.name for factor in each.factors if factor.kind == "category" and factor.logistic.stars}
     # The errata of TaxiNLI: causal, world, syntactic and boolean vanish.
     assert starred == {"negation", "relational", "coreference"}

@@ -11,8 +11,8 @@ import pytest
 
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import CONTROL, Card
-from acidtest.studies.metrics import Scored, scored
 from acidtest.studies.reading import Reading, reading_notes, readings
+from acidtest.studies.rows import ScoredRows, score_rows
 
 LADDER = "length-ladder"
 LABELS = np.array(["entailment", "neutral", "contradiction"])
@@ -42,7 +42,7 @@ def frame(suite: str, pairs: Flags, names: dict[str, str] | None = None) -> pl.D
     ).with_columns(suite=pl.lit(suite))
 
 
-def rows(control: Flags, cells: dict[tuple[int, str], Flags], *, suite: str = LADDER) -> tuple[Scored, Scored]:
+def rows(control: Flags, cells: dict[tuple[int, str], Flags], *, suite: str = LADDER) -> tuple[ScoredRows, ScoredRows]:
     parts = [frame(suite, right, {"words": str(n), "position": place}) for (n, place), right in cells.items()]
     whole = pl.concat([*parts, frame(suite + CONTROL, control)])
     cards = {
@@ -50,7 +50,7 @@ def rows(control: Flags, cells: dict[tuple[int, str], Flags], *, suite: str = LA
         suite + CONTROL: Card(suite + CONTROL),
     }
     run = Run(Header(ModelFacts("m", "m"), cards, {}), whole)
-    return scored(run, suite), scored(run, suite + CONTROL)
+    return score_rows(run, suite), score_rows(run, suite + CONTROL)
 
 
 def right(count: int, of: int = 60) -> Flags:

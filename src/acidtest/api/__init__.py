@@ -16,10 +16,6 @@ from acidtest.api.exports import (
     UnfaithfulError,
     export,
 )
-from acidtest.api.factor_studies import (
-    factor_tables,
-    factors,
-)
 from acidtest.api.ratings import (
     agreement,
     agreement_output,
@@ -75,6 +71,7 @@ from acidtest.api.word_knowledge import (
     lexical,
     lexical_tables,
 )
+from acidtest.io.tables import write_table
 from acidtest.suites.catalogue import Generator
 from acidtest.workflows.annotation import (
     LOOPBACK,
@@ -181,8 +178,6 @@ __all__ = [
     "experiment_tables",
     "export",
     "export_annotations",
-    "factor_tables",
-    "factors",
     "fetch",
     "finished_run",
     "folder_for",
@@ -225,4 +220,5 @@ __all__ = [
     "typology_plot",
     "typology_tables",
     "words",
+    "write_table",
 ]

@@ -25,7 +25,6 @@ from acidtest.cli import (
     errors,
     experiment,
     export,
-    factors,
     generate,
     lexical,
     report,
@@ -40,10 +39,12 @@ from acidtest.cli import (
     words,
 )
 from acidtest.cli.options import complain, echo, suite_options
+from acidtest.cli.study_commands import study_command
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.interrupts import INTERRUPTED, interrupt_normally
 from acidtest.core.logs import log
 from acidtest.core.settings import CONFIG, FILE, PREFIX, file_settings, refuse_unasked, variable
+from acidtest.core.study import STUDIES
 from acidtest.version import __version__
 
 app = typer.Typer(
@@ -64,7 +65,6 @@ app.command("audit")(audit.audit)
 app.command("antonyms")(antonyms.antonyms)
 app.command("lexical")(lexical.lexical)
 app.command("behaviour")(behaviour.behaviour)
-app.command("factors")(factors.factors)
 app.command("representations", context_settings=representations.CONTEXT)(representations.representations)
 app.command("errors")(errors.errors)
 app.command("agreement")(agreement.agreement)
@@ -76,6 +76,9 @@ app.command("experiment", context_settings=experiment.CONTEXT)(experiment.experi
 app.command("words")(words.words)
 app.command("export")(export.export)
 app.command("sources")(sources.sources)
+
+for name in STUDIES:
+    app.command(name)(study_command(STUDIES[name]))
 
 OPEN_COMMANDS = ("run", "generate", "score", "representations")
 """The commands that pass suites' own options on."""

@@ -118,7 +118,7 @@ class Stages(logging.Handler):
 
 
 def console() -> Console:
-    """Standard output; as wide as the terminal, or a readable width when it is none."""
+    """Standard output; as wide as the terminal or ``COLUMNS`` says, else 110."""
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
@@ -135,7 +135,9 @@ def console() -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return PipeConsole(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 110)
+    return PipeConsole(
+        highlight=False, emoji=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 110
+    )
 
 
 def echo(text: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.files import replacing, write_text
+from acidtest.report.examples import Examples
 from acidtest.reports.agreement_words import (
     coefficient,
     discards_told,
@@ -23,7 +24,6 @@ from acidtest.reports.agreement_words import (
     slice_rows,
 )
 from acidtest.reports.charts import Axis, Chart, Row
-from acidtest.reports.examples import Examples
 from acidtest.reports.html import rendered
 from acidtest.reports.plots import as_png, as_svg, specification
 from acidtest.studies.agreement import Agreement

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from math import ceil
 
 from acidtest.core.estimate import Estimate
+from acidtest.report.examples import Examples
 from acidtest.reports.audit_findings import NEARLY, TITLES, audit_findings
 from acidtest.reports.audits import LEAK_COLUMNS, cue_note, duplicate_lines, label_names, leak_cells, sample_note
 from acidtest.reports.charts import Axis, Chart, Row
-from acidtest.reports.examples import Examples
 from acidtest.reports.html import explained, rendered
 from acidtest.reports.numerals import NONE, p_value, percent, share
 from acidtest.studies.audit import KINDS, MNLI, Audit

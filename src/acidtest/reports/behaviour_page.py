@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
+from acidtest.report.examples import Examples
 from acidtest.reports.behaviour_papers import (
     CONTROLS,
     SAMPLES,
@@ -20,7 +21,6 @@ from acidtest.reports.behaviour_papers import (
 )
 from acidtest.reports.behaviours import TITLES, estimates, swap_told, test_told, words_compared
 from acidtest.reports.charts import Chart, Row, rate_axis
-from acidtest.reports.examples import Examples
 from acidtest.reports.html import explained, rendered
 from acidtest.reports.numerals import p_value
 from acidtest.reports.sections import Crossing

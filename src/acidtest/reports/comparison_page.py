@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from acidtest.core.run import Run
+from acidtest.report.examples import examples
 from acidtest.reports.differences import Family, families, pair_name, whole
-from acidtest.reports.examples import examples
 from acidtest.reports.html import contrast_methods, explained, rendered
 from acidtest.reports.sections import Entry, main_factor, named, runs_of
 from acidtest.reports.selections import Disagreement, disagreement
 from acidtest.studies.comparison import Contrast
-from acidtest.studies.metrics import scored
+from acidtest.studies.rows import score_rows
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def _part(suite: str, number: int, contrasts: Sequence[Contrast], runs: Mapping[
     held = {model: run for model, run in runs.items() if suite in run.header.suites}
     # As the contrasts were made: where one model is two-way, all are judged two-way.
     ways = {run.header.model.resolution for run in held.values()}
-    rows = {model: scored(run, suite, two_way="two-way" in ways) for model, run in held.items()}
+    rows = {model: score_rows(run, suite, two_way="two-way" in ways) for model, run in held.items()}
     first = next(iter(held.values()))
     main = main_factor(first.header.suites[suite], {family.factor: family.values for family in found})
     pairs = whole(own)

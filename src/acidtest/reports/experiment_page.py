@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from acidtest.report.examples import Examples
 from acidtest.reports.charts import Chart, Row, difference_axis, rate_axis
-from acidtest.reports.examples import Examples
 from acidtest.reports.experiments import PUBLISHED, agreement_told, change_told, deviation, footnotes
 from acidtest.reports.html import explained, rendered
 from acidtest.studies.experiments_results import Block, Cell, Change, Column, Experiment

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
+from acidtest.report.examples import examples
 from acidtest.reports import contamination as contaminated
 from acidtest.reports import differences, error_tables, numerals
-from acidtest.reports.examples import examples
 from acidtest.reports.lexical_page import lexical_page
 from acidtest.reports.sections import Entry as Entry
 from acidtest.reports.sections import estimate, examples_link, named, readable, runs_of, sections

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from acidtest.reports.examples import Examples
+from acidtest.report.examples import Examples
 from acidtest.reports.html import explained, rendered
 from acidtest.reports.representations import HEADINGS, TITLES, layer_told, value_told
 from acidtest.studies.representation_results import MEASURES, PROBE, SILHOUETTE, Contrast, Maps, Representations, Trace

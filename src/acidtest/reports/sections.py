@@ -14,8 +14,8 @@ from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.run import Run
 from acidtest.core.streams import compacted
 from acidtest.core.suite import CATEGORY, CROSS, Card
+from acidtest.report.examples import YES
 from acidtest.reports.charts import MOST_ROWS, Chart, Row, rate_axis
-from acidtest.reports.examples import YES
 from acidtest.reports.papers import (
     PEOPLE,
     Papers,
@@ -28,7 +28,7 @@ from acidtest.reports.papers import (
     scores,
 )
 from acidtest.reports.selections import Mistakes, mistakes
-from acidtest.studies.comparison import model_names
+from acidtest.studies.rows import model_names
 
 WHOLE = "whole suite"
 

@@ -16,8 +16,7 @@ import polars as pl
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.run import ANSWER_COLUMNS, Run
 from acidtest.core.streams import compacted
-from acidtest.studies.comparison import common_rows
-from acidtest.studies.metrics import Scored, with_texts
+from acidtest.studies.rows import ScoredRows, common_rows, with_texts
 
 COUNT = 10
 """Mistakes shown of each model on each suite."""
@@ -106,7 +105,12 @@ def mistakes(run: Run, suite: str, main: str | None, *, count: int = COUNT) -> M
 
 
 def disagreement(
-    names: tuple[str, str], runs: tuple[Run, Run], rows: tuple[Scored, Scored], main: str | None, *, count: int = 5
+    names: tuple[str, str],
+    runs: tuple[Run, Run],
+    rows: tuple[ScoredRows, ScoredRows],
+    main: str | None,
+    *,
+    count: int = 5,
 ) -> Disagreement:
     """Two models on the rows both were asked, judged by the same gold; the surest mistakes that the other avoids."""
     first, second = (side.frame.with_columns(right=pl.Series(side.correct)) for side in rows)

@@ -21,7 +21,7 @@ from acidtest.reports.stress import (
     stress_suites,
     suite_title,
 )
-from acidtest.studies.metrics import breakdown, scored
+from acidtest.studies.rows import breakdown, score_rows
 
 CHANCE = 1 / 3
 KINDS = ("false entailment", "false neutral", "false contradiction")
@@ -96,7 +96,7 @@ def _bar_name(model: str, models: Mapping[str, Results], pairs: str) -> str:
 
 def _rungs(run: Run, suite: str) -> dict[tuple[str, str, int], Estimate]:
     """Accuracy on every rung of the ladder."""
-    found = breakdown(scored(run, suite), _RUNG)
+    found = breakdown(score_rows(run, suite), _RUNG)
     keys = {key: key.split(CROSS) for key in found}
     return {(side, place, int(times)): found[key] for key, (side, place, times) in keys.items()}
 

@@ -12,7 +12,7 @@ from acidtest.reports.sections import Entry
 from acidtest.reports.stress import PaperTable, Results, paper_tables, stress_suites
 from acidtest.reports.stress_charts import cost_chart, error_bars, ladder_charts
 from acidtest.studies.errors import Errors, common_errors
-from acidtest.studies.metrics import scored
+from acidtest.studies.rows import score_rows
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def _common_errors(models: Mapping[str, Entry], suites: Sequence[str]) -> dict[s
     """The errors that all models make on some suites, where two models or more were asked."""
     asked = {suite: [entry.run for entry in models.values() if suite in entry.results["suites"]] for suite in suites}
     return {
-        suite: common_errors([scored(run, suite) for run in runs]) for suite, runs in asked.items() if len(runs) > 1
+        suite: common_errors([score_rows(run, suite) for run in runs]) for suite, runs in asked.items() if len(runs) > 1
     }
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from acidtest.core.estimate import Estimate
+from acidtest.report.examples import Examples
 from acidtest.reports.charts import Axis, Chart, Row
-from acidtest.reports.examples import Examples
 from acidtest.reports.html import explained, rendered
 from acidtest.reports.numerals import NONE, interval, percent, share
 from acidtest.reports.taxonomies import (

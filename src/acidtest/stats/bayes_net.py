@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -46,9 +45,8 @@ class Prior:
         if not 0 < self.size < math.inf:
             raise AcidtestError(f"--sample-size is a number of rows above 0, not {self.size:g}")
 
-    @property
-    def told(self) -> str:
-        """In words."""
+    def describe(self) -> str:
+        """The prior as a phrase for captions: what it takes unseen configurations for."""
         return {
             "bdeu": f"BDeu, equivalent sample size {self.size:g}: unseen configurations are right with chance 1/2",
             "base-rate": f"equivalent sample size {self.size:g}: unseen configurations are right as often as the whole",
@@ -63,33 +61,21 @@ class Chance:
 
     network: Estimate
     observed: Estimate
-    unseen: float
-
-    def to_json(self) -> dict[str, Any]:
-        """As the command's --json prints it; NaN is null."""
-        unseen = None if math.isnan(self.unseen) else self.unseen
-        return {"network": self.network.to_json(), "observed": self.observed.to_json(), "unseen_weight": unseen}
+    unseen: float = field(metadata={"json": "unseen_weight"})
 
 
 @dataclass(frozen=True)
 class Network:
-    """The estimates for each category, and how many of the configurations occur."""
+    """The estimates for each category, and how many of the possible configurations occur."""
 
-    prior: Prior
+    prior: str
+    sample_size: float | None
+    """Of priors that have one."""
+    prior_told: str
+    """The prior as a phrase."""
+    possible: int = field(metadata={"json": "configurations"})
     seen: int
-    possible: int
-    chances: Mapping[str, Chance]
-
-    def to_json(self) -> dict[str, Any]:
-        """As the command's --json prints it."""
-        return {
-            "prior": self.prior.name,
-            "sample_size": self.prior.size if self.prior.name in ("bdeu", "base-rate") else None,
-            "prior_told": self.prior.told,
-            "configurations": self.possible,
-            "seen": self.seen,
-            "categories": {name: chance.to_json() for name, chance in self.chances.items()},
-        }
+    chances: Mapping[str, Chance] = field(metadata={"json": "categories"})
 
 
 def network(categories: Mapping[str, Flags], right: npt.NDArray[np.bool_], prior: Prior | None = None) -> Network:
@@ -105,7 +91,8 @@ def network(categories: Mapping[str, Flags], right: npt.NDArray[np.bool_], prior
     wins = np.bincount(codes.ravel(), weights=right, minlength=len(configurations)).astype(np.float64)
     held = _Held(configurations, sizes, wins, marks.sum(axis=0, dtype=np.float64), prior)
     chances = {name: held.chance(number) for number, name in enumerate(categories)}
-    return Network(prior, len(configurations), 2 ** len(categories), chances)
+    size = prior.size if prior.name in ("bdeu", "base-rate") else None
+    return Network(prior.name, size, prior.describe(), 2 ** len(categories), len(configurations), chances)
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from acidtest.core.suite import CONTROL, Card, Suite
 from acidtest.stats.intervals import rate, unpaired_difference
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import unpaired_permutation
-from acidtest.studies.comparison import model_names
-from acidtest.studies.metrics import QUESTION, scored
+from acidtest.studies.rows import QUESTION, model_names, score_rows
 from acidtest.text.pair_counts import pair_counts
 
 SCHEMA = 1
@@ -140,7 +139,7 @@ def _rows(runs: Sequence[Run], names: Sequence[str]) -> tuple[pl.DataFrame, tupl
     found: pl.DataFrame | None = None
     sizes = []
     for run, name in zip(runs, names, strict=True):
-        side = scored(run, _suite(run))
+        side = score_rows(run, _suite(run))
         sizes.append(side.height)
         asked = pl.Series("_row", side.digests(*QUESTION))
         own = side.frame.select("id", "group", *PAIR).with_columns(asked, pl.Series(name, side.correct))

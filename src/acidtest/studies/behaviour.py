@@ -39,7 +39,7 @@ from acidtest.studies.behaviour_shares import (
     right_by_polarity,
     swapped_sample,
 )
-from acidtest.studies.lexical_rows import by_model
+from acidtest.studies.rows import runs_by_model
 from acidtest.studies.ties import tied_categories
 from acidtest.text.polarity import polarities
 
@@ -67,7 +67,7 @@ def behaviours(
         raise AcidtestError(f"--alpha is a number between 0 and 1, not {alpha:g}")
     if test not in TESTS:
         raise UnknownNameError("test of contingency tables", test, TESTS)
-    sets = [each for model, held in by_model(runs).items() for each in swap_sets(model, held)]
+    sets = [each for model, held in runs_by_model(runs).items() for each in swap_sets(model, held)]
     if not sets:
         held_by = ", ".join(dict.fromkeys(name for run in runs for name in run.header.suites)) or "none"
         raise AcidtestError(

@@ -15,7 +15,7 @@ from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL
 from acidtest.studies.controls import Pairing, pairing
 from acidtest.studies.lexical_rows import WORDS
-from acidtest.studies.metrics import Scored, scored
+from acidtest.studies.rows import ScoredRows, score_rows
 from acidtest.text.polarity import CATEGORIES, Polarities, matches
 
 Flags = npt.NDArray[np.bool_]
@@ -28,7 +28,7 @@ PROXY_SIDES = ("premise", "hypothesis")
 class Side:
     """The rows of a suite or of its control, with what the training set says of their word pairs."""
 
-    rows: Scored
+    rows: ScoredRows
     words: pl.DataFrame
     polarity: pl.Series
     against: Flags
@@ -89,7 +89,7 @@ def swap_sets(model: str, runs: Sequence[Run]) -> list[SwapSet]:
                 or suite + CONTROL not in run.header.suites
             ):
                 continue
-            own, control = scored(run, suite), scored(run, suite + CONTROL)
+            own, control = score_rows(run, suite), score_rows(run, suite + CONTROL)
             pairs = pairing(own, control)
             if pairs is None:
                 continue
@@ -103,7 +103,9 @@ def swap_sets(model: str, runs: Sequence[Run]) -> list[SwapSet]:
     return list(found.values())
 
 
-def _samples(suite: str, own: Scored, control: Scored, pairs: Pairing) -> Iterator[tuple[str, Scored, Scored]]:
+def _samples(
+    suite: str, own: ScoredRows, control: ScoredRows, pairs: Pairing
+) -> Iterator[tuple[str, ScoredRows, ScoredRows]]:
     """The samples of the paper in a suite: its name, changed rows and controls, each control once.
 
     Proxies are two samples, I_TA2 and I_TA3: those in the premise, and those in the hypothesis.
@@ -120,12 +122,12 @@ def _samples(suite: str, own: Scored, control: Scored, pairs: Pairing) -> Iterat
             yield f"{suite} ({side})", _chosen(own, np.flatnonzero(changed)), _chosen(control, np.unique(used))
 
 
-def _first_places(rows: Scored) -> npt.NDArray[np.intp]:
+def _first_places(rows: ScoredRows) -> npt.NDArray[np.intp]:
     """Where each id stands first."""
     return np.sort(np.unique(rows.digests("id"), return_index=True)[1])
 
 
-def _chosen(rows: Scored, places: npt.NDArray[np.integer[Any]]) -> Scored:
+def _chosen(rows: ScoredRows, places: npt.NDArray[np.integer[Any]]) -> ScoredRows:
     """Some of the rows, by their places."""
     if len(places) == rows.height:
         return rows
@@ -141,7 +143,7 @@ def _chosen(rows: Scored, places: npt.NDArray[np.integer[Any]]) -> Scored:
     )
 
 
-def _side(rows: Scored) -> Side:
+def _side(rows: ScoredRows) -> Side:
     """The rows with their words in lower case, null where a control does not tell them; polarity is still to come."""
     height = rows.height
     words = pl.DataFrame({name: pl.Series([None] * height, dtype=pl.String) for name in WORDS})

@@ -18,11 +18,9 @@ from acidtest.core.suite import CATEGORY, CONTROL, CROSS
 from acidtest.stats.intervals import difference, unpaired_difference
 from acidtest.stats.power import detectable_difference, detectable_unpaired_difference
 from acidtest.stats.significance import adjusted, paired_test, unpaired_permutation
-from acidtest.studies.metrics import QUESTION, Scored, listed_flags, scored
+from acidtest.studies.rows import QUESTION, SAME_ROWS, ScoredRows, common_rows, listed_flags, model_names, score_rows
 
 SCHEMA = 1
-SAME_ROWS = 0.9
-"""Share of the smaller run's rows that must be in the other for the rows to count as the same."""
 WHOLE_SUITES = "whole suites"
 """The family of the tests on whole suites."""
 _FEWEST_RESAMPLES, _MOST_RESAMPLES = 10_000, 100_000
@@ -119,7 +117,7 @@ def contrasts(
     for suite in suites:
         held = {name: run for name, run in zip(names, runs, strict=True) if suite in run.header.suites}
         two_way = any(run.header.model.resolution == "two-way" for run in held.values())
-        rows = {name: scored(run, suite, two_way=two_way) for name, run in held.items()}
+        rows = {name: score_rows(run, suite, two_way=two_way) for name, run in held.items()}
         pairs = [_pair(suite, both, (rows[both[0]], rows[both[1]]), two_way) for both in combinations(rows, 2)]
         cards = [side.card for side in rows.values()]
         factors = [name for name in cards[0].factors if all(name in card.factors for card in cards)]
@@ -165,14 +163,7 @@ def _rows_key(runs: Sequence[Run], suite: str) -> tuple[object, ...]:
     return tuple(rows.hash_rows().sort().to_numpy().tobytes() for rows in held)
 
 
-def model_names(runs: Sequence[Run]) -> list[str]:
-    """The models' names, numbered where two runs share one."""
-    given = [run.header.model.name for run in runs]
-    turns = [given[:number].count(name) + 1 for number, name in enumerate(given)]
-    return [name if turn == 1 else f"{name} ({turn})" for name, turn in zip(given, turns, strict=True)]
-
-
-def _pair(suite: str, names: tuple[str, str], rows: tuple[Scored, Scored], two_way: bool) -> _Pair:
+def _pair(suite: str, names: tuple[str, str], rows: tuple[ScoredRows, ScoredRows], two_way: bool) -> _Pair:
     """Two runs reduced to their common rows in one order, when they are runs over the same rows."""
     ids, changed = common_rows(rows)
     fewest, most = sorted(side.height for side in rows)
@@ -191,28 +182,7 @@ def _pair(suite: str, names: tuple[str, str], rows: tuple[Scored, Scored], two_w
     return _Pair(suite, names, sides[0], sides[1], paired, "; ".join(notes), rows[0].card.lists)
 
 
-def common_rows(rows: tuple[Scored, Scored]) -> tuple[pl.DataFrame, int]:
-    """The places ``i`` and ``j`` of the rows that ask the same in two runs, and how many rows share nothing but an id.
-
-    Suites of one fingerprint hold the same rows, so their ids are enough.
-    """
-    first, second = (side.card.fingerprint for side in rows)
-    if first and first == second:
-        return _matches(rows, ("id",)), 0
-    common = _matches(rows, QUESTION)
-    return common, _matches(rows, ("id",)).height - common.height
-
-
-def _matches(rows: tuple[Scored, Scored], columns: Sequence[str]) -> pl.DataFrame:
-    """The places ``i`` and ``j`` of the rows that are equal in these columns, in the order of the first run."""
-    numbered = [
-        pl.DataFrame({"row": side.digests(*columns)}).with_row_index(index)
-        for side, index in zip(rows, "ij", strict=True)
-    ]
-    return numbered[0].join(numbered[1], on="row").sort("i")
-
-
-def _side(rows: Scored, chosen: np.ndarray[Any, np.dtype[Any]]) -> _Side:
+def _side(rows: ScoredRows, chosen: np.ndarray[Any, np.dtype[Any]]) -> _Side:
     frame = rows.frame[chosen]
     strata = pl.Series([""] * frame.height, dtype=pl.String)
     if rows.card.strata:

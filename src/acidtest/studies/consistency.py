@@ -13,7 +13,7 @@ import polars as pl
 
 from acidtest.core.estimate import Estimate
 from acidtest.stats.intervals import rate
-from acidtest.studies.metrics import Scored, breakdown, group_consistency
+from acidtest.studies.rows import ScoredRows, breakdown, group_consistency
 
 SUITE = "consistency"
 LAW = "law"
@@ -23,19 +23,19 @@ WITHOUT_GOLD = ("identity", "conjunction")
 _VIOLATIONS = "violations of "
 
 
-def consistency_metrics(rows: Scored) -> dict[str, Estimate]:
+def consistency_metrics(rows: ScoredRows) -> dict[str, Estimate]:
     """The violations of each law and the consistency of source pairs; nothing for suites that are not made by laws."""
     if not _is_made_by_laws(rows):
         return {}
     return {"group consistency where gold is asked": gold_consistency(rows)} | violations(rows)
 
 
-def violations(rows: Scored) -> dict[str, Estimate]:
+def violations(rows: ScoredRows) -> dict[str, Estimate]:
     """For each law the share of its pairs answered against it; a pair without an answer breaks its law."""
     return {f"{_VIOLATIONS}{law}": found for law, found in breakdown(rows, [LAW], np.logical_not(rows.correct)).items()}
 
 
-def gold_consistency(rows: Scored) -> Estimate:
+def gold_consistency(rows: ScoredRows) -> Estimate:
     """Share of source pairs on which all laws hold, among those with a law that rests on their gold."""
     count = int(rows.groups.max(initial=-1)) + 1
     kept, asked = np.ones(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_)
@@ -47,7 +47,7 @@ def gold_consistency(rows: Scored) -> Estimate:
     return rate(kept[asked])
 
 
-def consistency_notes(rows: Scored) -> list[str]:
+def consistency_notes(rows: ScoredRows) -> list[str]:
     """On how many source pairs all laws hold and which is broken most, in words."""
     if not _is_made_by_laws(rows):
         return []
@@ -65,5 +65,5 @@ def _percent(estimate: Estimate) -> str:
     return f"{100 * estimate.value:.1f} %"
 
 
-def _is_made_by_laws(rows: Scored) -> bool:
+def _is_made_by_laws(rows: ScoredRows) -> bool:
     return rows.card.name == SUITE and LAW in rows.card.factors

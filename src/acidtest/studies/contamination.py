@@ -23,7 +23,7 @@ from acidtest.io.wordlists import packaged_table
 from acidtest.stats.intervals import StratifiedRate, combination
 from acidtest.stats.significance import adjusted, combination_test
 from acidtest.studies.contamination_verdict import ALL_PAIRS, ALPHA, NEARLY_NONE, WRONG, can, cannot, verdict
-from acidtest.studies.metrics import Scored, scored
+from acidtest.studies.rows import ScoredRows, score_rows
 
 FEW_ROWS = 30
 Place = tuple[str, str]
@@ -167,7 +167,7 @@ class _Answers:
     """A cell's suite, its scored rows, and for contrasts what each row is and whether it is right."""
 
     suite: str
-    rows: Scored
+    rows: ScoredRows
     frame: pl.DataFrame
 
 
@@ -209,7 +209,7 @@ def _answers(runs: Sequence[Run], two_way: bool) -> dict[Place, _Answers]:
         place = _place(run, suite, card)
         if place is None:
             continue
-        answers = _cell_answers(suite, scored(run, suite, two_way=two_way), place)
+        answers = _cell_answers(suite, score_rows(run, suite, two_way=two_way), place)
         if place in found and _is_a_file(found[place].rows.card) == _is_a_file(card):
             raise AcidtestError(f"{_named(place)} twice, in {found[place].suite!r} and {suite!r}; pass one of them")
         found[place] = answers
@@ -242,7 +242,7 @@ def _named(place: Place) -> str:
     return f"{place[0]} words on {place[1]} templates"
 
 
-def _cell_answers(suite: str, rows: Scored, place: Place) -> _Answers:
+def _cell_answers(suite: str, rows: ScoredRows, place: Place) -> _Answers:
     columns = [*_PART, "subcase", "template"]
     missing = [name for name in columns if name not in rows.frame.columns]
     if missing:

@@ -14,7 +14,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.stats.intervals import difference, rate
 from acidtest.stats.resampling import Codes, blocks, taken
 from acidtest.stats.significance import paired_test
-from acidtest.studies.metrics import Flags, Scored
+from acidtest.studies.rows import Flags, ScoredRows
 
 Places = npt.NDArray[np.int32]
 
@@ -75,7 +75,7 @@ class Pairing:
         return AgainstControl(control, change, test.name, test.p)
 
 
-def pairing(own: Scored, control: Scored) -> Pairing | None:
+def pairing(own: ScoredRows, control: ScoredRows) -> Pairing | None:
     """The rows of a suite that have a control, None when none has."""
     own_rows, control_rows = _places(own.digests("base_id"), control.digests("id"))
     if not own_rows.size:

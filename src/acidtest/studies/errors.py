@@ -21,7 +21,7 @@ from acidtest.stats.resampling import taken
 from acidtest.stats.shares import Counted, share_difference, share_test
 from acidtest.stats.significance import holm
 from acidtest.studies.controls import AgainstControl, Pairing
-from acidtest.studies.metrics import Scored
+from acidtest.studies.rows import ScoredRows
 
 UNANSWERED = "unanswered"
 MEASURES = ("share", "rate")
@@ -122,7 +122,7 @@ class _Kind:
         return Counted(side.wrong, of_kind if self.gold is None else of_kind & (side.gold == self.gold))
 
 
-def confusion(rows: Scored) -> Confusion | None:
+def confusion(rows: ScoredRows) -> Confusion | None:
     """Gold against answer, for the gold labels that occur; None where gold accepts several labels."""
     side = _side(rows)
     if not side.single:
@@ -135,7 +135,7 @@ def confusion(rows: Scored) -> Confusion | None:
     }
 
 
-def errors(rows: Scored, control: Scored | None = None, pairs: Pairing | None = None) -> Errors:
+def errors(rows: ScoredRows, control: ScoredRows | None = None, pairs: Pairing | None = None) -> Errors:
     """The errors of a suite by kind, beside those of its control, paired with it, where gold is the same there.
 
     A kind is named after the wrong answer (``false neutral``) or after gold and answer (``E-C``: entailment taken for
@@ -156,7 +156,7 @@ def errors(rows: Scored, control: Scored | None = None, pairs: Pairing | None = 
     return Errors(total, pairs.once(before.wrong), compared, note)
 
 
-def common_errors(models: Sequence[Scored]) -> Errors:
+def common_errors(models: Sequence[ScoredRows]) -> Errors:
     """The errors that all of some models make on the rows that all were asked, by kind.
 
     An error is of a kind where all give the same wrong answer; where they err in different ways it is of none, but
@@ -207,7 +207,7 @@ def corrected(suites: Mapping[str, Errors]) -> dict[str, Errors]:
     return {suite: replace(own, kinds=found[suite]) for suite, own in suites.items()}
 
 
-def _side(rows: Scored) -> _Side:
+def _side(rows: ScoredRows) -> _Side:
     """Gold and answers of a suite."""
     gold = np.full(len(rows.gold), _NONE, dtype=np.int8)
     for place, label in enumerate(rows.labels):
@@ -231,7 +231,7 @@ def pair_name(gold: str, answer: str) -> str:
     return f"{gold[0]}-{answer[0]}".upper()
 
 
-def _described(rows: Scored, counted: Counted) -> ErrorKind:
+def _described(rows: ScoredRows, counted: Counted) -> ErrorKind:
     share = counted.estimate(rows.groups, rows.strata)
     return ErrorKind(int(counted.of_kind.sum()), share, rows.rate(counted.of_kind))
 

@@ -17,7 +17,7 @@ from acidtest.stats.intervals import difference, rate, unpaired_difference
 from acidtest.stats.resampling import Codes
 from acidtest.stats.significance import holm, paired_test
 from acidtest.studies.experiments_results import Answered, Arm, Block, Cell, Change, Column, Paper
-from acidtest.studies.metrics import QUESTION, Scored, scored
+from acidtest.studies.rows import QUESTION, ScoredRows, score_rows
 
 Flags = npt.NDArray[np.bool_]
 
@@ -62,15 +62,15 @@ class _Rows:
 
     def __init__(self, two_way: bool) -> None:
         self._two_way = two_way
-        self._read: dict[tuple[int, str], Scored] = {}
+        self._read: dict[tuple[int, str], ScoredRows] = {}
         self._ids: dict[str, U64] = {}
         self._flags: dict[tuple[str, tuple[tuple[str, str], ...]], Flags] = {}
 
-    def of(self, each: Answered, suite: str) -> Scored:
+    def of(self, each: Answered, suite: str) -> ScoredRows:
         """All rows of a suite."""
         key = id(each), suite
         if key not in self._read:
-            found = scored(each.run, suite, two_way=self._two_way)
+            found = score_rows(each.run, suite, two_way=self._two_way)
             asked = found.digests(*QUESTION)
             ids = self._ids.setdefault(suite, asked)
             if found.height != len(ids) or (asked != ids).any():

@@ -33,14 +33,13 @@ from acidtest.studies.lexical_rows import (
     LexicalRows,
     Training,
     Vectors,
-    by_model,
     is_lexical,
     is_single,
     lexical_sets,
     measured,
     pair_key,
 )
-from acidtest.studies.metrics import scored
+from acidtest.studies.rows import runs_by_model, score_rows
 from acidtest.text.breaking_nli import CATEGORY
 
 SCHEMA = 1
@@ -188,7 +187,7 @@ def lexical(
     published pairs. All trends are one family of tests, all drops another.
     """
     _refuse_mixed_collapse([*runs, *reference])
-    models = by_model(runs)
+    models = runs_by_model(runs)
     held = [each for model, own in models.items() for each in lexical_sets(model, own)]
     if not held:
         held_by = "; ".join(f"{model}: {', '.join(_suites(own))}" for model, own in models.items())
@@ -207,7 +206,7 @@ def lexical(
 
 def _clean(reference: Sequence[Run], models: Mapping[str, Sequence[Run]]) -> list[LexicalRows]:
     """What the one model of the reference answered."""
-    own = by_model(reference)
+    own = runs_by_model(reference)
     if len(own) > 1:
         raise AcidtestError(f"the reference is of several models: {', '.join(own)}; pass runs of one")
     for model, held in own.items():
@@ -292,7 +291,7 @@ def _codes(labels: pl.Series) -> npt.NDArray[np.int64]:
 
 def _drop(rows: LexicalRows, models: Mapping[str, Sequence[Run]], original: str, seed: int) -> Drop:
     run, note = _original_run(rows.model, models, original)
-    other = scored(run, original)
+    other = score_rows(run, original)
     first, second = rows.frame["correct"].to_numpy().astype(np.float64), other.correct.astype(np.float64)
     groups: dict[str, Any] = {"groups_first": _codes(rows.frame["group"]), "groups_second": other.groups}
     test = unpaired_permutation(first, second, **groups, rng=generator(seed))

@@ -12,7 +12,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL, Card, Suite
 from acidtest.io.wordlists import packaged_table
-from acidtest.studies.metrics import scored
+from acidtest.studies.rows import score_rows
 from acidtest.text import breaking_nli
 from acidtest.text.breaking_nli import CATEGORY
 
@@ -81,18 +81,6 @@ def published_names() -> pl.DataFrame:
     return packaged_table("lexical/published_names.tsv")
 
 
-def by_model(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """The runs of each model; models that share a name go by their signatures."""
-    found: dict[str, list[Run]] = {}
-    for run in runs:
-        found.setdefault(run.header.model.signature, []).append(run)
-    names = [held[0].header.model.name for held in found.values()]
-    return {
-        signature if names.count(held[0].header.model.name) > 1 else held[0].header.model.name: held
-        for signature, held in found.items()
-    }
-
-
 def lexical_sets(model: str, runs: Sequence[Run]) -> list[LexicalRows]:
     """What one model answered on lexical suites, whichever of its runs has them; none where it was not asked any."""
     held: dict[str, Run] = {}
@@ -149,7 +137,7 @@ def measured(sets: Iterable[LexicalRows], train: Suite | None, embeddings: str |
 
 
 def _rows(run: Run, suite: str) -> pl.DataFrame:
-    rows = scored(run, suite, texts=True)
+    rows = score_rows(run, suite, texts=True)
     frame = rows.frame.with_columns(correct=rows.correct)
     if not set(WORDS) <= set(frame.columns):
         frame = _aligned(frame)

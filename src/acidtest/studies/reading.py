@@ -17,7 +17,7 @@ import polars as pl
 
 from acidtest.core.estimate import Estimate
 from acidtest.studies.controls import AgainstControl, Pairing, pairing
-from acidtest.studies.metrics import Flags, Scored, accuracy
+from acidtest.studies.rows import Flags, ScoredRows, accuracy
 
 SUITE = "length-ladder"
 LEVEL = 0.05
@@ -53,7 +53,7 @@ class Reading:
         }
 
 
-def readings(rows: Scored, control: Scored | None) -> list[Reading]:
+def readings(rows: ScoredRows, control: ScoredRows | None) -> list[Reading]:
     """For each position how much is read; nothing for other suites, without a control, or where nothing can fall."""
     pairs = pairing(rows, control) if control and _is_ladder(rows) else None
     if control is None or pairs is None or not pairs.alike or _cannot_fall(control):
@@ -62,7 +62,7 @@ def readings(rows: Scored, control: Scored | None) -> list[Reading]:
     return [_reading(rows, control, pairs, position, len(positions)) for position in positions]
 
 
-def reading_notes(rows: Scored, control: Scored | None) -> list[str]:
+def reading_notes(rows: ScoredRows, control: ScoredRows | None) -> list[str]:
     """The readings in words."""
     if control is None or not _is_ladder(rows):
         return []
@@ -80,7 +80,7 @@ def _told(reading: Reading) -> str:
     return f"{where}, {read}: {change}, {100 * reading.against.control.value:.1f} % on the same pairs untouched"
 
 
-def _reading(rows: Scored, control: Scored, pairs: Pairing, position: str, family: int) -> Reading:
+def _reading(rows: ScoredRows, control: ScoredRows, pairs: Pairing, position: str, family: int) -> Reading:
     """The descent from the longest rung to the first that holds."""
     words = rows.column(pl.col("words").cast(pl.Int64)).to_numpy()
     here = rows.column((pl.col("position") == position).fill_null(False)).to_numpy()
@@ -114,7 +114,7 @@ def _part(pairs: Pairing, chosen: Flags) -> Pairing:
     )
 
 
-def _cannot_fall(control: Scored) -> bool:
+def _cannot_fall(control: ScoredRows) -> bool:
     """Whether one answer to all would be as right on the untouched pairs: then there is nothing to lose."""
     found = accuracy(control)
     if not found.known:
@@ -122,6 +122,6 @@ def _cannot_fall(control: Scored) -> bool:
     return not found.low > np.bincount(control.gold).max() / len(control.gold)
 
 
-def _is_ladder(rows: Scored) -> bool:
+def _is_ladder(rows: ScoredRows) -> bool:
     name = rows.card.name.partition(":")[0]
     return name == SUITE and set(_FACTORS) <= set(rows.card.factors)

@@ -15,8 +15,8 @@ from acidtest.studies.consistency import consistency_metrics, consistency_notes
 from acidtest.studies.controls import AgainstControl as AgainstControl
 from acidtest.studies.controls import pairing
 from acidtest.studies.errors import Confusion, Errors, confusion, corrected, errors
-from acidtest.studies.metrics import accuracy, breakdowns, metrics, scored
 from acidtest.studies.reading import reading_notes
+from acidtest.studies.rows import accuracy, breakdowns, metrics, score_rows
 from acidtest.studies.tags import tag_notes
 
 
@@ -72,8 +72,8 @@ def suite_results(run: Run) -> dict[str, SuiteResult]:
 
 
 def _result(run: Run, name: str) -> SuiteResult:
-    header, own = run.header, scored(run, name)
-    control = scored(run, name + CONTROL) if name + CONTROL in header.suites else None
+    header, own = run.header, score_rows(run, name)
+    control = score_rows(run, name + CONTROL) if name + CONTROL in header.suites else None
     pairs = pairing(own, control) if control else None
     notes = consistency_notes(own) + reading_notes(own, control) + tag_notes(own)
     if header.truncated.get(name):

@@ -14,7 +14,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.suite import Suite
 from acidtest.stats.intervals import rate
 from acidtest.stats.tag_quality import TagQuality, tag_qualities
-from acidtest.studies.metrics import Scored
+from acidtest.studies.rows import ScoredRows
 from acidtest.text.taxonomy_tags import PREFIX, PROPOSED, VERSION, caution, looked_for, measured
 
 
@@ -89,6 +89,6 @@ def proposal_caution(categories: Iterable[str]) -> str:
     return caution() if {PREFIX + name for name in PROPOSED} & set(categories) else ""
 
 
-def tag_notes(rows: Scored) -> list[str]:
+def tag_notes(rows: ScoredRows) -> list[str]:
     """The caution that belongs to results by category, if one does."""
     return list(filter(None, [proposal_caution(rows.card.categories)]))

@@ -1,4 +1,4 @@
-"""From a run's rows to estimates: overall, per label, per factor."""
+"""What studies of runs share: scored rows, rates of slices, and which rows of two runs are the same."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ Flags = npt.NDArray[np.bool_]
 QUESTION = ("id", "premise", "hypothesis", "label")
 """The columns by which a row of one run is known to be the row of another: what was asked, and what is right."""
 
+SAME_ROWS = 0.9
+"""Share of the smaller run's rows that must be in the other for the rows to count as the same."""
+
 _IDS = ("id", "base_id", "group")
 _TEXTS = ("suite", "premise", "hypothesis", "source_id", "certainty", *PARSES)
 _CODE = "_code"
@@ -44,7 +47,7 @@ class Coded:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredRows:
     """The rows of one suite that can be scored, with what was answered and whether it was right.
 
     A few bytes of each row are held, since millions have to fit into memory; whatever else is known of them is read
@@ -151,7 +154,7 @@ class Scored:
         return rate(values[chosen], groups=self.groups[chosen], strata=self.strata[chosen])
 
 
-def scored(run: Run, suite: str, *, two_way: bool = False, texts: bool = False) -> Scored:
+def score_rows(run: Run, suite: str, *, two_way: bool = False, texts: bool = False) -> ScoredRows:
     """The scored rows of a suite, as two-way if asked or if the model is; with ``texts`` and ids only where asked.
 
     Then neutral and contradiction are one label, and rows whose gold would accept both labels are left out.
@@ -184,7 +187,7 @@ def scored(run: Run, suite: str, *, two_way: bool = False, texts: bool = False) 
     masked = pl.col("label").replace_strict([*GOLD_MASKS], accepted, return_dtype=pl.UInt8).alias("gold")
     run.visit(rows.select(masked, *_PROBABILITIES), visit)
     golds = np.concatenate(gold)
-    return Scored(
+    return ScoredRows(
         card=run.header.suites[suite],
         run=run,
         rows=rows,
@@ -227,12 +230,12 @@ def _digested(ids: pl.Series) -> pl.Series:
     return pl.select(pl.when(ids.is_not_null()).then(pl.Series(digests(ids)))).to_series().alias(ids.name)
 
 
-def accuracy(rows: Scored) -> Estimate:
+def accuracy(rows: ScoredRows) -> Estimate:
     """Share of rows answered rightly."""
     return rows.rate(rows.correct)
 
 
-def group_consistency(rows: Scored) -> Estimate:
+def group_consistency(rows: ScoredRows) -> Estimate:
     """Share of groups whose rows are all answered rightly."""
     count = int(rows.groups.max(initial=-1)) + 1
     if count == len(rows.correct):
@@ -242,7 +245,7 @@ def group_consistency(rows: Scored) -> Estimate:
     return rate(whole)
 
 
-def spread(rows: Scored, factor: str) -> Estimate:
+def spread(rows: ScoredRows, factor: str) -> Estimate:
     """Standard deviation of accuracy over the values of a factor; how uneven a score is."""
     found = rows.coded(factor)
     means = found.values.with_columns(mean=np.bincount(found.codes, rows.correct) / np.bincount(found.codes))
@@ -255,7 +258,7 @@ def spread(rows: Scored, factor: str) -> Estimate:
     return Estimate(value, n=len(rows.correct), groups=len(values), method="standard deviation", note=note)
 
 
-def metrics(rows: Scored) -> dict[str, Estimate]:
+def metrics(rows: ScoredRows) -> dict[str, Estimate]:
     """Accuracy, recall of every gold label, how often each label is answered, group consistency, spread."""
     found = {"accuracy": accuracy(rows)}
     found |= {f"recall {label}": value for label, value in breakdown(rows, ["label"]).items()}
@@ -267,7 +270,7 @@ def metrics(rows: Scored) -> dict[str, Estimate]:
 
 
 def breakdown(
-    rows: Scored, factors: Sequence[str], values: npt.NDArray[np.generic] | None = None
+    rows: ScoredRows, factors: Sequence[str], values: npt.NDArray[np.generic] | None = None
 ) -> dict[str, Estimate]:
     """The rate of ``values`` (whether rows are right, when none are given) for each combination of factor values.
 
@@ -284,7 +287,7 @@ def breakdown(
     }
 
 
-def breakdowns(rows: Scored) -> dict[str, dict[str, Estimate]]:
+def breakdowns(rows: ScoredRows) -> dict[str, dict[str, Estimate]]:
     """Accuracy by label, by category, by every factor and list, and by the crossings the card asks for."""
     single = [("label",), *((name,) for name in rows.card.factors)]
     found = {CROSS.join(names): breakdown(rows, names) for names in (*single, *rows.card.crossings)}
@@ -292,7 +295,7 @@ def breakdowns(rows: Scored) -> dict[str, dict[str, Estimate]]:
     return {CATEGORY: by_category(rows), **found} if rows.card.categories else found
 
 
-def by_listed_value(rows: Scored, name: str) -> dict[str, Estimate]:
+def by_listed_value(rows: ScoredRows, name: str) -> dict[str, Estimate]:
     """Accuracy on the rows that have each value of a list column; a row of several counts for each."""
     return {value: rows.rate(rows.correct, flags) for value, flags in listed_flags(rows.column(pl.col(name))).items()}
 
@@ -304,9 +307,49 @@ def listed_flags(cells: pl.Series) -> dict[str, Flags]:
     return {name: values.list.contains(name).to_numpy() for name in names}
 
 
-def by_category(rows: Scored) -> dict[str, Estimate]:
+def by_category(rows: ScoredRows) -> dict[str, Estimate]:
     """Accuracy on the rows of each category; a row of several counts for each (Joshi et al. 2020, figure 5)."""
     return {
         name: rows.rate(rows.correct, rows.column(pl.col(name).fill_null(False)).to_numpy())
         for name in rows.card.categories
     }
+
+
+def model_names(runs: Sequence[Run]) -> list[str]:
+    """The models' names, numbered where two runs share one."""
+    given = [run.header.model.name for run in runs]
+    turns = [given[:number].count(name) + 1 for number, name in enumerate(given)]
+    return [name if turn == 1 else f"{name} ({turn})" for name, turn in zip(given, turns, strict=True)]
+
+
+def runs_by_model(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """The runs of each model; models that share a name go by their signatures."""
+    by_signature: dict[str, list[Run]] = {}
+    for run in runs:
+        by_signature.setdefault(run.header.model.signature, []).append(run)
+    names = [members[0].header.model.name for members in by_signature.values()]
+    return {
+        signature if names.count(name) > 1 else name: members
+        for (signature, members), name in zip(by_signature.items(), names, strict=True)
+    }
+
+
+def common_rows(rows: tuple[ScoredRows, ScoredRows]) -> tuple[pl.DataFrame, int]:
+    """The places ``i`` and ``j`` of the rows that ask the same in two runs, and how many rows share nothing but an id.
+
+    Suites of one fingerprint hold the same rows, so their ids are enough.
+    """
+    first, second = (side.card.fingerprint for side in rows)
+    if first and first == second:
+        return _matches(rows, ("id",)), 0
+    common = _matches(rows, QUESTION)
+    return common, _matches(rows, ("id",)).height - common.height
+
+
+def _matches(rows: tuple[ScoredRows, ScoredRows], columns: Sequence[str]) -> pl.DataFrame:
+    """The places ``i`` and ``j`` of the rows that are equal in these columns, in the order of the first run."""
+    numbered = [
+        pl.DataFrame({"row": side.digests(*columns)}).with_row_index(index)
+        for side, index in zip(rows, "ij", strict=True)
+    ]
+    return numbered[0].join(numbered[1], on="row").sort("i")

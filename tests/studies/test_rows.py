@@ -10,14 +10,14 @@ import pytest
 
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
-from acidtest.studies.metrics import (
-    Scored,
+from acidtest.studies.rows import (
+    ScoredRows,
     accuracy,
     breakdown,
     breakdowns,
     group_consistency,
     metrics,
-    scored,
+    score_rows,
     spread,
 )
 
@@ -54,8 +54,8 @@ def run(resolution: str = "three-way") -> Run:
     return Run(Header(ModelFacts("m", "m", resolution=resolution), {"s": card}, {}), frame)
 
 
-def rows() -> Scored:
-    return scored(run(), "s")
+def rows() -> ScoredRows:
+    return score_rows(run(), "s")
 
 
 def test_accuracy_counts_rows() -> None:
@@ -112,7 +112,7 @@ def test_verdicts_depend_on_the_collapse_only_where_gold_is_a_set() -> None:
     def differing(labels: list[str]) -> int | None:
         ids = [str(number) for number in range(4)]
         texts = {"suite": ["s"] * 4, "id": ids, "group": ids, "premise": ids, "hypothesis": ids, "label": labels}
-        return scored(
+        return score_rows(
             Run(Header(ModelFacts("m", "m"), {"s": Card("s")}, {}), pl.DataFrame(texts | chances)), "s"
         ).collapse_differs
 
@@ -123,7 +123,7 @@ def test_verdicts_depend_on_the_collapse_only_where_gold_is_a_set() -> None:
 
 
 def test_a_two_way_model_is_not_scored_where_both_its_labels_are_accepted() -> None:
-    found = scored(run("two-way"), "s")
+    found = score_rows(run("two-way"), "s")
     assert found.left_out == 1
     assert found.frame["label"].to_list() == [
         "entailment", "entailment", "non-entailment", "non-entailment", "contradiction"
@@ -132,7 +132,7 @@ def test_a_two_way_model_is_not_scored_where_both_its_labels_are_accepted() -> N
 
 def test_no_rows_are_no_number() -> None:
     empty = run()
-    found = scored(Run(empty.header, empty.predictions[:0]), "s")
+    found = score_rows(Run(empty.header, empty.predictions[:0]), "s")
     assert not accuracy(found).known
     assert accuracy(found).note == "no rows"
     assert breakdown(found, ["kind"]) == {}
@@ -147,12 +147,12 @@ def test_values_are_numbered_as_they_first_appear_and_null_is_one() -> None:
 def test_strata_are_numbered_in_order_of_their_values() -> None:
     made = run()
     card = replace(made.header.suites["s"], strata=("kind", "absent"))
-    found = scored(Run(replace(made.header, suites={"s": card}), made.frame), "s").strata
+    found = score_rows(Run(replace(made.header, suites={"s": card}), made.frame), "s").strata
     # Null comes first, as it does in sorting.
     assert found.tolist() == [1, 2, 1, 0, 2, 2]
 
 
 def test_without_a_column_of_groups_all_rows_are_one() -> None:
     made = run()
-    found = accuracy(scored(Run(made.header, made.predictions.drop("group")), "s"))
+    found = accuracy(score_rows(Run(made.header, made.predictions.drop("group")), "s"))
     assert (found.groups, found.note) == (1, "one group only: no interval")

@@ -1,4 +1,4 @@
-"""What models answered on pairs with categories, with everything that may go with being right."""
+"""The columns of the regressions: categories, lengths and confounds of the rows that a model was asked."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from acidtest.core.errors import AcidtestError, UnknownNameError, some
 from acidtest.core.labels import LABELS
 from acidtest.core.run import Run
 from acidtest.core.suite import CATEGORY, CONTROL, Card
-from acidtest.studies.comparison import SAME_ROWS
-from acidtest.studies.metrics import QUESTION, Scored, listed_flags, scored
+from acidtest.studies.rows import QUESTION, SAME_ROWS, ScoredRows, listed_flags, score_rows
 from acidtest.text.heuristics import words
 from acidtest.text.taxonomy import CATEGORIES, published_columns
 
@@ -56,31 +55,31 @@ class Variable:
 class FactorRows:
     """One model's answers on a suite with categories; ``known`` are the rows in which every variable has a value.
 
-    ``aside`` counts rows that other models were not asked.
+    ``skipped`` counts rows left out because other models were not asked them.
     """
 
     model: str
     suite: str
     signature: str
-    rows: Scored
+    rows: ScoredRows
     variables: tuple[Variable, ...]
     known: Flags
-    aside: int = 0
+    skipped: int = 0
     notes: tuple[str, ...] = ()
 
     @property
     def categories(self) -> dict[str, Flags]:
         """The categories of the known rows."""
-        return {each.name: each.values[self.known] == 1 for each in self.variables if each.kind == "category"}
+        return {one.name: one.values[self.known] == 1 for one in self.variables if one.kind == "category"}
 
     @property
     def columns(self) -> dict[str, Floats]:
         """All variables of the known rows."""
-        return {each.name: each.values[self.known] for each in self.variables}
+        return {one.name: one.values[self.known] for one in self.variables}
 
 
 @dataclass(frozen=True)
-class Wanted:
+class FactorOptions:
     """What to look at: categories by name, or those that the suite is known to have; lengths or not; confounds."""
 
     categories: tuple[str, ...] = ()
@@ -88,25 +87,25 @@ class Wanted:
     lengths: bool = True
 
 
-def factor_rows(runs: Mapping[str, Sequence[Run]], wanted: Wanted) -> list[FactorRows]:
+def load_factor_rows(runs: Mapping[str, Sequence[Run]], options: FactorOptions) -> list[FactorRows]:
     """What models answered on every suite of their runs that has the categories, on the rows that all of them have."""
-    held: dict[str, dict[str, Scored]] = {}
-    for model, own in runs.items():
-        for run in own:
+    answers: dict[str, dict[str, ScoredRows]] = {}
+    for model, members in runs.items():
+        for run in members:
             for suite, card in run.header.suites.items():
-                if suite.endswith(CONTROL) or not category_columns(card, wanted.categories):
+                if suite.endswith(CONTROL) or not category_columns(card, options.categories):
                     continue
-                if model in held.setdefault(suite, {}):
+                if model in answers.setdefault(suite, {}):
                     raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
-                held[suite][model] = scored(run, suite, texts=True)
+                answers[suite][model] = score_rows(run, suite, texts=True)
     return [
-        _factor_rows(model, suite, rows, taken, wanted)
-        for suite, models in held.items()
+        _factor_rows(model, suite, rows, taken, options)
+        for suite, models in answers.items()
         for (model, rows), taken in zip(models.items(), _shared(suite, models), strict=True)
     ]
 
 
-def _shared(suite: str, models: Mapping[str, Scored]) -> list[npt.NDArray[np.int64]]:
+def _shared(suite: str, models: Mapping[str, ScoredRows]) -> list[npt.NDArray[np.int64]]:
     """Where each model's rows that all models have are, in the order of the first model."""
     numbered = [
         pl.DataFrame({"row": rows.digests(*QUESTION)}).with_row_index(str(number))
@@ -120,7 +119,7 @@ def _shared(suite: str, models: Mapping[str, Scored]) -> list[npt.NDArray[np.int
         counts = ", ".join(f"{model} {rows.height:,}" for model, rows in models.items())
         raise AcidtestError(
             f"the models were not asked the same rows of {suite!r}: they have {shared.height:,} in common ({counts}); "
-            f"look at each by itself"
+            f"analyse them one by one"
         )
     return [shared[str(number)].to_numpy().astype(np.int64) for number in range(len(models))]
 
@@ -128,26 +127,28 @@ def _shared(suite: str, models: Mapping[str, Scored]) -> list[npt.NDArray[np.int
 def category_columns(card: Card, asked: Sequence[str] = ()) -> dict[str, str]:
     """The suite's columns of categories, each with the name it goes by; none where the suite has not all it should.
 
-    Asked for by name, or told by the card, or named as in the taxonomy or in its published file. A list column stands
+    Asked for by name, or declared by the card, or named as in the taxonomy or its published file. A list column stands
     for all the values in it.
     """
     if asked:
         known = {ours: column for column, ours in published_columns().items() if column in card.columns}
         columns = {known.get(name, name) if name not in card.columns else name: name for name in asked}
         return columns if all(column in card.columns for column in columns) else {}
-    own = {name: name for name, kind in card.columns.items() if kind == CATEGORY}
-    if own:
-        return own
+    declared = {name: name for name, kind in card.columns.items() if kind == CATEGORY}
+    if declared:
+        return declared
     by_name = {name: name for name in CATEGORIES}
     by_name |= {column: ours for column, ours in published_columns().items() if ours in CATEGORIES}
-    found = {column: ours for column, ours in by_name.items() if column in card.columns}
-    return {column: ours for column, ours in found.items() if column == ours or ours not in found}
+    present = {column: ours for column, ours in by_name.items() if column in card.columns}
+    return {column: ours for column, ours in present.items() if column == ours or ours not in present}
 
 
-def _factor_rows(model: str, suite: str, asked: Scored, taken: npt.NDArray[np.int64], wanted: Wanted) -> FactorRows:
-    rows, names = _rows(asked, taken), category_columns(asked.card, wanted.categories)
-    aside = asked.height - rows.height
-    notes = [f"on the {rows.height:,} rows that all models were asked, of its {asked.height:,}"] if aside else []
+def _factor_rows(
+    model: str, suite: str, asked: ScoredRows, taken: npt.NDArray[np.int64], options: FactorOptions
+) -> FactorRows:
+    rows, names = _rows(asked, taken), category_columns(asked.card, options.categories)
+    skipped = asked.height - rows.height
+    notes = [f"on the {rows.height:,} rows that all models were asked, of its {asked.height:,}"] if skipped else []
     variables: list[Variable] = []
     for column, name in names.items():
         if column in asked.card.lists:
@@ -158,36 +159,36 @@ def _factor_rows(model: str, suite: str, asked: Scored, taken: npt.NDArray[np.in
         variables.append(Variable(name, "category", values))
         cells = "one cell holds" if above == 1 else f"{above:,} cells hold"
         notes += [f"{name}: {cells} a number above 1, which counts as 1"] if above else []
-    if wanted.lengths:
+    if options.lengths:
         sides = zip(LENGTHS, ("premise", "hypothesis"), strict=True)
         variables += [Variable(name, "length", _numbers(rows.frame[side].str.len_chars())) for name, side in sides]
-    for confound in wanted.confounds:
+    for confound in options.confounds:
         if confound in (*names, *names.values()):
             raise AcidtestError(f"--confounds: {confound} is a category already")
         for name, values in _confound(rows, confound, notes):
             variables.append(Variable(name, "confound", values))
     known = np.ones(rows.frame.height, dtype=np.bool_)
-    for each in variables:
-        known &= ~np.isnan(each.values)
+    for variable in variables:
+        known &= ~np.isnan(variable.values)
     if not known.all():
         notes.append(f"{int((~known).sum()):,} rows without a value for {_lacking(variables)} are left out")
     notes += [f"{rows.unanswered:,} rows without an answer count as wrong"] if rows.unanswered else []
     signature = rows.run.header.signature(suite)
-    return FactorRows(model, suite, signature, rows, tuple(variables), known, aside, tuple(notes))
+    return FactorRows(model, suite, signature, rows, tuple(variables), known, skipped, tuple(notes))
 
 
-def _rows(rows: Scored, taken: npt.NDArray[np.int64]) -> Scored:
+def _rows(rows: ScoredRows, taken: npt.NDArray[np.int64]) -> ScoredRows:
     """Some of the rows, in the order given."""
     columns = {name: getattr(rows, name)[taken] for name in ("gold", "answer", "correct")}
     return replace(rows, rows=rows.frame[taken].lazy(), **columns)
 
 
 def _lacking(variables: Sequence[Variable]) -> str:
-    return some([each.name for each in variables if np.isnan(each.values).any()])
+    return some([variable.name for variable in variables if np.isnan(variable.values).any()])
 
 
 def _marks(column: pl.Series, suite: str) -> tuple[Floats, int]:
-    """Whether each row is marked, NaN where that is not told, and how many cells hold a number above 1.
+    """Whether each row is marked, NaN where it is not known, and how many cells hold a number above 1.
 
     The published file holds a 2; annotators' counts of marks hold more.
     """
@@ -213,7 +214,7 @@ def _no_category(column: str, suite: str, value: object) -> AcidtestError:
     )
 
 
-def _confound(rows: Scored, name: str, notes: list[str]) -> Iterator[tuple[str, Floats]]:
+def _confound(rows: ScoredRows, name: str, notes: list[str]) -> Iterator[tuple[str, Floats]]:
     """The columns of one confound."""
     frame = rows.frame
     if name in rows.card.columns:
@@ -232,8 +233,8 @@ def _confound(rows: Scored, name: str, notes: list[str]) -> Iterator[tuple[str, 
         for title, side in zip(("Tokens1", "Tokens2"), ("premise", "hypothesis"), strict=True):
             yield title, _numbers(words(frame[side]).list.len())
     else:
-        own = [column for column, kind in rows.card.columns.items() if kind != "text"]
-        raise UnknownNameError("confound", name, [*CONFOUNDS, *own], " (--confounds)")
+        columns = [column for column, kind in rows.card.columns.items() if kind != "text"]
+        raise UnknownNameError("confound", name, [*CONFOUNDS, *columns], " (--confounds)")
 
 
 def _levels(name: str, column: pl.Series, notes: list[str]) -> Iterator[tuple[str, Floats]]:

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.reports.factors_papers import mnli_accuracies, published_directions, published_stars, remarks
+from acidtest.studies.factors.document import (
+    published_accuracies,
+    published_directions,
+    published_remarks,
+    published_stars,
+)
 
 PAPER = Path(__file__).parents[3] / "shared" / "papers" / "joshi2020_taxinli.md"
 
@@ -35,7 +40,7 @@ def test_accuracies_are_those_of_table_3(paper: str) -> None:
         numbers = re.search(rf"^{line}\t(.+)$", paper, re.M)
         assert numbers
         printed = [float(number) for number in numbers[1].split("\t")]
-        assert [round(values[corpus] * 100, 2) for values in mnli_accuracies().values()] == printed
+        assert [round(values[corpus] * 100, 2) for values in published_accuracies().values()] == printed
 
 
 def test_section_4_2_names_what_helps_and_what_is_hard(paper: str) -> None:
@@ -49,4 +54,4 @@ def test_section_4_2_names_what_helps_and_what_is_hard(paper: str) -> None:
 
 
 def test_remarks_name_their_figure() -> None:
-    assert {remark.source for remark in remarks()} == {"figure 5", "figure 8"}
+    assert {remark.source.rpartition(", ")[2] for remark in published_remarks()} == {"figure 5", "figure 8"}

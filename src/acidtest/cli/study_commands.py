@@ -1,0 +1,151 @@
+"""Commands of studies, made from their signatures: arguments, options, and the output options all of them have."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import typer
+
+from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Verbose, console, echo, print_json, set_up_logging
+from acidtest.core.errors import UnknownNameError
+from acidtest.core.files import require_page, write_page
+from acidtest.core.run import Run
+from acidtest.core.serialise import to_json
+from acidtest.core.study import Study, input_type
+from acidtest.core.suite import Suite
+
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Write a page (.html) or, where a study has them, its rows (.tsv, .csv …)."),
+]
+Tables = Annotated[Path | None, typer.Option("--tables", help="Write every table into a folder: CSV, LaTeX, Markdown.")]
+Plots = Annotated[Path | None, typer.Option("--plots", help="Write every chart into a folder: SVG and PNG.")]
+
+SHARED: dict[str, tuple[Any, Any]] = {
+    "output": (Output, None),
+    "tables": (Tables, None),
+    "plots": (Plots, None),
+    "json": (Json, False),
+    "verbose": (Verbose, 0),
+    "quiet": (Quiet, False),
+}
+"""Options that every study has, with their defaults."""
+
+READING: dict[str, tuple[Any, Any]] = {"columns": (Columns, None), "label_map": (LabelMap, None)}
+"""Options of studies that read a file of pairs: how its columns and labels are to be read."""
+
+
+def study_command(study: Study) -> Callable[..., None]:
+    """The command of a study, with a signature that typer reads."""
+    hints = get_type_hints(study.compute, include_extras=True)
+    parameters = inspect.signature(study.compute).parameters
+    reads_pairs = any(input_type(hints[name])[0] is Suite for name in parameters)
+    shared = {name: part for name, part in SHARED.items() if name not in parameters}
+    added = {**(READING if reads_pairs else {}), **shared}
+    signature = [_typer_parameter(parameter, hints[name]) for name, parameter in parameters.items()]
+    signature += [_keyword(name, annotation, default) for name, (annotation, default) in added.items()]
+
+    def command(**given: Any) -> None:
+        output = {name: given.pop(name, None) for name in shared}
+        set_up_logging(output["verbose"], output["quiet"])
+        check_output(study, output["output"])
+        reading = [given.pop(name) for name in READING] if reads_pairs else []
+        arguments = {name: _read(name, hints[name], value, reading) for name, value in given.items()}
+        show(study, study.compute(**arguments), output)
+
+    command.__name__, command.__doc__ = study.name, study.compute.__doc__
+    command.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in signature}
+    return command
+
+
+def check_output(study: Study, output: Path | None) -> None:
+    """Refuse a file that the study cannot write, before anything is computed."""
+    if output and not (study.writes_rows and output.suffix != ".html"):
+        require_page(output)
+
+
+def show(study: Study, result: Any, output: dict[str, Any]) -> None:
+    """Write the files that were asked for and print the result, for a machine or for a person."""
+    page, tables, plots = (output.get(name) for name in ("output", "tables", "plots"))
+    document = study.document(result) if page or tables or plots or not output["json"] else None
+    written: dict[str, Any] = {}
+    if page and page.suffix != ".html":
+        from acidtest.api import write_table
+
+        write_table(study.rows(result), page)
+        written["table"] = page
+    elif page and document:
+        from acidtest.report.html import render_page
+
+        write_page(page, render_page(document))
+        written["page"] = page
+    if tables and document:
+        from acidtest.report.files import write_tables
+
+        written["tables"] = write_tables(document, tables)
+    if plots and document:
+        from acidtest.report.files import write_charts
+
+        written["plots"] = write_charts(document, plots)
+    if output["json"]:
+        print_json(to_json(result) | to_json(written))
+    elif document:
+        from acidtest.report.terminal import print_document
+
+        print_document(document, console())
+        for kind, paths in written.items():
+            echo(f"{kind}: {f'{len(paths)} files in {output[kind]}' if isinstance(paths, list) else paths}")
+
+
+def _typer_parameter(parameter: inspect.Parameter, hint: Any) -> inspect.Parameter:
+    """A parameter of a study as typer reads it: a positional one is an argument, the others are options.
+
+    The annotation holds the help, and after it further flags such as ``-s``.
+    """
+    kind, *texts = get_args(hint) if get_origin(hint) is Annotated else (hint, "")
+    if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+        flag = f"--{parameter.name.replace('_', '-')}"
+        flag = f"{flag}/--no-{flag[2:]}" if kind is bool and parameter.default else flag
+        info: Any = typer.Option(flag, *texts[1:], help=texts[0])
+    else:
+        info = typer.Argument(help=texts[0])
+    default = parameter.default
+    if isinstance(default, tuple):
+        default = ",".join(default) or None
+    return _keyword(parameter.name, Annotated[_typer_type(kind), info], default)
+
+
+def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _typer_type(kind: Any) -> Any:
+    """The type that typer reads for a type of ours: paths for runs and suites, text with commas for several names."""
+    loaded, several = input_type(kind)
+    if loaded is not None:
+        single: Any = Path if loaded is Run else str
+        return list[single] if several else single | None
+    if get_origin(kind) is tuple:
+        return str | None
+    return str if get_origin(kind) is Literal else kind
+
+
+def _read(name: str, hint: Any, value: Any, reading: list[Any]) -> Any:
+    """What typer read, as the study takes it."""
+    kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if input_type(kind)[0] is Suite and value and reading:
+        from acidtest import api
+
+        how = api.Reading.parsed(*reading)
+        return (
+            [api.load(part, reading=how) for part in value] if isinstance(value, list) else api.load(value, reading=how)
+        )
+    if get_origin(kind) is tuple:
+        return tuple(part.strip() for part in (value or "").split(",") if part.strip())
+    if get_origin(kind) is Literal and value not in get_args(kind):
+        raise UnknownNameError(name.replace("_", " "), value, get_args(kind), f" (--{name.replace('_', '-')})")
+    return [] if value is None and input_type(kind)[1] else value

@@ -1,0 +1,253 @@
+"""What a study says to people: sections, findings, tables of values, and charts that are views of those tables.
+
+A study builds a ``Document`` of values; a renderer (terminal, page, files) decides how they look. Cells are never
+formatted strings: an ``Estimate`` keeps its interval, its count and its method until it is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from acidtest.core.estimate import Estimate
+from acidtest.core.run import Run
+
+Unit = Literal["percent", "points", "number", "count", "p", "seconds", "text"]
+"""How the values of a column are read. Shares are from 0 to 1; percent and points show them times 100."""
+
+Role = Literal["", "total", "control", "published", "people"]
+"""What a row or column is beside the models: a summary, the untouched pairs, a paper's system, people."""
+
+Severity = Literal["severe", "warning", "info", "good"]
+
+Mark = Literal["dots", "bars", "stack", "line", "shades"]
+"""How a chart draws a table: values with intervals, lengths, parts of a whole, curves over numbers, shaded cells."""
+
+Slice = Mapping[str, str]
+"""Which rows of a suite something speaks of: ``{"suite": "hans", "heuristic": "constituent"}``."""
+
+
+@dataclass(frozen=True, slots=True)
+class PValue:
+    """A p-value; NaN where no test could be computed."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A fitted coefficient with its interval, its standard error and stars for its p-value."""
+
+    estimate: Estimate
+    error: float
+    stars: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The same quantity before and after something was done."""
+
+    before: Estimate
+    after: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A number of a paper; ``corrected`` is what its released predictions give where the paper misprints it."""
+
+    value: float
+    corrected: float | None = None
+    note: str = ""
+
+
+Cell = Estimate | PValue | Coefficient | Change | Published | int | float | str | None
+"""One value of a table; None where the question was not asked."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table. ``group`` heads several columns; ``model`` is the run whose values it holds."""
+
+    name: str
+    unit: Unit = "percent"
+    model: str = ""
+    group: str = ""
+    role: Role = ""
+    slice: Slice = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table; ``heading`` stands above the rows that share it."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    heading: str = ""
+    role: Role = ""
+    slice: Slice = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Values in rows and columns; ``id`` names its file and the charts that view it, ``corner`` its row names."""
+
+    id: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    corner: str = ""
+    notes: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    """Where published numbers stand."""
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row.cells) != len(self.columns):
+                message = f"table {self.id}: {len(row.cells)} cells in row {row.name!r}, {len(self.columns)} columns"
+                raise ValueError(message)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A line to read a chart's values against, such as chance."""
+
+    value: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A view of a table: which of its columns, as what marks, against which line."""
+
+    table: str
+    mark: Mark = "dots"
+    columns: tuple[str, ...] = ()
+    """Names of the columns drawn; all that hold numbers of models where empty."""
+    title: str = ""
+    axis: str = ""
+    reference: Reference | None = None
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One view of a map: a position for each point."""
+
+    name: str
+    positions: tuple[tuple[float, float], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Map:
+    """Points in a plane, coloured by group, in one layer or several."""
+
+    id: str
+    caption: str
+    layers: tuple[Layer, ...]
+    groups: tuple[str, ...]
+    """The group of each point."""
+    labels: tuple[str, ...] = ()
+    """What a point is, for whoever points at it."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One pair to read, with what models answered and whatever else is known of it."""
+
+    premise: str
+    hypothesis: str
+    gold: str
+    answers: Mapping[str, str]
+    """What each model answered, in words: ``entailment at 0.93``."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """A few pairs to read, such as the most confident mistakes."""
+
+    caption: str
+    pairs: tuple[Pair, ...]
+    slice: Slice = field(default_factory=dict)
+    """Where the browser shows all of them."""
+
+
+@dataclass(frozen=True)
+class Browser:
+    """Rows to look through on a page. Never in JSON."""
+
+    runs: Mapping[str, Run]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was found: a sentence, how severe it is, and what it rests on."""
+
+    code: str
+    severity: Severity
+    sentence: str
+    suite: str = ""
+    evidence: tuple[str, ...] = ()
+    slice: Slice = field(default_factory=dict)
+    model: str = ""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence or paragraph; a quiet one is set smaller."""
+
+    text: str
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """Parts under a title; a folded one shows its title only until it is opened."""
+
+    title: str
+    parts: tuple[Part, ...]
+    anchor: str = ""
+    folded: bool = False
+    summary: str = ""
+    """What stands beside the title of a folded section."""
+
+
+Part = Section | Finding | Table | Chart | Map | Pairs | Browser | Note
+
+
+@dataclass(frozen=True)
+class Document:
+    """A title, the one sentence a reader takes away, and the parts that show it."""
+
+    title: str
+    headline: str
+    parts: tuple[Part, ...]
+    models: tuple[str, ...] = ()
+    signatures: Mapping[str, str] = field(default_factory=dict)
+    """Signatures by what they sign, such as ``hans, reference``."""
+    methods: tuple[str, ...] = ()
+    """Sentences on how numbers were computed, beside those every interval and test explains itself by."""
+
+
+def walk(parts: tuple[Part, ...]) -> Iterator[Part]:
+    """All parts in reading order, those inside sections too."""
+    for part in parts:
+        yield part
+        if isinstance(part, Section):
+            yield from walk(part.parts)
+
+
+def tables(document: Document) -> dict[str, Table]:
+    """The tables of a document by their ids."""
+    return {part.id: part for part in walk(document.parts) if isinstance(part, Table)}
+
+
+def estimates(cell: Cell) -> tuple[Estimate, ...]:
+    """The estimates that a cell holds."""
+    if isinstance(cell, Estimate):
+        return (cell,)
+    if isinstance(cell, Coefficient):
+        return (cell.estimate,)
+    return (cell.before, cell.after) if isinstance(cell, Change) else ()

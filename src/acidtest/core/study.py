@@ -1,0 +1,127 @@
+"""Studies: what is computed from runs or data, and how it is shown. A study is one module with two functions.
+
+    @study(group="look into a run")
+    def factors(runs: Annotated[Sequence[Run], "Run folders."], *, seed: Annotated[int, "…"] = 0) -> FactorsResult:
+        \"\"\"Show which categories of reasoning go with a right answer.\"\"\"
+
+    def document(result: FactorsResult) -> Document: …
+
+The signature gives the command its arguments and options, the annotations their help, the docstring the rest. Python
+calls the same function; it takes folders where it asks for runs. A module may also have ``rows(result)``, a frame that
+``-o FILE.tsv`` writes.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import polars as pl
+
+from acidtest.core.document import Document
+from acidtest.core.registry import Registry
+from acidtest.core.run import Run
+
+GROUPS = ("test a model", "look into a run", "make and check data", "people", "train")
+"""What a person wants to do: the headings of ``acidtest --help``."""
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study by its name: the function that computes its result, and the one that shows it."""
+
+    name: str
+    compute: Callable[..., Any]
+    group: str
+    applies: Callable[[Sequence[Run]], bool] | None = None
+    """Whether the report on some runs has this study in it; None: never."""
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring."""
+        return (inspect.getdoc(self.compute) or "").partition("\n")[0]
+
+    def document(self, result: Any) -> Document:
+        """The result for people."""
+        shown: Document = self._module.document(result)
+        return shown
+
+    @property
+    def writes_rows(self) -> bool:
+        """Whether the study can write a table of its rows."""
+        return hasattr(self._module, "rows")
+
+    def rows(self, result: Any) -> pl.DataFrame:
+        """The rows behind the result, a table for other programs."""
+        frame: pl.DataFrame = self._module.rows(result)
+        return frame
+
+    @property
+    def _module(self) -> Any:
+        """The module of the study or, where that is a folder, the module ``document`` in it."""
+        module = importlib.import_module(self.compute.__module__)
+        return importlib.import_module(f"{module.__name__}.document") if hasattr(module, "__path__") else module
+
+
+STUDIES: Registry[Study] = Registry("study", ["acidtest.studies"], "acidtest.studies")
+
+
+def study(
+    *, group: str, name: str = "", applies: Callable[[Sequence[Run]], bool] | None = None
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Register the function below as a study, under its name or another.
+
+    Its arguments may be given as paths; ``load_input`` makes of them what the annotations ask for.
+    """
+    if group not in GROUPS:
+        raise ValueError(f"{group!r} is not one of {', '.join(GROUPS)}")
+
+    def register(compute: Callable[..., R]) -> Callable[..., R]:
+        signature = inspect.signature(compute)
+
+        @functools.wraps(compute)
+        def run_study(*args: Any, **options: Any) -> R:
+            given, hints = signature.bind(*args, **options), get_type_hints(compute, include_extras=True)
+            for key, value in given.arguments.items():
+                given.arguments[key] = load_input(hints[key], value)
+            return compute(*given.args, **given.kwargs)
+
+        STUDIES.add(name or compute.__name__)(Study(name or compute.__name__, run_study, group, applies))
+        return run_study
+
+    return register
+
+
+LOADERS: dict[type, Callable[[Any], Any]] = {Run: lambda source: getattr(source, "run", None) or Run.read(source)}
+"""How a value of a type is read from what a user gives, such as a folder; a finished run has its ``run``."""
+
+
+def input_type(hint: Any) -> tuple[type | None, bool]:
+    """The type that has to be loaded for a parameter, and whether it takes several; None where none has to be."""
+    if get_origin(hint) is Annotated:
+        return input_type(get_args(hint)[0])
+    if get_origin(hint) in (Sequence, list):
+        return input_type(get_args(hint)[0])[0], True
+    kinds = [kind for kind in (get_args(hint) if is_union(hint) else (hint,)) if kind is not type(None)]
+    return (kinds[0], False) if len(kinds) == 1 and kinds[0] in LOADERS else (None, False)
+
+
+def is_union(hint: Any) -> bool:
+    """Whether a type is a choice of types, such as ``Suite | None``."""
+    return get_origin(hint) is Union or type(hint).__name__ == "UnionType"
+
+
+def load_input(hint: Any, value: Any) -> Any:
+    """What a user gave for a parameter as the type its annotation asks for: a run for a folder."""
+    kind, several = input_type(hint)
+    if kind is None or value is None:
+        return value
+    if several:
+        return [part if isinstance(part, kind) else LOADERS[kind](part) for part in value]
+    return value if isinstance(value, kind) else LOADERS[kind](value)

@@ -1,0 +1,263 @@
+"""A document's tables as CSV, LaTeX and Markdown, and its charts as SVG and PNG: a file each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from acidtest.core.document import (
+    Cell,
+    Change,
+    Chart,
+    Coefficient,
+    Column,
+    Document,
+    Published,
+    PValue,
+    Row,
+    Table,
+    tables,
+    walk,
+)
+from acidtest.core.errors import FileError
+from acidtest.core.estimate import Estimate
+from acidtest.core.files import replacing, write_text
+from acidtest.io.tables import write_table
+from acidtest.report.html import column_groups, row_groups
+from acidtest.report.numbers import cell_text
+from acidtest.report.svg import draw
+
+LONG = 45
+"""A LaTeX table of more lines than this runs over pages."""
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\symbol{34}",
+    "`": r"\textasciigrave{}",
+    # After the end of a row a bracket would be read as an option and a star as a variant of it.
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+    "−": "$-$",
+    "→": r"$\to$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "…": r"\ldots{}",
+    "\N{NO-BREAK SPACE}": "~",
+}
+
+_NUMBERS: dict[str, Any] = {
+    "value": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "n": pl.Int64,
+    "groups": pl.Int64,
+    "method": pl.String,
+    "note": pl.String,
+}
+
+
+def write_tables(document: Document, folder: str | Path) -> list[Path]:
+    """Write every table as CSV, LaTeX and Markdown; gives what was written."""
+    names = _Names(folder)
+    written = []
+    for table in tables(document).values():
+        name = names.unique(table.id)
+        paths = [names.folder / f"{name}{ending}" for ending in (".csv", ".tex", ".md")]
+        write_table(table_frame(table), paths[0])
+        write_text(paths[1], latex_table(table, label=f"tab:{name}", signatures=document.signatures.values()))
+        write_text(paths[2], markdown_table(table))
+        written += paths
+    return written
+
+
+def write_charts(document: Document, folder: str | Path) -> list[Path]:
+    """Write every chart as SVG and PNG; gives what was written."""
+    import vl_convert
+
+    names, by_id = _Names(folder), tables(document)
+    written = []
+    for chart in walk(document.parts):
+        if not isinstance(chart, Chart):
+            continue
+        svg = draw(chart, by_id[chart.table], standalone=True)
+        name = names.unique(chart.table)
+        paths = [names.folder / f"{name}.svg", names.folder / f"{name}.png"]
+        write_text(paths[0], svg)
+        with replacing(paths[1]) as temporary:
+            temporary.write_bytes(vl_convert.svg_to_png(svg, scale=2))
+        written += paths
+    return written
+
+
+def table_frame(table: Table) -> pl.DataFrame:
+    """A row for each cell: what it speaks of, whose it is, and its value with interval; shares are from 0 to 1."""
+    cells = list(_cells(table))
+    slices = dict.fromkeys(name for row, column, _ in cells for name in (*row.slice, *column.slice))
+    heads = {"row": pl.String, "column": pl.String, "group": pl.String, "heading": pl.String, "kind": pl.String}
+    rows = [
+        {
+            **{name: row.slice.get(name, column.slice.get(name)) for name in slices},
+            "row": row.name,
+            "column": column.name,
+            "group": column.group or None,
+            "heading": row.heading or None,
+            "kind": row.role or column.role or ("model" if column.model else None),
+            **_numbers(cell),
+        }
+        for row, column, cell in cells
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(slices, pl.String) | heads | _NUMBERS | {"text": pl.String})
+
+
+def markdown_table(table: Table) -> str:
+    """The table in GitHub's Markdown, below its caption."""
+    titles = [table.corner, *(f"{column.group} {column.name}".strip() for column in table.columns)]
+    lines = [f"{table.caption}\n", _markdown_row(titles)]
+    lines.append(_markdown_row([":--", *("--:" if column.unit != "text" else ":--" for column in table.columns)]))
+    for heading, rows in row_groups(table):
+        lines += [_markdown_row([f"**{heading}**", *[""] * len(table.columns)])] if heading else []
+        lines += [_markdown_row([row.name, *_texts(row, table)]) for row in rows]
+    notes = [*table.notes, *table.sources]
+    return "\n".join([*lines, *(f"\n{note}" for note in notes), ""])
+
+
+def latex_table(table: Table, *, label: str, signatures: Iterable[str] = ()) -> str:
+    """The table for a paper: booktabs, every text escaped, notes, sources and signatures in the caption."""
+    groups, rules, place = [""], list[str](), 2
+    for name, size in column_groups(table):
+        groups.append(f"\\multicolumn{{{size}}}{{c}}{{{escape_latex(name)}}}")
+        rules += [f"\\cmidrule(lr){{{place}-{place + size - 1}}}"] if name else []
+        place += size
+    titles = _latex_row(map(escape_latex, (table.corner, *(column.name for column in table.columns))))
+    head = "\n".join([_latex_row(groups), "".join(rules), titles] if len(groups) > 1 else [titles])
+    bodies = []
+    for heading, rows in row_groups(table):
+        lines = (
+            [f"\\multicolumn{{{len(table.columns) + 1}}}{{l}}{{\\emph{{{escape_latex(heading)}}}}} \\\\"]
+            if heading
+            else []
+        )
+        lines += [_latex_row(map(escape_latex, (row.name, *_texts(row, table)))) for row in rows]
+        bodies.append("\n".join(lines))
+    alignment = "l" + "".join("l" if column.unit == "text" else "r" for column in table.columns)
+    said = " ".join(filter(None, (table.caption, *table.notes, "; ".join(table.sources))))
+    signed = "; ".join(
+        "\\texttt{" + escape_latex(text).replace(_SPECIAL["|"], "|\\allowbreak ") + "}" for text in signatures
+    )
+    caption = f"\\caption{{{escape_latex(said)}{f' {signed}.' if signed else ''}}}\\label{{{label}}}"
+    return _set_latex(caption, alignment, head, "\n\\midrule\n".join(bodies), long=len(table.rows) > LONG)
+
+
+def escape_latex(text: str) -> str:
+    """The text as LaTeX sets it, letter for letter; line ends and other control characters are spaces."""
+    plain = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text)
+    letters = "".join(_SPECIAL.get(letter, letter) for letter in plain)
+    # Two hyphens in a row would become a dash, two apostrophes or commas a quotation mark.
+    apart = re.sub(r"([-–])(?=[-–])|([',])(?=\2)", r"\g<0>{}", letters)
+    return apart.replace("–", "--")
+
+
+class _Names:
+    """File names in one folder, no two the same."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        if self.folder.exists() and not self.folder.is_dir():
+            raise FileError(self.folder, "is a file; a folder was expected")
+        self._taken: set[str] = set()
+
+    def unique(self, text: str) -> str:
+        """A file name without an ending."""
+        # File systems count bytes: letters of other scripts take up to four.
+        plain = re.sub(r"[^\w.]+", "-", text).strip("-.").encode()[:100].decode(errors="ignore") or "table"
+        name, turn = plain, 1
+        while name.lower() in self._taken:
+            turn += 1
+            name = f"{plain}-{turn}"
+        self._taken.add(name.lower())
+        return name
+
+
+def _cells(table: Table) -> Iterator[tuple[Row, Column, Cell]]:
+    for row in table.rows:
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            if cell is not None:
+                yield row, column, cell
+
+
+def _numbers(cell: Cell) -> dict[str, Any]:
+    """A cell's value with whatever bounds and counts it has; NaN is null."""
+    if isinstance(cell, Estimate):
+        return cell.to_json()
+    if isinstance(cell, Coefficient):
+        return {**cell.estimate.to_json(), "text": cell.stars or None}
+    if isinstance(cell, Change):
+        return {**cell.after.to_json(), "text": f"before: {cell.before.value}"}
+    if isinstance(cell, Published):
+        return {"value": cell.value, "note": cell.note or None}
+    if isinstance(cell, str):
+        return {"text": cell}
+    number = cell.value if isinstance(cell, PValue) else cell
+    return {"value": None if number is None or number != number else float(number)}
+
+
+def _texts(row: Row, table: Table) -> list[str]:
+    return [cell_text(cell, column.unit).line for cell, column in zip(row.cells, table.columns, strict=True)]
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", r"\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _set_latex(caption: str, alignment: str, head: str, body: str, *, long: bool) -> str:
+    if long:
+        return f"""% Written by acidtest; needs \\usepackage{{booktabs,longtable}}.
+\\begin{{longtable}}{{{alignment}}}
+{caption}\\\\
+\\toprule
+{head}
+\\midrule
+\\endfirsthead
+\\toprule
+{head}
+\\midrule
+\\endhead
+\\bottomrule
+\\endfoot
+{body}
+\\end{{longtable}}
+"""
+    return f"""% Written by acidtest; needs \\usepackage{{booktabs}}.
+\\begin{{table}}
+\\centering
+{caption}
+\\begin{{tabular}}{{{alignment}}}
+\\toprule
+{head}
+\\midrule
+{body}
+\\bottomrule
+\\end{{tabular}}
+\\end{{table}}
+"""

@@ -1,0 +1,133 @@
+"""Numbers as people write them: per cent with intervals, percentage points with a sign, p-values that are never 0."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+from acidtest.core.document import Cell, Change, Coefficient, Published, PValue, Unit
+from acidtest.core.estimate import Estimate
+
+MISSING = "–"
+"""What stands where there is no number."""
+
+
+class Text(NamedTuple):
+    """A cell in words: its value, and its interval or error where it has one."""
+
+    value: str
+    detail: str = ""
+
+    @property
+    def line(self) -> str:
+        """Both on one line: ``81.4 (80.5–82.2)``."""
+        return f"{self.value} ({self.detail})" if self.detail else self.value
+
+
+def cell_text(cell: Cell, unit: Unit) -> Text:
+    """A cell as it is written in a column of a unit."""
+    if cell is None:
+        return Text(MISSING)
+    if isinstance(cell, Estimate):
+        return Text(number_text(cell.value, unit), interval(cell, unit))
+    if isinstance(cell, Coefficient):
+        return _coefficient_text(cell)
+    if isinstance(cell, Change):
+        return Text(
+            f"{number_text(cell.before.value, unit)} → {number_text(cell.after.value, unit)}",
+            interval(cell.after, unit),
+        )
+    if isinstance(cell, Published):
+        printed = published(cell.value, unit)
+        return Text(printed if cell.corrected is None else f"{printed} → {published(cell.corrected, unit)}")
+    if isinstance(cell, PValue):
+        return Text(p_value(cell.value))
+    return Text(cell if isinstance(cell, str) else number_text(cell, unit))
+
+
+def number_text(value: float, unit: Unit) -> str:
+    """A number of a column: ``97.8``, ``−1.2``, ``1,024``."""
+    if value != value:
+        return MISSING
+    if unit == "count":
+        return f"{value:,.0f}"
+    if unit == "percent":
+        return share(value)
+    if unit == "points":
+        return signed(value)
+    if unit == "p":
+        return p_value(value)
+    return f"{value:.1f}" if unit == "seconds" else f"{value:.3g}".replace("-", "−")
+
+
+def interval(value: Estimate, unit: Unit) -> str:
+    """``97.1–98.3``, ``−1.2 to +3.4``, or nothing where there is no interval."""
+    if value.low != value.low:
+        return ""
+    between = "–" if unit == "percent" else " to "
+    return f"{number_text(value.low, unit)}{between}{number_text(value.high, unit)}"
+
+
+def share(value: float) -> str:
+    """A share in per cent with one decimal; what is not quite nothing or all does not become so by rounding."""
+    shown = f"{value * 100:.1f}"
+    if (shown == "0.0" and value > 0) or (shown == "100.0" and value < 1):
+        return f"{min(max(value * 100, 0.01), 99.99):.2f}"
+    return shown.replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """Percentage points with a sign, but none on a zero."""
+    rounded = round(value * 100, 1)
+    return f"{rounded:+.1f}".replace("-", "−") if rounded else "0.0"
+
+
+def p_value(p: float) -> str:
+    """A p-value, or a dash where the test could not be computed; never 0."""
+    if p != p:
+        return MISSING
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def published(value: float, unit: Unit) -> str:
+    """A paper's number with no more digits than the paper gives."""
+    if unit in ("percent", "points"):
+        return f"{round(value * 100, 1):g}".replace("-", "−")
+    return f"{value:g}".replace("-", "−")
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 row``, ``2,000 rows``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def fold_name(name: str, width: int) -> list[str]:
+    """A name on lines of a width: broken at spaces, else after punctuation, else anywhere; nothing is lost."""
+    lines = [""]
+    for piece in re.findall(r"\s+|[^\s\-/_:.]*[\-/_:.]+|[^\s\-/_:.]+", name):
+        if len(lines[-1]) + len(piece.rstrip()) > width and lines[-1]:
+            lines.append("")
+        rest = piece if lines[-1] else piece.lstrip()
+        while len(rest) > width:
+            lines[-1], rest = rest[:width], rest[width:]
+            lines.append("")
+        lines[-1] += rest
+    return [line.rstrip() for line in lines if line.strip()] or [""]
+
+
+def _coefficient_text(cell: Coefficient) -> Text:
+    if not cell.estimate.known:
+        return Text(MISSING)
+    digits = _digits(cell.error)
+    return Text(f"{_rounded(cell.estimate.value, digits)}{cell.stars}", f"± {_rounded(cell.error, digits)}")
+
+
+def _digits(error: float) -> int:
+    """Decimals that show two digits of an error: three at least, six at most."""
+    return next((digits for digits in range(3, 6) if error >= 10.0 ** (1 - digits)), 6) if math.isfinite(error) else 3
+
+
+def _rounded(value: float, digits: int) -> str:
+    shown = f"{value:.{digits}f}"
+    return shown.replace("-", "−") if float(shown) else shown.replace("-", "")

@@ -1,0 +1,398 @@
+"""Charts as SVG, the same for the page and for files: a table's values drawn as marks of one of five kinds.
+
+Colours are classes. On a page the page's style gives them, light or dark; ``standalone`` adds a style of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import groupby
+from math import ceil, floor, isfinite, log10
+
+from acidtest.core.document import Cell, Change, Chart, Coefficient, Column, Published, Row, Table, Unit
+from acidtest.core.estimate import Estimate
+from acidtest.report.numbers import fold_name, number_text
+
+COLOURS = ("#0b5cad", "#c2410c", "#00785a", "#8e3b8e", "#7a5c00", "#4b5563")
+PARTS = ("#8fbce6", "#c9ced6", "#f0a988", "#b7d8a8", "#d9c3e8")
+INK, QUIET, LINE, PAPER = "#1b1f24", "#59616c", "#dfe3e8", "#ffffff"
+
+FONT_SIZE, LANE, GAP, HEADING, AXIS, LETTER = 13, 12, 8, 30, 40, 6.6
+"""Sizes in pixels; ``LETTER`` is what a letter of the font takes on average."""
+
+NARROW = 480
+"""Drawings narrower than this put names above their rows."""
+
+_STEPS = (1, 2, 5, 10, 20)
+
+_SHAPES = (
+    '<circle r="4"/>',
+    '<path d="M0-5L5 0 0 5-5 0Z"/>',
+    '<path d="M-3.6-3.6H3.6V3.6H-3.6Z"/>',
+    '<path d="M0-4.6L4.8 3.8H-4.8Z"/>',
+    '<path d="M0 4.6L4.8-3.8H-4.8Z"/>',
+    '<path d="M-1.6-4.6H1.6V-1.6H4.6V1.6H1.6V4.6H-1.6V1.6H-4.6V-1.6H-1.6Z"/>',
+)
+_HOLLOW = ('<path d="M0-5V5"/>', '<path d="M-3.2-3.2L3.2 3.2M-3.2 3.2L3.2-3.2"/>', '<path d="M0-4L4 3H-4Z"/>')
+
+STYLE = f"""
+text{{font:{FONT_SIZE}px system-ui,-apple-system,"Segoe UI",Roboto,Helvetica,Arial,sans-serif;fill:{INK}}}
+.quiet{{fill:{QUIET}}}.heading{{font-weight:600}}.grid{{stroke:{LINE}}}.zero{{stroke:{QUIET};stroke-dasharray:3 2}}
+.published{{fill:none;stroke:{QUIET};stroke-width:1.25}}.hollow{{fill:{PAPER}}}
+{"".join(f".s{n}{{fill:{colour};stroke:{colour}}}" for n, colour in enumerate(COLOURS))}
+{"".join(f".p{n}{{fill:{colour}}}" for n, colour in enumerate(PARTS))}
+.range{{stroke-width:2}}.curve{{fill:none;stroke-width:2}}.band{{stroke:none;fill-opacity:.16}}
+"""
+"""What the classes look like outside a page."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From values to pixels: where values begin and end, the ticks between, and how a tick is written."""
+
+    ticks: tuple[float, ...]
+    left: float
+    right: float
+    unit: Unit
+
+    def __call__(self, value: float) -> float:
+        low, high = self.ticks[0], self.ticks[-1]
+        share = (min(max(value, low), high) - low) / (high - low)
+        return round(self.left + share * (self.right - self.left), 1)
+
+    def label(self, tick: float) -> str:
+        """A tick as it is written: ``50 %``, ``+5``, ``0.2``."""
+        if self.unit == "percent":
+            return f"{tick * 100:.0f} %"
+        if self.unit == "points":
+            return f"{tick * 100:+.0f}".replace("-", "−") if tick else "0"
+        return f"{round(tick, 9):g}".replace("-", "−")
+
+
+@dataclass
+class Drawing:
+    """An SVG picture as it grows: elements, and how high it is so far."""
+
+    width: float
+    height: float = 0
+    elements: list[str] = field(default_factory=list)
+
+    def text(self, x: float, y: float, text: str, *, css: str = "", anchor: str = "start") -> None:
+        """A line of text whose middle is at a height."""
+        name = f' class="{css}"' if css else ""
+        place = f' text-anchor="{anchor}"' if anchor != "start" else ""
+        self.elements.append(f'<text x="{x:g}" y="{y + 4.5:g}"{name}{place}>{escape(text)}</text>')
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, css: str) -> None:
+        """A straight line."""
+        self.elements.append(f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{css}"/>')
+
+    def mark(self, shape: str, x: float, y: float, css: str, title: str = "") -> None:
+        """A mark at a place, with what it says to whoever points at it."""
+        tip = f"<title>{escape(title)}</title>" if title else ""
+        self.elements.append(f'<g transform="translate({x:g} {y:g})" class="{css}">{tip}{shape}</g>')
+
+    def svg(self, label: str, *, standalone: bool = False) -> str:
+        """The picture as an SVG element; ``standalone`` with its own style, for a file."""
+        size = f'width="{self.width:g}" height="{ceil(self.height)}" viewBox="0 0 {self.width:g} {ceil(self.height)}"'
+        style = f'<style>{STYLE}</style><rect width="100%" height="100%" fill="{PAPER}"/>' if standalone else ""
+        space = ' xmlns="http://www.w3.org/2000/svg"' if standalone else ""
+        return f'<svg{space} {size} role="img" aria-label="{escape(label)}">{style}{"".join(self.elements)}</svg>'
+
+
+def draw(chart: Chart, table: Table, *, width: int = 900, standalone: bool = False) -> str:
+    """A chart of a table as SVG, ``width`` pixels wide."""
+    drawing = Drawing(width)
+    _DRAWERS[chart.mark](drawing, chart, table)
+    return drawing.svg(chart.title or table.caption, standalone=standalone)
+
+
+def drawn_columns(chart: Chart, table: Table) -> list[int]:
+    """The numbers of the columns that a chart draws: those it names, or all that hold numbers of models."""
+    if chart.columns:
+        return [number for number, column in enumerate(table.columns) if column.name in chart.columns]
+    units = ("percent", "points", "number")
+    return [
+        number
+        for number, column in enumerate(table.columns)
+        if column.unit in units and not column.role and any(cell_estimate(row.cells[number]) for row in table.rows)
+    ]
+
+
+def cell_estimate(cell: Cell) -> Estimate | None:
+    """The estimate that a chart draws for a cell: of a change, what it became."""
+    if isinstance(cell, Estimate):
+        return cell
+    if isinstance(cell, Coefficient):
+        return cell.estimate
+    return cell.after if isinstance(cell, Change) else None
+
+
+def round_ticks(low: float, high: float, most: int = 7) -> tuple[float, ...]:
+    """Round numbers from below the lowest value to above the highest, at most so many."""
+    span = high - low or 1.0
+    power = 10.0 ** floor(log10(span / most))
+    step = next(step * power for step in _STEPS if span / (step * power) <= most - 1)
+    first, last = floor(round(low / step, 6)), ceil(round(high / step, 6))
+    if first == last:
+        first, last = first - 1, last + 1
+    return tuple(round(number * step, 12) for number in range(first, last + 1))
+
+
+def _scale(chart: Chart, table: Table, columns: Sequence[int], left: float, right: float) -> Scale:
+    """The scale of a chart's values: all of 0 to 100 % for shares, as far as values reach for others."""
+    unit = table.columns[columns[0]].unit if columns else "percent"
+    if unit == "percent":
+        return Scale((0.0, 0.25, 0.5, 0.75, 1.0), left, right, unit)
+    values = [chart.reference.value if chart.reference else 0.0]
+    for row in table.rows:
+        for number, column in enumerate(table.columns):
+            cell = row.cells[number]
+            if number in columns and (one := cell_estimate(cell)):
+                values += [value for value in (one.value, one.low, one.high) if isfinite(value)]
+            elif column.role == "published" and isinstance(cell, Published):
+                values.append(cell.value)
+    return Scale(round_ticks(min(values), max(values)), left, right, unit)
+
+
+def _legend(drawing: Drawing, entries: Sequence[tuple[str, str, str]]) -> None:
+    """Marks with their names, on as many lines as they need: (shape, class, name)."""
+    x, y = 0.0, drawing.height + 10
+    for shape, css, name in entries:
+        size = 18 + len(name) * LETTER + 16
+        if x and x + size > drawing.width:
+            x, y = 0.0, y + 20
+        drawing.mark(shape, x + 7, y, css)
+        drawing.text(x + 18, y, name)
+        x += size
+    drawing.height = y + 16 if entries else drawing.height
+
+
+def _series_entries(table: Table, columns: Sequence[int]) -> list[tuple[str, str, str]]:
+    models = [(_SHAPES[i % 6], f"s{i % 6}", table.columns[number].name) for i, number in enumerate(columns)]
+    papers = [(_HOLLOW[i % 3], "published", table.columns[n].name) for i, n in enumerate(_paper_columns(table))]
+    return [*(models if len(models) > 1 or papers else []), *papers]
+
+
+def _paper_columns(table: Table) -> list[int]:
+    return [number for number, column in enumerate(table.columns) if column.role in ("published", "people")]
+
+
+def _rows(drawing: Drawing, table: Table, lanes: int) -> Iterator[tuple[Row, float, float, float]]:
+    """Each row with the left end of its plot and its top and bottom; names and headings are written on the way."""
+    narrow = drawing.width < NARROW
+    names = 0.0 if narrow else _names_width(table, drawing.width)
+    for heading, members in groupby(table.rows, key=lambda row: row.heading):
+        if heading:
+            drawing.text(0, drawing.height + HEADING / 2 + 4, heading, css="heading")
+            drawing.height += HEADING
+        for row in members:
+            if narrow:
+                drawing.text(0, drawing.height + 10, row.name)
+                drawing.height += 18
+            top = drawing.height + GAP / 2
+            bottom = top + max(lanes * LANE, 0 if narrow else FONT_SIZE + 4)
+            if not narrow:
+                _wrapped(drawing, row.name, names, (top + bottom) / 2)
+            yield row, names, top, bottom
+            drawing.height = bottom + GAP / 2
+            drawing.line(0, drawing.height, drawing.width, drawing.height, "grid")
+
+
+def _names_width(table: Table, width: float) -> float:
+    longest = max((len(row.name) for row in table.rows), default=0) * LETTER + 16
+    return round(min(longest, width * 0.38))
+
+
+def _wrapped(drawing: Drawing, name: str, width: float, middle: float) -> None:
+    lines = fold_name(name, max(8, int((width - 12) / LETTER)))
+    for number, line in enumerate(lines):
+        drawing.text(0, middle + (number - (len(lines) - 1) / 2) * (FONT_SIZE + 2), line)
+
+
+def _axis(drawing: Drawing, scale: Scale, title: str) -> None:
+    for number, tick in enumerate(scale.ticks):
+        anchor = "end" if number == len(scale.ticks) - 1 else "middle" if number or scale.left > 20 else "start"
+        drawing.text(scale(tick), drawing.height + 12, scale.label(tick), css="quiet", anchor=anchor)
+    drawing.height += 24
+    if title:
+        drawing.text((scale.left + scale.right) / 2, drawing.height + 8, title, css="quiet", anchor="middle")
+        drawing.height += 18
+
+
+def _draw_dots(drawing: Drawing, chart: Chart, table: Table) -> None:
+    """Values with intervals, a lane for each model, and one for published numbers."""
+    columns, papers = drawn_columns(chart, table), _paper_columns(table)
+    _legend(drawing, _series_entries(table, columns))
+    right = drawing.width - 12
+    narrow = drawing.width < NARROW
+    scale = _scale(chart, table, columns, 6.0 if narrow else _names_width(table, drawing.width), right)
+    for row, _, top, bottom in _rows(drawing, table, len(columns) + bool(papers)):
+        for tick in scale.ticks:
+            drawing.line(scale(tick), top, scale(tick), bottom, "grid")
+        if chart.reference:
+            drawing.line(scale(chart.reference.value), top, scale(chart.reference.value), bottom, "zero")
+        for lane, number in enumerate(columns):
+            _draw_value(drawing, row, table.columns[number], row.cells[number], scale, top + (lane + 0.5) * LANE, lane)
+        for lane, number in enumerate(papers):
+            cell = row.cells[number]
+            if isinstance(cell, Published):
+                title = f"{table.columns[number].name}: {number_text(cell.value, scale.unit)}"
+                value = cell.value if cell.corrected is None else cell.corrected
+                drawing.mark(_HOLLOW[lane % 3], scale(value), bottom - LANE / 2, "published", title)
+    title = f"{chart.axis}; dashed: {chart.reference.label}" if chart.reference else chart.axis
+    _axis(drawing, scale, title.removeprefix("; "))
+
+
+def _draw_value(drawing: Drawing, row: Row, column: Column, cell: Cell, scale: Scale, y: float, series: int) -> None:
+    """One value with its interval; of a change also what it was before, hollow and joined to it."""
+    value = cell_estimate(cell)
+    if value is None:
+        return
+    css = f"s{series % 6}"
+    if not value.known:
+        drawing.text(scale.left + 4, y, "–", css="quiet")
+        return
+    if isinstance(cell, Change) and cell.before.known:
+        drawing.line(scale(cell.before.value), y, scale(value.value), y, f"{css} zero")
+        drawing.mark('<circle r="3.6" class="hollow"/>', scale(cell.before.value), y, css)
+    if value.low == value.low:
+        drawing.line(scale(value.low), y, scale(value.high), y, f"{css} range")
+    title = f"{row.name}, {column.name}: {number_text(value.value, scale.unit)}"
+    drawing.mark(_SHAPES[series % 6], scale(value.value), y, css, title)
+
+
+def _draw_bars(drawing: Drawing, chart: Chart, table: Table) -> None:
+    """Lengths from the reference line, a lane for each model, with intervals."""
+    columns = drawn_columns(chart, table)
+    _legend(drawing, _series_entries(table, columns))
+    narrow = drawing.width < NARROW
+    left = 6.0 if narrow else _names_width(table, drawing.width)
+    scale = _scale(chart, table, columns, left, drawing.width - 12)
+    start = scale(chart.reference.value if chart.reference else 0.0)
+    for row, _, top, bottom in _rows(drawing, table, len(columns)):
+        for tick in scale.ticks:
+            drawing.line(scale(tick), top, scale(tick), bottom, "grid")
+        for lane, number in enumerate(columns):
+            value = cell_estimate(row.cells[number])
+            if value is None or not value.known:
+                continue
+            y, end = top + lane * LANE, scale(value.value)
+            size = f'x="{min(start, end):g}" y="{y + 2:g}" width="{abs(end - start):g}" height="{LANE - 4}"'
+            drawing.elements.append(f'<rect {size} class="p{lane % 5}"/>')
+            if value.low == value.low:
+                drawing.line(scale(value.low), y + LANE / 2, scale(value.high), y + LANE / 2, "zero range")
+    _axis(drawing, scale, chart.axis)
+
+
+def _draw_stack(drawing: Drawing, chart: Chart, table: Table) -> None:
+    """Parts of a whole, a bar for each row; every column is a part."""
+    columns = drawn_columns(chart, table)
+    swatch = '<path d="M-5-5H5V5H-5Z"/>'
+    _legend(drawing, [(swatch, f"p{i % 5}", table.columns[number].name) for i, number in enumerate(columns)])
+    narrow = drawing.width < NARROW
+    left = 6.0 if narrow else _names_width(table, drawing.width)
+    scale = Scale((0.0, 0.25, 0.5, 0.75, 1.0), left, drawing.width - 12, "percent")
+    for row, _, top, bottom in _rows(drawing, table, 2):
+        start = 0.0
+        for lane, number in enumerate(columns):
+            value = cell_estimate(row.cells[number])
+            size = value.value if value is not None and value.known else 0.0
+            x, end = scale(start), scale(start + size)
+            place = f'x="{x:g}" y="{top:g}" width="{end - x:g}" height="{bottom - top:g}"'
+            drawing.elements.append(f'<rect {place} class="p{lane % 5}"/>')
+            written = f"{number_text(size, 'percent')} %"
+            if end - x > len(written) * LETTER + 4:
+                drawing.text((x + end) / 2, (top + bottom) / 2, written, anchor="middle")
+            start += size
+    _axis(drawing, scale, chart.axis)
+
+
+def _draw_line(drawing: Drawing, chart: Chart, table: Table) -> None:
+    """A curve for each model over the numbers that name the rows; a row of the role control is a level line."""
+    columns = drawn_columns(chart, table)
+    _legend(drawing, _series_entries(table, columns))
+    across, level = (
+        [row for row in table.rows if row.role != "control"],
+        [row for row in table.rows if row.role == "control"],
+    )
+    places = [float(row.name) for row in across]
+    top, bottom = drawing.height + 8, drawing.height + 300
+    up = _scale(chart, table, columns, bottom, top)
+    ticks = round_ticks(min(places), max(places)) if places else (0.0, 1.0)
+    right = Scale(
+        (min(places), *ticks[1:-1], max(places)) if len(set(places)) > 1 else ticks, 56, drawing.width - 12, "number"
+    )
+    for tick in up.ticks:
+        drawing.line(right.left, up(tick), right.right, up(tick), "grid")
+        drawing.text(right.left - 8, up(tick), up.label(tick), css="quiet", anchor="end")
+    for series, number in enumerate(columns):
+        css = f"s{series % 6}"
+        points = [
+            (right(place), value)
+            for place, row in zip(places, across, strict=True)
+            if (value := cell_estimate(row.cells[number])) and value.known
+        ]
+        bounded = [(x, value) for x, value in points if value.low == value.low]
+        if bounded:
+            outline = [f"{x:g} {up(value.high):g}" for x, value in bounded] + [
+                f"{x:g} {up(value.low):g}" for x, value in reversed(bounded)
+            ]
+            drawing.elements.append(f'<path d="M{"L".join(outline)}Z" class="band {css}"/>')
+        path = "L".join(f"{x:g} {up(value.value):g}" for x, value in points)
+        drawing.elements.append(f'<path d="M{path}" class="curve {css}"/>' if points else "")
+        for x, value in points:
+            drawing.mark(_SHAPES[series % 6], x, up(value.value), css, number_text(value.value, up.unit))
+        for row in level:
+            value = cell_estimate(row.cells[number])
+            if value is not None and value.known:
+                drawing.line(right.left, up(value.value), right.right, up(value.value), f"zero {css}")
+    drawing.height = bottom
+    _axis(drawing, right, chart.axis or table.corner)
+
+
+def _draw_shades(drawing: Drawing, chart: Chart, table: Table) -> None:
+    """The table itself, cells shaded from the highest value (none) to the lowest."""
+    columns = drawn_columns(chart, table)
+    values = [
+        value.value
+        for row in table.rows
+        for number in columns
+        if (value := cell_estimate(row.cells[number])) and value.known
+    ]
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    names = _names_width(table, drawing.width)
+    size = (drawing.width - names) / max(len(columns), 1)
+    for lane, number in enumerate(columns):
+        drawing.text(names + (lane + 0.5) * size, 10, table.columns[number].name, css="quiet", anchor="middle")
+    drawing.height = 22
+    for row in table.rows:
+        drawing.text(0, drawing.height + 16, row.name)
+        for lane, number in enumerate(columns):
+            value = cell_estimate(row.cells[number])
+            if value is None or not value.known:
+                continue
+            # Values within five points of each other are not driven apart.
+            shade = (high - value.value) / max(high - low, 0.05) * 0.6
+            place = f'x="{names + lane * size:g}" y="{drawing.height:g}" width="{size:g}" height="32"'
+            drawing.elements.append(
+                f'<rect {place} class="s1" stroke="none" fill-opacity="{shade:.2f}" stroke-opacity="0"/>'
+            )
+            drawing.text(
+                names + (lane + 0.5) * size,
+                drawing.height + 16,
+                number_text(value.value, table.columns[number].unit),
+                anchor="middle",
+            )
+        drawing.height += 34
+
+
+_DRAWERS: dict[str, Callable[[Drawing, Chart, Table], None]] = {
+    "dots": _draw_dots,
+    "bars": _draw_bars,
+    "stack": _draw_stack,
+    "line": _draw_line,
+    "shades": _draw_shades,
+}

@@ -1,0 +1,75 @@
+  function element(tag, properties = {}, ...children) {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.append(...children.filter((child) => child !== null));
+    return made;
+  }
+
+  const counted = (number) => number.toLocaleString("en-US");
+
+  async function copy(text, button) {
+    const before = button.textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      // Pages opened from disk have no clipboard in some browsers; a selection always works.
+      const area = element("textarea", { value: text });
+      document.body.append(area);
+      area.select();
+      button.textContent = document.execCommand("copy") ? "Copied" : "Could not copy";
+      area.remove();
+    }
+    setTimeout(() => { button.textContent = before; }, 1500);
+  }
+
+  function prepareCopies() {
+    for (const button of document.querySelectorAll(".signature .copy")) {
+      button.hidden = false;
+      button.addEventListener("click", () => copy(button.previousElementSibling.textContent, button));
+    }
+  }
+
+  // Tables: a click on a heading sorts, a second one turns the order round; rows without a value stay last.
+
+  function sortBy(heading) {
+    const table = heading.closest("table");
+    const column = Number(heading.dataset.column);
+    const numeric = heading.dataset.sort === "number";
+    const before = heading.getAttribute("aria-sort") || (numeric ? "ascending" : "descending");
+    const falling = before === "ascending";
+    for (const other of table.querySelectorAll("[aria-sort]")) other.removeAttribute("aria-sort");
+    heading.setAttribute("aria-sort", falling ? "descending" : "ascending");
+    const sign = falling ? -1 : 1;
+    for (const body of table.tBodies) {
+      const keyed = [...body.rows].filter((row) => row.cells.length > column).map((row) => {
+        const cell = row.cells[column];
+        return [numeric ? parseFloat(cell.dataset.value) : cell.textContent, row];
+      });
+      keyed.sort(([one], [two]) => {
+        if (!numeric) return sign * one.localeCompare(two, "en", { numeric: true });
+        return Number.isNaN(one) - Number.isNaN(two) || sign * (one - two) || 0;
+      });
+      body.append(...keyed.map(([, row]) => row));
+    }
+  }
+
+  function prepareTables() {
+    for (const heading of document.querySelectorAll("table.sortable th[data-sort]")) {
+      const button = element("button", { type: "button", title: "sort" }, ...heading.childNodes);
+      button.addEventListener("click", () => sortBy(heading));
+      heading.append(button);
+    }
+  }
+
+  function preparePrinting() {
+    let closed = [];
+    addEventListener("beforeprint", () => {
+      closed = [...document.querySelectorAll("details:not([open])")];
+      for (const details of closed) details.open = true;
+    });
+    addEventListener("afterprint", () => { for (const details of closed) details.open = false; });
+  }
+
+  prepareCopies();
+  prepareTables();
+  preparePrinting();

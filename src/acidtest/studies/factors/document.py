@@ -1,0 +1,272 @@
+"""The factors of models as a document: accuracies, coefficients and network estimates, models side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from acidtest.core.document import (
+    Cell,
+    Change,
+    Chart,
+    Coefficient,
+    Column,
+    Document,
+    Note,
+    Published,
+    Reference,
+    Row,
+    Section,
+    Table,
+)
+from acidtest.core.estimate import Estimate
+from acidtest.io.published import PublishedScore, published_scores
+from acidtest.studies.factors.fits import FactorsResult, ModelFactors, Term
+
+_MOST_STARS = 6
+"""Of more differing stars than this only the number is given."""
+
+
+def document(result: FactorsResult) -> Document:
+    """A section for each suite: accuracies, coefficients of both analyses and the network, models side by side."""
+    suites = dict.fromkeys(fit.suite for fit in result.fits)
+    sections = tuple(_suite_section(suite, [fit for fit in result.fits if fit.suite == suite]) for suite in suites)
+    return Document(
+        title="acidtest factors",
+        headline=_headline(result.fits),
+        parts=(*sections, *([_published_section()] if _has_published(result.fits) else [])),
+        models=tuple(dict.fromkeys(fit.model for fit in result.fits)),
+        signatures={f"{fit.suite}, {fit.model}": fit.signature for fit in result.fits},
+        methods=(
+            "Logistic regression by maximum likelihood with Wald's errors; p over groups lets rows of one group vary "
+            f"together; Holm's correction is over the {result.tests} coefficients of all models. Errors of the "
+            "discriminant are the infinitesimal jackknife's over rows. Intervals of the network are those of its "
+            "posterior, with weights held fixed and rows taken for independent.",
+        ),
+    )
+
+
+def _headline(fits: Sequence[ModelFactors]) -> str:
+    parts = []
+    for fit in fits:
+        known = {name: value for name, value in fit.accuracy.items() if value.known}
+        if known:
+            worst = min(known, key=lambda name: known[name].value)
+            least = f"least on {worst} ({known[worst].value:.0%})"
+            parts.append(f"{fit.model} is right in {fit.overall.value:.0%} of {fit.suite}, {least}")
+    return "; ".join(parts) + "." if parts else "No category has a row."
+
+
+def _suite_section(suite: str, fits: Sequence[ModelFactors]) -> Section:
+    first = fits[0]
+    rows = f"{first.overall.n:,} rows"
+    notes = [Note(f"{rows}, those that all models were asked." if any(fit.skipped for fit in fits) else f"{rows}.")]
+    notes += [Note(first.caution)] if first.caution else []
+    accuracy, network = _accuracy_table(suite, fits), _network_table(suite, fits)
+    gains = _gain_table(suite, fits)
+    return Section(
+        suite,
+        (
+            *notes,
+            accuracy,
+            Chart(accuracy.id, title=accuracy.caption, axis="accuracy", reference=Reference(1 / 3, "chance (33 %)")),
+            *((gains, Chart(gains.id, axis="difference in points", reference=Reference(0.0, "none"))) if gains else ()),
+            *_coefficient_parts(suite, fits),
+            network,
+            Chart(network.id, axis="chance of being right", reference=Reference(1 / 3, "chance (33 %)")),
+            *(
+                Note(f"{fit.model}: {line}.")
+                for fit in fits
+                for line in (*_describe_fit(fit), *_compare_stars(fit), *fit.notes)
+            ),
+        ),
+    )
+
+
+def _accuracy_table(suite: str, fits: Sequence[ModelFactors]) -> Table:
+    first = fits[0]
+    rows = [_accuracy_row("all rows", [fit.overall for fit in fits], total=True)]
+    rows += [_accuracy_row(name, [fit.accuracy.get(name) for fit in fits]) for name in first.accuracy]
+    rows.append(_accuracy_row("no category", [fit.unmarked for fit in fits], total=True))
+    columns = (Column("rows", "count"), *(Column(fit.model, model=fit.model) for fit in fits))
+    return Table(
+        f"{suite} accuracy", "Accuracy by category, %, with 95 % intervals (figure 5)", columns, tuple(rows), "category"
+    )
+
+
+def _accuracy_row(name: str, values: Sequence[Estimate | None], *, total: bool = False) -> Row:
+    n = next((value.n for value in values if value), 0)
+    return Row(name, (n, *values), role="total" if total else "")
+
+
+def _gain_table(suite: str, fits: Sequence[ModelFactors]) -> Table | None:
+    """Differences to the first model on the same rows; None where nothing is compared."""
+    compared = [fit for fit in fits if fit.gains]
+    names = dict.fromkeys(name for fit in compared for name in fit.gains)
+    columns = tuple(Column(fit.model, "points", model=fit.model) for fit in compared)
+    rows = tuple(Row(name or "all rows", tuple(fit.gains.get(name) for fit in compared)) for name in names)
+    caption = f"Accuracy less that of {fits[0].model} on the same rows, in points"
+    return Table(f"{suite} gains", caption, columns, rows, "category") if compared else None
+
+
+def _coefficient_parts(suite: str, fits: Sequence[ModelFactors]) -> Iterator[Table | Chart]:
+    """A table and a chart for each analysis; the stars of the paper's systems beside the logistic regression's."""
+    stars = published_stars() if _has_published(fits) else {}
+    directions = published_directions() if stars else {}
+    for analysis, title in (("logistic", "Logistic regression"), ("discriminant", "Linear discriminant")):
+        papers = [Column(star_sources()[system], "text", role="published", note=system) for system in stars]
+        papers += [Column("section 4.2", "text", role="published")] if directions else []
+        papers = papers if analysis == "logistic" else []
+        columns = [Column("standard deviation", "number", role="total")]
+        columns += [Column(fit.model, "number", model=fit.model) for fit in fits]
+        rows = []
+        for name in dict.fromkeys(factor.name for fit in fits for factor in fit.factors):
+            cells: list[Cell] = [_spread(fits, name)]
+            cells += [_coefficient(fit, name, analysis) for fit in fits]
+            if papers:
+                cells += ["*" * counts.get(name, 0) for counts in stars.values()]
+                cells += [{1: "+", -1: "−"}.get(directions.get(name, 0), "")] if directions else []
+            rows.append(Row(name, tuple(cells)))
+        caption = (
+            f"{title} of being right: coefficient ± standard error; stars: p < .001 ***, < .01 **, < .05 *, uncorrected"
+        )
+        yield Table(f"{suite} {analysis}", caption, (*columns, *papers), tuple(rows), "factor")
+        yield Chart(
+            f"{suite} {analysis}", axis="change of the log odds of being right", reference=Reference(0.0, "no effect")
+        )
+
+
+def _spread(fits: Sequence[ModelFactors], name: str) -> float:
+    """The standard deviation of a variable, 1 for what is 0 or 1; a coefficient times it compares with the others."""
+    return next(factor.spread for fit in fits for factor in fit.factors if factor.name == name)
+
+
+def _coefficient(fit: ModelFactors, name: str, analysis: str) -> Coefficient | None:
+    factor = next((factor for factor in fit.factors if factor.name == name), None)
+    if factor is None:
+        return None
+    term: Term = getattr(factor, analysis)
+    return Coefficient(term.value, term.error, term.stars if analysis == "logistic" else "")
+
+
+def _network_table(suite: str, fits: Sequence[ModelFactors]) -> Table:
+    columns = [
+        column
+        for fit in fits
+        for column in (
+            Column("network", model=fit.model, group=fit.model),
+            Column("seen configurations only", group=fit.model, role="total"),
+        )
+    ]
+    rows = []
+    for name in fits[0].accuracy:
+        chances = [fit.network.chances[name] for fit in fits]
+        pairs = [
+            (Change(fit.accuracy[name], chance.network), chance.observed)
+            for fit, chance in zip(fits, chances, strict=True)
+        ]
+        rows.append(Row(name, (*(cell for pair in pairs for cell in pair), chances[0].unseen)))
+    caption = "P(right | category), %: frequency → Bayesian network, with its 95 % interval (figure 8)"
+    network = fits[0].network
+    note = f"prior {network.prior_told}; {network.seen:,} of {network.possible:,} configurations of categories occur"
+    columns.append(Column("weight of unseen"))
+    return Table(f"{suite} network", caption, tuple(columns), tuple(rows), "category", notes=(note,))
+
+
+def _describe_fit(fit: ModelFactors) -> Iterator[str]:
+    """What the columns explain, and what holds after correction and over groups."""
+    if fit.explained == fit.explained:
+        yield f"pseudo-R² {fit.explained:.3f}"
+    significant = [factor.name for factor in fit.factors if factor.logistic.p_adjusted < 0.05]
+    yield f"below 0.05 after Holm's correction: {', '.join(significant) or 'none'}"
+    if fit.grouped:
+        changed = [f.name for f in fit.factors if (f.logistic.p < 0.05) != (f.logistic.p_groups < 0.05)]
+        difference = f"differs for {', '.join(changed)}" if changed else "is the same"
+        yield f"what is below 0.05 {difference} when rows of one group vary together"
+
+
+def _published_section() -> Section:
+    """Table 3, and what the text says of figures 5 and 8, which print no numbers."""
+    accuracies = published_accuracies()
+    corpora = dict.fromkeys(corpus for values in accuracies.values() for corpus in values)
+    rows = tuple(
+        Row(system, tuple(Published(values[corpus]) for corpus in corpora), role="published")
+        for system, values in accuracies.items()
+    )
+    columns = tuple(Column(corpus, role="published") for corpus in corpora)
+    remarks = tuple(
+        Row(
+            score.by["factor"],
+            (score.source.rpartition(", ")[2], score.system, score.by["statistic"], score.by["says"]),
+        )
+        for score in published_remarks()
+    )
+    titles = tuple(Column(name, "text") for name in ("figure", "system", "statistic", "the text says"))
+    return Section(
+        "Joshi et al. (2020)",
+        (
+            Table("published accuracy", "Accuracy on MultiNLI, % (table 3)", columns, rows, "system"),
+            Table("published remarks", "What the text says of figures 5 and 8", titles, remarks, "factor"),
+        ),
+        folded=True,
+    )
+
+
+def published_accuracies() -> dict[str, dict[str, float]]:
+    """Table 3: accuracy on the two development sets of MultiNLI, by system."""
+    accuracies: dict[str, dict[str, float]] = {}
+    for score in _published("accuracy"):
+        if "corpus" in score.by:
+            accuracies.setdefault(score.system, {})[score.by["corpus"]] = score.value
+    return accuracies
+
+
+def published_remarks() -> list[PublishedScore]:
+    """What the text says of figures 5 and 8."""
+    return [score for score in published_scores("factors") if "says" in score.by]
+
+
+def published_stars() -> dict[str, dict[str, int]]:
+    """How many stars each factor has, by system: figures 6 and 9."""
+    stars: dict[str, dict[str, int]] = {}
+    for score in _published("stars"):
+        stars.setdefault(score.system, {})[score.by["factor"]] = int(score.value)
+    return stars
+
+
+def published_directions() -> dict[str, int]:
+    """Factors that section 4.2 calls strong indicators of a right answer (1) or harder to predict (-1)."""
+    return {score.by["factor"]: int(score.value) for score in _published("direction")}
+
+
+def star_sources() -> dict[str, str]:
+    """The figure that each system's stars are from."""
+    return {score.system: score.source.rpartition(", ")[2] for score in _published("stars")}
+
+
+def _has_published(fits: Sequence[ModelFactors]) -> bool:
+    """Whether any of the categories is one that the paper reports on; proposed ones are not."""
+    known = {name for stars in published_stars().values() for name in stars}
+    return any(name in known for fit in fits for name in fit.accuracy)
+
+
+def _published(statistic: str) -> list[PublishedScore]:
+    return [score for score in published_scores("factors") if score.by.get("statistic") == statistic]
+
+
+def _compare_stars(fit: ModelFactors) -> Iterator[str]:
+    """How many factors have the stars of a published system, and which differ; nothing where the factors are others."""
+    ours = {factor.name: len(factor.logistic.stars) for factor in fit.factors}
+    for system, stars in published_stars().items():
+        if set(stars) != set(ours):
+            continue
+        differing = [
+            f"{name}{'*' * ours[name]} ({'*' * count or 'none'})"
+            for name, count in stars.items()
+            if ours[name] != count
+        ]
+        where = f"{system} ({star_sources()[system]})"
+        if not differing:
+            yield f"stars: those of {where} exactly, all {len(stars)} factors"
+            continue
+        others = f"; other, published in brackets: {', '.join(differing)}" if len(differing) <= _MOST_STARS else ""
+        yield f"stars: {len(stars) - len(differing)} of {len(stars)} factors as {where}{others}"

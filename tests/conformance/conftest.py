@@ -1,0 +1,64 @@
+"""Runs of eight models on a small battery, for the promises that every study makes."""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import acidtest
+
+SUITES = {
+    "hans": 10,
+    "hans/novel": 10,
+    "stress/negation": 24,
+    "stress/spelling": 24,
+    "stress/antonymy": 24,
+    "stress/numerical": 24,
+    "lexical": 24,
+    "swaps/antonyms-in-situ": 24,
+    "swaps/antonyms-ex-situ": 24,
+    "taxonomy/tagged": 60,
+}
+"""Suites of the battery, with the number of rows per cell or of pairs that are used."""
+
+MODELS = (
+    "first",
+    "second",
+    "a-model-whose-name-is-as-long-as-names-on-a-hub-are",
+    "d",
+    "e",
+    "f",
+    "g",
+    "the/eighth:one",
+)
+
+
+class ScatteredAnswers:
+    """A model that answers by a hash of its name and the pair, so that all models differ and none is useless."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> np.ndarray:
+        pairs = zip(premises, hypotheses, strict=True)
+        seeds = [zlib.crc32(f"{self.name}|{premise}|{hypothesis}".encode()) for premise, hypothesis in pairs]
+        scores = np.array([[seed % 7, seed // 7 % 5, seed // 35 % 3] for seed in seeds], dtype=np.float32) + 0.1
+        return (scores / scores.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.fixture(scope="session")
+def study_runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The folders of eight models' runs on the same battery."""
+    folder = tmp_path_factory.mktemp("studies")
+    paths = []
+    for name, size in SUITES.items():
+        path = folder / f"{name.replace('/', '-')}.parquet"
+        acidtest.save(acidtest.generate(name, n=size, at_most=True), path)
+        paths.append(path)
+    run = functools.partial(acidtest.run, suites=[str(path) for path in paths])
+    return [run(ScatteredAnswers(name), output=folder / f"run-{number}").folder for number, name in enumerate(MODELS)]

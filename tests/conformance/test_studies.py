@@ -1,0 +1,136 @@
+"""What every study promises: results that are JSON of a declared shape, and documents that every renderer can show.
+
+A study is tested because it is registered. Studies of runs get the eight runs of ``study_runs``; what others need is in
+``INPUTS``, from the number of models to their arguments.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import jsonschema
+import pytest
+from rich.console import Console
+
+from acidtest.core.document import Browser, Chart, Document, Section, Table, tables, walk
+from acidtest.core.serialise import from_json, json_schema, to_json
+from acidtest.core.study import STUDIES
+from acidtest.report.files import write_charts, write_tables
+from acidtest.report.html import render_page
+from acidtest.report.terminal import print_document
+
+INPUTS: dict[str, Callable[[list[Path], Path], dict[str, Any]]] = {}
+"""Arguments of the studies that ask for more than runs: from the runs' folders and an empty folder."""
+
+STUDY_NAMES = sorted(STUDIES)
+SIZES = (1, 8)
+
+_RESULTS: dict[tuple[str, int], Any] = {}
+
+
+@pytest.fixture(
+    params=[(name, size) for name in STUDY_NAMES for size in SIZES], ids=lambda case: f"{case[0]}-{case[1]}"
+)
+def case(request: pytest.FixtureRequest, study_runs: list[Path], tmp_path: Path) -> tuple[str, Any, Document]:
+    """A study's name, its result for one model or eight, and its document."""
+    name, size = request.param
+    if (name, size) not in _RESULTS:
+        arguments = INPUTS.get(name, lambda runs, folder: {"runs": runs})(study_runs[:size], tmp_path)
+        _RESULTS[name, size] = STUDIES[name].compute(**arguments)
+    result = _RESULTS[name, size]
+    return name, result, STUDIES[name].document(result)
+
+
+def test_a_result_is_json_of_the_shape_that_ships_with_the_package(case: tuple[str, Any, Document]) -> None:
+    name, result, _ = case
+    written = to_json(result)
+    schema = json.loads(
+        resources.files("acidtest.data").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8")
+    )
+    jsonschema.validate(written, schema)
+    assert json.loads(json.dumps(written, allow_nan=False)) == written
+    assert to_json(from_json(type(result), written)) == written
+
+
+def test_a_shipped_schema_is_that_of_the_results_type(case: tuple[str, Any, Document]) -> None:
+    name, result, _ = case
+    shipped = resources.files("acidtest.data").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8")
+    declared = get_type_hints(STUDIES[name].compute)["return"]
+    assert declared is type(result)
+    assert json.loads(shipped) == json_schema(declared, title=f"acidtest {name} --json"), "run: python tools/schemas.py"
+
+
+@pytest.mark.parametrize("width", [80, 200])
+def test_a_terminal_shows_every_name_whole_within_its_width(case: tuple[str, Any, Document], width: int) -> None:
+    _, _, document = case
+    text = terminal_text(document, width)
+    assert max(map(len, text.splitlines())) <= width
+    # Names may be folded over lines of a column, so only their letters are compared, column by column.
+    squeezed = re.sub(r"\s+", "", text)
+    for table in tables(document).values():
+        for row in table.rows:
+            for word in row.name.split():
+                assert word in squeezed or _folded(word, text), f"{word!r} of {row.name!r} is cut"
+
+
+def _folded(word: str, text: str) -> bool:
+    """Whether the pieces of a word stand below each other, at the same place of consecutive lines."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        for start in (match.start() for match in re.finditer(re.escape(word[:4]), line)):
+            rest, row = word, number
+            while rest and row < len(lines):
+                piece = lines[row][start:]
+                shared = next((n for n in range(len(rest), 0, -1) if piece.startswith(rest[:n])), 0)
+                if not shared:
+                    break
+                rest, row = rest[shared:], row + 1
+            if not rest:
+                return True
+    return False
+
+
+def test_a_document_has_a_headline_and_charts_of_its_tables(case: tuple[str, Any, Document]) -> None:
+    _, _, document = case
+    parts, by_id = list(walk(document.parts)), tables(document)
+    assert document.headline.endswith((".", "?", "!"))
+    assert len(by_id) == sum(isinstance(part, Table) for part in parts), "two tables share an id"
+    for chart in (part for part in parts if isinstance(part, Chart)):
+        assert chart.table in by_id
+        assert set(chart.columns) <= {column.name for column in by_id[chart.table].columns}
+    anchors = [part.anchor for part in parts if isinstance(part, Section) and part.anchor]
+    assert len(anchors) == len(set(anchors))
+
+
+def test_tables_and_charts_are_written_as_files(case: tuple[str, Any, Document], tmp_path: Path) -> None:
+    _, _, document = case
+    written = write_tables(document, tmp_path / "tables")
+    assert len(written) == 3 * len(tables(document))
+    charts = [part for part in walk(document.parts) if isinstance(part, Chart)]
+    drawn = write_charts(document, tmp_path / "plots")
+    assert len(drawn) >= 2 * len(charts)
+    assert all(path.stat().st_size for path in (*written, *drawn))
+
+
+def test_a_page_runs_no_script_but_ours_and_has_every_id_once(case: tuple[str, Any, Document]) -> None:
+    _, _, document = case
+    page = render_page(document)
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert not re.search(r'(?:src|href)="(?!#)', page)
+    assert document.headline.split()[0] in page
+    has_browser = any(isinstance(part, Browser) for part in walk(document.parts))
+    assert ("examples-browser" in page) == has_browser
+
+
+def terminal_text(document: Document, width: int) -> str:
+    """The document as a terminal of a width shows it."""
+    stream = io.StringIO()
+    print_document(document, Console(file=stream, width=width, highlight=False))
+    return stream.getvalue()
