@@ -69,7 +69,7 @@ def test_rows_on_disk_stay_as_long_as_a_frame_is_made_from_them(monkeypatch: pyt
 KILLED = """
 import time
 import polars as pl
-from acidtest.core import rows
+from acidtest.io import rows
 rows.HELD = 0
 spool = rows.Spool()
 spool.add(pl.DataFrame({"a": ["x" * 1000] * 1000}))
