@@ -13,8 +13,8 @@ from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
 from acidtest.studies.controls import AgainstControl, pairing
 from acidtest.studies.errors import ErrorKind, Errors, common_errors, confusion, corrected, errors
-from acidtest.studies.results import suite_results
 from acidtest.studies.rows import score_rows
+from acidtest.studies.scores.results import suite_results
 
 LABELS = {"E": "entailment", "N": "neutral", "C": "contradiction", "X": "non-entailment"}
 

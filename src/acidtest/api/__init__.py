@@ -22,18 +22,6 @@ from acidtest.api.ratings import (
     label_agreement_tables,
     questionnaires,
 )
-from acidtest.api.reporting import (
-    compare,
-    comparison_report,
-    comparison_tables,
-    contamination_tables,
-    contaminations,
-    differences,
-    joint_report,
-    report,
-    scorecard,
-    tied_models,
-)
 from acidtest.api.representations import LIMIT as LAYER_LIMIT
 from acidtest.api.representations import (
     representation_tables,
@@ -116,6 +104,14 @@ from acidtest.workflows.experiments import (
     experiment_papers,
     experiment_tables,
 )
+from acidtest.workflows.reporting import (
+    compare,
+    comparison_document,
+    joint_report,
+    report,
+    report_document,
+    scores_document,
+)
 from acidtest.workflows.runs import REPORT, Finished, finished_run
 from acidtest.workflows.training import (
     Material,
@@ -165,11 +161,7 @@ __all__ = [
     "behaviour_tables",
     "chosen_suites",
     "compare",
-    "comparison_report",
-    "comparison_tables",
-    "contamination_tables",
-    "contaminations",
-    "differences",
+    "comparison_document",
     "error_agreement",
     "error_sample",
     "error_typology",
@@ -195,13 +187,14 @@ __all__ = [
     "progress_tables",
     "questionnaires",
     "report",
+    "report_document",
     "representation_tables",
     "representations",
     "run",
     "run_of",
     "save",
     "score",
-    "scorecard",
+    "scores_document",
     "serve_annotation",
     "sources",
     "suites",
@@ -211,7 +204,6 @@ __all__ = [
     "taxonomy_statistics",
     "taxonomy_statistics_tables",
     "taxonomy_tables",
-    "tied_models",
     "train",
     "training_estimates",
     "training_json",

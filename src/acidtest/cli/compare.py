@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, console, print_json, set_up_logging
-from acidtest.cli.report import Plots, Reference, Tables, show_written
+from acidtest.cli.options import Json, Quiet, Seed, Verbose, console, echo, print_json, set_up_logging
+from acidtest.cli.report import Reference
+from acidtest.cli.study_commands import Plots, Tables, print_document, show_written, write_document
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log
-from acidtest.core.suite import CROSS
+from acidtest.core.serialise import to_json
+from acidtest.core.study import STUDIES
 
 
 def compare(
@@ -47,50 +49,31 @@ def compare(
     if same:
         raise AcidtestError(f"{same[0]} is given twice; compare different runs")
     finished = [api.finished_run(folder) for folder in runs]
-    leaks = api.contaminations(finished, reference=reference or (), correction=correction)
-    if leaks:
-        found, why = api.differences(finished, correction=correction, seed=seed)
-    else:
-        found, why = api.compare(finished, correction=correction, seed=seed), ""
-    factors = list(dict.fromkeys(contrast.factor for contrast in found if contrast.factor))
+    leaks = STUDIES["contamination"].compute(finished, reference=reference or (), correction=correction)
+    result, why = None, ""
+    try:
+        result = STUDIES["comparison"].compute(finished, correction=correction, seed=seed, by=tuple(by or ()))
+    except AcidtestError as error:
+        if not leaks.models:
+            raise
+        why = str(error) if len(finished) > 1 else ""
+    contrasts = result.contrasts if result else ()
+    factors = list(dict.fromkeys(contrast.factor for contrast in contrasts if contrast.factor))
     for factor in by or ():
         if factor not in factors:
             raise UnknownNameError("factor", factor, factors, f" These runs have {', '.join(factors)} (--by)")
-    page = api.comparison_report(
-        finished, output, found=found, leaks=leaks, correction=correction, tables=tables, plots=plots
-    )
     if why:
         log.warning("the runs are not compared with each other: %s", why)
-    if plots and not found:
+    if plots and not contrasts:
         log.warning("--plots: there are no differences to draw")
-    written = {"comparison": page, "tables": tables, "plots": plots if found else None}
+    document = api.comparison_document(result, leaks, why)
+    written = write_document(document, output, tables, plots if contrasts else None, page_key="comparison")
     if json:
-        contrasts = [contrast.to_json() for contrast in found]
-        paths = {name: str(path) for name, path in written.items() if path is not None}
-        told = [leak.to_json() for leak in leaks]
-        ties = [each.to_json() for each in api.tied_models(found)]
-        lists = {"contrasts": contrasts, "contamination": told, "ties": ties}
-        print_json({"schema": 1, "correction": correction, **lists, **paths})
+        ties = result.ties if result else ()
+        lists = {"contrasts": contrasts, "contamination": leaks.models, "ties": ties}
+        print_json(to_json({"schema": 1, "correction": correction, **lists, **written}))
         return
-    shown = by or [factor for factor in factors if CROSS in factor]
-    sizes = {one.family: one.family_tests for one in found if not one.factor or one.factor in shown}
-    families = ", ".join(f"{family} ({size:,} test{'s' * (size != 1)})" for family, size in sizes.items())
-    out = console()
-    for leak in leaks:
-        for part in api.contamination_tables(leak):
-            out.print(part)
-    for part in api.comparison_tables(found, by=shown):
-        out.print(part)
-    for tied in (each for each in api.tied_models(found) if len(each.rates) > 2):
-        groups = "; ".join(" = ".join(group) for group in tied.groups)
-        told_apart = f"not told apart at {tied.alpha:g}, adjusted"
-        which = "Tied" if any(len(group) > 1 for group in tied.groups) else "None tied"
-        out.print(f"{which} on {tied.what} ({told_apart}), best first: {groups}.", markup=False)
-    if found:
-        out.print(
-            f"Differences are percentage points, second minus first. p is adjusted ({correction}) over all suites and "
-            f"pairs of models: {families}. Detectable: the smallest difference these rows would show four times in "
-            f"five. Factors: {', '.join(factors)} (--by).",
-            style="dim",
-        )
-    show_written(written, json=False)
+    print_document(document, console(), full=False)
+    if factors:
+        echo(f"Factors: {', '.join(factors)} (--by).")
+    show_written(written)

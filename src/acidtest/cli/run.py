@@ -166,16 +166,18 @@ def _options_of(spec: str, options: Mapping[str, str | bool], label_map: str | N
 def show(done: list[api.Finished], *, json: bool, joint: Path | None = None) -> None:
     """Print the results of some runs."""
     if json:
-        found = [dict(finished.results) | {"folder": str(finished.folder)} for finished in done]
-        print_json(found[0] if len(found) == 1 else found)
+        results = [dict(finished.results) | {"folder": str(finished.folder)} for finished in done]
+        print_json(results[0] if len(results) == 1 else results)
         return
+    from acidtest.report.terminal import print_document
+
     out = console()
     for finished in done:
         if not finished.fresh:
             when = finished.run.header.finished
             out.print(f"This run was finished before ({when}); --fresh redoes it.\n", style="bold", soft_wrap=True)
-        for part in api.scorecard(finished.results):
-            out.print(part, soft_wrap=not hasattr(part, "columns"))
+        out.print(finished.run.header.model.name, style="bold", markup=False)
+        print_document(api.scores_document(finished), out, full=False)
         out.print(f"\nreport: {finished.folder / api.REPORT}", soft_wrap=True)
     if joint:
         out.print(f"joint report: {joint}", soft_wrap=True)

@@ -5,17 +5,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
 from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Verbose, console, echo, print_json, set_up_logging
+from acidtest.core.document import Document
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.files import require_page, write_page
 from acidtest.core.run import Run
 from acidtest.core.serialise import to_json
 from acidtest.core.study import Study, input_type
 from acidtest.core.suite import Suite
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Output = Annotated[
     Path | None,
@@ -77,28 +81,50 @@ def show(study: Study, result: Any, output: dict[str, Any]) -> None:
         from acidtest.api import write_table
 
         write_table(study.rows(result), page)
-        written["table"] = page
-    elif page and document:
-        from acidtest.report.html import render_page
-
-        write_page(page, render_page(document))
-        written["page"] = page
-    if tables and document:
-        from acidtest.report.files import write_tables
-
-        written["tables"] = write_tables(document, tables)
-    if plots and document:
-        from acidtest.report.files import write_charts
-
-        written["plots"] = write_charts(document, plots)
+        written["table"], page = page, None
+    if document:
+        written |= write_document(document, page, tables, plots)
     if output["json"]:
         print_json(to_json(result) | to_json(written))
     elif document:
-        from acidtest.report.terminal import print_document
-
         print_document(document, console())
-        for kind, paths in written.items():
-            echo(f"{kind}: {f'{len(paths)} files in {output[kind]}' if isinstance(paths, list) else paths}")
+        show_written(written)
+
+
+def write_document(
+    document: Document, page: Path | None, tables: Path | None, plots: Path | None, *, page_key: str = "page"
+) -> dict[str, Path]:
+    """Write a document as a page and as folders of tables and charts; gives what was written, by kind."""
+    written = {}
+    if page:
+        from acidtest.report.html import render_page
+
+        write_page(page, render_page(document))
+        written[page_key] = page
+    if tables:
+        from acidtest.report.files import write_tables
+
+        write_tables(document, tables)
+        written["tables"] = tables
+    if plots:
+        from acidtest.report.files import write_charts
+
+        write_charts(document, plots)
+        written["plots"] = plots
+    return written
+
+
+def print_document(document: Document, out: Console, *, full: bool = True) -> None:
+    """Print a document to standard output."""
+    from acidtest.report.terminal import print_document as print_to
+
+    print_to(document, out, full=full)
+
+
+def show_written(written: dict[str, Path]) -> None:
+    """Say what was written where."""
+    for kind, path in written.items():
+        echo(f"{kind}: {path}")
 
 
 def _typer_parameter(parameter: inspect.Parameter, hint: Any) -> inspect.Parameter:

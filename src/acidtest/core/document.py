@@ -7,7 +7,7 @@ formatted strings: an ``Estimate`` keeps its interval, its count and its method 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from acidtest.core.estimate import Estimate
@@ -183,15 +183,16 @@ class Browser:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was found: a sentence, how severe it is, and what it rests on."""
+    """One thing that the numbers show: a sentence about a suite, how severe it is, and what it rests on."""
 
     code: str
     severity: Severity
-    sentence: str
-    suite: str = ""
+    suite: str
+    sentence: str = field(metadata={"json": "text"})
     evidence: tuple[str, ...] = ()
-    slice: Slice = field(default_factory=dict)
-    model: str = ""
+    slice: Slice = field(default_factory=dict, metadata={"json": "by"})
+    """Factors and values of the rows it speaks of."""
+    model: str = field(default="", metadata={"json": None})
 
 
 @dataclass(frozen=True)
@@ -237,6 +238,21 @@ def walk(parts: tuple[Part, ...]) -> Iterator[Part]:
         yield part
         if isinstance(part, Section):
             yield from walk(part.parts)
+
+
+def embed(document: Document, name: str) -> Section:
+    """A document as a section of another: its headline first, its tables under names of their own."""
+    parts = tuple(_with_prefix(part, name) for part in document.parts if not isinstance(part, Browser))
+    return Section(name[:1].upper() + name[1:], (Note(document.headline), *parts), anchor=name)
+
+
+def _with_prefix(part: Part, prefix: str) -> Part:
+    if isinstance(part, Section):
+        anchor = f"{prefix}-{part.anchor}" if part.anchor else ""
+        return replace(part, anchor=anchor, parts=tuple(_with_prefix(one, prefix) for one in part.parts))
+    if isinstance(part, Table | Map):
+        return replace(part, id=f"{prefix} {part.id}")
+    return replace(part, table=f"{prefix} {part.table}") if isinstance(part, Chart) else part
 
 
 def tables(document: Document) -> dict[str, Table]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 import typing
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
-
-T = TypeVar("T")
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 KEY = "json"
 """In the metadata of a field: its key in JSON where that is not its name, or None where JSON leaves it out."""
+
+OPTIONAL = "optional"
+"""In the metadata of a field: true where JSON leaves it out when it is its default."""
 
 _SIMPLE: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
@@ -30,7 +32,7 @@ def to_json(value: Any) -> Any:
     A class may name computed values that belong to its object in ``json_properties``.
     """
     if is_dataclass(value) and not isinstance(value, type):
-        keys = {field.name: key for field, key in _keys(type(value))}
+        keys = {field.name: key for field, key in _keys(type(value)) if not _is_omitted(field, value)}
         keys |= {name: name for name in getattr(value, "json_properties", ())}
         return {key: to_json(getattr(value, name)) for name, key in keys.items()}
     if isinstance(value, Mapping):
@@ -46,26 +48,49 @@ def to_json(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def from_json(kind: Any, value: Any) -> Any:
-    """The value of a type that ``to_json`` wrote; keys of a later version are left aside."""
+def from_json(kind: Any, value: Any, at: str = "") -> Any:
+    """The value of a type that ``to_json`` wrote; keys of a later version are left aside.
+
+    What does not fit raises a ``ValueError`` that names the key: ``suites.hans.n: expected an integer, got "x"``.
+    """
     origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (typing.Union, _UNION):
+        # A number that is null is None where that is a choice, not NaN.
+        fitting = [type(None)] if value is None else [part for part in arguments if _fits(part, value)]
+        return from_json(fitting[0] if fitting else arguments[0], value, at)
+    if not _fits(kind, value):
+        shown = json.dumps(value, ensure_ascii=False)
+        raise ValueError(f"{f'{at}: ' if at else ''}expected {_describe(kind)}, got {shown[:60]}")
     if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        parts = {field.name: (hints[field.name], value[key]) for field, key in _keys(kind) if key in value}
-        return kind(**{name: from_json(hint, part) for name, (hint, part) in parts.items()})
+        return _dataclass_from_json(kind, value, at)
     if kind is float:
         return math.nan if value is None else float(value)
-    if origin in (typing.Union, _UNION):
-        return next(from_json(part, value) for part in arguments if _fits(part, value))
     if origin is tuple and (len(arguments) != 2 or arguments[1] is not ...):
-        return tuple(from_json(part, one) for part, one in zip(arguments, value, strict=True))
+        parts = enumerate(zip(arguments, value, strict=True))
+        return tuple(from_json(part, one, f"{at}[{number}]") for number, (part, one) in parts)
     if origin in (tuple, list, Sequence, frozenset, set):
         container = tuple if origin is Sequence else origin
-        return container(from_json(arguments[0], part) for part in value)
+        return container(from_json(arguments[0], part, f"{at}[{number}]") for number, part in enumerate(value))
     if origin in (dict, Mapping):
-        numeric = arguments[0] is int
-        return {int(key) if numeric else key: from_json(arguments[1], part) for key, part in value.items()}
+        number_keys = arguments[0] is int
+        parts = {key: from_json(arguments[1], part, f"{at}.{key}".lstrip(".")) for key, part in value.items()}
+        return {int(key): part for key, part in parts.items()} if number_keys else parts
     return Path(value) if kind is Path else value
+
+
+def _dataclass_from_json(kind: Any, value: Mapping[str, Any], at: str) -> Any:
+    hints = get_type_hints(kind)
+    parts = {}
+    for field, key in _keys(kind):
+        place = f"{at}.{key}".lstrip(".")
+        if key in value:
+            parts[field.name] = from_json(hints[field.name], value[key], place)
+        elif field.default is MISSING and field.default_factory is MISSING:
+            raise ValueError(f"{place}: is missing")
+    try:
+        return kind(**parts)
+    except ValueError as error:
+        raise ValueError(f"{f'{at}: ' if at else ''}{error}") from error
 
 
 def json_schema(kind: type, *, title: str) -> dict[str, Any]:
@@ -91,20 +116,36 @@ def _keys(kind: Any) -> Iterator[tuple[Field[Any], str]]:
             yield field, key
 
 
+def _is_omitted(field: Field[Any], value: Any) -> bool:
+    return bool(field.metadata.get(OPTIONAL)) and getattr(value, field.name) == field.default
+
+
 def _fits(kind: Any, value: Any) -> bool:
-    """Whether a value of JSON can be of a type, to choose a member of a union by."""
-    if is_dataclass(kind):
-        return isinstance(value, dict) and all(key in value for _, key in _keys(kind))
-    if get_origin(kind) is Literal:
-        return value in get_args(kind)
+    """Whether a value of JSON can be of a type; of a dataclass only whether it is an object."""
     origin = get_origin(kind) or kind
+    if is_dataclass(kind) or origin in (dict, Mapping):
+        return isinstance(value, dict)
+    if origin is Literal:
+        return value in get_args(kind)
     if origin in (tuple, list, Sequence, set, frozenset):
         return isinstance(value, list)
-    if origin in (dict, Mapping):
-        return isinstance(value, dict)
+    if origin in (typing.Union, _UNION):
+        return any(_fits(part, value) for part in get_args(kind))
     if origin is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    return origin is Any or isinstance(value, str if origin is Path else origin)
+        return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    if origin is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return origin in (Any, object) or isinstance(value, str if origin is Path else origin)
+
+
+def _describe(kind: Any) -> str:
+    """A type in words, for what is said of a value that is not of it."""
+    if get_origin(kind) is Literal:
+        return " or ".join(f'"{choice}"' for choice in get_args(kind))
+    if is_dataclass(kind) or get_origin(kind) in (dict, Mapping):
+        return "an object"
+    names = {str: "a text", Path: "a text", int: "an integer", float: "a number", bool: "true or false"}
+    return names.get(kind, "null" if kind is type(None) else "a list")
 
 
 def _schema(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
@@ -136,4 +177,5 @@ def _object_schema(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     for name in getattr(kind, "json_properties", ()):
         computed = getattr(kind, name).fget
         properties[name] = _schema(get_type_hints(computed)["return"], definitions)
-    return {"type": "object", "properties": properties, "required": list(properties)}
+    optional = {key for field, key in _keys(kind) if field.metadata.get(OPTIONAL)}
+    return {"type": "object", "properties": properties, "required": [key for key in properties if key not in optional]}

@@ -39,6 +39,7 @@ class Study:
     name: str
     compute: Callable[..., Any]
     group: str
+    """One of ``GROUPS``, or empty for a study whose command is written by hand."""
     applies: Callable[[Sequence[Run]], bool] | None = None
     """Whether the report on some runs has this study in it; None: never."""
 
@@ -73,13 +74,14 @@ STUDIES: Registry[Study] = Registry("study", ["acidtest.studies"], "acidtest.stu
 
 
 def study(
-    *, group: str, name: str = "", applies: Callable[[Sequence[Run]], bool] | None = None
+    *, group: str = "", name: str = "", applies: Callable[[Sequence[Run]], bool] | None = None
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Register the function below as a study, under its name or another.
 
-    Its arguments may be given as paths; ``load_input`` makes of them what the annotations ask for.
+    Its arguments may be given as paths; ``load_input`` makes of them what the annotations ask for. Without a group it
+    has no command of its own.
     """
-    if group not in GROUPS:
+    if group and group not in GROUPS:
         raise ValueError(f"{group!r} is not one of {', '.join(GROUPS)}")
 
     def register(compute: Callable[..., R]) -> Callable[..., R]:

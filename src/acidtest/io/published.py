@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from io import BytesIO
-from typing import Any
 
 import polars as pl
 
-from acidtest.core.suite import Card
+from acidtest.core.document import Published
+from acidtest.core.suite import CROSS, Card
 from acidtest.io.published_sets import FILE
 from acidtest.io.wordlists import packaged_table
+
+MAIN = ""
+"""The condition of a paper's main results."""
+
+PEOPLE = "people"
+"""The condition under which the answers were given by people."""
 
 CORPUS = "corpus"
 """What says in a slice which pairs a suite was made from, where a paper gives numbers for several."""
@@ -38,21 +44,37 @@ class PublishedScore:
 
     ``condition`` says what was done to the system, or that it is people; empty for a system trained as usual. Where the
     value was corrected, ``printed`` is what the paper prints, and ``note`` says where the value comes from.
+    ``differs`` says how what was asked here differs from what the paper asked.
     """
 
-    suite: str
     system: str
     source: str
-    condition: str
-    by: dict[str, str]
+    by: Mapping[str, str]
     value: float
-    printed: float | None = None
-    note: str = ""
+    condition: str = MAIN
+    printed: float | None = field(default=None, metadata={"optional": True})
+    note: str = field(default="", metadata={"json": "correction", "optional": True})
+    differs: tuple[str, ...] = field(default=(), metadata={"optional": True})
+    suite: str = field(default="", metadata={"json": None})
 
-    def to_json(self) -> dict[str, Any]:
-        """As results.json holds it."""
-        entry = {name: getattr(self, name) for name in ("system", "source", "condition", "by", "value")}
-        return entry if self.printed is None else entry | {"printed": self.printed, "correction": self.note}
+    @property
+    def cell(self) -> Published:
+        """The number as a cell of a table."""
+        if self.printed is None:
+            return Published(self.value)
+        return Published(self.printed, corrected=self.value, note=self.note)
+
+
+@dataclass(frozen=True)
+class PublishedSystems:
+    """Numbers of papers by system and slice (values joined as in ``by``; empty for the whole suite).
+
+    ``notes`` say how they differ from what stands beside them, and which of them were corrected.
+    """
+
+    systems: Mapping[str, Mapping[str, Published]]
+    sources: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,19 +120,84 @@ def published_scores(suite: str) -> list[PublishedScore]:
     return [score for score in _scores() if score.suite == name]
 
 
-def published_beside(card: Card) -> list[dict[str, Any]]:
-    """The published numbers of a suite as results.json holds them, each with how it differs from what was asked here.
+def published_beside(card: Card) -> list[PublishedScore]:
+    """The published numbers of a suite, each with how it differs from what was asked here.
 
     None where the suite was made with options that no published system was asked with.
     """
     unmet = _unmet(card)
     if any(condition.hides for condition in unmet):
         return []
-    entries = []
-    for score in published_scores(card.name):
-        differences = published_differences(card, score.by)
-        entries.append(score.to_json() | ({"differs": differences} if differences else {}))
-    return entries
+    scores = published_scores(card.name)
+    return [
+        replace(
+            score,
+            differs=tuple(published_differences(card, score.by)),
+            note=score.note if score.printed is not None else "",
+        )
+        for score in scores
+    ]
+
+
+def scores_beside(scores: Iterable[PublishedScore], corpus: str) -> list[PublishedScore]:
+    """Published numbers as they stand beside a suite made from a corpus.
+
+    Of the numbers given for both development sets of MultiNLI, those of the set that the corpus is named after are main
+    results (the matched set's for any other corpus) and their source says so; the others' condition names their set.
+    """
+    nearest = MISMATCHED if "mismatched" in corpus.lower() else MATCHED
+    chosen = []
+    for score in scores:
+        given = score.by.get(CORPUS)
+        by = {name: value for name, value in score.by.items() if name != CORPUS}
+        if given is None:
+            chosen.append(score)
+        elif given == nearest:
+            chosen.append(replace(score, by=by, source=f"{score.source}, {given}"))
+        else:
+            condition = ", ".join(filter(None, (score.condition, f"on {given}")))
+            chosen.append(replace(score, by=by, condition=condition))
+    return chosen
+
+
+def published_accuracies(scores: Iterable[PublishedScore]) -> list[PublishedScore]:
+    """The numbers that say how often answers are right; others are shares of errors, or judgements of the pairs."""
+    return [score for score in scores if not NOT_ACCURACIES & set(score.by)]
+
+
+def other_conditions(scores: Iterable[PublishedScore]) -> list[str]:
+    """The conditions that are neither a paper's main results nor people, in order of appearance."""
+    return [name for name in dict.fromkeys(score.condition for score in scores) if name not in (MAIN, PEOPLE)]
+
+
+def published_systems(
+    scores: Iterable[PublishedScore], factors: Sequence[str], condition: str = MAIN
+) -> PublishedSystems:
+    """What was published on the slices of some factors under a condition.
+
+    A system with two numbers for one slice goes by its source too.
+    """
+    systems: dict[str, dict[str, Published]] = {}
+    sources: dict[str, None] = {}
+    notes: dict[str, None] = {}
+    for score in scores:
+        if score.condition != condition or set(score.by) != set(factors):
+            continue
+        key = CROSS.join(score.by[name] for name in factors)
+        system = score.system
+        if key in systems.get(system, {}):
+            system = f"{system} ({score.source})"
+        systems.setdefault(system, {})[key] = score.cell
+        sources[score.source] = None
+        notes |= dict.fromkeys(score.differs)
+        if score.printed is not None:
+            notes[f"{', '.join(filter(None, (system, key)))}: {score.note}"] = None
+    return PublishedSystems(systems, tuple(sources), tuple(notes))
+
+
+def people_name(system: str) -> str:
+    """How numbers that people got are labelled."""
+    return system if system.lower() in ("people", "humans") else f"people: {system}"
 
 
 def published_differences(card: Card, slices: Collection[str] = ()) -> list[str]:

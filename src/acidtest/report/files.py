@@ -26,9 +26,9 @@ from acidtest.core.document import (
 from acidtest.core.errors import FileError
 from acidtest.core.estimate import Estimate
 from acidtest.core.files import replacing, write_text
+from acidtest.core.numbers import cell_text
 from acidtest.io.tables import write_table
 from acidtest.report.html import column_groups, row_groups
-from acidtest.report.numbers import cell_text
 from acidtest.report.svg import draw
 
 LONG = 45

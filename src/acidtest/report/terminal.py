@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from acidtest.core.document import Document, Finding, Note, Part, Row, Section, Table
-from acidtest.report.numbers import Text as CellText
-from acidtest.report.numbers import cell_text, fold_name
+from acidtest.core.numbers import Text as CellText
+from acidtest.core.numbers import cell_text, fold_name
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -19,6 +19,8 @@ GAP = 2
 """Spaces between columns."""
 _NARROWEST_HEADING = 9
 """Characters to which headings of columns are folded where room is scarce."""
+_WIDEST_WORD = 14
+"""Words of headings up to this length are not broken."""
 _WIDEST_NAMES = 0.45
 """Share of the width that row names may take before they are wrapped."""
 
@@ -123,7 +125,8 @@ def _column_width(
 ) -> int:
     """As wide as the widest cell, and as the heading folded to at most so many characters a line."""
     cells = [text for row in texts for text in _lines(row[number], stacked=stacked)]
-    lines = fold_name(_heading(table, number), max([heading, *map(len, cells)]))
+    words = [len(word) for word in _heading(table, number).split() if len(word) <= _WIDEST_WORD]
+    lines = fold_name(_heading(table, number), max([heading, *words, *map(len, cells)]))
     return max([1, *map(len, cells), *map(len, lines)])
 
 

@@ -18,6 +18,7 @@ from acidtest.core.run import Run
 from acidtest.core.suite import Suite
 from acidtest.stats.contingency import TESTS
 from acidtest.stats.significance import bonferroni
+from acidtest.stats.ties import tied_categories
 from acidtest.studies import behaviour_verdict as verdict
 from acidtest.studies.behaviour_factors import Testing, factors, swap_test, testing
 from acidtest.studies.behaviour_results import (
@@ -40,7 +41,6 @@ from acidtest.studies.behaviour_shares import (
     swapped_sample,
 )
 from acidtest.studies.rows import runs_by_model
-from acidtest.studies.ties import tied_categories
 from acidtest.text.polarity import polarities
 
 ALPHA = 0.0001

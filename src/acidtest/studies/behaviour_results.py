@@ -9,7 +9,7 @@ from typing import Any
 
 from acidtest.core.estimate import Estimate
 from acidtest.stats.contingency import Association, Crosstab
-from acidtest.studies.ties import Ties
+from acidtest.stats.ties import Ties
 from acidtest.text.polarity import TIE as TIE
 
 SCHEMA = 1

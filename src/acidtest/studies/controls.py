@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isnan, nan
-from typing import Any
+from math import nan
 
 import numpy as np
 import numpy.typing as npt
@@ -28,16 +27,6 @@ class AgainstControl:
     test: str
     p: float
     p_adjusted: float = nan
-
-    def to_json(self) -> dict[str, Any]:
-        """As results.json holds it; NaN is null."""
-        return {
-            "control": self.control.to_json(),
-            "difference": self.difference.to_json(),
-            "test": self.test,
-            "p": None if isnan(self.p) else self.p,
-            "p_adjusted": None if isnan(self.p_adjusted) else self.p_adjusted,
-        }
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,27 +33,22 @@ _NONE = -1
 
 
 @dataclass(frozen=True)
-class ErrorKind:
-    """Errors of one kind: how many, their share of all errors and of all pairs, and each measure beside the control's.
+class ErrorsAgainstControl:
+    """Errors of one kind on the untouched pairs, each counted once, and both measures beside theirs."""
 
-    ``control_count`` counts every untouched pair once, however many pairs were made of it.
-    """
+    count: int
+    share: AgainstControl
+    rate: AgainstControl
+
+
+@dataclass(frozen=True)
+class ErrorKind:
+    """Errors of one kind: how many, their share of all errors and of all pairs, and beside those of the control."""
 
     count: int
     share: Estimate
     rate: Estimate
-    control_count: int | None = None
-    vs_control: Mapping[str, AgainstControl] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """As results.json holds it."""
-        measures = {measure: test.to_json() for measure, test in self.vs_control.items()}
-        return {
-            "count": self.count,
-            "share": self.share.to_json(),
-            "rate": self.rate.to_json(),
-            "vs_control": {"count": self.control_count, **measures} if measures else None,
-        }
+    vs_control: ErrorsAgainstControl | None = None
 
 
 @dataclass(frozen=True)
@@ -68,11 +62,6 @@ class Errors:
     control_n: int | None = None
     kinds: Mapping[str, ErrorKind] = field(default_factory=dict)
     note: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """As results.json holds it."""
-        kinds = {name: kind.to_json() for name, kind in self.kinds.items()}
-        return {"n": self.n, "control_n": self.control_n, "kinds": kinds, "note": self.note}
 
 
 Confusion = Mapping[str, Mapping[str, int]]
@@ -196,15 +185,23 @@ def common_errors(models: Sequence[ScoredRows]) -> Errors:
 
 def corrected(suites: Mapping[str, Errors]) -> dict[str, Errors]:
     """The same errors with p adjusted (Holm): a family is one measure over all kinds and suites of a run."""
-    found = {suite: dict(own.kinds) for suite, own in suites.items()}
+    tested = [(suite, name) for suite in suites for name, kind in suites[suite].kinds.items() if kind.vs_control]
+    beside = {key: suites[key[0]].kinds[key[1]].vs_control for key in tested}
     for measure in MEASURES:
-        tested = [(suite, name) for suite in found for name, kind in found[suite].items() if kind.vs_control]
-        tests = [found[suite][name].vs_control[measure] for suite, name in tested]
-        for (suite, name), test, p in zip(tested, tests, holm([test.p for test in tests]), strict=True):
-            kind = found[suite][name]
-            beside = {**kind.vs_control, measure: replace(test, p_adjusted=float(p))}
-            found[suite][name] = replace(kind, vs_control=beside)
-    return {suite: replace(own, kinds=found[suite]) for suite, own in suites.items()}
+        ps = holm([getattr(control, measure).p for control in beside.values()])
+        for (key, control), p in zip(list(beside.items()), ps, strict=True):
+            test = replace(getattr(control, measure), p_adjusted=float(p))
+            beside[key] = replace(control, **{measure: test}) if control else None
+    return {
+        suite: replace(
+            errors,
+            kinds={
+                name: replace(kind, vs_control=beside.get((suite, name), kind.vs_control))
+                for name, kind in errors.kinds.items()
+            },
+        )
+        for suite, errors in suites.items()
+    }
 
 
 def _side(rows: ScoredRows) -> _Side:
@@ -236,15 +233,15 @@ def _described(rows: ScoredRows, counted: Counted) -> ErrorKind:
     return ErrorKind(int(counted.of_kind.sum()), share, rows.rate(counted.of_kind))
 
 
-def _compared(own: ErrorKind, pairs: Pairing, after: Counted, before: Counted) -> ErrorKind:
+def _compared(kind: ErrorKind, pairs: Pairing, after: Counted, before: Counted) -> ErrorKind:
     """The kind beside the same kind on the untouched pairs, of which those compared count once each."""
-    own_rows, rows = (
+    changed, untouched = (
         Counted(taken(side.counted, places), taken(side.of_kind, places))
         for side, places in ((after, pairs.own), (before, pairs.control))
     )
-    test = share_test(own_rows, rows, groups=pairs.groups)
-    change = share_difference(own_rows, rows, groups=pairs.groups, strata=pairs.strata)
-    control = replace(rows.estimate(pairs.groups, pairs.strata), n=pairs.once(before.counted))
+    test = share_test(changed, untouched, groups=pairs.groups)
+    change = share_difference(changed, untouched, groups=pairs.groups, strata=pairs.strata)
+    control = replace(untouched.estimate(pairs.groups, pairs.strata), n=pairs.once(before.counted))
     share = AgainstControl(control, change, test.name, test.p)
-    measures = {"share": share, "rate": pairs.rate(after.of_kind, before.of_kind)}
-    return replace(own, control_count=pairs.once(before.of_kind), vs_control=measures)
+    rates = pairs.rate(after.of_kind, before.of_kind)
+    return replace(kind, vs_control=ErrorsAgainstControl(pairs.once(before.of_kind), share, rates))

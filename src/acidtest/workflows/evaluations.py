@@ -19,7 +19,7 @@ from acidtest.core.suite import Suite
 from acidtest.core.verdicts import Collapse
 from acidtest.workflows.batteries import STANDARD, Arguments, Battery, Reading
 from acidtest.workflows.clusters import Spec, is_ray, ray_engine
-from acidtest.workflows.runs import Finished, Job, default_folder, done
+from acidtest.workflows.runs import RUNS, Finished, Job, default_folder, done
 
 if TYPE_CHECKING:
     from acidtest.evaluate.runner import Progress
@@ -28,7 +28,6 @@ DEFAULT_MODEL = "reference"
 DEFAULT_LIMIT = 3000
 """Pairs of each suite that the default model is asked of the standard battery where nobody says what is to be run."""
 
-RUNS = "acidtest-runs"
 
 _LONGEST_SLUG = 60
 """Characters of a model's name in the name of its folder, at most."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,17 +20,19 @@ from acidtest.core.errors import FileError
 from acidtest.core.files import Lock, write_json, write_text
 from acidtest.core.logs import kept, log, stage
 from acidtest.core.model import Counts, Model
-from acidtest.core.results_shape import read_results
 from acidtest.core.run import HEADER, JOURNAL, PREDICTIONS, SCHEMA, Header, ModelFacts, Run
+from acidtest.core.serialise import to_json
 from acidtest.core.structured import read_own_json
 from acidtest.core.suite import Suite
 from acidtest.version import __version__
+from acidtest.workflows.results import RunResults, compute_results, read_results
 
 if TYPE_CHECKING:
     from acidtest.evaluate.runner import Engine, Progress
 
 RESULTS, REPORT, LOG = "results.json", "report.html", "log.txt"
-RESULTS_SCHEMA = 1
+RUNS = "acidtest-runs"
+"""Where runs go that were not given a folder."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,14 @@ class Finished:
 
     folder: Path
     run: Run
-    results: Mapping[str, Any]
+    scored: RunResults
     fresh: bool = True
+
+    @cached_property
+    def results(self) -> dict[str, Any]:
+        """The results as results.json holds them."""
+        content: dict[str, Any] = to_json(self.scored)
+        return content
 
 
 @dataclass(frozen=True)
@@ -126,33 +135,8 @@ def finished_run(folder: str | Path) -> Finished:
     folder = Path(folder)
     made = Run.read(folder)
     if (folder / RESULTS).is_file():
-        return Finished(folder, made, read_results(folder / RESULTS, RESULTS_SCHEMA, made), fresh=False)
-    return Finished(folder, made, results(made), fresh=False)
-
-
-def results(made: Run) -> dict[str, Any]:
-    """Everything computed from a run, as results.json holds it."""
-    from acidtest.reports.diagnosis import findings
-    from acidtest.studies.contamination import contamination, holds_the_four
-    from acidtest.studies.results import suite_results
-
-    suites = suite_results(made)
-    leak = contamination([made]) if holds_the_four([made]) else None
-    return {
-        "schema": RESULTS_SCHEMA,
-        "acidtest": __version__,
-        "signature": " + ".join(result.signature for result in suites.values()),
-        "model": {
-            "spec": made.header.model.spec,
-            "name": made.header.model.name,
-            "fingerprint": made.header.model.fingerprint,
-            "resolution": made.header.model.resolution,
-            "probabilities": made.header.model.probabilities,
-        },
-        "suites": {name: result.to_json() for name, result in suites.items()},
-        "contamination": leak and leak.to_json(),
-        "diagnosis": [finding.to_json() for finding in findings(suites, leak)],
-    }
+        return Finished(folder, made, read_results(folder / RESULTS, made), fresh=False)
+    return Finished(folder, made, compute_results(made), fresh=False)
 
 
 def _evaluated(job: Job, header: Header, folder: Path, *, fresh: bool, progress: Progress | None) -> Run:
@@ -187,12 +171,12 @@ def _evaluated(job: Job, header: Header, folder: Path, *, fresh: bool, progress:
 def _written(made: Run, folder: Path, timings: dict[str, float], *, page: bool) -> Finished:
     start = time.perf_counter()
     stage("analysing the answers of %s", made.header.model.name)
-    computed = results(made)
+    computed = compute_results(made)
     timings["analysis"] = time.perf_counter() - start
     rounded = {name: round(seconds, 3) for name, seconds in timings.items()}
     made = replace(made, header=replace(made.header, timings=rounded, finished=_now()))
-    write_json(folder / RESULTS, computed)
     finished = Finished(folder, made, computed)
+    write_json(folder / RESULTS, finished.results)
     if page:
         stage("writing the report")
         _write_report(finished)
@@ -233,11 +217,10 @@ def _earlier(folder: Path, job: Job, *, page: bool) -> Finished | None:
 
 
 def _write_report(finished: Finished) -> None:
-    from acidtest.reports.html import Entry, page
+    from acidtest.report.html import render_page
+    from acidtest.workflows.reporting import report_document
 
-    leak = finished.results.get("contamination")
-    found = page([Entry(finished.run, finished.results)], contamination=[leak] if leak else [])
-    write_text(finished.folder / REPORT, found)
+    write_text(finished.folder / REPORT, render_page(report_document([finished])))
 
 
 def _versions() -> dict[str, str]:

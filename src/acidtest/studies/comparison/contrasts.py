@@ -18,9 +18,9 @@ from acidtest.core.suite import CATEGORY, CONTROL, CROSS
 from acidtest.stats.intervals import difference, unpaired_difference
 from acidtest.stats.power import detectable_difference, detectable_unpaired_difference
 from acidtest.stats.significance import adjusted, paired_test, unpaired_permutation
+from acidtest.stats.ties import ALPHA, Ties, best_first, tied_groups
 from acidtest.studies.rows import QUESTION, SAME_ROWS, ScoredRows, common_rows, listed_flags, model_names, score_rows
 
-SCHEMA = 1
 WHOLE_SUITES = "whole suites"
 """The family of the tests on whole suites."""
 _FEWEST_RESAMPLES, _MOST_RESAMPLES = 10_000, 100_000
@@ -48,15 +48,6 @@ class Contrast:
     detectable: float
     family: str = ""
     family_tests: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """As the command's --json prints it; NaN is null."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        fields |= {
-            "accuracies": [None if np.isnan(rate) else rate for rate in self.accuracies],
-            "difference": self.difference.to_json(),
-        }
-        return {name: None if isinstance(value, float) and np.isnan(value) else value for name, value in fields.items()}
 
 
 @dataclass(frozen=True)
@@ -96,7 +87,7 @@ class _Pair:
     lists: tuple[str, ...] = ()
 
 
-def contrasts(
+def compare_runs(
     runs: Sequence[Run], *, correction: str = "holm", seed: int = 0, every_factor: bool = True
 ) -> list[Contrast]:
     """Every pair of runs on every suite they share, whole and by factor, or only by the factors the suites cross.
@@ -111,13 +102,13 @@ def contrasts(
     if len(collapses) > 1:
         raise AcidtestError(f"the runs were scored with different --collapse: {', '.join(collapses)}; score them alike")
     names = model_names(runs)
-    found = []
-    suites = _told_apart(runs)
+    computed: list[Contrast] = []
+    suites = _different_suites(runs)
     draws = _Draws(seed, pairs=len(runs) * (len(runs) - 1) // 2, suites=len(suites))
     for suite in suites:
-        held = {name: run for name, run in zip(names, runs, strict=True) if suite in run.header.suites}
-        two_way = any(run.header.model.resolution == "two-way" for run in held.values())
-        rows = {name: score_rows(run, suite, two_way=two_way) for name, run in held.items()}
+        asked = {name: run for name, run in zip(names, runs, strict=True) if suite in run.header.suites}
+        two_way = any(run.header.model.resolution == "two-way" for run in asked.values())
+        rows = {name: score_rows(run, suite, two_way=two_way) for name, run in asked.items()}
         pairs = [_pair(suite, both, (rows[both[0]], rows[both[1]]), two_way) for both in combinations(rows, 2)]
         cards = [side.card for side in rows.values()]
         factors = [name for name in cards[0].factors if all(name in card.factors for card in cards)]
@@ -129,11 +120,13 @@ def contrasts(
         lists = [name for name in cards[0].lists if all(name in card.lists for card in cards)]
         for factor in ["", "label", *grouped, *single, *lists, *(CROSS.join(crossing) for crossing in crossings)]:
             split = categories if factor in grouped else ()
-            found += [contrast for pair in pairs for contrast in _contrasts(pair, factor, draws, split)]
-    if not found:
-        held_by = "; ".join(f"{name}: {', '.join(run.header.suites)}" for name, run in zip(names, runs, strict=True))
-        raise AcidtestError(f"no two of the runs have a suite in common ({held_by})")
-    return _adjust_families(found, correction)
+            computed += [contrast for pair in pairs for contrast in _contrasts(pair, factor, draws, split)]
+    if not computed:
+        suites_by_model = "; ".join(
+            f"{name}: {', '.join(run.header.suites)}" for name, run in zip(names, runs, strict=True)
+        )
+        raise AcidtestError(f"no two of the runs have a suite in common ({suites_by_model})")
+    return _adjust_families(computed, correction)
 
 
 def _adjust_families(contrasts: Sequence[Contrast], correction: str) -> list[Contrast]:
@@ -148,19 +141,18 @@ def _adjust_families(contrasts: Sequence[Contrast], correction: str) -> list[Con
     return corrected
 
 
-def _told_apart(runs: Sequence[Run]) -> list[str]:
+def _different_suites(runs: Sequence[Run]) -> list[str]:
     """Every suite, but of the controls that hold the same rows in every run only the first."""
-    found: dict[object, str] = {}
+    first: dict[object, str] = {}
     for suite in dict.fromkeys(suite for run in runs for suite in run.header.suites):
-        found.setdefault(_rows_key(runs, suite) if suite.endswith(CONTROL) else suite, suite)
-    return list(found.values())
+        first.setdefault(_rows_key(runs, suite) if suite.endswith(CONTROL) else suite, suite)
+    return list(first.values())
 
 
 def _rows_key(runs: Sequence[Run], suite: str) -> tuple[object, ...]:
     """What two controls have in common when each run was asked the same pairs under both names."""
-    own = pl.col("suite") == suite
-    held = [run.collected(run.frame.lazy().filter(own).select(QUESTION)) for run in runs]
-    return tuple(rows.hash_rows().sort().to_numpy().tobytes() for rows in held)
+    questions = [run.collected(run.frame.lazy().filter(pl.col("suite") == suite).select(QUESTION)) for run in runs]
+    return tuple(rows.hash_rows().sort().to_numpy().tobytes() for rows in questions)
 
 
 def _pair(suite: str, names: tuple[str, str], rows: tuple[ScoredRows, ScoredRows], two_way: bool) -> _Pair:
@@ -268,3 +260,24 @@ def _contrast(pair: _Pair, factor: str, value: str, sides: tuple[_Side, _Side], 
     return Contrast(
         pair.suite, *pair.names, factor, value, (rate, other), change, pair.paired, test.name, test.p, nan, detectable
     )
+
+
+def tied_models(contrasts: Sequence[Contrast], *, alpha: float = ALPHA) -> list[Ties]:
+    """For each suite the groups of models that the adjusted p-values of whole suites do not tell apart.
+
+    A pair whose test cannot be computed counts as not told apart.
+    """
+    suites: dict[str, list[Contrast]] = {}
+    for contrast in contrasts:
+        if not contrast.factor:
+            suites.setdefault(contrast.suite, []).append(contrast)
+    return [_ties(suite, members, alpha) for suite, members in suites.items()]
+
+
+def _ties(suite: str, contrasts: Sequence[Contrast], alpha: float) -> Ties:
+    rates: dict[str, float] = {}
+    for contrast in contrasts:
+        rates |= dict(zip((contrast.first, contrast.second), contrast.accuracies, strict=True))
+    rates = best_first(rates)
+    apart = [(contrast.first, contrast.second) for contrast in contrasts if contrast.p_adjusted < alpha]
+    return Ties(suite, rates, tied_groups(list(rates), apart), alpha)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from acidtest.core.document import Pair
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.run import ANSWER_COLUMNS, Run
 from acidtest.core.streams import compacted
@@ -30,33 +31,12 @@ _SURE = "_sure"
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a model said of a row, None for nothing, and how sure it was, None where it gives no probabilities."""
-
-    model: str
-    label: str | None
-    probability: float | None
-
-
-@dataclass(frozen=True)
-class Example:
-    """One row with what was answered."""
-
-    id: str
-    premise: str
-    hypothesis: str
-    gold: str
-    facts: Mapping[str, str]
-    answers: tuple[Answer, ...]
-
-
-@dataclass(frozen=True)
 class Mistakes:
     """How many of a model's rows are wrong, and some of those."""
 
     total: int
     probabilities: bool
-    examples: tuple[Example, ...]
+    examples: tuple[Pair, ...]
 
 
 @dataclass(frozen=True)
@@ -69,8 +49,8 @@ class Disagreement:
     neither: int
     only_first: int
     only_second: int
-    first_examples: tuple[Example, ...]
-    second_examples: tuple[Example, ...]
+    first_examples: tuple[Pair, ...]
+    second_examples: tuple[Pair, ...]
 
 
 def mistakes(run: Run, suite: str, main: str | None, *, count: int = COUNT) -> Mistakes:
@@ -100,7 +80,7 @@ def mistakes(run: Run, suite: str, main: str | None, *, count: int = COUNT) -> M
     known = run.collected(texts, streaming=True).unique("id", keep="first", maintain_order=True)
     shown = chosen.join(known, on="id", how="left", maintain_order="left")
     name = run.header.model.name
-    examples = (_example(row, factors, (_answer(row, name, run),)) for row in shown.iter_rows(named=True))
+    examples = (_pair(row, factors, {name: _answer(row, run)}) for row in shown.iter_rows(named=True))
     return Mistakes(total, run.header.model.probabilities, tuple(examples))
 
 
@@ -120,11 +100,11 @@ def disagreement(
     both = first[common["i"]].hstack(answers)
     factors = _factors(runs[0], suite, main)
 
-    def examples(own: pl.Expr, wrong: Run, prefix: str) -> tuple[Example, ...]:
-        only = both.filter(own)
+    def examples(chosen_rows: pl.Expr, wrong: Run, prefix: str) -> tuple[Pair, ...]:
+        only = both.filter(chosen_rows)
         chosen = spread(only, factors, confidence(only, wrong, prefix), count=count)
         return tuple(
-            _example(row, factors, (_answer(row, names[0], runs[0]), _answer(row, names[1], runs[1], "other_")))
+            _pair(row, factors, {names[0]: _answer(row, runs[0]), names[1]: _answer(row, runs[1], "other_")})
             for row in with_texts(only[chosen], runs[0], suite).iter_rows(named=True)
         )
 
@@ -214,13 +194,15 @@ def _factors(run: Run, suite: str, main: str | None) -> list[str]:
     return [name for name in dict.fromkeys([main, *card.factors, "label"]) if name in known]
 
 
-def _answer(row: Mapping[str, Any], model: str, run: Run, prefix: str = "") -> Answer:
+def _answer(row: Mapping[str, Any], run: Run, prefix: str = "") -> str:
+    """What a model answered, with its probability where it gives any: ``neutral 0.93``."""
     label = row[f"{prefix}answer"]
-    sure = run.header.model.probabilities and label is not None
-    return Answer(model, label, row[f"{prefix}{_columns(run)[label]}"] if sure else None)
+    if label is None:
+        return "no answer"
+    return f"{label} {row[f'{prefix}{_columns(run)[label]}']:.2f}" if run.header.model.probabilities else str(label)
 
 
-def _example(row: Mapping[str, Any], factors: Sequence[str], answers: tuple[Answer, ...]) -> Example:
+def _pair(row: Mapping[str, Any], factors: Sequence[str], answers: Mapping[str, str]) -> Pair:
     known = {name: str(row[name]) for name in factors if row[name] is not None and name != "label"}
     facts = dict(list(known.items())[:MOST_FACTS])
-    return Example(row["id"], row["premise"], row["hypothesis"], row["label"], facts, answers)
+    return Pair(row["premise"], row["hypothesis"], row["label"], answers, facts)

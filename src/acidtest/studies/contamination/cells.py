@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import polars as pl
 
+from acidtest.core.document import Finding, Severity
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import ModelFacts, Run
@@ -22,7 +22,7 @@ from acidtest.io.published_sets import FILE
 from acidtest.io.wordlists import packaged_table
 from acidtest.stats.intervals import StratifiedRate, combination
 from acidtest.stats.significance import adjusted, combination_test
-from acidtest.studies.contamination_verdict import ALL_PAIRS, ALPHA, NEARLY_NONE, WRONG, can, cannot, verdict
+from acidtest.studies.contamination.verdict import ALL_PAIRS, ALPHA, NEARLY_NONE, WRONG, can, cannot, verdict
 from acidtest.studies.rows import ScoredRows, score_rows
 
 FEW_ROWS = 30
@@ -30,7 +30,9 @@ Place = tuple[str, str]
 """Words and templates of a cell."""
 
 _TEMPLATES = {"hans": "published", "hans/novel": "novel"}
-_PLACES: tuple[Place, ...] = tuple((words, each) for each in _TEMPLATES.values() for words in ("published", "fresh"))
+_PLACES: tuple[Place, ...] = tuple(
+    (words, templates) for templates in _TEMPLATES.values() for words in ("published", "fresh")
+)
 _PART = ("heuristic", "label")
 _STRATUM = ("templates", *_PART, "subcase", "template")
 
@@ -52,7 +54,7 @@ _COEFFICIENTS: Mapping[str, Mapping[Place, float]] = {
 
 
 @dataclass(frozen=True)
-class Cell:
+class ContaminationCell:
     """One of the four suites, with the model's accuracy on its slices."""
 
     words: str
@@ -60,14 +62,9 @@ class Cell:
     suite: str
     slices: Mapping[str, Estimate]
 
-    def to_json(self) -> dict[str, Any]:
-        """As the command's --json prints it."""
-        slices = {name: value.to_json() for name, value in self.slices.items()}
-        return {"words": self.words, "templates": self.templates, "suite": self.suite, "slices": slices}
-
 
 @dataclass(frozen=True)
-class CellContrast:
+class ContaminationContrast:
     """A difference between cells on one slice; ``excess`` is the model's less the reference's."""
 
     slice: str
@@ -92,42 +89,27 @@ class CellContrast:
         return self.excess_p if self.excess else self.p
 
     @property
-    def found(self) -> bool:
+    def significant(self) -> bool:
         """Whether the effect is above 0 by more than chance, after correction."""
         return self.effect.value > 0 and (self.excess_p_adjusted if self.excess else self.p_adjusted) < ALPHA
 
-    def to_json(self) -> dict[str, Any]:
-        """As the command's --json prints it; NaN is null."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: _plain(value) for name, value in fields.items()}
-
 
 @dataclass(frozen=True)
-class Contamination:
+class ModelContamination:
     """The four cells, what they differ by, and what that does and does not show."""
 
     model: str
     reference: str | None
-    cells: tuple[Cell, ...]
-    contrasts: tuple[CellContrast, ...]
+    cells: tuple[ContaminationCell, ...]
+    contrasts: tuple[ContaminationContrast, ...]
     verdict: str
     can: tuple[str, ...]
     cannot: tuple[str, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """As the command's --json prints it."""
-        return {
-            "model": self.model,
-            "reference": self.reference,
-            "cells": [cell.to_json() for cell in self.cells],
-            "contrasts": [contrast.to_json() for contrast in self.contrasts],
-            "verdict": self.verdict,
-            "can": list(self.can),
-            "cannot": list(self.cannot),
-        }
 
-
-def contamination(runs: Sequence[Run], *, reference: Sequence[Run] = (), correction: str = "holm") -> Contamination:
+def measure_contamination(
+    runs: Sequence[Run], *, reference: Sequence[Run] = (), correction: str = "holm"
+) -> ModelContamination:
     """Whether the model of the runs does better on the published HANS than its answers elsewhere explain.
 
     The runs are one model's and together hold the four suites, the published file itself standing for published words
@@ -143,7 +125,7 @@ def contamination(runs: Sequence[Run], *, reference: Sequence[Run] = (), correct
     slices = _slices(own)
     contrasts = _corrected(list(_contrasts(own, other, slices)), correction)
     cells = tuple(_cell(place, own[place], slices) for place in _PLACES)
-    return Contamination(
+    return ModelContamination(
         model=model,
         reference=clean,
         cells=cells,
@@ -155,10 +137,10 @@ def contamination(runs: Sequence[Run], *, reference: Sequence[Run] = (), correct
 
 
 def holds_the_four(runs: Sequence[Run]) -> bool:
-    """Whether some runs hold every cell once, so that contamination can be told."""
-    held = [(_place(run, suite, card), card) for run in runs for suite, card in run.header.suites.items()]
-    drawn = [place for place, card in held if place is not None and not _is_a_file(card)]
-    files = [place for place, card in held if place is not None and _is_a_file(card)]
+    """Whether some runs hold every cell once, so that contamination can be measured."""
+    placed = [(_place(run, suite, card), card) for run in runs for suite, card in run.header.suites.items()]
+    drawn = [place for place, card in placed if place is not None and not _is_a_file(card)]
+    files = [place for place, card in placed if place is not None and _is_a_file(card)]
     return len(drawn) == len(set(drawn)) and len(files) <= 1 and len({*drawn, *files}) == len(_PLACES)
 
 
@@ -201,25 +183,25 @@ def _refuse_mixed_collapse(runs: Sequence[Run]) -> None:
 
 
 def _answers(runs: Sequence[Run], two_way: bool) -> dict[Place, _Answers]:
-    """The four cells, found by the names and the words of the runs' suites."""
-    held = [(run, suite, card) for run in runs for suite, card in run.header.suites.items()]
-    found: dict[Place, _Answers] = {}
+    """The four cells, recognised by the names and the words of the runs' suites."""
+    suites = [(run, suite, card) for run in runs for suite, card in run.header.suites.items()]
+    cells: dict[Place, _Answers] = {}
     # Files come last and may take a place: the published pairs themselves are better than pairs drawn anew.
-    for run, suite, card in sorted(held, key=lambda each: _is_a_file(each[2])):
+    for run, suite, card in sorted(suites, key=lambda entry: _is_a_file(entry[2])):
         place = _place(run, suite, card)
         if place is None:
             continue
         answers = _cell_answers(suite, score_rows(run, suite, two_way=two_way), place)
-        if place in found and _is_a_file(found[place].rows.card) == _is_a_file(card):
-            raise AcidtestError(f"{_named(place)} twice, in {found[place].suite!r} and {suite!r}; pass one of them")
-        found[place] = answers
-    missing = [_named(place) for place in _PLACES if place not in found]
+        if place in cells and _is_a_file(cells[place].rows.card) == _is_a_file(card):
+            raise AcidtestError(f"{_named(place)} twice, in {cells[place].suite!r} and {suite!r}; pass one of them")
+        cells[place] = answers
+    missing = [_named(place) for place in _PLACES if place not in cells]
     if missing:
         raise AcidtestError(
             f"{runs[0].header.model.name}: no run has {' or '.join(missing)}; "
             "run it on hans and on hans/novel, each with words=published and with words=fresh"
         )
-    return found
+    return cells
 
 
 def _place(run: Run, suite: str, card: Card) -> Place | None:
@@ -229,9 +211,9 @@ def _place(run: Run, suite: str, card: Card) -> Place | None:
         return place
     if not {*_PART, "subcase", "template"} - {"label"} <= set(card.columns) or not _is_a_file(card):
         return None
-    theirs = set(run.collected(run.lazy(suite).select("subcase").drop_nulls().unique())["subcase"])
+    subcases = set(run.collected(run.lazy(suite).select("subcase").drop_nulls().unique())["subcase"])
     published = set(packaged_table("hans/templates.tsv")["subcase"])
-    return ("published", "published") if theirs and theirs <= published else None
+    return ("published", "published") if subcases and subcases <= published else None
 
 
 def _is_a_file(card: Card) -> bool:
@@ -264,21 +246,21 @@ def _slices(answers: Mapping[Place, _Answers]) -> dict[str, pl.Expr]:
     return {ALL_PAIRS: pl.lit(True), WRONG: wrong, **single}
 
 
-def _cell(place: Place, answers: _Answers, slices: Mapping[str, pl.Expr]) -> Cell:
+def _cell(place: Place, answers: _Answers, slices: Mapping[str, pl.Expr]) -> ContaminationCell:
     estimates = {}
     for name, condition in slices.items():
         chosen = answers.frame.select(pl.repeat(True, pl.len()) & condition).to_series().to_numpy()
         estimates[name] = answers.rows.rate(answers.rows.correct, chosen)
-    return Cell(*place, answers.suite, estimates)
+    return ContaminationCell(*place, answers.suite, estimates)
 
 
 def _contrasts(
     own: Mapping[Place, _Answers], other: Mapping[Place, _Answers] | None, slices: Mapping[str, pl.Expr]
-) -> Iterator[CellContrast]:
+) -> Iterator[ContaminationContrast]:
     for name, condition in slices.items():
         for kind, question in _QUESTIONS.items():
             sides = _sides(own, kind, condition)
-            contrast = CellContrast(name, kind, question, sides.estimate, combination_test(sides.parts).p)
+            contrast = ContaminationContrast(name, kind, question, sides.estimate, combination_test(sides.parts).p)
             if other is not None:
                 clean = _sides(other, kind, condition)
                 both = [*sides.parts, *((-coefficient, rate) for coefficient, rate in clean.parts)]
@@ -355,16 +337,24 @@ def _noted(estimate: Estimate, note: str) -> Estimate:
     return replace(estimate, note=note) if note else estimate
 
 
-def _corrected(contrasts: Sequence[CellContrast], correction: str) -> tuple[CellContrast, ...]:
+def _corrected(contrasts: Sequence[ContaminationContrast], correction: str) -> tuple[ContaminationContrast, ...]:
     """The contrasts with p-values corrected as one family, those of the excesses included."""
-    ps = adjusted([p for each in contrasts for p in (each.p, each.excess_p)], correction)
+    ps = adjusted([p for contrast in contrasts for p in (contrast.p, contrast.excess_p)], correction)
     return tuple(
-        replace(each, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
-        for each, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
+        replace(contrast, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
+        for contrast, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
     )
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Estimate):
-        return value.to_json()
-    return None if isinstance(value, float) and math.isnan(value) else value
+def contamination_finding(model: ModelContamination) -> Finding:
+    """Whether the model does better on the published pairs than its answers elsewhere explain, as a finding."""
+    both = [contrast for contrast in model.contrasts if contrast.name == "both"]
+    contrast = next(contrast for contrast in both if contrast.slice != ALL_PAIRS)
+    effect = contrast.effect
+    evidence: tuple[str, ...] = ()
+    if effect.known:
+        low, high = (f"{100 * end:+.1f}" for end in (effect.low, effect.high))
+        evidence = (f"{contrast.slice}: difference of differences {100 * effect.value:+.1f} points ({low} to {high})",)
+    published = next(cell.suite for cell in model.cells if (cell.words, cell.templates) == _PLACES[0])
+    severity: Severity = "warning" if any(contrast.significant for contrast in both) else "info"
+    return Finding("M1", severity, published, model.verdict.rstrip("."), evidence)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from acidtest.core.estimate import Estimate
+from acidtest.stats.ties import Ties, letter, tied_categories, tied_groups, tied_models
 from acidtest.studies.comparison import Contrast
-from acidtest.studies.ties import Ties, letter, tied_categories, tied_groups, tied_models
 
 
 def contrast(first: str, second: str, p: float, accuracies: tuple[float, float], factor: str = "") -> Contrast:

@@ -7,11 +7,11 @@ from math import nan
 import pytest
 
 from acidtest.core.estimate import Estimate
-from acidtest.reports.diagnosis import findings, percent, whole
 from acidtest.stats.intervals import wilson
 from acidtest.studies.controls import AgainstControl
 from acidtest.studies.errors import ErrorKind, Errors
-from acidtest.studies.results import SuiteResult
+from acidtest.studies.scores.diagnosis import findings, percent, whole
+from acidtest.studies.scores.results import SuiteResult
 
 
 def share(value: float, n: int = 5000) -> Estimate:

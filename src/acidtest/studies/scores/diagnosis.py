@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
 from math import hypot
-from typing import Any, Literal
 
+from acidtest.core.document import Finding, Severity
 from acidtest.core.estimate import Estimate
+from acidtest.core.numbers import interval, p_value, share
 from acidtest.core.suite import CROSS
-from acidtest.reports.numerals import interval, p_value, share
-from acidtest.studies.contamination import Contamination
 from acidtest.studies.errors import ErrorKind
-from acidtest.studies.results import SuiteResult
-
-Severity = Literal["good", "info", "warning", "severe"]
+from acidtest.studies.scores.results import SuiteResult
 
 CHANCE = 0.5
 HABIT = 0.9
@@ -55,44 +51,30 @@ _FOLLOWS_FROM_ONE_ANSWER = frozenset({"B2", "C1", "C3", "E1", "N1"})
 TO_CONTRADICTION = {"E-C": "entailment", "N-C": "neutral"}
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One sentence a person can act on."""
-
-    code: str
-    severity: Severity
-    suite: str
-    text: str
-    evidence: tuple[str, ...] = ()
-    by: Mapping[str, str] = field(default_factory=dict)
-    """The slice it speaks of: factor → value."""
-
-    def to_json(self) -> dict[str, Any]:
-        """As results.json holds it."""
-        return asdict(self) | {"evidence": list(self.evidence)}
+def findings(suites: Mapping[str, SuiteResult]) -> list[Finding]:
+    """Every finding about the suites of a run."""
+    return [finding for name, result in suites.items() for finding in _suite_findings(name, result)]
 
 
-def findings(suites: Mapping[str, SuiteResult], leak: Contamination | None = None) -> list[Finding]:
-    """Every finding about a run, gravest first."""
-    found = [finding for name, result in suites.items() for finding in _of_suite(name, result)]
-    found += _contamination(leak) if leak else []
+def by_severity(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, gravest first."""
     order = ("severe", "warning", "info", "good")
-    return sorted(found, key=lambda finding: order.index(finding.severity))
+    return sorted(findings, key=lambda finding: order.index(finding.severity))
 
 
-def _of_suite(name: str, result: SuiteResult) -> list[Finding]:
-    """The findings about one suite; who answers everything alike is told that, and not what follows from it."""
-    found = [finding for rule in _RULES for finding in rule(name, result)]
-    if all(finding.code != "A1" for finding in found):
-        return found
-    # What the change made of the answers is news, if they were not alike before it.
-    told = _FOLLOWS_FROM_ONE_ANSWER - ({"E1", "N1"} if _changed_answers(result) else set())
-    return [finding for finding in found if finding.code not in told]
+def _suite_findings(name: str, result: SuiteResult) -> list[Finding]:
+    """The findings about one suite; where all answers are the same, only that and not what follows from it."""
+    findings = [finding for rule in _RULES for finding in rule(name, result)]
+    if all(finding.code != "A1" for finding in findings):
+        return findings
+    # What the change made of the answers is news, if they were not the same before it.
+    implied = _FOLLOWS_FROM_ONE_ANSWER - ({"E1", "N1"} if _changed_answers(result) else set())
+    return [finding for finding in findings if finding.code not in implied]
 
 
 def _changed_answers(result: SuiteResult) -> bool:
     """Whether the errors are of another kind than those on the untouched pairs."""
-    tests = [kind.vs_control["rate"] for kind in result.errors.kinds.values() if "rate" in kind.vs_control]
+    tests = [kind.vs_control.rate for kind in result.errors.kinds.values() if kind.vs_control]
     return any(test.difference.known and abs(test.difference.value) > NEGLIGIBLE for test in tests)
 
 
@@ -106,14 +88,14 @@ def percent(estimate: Estimate) -> str:
     """``97.1 % (95 % interval 96.0–98.0, n = 1,000)``."""
     if not estimate.known:
         return f"not known ({estimate.note})"
-    within = interval(estimate)
+    within = interval(estimate, "percent")
     return f"{share(estimate.value)} % ({f'95 % interval {within}, ' if within else ''}n = {estimate.n:,})"
 
 
 def _heuristics(name: str, result: SuiteResult) -> list[Finding]:
     """Does the model say entailment whenever words overlap? (McCoy et al. 2019)"""
     crossed = result.by.get(f"heuristic{CROSS}label", {})
-    found = []
+    findings = []
     for heuristic, (title, pairs) in HEURISTICS.items():
         entailed = crossed.get(f"{heuristic}{CROSS}entailment")
         other = crossed.get(f"{heuristic}{CROSS}non-entailment")
@@ -126,8 +108,8 @@ def _heuristics(name: str, result: SuiteResult) -> list[Finding]:
         severity, text = _heuristic_verdict(title, pairs, entailed, other)
         # What to look at: the gold on which it errs more.
         errs = {"label": "entailment" if entailed.value < other.value else "non-entailment"}
-        found.append(Finding("H1", severity, name, text, evidence, {"heuristic": heuristic} | errs))
-    return found
+        findings.append(Finding("H1", severity, name, text, evidence, {"heuristic": heuristic} | errs))
+    return findings
 
 
 def _heuristic_verdict(title: str, pairs: str, entailed: Estimate, other: Estimate) -> tuple[Severity, str]:
@@ -158,7 +140,7 @@ def _low_strata(name: str, result: SuiteResult) -> list[Finding]:
     """Are there a few subcases in which nearly all goes wrong, which a mean would hide?"""
     factor = next((stratum for stratum in result.strata if stratum in result.by), None)
     values = result.by.get(factor, {}) if factor else {}
-    low = {value: found for value, found in values.items() if found.known and found.n >= FEW and found.high < CHANCE}
+    low = {value: rate for value, rate in values.items() if rate.known and rate.n >= FEW and rate.high < CHANCE}
     # Where much is low, other findings say so.
     if not low or 3 * len(low) > len(values):
         return []
@@ -173,14 +155,14 @@ def _low_strata(name: str, result: SuiteResult) -> list[Finding]:
 
 def _below_chance(name: str, result: SuiteResult) -> list[Finding]:
     """Does the model do worse than guessing, on the whole or on one label? Suites of heuristics have their own rule."""
-    labels = {label: found for label, found in result.by.get("label", {}).items() if found.known and found.n >= FEW}
+    labels = {label: rate for label, rate in result.by.get("label", {}).items() if rate.known and rate.n >= FEW}
     if f"heuristic{CROSS}label" in result.by or len(labels) < 2:
         return []
     chance = 1 / len(labels)
     if result.overall.known and result.overall.high < chance:
         text = f"is right on only {whole(result.overall.value)} of all pairs: worse than guessing"
         return [Finding("B1", "severe", name, text, (f"right on {percent(result.overall)}",))]
-    low = [label for label, found in labels.items() if found.high < chance]
+    low = [label for label, rate in labels.items() if rate.high < chance]
     return [
         Finding(
             "B2",
@@ -195,7 +177,7 @@ def _below_chance(name: str, result: SuiteResult) -> list[Finding]:
 
 
 def _one_answer(name: str, result: SuiteResult) -> list[Finding]:
-    labels = [found.n for found in result.by.get("label", {}).values()]
+    labels = [rate.n for rate in result.by.get("label", {}).values()]
     if sum(n > 0 for n in labels) == 1 or sum(labels) < FEW:
         return []
     for metric, rate in result.metrics.items():
@@ -234,36 +216,39 @@ def _error_kinds(name: str, result: SuiteResult) -> list[Finding]:
     """Which label does it fall back to when it is wrong, and is that the change's doing?"""
     if result.errors.n < FEW or _one_answer(name, result):
         return []
-    kinds = {kind: found for kind, found in result.errors.kinds.items() if kind.startswith("false ")}
-    compared = any(found.vs_control for found in kinds.values())
-    risen = {kind: found.vs_control["share"].difference.value for kind, found in kinds.items() if _rose(found)}
+    kinds = {name: kind for name, kind in result.errors.kinds.items() if name.startswith("false ")}
+    compared = any(kind.vs_control for kind in kinds.values())
+    risen = {
+        name: kind.vs_control.share.difference.value for name, kind in kinds.items() if kind.vs_control and _rose(kind)
+    }
     if not kinds or (compared and not risen):
         return []
-    kind = max(risen, key=risen.__getitem__) if risen else max(kinds, key=lambda each: kinds[each].share.value)
-    found = kinds[kind]
-    mostly = _above(found.share, CHANCE)
+    largest = max(risen, key=risen.__getitem__) if risen else max(kinds, key=lambda name: kinds[name].share.value)
+    kind = kinds[largest]
+    mostly = _above(kind.share, CHANCE)
     if not (mostly or compared):
         return []
-    text = f"{whole(found.share.value)} of the errors are {kind}s"
-    evidence = [f"{kind} {percent(found.share)} of the errors"]
-    if compared:
-        before = found.vs_control["share"]
+    text = f"{whole(kind.share.value)} of the errors are {largest}s"
+    evidence = [f"{largest} {percent(kind.share)} of the errors"]
+    if kind.vs_control:
+        before = kind.vs_control.share
         text += f" ({whole(before.control.value)} on the untouched pairs)"
         evidence.append(f"untouched pairs {percent(before.control)}; adjusted p {p_value(before.p_adjusted)}")
-    why = FALL_BACKS.get((name.partition(":")[0], kind), "") if mostly else ""
+    why = FALL_BACKS.get((name.partition(":")[0], largest), "") if mostly else ""
     severity: Severity = "warning" if why else "info"
     return [Finding("E1", severity, name, f"{text}: {why}" if why else text, tuple(evidence))]
 
 
 def _negation(name: str, result: SuiteResult) -> list[Finding]:
     """Does a negation word make it answer contradiction? (Naik et al. 2018, section 4.4: it did not.)"""
-    kinds = {kind: found for kind, found in result.errors.kinds.items() if kind in TO_CONTRADICTION}
-    if name.partition(":")[0] != "stress/negation" or not kinds or not all(k.vs_control for k in kinds.values()):
+    kinds = {kind: errors for kind, errors in result.errors.kinds.items() if kind in TO_CONTRADICTION}
+    controls = {kind: errors.vs_control for kind, errors in kinds.items() if errors.vs_control}
+    if name.partition(":")[0] != "stress/negation" or not kinds or len(controls) < len(kinds):
         return []
-    tests = {kind: found.vs_control["rate"] for kind, found in kinds.items()}
+    tests = {kind: control.rate for kind, control in controls.items()}
     counts = " and ".join(
-        f"{TO_CONTRADICTION[kind]} in {found.count:,} pairs ({found.control_count:,} untouched)"
-        for kind, found in kinds.items()
+        f"{TO_CONTRADICTION[kind]} in {kinds[kind].count:,} pairs ({control.count:,} untouched)"
+        for kind, control in controls.items()
     )
     evidence = tuple(
         f"{kind}: {100 * test.difference.value:+.1f} points of all pairs, adjusted p {p_value(test.p_adjusted)}"
@@ -278,19 +263,6 @@ def _negation(name: str, result: SuiteResult) -> list[Finding]:
         ]
     text = f"takes no more for contradiction with a negation word added: {counts}"
     return [Finding("N1", "info", name, text, evidence)]
-
-
-def _contamination(leak: Contamination) -> list[Finding]:
-    """Does the model do better on the published pairs than its answers elsewhere explain?"""
-    told = next(contrast for contrast in leak.contrasts if contrast.name == "both" and contrast.slice != "all pairs")
-    change = told.effect
-    evidence: tuple[str, ...] = ()
-    if change.known:
-        low, high = (f"{100 * end:+.1f}" for end in (change.low, change.high))
-        evidence = (f"{told.slice}: difference of differences {100 * change.value:+.1f} points ({low} to {high})",)
-    severity: Severity = "warning" if any(c.found for c in leak.contrasts if c.name == "both") else "info"
-    published = next(cell.suite for cell in leak.cells if (cell.words, cell.templates) == ("published", "published"))
-    return [Finding("M1", severity, published, leak.verdict.rstrip("."), evidence)]
 
 
 def _unanswered(name: str, result: SuiteResult) -> list[Finding]:
@@ -332,7 +304,7 @@ def _below(estimate: Estimate, bound: float) -> bool:
 
 def _rose(kind: ErrorKind) -> bool:
     """Whether a larger part of the errors is of this kind than on the untouched pairs, and not a little."""
-    test = kind.vs_control.get("share")
+    test = kind.vs_control and kind.vs_control.share
     return test is not None and test.p_adjusted < ALPHA and test.difference.value > NEGLIGIBLE
 
 

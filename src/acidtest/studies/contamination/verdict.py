@@ -10,7 +10,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
 
 if TYPE_CHECKING:
-    from acidtest.studies.contamination import Cell, CellContrast
+    from acidtest.studies.contamination.cells import ContaminationCell, ContaminationContrast
 
 ALPHA = 0.05
 NEARLY_NONE = 0.05
@@ -21,40 +21,44 @@ ALL_PAIRS, WRONG = "all pairs", "non-entailment"
 """Slices; the second is where the heuristics are wrong and memory would show."""
 
 
-def verdict(model: str, reference: str | None, contrasts: Sequence[CellContrast], cells: Sequence[Cell]) -> str:
+def verdict(
+    model: str, reference: str | None, contrasts: Sequence[ContaminationContrast], cells: Sequence[ContaminationCell]
+) -> str:
     """What the contrasts say, in a sentence on memory and, where there is something to say, one on the templates."""
     rates = [cell.slices[WRONG].value for cell in cells]
     nearly = "wrong" if max(rates) <= NEARLY_NONE else "right" if min(rates) >= 1 - NEARLY_NONE else ""
     if nearly:
         return (
-            f"Memory cannot be told: where the heuristics are wrong, {model} is {nearly} on nearly all pairs of all "
-            "four suites, so it has nothing to show in."
+            f"Memory cannot be measured: where the heuristics are wrong, {model} is {nearly} on nearly all pairs of "
+            "all four suites, so it has nothing to show in."
         )
-    found = {(each.name, each.slice): each for each in contrasts}
+    by_name = {(contrast.name, contrast.slice): contrast for contrast in contrasts}
     # Memory shows where the heuristics are wrong; all pairs come last, being half heuristics.
-    order = [WRONG, *(each.slice for each in contrasts if each.slice not in (WRONG, ALL_PAIRS)), ALL_PAIRS]
-    signs = [found["both", name] for name in order if found["both", name].found]
-    sentences = [_memory(model, reference, found["both", WRONG], signs)]
-    words, templates = found["words", WRONG], found["templates", WRONG]
-    if words.found and not signs:
+    order = [WRONG, *(contrast.slice for contrast in contrasts if contrast.slice not in (WRONG, ALL_PAIRS)), ALL_PAIRS]
+    signs = [by_name["both", name] for name in order if by_name["both", name].significant]
+    sentences = [_memory(model, reference, by_name["both", WRONG], signs)]
+    words, templates = by_name["words", WRONG], by_name["templates", WRONG]
+    if words.significant and not signs:
         sentences.append(
             f"On the published templates the published words are {_points(words.effect)} better than fresh ones; that "
             "is not clearly more than on novel templates, so they may just be easier."
         )
-    if templates.found and reference:
+    if templates.significant and reference:
         sentences.append(
             f"It seems to know the templates: with fresh words it is {_points(templates.effect)} better on the "
             f"published than on novel ones, beyond the difference that {reference} shows."
         )
-    elif templates.found:
+    elif templates.significant:
         sentences.append(
             f"With fresh words it is {_points(templates.effect)} better on the published templates than on novel ones: "
-            "it knows them or they are easier, which only a clean reference can tell."
+            "it knows them or they are easier, which only a clean reference can show."
         )
     return " ".join(sentences)
 
 
-def _memory(model: str, reference: str | None, main: CellContrast, signs: Sequence[CellContrast]) -> str:
+def _memory(
+    model: str, reference: str | None, main: ContaminationContrast, signs: Sequence[ContaminationContrast]
+) -> str:
     level = "its own level on other words and templates"
     explains = f"{level}, and the same difference of {reference}, explain" if reference else f"{level} explains"
     if signs:
@@ -75,7 +79,7 @@ def _memory(model: str, reference: str | None, main: CellContrast, signs: Sequen
     return f"No sign of memory: {_where(main)}, {model} is not clearly {_better(explains)}; {missed}."
 
 
-def _where(contrast: CellContrast) -> str:
+def _where(contrast: ContaminationContrast) -> str:
     if contrast.slice == ALL_PAIRS:
         return "over all pairs"
     heuristic = contrast.slice.partition(CROSS)[0].replace("_", " ")

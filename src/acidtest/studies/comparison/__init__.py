@@ -1,0 +1,46 @@
+"""Models against each other: paired on the same rows, unpaired and stratified on different ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from acidtest.core.run import Run
+from acidtest.core.study import study
+from acidtest.stats.ties import Ties
+from acidtest.studies.comparison.contrasts import Contrast, compare_runs, tied_models
+from acidtest.studies.rows import model_names
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class ComparisonResult:
+    """Every contrast between the runs, and the groups of models that they do not tell apart."""
+
+    correction: str
+    contrasts: tuple[Contrast, ...]
+    ties: tuple[Ties, ...]
+    schema: int = SCHEMA
+    runs: Mapping[str, Run] = field(default_factory=dict, metadata={"json": None})
+    """The runs by the names of their models, to show rows of."""
+    shown_factors: tuple[str, ...] = field(default=(), metadata={"json": None})
+    """Factors whose slices are shown unfolded."""
+
+
+@study(applies=lambda runs: len(runs) > 1)
+def comparison(
+    runs: Annotated[Sequence[Run], "Two run folders or more."],
+    *,
+    by: Annotated[tuple[str, ...], "Factors whose slices are shown: A,B,…"] = (),
+    correction: Annotated[str, "holm, bh (Benjamini–Hochberg), by (Benjamini–Yekutieli) or none."] = "holm",
+    every_factor: Annotated[bool, "Test the slices of every factor, not only of those the suites cross."] = True,
+    seed: Annotated[int, "Seed of every random choice."] = 0,
+) -> ComparisonResult:
+    """Compare runs: paired tests on the same rows, unpaired and stratified ones on different rows."""
+    contrasts = compare_runs(runs, correction=correction, seed=seed, every_factor=every_factor)
+    named = dict(zip(model_names(runs), runs, strict=True))
+    return ComparisonResult(
+        correction, tuple(contrasts), tuple(tied_models(contrasts)), runs=named, shown_factors=tuple(by)
+    )

@@ -1,0 +1,139 @@
+"""Reports: the documents of the studies that apply to some runs, as one page, and their tables and charts as files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from acidtest.core.document import Browser, Document, Note, Section, embed
+from acidtest.core.draws import key
+from acidtest.core.errors import AcidtestError
+from acidtest.core.files import is_page, refuse_to_lose, write_text
+from acidtest.core.logs import log, stage
+from acidtest.core.run import Run
+from acidtest.core.study import STUDIES
+from acidtest.studies.comparison import ComparisonResult, comparison
+from acidtest.studies.comparison.contrasts import Contrast
+from acidtest.studies.contamination import ContaminationResult, contamination
+from acidtest.studies.rows import model_names
+from acidtest.studies.scores import ScoresResult
+from acidtest.studies.scores.document import document as describe_scores
+from acidtest.workflows.runs import REPORT, RUNS, Finished, finished_run
+
+_COMPOSED = ("scores", "comparison", "contamination")
+"""Studies that a report treats apart from the others that apply."""
+
+
+def report(
+    runs: str | Path | Finished | Sequence[str | Path | Finished],
+    output: str | Path,
+    *,
+    reference: Sequence[str | Path | Run | Finished] = (),
+    tables: str | Path | None = None,
+    plots: str | Path | None = None,
+) -> Path:
+    """Write one self-contained page for one or several finished runs; a file that is no page of ours is kept.
+
+    Several runs are compared too, on whole suites and on what these cross. A model whose runs hold the four suites of
+    contamination gets that section; ``reference`` is for it. ``tables`` and ``plots`` are folders for the tables as
+    CSV, LaTeX and Markdown and the charts as SVG and PNG.
+    """
+    from acidtest.report.files import write_charts, write_tables
+    from acidtest.report.html import render_page
+
+    several = [runs] if isinstance(runs, str | Path | Finished) else runs
+    finished = [one if isinstance(one, Finished) else finished_run(one) for one in several]
+    output = Path(output)
+    refuse_to_lose(output, is_ours=is_page)
+    document = report_document(finished, reference=reference)
+    stage("writing %s", output)
+    write_text(output, render_page(document))
+    if tables is not None:
+        write_tables(document, tables)
+    if plots is not None:
+        stage("drawing the charts in %s", plots)
+        write_charts(document, plots)
+    return output
+
+
+def joint_report(finished: Sequence[Finished], output: str | Path | None) -> Path:
+    """Write the page for several models that were run together, beside their folders."""
+    folders = [one.folder for one in finished]
+    name = f"joint-{key(*map(str, folders)):016x}"[:14] + ".html" if output is None else REPORT
+    return report(finished, Path(RUNS if output is None else output) / name)
+
+
+def report_document(finished: Sequence[Finished], *, reference: Sequence[str | Path | Run | Finished] = ()) -> Document:
+    """The scores of some runs, their differences, and every other study that applies to them."""
+    runs = [one.run for one in finished]
+    names = model_names(runs)
+    base = describe_scores(
+        ScoresResult({name: one.scored.scores(one.run) for name, one in zip(names, finished, strict=True)})
+    )
+    sections = []
+    if len(runs) > 1:
+        stage("comparing %d runs", len(runs))
+        sections.append(_compare(runs))
+    leaks = _contamination(finished, reference)
+    if leaks.models:
+        sections.append(embed(STUDIES["contamination"].document(leaks), "contamination"))
+    for name in STUDIES:
+        study = STUDIES[name]
+        if name not in _COMPOSED and study.applies and study.applies(runs):
+            try:
+                sections.append(embed(study.document(study.compute(runs)), name))
+            except AcidtestError as error:
+                log.info("the report has no section on %s: %s", name, error)
+    browsers = tuple(part for part in base.parts if isinstance(part, Browser))
+    head = tuple(part for part in base.parts if not isinstance(part, Browser))
+    titles = dict(zip(("diagnosis", "overview"), head[:2], strict=False))
+    leading = len([part for part in head if isinstance(part, Section) and part.anchor in titles])
+    return replace(base, parts=(*head[:leading], *sections, *head[leading:], *browsers))
+
+
+def scores_document(finished: Finished) -> Document:
+    """The scores of one run, without rows to look through."""
+    result = ScoresResult({finished.run.header.model.name: finished.scored.scores(finished.run)})
+    document = describe_scores(result, with_mistakes=False)
+    return replace(document, parts=tuple(part for part in document.parts if not isinstance(part, Browser)))
+
+
+def _compare(runs: Sequence[Run]) -> Section:
+    """Differences on whole suites and on what these cross, or why there are none."""
+    try:
+        result: ComparisonResult = comparison(runs, every_factor=False)
+    except AcidtestError as error:
+        text = str(error)
+        return Section(
+            "Differences between the models", (Note(f"{text[:1].upper()}{text[1:]}."),), anchor="differences"
+        )
+    return embed(STUDIES["comparison"].document(result), "differences")
+
+
+def _contamination(
+    finished: Sequence[Finished], reference: Sequence[str | Path | Run | Finished]
+) -> ContaminationResult:
+    if len(finished) == 1 and not reference:
+        known = finished[0].scored.contamination
+        return ContaminationResult((known,) if known else ())
+    result: ContaminationResult = contamination([one.run for one in finished], reference=reference)
+    return result
+
+
+def compare(runs: Sequence[str | Path | Run | Finished], *, correction: str = "holm", seed: int = 0) -> list[Contrast]:
+    """Paired tests between runs on the same rows, unpaired and stratified ones on different rows."""
+    result: ComparisonResult = comparison(runs, correction=correction, seed=seed)
+    return list(result.contrasts)
+
+
+def comparison_document(result: ComparisonResult | None, leaks: ContaminationResult, why: str) -> Document:
+    """Differences between runs and what they show of contamination; ``why`` says why runs are not compared."""
+    sections = [embed(STUDIES["contamination"].document(leaks), "contamination")] if leaks.models else []
+    if result is None:
+        models = tuple(model.model for model in leaks.models)
+        notes = (Note(f"The runs are not compared with each other: {why}."),) if why else ()
+        headline = STUDIES["contamination"].document(leaks).headline
+        return Document("acidtest compare", headline, (*notes, *sections), models=models)
+    document = STUDIES["comparison"].document(result)
+    return replace(document, parts=(*sections, *document.parts))
