@@ -33,8 +33,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data"
@@ -83,7 +85,7 @@ VALUES: dict[str, list[Options]] = {
     "embeddings": [{"embeddings": "vectors.txt"}],
     "entities": [{"entities": True}],
     "faithful": [{"faithful": True}],
-    "least": [{"least": 2}],
+    "least": [{"bigrams": "train.tsv", "least": 2}],
     "most": [{"most": 5}],
     "nonwords": [{"nonwords": True}],
     "pairs": [],  # A file for swaps, a number for the length ladder: see suite_choices.
@@ -96,7 +98,7 @@ VALUES: dict[str, list[Options]] = {
     "tautology": [{"tautology": "false"}, {"tautology": "true"}],
     "train": [{"train": "train.tsv"}],
     "trust_gold": [{"trust_gold": True}],
-    "words": [{"words": "published"}, {"words": "published", "faithful": True}],
+    "words": [{"words": "published"}],
     "wsd": [{"wsd": "first"}, {"wsd": "lesk"}],
 }
 """Values to try of each option of a suite."""
@@ -172,7 +174,7 @@ STEPS = [
     Step("factors overlap --prior laplace --no-lengths"),
     Step("lexical overlap aligned reference"),
     Step(f"run -m baseline:wordnet -s {{breaking_nli}},lexical --from {TRAIN} --limit 300 -o breaking", run="breaking"),
-    Step("run -m baseline:overlap -s {breaking_nli} --limit 300 -o breaking-overlap"),
+    Step(f"run -m baseline:overlap -s {{breaking_nli}},lexical --from {TRAIN} --limit 300 -o breaking-overlap"),
     Step("run -m baseline:overlap -s {taxinli} --limit 400 -o taxinli-overlap", run="taxinli-overlap"),
     Step("run -m reference -s taxinli --from {taxinli} --limit 400 -o taxinli", run="taxinli"),
     Step("factors taxinli-overlap taxinli"),
@@ -379,6 +381,13 @@ def saved_record(suite: Any) -> Any:
         }
 
 
+def load_record(path: Path) -> Any:
+    """A file as it is read, written again."""
+    import acidtest
+
+    return saved_record(acidtest.load(path)) if path.exists() else missing_data()
+
+
 def suite_choices(name: str, options: Options) -> Iterator[Options]:
     """The options under which a suite is recorded, beside its defaults."""
     for option in options:
@@ -387,6 +396,8 @@ def suite_choices(name: str, options: Options) -> Iterator[Options]:
             yield {"pairs": "swap_pairs.tsv" if name.startswith("swaps/") else 10}
         if option == "answers":
             yield {"answers": answer_questions(name)}
+    if {"words", "faithful"} <= options.keys():
+        yield {"words": "published", "faithful": True}
 
 
 def answer_questions(name: str) -> str:
@@ -416,7 +427,7 @@ def suite_records(quick: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
     ) -> tuple[str, Callable[[], Any]]:
         words = [name, *(f"{option}={value}" for option, value in options.items()), *([f"seed={seed}"] if seed else [])]
         key = " ".join([*words, *([f"from={corpus}"] if corpus else [])])
-        return key, lambda: suite_record(name, options, seed=seed, source=source)
+        return key, partial(suite_record, name, options, seed=seed, source=source)
 
     suites = json.loads(run_program("suites", "--json").stdout)
     for name, facts in suites.items():
@@ -445,10 +456,7 @@ def suite_records(quick: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
                     yield record(name, {"by": "label"} if name == "sample" else {}, 1, corpus, source)
     for corpus, path in (CORPORA | FILES).items():
         if corpus != "aqua":
-            yield (
-                f"load {corpus}",
-                lambda path=path: saved_record(acidtest.load(path)) if path.exists() else missing_data(),
-            )
+            yield f"load {corpus}", partial(load_record, path)
     for name, corpus in (("stress/numerical", "aqua"), ("taxinli", "taxinli"), ("taxonomy", "taxinli")):
         key, make = record(name, {}, 0, corpus, FILES[corpus])
         yield key, make if FILES[corpus].exists() else missing_data
@@ -463,7 +471,7 @@ def study_records(quick: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
     """The JSON of every study, and the files of runs."""
     for step in STEPS:
         if step.quick or not quick:
-            yield step.command, lambda step=step: step_record(step)
+            yield step.command, partial(step_record, step)
 
 
 def step_record(step: Step) -> Any:
@@ -502,19 +510,24 @@ def predictions_record(path: Path) -> Any:
 
 def option_records(quick: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
     """The options of every command and the exit codes of wrong commands."""
-    yield "exported names", lambda: sorted(exported_names())
+    yield "exported names", exported_names
     for name, parameters in command_parameters().items():
-        yield f"options of {name}", lambda parameters=parameters: parameters
+        yield f"options of {name}", partial(dict, parameters)
     if not quick:
         for command in WRONG_COMMANDS:
-            yield f"exit of: {command}", lambda command=command: {"exit": run_program(*shlex.split(command)).returncode}
+            yield f"exit of: {command}", partial(exit_record, command)
+
+
+def exit_record(command: str) -> Any:
+    """The exit code of a command."""
+    return {"exit": run_program(*shlex.split(command)).returncode}
 
 
 def exported_names() -> list[str]:
     """The names that ``acidtest`` promises."""
     import acidtest
 
-    return list(acidtest.__all__)
+    return sorted(acidtest.__all__)
 
 
 def command_parameters() -> dict[str, dict[str, Any]]:
@@ -524,8 +537,6 @@ def command_parameters() -> dict[str, dict[str, Any]]:
     from acidtest.cli import main
 
     contexts: list[Any] = []
-    classes = (typer.core.TyperCommand, typer.core.TyperGroup)
-    originals = [kind.format_help for kind in classes]
 
     def keep_context(command: Any, context: Any, formatter: Any) -> None:
         contexts.append((command, context))
@@ -535,20 +546,16 @@ def command_parameters() -> dict[str, dict[str, Any]]:
         with contextlib.redirect_stdout(io.StringIO()):
             main([*words, "--help"])
         command, context = contexts[-1]
-        described = (
-            describe_parameter(parameter) for parameter in command.get_params(context) if parameter.name != "help"
-        )
-        return command, dict(described)
+        named = [parameter for parameter in command.get_params(context) if parameter.name != "help"]
+        return command, dict(map(describe_parameter, named))
 
-    try:
-        for kind in classes:
-            kind.format_help = keep_context  # type: ignore[method-assign]
+    with (
+        mock.patch.object(typer.core.TyperCommand, "format_help", keep_context),
+        mock.patch.object(typer.core.TyperGroup, "format_help", keep_context),
+    ):
         group, root = parameters()
         names = group.list_commands(contexts[-1][1])
         return {"acidtest": root} | {name: parameters(name)[1] for name in names}
-    finally:
-        for kind, original in zip(classes, originals, strict=True):
-            kind.format_help = original  # type: ignore[method-assign]
 
 
 def describe_parameter(parameter: Any) -> Record:

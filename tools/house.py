@@ -3,7 +3,7 @@
     python tools/house.py            # figures read off the source
     python tools/house.py --run      # also what one run imports and calls
 
-Counts are of ``src/``. Code lines are lines that are neither blank, comment, docstring nor import.
+Counts are of ``src/``. Code lines are neither blank, comment, docstring nor import.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ def module_name(path: Path) -> str:
 
 
 def code_lines(tree: ast.Module, text: str) -> int:
-    """Lines that hold code: no blanks, comments, docstrings or imports."""
+    """Lines that hold code: no blanks, comments, imports, or docstrings of modules, classes and functions."""
     skipped = set[int]()
     for node in ast.walk(tree):
-        is_text = (
-            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        )
-        if is_text or isinstance(node, ast.Import | ast.ImportFrom):
-            skipped.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+        part: ast.stmt | None = node if isinstance(node, ast.Import | ast.ImportFrom) else None
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            part = node.body[0] if ast.get_docstring(node, clean=False) is not None else None
+        if part:
+            skipped.update(range(part.lineno, (part.end_lineno or part.lineno) + 1))
     lines = enumerate(text.splitlines(), 1)
     return sum(bool(line.strip()) and not line.strip().startswith("#") and n not in skipped for n, line in lines)
 
