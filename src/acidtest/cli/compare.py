@@ -66,8 +66,10 @@ def compare(
         log.warning("the runs are not compared with each other: %s", why)
     if plots and not contrasts:
         log.warning("--plots: there are no differences to draw")
-    document = api.comparison_document(result, leaks, why)
-    written = write_document(document, output, tables, plots if contrasts else None, page_key="comparison")
+    written: dict[str, Path] = {}
+    if output or tables or plots or not json:
+        document = api.comparison_document(result, leaks, why)
+        written = write_document(document, output, tables, plots if contrasts else None, page_key="comparison")
     if json:
         ties = result.ties if result else ()
         lists = {"contrasts": contrasts, "contamination": leaks.models, "ties": ties}

@@ -56,10 +56,10 @@ def _parts(parts: Sequence[Part], width: int, *, full: bool) -> Iterator[Rendera
 
     for part in parts:
         if isinstance(part, Section):
-            if part.folded and not full:
-                continue
-            yield Text(part.title, style="bold")
-            yield from _parts(part.parts, width, full=full)
+            inner = [] if part.folded and not full else list(_parts(part.parts, width, full=full))
+            if inner:
+                yield Text(part.title, style="bold")
+                yield from inner
         elif isinstance(part, Table):
             yield from _table(part, width)
         elif isinstance(part, Finding):

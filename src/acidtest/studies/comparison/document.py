@@ -21,7 +21,7 @@ from acidtest.core.document import (
     Table,
 )
 from acidtest.core.run import Run
-from acidtest.core.suite import CROSS
+from acidtest.core.suite import CATEGORY, CROSS
 from acidtest.studies.comparison import ComparisonResult
 from acidtest.studies.comparison.contrasts import Contrast
 from acidtest.studies.rows import score_rows
@@ -177,7 +177,7 @@ def _suite_section(result: ComparisonResult, suite: str) -> Section:
     for factor in ordered:
         chosen = [contrast for contrast in members if contrast.factor == factor]
         parts.append(_factor_section(suite, factor, chosen, runs, folded=factor not in shown))
-    parts += _disagreements(suite, result, runs, main)
+    parts += _disagreements(suite, result, runs, None if main == CATEGORY else main)
     return Section(suite, tuple(parts))
 
 
