@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,80 +16,108 @@ import typer
 from typer.core import TyperGroup, TyperOption
 from typer.exceptions import TyperException
 
-from acidtest.cli import (
-    agreement,
-    annotate,
-    antonyms,
-    audit,
-    behaviour,
-    compare,
-    errors,
-    experiment,
-    export,
-    generate,
-    lexical,
-    report,
-    representations,
-    run,
-    score,
-    sources,
-    suites,
-    tag,
-    taxonomy,
-    train,
-    words,
-)
-from acidtest.cli.options import complain, echo, suite_options
-from acidtest.cli.study_commands import study_command
+from acidtest.cli.options import KNOWN_VARIABLES, OPEN, complain, echo, has_variables, suite_options
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.interrupts import INTERRUPTED, interrupt_normally
 from acidtest.core.logs import log
 from acidtest.core.settings import CONFIG, FILE, PREFIX, file_settings, refuse_unasked, variable
-from acidtest.core.study import STUDIES
+from acidtest.core.study import GROUPS, STUDIES
 from acidtest.version import __version__
 
-app = typer.Typer(
-    name="acidtest",
-    help="Find out whether a natural-language-inference model reasons or cheats.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.command("run", context_settings=run.CONTEXT)(run.run)
-app.command("suites")(suites.suites)
-app.command("generate", context_settings=generate.CONTEXT)(generate.generate)
-app.command("score", context_settings=score.CONTEXT)(score.score)
-app.command("compare")(compare.compare)
-app.command("report")(report.report)
-app.command("audit")(audit.audit)
-app.command("antonyms")(antonyms.antonyms)
-app.command("lexical")(lexical.lexical)
-app.command("behaviour")(behaviour.behaviour)
-app.command("representations", context_settings=representations.CONTEXT)(representations.representations)
-app.command("errors")(errors.errors)
-app.command("agreement")(agreement.agreement)
-app.command("annotate")(annotate.annotate)
-app.command("taxonomy")(taxonomy.taxonomy)
-app.command("tag")(tag.tag)
-app.command("train", context_settings=train.CONTEXT)(train.train)
-app.command("experiment", context_settings=experiment.CONTEXT)(experiment.experiment)
-app.command("words")(words.words)
-app.command("export")(export.export)
-app.command("sources")(sources.sources)
+SUMMARY = "Find out whether a natural-language-inference model reasons or cheats."
 
-for name in STUDIES:
-    if STUDIES[name].group:
-        app.command(name)(study_command(STUDIES[name]))
+COMMANDS = {
+    "run": "test a model",
+    "score": "test a model",
+    "suites": "test a model",
+    "report": "look into a run",
+    "compare": "look into a run",
+    "representations": "look into a run",
+    "errors": "look into a run",
+    "antonyms": "look into a run",
+    "lexical": "look into a run",
+    "behaviour": "look into a run",
+    "generate": "make and check data",
+    "audit": "make and check data",
+    "words": "make and check data",
+    "tag": "make and check data",
+    "taxonomy": "make and check data",
+    "sources": "make and check data",
+    "annotate": "people",
+    "agreement": "people",
+    "train": "train",
+    "experiment": "train",
+    "export": "train",
+}
+"""Commands written by hand, each in the module of its name, with their group; those of studies have theirs there."""
 
 OPEN_COMMANDS = ("run", "generate", "score", "representations")
 """The commands that pass suites' own options on."""
 
-KNOWN_VARIABLES = {CONFIG, "ACIDTEST_UPDATE_GOLDEN", "ACIDTEST_CACHE_FOLDER", "ACIDTEST_DATA", "ACIDTEST_WORDNET"}
+_OPEN_TRAINING = ("train", "experiment")
+"""Commands that pass on what is left of the command line, but no options of suites."""
+
+_HELP = {"help_option_names": ["-h", "--help"]}
 
 
-@app.callback(invoke_without_command=True)
-def root(
+class Program(TyperGroup):
+    """The program, whose help lists its commands by what a person wants to do."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write every command with the whole of its summary, in groups."""
+        for group in GROUPS:
+            names = [name for name in self.commands if command_group(name) == group]
+            with formatter.section(group.capitalize()):
+                formatter.write_dl([(name, _summary(self.commands[name])) for name in names])
+
+
+def command_names() -> list[str]:
+    """Every command, those of studies among them, in the order of the groups."""
+    studies = [name for name in STUDIES if STUDIES[name].group and name not in COMMANDS]
+    return sorted([*COMMANDS, *studies], key=lambda name: GROUPS.index(command_group(name)))
+
+
+def command_group(name: str) -> str:
+    """What a person wants to do who calls a command."""
+    return COMMANDS.get(name) or STUDIES[name].group
+
+
+def command(names: Sequence[str] | None = None) -> TyperGroup:
+    """The program with some of its commands, or all; every option of it is also an ``ACIDTEST_*`` variable."""
+    app = typer.Typer(
+        name="acidtest",
+        cls=Program,
+        help=SUMMARY,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings=_HELP,
+    )
+    app.callback(invoke_without_command=True)(_root)
+    for name in command_names() if names is None else names:
+        settings = OPEN if name in (*OPEN_COMMANDS, *_OPEN_TRAINING) else {}
+        app.command(name, context_settings={**settings, **_HELP})(_command_function(name))
+    group = typer.main.get_group(app)
+    for sub in group.commands.values():
+        sub.invoke = partial(_invoke_asked, sub.invoke)  # type: ignore[method-assign]
+        for parameter in sub.params:
+            if isinstance(parameter, TyperOption) and parameter.name != "help":
+                parameter.envvar = variable(parameter.name)
+    return group
+
+
+def _command_function(name: str) -> Callable[..., Any]:
+    """The function of a command: that of its module, or one made from a study's signature."""
+    if name in COMMANDS:
+        function: Callable[..., Any] = getattr(importlib.import_module(f"acidtest.cli.{name}"), name)
+        return function
+    from acidtest.cli.study_commands import study_command
+
+    return study_command(STUDIES[name])
+
+
+def _root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
@@ -98,15 +127,8 @@ def root(
         raise typer.Exit
 
 
-def command() -> TyperGroup:
-    """The program as one object, every option of it also an ``ACIDTEST_*`` variable."""
-    group = typer.main.get_group(app)
-    for sub in group.commands.values():
-        sub.invoke = partial(_invoke_asked, sub.invoke)  # type: ignore[method-assign]
-        for parameter in sub.params:
-            if isinstance(parameter, TyperOption) and parameter.name != "help":
-                parameter.envvar = variable(parameter.name)
-    return group
+def _summary(sub: Any) -> str:
+    return str((sub.help or "").strip().partition("\n\n")[0].replace("\n", " "))
 
 
 def _invoke_asked(invoke: Callable[[Any], Any], context: typer.Context) -> Any:
@@ -166,10 +188,19 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _invoked(words: list[str]) -> int:
-    group = command()
-    settings = {} if {"--help", "--version"} & set(words) else _settings(group, words[0])
+    """Run the command that is asked for; only its module is imported, unless settings have to be checked."""
+    asked = next((word for word in words if not word.startswith("-")), None)
+    known = asked is not None and (asked in COMMANDS or _is_study(asked))
+    settings_given = Path(os.environ.get(CONFIG, FILE)).is_file() or has_variables()
+    group = command([asked] if asked and known and not settings_given else None)
+    needs_settings = settings_given and not {"-h", "--help", "--version"} & set(words)
+    settings = _settings(group, words[0]) if needs_settings else {}
     result = group.main(args=words, prog_name="acidtest", standalone_mode=False, default_map=settings)
     return result if isinstance(result, int) else 0
+
+
+def _is_study(name: str) -> bool:
+    return name.isidentifier() and name in STUDIES and bool(STUDIES[name].group)
 
 
 def _settings(group: TyperGroup, command: str) -> dict[str, dict[str, Any]]:
@@ -205,5 +236,4 @@ def _takes_several(parameter: Any) -> bool:
 
 def _command(words: list[str]) -> str:
     """The command a user meant, for the hint."""
-    known = {registered.name for registered in app.registered_commands}
-    return f"{words[0]} " if words and words[0] in known else ""
+    return f"{words[0]} " if words and (words[0] in COMMANDS or _is_study(words[0])) else ""

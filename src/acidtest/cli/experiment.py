@@ -10,7 +10,6 @@ import typer
 
 from acidtest import api
 from acidtest.cli.options import (
-    OPEN,
     Columns,
     Json,
     LabelMap,
@@ -40,8 +39,6 @@ from acidtest.cli.training_options import (
     whole_numbers,
 )
 from acidtest.core.errors import AcidtestError
-
-CONTEXT = OPEN
 
 
 def experiment(

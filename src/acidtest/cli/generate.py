@@ -9,7 +9,6 @@ import typer
 
 from acidtest import api
 from acidtest.cli.options import (
-    OPEN,
     Address,
     Columns,
     Engine,
@@ -26,8 +25,6 @@ from acidtest.cli.options import (
     suite_arguments,
 )
 from acidtest.core.errors import some
-
-CONTEXT = OPEN
 
 
 def generate(

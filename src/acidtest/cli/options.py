@@ -15,7 +15,7 @@ import typer
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import NOTE, PlainFormatter, log
-from acidtest.core.settings import variable
+from acidtest.core.settings import CONFIG, PREFIX, variable
 from acidtest.core.terminal import terminal_text
 
 if TYPE_CHECKING:
@@ -68,6 +68,9 @@ Address = Annotated[
     str | None,
     typer.Option("--address", help="Of the Ray cluster, such as auto or ray://host:10001. Default: one of our own."),
 ]
+
+KNOWN_VARIABLES = {CONFIG, "ACIDTEST_UPDATE_GOLDEN", "ACIDTEST_CACHE_FOLDER", "ACIDTEST_DATA", "ACIDTEST_WORDNET"}
+"""Variables that are no options."""
 
 _PATIENCE = 2.0
 _UNESCAPED = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -169,6 +172,8 @@ def own_arguments(
 
     Like other options they may also come from a variable or from acidtest.toml, for those that have them.
     """
+    if not context.args and not context.default_map and not has_variables():
+        return {}, {}
     from acidtest import api
 
     asked = [generator for name, generator in api.suites().items() if api.means(suites, name)]
@@ -184,6 +189,11 @@ def own_arguments(
     found = settled | given
     own = {name: value for name, value in found.items() if name in of_suites or name not in of_models}
     return own, {name: value for name, value in found.items() if name in of_models}
+
+
+def has_variables() -> bool:
+    """Whether a variable is set that names an option, or seems to."""
+    return any(name.startswith(PREFIX) and name not in KNOWN_VARIABLES for name in os.environ) or CONFIG in os.environ
 
 
 def left_arguments(

@@ -9,7 +9,6 @@ import typer
 
 from acidtest import api
 from acidtest.cli.options import (
-    OPEN,
     Columns,
     From,
     Json,
@@ -24,8 +23,6 @@ from acidtest.cli.options import (
 )
 from acidtest.cli.progress import ProgressBar
 from acidtest.cli.report import show_written
-
-CONTEXT = OPEN
 
 
 def representations(

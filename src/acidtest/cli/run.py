@@ -10,7 +10,6 @@ import typer
 
 from acidtest import api
 from acidtest.cli.options import (
-    OPEN,
     Address,
     Columns,
     Engine,
@@ -32,7 +31,6 @@ from acidtest.cli.options import (
 from acidtest.cli.progress import ProgressBar, usage_line
 from acidtest.core.logs import note
 
-CONTEXT = OPEN
 _PATIENCE = 2.0
 
 Models = Annotated[

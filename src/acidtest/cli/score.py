@@ -9,7 +9,6 @@ import typer
 
 from acidtest import api
 from acidtest.cli.options import (
-    OPEN,
     From,
     Json,
     PublishedAs,
@@ -21,8 +20,6 @@ from acidtest.cli.options import (
     suite_arguments,
 )
 from acidtest.cli.run import CollapseOption, Fresh, Output, show
-
-CONTEXT = OPEN
 
 
 def score(

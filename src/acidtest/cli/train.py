@@ -10,7 +10,6 @@ import typer
 
 from acidtest import api
 from acidtest.cli.options import (
-    OPEN,
     Columns,
     Json,
     LabelMap,
@@ -42,8 +41,6 @@ from acidtest.core.errors import AcidtestError
 
 if TYPE_CHECKING:
     from acidtest.workflows.training import Trained
-
-CONTEXT = OPEN
 
 
 def train(

@@ -1,9 +1,10 @@
-"""Names → things: found in a folder of ours and in other packages' entry points, imported on use."""
+"""Names → things: registered by modules of one package and by other packages' entry points, imported on use."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import importlib.util
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
@@ -15,14 +16,18 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Things of one kind by name. A module that lies in a package, or is named itself, registers them when imported."""
+    """Things of one kind by name. A module registers its things when imported, which happens when one is asked for.
+
+    A thing called ``stress/negation`` is looked for in the module or folder ``stress`` first; only when it is not there
+    is everything imported.
+    """
 
     def __init__(self, kind: str, homes: Sequence[str], entry_points: str) -> None:
         self._kind = kind
         self._homes = homes
         self._entry_points = entry_points
         self._things: dict[str, T] = {}
-        self._read = False
+        self._complete = False
 
     def add(self, name: str) -> Callable[[T], T]:
         """A decorator that registers a thing under a name."""
@@ -36,30 +41,51 @@ class Registry(Generic[T]):
         return register
 
     def __getitem__(self, name: str) -> T:
-        self._read_all()
-        if name not in self._things:
+        if name not in self:
             raise UnknownNameError(self._kind, name, self._things)
         return self._things[name]
 
     def __contains__(self, name: object) -> bool:
-        self._read_all()
+        if name not in self._things and isinstance(name, str):
+            self._import_module(name.partition("/")[0].replace("-", "_"))
+        if name not in self._things:
+            self._import_all()
         return name in self._things
 
     def __iter__(self) -> Iterator[str]:
-        self._read_all()
+        self._import_all()
         return iter(sorted(self._things))
 
-    def _read_all(self) -> None:
-        if self._read:
-            return
-        self._read = True
+    def _import_module(self, name: str) -> None:
+        """Import the module or folder of a name, where there is one."""
         for home in self._homes:
-            folders = getattr(importlib.import_module(home), "__path__", ())
-            for module in pkgutil.walk_packages(folders, f"{home}."):
-                importlib.import_module(module.name)
+            if name in home.split(".")[1:] and home.count(".") > 1:
+                _import_tree(home)
+            elif name in {module.name for module in pkgutil.iter_modules(_folders(home))}:
+                _import_tree(f"{home}.{name}")
+
+    def _import_all(self) -> None:
+        if self._complete:
+            return
+        self._complete = True
+        for home in self._homes:
+            _import_tree(home)
         for point in importlib.metadata.entry_points(group=self._entry_points):
             try:
                 point.load()
             except Exception as error:
                 # Somebody else's broken package must not take ours down.
                 log.warning("the plug-in %s (%s) could not be loaded: %s", point.name, point.value, error)
+
+
+def _import_tree(name: str) -> None:
+    """Import a module and, where it is a folder, every module below it."""
+    importlib.import_module(name)
+    for module in pkgutil.walk_packages(_folders(name), f"{name}."):
+        importlib.import_module(module.name)
+
+
+def _folders(name: str) -> Sequence[str]:
+    """Where the modules of a folder lie; none for a single module, which is not imported for that."""
+    spec = importlib.util.find_spec(name)
+    return (spec and spec.submodule_search_locations) or ()

@@ -15,14 +15,13 @@ from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import note
 from acidtest.core.model import Counts, Model, Prepares, model_options
 from acidtest.core.suite import Argument, Card, Suite
-from acidtest.evaluate.ray import Cluster, Recipe, require_ray
-from acidtest.io.rows import Spool
 from acidtest.suites.catalogue import SUITES, Generator, Request
 from acidtest.version import __version__
 
 if TYPE_CHECKING:
     from acidtest.evaluate.asking import Answered, Asker
     from acidtest.evaluate.plan import Batch
+    from acidtest.evaluate.ray import Cluster, Recipe
 
 ENGINES = ("local", "ray")
 """Where work is done: in this process, or on a Ray cluster."""
@@ -38,6 +37,8 @@ def is_ray(engine: str, address: str | None = None) -> bool:
     if engine not in ENGINES:
         raise UnknownNameError("engine", engine, ENGINES)
     if engine == "ray":
+        from acidtest.evaluate.ray import require_ray
+
         require_ray()
         return True
     if address is not None:
@@ -145,6 +146,8 @@ def ray_engine(model: object, asked: Model, spec: Spec, address: str | None) -> 
     options = spec.options or {}
     # ONNX Runtime takes a GPU only where it is told to, other models wherever there is one.
     wants = options.get("provider") == "cuda" if "provider" in model_options(model) else options.get("device") != "cpu"
+    from acidtest.evaluate.ray import Cluster
+
     cluster = Cluster(address, gpus=isinstance(asked, Prepares) and wants)
     return RayEngine(replace(spec, fingerprint=asked.fingerprint), cluster)
 
@@ -221,6 +224,9 @@ def on_ray(generator: Generator, address: str | None) -> Generator:
     @wraps(generator.make)
     def make(request: Request, **options: Argument) -> Suite:
         made = generator.make(request, **options)
+        from acidtest.evaluate.ray import Cluster
+        from acidtest.io.rows import Spool
+
         rows = Spool()
         schema = made.frame.collect_schema()
         for part in Cluster(address).mapped(_parts(made), making(generator, request, options, made), ordered=True):

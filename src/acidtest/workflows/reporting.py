@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from acidtest.core.document import Browser, Document, Note, Section, embed
 from acidtest.core.draws import key
@@ -13,13 +14,12 @@ from acidtest.core.files import is_page, refuse_to_lose, write_text
 from acidtest.core.logs import log, stage
 from acidtest.core.run import Run
 from acidtest.core.study import STUDIES
-from acidtest.studies.comparison import ComparisonResult, comparison
-from acidtest.studies.comparison.contrasts import Contrast
-from acidtest.studies.contamination import ContaminationResult, contamination
-from acidtest.studies.rows import model_names
-from acidtest.studies.scores import ScoresResult
-from acidtest.studies.scores.document import document as describe_scores
 from acidtest.workflows.runs import REPORT, RUNS, Finished, finished_run
+
+if TYPE_CHECKING:
+    from acidtest.studies.comparison import ComparisonResult
+    from acidtest.studies.comparison.contrasts import Contrast
+    from acidtest.studies.contamination import ContaminationResult
 
 _COMPOSED = ("scores", "comparison", "contamination")
 """Studies that a report treats apart from the others that apply."""
@@ -66,6 +66,10 @@ def joint_report(finished: Sequence[Finished], output: str | Path | None) -> Pat
 
 def report_document(finished: Sequence[Finished], *, reference: Sequence[str | Path | Run | Finished] = ()) -> Document:
     """The scores of some runs, their differences, and every other study that applies to them."""
+    from acidtest.studies.rows import model_names
+    from acidtest.studies.scores import ScoresResult
+    from acidtest.studies.scores.document import document as describe_scores
+
     runs = [one.run for one in finished]
     names = model_names(runs)
     base = describe_scores(
@@ -94,6 +98,9 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
 
 def scores_document(finished: Finished) -> Document:
     """The scores of one run, without rows to look through."""
+    from acidtest.studies.scores import ScoresResult
+    from acidtest.studies.scores.document import document as describe_scores
+
     result = ScoresResult({finished.run.header.model.name: finished.scored.scores(finished.run)})
     document = describe_scores(result, with_mistakes=False)
     return replace(document, parts=tuple(part for part in document.parts if not isinstance(part, Browser)))
@@ -102,7 +109,7 @@ def scores_document(finished: Finished) -> Document:
 def _compare(runs: Sequence[Run]) -> Section:
     """Differences on whole suites and on what these cross, or why there are none."""
     try:
-        result: ComparisonResult = comparison(runs, every_factor=False)
+        result: ComparisonResult = STUDIES["comparison"].compute(runs, every_factor=False)
     except AcidtestError as error:
         text = str(error)
         return Section(
@@ -114,6 +121,8 @@ def _compare(runs: Sequence[Run]) -> Section:
 def _contamination(
     finished: Sequence[Finished], reference: Sequence[str | Path | Run | Finished]
 ) -> ContaminationResult:
+    from acidtest.studies.contamination import ContaminationResult, contamination
+
     if len(finished) == 1 and not reference:
         known = finished[0].scored.contamination
         return ContaminationResult((known,) if known else ())
@@ -123,7 +132,7 @@ def _contamination(
 
 def compare(runs: Sequence[str | Path | Run | Finished], *, correction: str = "holm", seed: int = 0) -> list[Contrast]:
     """Paired tests between runs on the same rows, unpaired and stratified ones on different rows."""
-    result: ComparisonResult = comparison(runs, correction=correction, seed=seed)
+    result: ComparisonResult = STUDIES["comparison"].compute(runs, correction=correction, seed=seed)
     return list(result.contrasts)
 
 

@@ -25,10 +25,10 @@ from acidtest.core.serialise import to_json
 from acidtest.core.structured import read_own_json
 from acidtest.core.suite import Suite
 from acidtest.version import __version__
-from acidtest.workflows.results import RunResults, compute_results, read_results
 
 if TYPE_CHECKING:
     from acidtest.evaluate.runner import Engine, Progress
+    from acidtest.workflows.results import RunResults
 
 RESULTS, REPORT, LOG = "results.json", "report.html", "log.txt"
 RUNS = "acidtest-runs"
@@ -132,6 +132,8 @@ def done(
 
 def finished_run(folder: str | Path) -> Finished:
     """The finished run in a folder."""
+    from acidtest.workflows.results import compute_results, read_results
+
     folder = Path(folder)
     made = Run.read(folder)
     if (folder / RESULTS).is_file():
@@ -169,6 +171,8 @@ def _evaluated(job: Job, header: Header, folder: Path, *, fresh: bool, progress:
 
 
 def _written(made: Run, folder: Path, timings: dict[str, float], *, page: bool) -> Finished:
+    from acidtest.workflows.results import compute_results
+
     start = time.perf_counter()
     stage("analysing the answers of %s", made.header.model.name)
     computed = compute_results(made)
