@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from toys import chromium as chromium
+from toys import toy as toy
+
 # A busy machine is no failure: nothing is timed, and every run tries the same examples.
 settings.register_profile(
     "acidtest",

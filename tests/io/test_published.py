@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card
 from acidtest.io.published import (
     PublishedScore,
@@ -211,8 +212,8 @@ def test_other_words_are_compared_with_the_published_numbers_and_other_templates
 
 
 def test_results_hold_the_condition() -> None:
-    score = PublishedScore("hans", "BERT", "a paper", MERGED, {"label": "entailment"}, 0.5)
-    assert score.to_json() == {
+    score = PublishedScore("BERT", "a paper", {"label": "entailment"}, 0.5, MERGED, suite="hans")
+    assert to_json(score) == {
         "system": "BERT",
         "source": "a paper",
         "condition": MERGED,
@@ -264,7 +265,7 @@ def test_numbers_that_count_something_else_say_so() -> None:
 
 
 def test_a_published_file_is_the_same_thing() -> None:
-    assert [entry for entry in published_beside(Card("stress/word-overlap", rows=9815)) if "differs" in entry] == []
+    assert [entry for entry in published_beside(Card("stress/word-overlap", rows=9815)) if entry.differs] == []
     assert published_notes(Card("stress/antonymy", rows=1561)) == []
 
 
@@ -284,6 +285,6 @@ def test_corrected_numbers_hold_what_was_printed() -> None:
         ("BERT", "ce_embedded_under_since"): (1.0, 0.931),
         ("SPINN", "sn_NP/Z"): (0.11, 0.116),
     }
-    held = [entry for entry in published_beside(Card("hans")) if "printed" in entry]
-    assert all("released predictions" in entry["correction"] for entry in held)
+    held = [entry for entry in published_beside(Card("hans")) if entry.printed is not None]
+    assert all("released predictions" in entry.note for entry in held)
     assert len(held) == 2

@@ -15,11 +15,13 @@ from scipy import stats
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.run import Header, ModelFacts, Run
+from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card
 from acidtest.stats.intervals import StratifiedRate, clopper_pearson, combination, unpaired_difference, wilson
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import combination_test, holm
-from acidtest.studies.contamination import Contamination, contamination, holds_the_four
+from acidtest.studies.contamination.cells import ModelContamination, holds_the_four
+from acidtest.studies.contamination.cells import measure_contamination as contamination
 
 HEURISTICS = ("lexical_overlap", "subsequence", "constituent")
 LABELS = ("entailment", "non-entailment")
@@ -247,7 +249,7 @@ def simulated(
     return run(frames, model)
 
 
-def contrast(found: Contamination, name: str, part: str = WRONG) -> Any:
+def contrast(found: ModelContamination, name: str, part: str = WRONG) -> Any:
     return next(each for each in found.contrasts if (each.name, each.slice) == (name, part))
 
 
@@ -332,7 +334,7 @@ def test_memory_of_one_heuristic_is_named() -> None:
         spec += [(*C, "c", 2000, int(rng.binomial(2000, 0.3)))]
         frames[place] = rows(place, spec)
     found = contamination([run(frames)])
-    assert not contrast(found, "both").found
+    assert not contrast(found, "both").significant
     assert found.verdict.startswith("Signs of memory: where lexical overlap is wrong, m is ")
 
 
@@ -350,7 +352,7 @@ def test_a_clean_model_shows_no_sign_and_what_could_have_been_missed() -> None:
 def test_easier_words_are_not_taken_for_memory() -> None:
     found = contamination([simulated(generator(6), {PP: 0.45, FP: 0.3, PN: 0.45, FN: 0.3}, each=300)])
     assert contrast(found, "words").p_adjusted < 0.001
-    assert not contrast(found, "both").found
+    assert not contrast(found, "both").significant
     assert found.verdict.startswith("No sign of memory")
     assert "the published words are" in found.verdict
     assert found.verdict.endswith("so they may just be easier.")
@@ -360,7 +362,7 @@ def test_easier_templates_need_a_reference() -> None:
     rates = {PP: 0.4, FP: 0.4, PN: 0.2, FN: 0.2}
     model = simulated(generator(7), rates, each=200)
     alone = contamination([model])
-    assert alone.verdict.endswith("it knows them or they are easier, which only a clean reference can tell.")
+    assert alone.verdict.endswith("it knows them or they are easier, which only a clean reference can show.")
     assert "Without a clean reference, familiar templates cannot be told from easier ones." in alone.cannot
     clean = simulated(generator(8), rates, each=200, model="clean")
     found = contamination([model], reference=[clean])
@@ -415,7 +417,7 @@ def test_a_cell_without_rows_makes_no_number() -> None:
     assert contrast(found, "words").difference.value == 0
     assert found.verdict.startswith("Too few rows to say whether m remembers the published pairs: ")
     assert found.cells[2].slices[WRONG].note == "no rows"
-    json.dumps(found.to_json(), allow_nan=False)
+    json.dumps(to_json(found), allow_nan=False)
 
 
 @pytest.mark.parametrize(("right", "word"), [(0, "wrong"), (200, "right")])
@@ -429,7 +431,7 @@ def test_a_model_that_is_always_right_or_always_wrong_has_notes_and_no_sign(righ
     # Clopper–Pearson for 0 of 200, two cells to either side.
     reach = math.sqrt(2) * (1 - 0.025 ** (1 / 200))
     assert (both.difference.low, both.difference.high) == pytest.approx((-reach, reach))
-    assert found.verdict.startswith(f"Memory cannot be told: where the heuristics are wrong, m is {word} on nearly all")
+    assert found.verdict.startswith(f"Memory cannot be measured: where the heuristics are wrong, m is {word} on nearly")
 
 
 def test_worse_on_the_published_is_no_sign() -> None:
@@ -457,7 +459,7 @@ def test_a_clean_model_is_rarely_accused() -> None:
     accused = []
     for _ in range(40):
         found = contamination([simulated(rng, rates, each=10)])
-        accused.append(any(each.found for each in found.contrasts if each.name == "both"))
+        accused.append(any(each.significant for each in found.contrasts if each.name == "both"))
     # 40 draws at 0.05 or below: 6 or more have a chance of at most 0.014.
     assert sum(accused) <= 5
 
@@ -466,7 +468,7 @@ def test_the_json_has_the_shape_that_is_rendered() -> None:
     rates = {PP: 0.5, FP: 0.4, PN: 0.4, FN: 0.4}
     model, clean = simulated(generator(16), rates), simulated(generator(17), rates, model="clean")
     for found in (contamination([model]), contamination([model], reference=[clean])):
-        fields = json.loads(json.dumps(found.to_json(), allow_nan=False))
+        fields = json.loads(json.dumps(to_json(found), allow_nan=False))
         assert list(fields) == ["model", "reference", "cells", "contrasts", "verdict", "can", "cannot"]
         assert list(fields["cells"][0]) == ["words", "templates", "suite", "slices"]
         first = fields["contrasts"][0]
@@ -490,7 +492,7 @@ def test_the_cells_may_come_from_several_runs_and_other_suites_are_left_aside() 
     other = run({PP: frames[PP].with_columns(suite=pl.lit("stress/negation"))})
     card = replace(other.header.suites[suite_name(PP)], name="stress/negation")
     other = replace(other, header=replace(other.header, suites={"stress/negation": card}))
-    assert contamination([*parts[::-1], other]).to_json() == whole.to_json()
+    assert to_json(contamination([*parts[::-1], other])) == to_json(whole)
 
 
 def test_a_missing_cell_is_named() -> None:

@@ -9,8 +9,8 @@ import pytest
 from acidtest.core.estimate import Estimate
 from acidtest.stats.intervals import wilson
 from acidtest.studies.controls import AgainstControl
-from acidtest.studies.errors import ErrorKind, Errors
-from acidtest.studies.scores.diagnosis import findings, percent, whole
+from acidtest.studies.errors import ErrorKind, Errors, ErrorsAgainstControl
+from acidtest.studies.scores.diagnosis import by_severity, findings, percent, whole
 from acidtest.studies.scores.results import SuiteResult
 
 
@@ -63,22 +63,22 @@ TITLE = "the lexical-overlap heuristic"
 )
 def test_a_heuristic_is_read_off_both_labels(entailed: float, other: float, severity: str, text: str) -> None:
     (finding,) = findings({"hans": result(entailed, other)})
-    assert (finding.severity, finding.text) == (severity, text)
+    assert (finding.severity, finding.sentence) == (severity, text)
     errs = "entailment" if entailed < other else "non-entailment"
-    assert finding.by == {"heuristic": "lexical_overlap", "label": errs}
+    assert finding.slice == {"heuristic": "lexical_overlap", "label": errs}
 
 
 def test_few_pairs_are_not_taken_for_equality() -> None:
     crossed = {"lexical_overlap × entailment": share(0.9, 10), "lexical_overlap × non-entailment": share(0.6, 10)}
     (finding,) = findings({"hans": result(by={"heuristic × label": crossed})})
-    assert (finding.severity, finding.text) == ("info", f"was asked too few {PAIRS} to judge {TITLE}")
+    assert (finding.severity, finding.sentence) == ("info", f"was asked too few {PAIRS} to judge {TITLE}")
 
 
 def test_one_answer_to_everything_is_said() -> None:
     labels = {"label": {"neutral": share(0.99, 30), "entailment": share(0.01, 4970)}}
     metrics = {"answers neutral": share(0.995)}
     found = findings({"hans": result(by=labels, metrics=metrics)})
-    assert found[0].text == "answers neutral on 99.5 % of all pairs: the score says little beyond that"
+    assert found[0].sentence == "answers neutral on 99.5 % of all pairs: the score says little beyond that"
     one_gold = {"label": {"neutral": share(0.99)}}
     assert findings({"hans": result(by=one_gold, metrics=metrics)}) == []
 
@@ -86,19 +86,20 @@ def test_one_answer_to_everything_is_said() -> None:
 def test_a_few_subcases_gone_wrong_are_said_although_the_mean_is_fine() -> None:
     subcases = {f"sub{number}": share(0.97, 1000) for number in range(8)} | {"passive": share(0.0, 1000)}
     by = {**result(0.97, 0.93).by, "subcase": subcases}
-    finding, _ = findings({"hans": result(0.97, 0.93, by=by, strata=("subcase",))})
+    finding, _ = by_severity(findings({"hans": result(0.97, 0.93, by=by, strata=("subcase",))}))
     assert finding.severity == "severe"
-    assert finding.text == "is right on clearly fewer than half of the pairs in 1 of 9 values of subcase: passive (0 %)"
-    assert finding.by == {"subcase": "passive"}
+    where = "in 1 of 9 values of subcase: passive (0 %)"
+    assert finding.sentence == f"is right on clearly fewer than half of the pairs {where}"
+    assert finding.slice == {"subcase": "passive"}
 
 
 def test_worse_than_guessing_is_said_of_files_without_heuristics() -> None:
     labels = {label: share(0.02, 600) for label in ("entailment", "neutral", "contradiction")}
     (finding,) = findings({"mine": result(by={"label": labels}, overall=share(0.02, 1800))})
-    assert (finding.severity, finding.text) == ("severe", "is right on only 2 % of all pairs: worse than guessing")
+    assert (finding.severity, finding.sentence) == ("severe", "is right on only 2 % of all pairs: worse than guessing")
     labels |= {"entailment": share(0.9, 600), "neutral": share(0.9, 600)}
     (finding,) = findings({"mine": result(by={"label": labels}, overall=share(0.6, 1800))})
-    assert finding.text == "is right on only 2 % of the pairs whose gold is contradiction: worse than guessing"
+    assert finding.sentence == "is right on only 2 % of the pairs whose gold is contradiction: worse than guessing"
     assert findings({"mine": result(by={"label": {"neutral": share(0.0, 5)}}, overall=share(0.0, 5))}) == []
 
 
@@ -107,7 +108,7 @@ def test_a_loss_against_the_control_is_grave_only_when_it_is_no_chance() -> None
         return AgainstControl(share(0.9), Estimate(-0.2, -0.25, -0.15, 100, 100), "test", p, p)
 
     assert findings({"s": result(by={}, vs_control=control(0.001))})[0].severity == "severe"
-    assert "loses 20.0 points" in findings({"s": result(by={}, vs_control=control(0.001))})[0].text
+    assert "loses 20.0 points" in findings({"s": result(by={}, vs_control=control(0.001))})[0].sentence
     assert findings({"s": result(by={}, vs_control=control(0.2))})[0].severity == "info"
     close = AgainstControl(share(0.9), Estimate(-0.01, -0.02, 0.0, 100, 100), "test", 0.2, 0.2)
     assert findings({"s": result(by={}, vs_control=close)})[0].severity == "good"
@@ -115,7 +116,7 @@ def test_a_loss_against_the_control_is_grave_only_when_it_is_no_chance() -> None
 
 def test_missing_answers_and_close_calls_are_said() -> None:
     found = findings({"s": result(by={}, unanswered=500, collapse_differs=431)})
-    assert [f.text for f in found] == [
+    assert [f.sentence for f in found] == [
         "gave no answer to 500 pairs (5 %); they count as wrong",
         "431 verdicts would be another if probabilities were summed over the gold set: report which was used",
     ]
@@ -128,7 +129,7 @@ def test_nothing_is_said_of_what_is_not_known() -> None:
 
 
 def test_the_gravest_come_first() -> None:
-    found = findings({"a": result(0.97, 0.97), "b": result(0.99, 0.01)})
+    found = by_severity(findings({"a": result(0.97, 0.97), "b": result(0.99, 0.01)}))
     assert [finding.severity for finding in found] == ["severe", "good"]
 
 
@@ -148,7 +149,7 @@ def kind(value: float, before: float | None = None, p: float = 0.001, n: int = 5
     test = AgainstControl(
         share(before, n), Estimate(value - before, value - before - 0.02, value - before + 0.02), "t", p, p
     )
-    return ErrorKind(counts.get("count", 0), own, own, counts.get("control", 0), {"share": test, "rate": test})
+    return ErrorKind(counts.get("count", 0), own, own, ErrorsAgainstControl(counts.get("control", 0), test, test))
 
 
 def said(suite: str, **kinds: ErrorKind) -> list[tuple[str, str, str]]:
@@ -156,7 +157,7 @@ def said(suite: str, **kinds: ErrorKind) -> list[tuple[str, str, str]]:
         name.replace("_", " ") if name.startswith("false") else name.replace("_", "-"): k for name, k in kinds.items()
     }
     found = findings({suite: result(by={}, errors=Errors(500, 500, named))})
-    return [(finding.code, finding.severity, finding.text) for finding in found]
+    return [(finding.code, finding.severity, finding.sentence) for finding in found]
 
 
 def test_a_fall_back_to_neutral_is_told_with_what_it_was_before() -> None:

@@ -45,16 +45,15 @@ def test_mistakes_carry_gold_answer_and_probability(toy: SimpleNamespace) -> Non
     assert found.total == 2
     first, second = found.examples
     assert (first.id, first.gold, first.facts) == ("toy-2", "entailment", {"voice": "active"})
-    (answer,) = first.answers
-    assert (answer.label, answer.probability) == ("neutral", 0.7)
+    assert first.answers == {"a-model": "neutral 0.70"}
     # Without an answer there is no confidence: such a row comes last.
-    assert (second.id, second.answers[0].label, second.answers[0].probability) == ("toy-3", None, None)
+    assert (second.id, second.answers) == ("toy-3", {"a-model": "no answer"})
 
 
 def test_a_two_way_model_s_probability_of_non_entailment_is_found(toy: SimpleNamespace) -> None:
     frame = toy.rows(answer=["entailment", "non-entailment", "non-entailment", None])
     found = mistakes(toy.entry(frame, resolution="two-way").run, "toy", None)
-    assert found.examples[0].answers[0].probability == 0.7
+    assert found.examples[0].answers == {"a-model": "non-entailment 0.70"}
 
 
 def test_a_model_without_probabilities_shows_none_and_spreads_its_mistakes(toy: SimpleNamespace) -> None:
@@ -66,7 +65,7 @@ def test_a_model_without_probabilities_shows_none_and_spreads_its_mistakes(toy: 
     found = mistakes(toy.entry(frame, probabilities=False).run, "toy", "voice", count=2)
     assert not found.probabilities
     assert [example.facts["voice"] for example in found.examples] == ["a", "b"]
-    assert {answer.probability for example in found.examples for answer in example.answers} == {None}
+    assert {answer for example in found.examples for answer in example.answers.values()} <= {"neutral", "no answer"}
 
 
 def test_rows_only_one_model_gets_right_are_counted_and_shown_for_each(toy: SimpleNamespace) -> None:
@@ -86,10 +85,7 @@ def test_rows_only_one_model_gets_right_are_counted_and_shown_for_each(toy: Simp
     assert [example.id for example in found.first_examples] == ["toy-1"]
     (shown,) = found.second_examples
     assert shown.id == "toy-2"
-    assert [(answer.model, answer.label) for answer in shown.answers] == [
-        ("first", "neutral"),
-        ("second", "entailment"),
-    ]
+    assert shown.answers == {"first": "neutral 0.70", "second": "entailment 0.90"}
 
 
 @pytest.mark.parametrize("groups", [5, 400])

@@ -160,8 +160,9 @@ class Pair:
     hypothesis: str
     gold: str
     answers: Mapping[str, str]
-    """What each model answered, in words: ``entailment at 0.93``."""
+    """What each model answered, in words: ``entailment 0.93``."""
     facts: Mapping[str, str] = field(default_factory=dict)
+    id: str = ""
 
 
 @dataclass(frozen=True)

@@ -205,4 +205,4 @@ def _answer(row: Mapping[str, Any], run: Run, prefix: str = "") -> str:
 def _pair(row: Mapping[str, Any], factors: Sequence[str], answers: Mapping[str, str]) -> Pair:
     known = {name: str(row[name]) for name in factors if row[name] is not None and name != "label"}
     facts = dict(list(known.items())[:MOST_FACTS])
-    return Pair(row["premise"], row["hypothesis"], row["label"], answers, facts)
+    return Pair(row["premise"], row["hypothesis"], row["label"], answers, facts, row["id"])

@@ -55,7 +55,7 @@ def document(result: ComparisonResult) -> Document:
             *([Browser(result.runs)] if result.runs else []),
         ),
         models=tuple(dict.fromkeys(name for one in whole for name in (one.first, one.second))),
-        methods=(*_METHODS, _describe_families(result)),
+        methods=_METHODS,
     )
 
 
@@ -85,9 +85,11 @@ def _headline(whole: Sequence[Contrast]) -> str:
 
 
 def _describe_families(result: ComparisonResult) -> str:
-    families = {contrast.family: contrast.family_tests for contrast in result.contrasts}
+    """Over which tests the p-values that are shown were adjusted."""
+    shown = result.shown_factors or [one.factor for one in result.contrasts if CROSS in one.factor]
+    families = {one.family: one.family_tests for one in result.contrasts if not one.factor or one.factor in shown}
     sizes = ", ".join(f"{family} ({size:,} test{'s' * (size != 1)})" for family, size in families.items())
-    return f"p is adjusted ({result.correction}) over all suites and pairs of models: {sizes}"
+    return f"p is adjusted ({result.correction}) over all suites and pairs of models: {sizes}."
 
 
 def _whole_parts(result: ComparisonResult, whole: Sequence[Contrast]) -> Iterator[Part]:
@@ -98,6 +100,7 @@ def _whole_parts(result: ComparisonResult, whole: Sequence[Contrast]) -> Iterato
     yield table
     if 1 < len(whole) <= MOST_CHART_ROWS:
         yield Chart(table.id, columns=("difference",), axis="difference in points", reference=_NO_DIFFERENCE)
+    yield Note(_describe_families(result), quiet=True)
     for ties in (ties for ties in result.ties if len(ties.rates) > 2):
         groups = "; ".join(" = ".join(group) for group in ties.groups)
         which = "Tied" if any(len(group) > 1 for group in ties.groups) else "None tied"

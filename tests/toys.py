@@ -1,4 +1,4 @@
-"""What tests of reports share: a toy run with its results, a reader of pages, and a browser."""
+"""What tests of studies and pages share: a toy run, a reader of pages, and a browser."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,14 +23,9 @@ import pytest
 
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
-from acidtest.reports.html import Entry
 
 CARD = Card("toy", columns={"voice": "factor"}, crossings=(("voice", "label"),), rows=4, labels={"entailment": 4})
 GOLD, OTHER = "entailment", "non-entailment"
-
-
-def estimate(value: float | None, low: float | None = None, high: float | None = None, **fields: Any) -> dict[str, Any]:
-    return {"value": value, "low": low, "high": high, "n": 100, "groups": 100, "method": "Wilson", "note": ""} | fields
 
 
 def rows(suite: str = "toy", **columns: Sequence[Any]) -> pl.DataFrame:
@@ -51,42 +47,18 @@ def rows(suite: str = "toy", **columns: Sequence[Any]) -> pl.DataFrame:
     return pl.DataFrame(usual | columns)
 
 
-def suite_result(**fields: Any) -> dict[str, Any]:
-    result = {
-        "signature": "toy|v:1|n:4",
-        "overall": estimate(0.5, 0.15, 0.85),
-        "metrics": {"accuracy": estimate(0.5, 0.15, 0.85)},
-        "by": {
-            "label": {GOLD: estimate(0.5, 0.1, 0.9), OTHER: estimate(0.5, 0.1, 0.9)},
-            "voice": {"active": estimate(0.97125, 0.9071, 0.983), "passive": estimate(1.0, 0.2, 1.0)},
-            "voice × label": {
-                f"active × {OTHER}": estimate(None, note="no examples of that"),
-                f"active × {GOLD}": estimate(0.5, 0.1, 0.9),
-                f"passive × {OTHER}": estimate(1.0, 0.2, 1.0),
-            },
-        },
-        "vs_control": None,
-        "unanswered": 1,
-        "truncated": 0,
-        "collapse_differs": None,
-        "published": [],
-        "notes": [],
-    }
-    return result | fields
+@dataclass(frozen=True)
+class Entry:
+    """A toy run."""
+
+    run: Run
 
 
 def entry(
-    frame: pl.DataFrame | None = None,
-    results: Mapping[str, dict[str, Any]] | None = None,
-    *,
-    model: str = "a-model",
-    cards: Sequence[Card] = (CARD,),
-    diagnosis: Sequence[dict[str, Any]] = (),
-    **facts: Any,
+    frame: pl.DataFrame | None = None, *, model: str = "a-model", cards: Sequence[Card] = (CARD,), **facts: Any
 ) -> Entry:
     header = Header(ModelFacts(f"python:{model}", model, **facts), {card.name: card for card in cards}, {"limit": None})
-    run = Run(header, rows() if frame is None else frame)
-    return Entry(run, {"suites": {"toy": suite_result()} if results is None else results, "diagnosis": list(diagnosis)})
+    return Entry(Run(header, rows() if frame is None else frame))
 
 
 class Page(HTMLParser):
@@ -159,7 +131,7 @@ def embedded(text: str) -> dict[str, Any]:
 @pytest.fixture(scope="session")
 def toy() -> SimpleNamespace:
     """Makers of toy runs and results, and readers of what was made of them."""
-    makers = {each.__name__: each for each in (estimate, rows, suite_result, entry, section, pieces, embedded)}
+    makers = {maker.__name__: maker for maker in (rows, entry, section, pieces, embedded)}
     return SimpleNamespace(**makers, Page=Page, CARD=CARD, GOLD=GOLD, OTHER=OTHER)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,13 +12,21 @@ from typing import Any
 import polars as pl
 import pytest
 
+from acidtest.core.document import Browser, Document
 from acidtest.report import examples as module
 from acidtest.report.examples import BLOCK, examples
-from acidtest.reports.html import page
+from acidtest.report.html import render_page
+from acidtest.studies.rows import model_names
 
 GOLD, OTHER = "entailment", "non-entailment"
 PENN = "(ROOT (S (NP (DT The) (NN actor)) (VP (VBD slept)) (. .)))"
 BINARY = "( ( The actor ) ( slept . ) )"
+
+
+def page(entries: Sequence[Any]) -> str:
+    """A page with nothing but the rows of some runs."""
+    runs = [entry.run for entry in entries]
+    return render_page(Document("rows", "Rows.", (Browser(dict(zip(model_names(runs), runs, strict=True))),)))
 
 
 def test_embedded_data_unpack_to_exactly_the_rows(toy: SimpleNamespace) -> None:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from acidtest.core.estimate import Estimate
-from acidtest.stats.ties import Ties, letter, tied_categories, tied_groups, tied_models
-from acidtest.studies.comparison import Contrast
+from acidtest.core.serialise import to_json
+from acidtest.stats.ties import Ties, letter, tied_categories, tied_groups
+from acidtest.studies.comparison.contrasts import Contrast, tied_models
 
 
 def contrast(first: str, second: str, p: float, accuracies: tuple[float, float], factor: str = "") -> Contrast:
@@ -48,7 +49,7 @@ def test_letters_go_on_after_z():
 def test_members_show_the_letters_of_their_groups():
     ties = Ties("hans", {"a": 0.9, "b": 0.8, "c": 0.7}, (("a", "b"), ("b", "c")))
     assert ties.letters == {"a": "a", "b": "a b", "c": "b"}
-    assert ties.to_json()["groups"] == [["a", "b"], ["b", "c"]]
+    assert to_json(ties)["groups"] == [["a", "b"], ["b", "c"]]
 
 
 def test_models_are_tied_by_adjusted_p_on_whole_suites_best_first():
@@ -68,7 +69,7 @@ def test_models_are_tied_by_adjusted_p_on_whole_suites_best_first():
 def test_a_test_that_cannot_be_computed_tells_nobody_apart():
     (ties,) = tied_models([contrast("x", "y", math.nan, (math.nan, 0.9))])
     assert ties.groups == (("y", "x"),)
-    assert ties.to_json()["rates"]["x"] is None
+    assert to_json(ties)["rates"]["x"] is None
 
 
 def test_categories_with_planted_differences_are_told_apart():
