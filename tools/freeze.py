@@ -480,7 +480,7 @@ def needed_steps(only: str) -> list[Step]:
     needed: list[Step] = []
     read: set[str] = set()
     for step in reversed(STEPS):
-        words = step.command.split()
+        words = step.command.replace("-m reference", "").split()
         output = words[words.index("-o") + 1] if "-o" in words else None
         if only in step.command or output in read:
             needed.append(step)
