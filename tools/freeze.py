@@ -1,6 +1,7 @@
 """Record what must not change while the code is rebuilt, and check that it has not.
 
     python tools/freeze.py check --fast          # after each change: under a minute
+    python tools/freeze.py check --only factors  # records whose key has the word, and the runs they need
     python tools/freeze.py check [PART…]         # everything, or some parts; exits with 1 when something differs
     python tools/freeze.py record [PART…]        # accept what there is now
 
@@ -49,7 +50,7 @@ ROWS = 60
 Record = tuple[str, Any]
 Options = dict[str, Any]
 
-VOLATILE = {"acidtest", "finished", "seconds", "started", "timings", "usage", "versions"}
+VOLATILE = {"acidtest", "finished", "pairs_per_s", "seconds", "started", "timings", "usage", "versions"}
 PROSE = {
     "about", "can", "cannot", "caution", "definition", "differs", "evidence", "findings", "looks_for", "method",
     "note", "notes", "prior_told", "question", "reason", "refused", "summary", "text", "title", "told", "verdict",
@@ -75,7 +76,7 @@ VALUES: dict[str, list[Options]] = {
     "answers": [],  # Made from the questions that ``ask`` gives: see suite_choices.
     "ask": [{"ask": True}],
     "assume": [{"assume": "paper"}],
-    "bigrams": [{"bigrams": "train.tsv", "least": 1}],
+    "bigrams": [{"bigrams": "train.tsv", "least": 1}, {"bigrams": "train.tsv", "least": 2}],
     "by": [{"by": "label"}],
     "categories": [{"categories": "lexical,negation"}],
     "cosine": [{"embeddings": "vectors.txt", "cosine": 0.9}],
@@ -85,7 +86,7 @@ VALUES: dict[str, list[Options]] = {
     "embeddings": [{"embeddings": "vectors.txt"}],
     "entities": [{"entities": True}],
     "faithful": [{"faithful": True}],
-    "least": [{"bigrams": "train.tsv", "least": 2}],
+    "least": [{"least": 2}],
     "most": [{"most": 5}],
     "nonwords": [{"nonwords": True}],
     "pairs": [],  # A file for swaps, a number for the length ladder: see suite_choices.
@@ -418,7 +419,7 @@ def answer_questions(name: str) -> str:
     return path
 
 
-def suite_records(quick: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
+def suite_records(quick: bool, only: str = "") -> Iterator[tuple[str, Callable[[], Any]]]:
     """Every suite: two seeds and every option on the starter corpus, then the shared corpora."""
     import acidtest
 
@@ -467,11 +468,24 @@ def missing_data() -> Any:
     raise NotRecordedError("../shared/data is missing")
 
 
-def study_records(quick: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
+def study_records(quick: bool, only: str = "") -> Iterator[tuple[str, Callable[[], Any]]]:
     """The JSON of every study, and the files of runs."""
-    for step in STEPS:
+    for step in needed_steps(only):
         if step.quick or not quick:
             yield step.command, partial(step_record, step)
+
+
+def needed_steps(only: str) -> list[Step]:
+    """The steps whose command has a text, and the earlier ones that write what they read."""
+    needed: list[Step] = []
+    read: set[str] = set()
+    for step in reversed(STEPS):
+        words = step.command.replace("-m reference", "").split()
+        output = words[words.index("-o") + 1] if "-o" in words else None
+        if only in step.command or output in read:
+            needed.append(step)
+            read.update(word.removeprefix("zoo:") for word in words if word != output)
+    return needed[::-1]
 
 
 def step_record(step: Step) -> Any:
@@ -508,7 +522,7 @@ def predictions_record(path: Path) -> Any:
     }
 
 
-def option_records(quick: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
+def option_records(quick: bool, only: str = "") -> Iterator[tuple[str, Callable[[], Any]]]:
     """The options of every command and the exit codes of wrong commands."""
     yield "exported names", exported_names
     for name, parameters in command_parameters().items():
@@ -569,19 +583,21 @@ def describe_parameter(parameter: Any) -> Record:
     return " ".join(flags), facts | {"many": many, "flag": is_flag}
 
 
-PARTS: dict[str, Callable[[bool], Iterator[tuple[str, Callable[[], Any]]]]] = {
+PARTS: dict[str, Callable[[bool, str], Iterator[tuple[str, Callable[[], Any]]]]] = {
     "suites": suite_records,
     "studies": study_records,
     "options": option_records,
 }
 
 
-def make_records(part: str, *, quick: bool = False) -> tuple[dict[str, Any], dict[str, str]]:
+def make_records(part: str, *, quick: bool = False, only: str = "") -> tuple[dict[str, Any], dict[str, str]]:
     """The records of a part by key, and why others are left out."""
     records: dict[str, Any] = {}
     left_out: dict[str, str] = {}
     started = time.monotonic()
-    for key, make in PARTS[part](quick):
+    for key, make in PARTS[part](quick, only):
+        if only not in key and part != "studies":
+            continue
         try:
             records[key] = stable(make())
         except NotRecordedError as reason:
@@ -632,12 +648,12 @@ def write_digests(value: dict[str, dict[str, list[str]]]) -> None:
     DIGESTS.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 
-def record_parts(parts: list[str], *, quick: bool = False) -> int:
+def record_parts(parts: list[str], *, quick: bool = False, only: str = "") -> int:
     """Accept what there is now; records that cannot be made here keep their digests."""
     for part in parts:
-        records, left_out = make_records(part, quick=quick)
+        records, left_out = make_records(part, quick=quick, only=only)
         known = read_json(DIGESTS)
-        kept = {key: value for key, value in known.get(part, {}).items() if key in left_out or quick}
+        kept = {key: value for key, value in known.get(part, {}).items() if key in left_out or quick or only}
         known[part] = kept | {key: digests(value) for key, value in records.items()}
         recorded = read_json(RECORDED / f"{part}.json")
         kept_values = {key: value for key, value in recorded.items() if key in known[part]}
@@ -646,11 +662,11 @@ def record_parts(parts: list[str], *, quick: bool = False) -> int:
     return 0
 
 
-def check_parts(parts: list[str], *, quick: bool = False, prose: bool = False, most: int = 5) -> int:
+def check_parts(parts: list[str], *, quick: bool = False, only: str = "", prose: bool = False, most: int = 5) -> int:
     """Compare with what was recorded; 1 when something differs."""
     known, failed = read_json(DIGESTS), 0
     for part in parts:
-        records, left_out = make_records(part, quick=quick)
+        records, left_out = make_records(part, quick=quick, only=only)
         write_json(CHECKED / f"{part}.json", records)
         recorded = read_json(RECORDED / f"{part}.json")
         expected = known.get(part, {})
@@ -670,7 +686,7 @@ def check_parts(parts: list[str], *, quick: bool = False, prose: bool = False, m
                 print(f"    … {len(lines) - most} more\n" if len(lines) > most else "", end="")
             else:
                 print(f"    its recorded value is not in {RECORDED.relative_to(ROOT)}")
-        missing = sorted(expected.keys() - records.keys() - left_out.keys()) if not quick else []
+        missing = sorted(expected.keys() - records.keys() - left_out.keys()) if not quick and not only else []
         failed += len(missing)
         for key in missing:
             print(f"{part}: {key}: no longer there")
@@ -706,6 +722,7 @@ def main() -> int:
     parser.add_argument("action", choices=["record", "check"])
     parser.add_argument("parts", nargs="*", metavar="PART", help="suites, studies, options; default: all")
     parser.add_argument("--fast", action="store_true", help="a subset of the records that takes under a minute")
+    parser.add_argument("--only", default="", metavar="TEXT", help="records whose key has this text")
     parser.add_argument("--prose", action="store_true", help="let differences in notes and texts fail, too")
     parser.add_argument("--most", type=int, default=5, help="differences shown of a record (5)")
     options = parser.parse_args()
@@ -715,8 +732,8 @@ def main() -> int:
     parts = options.parts or list(PARTS)
     with working_folder():
         if options.action == "record":
-            return record_parts(parts, quick=options.fast)
-        return check_parts(parts, quick=options.fast, prose=options.prose, most=options.most)
+            return record_parts(parts, quick=options.fast, only=options.only)
+        return check_parts(parts, quick=options.fast, only=options.only, prose=options.prose, most=options.most)
 
 
 if __name__ == "__main__":
