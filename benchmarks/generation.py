@@ -1,35 +1,35 @@
-"""HANS, 30 x 1,000 pairs: our columns, parses and all, against a plain-Python filling of the same templates.
+"""Generation of HANS: our columns with all parses against plain Python that fills the same templates.
 
-Then 30 x 100,000, written to a file as it is made: seconds and peak memory, in a process of its own.
+A larger suite is then made and written to a file in a process of its own, for seconds and peak memory.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import json
 import random
 import re
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 
-from race import median_seconds, told
+from race import parse_options, peak_megabytes, race, report, run_step, timing_rows
 
-from acidtest import api
+import acidtest
 from acidtest.io.wordlists import packaged_table
+from acidtest.suites.catalogue import SUITES, Request
 from acidtest.text.hans_templates import plan
 from acidtest.text.vocabulary import vocabulary
 
 SEED = 0
+ROWS = 1_000
 PUBLISHED = {"words": "published"}
-LARGE = 100_000
 
 
 def plain_python(rows: int) -> list[tuple[str, str, str, str]]:
-    """Pairs the way the released script makes them: a random template, a random word per slot, reject repeats."""
+    """Id, premise, hypothesis and subcase, made as the released script does: random words, repeats rejected."""
     rng = random.Random(SEED)
     compiled = plan("published", "published")
     lists = vocabulary("published").lists
@@ -38,80 +38,85 @@ def plain_python(rows: int) -> list[tuple[str, str, str, str]]:
         for slot, names in packaged_table("hans/slots.tsv").iter_rows()
     }
     facts = compiled.facts.to_dicts()
-    made = []
+    pairs = []
     for number, subcase in enumerate(compiled.subcases):
         variants = compiled.variants(number).tolist()
-        weights = [float(compiled.grammar.share[v]) for v in variants]
+        weights = [float(compiled.grammar.share[variant]) for variant in variants]
         seen: set[tuple[str, str]] = set()
         while len(seen) < rows:
             variant = rng.choices(variants, weights)[0]
             fact = facts[compiled.grammar.template[variant]]
-            premise, hypothesis = (part.split() for part in compiled.grammar.names[variant].split(" -> "))
+            premise, hypothesis = (side.split() for side in compiled.grammar.names[variant].split(" -> "))
             words = {token: rng.choice(slots[re.match("[A-Z]+", token)[0]]) for token in premise if token[0].isupper()}
             lemmas = [word.lemma or word.text for word in words.values()]
-            apart = [words[name] for name in fact["unless_excluded"].split() if name in words]
-            if len(set(lemmas)) < len(lemmas) or (len(apart) == 2 and apart[1].text in apart[0].excludes):
+            exclusive = [words[name] for name in fact["unless_excluded"].split() if name in words]
+            if len(set(lemmas)) < len(lemmas) or (len(exclusive) == 2 and exclusive[1].text in exclusive[0].excludes):
                 continue
             texts = {token: word.text for token, word in words.items()}
             pair = tuple(sentence([texts.get(token, token) for token in side]) for side in (premise, hypothesis))
             if pair not in seen:
                 seen.add(pair)
                 text = "\x1f".join(("hans", *pair, fact["label"]))
-                made.append((hashlib.blake2b(text.encode(), digest_size=8).hexdigest(), *pair, subcase))
-    return made
+                pairs.append((hashlib.blake2b(text.encode(), digest_size=8).hexdigest(), *pair, subcase))
+    return pairs
 
 
 def sentence(words: list[str]) -> str:
+    """Words as a sentence with a capital and no space before punctuation."""
     text = " ".join(words).replace(" .", ".").replace(" ,", ",")
     return text[0].upper() + text[1:]
 
 
 def vocabulary_of(sentences: list[str]) -> set[str]:
+    """Different words of some sentences, in lower case."""
     return {word for text in sentences for word in re.findall("[a-z]+", text.lower())}
 
 
-def large() -> None:
-    """Make and write a large suite; print the seconds and the peak memory in megabytes before and after."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    start = time.perf_counter()
+def make_large(rows: int) -> dict[str, float]:
+    """Make and write a suite of so many rows per subcase, in this process."""
+    before, start = peak_megabytes(), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        suite = api.generate("hans", n=LARGE, at_most=True)
+        suite = acidtest.generate("hans", n=rows, at_most=True)
         made = time.perf_counter() - start
-        api.save(suite, Path(folder) / "hans.parquet")
-        size = (Path(folder) / "hans.parquet").stat().st_size / 2**20
-    written = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(suite.card.rows, made, written, before, peak, size)
+        path = Path(folder) / "hans.parquet"
+        acidtest.save(suite, path)
+        written = time.perf_counter() - start
+        size = path.stat().st_size / 2**20
+    return {
+        "pairs": suite.card.rows,
+        "seconds until checked": made,
+        "seconds until written": written,
+        "MB before": before,
+        "MB at most": peak_megabytes(),
+        "MB of Parquet": size,
+    }
 
 
 def main() -> None:
-    ours = api.generate("hans", seed=SEED, arguments=PUBLISHED).frame.collect()
-    theirs = plain_python(1000)
-    assert Counter(ours["subcase"]) == Counter(row[3] for row in theirs)
-    assert vocabulary_of(ours["premise"].to_list()) == vocabulary_of([row[1] for row in theirs])
-    assert ours["id"].n_unique() == len({row[0] for row in theirs}) == 30_000
-
-    def columns() -> object:
-        from acidtest.suites.catalogue import SUITES, Request
-
-        return SUITES["hans"].make(Request(seed=SEED), words="published").frame.collect()
-
-    fast = median_seconds(columns, times=15)
-    sealed = median_seconds(lambda: api.generate("hans", seed=SEED, arguments=PUBLISHED), times=9)
-    slow = median_seconds(lambda: plain_python(1000))
-    told(
-        "generation",
-        [
-            {"what": "acidtest, pairs, four parses each, ids and factors", "seconds": fast, "ratio": 1.0},
-            {"what": "acidtest, also fingerprinted and checked", "seconds": sealed, "ratio": sealed / fast},
-            {"what": "plain Python, same templates, ids, no parses", "seconds": slow, "ratio": slow / fast},
-        ],
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--step", choices=["large"], help=argparse.SUPPRESS)
+    options = parse_options(parser, rows=(10_000, 100_000))
+    if options.step:
+        print(json.dumps(make_large(options.rows)))
+        return
+    timings = race(
+        {
+            "acidtest: pairs, four parses each, ids, factors": lambda: (
+                SUITES["hans"].make(Request(seed=SEED), words="published").frame.collect()
+            ),
+            "acidtest: also fingerprinted and checked": lambda: acidtest.generate(
+                "hans", seed=SEED, arguments=PUBLISHED
+            ),
+            "plain Python: same templates, ids, no parses": lambda: plain_python(ROWS),
+        }
     )
-    command = [sys.executable, __file__, "large"]
-    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-    names = ("pairs", "seconds until made and checked", "and written", "MB at start", "MB at most", "MB of Parquet")
-    told("generation_large", [dict(zip(names, map(float, shown), strict=True))])
+    columns, _, loop = (timing.output for timing in timings.values())
+    assert Counter(columns["subcase"]) == Counter(subcase for *_, subcase in loop)
+    assert vocabulary_of(columns["premise"].to_list()) == vocabulary_of([premise for _, premise, *_ in loop])
+    assert columns["id"].n_unique() == len({identifier for identifier, *_ in loop}) == 30 * ROWS
+    report("generation", timing_rows(timings))
+    report("generation_large", [run_step(__file__, "--step", "large", "--rows", options.rows)])
 
 
 if __name__ == "__main__":
-    large() if sys.argv[1:] == ["large"] else main()
+    main()

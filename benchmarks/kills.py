@@ -1,6 +1,7 @@
-"""Kill a run at random moments with SIGKILL, continue it, and compare with a run that was left alone.
+"""Kill a run at random moments with SIGKILL, continue it, and compare it with a run that was left alone.
 
-Every other run keeps its answers in the cache, the others in their own folder.
+Every other run keeps its answers in the cache, the others keep them in their own folder. At most the batch in flight
+may be asked again.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+from typing import Any
 
 import polars as pl
-from race import told
+from race import parse_options, report, seconds
 
-KILLS = 30
-KEPT = ("run", "cache")
-MODEL = """
+BATCH = 200
+STORES = ("run", "cache")
+MODEL = f"""
 import hashlib, os, time
 def slow(premises, hypotheses):
     with open("asked.txt", "a") as file:
@@ -29,44 +30,35 @@ def slow(premises, hypotheses):
     time.sleep(0.05)
     return [["entailment", "neutral", "contradiction"][hashlib.md5((p + h).encode()).digest()[0] % 3]
             for p, h in zip(premises, hypotheses)]
-slow.batch_size = 200
-if os.environ["KEPT"] == "cache":
+slow.batch_size = {BATCH}
+if os.environ["STORE"] == "cache":
     slow.fingerprint = "slow"
 """
 
 
-def command(output: str) -> list[str]:
-    return [sys.executable, "-m", "acidtest", "run", "-m", "python:slowly:slow", "-o", output, "-q"]
+def command(output: str, suites: str) -> list[str]:
+    """The command that begins a run and continues it."""
+    run = [sys.executable, "-m", "acidtest", "run", "-m", "python:slowly:slow", "-o", output, "-q"]
+    return [*run, "-s", suites] if suites else run
 
 
-def comparable(folder: Path) -> tuple[dict[str, object], pl.DataFrame]:
-    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    return results, pl.read_parquet(folder / "predictions.parquet")
+def environment(home: Path, store: str) -> dict[str, str]:
+    """Variables that say where answers are kept."""
+    return {**os.environ, "STORE": store, "ACIDTEST_CACHE_FOLDER": str(home / "cache")}
 
 
-def differences(found: object, expected: object, where: str = "") -> list[str]:
-    """Where two results differ."""
-    if isinstance(found, dict) and isinstance(expected, dict):
-        keys = [*found, *(key for key in expected if key not in found)]
-        return [line for key in keys for line in differences(found.get(key), expected.get(key), f"{where}/{key}")]
-    return [] if found == expected else [f"{where}: {found!r} instead of {expected!r}"]
+def finish(home: Path, output: str, *, store: str, suites: str) -> None:
+    """Run to the end."""
+    subprocess.run(command(output, suites), cwd=home, env=environment(home, store), check=True, capture_output=True)
 
 
-def environment(home: Path, kept: str) -> dict[str, str]:
-    return {**os.environ, "KEPT": kept, "ACIDTEST_CACHE_FOLDER": str(home / "cache")}
-
-
-def finish(home: Path, output: str, kept: str) -> None:
-    subprocess.run(command(output), cwd=home, env=environment(home, kept), check=True, capture_output=True)
-
-
-def kill(home: Path, kept: str, moment: float) -> int:
-    """Begin a run, kill it after so many seconds, and say how many files it left."""
+def kill_after(moment: float, home: Path, *, store: str, suites: str) -> int:
+    """Begin a run, kill it after so many seconds, and count the files it left."""
     for folder in ("killed", "cache"):
         shutil.rmtree(home / folder, ignore_errors=True)
     (home / "asked.txt").unlink(missing_ok=True)
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen(command("killed"), cwd=home, env=environment(home, kept), stdout=quiet, stderr=quiet)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command("killed", suites), cwd=home, env=environment(home, store), **quiet)
     try:
         process.wait(moment)
     except subprocess.TimeoutExpired:
@@ -75,42 +67,47 @@ def kill(home: Path, kept: str, moment: float) -> int:
     return len(list((home / "killed").glob("*")))
 
 
+def read_run(folder: Path) -> tuple[dict[str, Any], pl.DataFrame]:
+    """Results and predictions of a run."""
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    return results, pl.read_parquet(folder / "predictions.parquet")
+
+
+def differences(value: object, expected: object, place: str = "") -> list[str]:
+    """Places where two results differ."""
+    if isinstance(value, dict) and isinstance(expected, dict):
+        keys = dict.fromkeys([*value, *expected])
+        return [line for key in keys for line in differences(value.get(key), expected.get(key), f"{place}/{key}")]
+    return [] if value == expected else [f"{place}: {value!r} instead of {expected!r}"]
+
+
 def main() -> None:
-    rng = random.Random(0)
-    home = Path(tempfile.mkdtemp())
-    (home / "slowly.py").write_text(MODEL, encoding="utf-8")
-    expected, length = {}, {}
-    for kept in KEPT:
-        start = time.perf_counter()
-        finish(home, f"whole-{kept}", kept)
-        length[kept] = time.perf_counter() - start
-        expected[kept] = comparable(home / f"whole-{kept}")
-    rows = []
-    for number in range(KILLS):
-        kept = KEPT[number % 2]
-        moment = rng.uniform(0, length[kept])
-        left = kill(home, kept, moment)
-        finish(home, "killed", kept)
-        asked = (home / "asked.txt").read_text(encoding="utf-8").splitlines()
-        results, predictions = comparable(home / "killed")
-        twice = len(asked) - len(set(asked))
-        rows.append(
-            {
-                "kill": number + 1,
-                "kept_in": kept,
-                "after_s": moment,
-                "files_left": left,
-                "pairs_asked_twice": twice,
-                "results_equal": results == expected[kept][0],
-                "predictions_equal": predictions.equals(expected[kept][1]),
-            }
-        )
-        assert results == expected[kept][0], differences(results, expected[kept][0])
-        assert predictions.equals(expected[kept][1])
-        assert twice <= 200, "more than the batch in flight was asked again"
-    told("kills", rows)
-    print(f"uninterrupted run: {length['run']:.1f} s; {KILLS} kills, all continued to the same result")
-    shutil.rmtree(home)
+    options = parse_options(__doc__, kills=(4, 30))
+    suites = "" if options.full else "stress/spelling,stress/word-overlap"
+    rng, rows = random.Random(0), list[dict[str, Any]]()
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        (home / "slowly.py").write_text(MODEL, encoding="utf-8")
+        expected, length = {}, {}
+        for store in STORES:
+            whole = f"whole-{store}"
+            length[store] = seconds(lambda store=store, whole=whole: finish(home, whole, store=store, suites=suites))
+            expected[store] = read_run(home / whole)
+        for number in range(options.kills):
+            store = STORES[number % 2]
+            moment = rng.uniform(0, length[store])
+            files = kill_after(moment, home, store=store, suites=suites)
+            finish(home, "killed", store=store, suites=suites)
+            pairs = (home / "asked.txt").read_text(encoding="utf-8").splitlines()
+            results, predictions = read_run(home / "killed")
+            repeated = len(pairs) - len(set(pairs))
+            assert results == expected[store][0], differences(results, expected[store][0])
+            assert predictions.equals(expected[store][1]), "predictions differ from those of the run left alone"
+            assert repeated <= BATCH, f"{repeated} pairs were asked again, more than the batch in flight"
+            row = {"kill": number + 1, "answers in": store, "after seconds": moment, "files left": files}
+            rows.append(row | {"pairs asked twice": repeated})
+    report("kills", rows)
+    print(f"left alone, the run takes {length['run']:.1f} s; {options.kills} kills, all continued to equal results")
 
 
 if __name__ == "__main__":

@@ -1,119 +1,113 @@
-"""Polarity of 10,000 word pairs over 500,000 training pairs, against loops in Python.
+"""Polarity of word pairs over training pairs, against loops in Python that give the same counts.
 
-The training pairs are LingNLI's and SNLI's (arguments, or the files beside the repository), tiled; the word pairs are
-those of antonym and hypernym lists, both ways round, then pairs of words that stand together. The plain loop looks at
-every training pair for every word pair; it is timed on some word pairs and scaled, its time being proportional to their
-number. The loop with a dictionary looks up every premise word with every hypothesis word. Both are given sentences
-already taken apart; our time includes that.
+Training pairs are those of NLI files given as arguments, else LingNLI's and SNLI's from ../shared, else the starter
+corpus, repeated; word pairs come from antonym and hypernym lists, both ways round, and from words of one training pair.
+The plain loop reads every training pair for every word pair: it is timed on some word pairs and scaled, because its
+time is proportional to their number. The dictionary loop looks up every premise word with every hypothesis word. Both
+loops get sentences already split into words; our time includes that.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from itertools import product
-from pathlib import Path
 
 import polars as pl
-from race import median_seconds, seconds, told
+from race import SHARED, SNLI, corpora, median_seconds, parse_options, report, seconds
 
-from acidtest import api
+import acidtest
 from acidtest.core.labels import LABELS
-from acidtest.core.suite import Card, Suite
 from acidtest.text.polarity import polarities
 from acidtest.text.tokens import tokens
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
-FILES = (DATA / "lingnli" / "train.jsonl.gz", DATA / "snli" / "snli_1.0_dev.jsonl.gz")
-LISTS = sorted((DATA / "lexicons").glob("*")) if DATA.is_dir() else []
-ROWS, PAIRS, SAMPLE = 500_000, 10_000, 100
+SAMPLE = 100
+"""Word pairs that the plain loop is timed on."""
 
 Words = list[set[str]]
 Pair = tuple[str, str]
 
 
-def training(files: list[Path]) -> pl.DataFrame:
-    """Pairs of three-way files, repeated until there are enough."""
-    columns = ("premise", "hypothesis", "label")
-    loaded = [api.load(file).frame.select(columns).collect() for file in files] or [
-        api.load("starter").frame.select(columns).collect()
-    ]
-    frame = pl.concat(loaded).filter(pl.col("label").is_in(LABELS))
-    return pl.concat([frame] * (ROWS // frame.height + 1)).head(ROWS)
+def training_pairs(suites: list[acidtest.Suite], rows: int) -> pl.DataFrame:
+    """Pairs with one of three labels, repeated until there are enough."""
+    frames = [suite.frame.select("premise", "hypothesis", "label").collect() for suite in suites]
+    frame = pl.concat(frames).filter(pl.col("label").is_in(LABELS))
+    return pl.concat([frame] * (rows // frame.height + 1)).head(rows)
 
 
 def word_sets(texts: pl.Series) -> Words:
     """The different words of each text, in lower case."""
-    found = tokens(texts).with_columns(pl.col("token").str.to_lowercase()).group_by("text").agg("token")
     words: Words = [set() for _ in range(len(texts))]
-    for text, held in found.iter_rows():
-        words[text] = set(held)
+    lower = tokens(texts).with_columns(pl.col("token").str.to_lowercase())
+    for number, text_words in lower.group_by("text").agg("token").iter_rows():
+        words[number] = set(text_words)
     return words
 
 
-def word_pairs(premises: Words, hypotheses: Words) -> list[Pair]:
-    """Ordered pairs from the lists, then those of the first training pairs."""
-    listed = [tuple(line.split()[:2]) for path in LISTS for line in path.read_text(encoding="utf-8").splitlines()]
-    known = [(one.lower(), two.lower()) for one, two in (each for each in listed if len(each) == 2)]
-    both = dict.fromkeys(pair for one, two in known for pair in ((one, two), (two, one)))
-    for one, two in zip(premises, hypotheses, strict=True):
-        if len(both) >= PAIRS:
+def word_pairs(premises: Words, hypotheses: Words, count: int) -> list[Pair]:
+    """Ordered pairs from the word lists of ../shared, then those of the first training pairs."""
+    lines = [
+        line.lower().split()[:2]
+        for path in sorted(SHARED.glob("lexicons/*"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    pairs = dict.fromkeys(pair for first, second in lines for pair in ((first, second), (second, first)))
+    for premise, hypothesis in zip(premises, hypotheses, strict=True):
+        if len(pairs) >= count:
             break
-        both |= dict.fromkeys(product(sorted(one), sorted(two)))
-    return list(both)[:PAIRS]
+        pairs |= dict.fromkeys(product(sorted(premise), sorted(hypothesis)))
+    return list(pairs)[:count]
 
 
-def plain(pairs: list[Pair], premises: Words, hypotheses: Words, labels: list[str]) -> list[list[int]]:
-    """Every training pair looked at for every word pair."""
-    counts = []
+def count_in_loop(pairs: list[Pair], premises: Words, hypotheses: Words, labels: list[str]) -> list[tuple[int, ...]]:
+    """Labels of the training pairs that hold each word pair, every training pair read for every word pair."""
+    rows = []
     for first, second in pairs:
-        own = dict.fromkeys(LABELS, 0)
+        counts = dict.fromkeys(LABELS, 0)
         for premise, hypothesis, label in zip(premises, hypotheses, labels, strict=True):
             if first in premise and second in hypothesis:
-                own[label] += 1
-        counts.append(list(own.values()))
-    return counts
+                counts[label] += 1
+        rows.append(tuple(counts.values()))
+    return rows
 
 
-def with_dictionary(pairs: list[Pair], premises: Words, hypotheses: Words, labels: list[str]) -> list[list[int]]:
-    """Every premise word looked up with every hypothesis word."""
+def count_in_dictionary(
+    pairs: list[Pair], premises: Words, hypotheses: Words, labels: list[str]
+) -> list[tuple[int, ...]]:
+    """The same, every premise word looked up with every hypothesis word."""
     counts = {pair: dict.fromkeys(LABELS, 0) for pair in pairs}
     for premise, hypothesis, label in zip(premises, hypotheses, labels, strict=True):
         for pair in product(premise, hypothesis):
             if pair in counts:
                 counts[pair][label] += 1
-    return [list(counts[pair].values()) for pair in pairs]
+    return [tuple(counts[pair].values()) for pair in pairs]
 
 
 def main() -> None:
-    frame = training([Path(name) for name in sys.argv[1:]] or [file for file in FILES if file.exists()])
-    suite = Suite(frame.lazy(), Card("training"))
-    premises, hypotheses, labels = word_sets(frame["premise"]), word_sets(frame["hypothesis"]), frame["label"].to_list()
-    pairs = word_pairs(premises, hypotheses)
-    asked = pl.DataFrame(pairs, schema=["premise_word", "hypothesis_word"], orient="row")
-    ours = median_seconds(lambda: polarities(asked, suite))
-    counts = polarities(asked, suite).frame.select(LABELS).rows()
-    found: dict[str, list[list[int]]] = {}
-    few = pairs[:: len(pairs) // SAMPLE][:SAMPLE]
-    looped = seconds(lambda: found.update(plain=plain(few, premises, hypotheses, labels)))
-    looked_up = seconds(lambda: found.update(looked_up=with_dictionary(pairs, premises, hypotheses, labels)))
-    numbers = [pairs.index(pair) for pair in few]
-    assert [tuple(row) for row in found["plain"]] == [counts[number] for number in numbers]
-    assert [tuple(row) for row in found["looked_up"]] == counts
-    whole = looped * len(pairs) / len(few)
-    size = {"training pairs": frame.height, "word pairs": len(pairs)}
-    told(
-        "polarity",
-        [
-            {"way": "acidtest", **size, "seconds": ours, "times slower": 1.0},
-            {
-                "way": f"plain loop (timed on {len(few)} word pairs)",
-                **size,
-                "seconds": whole,
-                "times slower": whole / ours,
-            },
-            {"way": "loop with a dictionary", **size, "seconds": looked_up, "times slower": looked_up / ours},
-        ],
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", help="NLI files")
+    options = parse_options(parser, rows=(50_000, 500_000), word_pairs=(10_000, 10_000))
+    suites = [acidtest.load(path) for path in options.files] or corpora("lingnli/train.jsonl.gz", SNLI)
+    frame = training_pairs(suites, options.rows)
+    sides = word_sets(frame["premise"]), word_sets(frame["hypothesis"]), frame["label"].to_list()
+    pairs = word_pairs(*sides[:2], options.word_pairs)
+    table = pl.DataFrame(pairs, schema=["premise_word", "hypothesis_word"], orient="row")
+    training = acidtest.Suite(frame.lazy(), acidtest.Card("training"))
+    ours = median_seconds(lambda: polarities(table, training))
+    counts = polarities(table, training).frame.select(LABELS).rows()
+    places = range(0, len(pairs), max(1, len(pairs) // SAMPLE))
+    sample = [pairs[place] for place in places]
+    outputs: dict[str, list[tuple[int, ...]]] = {}
+    plain = seconds(lambda: outputs.update(plain=count_in_loop(sample, *sides))) * len(pairs) / len(sample)
+    dictionary = seconds(lambda: outputs.update(dictionary=count_in_dictionary(pairs, *sides)))
+    assert outputs["plain"] == [counts[place] for place in places]
+    assert outputs["dictionary"] == counts
+    contenders = {
+        "acidtest, splitting into words included": ours,
+        "dictionary loop": dictionary,
+        f"plain loop, scaled from {len(sample)} word pairs": plain,
+    }
+    sizes = {"training pairs": frame.height, "word pairs": len(pairs)}
+    report("polarity", [{"contender": k, **sizes, "seconds": v, "ratio": v / ours} for k, v in contenders.items()])
 
 
 if __name__ == "__main__":

@@ -1,63 +1,62 @@
-"""200,000 scored rows: written, read back and broken down by factor; time of each step and peak memory."""
+"""Scored rows of HANS written, read back and broken down by factor: seconds of each step and peak memory."""
 
 from __future__ import annotations
 
-import resource
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import polars as pl
-from race import median_seconds, told
+from race import median_seconds, parse_options, peak_megabytes, report
 
-from acidtest import api
+import acidtest
 from acidtest.core.run import Header, ModelFacts, Run
-from acidtest.studies.rows import breakdowns, score_rows
-
-ROWS = 200_000
+from acidtest.studies.metrics import breakdowns, scored
 
 
-def scored_run() -> Run:
-    """A HANS run of 200,000 rows with random answers."""
-    suite = api.generate("hans", n=1 + ROWS // 30, at_most=True)
+def random_run(rows: int) -> Run:
+    """A run on HANS with random answers."""
+    suite = acidtest.generate("hans", n=1 + rows // 30, at_most=True)
     rng = np.random.default_rng(0)
     frame = suite.frame.collect()
-    frame = pl.concat([frame] * (1 + ROWS // frame.height))[:ROWS]
-    frame = frame.with_columns(id=pl.int_range(ROWS).cast(pl.String), group=pl.int_range(ROWS).cast(pl.String))
-    values = rng.dirichlet([1, 1, 1], ROWS).astype(np.float32)
+    frame = pl.concat([frame] * (1 + rows // frame.height))[:rows]
+    probabilities = rng.dirichlet([1, 1, 1], rows).astype(np.float32)
     frame = frame.with_columns(
+        id=pl.int_range(rows).cast(pl.String),
+        group=pl.int_range(rows).cast(pl.String),
         suite=pl.lit("hans"),
-        p_entailment=values[:, 0],
-        p_neutral=values[:, 1],
-        p_contradiction=values[:, 2],
+        p_entailment=probabilities[:, 0],
+        p_neutral=probabilities[:, 1],
+        p_contradiction=probabilities[:, 2],
         answer=pl.lit("neutral"),
-        correct=rng.random(ROWS) < 0.5,
+        correct=rng.random(rows) < 0.5,
+        truncated=pl.lit(False),
     )
     return Run(Header(ModelFacts("random", "random"), {"hans": suite.card}, {}), frame)
 
 
-def peak_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def main() -> None:
-    run = scored_run()
+    options = parse_options(__doc__, rows=(200_000, 200_000))
+    run = random_run(options.rows)
     before = peak_megabytes()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder)
-        write = median_seconds(lambda: (run.write_predictions(path), run.write_header(path)))
-        size = (path / "predictions.parquet").stat().st_size / 2**20
-        read = median_seconds(lambda: Run.read(path))
-        group = median_seconds(lambda: breakdowns(score_rows(Run.read(path), "hans")))
-    told(
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        steps = {
+            "write": lambda: (run.write_predictions(folder), run.write_header(folder)),
+            "read": lambda: Run.read(folder),
+            "read, score and break down by six factors": lambda: breakdowns(scored(Run.read(folder), "hans")),
+        }
+        times = {step: median_seconds(action) for step, action in steps.items()}
+        assert Run.read(folder).predictions.equals(run.predictions), "the run that was read is not the one written"
+        size = (folder / "predictions.parquet").stat().st_size / 2**20
+    report(
         "scored_rows",
         [
-            {"step": f"write ({size:.1f} MB)", "seconds": write, "rows_a_second": round(ROWS / write)},
-            {"step": "read", "seconds": read, "rows_a_second": round(ROWS / read)},
-            {"step": "read, score and break down by 6 factors", "seconds": group, "rows_a_second": round(ROWS / group)},
+            {"step": step, "seconds": value, "rows_per_second": round(options.rows / value)}
+            for step, value in times.items()
         ],
     )
-    print(f"peak memory {peak_megabytes():.0f} MB, of which {before:.0f} MB before writing")
+    print(f"{size:.1f} MB of Parquet; peak memory {peak_megabytes():.0f} MB, of which {before:.0f} MB before writing")
 
 
 if __name__ == "__main__":
