@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from acidtest.studies.metrics import breakdowns, scored
 from race import median_seconds, parse_options, peak_megabytes, report
 
 import acidtest
 from acidtest.core.run import Header, ModelFacts, Run
-from acidtest.studies.metrics import breakdowns, scored
 
 
 def random_run(rows: int) -> Run:

@@ -252,8 +252,12 @@ def _with_prefix(part: Part, prefix: str) -> Part:
         anchor = f"{prefix}-{part.anchor}" if part.anchor else ""
         return replace(part, anchor=anchor, parts=tuple(_with_prefix(one, prefix) for one in part.parts))
     if isinstance(part, Table | Map):
-        return replace(part, id=f"{prefix} {part.id}")
-    return replace(part, table=f"{prefix} {part.table}") if isinstance(part, Chart) else part
+        return replace(part, id=_prefixed(part.id, prefix))
+    return replace(part, table=_prefixed(part.table, prefix)) if isinstance(part, Chart) else part
+
+
+def _prefixed(name: str, prefix: str) -> str:
+    return name if name.startswith(prefix) else f"{prefix} {name}"
 
 
 def tables(document: Document) -> dict[str, Table]:

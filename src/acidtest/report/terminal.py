@@ -36,8 +36,13 @@ class _Layout:
 
 def print_document(document: Document, console: Console, *, full: bool = True) -> None:
     """Print a document; folded sections only when everything is asked for."""
+    from rich.text import Text
+
     for part in render(document, console.width, full=full):
         console.print(part, soft_wrap=False)
+    for signature in dict.fromkeys(document.signatures.values()):
+        # Never broken over lines: it is there to be copied.
+        console.print(Text(signature, style="dim"), soft_wrap=True)
 
 
 def render(document: Document, width: int, *, full: bool = True) -> Iterator[RenderableType]:
@@ -47,8 +52,6 @@ def render(document: Document, width: int, *, full: bool = True) -> Iterator[Ren
     yield Text(document.headline or document.title, style="bold")
     yield Text("")
     yield from _parts(document.parts, width, full=full)
-    for name, signature in document.signatures.items():
-        yield Text(f"{name}: {signature}", style="dim", overflow="fold")
 
 
 def _parts(parts: Sequence[Part], width: int, *, full: bool) -> Iterator[RenderableType]:
