@@ -21,7 +21,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.stats.alpha import krippendorff_alpha
 from acidtest.stats.annotators import inference_accuracy
 from acidtest.stats.kappa import cohen_kappa
-from acidtest.studies.category_agreement import CategoryAgreement, category_agreement
+from acidtest.studies.agreement.categories import CategoryAgreement, category_agreement
 
 SHARES = np.array([0.4, 0.25, 0.15, 0.1, 0.06, 0.03])
 NAMES = [f"c{number}" for number in range(len(SHARES))]

@@ -15,7 +15,7 @@ from acidtest.annotate.questionnaires import parsed_questionnaire
 from acidtest.annotate.work import Work
 from acidtest.cli.app import main
 from acidtest.core.errors import AcidtestError
-from acidtest.stats.annotators import Pace
+from acidtest.core.ratings import PeoplePace
 
 
 def test_the_study_of_hans_prints_what_its_paper_prints(
@@ -30,7 +30,11 @@ def test_the_study_of_hans_prints_what_its_paper_prints(
     assert found.attendance is not None
     assert found.attendance.excluded == ("ben",)
     # Controls are not counted: everybody took 1 second for each of ten.
-    assert found.attendance.paces == {"all": Pace(2, 6.5), "kept": Pace(1, 9.0), "discarded": Pace(1, 4.0)}
+    assert found.attendance.paces == {
+        "all": PeoplePace(2, 6.5),
+        "kept": PeoplePace(1, 9.0),
+        "discarded": PeoplePace(1, 4.0),
+    }
     slices = {(each.factor, each.value): each.accuracy for each in found.slices}
     assert slices["", ""].value == 1
     assert slices["", ""].n == 6

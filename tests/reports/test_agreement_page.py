@@ -9,17 +9,17 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-
 from acidtest.reports.agreement_page import agreement_chart, agreement_page, write_agreement_chart
-from acidtest.stats.annotators import Attendance, Controls, Times
-from acidtest.studies.agreement import Agreement, Ratings, agreement
+
+from acidtest.core.ratings import Attendance, CheckCounts, Ratings, Times
+from acidtest.studies.agreement import AgreementResult, agreement
 from acidtest.text.taxonomy import CATEGORIES
 
 SAID = {"row": pl.Int64, "annotator": pl.String, "label": pl.String, "categories": pl.List(pl.String)}
 
 
 @pytest.fixture(scope="module")
-def found() -> Agreement:
+def found() -> AgreementResult:
     rng = np.random.default_rng(4)
     marks = rng.random((60, 1, 15)) < 0.3
     both = np.where(rng.random((60, 2, 15)) < 0.9, marks, rng.random((60, 2, 15)) < 0.3)
@@ -49,7 +49,7 @@ def found() -> Agreement:
         reference=golds,
         reference_from="gold",
         attendance=Attendance(
-            Times(120, (1, 2, 3), 260), {"ann": Times(60, (1, 2, 3), 130)}, {"eve": Controls(4, 2)}, ("eve",), 64
+            Times(120, (1, 2, 3), 260), {"ann": Times(60, (1, 2, 3), 130)}, {"eve": CheckCounts(4, 2)}, ("eve",), 64
         ),
     )
     return agreement(ratings)
@@ -61,7 +61,7 @@ def cells(page: str, name: str) -> list[str]:
     return [re.sub(r"<[^>]+>", " ", cell).strip() for cell in re.findall(r"<td[^>]*>(.*?)</td>", row[1])]
 
 
-def test_the_page_holds_every_number(found: Agreement) -> None:
+def test_the_page_holds_every_number(found: AgreementResult) -> None:
     page = agreement_page(found)
     own = found.categories
     assert own is not None
@@ -79,14 +79,14 @@ def test_the_page_holds_every_number(found: Agreement) -> None:
     assert "agreement|signed" in page
 
 
-def test_nothing_of_the_file_is_taken_for_html(found: Agreement) -> None:
+def test_nothing_of_the_file_is_taken_for_html(found: AgreementResult) -> None:
     page = agreement_page(found)
     assert "<i>file" not in page
     assert "<b>ben" not in page
     assert "&lt;b&gt;ben&lt;/b&gt;" in page
 
 
-def test_figure_2_has_the_order_of_the_taxonomy_and_the_papers_mean(found: Agreement) -> None:
+def test_figure_2_has_the_order_of_the_taxonomy_and_the_papers_mean(found: AgreementResult) -> None:
     chart = agreement_chart(found)
     assert [row.name for row in chart.rows] == [*CATEGORIES, "mean"]
     assert [heading for heading, _ in chart.groups] == [
@@ -101,13 +101,13 @@ def test_figure_2_has_the_order_of_the_taxonomy_and_the_papers_mean(found: Agree
     assert [chart.axis.label(tick) for tick in (-0.2, 0.0, 0.6)] == ["−0.2", "0", "0.6"]
 
 
-def test_the_axis_reaches_as_far_below_chance_as_the_intervals(found: Agreement) -> None:
+def test_the_axis_reaches_as_far_below_chance_as_the_intervals(found: AgreementResult) -> None:
     low = min(each.kappa.low for each in found.categories.categories.values())  # type: ignore[union-attr]
     first = agreement_chart(found).axis.ticks[0]
     assert first <= min(low, 0) < first + 0.2 or first == 0
 
 
-def test_labels_alone_have_a_page_and_a_chart_too(found: Agreement, tmp_path: Path) -> None:
+def test_labels_alone_have_a_page_and_a_chart_too(found: AgreementResult, tmp_path: Path) -> None:
     alone = replace(found, categories=None, accuracy=None, attendance=None, corpus="", published=())
     assert [row.name for row in agreement_chart(alone).rows] == ["entailment", "neutral", "overall"]
     page = agreement_page(alone)

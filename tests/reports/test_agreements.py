@@ -7,16 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
+from acidtest.reports.agreement_words import accuracy_told, times_told
+from acidtest.reports.agreements import agreement_tables
 from rich.console import Console
 
 from acidtest.core.estimate import Estimate
-from acidtest.reports.agreement_words import accuracy_told, times_told
-from acidtest.reports.agreements import agreement_tables
-from acidtest.stats.annotators import Accuracy, Attendance, Controls, Pace, Times
-from acidtest.studies.agreement import Agreement, Ratings, agreement
+from acidtest.core.ratings import Attendance, CheckCounts, PeoplePace, Ratings, Times
+from acidtest.stats.annotators import InferenceAccuracy
+from acidtest.studies.agreement import AgreementResult, agreement
 
 
-def told(found: Agreement) -> list[str]:
+def told(found: AgreementResult) -> list[str]:
     out = Console(file=io.StringIO(), width=200)
     for part in agreement_tables(found):
         out.print(part)
@@ -171,18 +172,18 @@ def test_published_agreement_on_categories_stands_beside_ours() -> None:
 
 def test_many_people_are_not_told_one_by_one() -> None:
     people = {f"p{number}": Estimate(number / 10, n=10, note="few") for number in range(9)}
-    told = accuracy_told(Accuracy(Estimate(0.4, 0.3, 0.5), people, "gold"), None)
+    told = accuracy_told(InferenceAccuracy(Estimate(0.4, 0.3, 0.5), people, "gold"), None)
     assert told == "40.0 % (30.0–50.0), the mean of 9 people from 0.0 to 80.0 %"
 
 
 def test_times_controls_and_exclusions_are_told() -> None:
     attendance = Attendance(
         seconds=Times(400, (8.1, 12.34, 120.6), 9000.0),
-        controls={"ann": Controls(10, 0), "ben": Controls(10, 3)},
+        controls={"ann": CheckCounts(10, 0), "ben": CheckCounts(10, 3)},
         excluded=("ben",),
         left_out=67,
         people=2,
-        paces={"all": Pace(2, 6.55), "kept": Pace(1, 8.9), "discarded": Pace(1, 4.2)},
+        paces={"all": PeoplePace(2, 6.55), "kept": PeoplePace(1, 8.9), "discarded": PeoplePace(1, 4.2)},
     )
     found = agreement(replace(marked(("x", "x"), ("", "x")), attendance=attendance))
     lines = told(found)

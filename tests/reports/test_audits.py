@@ -8,14 +8,14 @@ from html.parser import HTMLParser
 
 import polars as pl
 import pytest
+from acidtest.reports.audit_page import audit_page
+from acidtest.reports.audits import audit_table
 from rich.console import Console
 
 from acidtest.core.suite import Card, Suite, completed
-from acidtest.reports.audit_findings import _heuristic_severity, _is_telling, audit_findings
-from acidtest.reports.audit_page import audit_page
-from acidtest.reports.audits import audit_table
-from acidtest.studies.audit import Audit, audit
-from acidtest.studies.audits.cues import Cue
+from acidtest.studies.audit import AuditResult, audit
+from acidtest.studies.audit.cues import Cue
+from acidtest.studies.audit.findings import find_biases, heuristic_severity, is_strong_cue
 
 LABELS = ("entailment", "neutral", "contradiction")
 
@@ -26,7 +26,7 @@ def suite(rows: list[tuple[str, str, str]], name: str = "mine") -> Suite:
 
 
 @pytest.fixture(scope="module")
-def biased() -> Audit:
+def biased() -> AuditResult:
     """Sixty premises with three hypotheses each; contradictions say <b>nobody</b>, which a page must not obey."""
     rows = []
     for number in range(60):
@@ -37,7 +37,7 @@ def biased() -> Audit:
     return audit(suite([*rows, rows[0]]), against=[suite(rows[:5], "leaked"), suite([], "none")])
 
 
-def printed(found: Audit) -> str:
+def printed(found: AuditResult) -> str:
     console = Console(width=110, record=True, quiet=True)
     with console.capture() as capture:
         console.quiet = False
@@ -46,8 +46,8 @@ def printed(found: Audit) -> str:
     return capture.get()
 
 
-def test_findings_are_sentences_gravest_first(biased: Audit) -> None:
-    told = {finding.code: finding for finding in audit_findings(biased)}
+def test_findings_are_sentences_gravest_first(biased: AuditResult) -> None:
+    told = {finding.code: finding for finding in find_biases(biased)}
     assert told["P1"].text == (
         "the hypothesis alone gives 100 % of each label on average, a guess 33 %: much of the label can be told "
         "without the premise"
@@ -60,7 +60,7 @@ def test_findings_are_sentences_gravest_first(biased: Audit) -> None:
     assert told["K1"].text == "5 pairs of leaked (100 %) stand in the training set"
     assert told["K3"].text == "no pair of none stands in the training set, exactly or nearly"
     order = ["severe", "warning", "info", "good"]
-    places = [order.index(finding.severity) for finding in audit_findings(biased)]
+    places = [order.index(finding.severity) for finding in find_biases(biased)]
     assert places == sorted(places)
 
 
@@ -84,7 +84,7 @@ def rows_with_subsequences(cases: int, rows: int) -> list[tuple[str, str, str]]:
 )
 def test_a_heuristic_is_as_grave_as_it_is_common(cases: int, rows: int, severity: str, said: str) -> None:
     found = audit(suite(rows_with_subsequences(cases, rows)))
-    told = [finding for finding in audit_findings(found) if finding.code == "H1" and "run of words" in finding.text]
+    told = [finding for finding in find_biases(found) if finding.code == "H1" and "run of words" in finding.text]
     assert [finding.severity for finding in told] == [severity]
     assert told[0].text.startswith("100 % of pairs whose hypothesis is a run of words of the premise are entailment")
     assert told[0].text.endswith(said)
@@ -101,26 +101,26 @@ def test_a_heuristic_is_as_grave_as_it_is_common(cases: int, rows: int, severity
     ],
 )
 def test_how_grave_a_heuristic_is(share: float, touched: int, rows: int, severity: str) -> None:
-    assert _heuristic_severity(share, touched, rows) == severity
+    assert heuristic_severity(share, touched, rows) == severity
 
 
-def test_a_cue_of_a_common_label_is_measured_from_how_common_that_is(biased: Audit) -> None:
+def test_a_cue_of_a_common_label_is_measured_from_how_common_that_is(biased: AuditResult) -> None:
     labels = {"entailment": 290, "neutral": 563, "contradiction": 147}
     skewed = replace(biased, rows=1000, balance=replace(biased.balance, labels=labels))
     # SICK's "man → woman": 82 % neutral where 56 % are anyway. Of a rare label 82 % would be telling.
     common, rare = Cue("man → woman", "neutral", 165, 135, 0.5, 0.0), Cue("no", "contradiction", 165, 135, 2.0, 0.0)
-    assert not _is_telling(common, skewed)
-    assert _is_telling(rare, skewed)
+    assert not is_strong_cue(common, skewed)
+    assert is_strong_cue(rare, skewed)
 
 
-def test_what_rests_on_a_test_says_so(biased: Audit) -> None:
-    tested = [finding for finding in audit_findings(biased) if finding.code in ("P1", "L1", "W1", "H1")]
+def test_what_rests_on_a_test_says_so(biased: AuditResult) -> None:
+    tested = [finding for finding in find_biases(biased) if finding.code in ("P1", "L1", "W1", "H1")]
     assert tested
     for finding in tested:
         assert re.search(rf"p (<0\.0001|0\.\d+), corrected for {len(biased.ps)} tests", finding.evidence[-1])
 
 
-def test_the_terminal_has_every_part(biased: Audit) -> None:
+def test_the_terminal_has_every_part(biased: AuditResult) -> None:
     text = printed(biased)
     for part in ("Heuristics", "One sentence alone", "By label", "Tied to a label", "Phenomena", "Repetitions"):
         assert part in text
@@ -129,7 +129,7 @@ def test_the_terminal_has_every_part(biased: Audit) -> None:
     assert "≈ Person" in text
 
 
-def test_the_page_stands_alone_and_escapes(biased: Audit) -> None:
+def test_the_page_stands_alone_and_escapes(biased: AuditResult) -> None:
     page = audit_page(biased)
     assert "<b>Nobody" not in page
     assert "&lt;b&gt;Nobody" in page
@@ -154,5 +154,5 @@ def test_hardly_anything_is_shown_too(rows: list[tuple[str, str, str]]) -> None:
 
 def test_a_clean_set_is_called_so() -> None:
     rows = [(f"Premise {number} is so.", f"Claim {number} is too.", LABELS[number * 7 % 3]) for number in range(60)]
-    (finding,) = audit_findings(audit(suite(rows)))
+    (finding,) = find_biases(audit(suite(rows)))
     assert (finding.code, finding.severity) == ("A1", "good")

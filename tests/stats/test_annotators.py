@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.stats.annotators import accepted, inference_accuracy, times
+from acidtest.core.ratings import summarise_times
+from acidtest.stats.annotators import accepted, inference_accuracy
 
 LABELS = ("entailment", "neutral", "contradiction")
 E, N, C = LABELS
@@ -86,8 +87,8 @@ def test_the_mean_is_jackknifed_over_groups() -> None:
 
 
 def test_times_are_told_by_quartiles() -> None:
-    found = times(pl.Series([4, None, 1, 3, 2, 5]))
+    found = summarise_times(pl.Series([4, None, 1, 3, 2, 5]))
     assert found is not None
     assert (found.n, found.quartiles, found.total) == (5, (2, 3, 4), 15)
     assert found.to_json() == {"n": 5, "median": 3, "quartiles": [2, 4], "total": 15}
-    assert times(pl.Series([None], dtype=pl.Float64)) is None
+    assert summarise_times(pl.Series([None], dtype=pl.Float64)) is None

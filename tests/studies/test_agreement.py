@@ -10,19 +10,10 @@ import polars as pl
 import pytest
 
 from acidtest.annotate.ratings import read_ratings
-from acidtest.stats.kappa import cohen_kappa
-from acidtest.studies.agreement import (
-    Ratings,
-    agreement,
-    fleiss_kappa,
-    human_basis,
-    human_performance,
-    label_counts,
-    label_kappas,
-    majority_labels,
-    observed_agreement,
-    ordered_labels,
-)
+from acidtest.core.ratings import Ratings, label_counts, majority_labels, ordered_labels
+from acidtest.stats.kappa import cohen_kappa, fleiss_kappa, label_kappas
+from acidtest.studies.agreement import agreement
+from acidtest.studies.agreement.labels import human_basis, human_performance, observed_agreement
 
 # Fleiss (1971), table 1: thirty patients, six psychiatrists each; depression, personality disorder, schizophrenia,
 # neurosis, other.

@@ -13,8 +13,9 @@ import pytest
 from acidtest import api
 from acidtest.core.labels import LABELS
 from acidtest.core.suite import Card, Suite, completed
-from acidtest.reports.audit_findings import audit_findings
-from acidtest.studies.audit import Support, audit
+from acidtest.studies.audit import audit
+from acidtest.studies.audit.findings import find_biases
+from acidtest.studies.audit.labels import Support
 
 PAIRS = [
     ("If the artist slept, the actor ran.", "The artist slept.", "neutral"),
@@ -94,7 +95,7 @@ def test_a_word_tied_to_a_label_is_found() -> None:
     found = audit(suite(rows))
     (cue,) = found.cues["hypothesis_words"].top["contradiction"]
     assert (cue.item, cue.share) == ("never", 1.0)
-    codes = {finding.code: finding for finding in audit_findings(found)}
+    codes = {finding.code: finding for finding in find_biases(found)}
     assert codes["W1"].severity == "severe"
     assert "'never'" in codes["W1"].text
     assert codes["P1"].severity == "severe"
@@ -110,7 +111,7 @@ def test_a_length_artefact_is_found() -> None:
     ]
     found = audit(suite(rows))
     assert found.measures["hypothesis_length"].explained > 0.3
-    told = {finding.code: finding for finding in audit_findings(found)}
+    told = {finding.code: finding for finding in find_biases(found)}
     assert told["L1"].severity == "severe"
     assert told["L1"].text.startswith("hypotheses of neutral have")
     assert "L2" not in told
@@ -122,7 +123,7 @@ def test_a_leak_is_found_and_none_where_there_is_none() -> None:
     clean = suite(wordy(98)[:90])
     found = audit(suite(rows), against=[leaked, clean])
     assert [(leak.rows, leak.exact, leak.same_label) for leak in found.leakage] == [(99, 9, 9), (90, 0, 0)]
-    codes = [(finding.code, finding.severity) for finding in audit_findings(found) if finding.code.startswith("K")]
+    codes = [(finding.code, finding.severity) for finding in find_biases(found) if finding.code.startswith("K")]
     assert codes == [("K1", "severe"), ("K3", "good")]
 
 
@@ -133,7 +134,7 @@ def test_a_cue_of_two_words_is_found_by_the_model_and_as_a_bigram() -> None:
     found = audit(suite(rows))
     assert found.partial_input["hypothesis"].gain.low > 0.4
     assert found.cues["hypothesis_bigrams"].top["entailment"][0].item == "x y"
-    told = {finding.code: finding for finding in audit_findings(found)}
+    told = {finding.code: finding for finding in find_biases(found)}
     assert (told["P1"].severity, told["W2"].severity) == ("severe", "severe")
 
 
@@ -147,13 +148,13 @@ def test_near_duplicates_are_found_in_the_set_and_in_suites() -> None:
     copies = [(near(premise), near(hypothesis), label) for premise, hypothesis, label in rows[:20]]
     found = audit(suite([*rows, *copies]))
     assert (found.near.near, found.near.same_label, found.near.of) == (40, 40, len(rows) + 20)
-    told = {finding.code: finding for finding in audit_findings(found)}
+    told = {finding.code: finding for finding in find_biases(found)}
     assert told["D4"].severity == "warning"
     assert found.duplicates.repeated == 0
     clean = audit(suite(rows), against=[suite(copies), suite(wordy(7))])
     assert clean.near.near == 0
     assert [(leak.exact, leak.near, leak.near_same_label) for leak in clean.leakage] == [(0, 20, 20), (0, 0, 0)]
-    codes = [(finding.code, finding.severity) for finding in audit_findings(clean) if finding.code.startswith("K")]
+    codes = [(finding.code, finding.severity) for finding in find_biases(clean) if finding.code.startswith("K")]
     assert codes == [("K2", "warning"), ("K3", "good")]
     (example, *_) = clean.to_json()["leakage"][0]["examples"]
     assert (example["match"], example["premise"]) == ("near", near(example["train_premise"]))
@@ -217,7 +218,7 @@ def test_sets_of_hardly_anything_are_audited(rows: list[tuple[str, str, str]]) -
     found = audit(suite(rows), against=[suite(rows)])
     assert found.rows == len(rows)
     assert not any(math.isnan(p) is False and p < 0.05 for p in found.adjusted.values())
-    assert audit_findings(found)
+    assert find_biases(found)
     json.dumps(found.to_json(), allow_nan=False)
 
 

@@ -8,13 +8,8 @@ import pytest
 from nltk.metrics.agreement import AnnotationTask
 
 from acidtest.stats.kappa import cohen_kappa, fleiss_kappa, label_kappas, mean_kappa
-from acidtest.studies.category_agreement import (
-    category_agreement,
-    is_taxinli,
-    ordered_categories,
-    two_people,
-)
-from acidtest.text.taxonomy import CATEGORIES
+from acidtest.studies.agreement.categories import category_agreement, two_people
+from acidtest.text.taxonomy import CATEGORIES, is_taxinli, ordered_categories
 
 
 def said(*judgements: tuple[int, str, str | None]) -> pl.DataFrame:

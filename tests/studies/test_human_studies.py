@@ -9,16 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.io.published import published_scores
-from acidtest.studies.human_studies import (
-    CONFIRMED,
-    HANS,
-    PUBLISHED,
-    accuracy_slices,
-    is_hans,
-    majority_share,
-    published_share,
-)
+from acidtest.io.published import CONFIRMED, published_scores, published_share
+from acidtest.stats.annotators import majority_share
+from acidtest.studies.agreement import PEOPLE_PUBLISHED
+from acidtest.studies.agreement.labels import accuracy_slices
+from acidtest.text.heuristics import HANS, is_hans
 
 PAPERS = Path(__file__).parents[3] / "shared" / "papers"
 
@@ -88,7 +83,9 @@ def test_what_mccoy_tells_of_people_is_in_the_paper() -> None:
     if not path.is_file():
         pytest.skip("the papers' texts (../shared/papers) are not on this machine")
     paper = re.sub(r"\s+", " ", path.read_text(encoding="utf-8"))
-    told = {score.by["statistic"]: score.value for score in published_scores(PUBLISHED) if score.by["corpus"] == HANS}
+    told = {
+        score.by["statistic"]: score.value for score in published_scores(PEOPLE_PUBLISHED) if score.by["corpus"] == HANS
+    }
     for text in (
         "{people kept:.0f} participants being retained and {people discarded:.0f} being rejected",
         "each participant spent {seconds of all people} seconds per example",

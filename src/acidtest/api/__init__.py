@@ -3,24 +3,18 @@
 What one verb needs is imported when it is called, so that the program starts quickly.
 """
 
-from acidtest.api.audits import (
-    audit,
-    audit_findings,
-    audit_table,
-)
 from acidtest.api.behaviour_studies import (
     behaviour,
     behaviour_tables,
 )
+from acidtest.api.data_studies import (
+    agreement,
+    audit,
+    questionnaires,
+)
 from acidtest.api.exports import (
     UnfaithfulError,
     export,
-)
-from acidtest.api.ratings import (
-    agreement,
-    agreement_output,
-    label_agreement_tables,
-    questionnaires,
 )
 from acidtest.api.reporting import (
     compare,
@@ -149,7 +143,6 @@ __all__ = [
     "UnfaithfulError",
     "Wish",
     "agreement",
-    "agreement_output",
     "agreement_tables",
     "annotated_suite",
     "annotation_project",
@@ -159,8 +152,6 @@ __all__ = [
     "architecture_options",
     "architectures",
     "audit",
-    "audit_findings",
-    "audit_table",
     "behaviour",
     "behaviour_tables",
     "chosen_suites",
@@ -185,7 +176,6 @@ __all__ = [
     "import_annotations",
     "invitation_link",
     "joint_report",
-    "label_agreement_tables",
     "lexical",
     "lexical_tables",
     "load",

@@ -77,8 +77,10 @@ app.command("words")(words.words)
 app.command("export")(export.export)
 app.command("sources")(sources.sources)
 
+_written = {command.name for command in app.registered_commands}
 for name in STUDIES:
-    app.command(name)(study_command(STUDIES[name]))
+    if name not in _written:
+        app.command(name)(study_command(STUDIES[name]))
 
 OPEN_COMMANDS = ("run", "generate", "score", "representations")
 """The commands that pass suites' own options on."""

@@ -62,9 +62,15 @@ def study_command(study: Study) -> Callable[..., None]:
     return command
 
 
+def output_kind(path: Path) -> Literal["page", "chart", "table"]:
+    """What is written into a file of this name, by its ending."""
+    endings: dict[str, Literal["page", "chart"]] = {".html": "page", ".htm": "page", ".png": "chart", ".svg": "chart"}
+    return endings.get(path.suffix.lower(), "table")
+
+
 def check_output(study: Study, output: Path | None) -> None:
     """Refuse a file that the study cannot write, before anything is computed."""
-    if output and not (study.writes_rows and output.suffix != ".html"):
+    if output and (output_kind(output) == "page" or not study.writes_rows):
         require_page(output)
 
 
@@ -73,11 +79,17 @@ def show(study: Study, result: Any, output: dict[str, Any]) -> None:
     page, tables, plots = (output.get(name) for name in ("output", "tables", "plots"))
     document = study.document(result) if page or tables or plots or not output["json"] else None
     written: dict[str, Any] = {}
-    if page and page.suffix != ".html":
+    kind = output_kind(page) if page else ""
+    if page and kind == "table":
         from acidtest.api import write_table
 
         write_table(study.rows(result), page)
         written["table"] = page
+    elif page and document and kind == "chart":
+        from acidtest.report.files import write_chart
+
+        write_chart(document, page)
+        written["chart"] = page
     elif page and document:
         from acidtest.report.html import render_page
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -30,6 +30,13 @@ NOT_ACCURACIES = frozenset({ERROR, "judged", "pairs"})
 
 ROWS, FILE_ROWS = "rows", "file rows"
 """Options of conditions that are none of a suite's own: how many pairs it has, or a recognised published file has."""
+
+
+PEOPLE = "people"
+"""The condition of numbers that are people's, and not a system's."""
+
+CONFIRMED = "confirmed"
+"""The share of pairs whose label more than half of the people give."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,21 @@ def published_scores(suite: str) -> list[PublishedScore]:
     """
     name = suite.partition(":")[0]
     return [score for score in _scores() if score.suite == name]
+
+
+def published_of_people(suite: str, by: Mapping[str, str]) -> dict[str, float]:
+    """What people of a paper reach on a slice of a suite, by who they are."""
+    return {score.system: score.value for score in _people_scores(suite, by)}
+
+
+def published_share(suite: str, name: str) -> tuple[float | None, str]:
+    """What a paper's people said of a suite's pairs, and where that stands; None where there is nothing."""
+    scores = _people_scores(suite, {} if name == CONFIRMED else {"judged": name})
+    return (scores[0].value, scores[0].source) if scores else (None, "")
+
+
+def _people_scores(suite: str, by: Mapping[str, str]) -> list[PublishedScore]:
+    return [score for score in published_scores(suite) if score.condition == PEOPLE and score.by == by]
 
 
 def published_beside(card: Card) -> list[dict[str, Any]]:

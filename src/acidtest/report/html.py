@@ -33,7 +33,7 @@ from acidtest.core.document import (
     walk,
 )
 from acidtest.core.estimate import Estimate
-from acidtest.report.numbers import cell_text
+from acidtest.core.numbers import cell_text
 from acidtest.report.svg import draw
 
 if TYPE_CHECKING:

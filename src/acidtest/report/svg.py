@@ -13,7 +13,7 @@ from math import ceil, floor, isfinite, log10
 
 from acidtest.core.document import Cell, Change, Chart, Coefficient, Column, Published, Row, Table, Unit
 from acidtest.core.estimate import Estimate
-from acidtest.report.numbers import fold_name, number_text
+from acidtest.core.numbers import fold_name, number_text
 
 COLOURS = ("#0b5cad", "#c2410c", "#00785a", "#8e3b8e", "#7a5c00", "#4b5563")
 PARTS = ("#8fbce6", "#c9ced6", "#f0a988", "#b7d8a8", "#d9c3e8")
@@ -113,7 +113,7 @@ def drawn_columns(chart: Chart, table: Table) -> list[int]:
     """The numbers of the columns that a chart draws: those it names, or all that hold numbers of models."""
     if chart.columns:
         return [number for number, column in enumerate(table.columns) if column.name in chart.columns]
-    units = ("percent", "points", "number")
+    units = ("percent", "points", "decimal", "number")
     return [
         number
         for number, column in enumerate(table.columns)

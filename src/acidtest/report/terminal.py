@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from acidtest.core.document import Document, Finding, Note, Part, Row, Section, Table
-from acidtest.report.numbers import Text as CellText
-from acidtest.report.numbers import cell_text, fold_name
+from acidtest.core.numbers import Text as CellText
+from acidtest.core.numbers import cell_text, fold_name
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

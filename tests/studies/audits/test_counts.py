@@ -11,16 +11,12 @@ import pytest
 from scipy import stats
 
 from acidtest.core.suite import Suite
-from acidtest.studies.audits.balance import Counts
-from acidtest.studies.audits.batches import GOLD, batch_of
-from acidtest.studies.audits.cues import cues, polarity, smoothed_pmi
-from acidtest.studies.audits.duplicates import Duplicates, Repetitions
-from acidtest.studies.audits.firsts import Firsts, Memory, Novelty
-from acidtest.studies.audits.leaks import Leak, LeakSearch
-from acidtest.studies.audits.measures import Sums, measured
-from acidtest.studies.audits.sampling import Sample, Sampler
-from acidtest.studies.audits.vocabulary import ItemCounts, WordCounter
-from acidtest.studies.audits.word_pairs import BigramCounter, PairCounter
+from acidtest.studies.audit.batches import GOLD, PremiseSample, PremiseSampler, make_batch
+from acidtest.studies.audit.cues import find_cues, measure_polarity, smoothed_pmi
+from acidtest.studies.audit.labels import LabelCounter
+from acidtest.studies.audit.measures import MeasureSums, measure_pairs
+from acidtest.studies.audit.repetition import Duplicates, Leak, LeakSearch, Novelty, NoveltyMarks, Repetitions, SeenKeys
+from acidtest.studies.audit.words import BigramCounter, ItemCounts, PairCounter, WordCounter
 
 Rows = list[tuple[str, str, str]]
 Made = Callable[[Rows], Suite]
@@ -32,21 +28,21 @@ def frame_of(rows: Rows) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["premise", "hypothesis", "label"], orient="row")
 
 
-def sample_of(rows: Rows) -> Sample:
-    sampler = Sampler(0)
-    batch = batch_of(frame_of(rows))
-    sampler.add(batch, measured(batch))
+def sample_of(rows: Rows) -> PremiseSample:
+    sampler = PremiseSampler(0)
+    batch = make_batch(frame_of(rows))
+    sampler.add(batch, measure_pairs(batch))
     return sampler.sample()
 
 
 def test_keys_look_at_words_only() -> None:
-    batch = batch_of(frame_of([("A dog runs.", "It moves!", "neutral"), ("a  dog, runs", "it moves", "entailment")]))
+    batch = make_batch(frame_of([("A dog runs.", "It moves!", "neutral"), ("a  dog, runs", "it moves", "entailment")]))
     assert batch.pair_keys[0] == batch.pair_keys[1]
-    assert batch_of(frame_of([("?!", "!?", "neutral")])).premise_keys[0] != batch.premise_keys[0]
+    assert make_batch(frame_of([("?!", "!?", "neutral")])).premise_keys[0] != batch.premise_keys[0]
 
 
 def test_what_is_new_is_told_piece_by_piece() -> None:
-    firsts, keys = Firsts(), np.array([8, 16, 8, 24], dtype=np.uint64)
+    firsts, keys = SeenKeys(), np.array([8, 16, 8, 24], dtype=np.uint64)
     first = firsts.add(keys, np.array([0, 0, 1, 0]))
     assert first.key.tolist() == [True, True, False, True]
     assert first.label.tolist() == [True, True, True, True]
@@ -59,9 +55,9 @@ def test_what_is_new_is_told_piece_by_piece() -> None:
 def test_what_was_new_is_remembered_by_row() -> None:
     novelty = Novelty()
     rows = [("a", "b", "neutral"), ("a", "c", "neutral"), ("d", "b", "neutral"), ("a", "b", "neutral")]
-    novelty.add(batch_of(frame_of(rows[:3])))
-    novelty.add(batch_of(frame_of(rows[3:])))
-    known = Memory(novelty.memory.marks).rows(1, 3)
+    novelty.add(make_batch(frame_of(rows[:3])))
+    novelty.add(make_batch(frame_of(rows[3:])))
+    known = NoveltyMarks(novelty.memory.marks).rows(1, 3)
     assert known["pair"].tolist() == [True, True, False]
     assert known["hypothesis"].tolist() == [True, False, False]
 
@@ -77,7 +73,7 @@ def test_repetitions_by_hand() -> None:
     ]
     repetitions, novelty = Repetitions(), Novelty()
     for part in (rows[:3], rows[3:]):
-        batch = batch_of(frame_of(part))
+        batch = make_batch(frame_of(part))
         repetitions.add(batch, novelty.add(batch))
     assert repetitions.duplicates(novelty.kinds) == Duplicates(
         pairs=4,
@@ -110,7 +106,7 @@ def test_leaks_by_hand(training_set: Made) -> None:
         ("A door opens.", "Nobody hears it.", "neutral"),
     ]
     for row in train:
-        search.add(batch_of(frame_of([row])))
+        search.add(make_batch(frame_of([row])))
     found = search.leak()
     assert (found.rows, found.exact, found.same_label) == (5, 2, 1)
     assert (found.premise, found.hypothesis) == (3, 3)
@@ -126,14 +122,14 @@ def test_leaks_by_hand(training_set: Made) -> None:
 def test_pairs_of_a_suite_that_stand_twice_count_twice(training_set: Made) -> None:
     rows = [("A dog runs.", "It moves.", "neutral"), ("a dog runs", "It moves", "entailment")]
     search = LeakSearch(training_set(rows))
-    search.add(batch_of(frame_of(rows[:1])))
+    search.add(make_batch(frame_of(rows[:1])))
     found = search.leak()
     assert (found.exact, found.same_label, found.premise, found.hypothesis) == (2, 1, 2, 2)
 
 
 def test_a_suite_without_pairs_has_no_leak(training_set: Made) -> None:
     search = LeakSearch(training_set([]))
-    search.add(batch_of(frame_of([("A dog runs.", "It moves.", "neutral")])))
+    search.add(make_batch(frame_of([("A dog runs.", "It moves.", "neutral")])))
     assert search.leak() == Leak("mine", 0, 0, 0, 0, 0)
     assert search.rest(10, seed=0).sample.frame.height == 0
 
@@ -142,7 +138,7 @@ def counted(rows: Rows, side: str) -> ItemCounts:
     """Words of sentences, two batches of them."""
     counter, novelty = WordCounter(side), Novelty()
     for part in (rows[:2], rows[2:]):
-        batch = batch_of(frame_of(part))
+        batch = make_batch(frame_of(part))
         counter.add(batch, novelty.add(batch)[side].label)
     return counter.counts()
 
@@ -170,7 +166,7 @@ def test_pairs_and_bigrams_by_hand() -> None:
     pairs = PairCounter(counted(rows, "premise"), counted(rows, "hypothesis"))
     bigrams, novelty = BigramCounter(counted(rows, "hypothesis")), Novelty()
     for part in (rows[:2], rows[2:]):
-        batch = batch_of(frame_of(part))
+        batch = make_batch(frame_of(part))
         firsts = novelty.add(batch)
         pairs.add(batch, firsts["pair"].label)
         bigrams.add(batch, firsts["hypothesis"].label)
@@ -188,7 +184,7 @@ def test_counts_may_be_larger_than_two_bytes() -> None:
     rows = [("p", "big dog", "entailment")]
     bigrams = BigramCounter(counted(rows, "hypothesis"))
     # Marked as new each time, so that they add up.
-    batch = batch_of(frame_of(rows * 40_000))
+    batch = make_batch(frame_of(rows * 40_000))
     for _ in range(2):
         bigrams.add(batch, np.ones(batch.height, dtype=bool))
     assert bigrams.counts(1).counts[:, ENTAILMENT].tolist() == [80_000]
@@ -204,7 +200,7 @@ def items(table: dict[str, tuple[int, int, int]], totals: tuple[int, int, int]) 
 
 
 def test_pmi_and_p_by_hand() -> None:
-    found = cues(items({"nobody": (0, 0, 40), "the": (30, 30, 30), "rare": (0, 0, 9)}, (100, 100, 100)))
+    found = find_cues(items({"nobody": (0, 0, 40), "the": (30, 30, 30), "rare": (0, 0, 9)}, (100, 100, 100)))
     assert found.tested == 2
     assert found.tied == {"entailment": 0, "neutral": 0, "contradiction": 1}
     (cue,) = found.top["contradiction"]
@@ -218,7 +214,7 @@ def test_pmi_and_p_by_hand() -> None:
 
 
 def test_tails_are_those_of_scipy() -> None:
-    found = cues(items({"x": (36, 2, 2), "y": (10, 10, 10)}, (500, 300, 200)))
+    found = find_cues(items({"x": (36, 2, 2), "y": (10, 10, 10)}, (500, 300, 200)))
     (cue,) = found.top["entailment"]
     # Times 2 items and 3 labels: it is the smallest p, so Holm takes it times all of them.
     assert cue.p == pytest.approx(6 * stats.binom.sf(35, 40, 0.5))
@@ -226,17 +222,17 @@ def test_tails_are_those_of_scipy() -> None:
 
 def test_polarity_by_hand() -> None:
     table = {"a → b": (40, 0, 0), "c → d": (5, 5, 4), "e → f": (4, 4, 5), "g → h": (1, 0, 0)}
-    found = polarity(items(table, (100, 100, 100)))
+    found = measure_polarity(items(table, (100, 100, 100)))
     assert found.pairs == 3
     assert found.polarity == {"entailment": 1, "neutral": 0, "contradiction": 1, "tie": 1}
     assert found.leaning == {"entailment": 1, "neutral": 0, "contradiction": 0}
 
 
 def test_nothing_is_tied_where_there_is_one_label() -> None:
-    found = cues(items({"a": (20, 0, 0)}, (100, 0, 0)))
+    found = find_cues(items({"a": (20, 0, 0)}, (100, 0, 0)))
     assert (found.tested, found.top) == (0, {})
     assert math.isnan(found.p)
-    assert polarity(items({}, (0, 0, 0))).pairs == 0
+    assert measure_polarity(items({}, (0, 0, 0))).pairs == 0
 
 
 def test_measures_by_hand() -> None:
@@ -246,7 +242,7 @@ def test_measures_by_hand() -> None:
         ("A dog runs home.", "A dog runs.", "entailment"),
         ("Words.", "?!", "neutral"),
     ]
-    found = measured(batch_of(frame_of(rows)))
+    found = measure_pairs(make_batch(frame_of(rows)))
     assert found["premise_length"].to_list() == [8, 3, 4, 1]
     assert found["hypothesis_length"].to_list() == [6, 3, 3, 0]
     # the, man, for, hours of the, man, slept, for, two, hours.
@@ -274,7 +270,7 @@ def test_measures_by_hand() -> None:
     ],
 )
 def test_related_words_are_counted(premise: str, hypothesis: str, relations: set[str]) -> None:
-    found = measured(batch_of(frame_of([(premise, hypothesis, "neutral")])))
+    found = measure_pairs(make_batch(frame_of([(premise, hypothesis, "neutral")])))
     kinds = ("synonyms", "hypernyms", "hyponyms", "cohyponyms", "quantifiers")
     assert {name for name in kinds if found[name][0]} == relations
 
@@ -284,9 +280,9 @@ def test_means_and_variance_explained_by_hand() -> None:
         (f"premise {number}", "a " * length, label)
         for number, (length, label) in enumerate([(2, "entailment"), (4, "entailment"), (6, "neutral"), (8, "neutral")])
     ]
-    batch = batch_of(frame_of(rows))
-    sums = Sums()
-    sums.add(batch, measured(batch))
+    batch = make_batch(frame_of(rows))
+    sums = MeasureSums()
+    sums.add(batch, measure_pairs(batch))
     found = sums.by_label("hypothesis_length", sample_of(rows))
     assert {label: mean.value for label, mean in found.means.items()} == {"entailment": 3, "neutral": 7}
     # Of a sum of squares of 20 around 5, 4 * 2² = 16 lie between the labels; within them the variance is 4 / 2.
@@ -300,8 +296,8 @@ def test_means_and_variance_explained_by_hand() -> None:
 
 def test_genres_by_hand() -> None:
     frame = frame_of([("p", "h", "entailment")] * 30 + [("p", "h", "neutral")] * 30)
-    counts = Counts("genre")
-    counts.add(batch_of(frame.with_columns(genre=pl.Series(["a"] * 20 + ["b"] * 20 + ["a"] * 10 + ["b"] * 10))))
+    counts = LabelCounter("genre")
+    counts.add(make_batch(frame.with_columns(genre=pl.Series(["a"] * 20 + ["b"] * 20 + ["a"] * 10 + ["b"] * 10))))
     found = counts.balance()
     assert found.labels == {"entailment": 30, "neutral": 30}
     assert found.genres == {"a": {"entailment": 20, "neutral": 10}, "b": {"entailment": 10, "neutral": 20}}
@@ -313,11 +309,11 @@ def test_genres_by_hand() -> None:
 def test_a_sample_is_of_whole_premises_whatever_the_order() -> None:
     rows = [(f"premise {number % 40}", f"hypothesis {number}", "neutral") for number in range(200)]
 
-    def drawn(order: Rows) -> Sample:
-        sampler = Sampler(7, 50)
+    def drawn(order: Rows) -> PremiseSample:
+        sampler = PremiseSampler(7, 50)
         for start in range(0, len(order), 30):
-            batch = batch_of(frame_of(order[start : start + 30]))
-            sampler.add(batch, measured(batch))
+            batch = make_batch(frame_of(order[start : start + 30]))
+            sampler.add(batch, measure_pairs(batch))
         return sampler.sample()
 
     one, other = drawn(rows), drawn(rows[::-1])
@@ -339,6 +335,6 @@ def test_pairs_of_a_premise_with_one_label_are_worth_one() -> None:
     ]
     assert sample_of(apart).label_effect == 1
     assert sample_of(alike[:1]).label_effect == 1
-    found = cues(items({"nobody": (0, 0, 40)}, (100, 100, 100)), effect=2.0)
+    found = find_cues(items({"nobody": (0, 0, 40)}, (100, 100, 100)), effect=2.0)
     # Twenty that are worth anything, times three labels.
     assert found.p == pytest.approx(3 * 3.0**-20)

@@ -8,10 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.studies.audits.batches import batch_of
-from acidtest.studies.audits.near import Near, NearSearch
-from acidtest.studies.audits.sampling import Sampler
-from acidtest.studies.audits.word_sets import Described, WordSets
+from acidtest.studies.audit.batches import PremiseSampler, make_batch
+from acidtest.studies.audit.near import HashedPairs, NearPairs, NearSearch, WordSets
 from acidtest.text.heuristics import words
 
 Rows = list[tuple[str, str, str]]
@@ -25,16 +23,16 @@ def frame_of(rows: Rows) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(("premise", "hypothesis", "label"), pl.String), orient="row")
 
 
-def found_in(rows: Rows, train: Rows | None = None, *, size: int = 1 << 12) -> Near:
+def found_in(rows: Rows, train: Rows | None = None, *, size: int = 1 << 12) -> NearPairs:
     """What of some pairs is nearly in others, or in themselves, looked at some at a time."""
-    sampler = Sampler(0)
-    batch = batch_of(frame_of(rows))
+    sampler = PremiseSampler(0)
+    batch = make_batch(frame_of(rows))
     sampler.add(batch, pl.DataFrame({"row": np.arange(batch.height)}))
     search = NearSearch(sampler.sample())
     others = rows if train is None else train
     for start in range(0, len(others), size):
-        part = batch_of(frame_of(others[start : start + size]))
-        search.look(part, Described.of(part))
+        part = make_batch(frame_of(others[start : start + size]))
+        search.look(part, HashedPairs.of(part))
     return search.found()
 
 
@@ -129,9 +127,9 @@ def test_as_comparing_all_with_all() -> None:
 
 
 def test_pairs_without_words_and_no_pairs_at_all() -> None:
-    assert found_in([]) == Near(0, 0, 0)
-    assert found_in([("?", "!", "neutral")], [(PREMISE, HYPOTHESIS, "neutral")]) == Near(0, 0, 1)
-    assert found_in([(PREMISE, HYPOTHESIS, "neutral")], []) == Near(0, 0, 1)
+    assert found_in([]) == NearPairs(0, 0, 0)
+    assert found_in([("?", "!", "neutral")], [(PREMISE, HYPOTHESIS, "neutral")]) == NearPairs(0, 0, 1)
+    assert found_in([(PREMISE, HYPOTHESIS, "neutral")], []) == NearPairs(0, 0, 1)
 
 
 def test_hashes_agree_as_often_as_words_do() -> None:

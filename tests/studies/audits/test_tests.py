@@ -10,10 +10,9 @@ import polars as pl
 import pytest
 
 from acidtest.core.draws import mixed
-from acidtest.studies.audits.batches import GOLD, Codes, Floats
-from acidtest.studies.audits.partial_input import balanced_values, partial_input
-from acidtest.studies.audits.sampling import Sample
-from acidtest.studies.audits.tests_by_label import label_test
+from acidtest.studies.audit.batches import GOLD, Codes, Floats, PremiseSample
+from acidtest.studies.audit.measures import label_test
+from acidtest.studies.audit.partial_input import balanced_values, partial_input
 
 
 def clustered(seed: int, *, effect: float = 0.0) -> tuple[Floats, Codes, Codes]:
@@ -56,7 +55,7 @@ SICK = (0.289, 0.563, 0.148)
 """How labels are shared out in SICK's training set."""
 
 
-def sample_of(seed: int, *, tied: float = 0.0, premises: int = 120, shares: Sequence[float] = EVEN) -> Sample:
+def sample_of(seed: int, *, tied: float = 0.0, premises: int = 120, shares: Sequence[float] = EVEN) -> PremiseSample:
     """Three pairs to a premise; in a share of contradictions the hypothesis has a word of its own."""
     rng = np.random.default_rng(seed)
     labels = rng.choice(3, 3 * premises, p=shares)
@@ -66,7 +65,7 @@ def sample_of(seed: int, *, tied: float = 0.0, premises: int = 120, shares: Sequ
     hypotheses = [f"{text} nobody" if own else text for text, own in zip(words, planted, strict=True)]
     numbers = np.repeat(np.arange(premises), 3)
     frame = pl.DataFrame({"premise": [f"premise {number}" for number in numbers], "hypothesis": hypotheses})
-    return Sample(frame, codes, mixed(numbers.astype(np.uint64)), True)
+    return PremiseSample(frame, codes, mixed(numbers.astype(np.uint64)), True)
 
 
 def test_a_word_tied_to_a_label_gives_it_away() -> None:
@@ -137,7 +136,7 @@ def test_a_hypothesis_that_has_another_label_elsewhere_does_not_teach_what_is_wr
         {"premise": [f"premise {number}" for number in numbers], "hypothesis": np.repeat(hypotheses, 2).tolist()}
     )
     codes = np.array([GOLD.index(name) for name in ("entailment", "neutral", "contradiction")])[labels]
-    found = partial_input(Sample(frame, codes, mixed(numbers.astype(np.uint64)), True), "hypothesis")
+    found = partial_input(PremiseSample(frame, codes, mixed(numbers.astype(np.uint64)), True), "hypothesis")
     assert found.gain.low <= 0.02
     assert found.gain.high >= -0.02
 
@@ -147,7 +146,7 @@ def test_hypotheses_from_a_few_templates_are_still_learnt_from() -> None:
     labels = rng.integers(0, 2, 400)
     texts = np.array(["it is about sports", "it is about law"])[np.where(rng.random(400) < 0.9, labels, 1 - labels)]
     frame = pl.DataFrame({"premise": [f"premise {number}" for number in range(400)], "hypothesis": texts.tolist()})
-    found = partial_input(Sample(frame, labels, mixed(np.arange(400).astype(np.uint64)), True), "hypothesis")
+    found = partial_input(PremiseSample(frame, labels, mixed(np.arange(400).astype(np.uint64)), True), "hypothesis")
     assert found.gain.low > 0.3
 
 
@@ -157,7 +156,9 @@ def test_folds_do_not_share_a_premise() -> None:
     numbers = np.repeat(np.arange(150), 4)
     labels = np.repeat(rng.integers(0, 2, 150), 4)
     frame = pl.DataFrame({"premise": [f"name{number}" for number in numbers], "hypothesis": ["so it is"] * 600})
-    found = partial_input(Sample(frame, labels.astype(np.int64), mixed(numbers.astype(np.uint64)), True), "premise")
+    found = partial_input(
+        PremiseSample(frame, labels.astype(np.int64), mixed(numbers.astype(np.uint64)), True), "premise"
+    )
     assert found.accuracy.value < 0.6
 
 
@@ -165,6 +166,6 @@ def test_folds_do_not_share_a_premise() -> None:
 def test_what_cannot_be_learnt_says_why(premises: int, label: int | None, note: str) -> None:
     sample = sample_of(0, premises=premises)
     labels = sample.labels if label is None else np.full_like(sample.labels, label)
-    found = partial_input(Sample(sample.frame, labels, sample.premise_keys, True), "hypothesis")
+    found = partial_input(PremiseSample(sample.frame, labels, sample.premise_keys, True), "hypothesis")
     assert not found.accuracy.known
     assert note in found.accuracy.note

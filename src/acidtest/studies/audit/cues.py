@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +11,9 @@ import polars as pl
 from scipy.special import betainc
 
 from acidtest.core.estimate import Estimate
-from acidtest.studies.audits.batches import GOLD, Codes, Floats
-from acidtest.studies.audits.shares import counted_share
-from acidtest.studies.audits.vocabulary import ItemCounts
+from acidtest.studies.audit.batches import GOLD, Codes, Floats
+from acidtest.studies.audit.labels import counted_share
+from acidtest.studies.audit.words import ItemCounts
 
 LEAST = 10
 """What stands in fewer sentences is not tested: it could hardly pass."""
@@ -21,6 +21,7 @@ SMOOTHING = 100
 """Added to every count before PMI is taken, as Gururangan et al. (2018) do."""
 TOP = 10
 ALPHA = 0.05
+CORRECTION = "holm"
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Cue:
     pmi: float
     p: float
 
+    json_properties = ("share",)
+
     @property
     def share(self) -> float:
         """Share of the sentences with the item that have the label."""
@@ -49,7 +52,7 @@ class Cue:
 
 
 @dataclass(frozen=True)
-class Cues:
+class CueResult:
     """What was tested of one kind, and what stands out; ``p`` is the smallest of all corrected ones.
 
     ``tied`` counts the items tied to each label, ``top`` has those of highest PMI; nothing is in it that is not tied.
@@ -58,7 +61,10 @@ class Cues:
     tested: int
     tied: Mapping[str, int]
     top: Mapping[str, tuple[Cue, ...]]
-    p: float
+    p: float = field(default=float("nan"), metadata={"json": None})
+    least: int = LEAST
+    smoothing: int = SMOOTHING
+    correction: str = CORRECTION
 
 
 @dataclass(frozen=True)
@@ -75,46 +81,46 @@ class Polarity:
     least: int = LEAST
 
 
-def cues(found: ItemCounts, *, top: int = TOP, effect: float = 1.0) -> Cues:
+def find_cues(items: ItemCounts, *, top: int = TOP, effect: float = 1.0) -> CueResult:
     """What is tied to a label, of the things that were counted.
 
     The test is the exact binomial tail: that so many of an item's sentences, or more, have the label. Holm's correction
     is over all items and labels of the kind. ``effect`` is how many sentences are worth one independent one.
     """
-    kept, labels = _tested(found)
+    kept, labels = _tested(items)
     if not len(kept) or len(labels) < 2:
-        return Cues(len(kept) if len(labels) > 1 else 0, {}, {}, float("nan"))
-    counts, totals = found.counts[np.ix_(kept, labels)], found.totals[labels]
-    tails = _tails(counts, totals, effect)
+        return CueResult(len(kept) if len(labels) > 1 else 0, {}, {})
+    counts, totals = items.counts[np.ix_(kept, labels)], items.totals[labels]
+    tails = _binomial_tails(counts, totals, effect)
     ps = _corrected(tails, _holm)
     tied, best = {}, {}
-    for place, code in enumerate(labels):
-        rows = np.flatnonzero(ps[:, place] < ALPHA)
+    for column, code in enumerate(labels):
+        rows = np.flatnonzero(ps[:, column] < ALPHA)
         tied[GOLD[code]] = len(rows)
         columns = {
-            "item": found.items[kept[rows]],
+            "item": items.items[kept[rows]],
             "count": counts[rows].sum(axis=1),
-            "with_label": counts[rows, place],
-            "pmi": smoothed_pmi(counts[rows], totals)[:, place],
-            "p": ps[rows, place],
+            "with_label": counts[rows, column],
+            "pmi": smoothed_pmi(counts[rows], totals)[:, column],
+            "p": ps[rows, column],
         }
         shown = pl.DataFrame(columns).sort("pmi", "item", descending=[True, False]).head(top)
         best[GOLD[code]] = tuple(Cue(label=GOLD[code], **row) for row in shown.iter_rows(named=True))
-    return Cues(len(kept), tied, best, min(float(tails.min()) * tails.size, 1.0))
+    return CueResult(len(kept), tied, best, min(float(tails.min()) * tails.size, 1.0))
 
 
-def polarity(found: ItemCounts, *, effect: float = 1.0) -> Polarity:
+def measure_polarity(items: ItemCounts, *, effect: float = 1.0) -> Polarity:
     """How pairs of words lean to labels."""
-    kept, labels = _tested(found)
+    kept, labels = _tested(items)
     if not len(kept) or len(labels) < 2:
         return Polarity(0, {}, {})
-    counts = found.counts[np.ix_(kept, labels)]
+    counts = items.counts[np.ix_(kept, labels)]
     most = counts == counts.max(axis=1, keepdims=True)
     single = most.sum(axis=1) == 1
-    beyond = _corrected(_tails(counts, found.totals[labels], effect), _benjamini_hochberg) < ALPHA
-    told = {GOLD[code]: int((single & most[:, place]).sum()) for place, code in enumerate(labels)}
-    leaning = {GOLD[code]: int(beyond[:, place].sum()) for place, code in enumerate(labels)}
-    return Polarity(len(kept), told | {"tie": int((~single).sum())}, leaning)
+    beyond = _corrected(_binomial_tails(counts, items.totals[labels], effect), _benjamini_hochberg) < ALPHA
+    polarity = {GOLD[code]: int((single & most[:, column]).sum()) for column, code in enumerate(labels)}
+    leaning = {GOLD[code]: int(beyond[:, column].sum()) for column, code in enumerate(labels)}
+    return Polarity(len(kept), polarity | {"tie": int((~single).sum())}, leaning)
 
 
 def smoothed_pmi(counts: npt.NDArray[np.integer], totals: Codes) -> Floats:
@@ -122,16 +128,16 @@ def smoothed_pmi(counts: npt.NDArray[np.integer], totals: Codes) -> Floats:
 
     Every cell gets the same, as does the cell of the sentences without the item; shares are of the smoothed table.
     """
-    there = counts + SMOOTHING
-    without = totals - counts + SMOOTHING
-    everything = (there + without).sum(axis=1, keepdims=True)
-    expected = there.sum(axis=1, keepdims=True) * (there + without) / everything
-    return np.asarray(np.log2(there / expected), dtype=np.float64)
+    present = counts + SMOOTHING
+    absent = totals - counts + SMOOTHING
+    everything = (present + absent).sum(axis=1, keepdims=True)
+    expected = present.sum(axis=1, keepdims=True) * (present + absent) / everything
+    return np.asarray(np.log2(present / expected), dtype=np.float64)
 
 
-def _tested(found: ItemCounts) -> tuple[Codes, Codes]:
+def _tested(items: ItemCounts) -> tuple[Codes, Codes]:
     """The items that stand in enough sentences, and the labels that there are."""
-    return np.flatnonzero(found.counts.sum(axis=1) >= LEAST), np.flatnonzero(found.totals)
+    return np.flatnonzero(items.counts.sum(axis=1) >= LEAST), np.flatnonzero(items.totals)
 
 
 def _corrected(tails: Floats, correction: Callable[[Floats, int], Floats]) -> Floats:
@@ -142,9 +148,9 @@ def _corrected(tails: Floats, correction: Callable[[Floats, int], Floats]) -> Fl
     flat = tails.ravel()
     low = np.flatnonzero(flat < ALPHA)
     order = low[np.argsort(flat[low], kind="stable")]
-    found = np.ones(flat.size)
-    found[order] = np.minimum(correction(flat[order], flat.size), 1.0)
-    return found.reshape(tails.shape)
+    corrected = np.ones(flat.size)
+    corrected[order] = np.minimum(correction(flat[order], flat.size), 1.0)
+    return corrected.reshape(tails.shape)
 
 
 def _holm(ordered: Floats, tests: int) -> Floats:
@@ -158,13 +164,13 @@ def _benjamini_hochberg(ordered: Floats, tests: int) -> Floats:
     return np.asarray(np.minimum.accumulate(scaled[::-1])[::-1], dtype=np.float64)
 
 
-def _tails(counts: npt.NDArray[np.integer], totals: Codes, effect: float) -> Floats:
+def _binomial_tails(counts: npt.NDArray[np.integer], totals: Codes, effect: float) -> Floats:
     """The chance of at least so many, each sentence with an item having a label with that label's share."""
     tails = np.ones(counts.shape)
-    shares, every = totals / totals.sum(), (counts / effect).sum(axis=1)
-    for place, share in enumerate(shares):
-        held = np.flatnonzero(counts[:, place])
-        worth = counts[held, place] / effect
+    shares, sentences = totals / totals.sum(), (counts / effect).sum(axis=1)
+    for column, share in enumerate(shares):
+        rows = np.flatnonzero(counts[:, column])
+        worth = counts[rows, column] / effect
         # The binomial tail is an incomplete beta function, which takes parts of a sentence, too.
-        tails[held, place] = betainc(worth, every[held] - worth + 1, share)
+        tails[rows, column] = betainc(worth, sentences[rows] - worth + 1, share)
     return tails
