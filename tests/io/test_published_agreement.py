@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from acidtest.io.published import published_scores
-from acidtest.studies import category_agreement
-from acidtest.studies.agreement import LABELS_PUBLISHED
+from acidtest.studies.agreement import CATEGORIES_PUBLISHED, LABELS_PUBLISHED
 
 PAPERS = Path(__file__).parents[3] / "shared" / "papers"
 CORPORA = ("SNLI test", "Breaking NLI")
@@ -85,7 +84,7 @@ def test_agreement_on_categories_is_that_of_taxinli() -> None:
     assert "overlapping subset of 600 examples" in text
     assert "the average inference accuracy (86.7%) is high" in text
     assert "average Fleiss’ $\\kappa$ (**0.226**) and the IOU metric (**0.241**)" in text
-    assert ours(category_agreement.CATEGORIES_PUBLISHED) == {
+    assert ours(CATEGORIES_PUBLISHED) == {
         ("TaxiNLI", "pairs", ""): 600,
         ("TaxiNLI", "mean kappa", ""): 0.226,
         ("TaxiNLI", "IOU", ""): 0.241,

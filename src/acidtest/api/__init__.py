@@ -10,6 +10,7 @@ from acidtest.api.behaviour_studies import (
 from acidtest.api.data_studies import (
     agreement,
     audit,
+    output_kind,
     questionnaires,
 )
 from acidtest.api.exports import (
@@ -182,6 +183,7 @@ __all__ = [
     "means",
     "model_kinds",
     "model_options",
+    "output_kind",
     "progress_tables",
     "questionnaires",
     "report",

@@ -9,9 +9,7 @@ import typer
 
 from acidtest import api
 from acidtest.cli.options import Json, Quiet, Seed, Verbose, set_up_logging
-from acidtest.cli.study_commands import Plots, Tables, check_output, output_kind, show
-from acidtest.core.errors import FileError
-from acidtest.core.files import refuse_to_lose
+from acidtest.cli.study_commands import Plots, Tables, show
 from acidtest.core.study import STUDIES
 
 
@@ -59,21 +57,17 @@ def agreement(
     its gold.
     """
     set_up_logging(verbose, quiet)
-    study = STUDIES["agreement"]
-    if output and output.resolve() == Path(file).resolve():
-        raise FileError(output, "holds the answers; choose another -o")
-    if output and output_kind(output) == "table":
-        refuse_to_lose(output)
-    check_output(study, output)
     result = api.agreement(
         file,
         questionnaire=questionnaire,
         labels=_names(labels),
         categories=_names(categories),
         gold=gold,
+        output=output,
         seed=seed,
     )
-    show(study, result, {"output": output, "tables": tables, "plots": plots, "json": json})
+    written = {api.output_kind(output): output} if output else {}
+    show(STUDIES["agreement"], result, {"written": written, "tables": tables, "plots": plots, "json": json})
 
 
 def _names(text: str | None) -> list[str]:

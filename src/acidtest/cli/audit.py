@@ -9,7 +9,7 @@ import typer
 
 from acidtest import api
 from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, set_up_logging
-from acidtest.cli.study_commands import Plots, Tables, check_output, show
+from acidtest.cli.study_commands import Plots, Tables, show
 from acidtest.core.study import STUDIES
 
 
@@ -38,7 +38,7 @@ def audit(
     label, length, overlap and negation by label, duplicates, and pairs of suites that stand in it.
     """
     set_up_logging(verbose, quiet)
-    check_output(STUDIES["audit"], output)
     reading = api.Reading.parsed(columns, label_map)
-    result = api.audit(train, against=against or (), faithful=faithful, reading=reading, seed=seed)
-    show(STUDIES["audit"], result, {"output": output, "tables": tables, "plots": plots, "json": json})
+    result = api.audit(train, against=against or (), output=output, faithful=faithful, reading=reading, seed=seed)
+    written = {"page": output} if output else {}
+    show(STUDIES["audit"], result, {"written": written, "tables": tables, "plots": plots, "json": json})

@@ -62,34 +62,25 @@ def study_command(study: Study) -> Callable[..., None]:
     return command
 
 
-def output_kind(path: Path) -> Literal["page", "chart", "table"]:
-    """What is written into a file of this name, by its ending."""
-    endings: dict[str, Literal["page", "chart"]] = {".html": "page", ".htm": "page", ".png": "chart", ".svg": "chart"}
-    return endings.get(path.suffix.lower(), "table")
-
-
 def check_output(study: Study, output: Path | None) -> None:
     """Refuse a file that the study cannot write, before anything is computed."""
-    if output and (output_kind(output) == "page" or not study.writes_rows):
+    if output and not (study.writes_rows and output.suffix != ".html"):
         require_page(output)
 
 
 def show(study: Study, result: Any, output: dict[str, Any]) -> None:
-    """Write the files that were asked for and print the result, for a machine or for a person."""
+    """Write the files that were asked for and print the result, for a machine or for a person.
+
+    ``output["written"]`` are files by their kind that were written already.
+    """
     page, tables, plots = (output.get(name) for name in ("output", "tables", "plots"))
     document = study.document(result) if page or tables or plots or not output["json"] else None
-    written: dict[str, Any] = {}
-    kind = output_kind(page) if page else ""
-    if page and kind == "table":
+    written: dict[str, Any] = dict(output.get("written") or {})
+    if page and page.suffix != ".html":
         from acidtest.api import write_table
 
         write_table(study.rows(result), page)
         written["table"] = page
-    elif page and document and kind == "chart":
-        from acidtest.report.files import write_chart
-
-        write_chart(document, page)
-        written["chart"] = page
     elif page and document:
         from acidtest.report.html import render_page
 

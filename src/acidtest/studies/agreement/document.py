@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import polars as pl
-
 from acidtest.core.document import Cell, Chart, Column, Document, Note, Part, Published, Reference, Row, Section, Table
-from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import counted, decimal, interval, share
 from acidtest.core.ratings import DISCARDED, KEPT, MAJORITY
@@ -47,16 +44,6 @@ def document(result: AgreementResult) -> Document:
         signatures={result.name: result.signature},
         methods=_METHODS,
     )
-
-
-def rows(result: AgreementResult) -> pl.DataFrame:
-    """The items with gold, votes and why they were discarded, which only a questionnaire gives."""
-    if result.items is None:
-        raise AcidtestError(
-            "-o takes what a questionnaire makes of answers; name one with --questionnaire, or end -o in .html for a "
-            "page, or in .png or .svg for a chart"
-        )
-    return result.items
 
 
 def _headline(result: AgreementResult) -> str:

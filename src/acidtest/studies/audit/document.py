@@ -60,7 +60,7 @@ def document(result: AuditResult) -> Document:
     tests = [part.test for part in result.partial_input.values() if part.test]
     return Document(
         title="acidtest audit",
-        headline=f"{result.name}: {result.findings[0].sentence}.",
+        headline=_headline(result),
         parts=(Note(_describe_set(result)), *sections),
         models=(result.name,),
         methods=(
@@ -74,6 +74,15 @@ def document(result: AuditResult) -> Document:
     )
 
 
+def _headline(result: AuditResult) -> str:
+    """The most severe finding, and how many there are of its kind."""
+    first = result.findings[0]
+    number = sum(finding.severity == first.severity for finding in result.findings)
+    kinds = {"severe": "severe findings, such as: ", "warning": "warnings, such as: "}
+    more = f"{number} {kinds[first.severity]}" if first.severity in kinds and number > 1 else ""
+    return f"{result.name}: {more}{first.sentence}."
+
+
 def _describe_set(result: AuditResult) -> str:
     words = "words split at white space" if result.faithful else "words without punctuation"
     labels = ", ".join(f"{count:,} {label}" for label, count in result.balance.labels.items())
@@ -82,24 +91,20 @@ def _describe_set(result: AuditResult) -> str:
 
 def _heuristics_section(result: AuditResult) -> Section:
     """Pairs that support and that contradict each heuristic, MultiNLI's counts beside them."""
-    labels = tuple(result.balance.labels)
     columns = (
         Column("supporting", "count"),
         Column("contradicting", "count"),
         Column("supporting share"),
         Column("not known", "count"),
-        *(Column(label, "count", group="by label", role="total") for label in labels),
         Column("supporting", "count", group="MultiNLI", role="total"),
         Column("contradicting", "count", group="MultiNLI", role="total"),
         Column("supporting share", group="MultiNLI", role="published"),
     )
     rows = []
     for name, support in result.heuristics.items():
-        by_label = result.heuristics_by_label[name] or {}
         cells: list[Cell] = [None, None, None, "all"]
         if support:
             cells = [support.support, support.contradict, support.share, support.unknown]
-        cells += [by_label.get(label, 0) if support else None for label in labels]
         cells += [MNLI[name].support, MNLI[name].contradict, Published(MNLI[name].share.value)]
         rows.append(Row(name.replace("_", " "), tuple(cells)))
     notes = ["MultiNLI: its training set, as McCoy et al. (2019) count it, words split at white space (--faithful)"]
@@ -110,6 +115,8 @@ def _heuristics_section(result: AuditResult) -> Section:
         "overlap"
     )
     table = Table("heuristics", caption, columns, tuple(rows), "heuristic", tuple(notes))
+    known = {name.replace("_", " "): counts for name, counts in result.heuristics_by_label.items() if counts}
+    by_label = _counts_table(result, "heuristics by label", "Pairs of each heuristic by label", known, "heuristic")
     if not any(support and support.share.known for support in result.heuristics.values()):
         return Section("Heuristics", (table,))
     base = result.balance.labels.get("entailment", 0) / result.rows
@@ -120,7 +127,7 @@ def _heuristics_section(result: AuditResult) -> Section:
         axis="share that is entailment",
         reference=Reference(base, "of all pairs"),
     )
-    return Section("Heuristics", (table, chart))
+    return Section("Heuristics", (table, chart, by_label))
 
 
 def _partial_input_section(result: AuditResult) -> Section:

@@ -33,7 +33,7 @@ def test_accuracy_by_label_and_by_heuristic_by_hand() -> None:
     found = accuracy_slices(SAID, labels, GOLD, factors=HEURISTIC, suite="hans")
     # Row 3 has no gold, and Ben gave row 2 no label: five judgements, of which Ann's of row 1 is wrong.
     assert {(each.factor, each.value): (each.accuracy.value, each.accuracy.n) for each in found} == {
-        ("", ""): (pytest.approx(4 / 5), 5),
+        (None, None): (pytest.approx(4 / 5), 5),
         ("label", "entailment"): (1, 2),
         ("label", "non-entailment"): (pytest.approx(2 / 3), 3),
         ("heuristic", "lexical_overlap"): (1, 1),

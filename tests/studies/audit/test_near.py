@@ -32,8 +32,8 @@ def found_in(rows: Rows, train: Rows | None = None, *, size: int = 1 << 12) -> N
     others = rows if train is None else train
     for start in range(0, len(others), size):
         part = make_batch(frame_of(others[start : start + size]))
-        search.look(part, HashedPairs.of(part))
-    return search.found()
+        search.search(part, HashedPairs.of(part))
+    return search.result()
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_pairs_without_words_and_no_pairs_at_all() -> None:
 
 def test_hashes_agree_as_often_as_words_do() -> None:
     sets = WordSets.of(words(pl.Series(["a b c d e f", "a b c d x y"])))
-    agreed = [values[0] == values[1] for values in sets.least(2_000)]
+    agreed = [values[0] == values[1] for values in sets.min_hashes(2_000)]
     # Four of eight words: 0.5, within three standard errors of sqrt(0.25 / 2000).
     assert np.mean(agreed) == pytest.approx(0.5, abs=0.034)
 

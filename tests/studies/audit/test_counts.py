@@ -57,7 +57,7 @@ def test_what_was_new_is_remembered_by_row() -> None:
     rows = [("a", "b", "neutral"), ("a", "c", "neutral"), ("d", "b", "neutral"), ("a", "b", "neutral")]
     novelty.add(make_batch(frame_of(rows[:3])))
     novelty.add(make_batch(frame_of(rows[3:])))
-    known = NoveltyMarks(novelty.memory.marks).rows(1, 3)
+    known = NoveltyMarks(novelty.marks.marks).rows(1, 3)
     assert known["pair"].tolist() == [True, True, False]
     assert known["hypothesis"].tolist() == [True, False, False]
 
@@ -75,7 +75,7 @@ def test_repetitions_by_hand() -> None:
     for part in (rows[:3], rows[3:]):
         batch = make_batch(frame_of(part))
         repetitions.add(batch, novelty.add(batch))
-    assert repetitions.duplicates(novelty.kinds) == Duplicates(
+    assert repetitions.duplicates(novelty.seen) == Duplicates(
         pairs=4,
         premises=2,
         hypotheses=3,
@@ -110,7 +110,7 @@ def test_leaks_by_hand(training_set: Made) -> None:
     found = search.leak()
     assert (found.rows, found.exact, found.same_label) == (5, 2, 1)
     assert (found.premise, found.hypothesis) == (3, 3)
-    rest = search.rest(10, seed=0)
+    rest = search.sample(10, seed=0)
     assert [(each["match"], each["hypothesis"]) for each in rest.examples] == [
         ("exact", "A dog moves."),
         ("exact", "A cat sleeps."),
@@ -131,7 +131,7 @@ def test_a_suite_without_pairs_has_no_leak(training_set: Made) -> None:
     search = LeakSearch(training_set([]))
     search.add(make_batch(frame_of([("A dog runs.", "It moves.", "neutral")])))
     assert search.leak() == Leak("mine", 0, 0, 0, 0, 0)
-    assert search.rest(10, seed=0).sample.frame.height == 0
+    assert search.sample(10, seed=0).sample.frame.height == 0
 
 
 def counted(rows: Rows, side: str) -> ItemCounts:
@@ -290,7 +290,7 @@ def test_means_and_variance_explained_by_hand() -> None:
     assert found.largest == pytest.approx(4 / math.sqrt(2))
     # 1.96 standard errors: sqrt(2 / 2).
     assert found.means["neutral"].high == pytest.approx(7 + 1.959964)
-    assert found.test.note == "fewer than 30 premises"
+    assert found.note == "fewer than 30 premises"
     assert sums.count("no_new_word") == {"entailment": 0, "neutral": 0}
 
 
