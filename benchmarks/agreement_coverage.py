@@ -19,7 +19,7 @@ import acidtest
 from acidtest.stats.alpha import krippendorff_alpha
 from acidtest.stats.annotators import inference_accuracy
 from acidtest.stats.kappa import cohen_kappa
-from acidtest.studies.category_agreement import category_agreement
+from acidtest.studies.agreement.categories import category_agreement
 
 SHARES = np.array([0.4, 0.25, 0.15, 0.1, 0.06, 0.03])
 NAMES = [f"c{number}" for number in range(len(SHARES))]
@@ -81,8 +81,8 @@ def coefficients(data: Annotations) -> dict[str, acidtest.Estimate]:
         "kappa, category of 10 %": agreement.categories["c3"].kappa,
         "kappa, category of 3 %": agreement.categories["c5"].kappa,
         "mean alpha": agreement.alpha,
-        "alpha of sets, MASI": agreement.masi,
-        "alpha of sets, Jaccard": agreement.jaccard,
+        "alpha of sets, MASI": agreement.set_alpha.masi,
+        "alpha of sets, Jaccard": agreement.set_alpha.jaccard,
         "IOU": agreement.iou,
         "alpha of labels": krippendorff_alpha(counts, groups=data.groups),
         "inference accuracy": inference_accuracy(answers, LABELS, gold, gold_from="", groups=data.groups).average,

@@ -45,11 +45,6 @@ ALLOWED: dict[str, set[str]] = {
 }
 
 EXCEPTIONS: set[tuple[str, str]] = {
-    ("annotate/known_corpora.py", "studies"),
-    ("annotate/marks.py", "studies"),
-    ("annotate/outcomes.py", "studies"),
-    ("annotate/ratings.py", "studies"),
-    ("annotate/shares.py", "studies"),
     ("cli/train.py", "workflows"),
     ("core/run.py", "io"),
     ("core/suite.py", "io"),

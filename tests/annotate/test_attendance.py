@@ -9,6 +9,7 @@ from acidtest.annotate.answers import Answers, checked_answers
 from acidtest.annotate.attendance import attended
 from acidtest.annotate.questionnaires import questionnaire
 from acidtest.core.errors import AcidtestError
+from acidtest.core.serialise import to_json
 
 COLUMNS = {
     "item": ["p", "p", "k", "k", "q", "q"],
@@ -44,7 +45,7 @@ def test_controls_and_excluded_people_are_left_out() -> None:
     assert found.seconds is not None
     assert (found.seconds.n, found.seconds.quartiles[1], found.seconds.total) == (2, 4, 8)
     assert list(found.by_person) == ["ann"]
-    assert found.to_json()["controls"]["ben"] == {"asked": 1, "failed": 1}
+    assert to_json(found)["controls"]["ben"] == {"asked": 1, "failed": 1}
     # They are no columns of items.
     assert kept.items.columns == ["item", "premise"]
 

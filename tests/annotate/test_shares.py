@@ -15,7 +15,8 @@ from acidtest.annotate.questionnaires import parsed_questionnaire
 from acidtest.annotate.work import Work
 from acidtest.cli.app import main
 from acidtest.core.errors import AcidtestError
-from acidtest.stats.annotators import Pace
+from acidtest.core.ratings import PeoplePace
+from acidtest.core.serialise import to_json
 
 
 def test_the_study_of_hans_prints_what_its_paper_prints(
@@ -30,10 +31,14 @@ def test_the_study_of_hans_prints_what_its_paper_prints(
     assert found.attendance is not None
     assert found.attendance.excluded == ("ben",)
     # Controls are not counted: everybody took 1 second for each of ten.
-    assert found.attendance.paces == {"all": Pace(2, 6.5), "kept": Pace(1, 9.0), "discarded": Pace(1, 4.0)}
+    assert found.attendance.paces == {
+        "all": PeoplePace(2, 6.5),
+        "kept": PeoplePace(1, 9.0),
+        "discarded": PeoplePace(1, 4.0),
+    }
     slices = {(each.factor, each.value): each.accuracy for each in found.slices}
-    assert slices["", ""].value == 1
-    assert slices["", ""].n == 6
+    assert slices[None, None].value == 1
+    assert slices[None, None].n == 6
     assert sum(each.n for (factor, _), each in slices.items() if factor == "heuristic") == 6
     capsys.readouterr()
     assert main(["agreement", "hans.db"]) == 0
@@ -49,8 +54,8 @@ def test_the_study_of_hans_prints_what_its_paper_prints(
     # A table of all answers, asked with the same questionnaire, says the same.
     api.export_annotations(work, "answers.tsv", everything=True)
     again = api.agreement("answers.tsv", questionnaire="hans-human")
-    assert again.to_json()["accuracy_by"] == found.to_json()["accuracy_by"]
-    assert again.to_json()["attendance"]["pace"] == found.to_json()["attendance"]["pace"]
+    assert to_json(again)["accuracy_by"] == to_json(found)["accuracy_by"]
+    assert to_json(again)["attendance"]["pace"] == to_json(found)["attendance"]["pace"]
 
 
 def answer_all(work: Work, name: str, label: str | None, seconds: float) -> None:

@@ -145,7 +145,12 @@ def changed(content: Any, keys: list[str | int], value: Any) -> Any:
             "suites.pairs.overall: expected an object, got 0.5",
         ),
         ("first/results.json", ["suites", "pairs", "overall", "value"], "x", "overall.value: expected a number"),
-        ("first/results.json", ["suites", "pairs", "overall", "value"], None, "an estimate without a value needs a note"),
+        (
+            "first/results.json",
+            ["suites", "pairs", "overall", "value"],
+            None,
+            "an estimate without a value needs a note",
+        ),
         ("first/results.json", ["suites", "pairs", "signature"], ..., "suites.pairs.signature: is missing"),
         ("first/results.json", ["suites", "pairs", "by", "a × b"], {"c": {}}, "by.a × b.c.value: is missing"),
         ("first/results.json", ["suites", "pairs", "published"], [3], "suites.pairs.published[0]: expected an object"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 from collections.abc import Callable
 from importlib import resources
@@ -15,17 +16,25 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import jsonschema
+import numpy as np
+import polars as pl
 import pytest
 from rich.console import Console
 
 from acidtest.core.document import Browser, Chart, Document, Section, Table, tables, walk
+from acidtest.core.estimate import Estimate
+from acidtest.core.ratings import Attendance, CheckCounts, ItemShare, PeoplePace, Ratings, Times, label_counts
 from acidtest.core.serialise import from_json, json_schema, to_json
 from acidtest.core.study import STUDIES
+from acidtest.io.starter import starter_pairs
 from acidtest.report.files import write_charts, write_tables
 from acidtest.report.html import render_page
 from acidtest.report.terminal import print_document
 
-INPUTS: dict[str, Callable[[list[Path], Path], dict[str, Any]]] = {}
+INPUTS: dict[str, Callable[[list[Path], Path], dict[str, Any]]] = {
+    "agreement": lambda runs, _: {"ratings": people_ratings(2 * len(runs))},
+    "audit": lambda runs, _: {"train": starter_pairs(), "against": [starter_pairs()] * (len(runs) - 1)},
+}
 """Arguments of the studies that ask for more than runs: from the runs' folders and an empty folder."""
 
 STUDY_NAMES = sorted(STUDIES)
@@ -135,3 +144,60 @@ def terminal_text(document: Document, width: int) -> str:
     stream = io.StringIO()
     print_document(document, Console(file=stream, width=width, highlight=False))
     return stream.getvalue()
+
+
+def people_ratings(people: int) -> Ratings:
+    """Labels and categories that some people gave forty rows, with times, attention checks and somebody excluded."""
+    rng = np.random.default_rng(people)
+    names = [f"person {number} of the crowd" for number in range(people)]
+    truth = rng.choice(["entailment", "neutral"], size=40)
+    marks = rng.random((40, 3)) < 0.4
+    said = pl.DataFrame(
+        [
+            {
+                "row": row,
+                "annotator": name,
+                "label": str(truth[row]) if rng.random() < 0.8 else "neutral",
+                "categories": [
+                    category
+                    for category, marked in zip(("lexical", "world", "same_topic"), marks[row], strict=True)
+                    if marked != (rng.random() < 0.1)
+                ],
+            }
+            for row in range(40)
+            for name in names
+        ],
+        schema={"row": pl.Int64, "annotator": pl.String, "label": pl.String, "categories": pl.List(pl.String)},
+    )
+    labels, gold = ("entailment", "neutral"), pl.Series(truth)
+    times = {name: Times(40, 3.0, (2.0, 4.5), 130.0) for name in names}
+    attendance = Attendance(
+        Times(40 * people, 3.0, (2.0, 4.5), 130.0 * people),
+        times,
+        {"eve": CheckCounts(4, 2)},
+        ("eve",),
+        left_out=44,
+        people=people + 1,
+        paces={"all": PeoplePace(people + 1, 3.0), "kept": PeoplePace(people, 3.2), "discarded": PeoplePace(1, 1.0)},
+    )
+    return Ratings(
+        "ratings.jsonl",
+        labels,
+        label_counts(said, labels, rows=40),
+        gold,
+        gold_from="gold",
+        corpus="HANS",
+        signature="agreement",
+        said=said,
+        categories=("lexical", "world", "same_topic"),
+        reference=gold,
+        reference_from="gold",
+        attendance=attendance,
+        factors=pl.DataFrame({"heuristic": ["subsequence", "constituent"] * 20}),
+        questionnaire="hans-human",
+        discarded={"ungrammatical": 2},
+        shares=(
+            ItemShare("hans", "confirmed", Estimate(0.8, 0.7, 0.9, 40, 40, "Wilson"), 1, 0.76, "McCoy et al. 2019"),
+            ItemShare("", "grammatical", Estimate(math.nan, note="no gold came along with the items"), 0),
+        ),
+    )

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from acidtest.io.published import published_scores
-from acidtest.studies import category_agreement
-from acidtest.studies.agreement import PUBLISHED
+from acidtest.studies.agreement import CATEGORIES_PUBLISHED, LABELS_PUBLISHED
 
 PAPERS = Path(__file__).parents[3] / "shared" / "papers"
 CORPORA = ("SNLI test", "Breaking NLI")
@@ -29,7 +28,7 @@ def text_of(name: str) -> str:
     return (PAPERS / name).read_text(encoding="utf-8")
 
 
-def ours(suite: str = PUBLISHED) -> Numbers:
+def ours(suite: str = LABELS_PUBLISHED) -> Numbers:
     found: Numbers = {}
     for score in published_scores(suite):
         key = (score.by["corpus"], score.by["statistic"], score.by.get("label", ""))
@@ -70,7 +69,7 @@ def test_the_text_of_the_paper_says_the_same(paper: str) -> None:
 
 
 def test_they_say_whose_they_are_and_where_they_stand() -> None:
-    told = {(score.system, score.source, score.condition) for score in published_scores(PUBLISHED)}
+    told = {(score.system, score.source, score.condition) for score in published_scores(LABELS_PUBLISHED)}
     assert told == {("annotators", "Glockner et al. 2018, table 2", "people")}
 
 
@@ -85,7 +84,7 @@ def test_agreement_on_categories_is_that_of_taxinli() -> None:
     assert "overlapping subset of 600 examples" in text
     assert "the average inference accuracy (86.7%) is high" in text
     assert "average Fleiss’ $\\kappa$ (**0.226**) and the IOU metric (**0.241**)" in text
-    assert ours(category_agreement.PUBLISHED) == {
+    assert ours(CATEGORIES_PUBLISHED) == {
         ("TaxiNLI", "pairs", ""): 600,
         ("TaxiNLI", "mean kappa", ""): 0.226,
         ("TaxiNLI", "IOU", ""): 0.241,

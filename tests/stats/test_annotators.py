@@ -8,7 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.stats.annotators import accepted, inference_accuracy, times
+from acidtest.core.ratings import summarise_times
+from acidtest.core.serialise import to_json
+from acidtest.stats.annotators import accepted, inference_accuracy
 
 LABELS = ("entailment", "neutral", "contradiction")
 E, N, C = LABELS
@@ -31,7 +33,7 @@ def test_everybody_counts_the_same_however_much_they_judged() -> None:
     assert {name: each.value for name, each in found.people.items()} == {"a": 0.75, "b": 0.5}
     assert found.average.value == pytest.approx((0.75 + 0.5) / 2)
     assert (found.average.n, found.unanswered) == (4, 0)
-    assert found.to_json()["people"]["b"]["n"] == 2
+    assert to_json(found)["people"]["b"]["n"] == 2
 
 
 def test_where_nobody_knows_who_it_is_one_share_and_no_answer_is_wrong() -> None:
@@ -86,8 +88,8 @@ def test_the_mean_is_jackknifed_over_groups() -> None:
 
 
 def test_times_are_told_by_quartiles() -> None:
-    found = times(pl.Series([4, None, 1, 3, 2, 5]))
+    found = summarise_times(pl.Series([4, None, 1, 3, 2, 5]))
     assert found is not None
-    assert (found.n, found.quartiles, found.total) == (5, (2, 3, 4), 15)
-    assert found.to_json() == {"n": 5, "median": 3, "quartiles": [2, 4], "total": 15}
-    assert times(pl.Series([None], dtype=pl.Float64)) is None
+    assert (found.n, found.median, found.quartiles, found.total) == (5, 3, (2, 4), 15)
+    assert to_json(found) == {"n": 5, "median": 3, "quartiles": [2, 4], "total": 15}
+    assert summarise_times(pl.Series([None], dtype=pl.Float64)) is None

@@ -10,19 +10,11 @@ import polars as pl
 import pytest
 
 from acidtest.annotate.ratings import read_ratings
-from acidtest.stats.kappa import cohen_kappa
-from acidtest.studies.agreement import (
-    Ratings,
-    agreement,
-    fleiss_kappa,
-    human_basis,
-    human_performance,
-    label_counts,
-    label_kappas,
-    majority_labels,
-    observed_agreement,
-    ordered_labels,
-)
+from acidtest.core.ratings import Ratings, label_counts, majority_labels, ordered_labels
+from acidtest.core.serialise import to_json
+from acidtest.stats.kappa import cohen_kappa, fleiss_kappa, label_kappas
+from acidtest.studies.agreement import agreement
+from acidtest.studies.agreement.labels import human_basis, human_performance, observed_agreement
 
 # Fleiss (1971), table 1: thirty patients, six psychiatrists each; depression, personality disorder, schizophrenia,
 # neurosis, other.
@@ -273,7 +265,7 @@ def test_human_performance_says_which_rows_it_rests_on_and_how_low_it_can_be() -
     # A column of gold that is nothing but the majority bounds it just so; one that differs somewhere does not.
     assert human_basis(ratings(counts, golds)).floor == basis.floor
     assert human_basis(ratings(counts, ["a", "b", None, "a", "a"])).floor is None
-    assert agreement(ratings(counts, golds)).to_json()["human_performance_basis"]["rows"] == 3
+    assert to_json(agreement(ratings(counts, golds)))["human_performance_basis"]["rows"] == 3
 
 
 def test_people_who_guess_are_far_above_chance_by_their_own_majority() -> None:
@@ -288,7 +280,7 @@ def test_people_who_guess_are_far_above_chance_by_their_own_majority() -> None:
 def test_everything_of_a_small_file_by_hand() -> None:
     counts = [[3, 0], [2, 1], [0, 3], [1, 1], [1, 0]]
     found = agreement(ratings(counts, ["a", "a", "b", None, "c"]))
-    assert (found.rows, found.rated, found.given, found.fewest, found.most, found.with_gold) == (5, 4, 12, 2, 3, 4)
+    assert (found.rows, found.rated, found.given, found.labels_per_row, found.with_gold) == (5, 4, 12, (2, 3), 4)
     assert {name: (each.given, each.gold) for name, each in found.labels.items()} == {
         "a": (7, 2),
         "b": (5, 1),
@@ -300,7 +292,7 @@ def test_everything_of_a_small_file_by_hand() -> None:
     # With the row on which they differ: apart 2/3 + 1/2; beyond one a row 7; shares 6/11 and 5/11.
     assert found.kappa.value == pytest.approx(1 - (2 / 3 + 1 / 2) / (7 * 30 / 121))
     assert found.human.value == pytest.approx((1 + 2 / 3 + 1) / 3)
-    told = found.to_json()
+    told = to_json(found)
     assert told["kappa"]["value"] == found.kappa.value
     assert told["labels"]["b"]["given"] == 5
     assert told["labels"]["c"]["kappa"]["value"] is None
@@ -334,7 +326,7 @@ def test_the_quarter_of_breaking_nli_is_what_the_issue_says(shared: Path) -> Non
 def test_the_test_set_of_snli_is_the_papers(shared: Path) -> None:
     found = agreement(read_ratings(shared / "snli" / "snli_1.0_test.jsonl.gz"))
     assert found.corpus == "SNLI test"
-    assert (found.rows, found.with_gold, found.fewest, found.most) == (10_000, 9_824, 4, 5)
+    assert (found.rows, found.with_gold, found.labels_per_row) == (10_000, 9_824, (4, 5))
     assert round(found.human.value, 3) == 0.877 == found.published_value("human performance")
     for label in (None, "contradiction", "entailment"):
         kappa = found.labels[label].kappa_with_gold if label else found.kappa_with_gold

@@ -12,9 +12,10 @@ import pytest
 
 from acidtest import api
 from acidtest.core.labels import LABELS
+from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card, Suite, completed
-from acidtest.reports.audit_findings import audit_findings
-from acidtest.studies.audit import Support, audit
+from acidtest.studies.audit import audit
+from acidtest.studies.audit.labels import Support
 
 PAIRS = [
     ("If the artist slept, the actor ran.", "The artist slept.", "neutral"),
@@ -42,7 +43,7 @@ def test_counts_are_cumulative_and_leave_open_gold_aside() -> None:
 def test_without_parses_constituents_are_not_told() -> None:
     found = audit(suite([("A man sleeps in a bed.", "A man sleeps.", "entailment")]))
     assert found.heuristics["constituent"] is None
-    assert found.to_json()["heuristics"] == {
+    assert to_json(found)["heuristics"] == {
         "lexical_overlap": {"support": 1, "contradict": 0, "unknown": 0},
         "subsequence": {"support": 1, "contradict": 0, "unknown": 0},
         "constituent": None,
@@ -94,9 +95,9 @@ def test_a_word_tied_to_a_label_is_found() -> None:
     found = audit(suite(rows))
     (cue,) = found.cues["hypothesis_words"].top["contradiction"]
     assert (cue.item, cue.share) == ("never", 1.0)
-    codes = {finding.code: finding for finding in audit_findings(found)}
+    codes = {finding.code: finding for finding in found.findings}
     assert codes["W1"].severity == "severe"
-    assert "'never'" in codes["W1"].text
+    assert "'never'" in codes["W1"].sentence
     assert codes["P1"].severity == "severe"
     # It is a negation, too.
     assert codes["N1"].severity == "severe"
@@ -110,9 +111,9 @@ def test_a_length_artefact_is_found() -> None:
     ]
     found = audit(suite(rows))
     assert found.measures["hypothesis_length"].explained > 0.3
-    told = {finding.code: finding for finding in audit_findings(found)}
+    told = {finding.code: finding for finding in found.findings}
     assert told["L1"].severity == "severe"
-    assert told["L1"].text.startswith("hypotheses of neutral have")
+    assert told["L1"].sentence.startswith("hypotheses of neutral have")
     assert "L2" not in told
 
 
@@ -122,7 +123,7 @@ def test_a_leak_is_found_and_none_where_there_is_none() -> None:
     clean = suite(wordy(98)[:90])
     found = audit(suite(rows), against=[leaked, clean])
     assert [(leak.rows, leak.exact, leak.same_label) for leak in found.leakage] == [(99, 9, 9), (90, 0, 0)]
-    codes = [(finding.code, finding.severity) for finding in audit_findings(found) if finding.code.startswith("K")]
+    codes = [(finding.code, finding.severity) for finding in found.findings if finding.code.startswith("K")]
     assert codes == [("K1", "severe"), ("K3", "good")]
 
 
@@ -133,7 +134,7 @@ def test_a_cue_of_two_words_is_found_by_the_model_and_as_a_bigram() -> None:
     found = audit(suite(rows))
     assert found.partial_input["hypothesis"].gain.low > 0.4
     assert found.cues["hypothesis_bigrams"].top["entailment"][0].item == "x y"
-    told = {finding.code: finding for finding in audit_findings(found)}
+    told = {finding.code: finding for finding in found.findings}
     assert (told["P1"].severity, told["W2"].severity) == ("severe", "severe")
 
 
@@ -147,15 +148,15 @@ def test_near_duplicates_are_found_in_the_set_and_in_suites() -> None:
     copies = [(near(premise), near(hypothesis), label) for premise, hypothesis, label in rows[:20]]
     found = audit(suite([*rows, *copies]))
     assert (found.near.near, found.near.same_label, found.near.of) == (40, 40, len(rows) + 20)
-    told = {finding.code: finding for finding in audit_findings(found)}
+    told = {finding.code: finding for finding in found.findings}
     assert told["D4"].severity == "warning"
     assert found.duplicates.repeated == 0
     clean = audit(suite(rows), against=[suite(copies), suite(wordy(7))])
     assert clean.near.near == 0
     assert [(leak.exact, leak.near, leak.near_same_label) for leak in clean.leakage] == [(0, 20, 20), (0, 0, 0)]
-    codes = [(finding.code, finding.severity) for finding in audit_findings(clean) if finding.code.startswith("K")]
+    codes = [(finding.code, finding.severity) for finding in clean.findings if finding.code.startswith("K")]
     assert codes == [("K2", "warning"), ("K3", "good")]
-    (example, *_) = clean.to_json()["leakage"][0]["examples"]
+    (example, *_) = to_json(clean)["leakage"][0]["examples"]
     assert (example["match"], example["premise"]) == ("near", near(example["train_premise"]))
 
 
@@ -170,12 +171,12 @@ def wordy(seed: int) -> list[tuple[str, str, str]]:
 
 
 def test_the_shape_of_the_json() -> None:
-    told = audit(suite(PAIRS), against=[suite(PAIRS)]).to_json()
-    assert list(told) == [
+    told = to_json(audit(suite(PAIRS), against=[suite(PAIRS)]))
+    assert set(told) == {
         "schema", "name", "rows", "faithful", "seed", "sampled", "heuristics", "heuristics_by_label", "partial_input",
         "cues", "polarity", "leakage", "balance", "length", "overlap", "negation", "duplicates", "phenomena", "tests",
-        "correction",
-    ]  # fmt: skip
+        "correction", "findings",
+    }  # fmt: skip
     assert told["heuristics_by_label"]["lexical_overlap"] == {
         "entailment": 2,
         "neutral": 1,
@@ -192,12 +193,12 @@ def test_the_shape_of_the_json() -> None:
 
 def test_an_audit_does_not_depend_on_the_order_of_rows() -> None:
     rows = drawn(5)
-    one, other = (audit(suite(order)).to_json() for order in (rows, rows[::-1]))
+    one, other = (to_json(audit(suite(order))) for order in (rows, rows[::-1]))
     for told in (one, other):
         # Sums of floats differ in the last digits, and bootstraps draw groups by number.
-        for part in ("partial_input", "tests", "length", "overlap", "negation"):
+        for part in ("partial_input", "tests", "length", "overlap", "negation", "findings"):
             del told[part]
-        # The first that are met.
+        # The first that are met, as evidence of findings has them too.
         del told["duplicates"]["near_examples"]
     assert one == other
 
@@ -217,8 +218,8 @@ def test_sets_of_hardly_anything_are_audited(rows: list[tuple[str, str, str]]) -
     found = audit(suite(rows), against=[suite(rows)])
     assert found.rows == len(rows)
     assert not any(math.isnan(p) is False and p < 0.05 for p in found.adjusted.values())
-    assert audit_findings(found)
-    json.dumps(found.to_json(), allow_nan=False)
+    assert found.findings
+    json.dumps(to_json(found), allow_nan=False)
 
 
 def test_snli_gives_labels_away(shared: Path) -> None:

@@ -12,7 +12,7 @@ import polars as pl
 
 from acidtest.annotate.answers import Answers, RowError, text, truths
 from acidtest.core.errors import AcidtestError
-from acidtest.stats.annotators import ALL, DISCARDED, KEPT, Attendance, Controls, Pace, times
+from acidtest.core.ratings import ALL, DISCARDED, KEPT, Attendance, CheckCounts, PeoplePace, summarise_times
 
 _YES, _NO = ("yes", "y", "true", "1", "1.0"), ("no", "n", "false", "0", "0.0")
 
@@ -55,9 +55,9 @@ def attendance(annotators: pl.Series, told: pl.DataFrame) -> tuple[pl.Series, At
     asked = people.filter("control").group_by("annotator", maintain_order=True)
     controls = asked.agg(asked=pl.len(), known=pl.col("failed").count(), failed=pl.col("failed").sum())
     found = Attendance(
-        seconds=times(kept["seconds"]),
-        by_person={str(name): each for (name,), own in timed.items() if (each := times(own["seconds"]))},
-        controls={name: Controls(asked, failed) for name, asked, known, failed in controls.iter_rows() if known},
+        seconds=summarise_times(kept["seconds"]),
+        by_person={str(name): each for (name,), own in timed.items() if (each := summarise_times(own["seconds"]))},
+        controls={name: CheckCounts(asked, failed) for name, asked, known, failed in controls.iter_rows() if known},
         excluded=tuple(people.filter("excluded")["annotator"].unique(maintain_order=True)),
         left_out=int((~counts).sum()),
         people=people["annotator"].n_unique(),
@@ -66,13 +66,13 @@ def attendance(annotators: pl.Series, told: pl.DataFrame) -> tuple[pl.Series, At
     return counts, found
 
 
-def _paces(people: pl.DataFrame) -> dict[str, Pace]:
+def _paces(people: pl.DataFrame) -> dict[str, PeoplePace]:
     """How long people took for an item: all of them, those who are kept, and those who are excluded."""
     timed = people.filter(~pl.col("control")).drop_nulls("seconds")
     each = timed.group_by("annotator").agg(pl.col("seconds").mean(), pl.col("excluded").first())
     parts = {ALL: each, KEPT: each.filter(~pl.col("excluded")), DISCARDED: each.filter("excluded")}
     return {
-        name: Pace(part.height, float(part["seconds"].sum()) / part.height)
+        name: PeoplePace(part.height, float(part["seconds"].sum()) / part.height)
         for name, part in parts.items()
         if part.height
     }

@@ -10,8 +10,8 @@ import polars as pl
 from acidtest.annotate.answers import PARTICULARS, RowError, text
 from acidtest.annotate.attendance import attendance
 from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.ratings import Attendance
 from acidtest.io.tables import Table
-from acidtest.stats.annotators import Attendance
 
 SAID_COLUMNS: dict[str, pl.DataType] = {
     "row": pl.Int64(),

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from acidtest.io.tables import Table
-from acidtest.studies.category_agreement import TAXINLI as TAXINLI
-from acidtest.studies.category_agreement import is_taxinli
+from acidtest.text.taxonomy import TAXINLI as TAXINLI
+from acidtest.text.taxonomy import is_taxinli
 
 SNLI_TEST, BREAKING_NLI = "SNLI test", "Breaking NLI"
 

@@ -10,7 +10,7 @@ from acidtest.annotate.answers import PARTICULARS, listed, text, truths
 from acidtest.annotate.questionnaires import SEPARATOR, Questionnaire
 from acidtest.core.errors import FileError
 from acidtest.io.tables import Table
-from acidtest.studies.category_agreement import ordered_categories, taxonomy_name
+from acidtest.text.taxonomy import ordered_categories, taxonomy_name
 
 LISTS = "categories"
 """What the column that holds lists of categories is called."""

@@ -16,8 +16,8 @@ from acidtest.annotate.marks import possible_categories
 from acidtest.annotate.questionnaires import TAKEN, Question, Questionnaire, Rule, Vote
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.labels import gold_name
-from acidtest.studies.agreement import Counts, label_counts, majority_labels
-from acidtest.studies.category_agreement import is_of_taxonomy
+from acidtest.core.ratings import LabelCounts, label_counts, majority_labels
+from acidtest.text.taxonomy import is_of_taxonomy
 
 ANNOTATED = "annotated_label"
 """What the label of these people is called where ``label`` is another gold, here as in TaxiNLI's file."""
@@ -61,7 +61,7 @@ class Judgements:
         """The columns with what was known of the items besides."""
         return [name for name in self.items.columns if name not in TAKEN]
 
-    def counts(self, items: pl.DataFrame) -> Counts:
+    def counts(self, items: pl.DataFrame) -> LabelCounts:
         """How many people gave each of some items each label."""
         return _votes(items["annotator_labels"], self.questionnaire.labels)
 
@@ -182,7 +182,7 @@ def _categories(questionnaire: Questionnaire, rule: Rule) -> pl.Expr:
     return pl.concat_list(found).list.unique(maintain_order=True)
 
 
-def _votes(given: pl.Series, labels: Sequence[str]) -> Counts:
+def _votes(given: pl.Series, labels: Sequence[str]) -> LabelCounts:
     """How often each label stands in each list."""
     said = pl.DataFrame({"row": np.arange(len(given)), "label": given})
     return label_counts(said.explode("label", empty_as_null=False, keep_nulls=False), labels, rows=len(given))
@@ -229,7 +229,7 @@ def _settled(questionnaire: Questionnaire, items: pl.DataFrame) -> pl.DataFrame:
     return items.with_columns(undecided=pl.when(pl.col("label").is_null() & kept & ~pl.col("unasked")).then("_why"))
 
 
-def _gold(counts: Counts, labels: Sequence[str], *, how: Vote) -> pl.Series:
+def _gold(counts: LabelCounts, labels: Sequence[str], *, how: Vote) -> pl.Series:
     """The label of each row, null where there is none."""
     if how == "majority":
         return majority_labels(counts, labels).alias("label")

@@ -30,11 +30,10 @@ from acidtest.core.digests import combined, digests
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, some
 from acidtest.core.labels import LABELS, gold_name
+from acidtest.core.ratings import MAJORITY, Attendance, Ratings, label_counts, majority_labels, ordered_labels
 from acidtest.io.tables import Table, read_table
-from acidtest.stats.annotators import Attendance
-from acidtest.studies.agreement import MAJORITY, Ratings, label_counts, majority_labels, ordered_labels
-from acidtest.studies.category_agreement import is_taxinli
-from acidtest.studies.human_studies import HANS, HANS_FACTORS, is_hans
+from acidtest.text.heuristics import HANS, HANS_FACTORS, is_hans
+from acidtest.text.taxonomy import is_taxinli
 
 LISTS = ("annotator_labels",)
 ITEMS = ("item", "item_id", "id", "pairid", "pair_id", "uid")

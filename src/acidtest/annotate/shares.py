@@ -14,8 +14,9 @@ from acidtest.annotate.outcomes import Judgements
 from acidtest.annotate.questionnaires import Share
 from acidtest.annotate.ratings import carried_gold, sentence_groups
 from acidtest.core.estimate import Estimate
-from acidtest.stats.annotators import accepted
-from acidtest.studies.human_studies import ItemShare, majority_share, published_share
+from acidtest.core.ratings import ItemShare
+from acidtest.io.published import published_share
+from acidtest.stats.annotators import accepted, majority_share
 
 
 def item_shares(

@@ -3,24 +3,19 @@
 What one verb needs is imported when it is called, so that the program starts quickly.
 """
 
-from acidtest.api.audits import (
-    audit,
-    audit_findings,
-    audit_table,
-)
 from acidtest.api.behaviour_studies import (
     behaviour,
     behaviour_tables,
 )
+from acidtest.api.data_studies import (
+    agreement,
+    audit,
+    output_kind,
+    questionnaires,
+)
 from acidtest.api.exports import (
     UnfaithfulError,
     export,
-)
-from acidtest.api.ratings import (
-    agreement,
-    agreement_output,
-    label_agreement_tables,
-    questionnaires,
 )
 from acidtest.api.representations import LIMIT as LAYER_LIMIT
 from acidtest.api.representations import (
@@ -145,7 +140,6 @@ __all__ = [
     "UnfaithfulError",
     "Wish",
     "agreement",
-    "agreement_output",
     "agreement_tables",
     "annotated_suite",
     "annotation_project",
@@ -155,8 +149,6 @@ __all__ = [
     "architecture_options",
     "architectures",
     "audit",
-    "audit_findings",
-    "audit_table",
     "behaviour",
     "behaviour_tables",
     "chosen_suites",
@@ -177,13 +169,13 @@ __all__ = [
     "import_annotations",
     "invitation_link",
     "joint_report",
-    "label_agreement_tables",
     "lexical",
     "lexical_tables",
     "load",
     "means",
     "model_kinds",
     "model_options",
+    "output_kind",
     "progress_tables",
     "questionnaires",
     "report",

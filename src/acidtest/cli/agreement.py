@@ -1,4 +1,4 @@
-"""``acidtest agreement``: how far people agree on labels."""
+"""``acidtest agreement``: how far people agree on labels and categories."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, console, print_json, set_up_logging
-from acidtest.cli.report import show_written
+from acidtest.cli.options import Json, Quiet, Seed, Verbose, set_up_logging
+from acidtest.cli.study_commands import Plots, Tables, show
+from acidtest.core.study import STUDIES
 
 
 def agreement(
@@ -42,19 +43,21 @@ def agreement(
     gold: Annotated[
         str | None, typer.Option("--gold", help="The column that holds gold. Default: gold_label, gold or label.")
     ] = None,
+    tables: Tables = None,
+    plots: Plots = None,
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
-    """Tell how far people agree: kappa and alpha of labels and categories, IOU, human performance.
+    """Measure how far people agree: kappa and alpha of labels and categories, IOU, human performance.
 
     Recognised are annotator_labels (SNLI, MultiNLI, Breaking NLI), a column for each person (label1, label2 …), and a
     row for each person and item (item, annotator, label, categories). Without gold, the majority of a row's labels is
     its gold.
     """
     set_up_logging(verbose, quiet)
-    found = api.agreement(
+    result = api.agreement(
         file,
         questionnaire=questionnaire,
         labels=_names(labels),
@@ -63,14 +66,8 @@ def agreement(
         output=output,
         seed=seed,
     )
-    written = {api.agreement_output(output): output} if output else {}
-    if json:
-        print_json(found.to_json() | {name: str(path) for name, path in written.items()})
-        return
-    out = console()
-    for part in api.label_agreement_tables(found):
-        out.print(part)
-    show_written(dict(written), json=False)
+    written = {api.output_kind(output): output} if output else {}
+    show(STUDIES["agreement"], result, {"written": written, "tables": tables, "plots": plots, "json": json})
 
 
 def _names(text: str | None) -> list[str]:

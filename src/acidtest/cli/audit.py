@@ -8,18 +8,9 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import (
-    Columns,
-    Json,
-    LabelMap,
-    Quiet,
-    Seed,
-    Verbose,
-    console,
-    print_json,
-    set_up_logging,
-)
-from acidtest.cli.report import show_written
+from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, set_up_logging
+from acidtest.cli.study_commands import Plots, Tables, show
+from acidtest.core.study import STUDIES
 
 
 def audit(
@@ -30,10 +21,12 @@ def audit(
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A page with charts.")] = None,
     faithful: Annotated[
-        bool, typer.Option("--faithful", help="Tell words apart as the scripts released with HANS do.")
+        bool, typer.Option("--faithful", help="Split words as the scripts released with HANS do.")
     ] = False,
     columns: Columns = None,
     label_map: LabelMap = None,
+    tables: Tables = None,
+    plots: Plots = None,
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,
@@ -45,19 +38,7 @@ def audit(
     label, length, overlap and negation by label, duplicates, and pairs of suites that stand in it.
     """
     set_up_logging(verbose, quiet)
-    found = api.audit(
-        train,
-        against=against or (),
-        output=output,
-        faithful=faithful,
-        reading=api.Reading.parsed(columns, label_map),
-        seed=seed,
-    )
-    if json:
-        findings = [finding.to_json() for finding in api.audit_findings(found)]
-        print_json(found.to_json() | {"findings": findings} | ({"page": str(output)} if output else {}))
-        return
-    out = console()
-    for part in api.audit_table(found):
-        out.print(part)
-    show_written({"page": output}, json=False)
+    reading = api.Reading.parsed(columns, label_map)
+    result = api.audit(train, against=against or (), output=output, faithful=faithful, reading=reading, seed=seed)
+    written = {"page": output} if output else {}
+    show(STUDIES["audit"], result, {"written": written, "tables": tables, "plots": plots, "json": json})

@@ -73,10 +73,13 @@ def check_output(study: Study, output: Path | None) -> None:
 
 
 def show(study: Study, result: Any, output: dict[str, Any]) -> None:
-    """Write the files that were asked for and print the result, for a machine or for a person."""
+    """Write the files that were asked for and print the result, for a machine or for a person.
+
+    ``output["written"]`` are files by their kind that were written already.
+    """
     page, tables, plots = (output.get(name) for name in ("output", "tables", "plots"))
     document = study.document(result) if page or tables or plots or not output["json"] else None
-    written: dict[str, Any] = {}
+    written: dict[str, Any] = dict(output.get("written") or {})
     if page and page.suffix != ".html":
         from acidtest.api import write_table
 

@@ -13,8 +13,11 @@ from typing import Literal
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 
-Unit = Literal["percent", "points", "number", "count", "p", "seconds", "text"]
-"""How the values of a column are read. Shares are from 0 to 1; percent and points show them times 100."""
+Unit = Literal["percent", "points", "decimal", "number", "count", "p", "seconds", "text"]
+"""How the values of a column are read. Shares are from 0 to 1; percent and points show them times 100.
+
+A decimal has three decimals, such as a kappa; a number has three digits.
+"""
 
 Role = Literal["", "total", "control", "published", "people"]
 """What a row or column is beside the models: a summary, the untouched pairs, a paper's system, people."""
@@ -188,8 +191,8 @@ class Finding:
 
     code: str
     severity: Severity
-    suite: str
     sentence: str = field(metadata={"json": "text"})
+    suite: str = ""
     evidence: tuple[str, ...] = ()
     slice: Slice = field(default_factory=dict, metadata={"json": "by"})
     """Factors and values of the rows it speaks of."""

@@ -56,6 +56,8 @@ def number_text(value: float, unit: Unit) -> str:
         return share(value)
     if unit == "points":
         return signed(value)
+    if unit == "decimal":
+        return decimal(value)
     if unit == "p":
         return p_value(value)
     return f"{value:.1f}" if unit == "seconds" else f"{value:.3g}".replace("-", "−")
@@ -81,6 +83,26 @@ def signed(value: float) -> str:
     """Percentage points with a sign, but none on a zero."""
     rounded = round(value * 100, 1)
     return f"{rounded:+.1f}".replace("-", "−") if rounded else "0.0"
+
+
+def decimal(value: float, digits: int = 3) -> str:
+    """``0.612`` or ``−0.050``; a zero has no sign."""
+    # Adding 0 turns a rounded −0.000 into 0.000.
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def whole_percent(value: float) -> str:
+    """A share as a whole percentage; what is not quite all or nothing, and would become so, keeps decimals: 99.6 %."""
+    rounded = round(value * 100)
+    return f"{share(value)} %" if rounded in (0, 100) and value not in (0, 1) else f"{rounded} %"
+
+
+def describe_share(estimate: Estimate) -> str:
+    """``97.1 % (95 % interval 96.0–98.0, n = 1,000)``, or why it is not known."""
+    if not estimate.known:
+        return f"not known ({estimate.note})"
+    within = interval(estimate, "percent")
+    return f"{share(estimate.value)} % ({f'95 % interval {within}, ' if within else ''}n = {estimate.n:,})"
 
 
 def p_value(p: float) -> str:

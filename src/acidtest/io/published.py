@@ -38,6 +38,10 @@ ROWS, FILE_ROWS = "rows", "file rows"
 """Options of conditions that are none of a suite's own: how many pairs it has, or a recognised published file has."""
 
 
+CONFIRMED = "confirmed"
+"""The share of pairs whose label more than half of the people give."""
+
+
 @dataclass(frozen=True)
 class PublishedScore:
     """One number of a paper: whose, where it stands, which slice (factor → value; empty for the whole suite).
@@ -118,6 +122,21 @@ def published_scores(suite: str) -> list[PublishedScore]:
     """
     name = suite.partition(":")[0]
     return [score for score in _scores() if score.suite == name]
+
+
+def published_of_people(suite: str, by: Mapping[str, str]) -> dict[str, float]:
+    """What people of a paper reach on a slice of a suite, by who they are."""
+    return {score.system: score.value for score in _people_scores(suite, by)}
+
+
+def published_share(suite: str, name: str) -> tuple[float | None, str]:
+    """What a paper's people said of a suite's pairs, and where that stands; None where there is nothing."""
+    scores = _people_scores(suite, {} if name == CONFIRMED else {"judged": name})
+    return (scores[0].value, scores[0].source) if scores else (None, "")
+
+
+def _people_scores(suite: str, by: Mapping[str, str]) -> list[PublishedScore]:
+    return [score for score in published_scores(suite) if score.condition == PEOPLE and score.by == by]
 
 
 def published_beside(card: Card) -> list[PublishedScore]:

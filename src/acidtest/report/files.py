@@ -89,8 +89,6 @@ def write_tables(document: Document, folder: str | Path) -> list[Path]:
 
 def write_charts(document: Document, folder: str | Path) -> list[Path]:
     """Write every chart as SVG and PNG; gives what was written."""
-    import vl_convert
-
     names, by_id = _Names(folder), tables(document)
     written = []
     for chart in walk(document.parts):
@@ -99,11 +97,28 @@ def write_charts(document: Document, folder: str | Path) -> list[Path]:
         svg = draw(chart, by_id[chart.table], standalone=True)
         name = names.unique(chart.table)
         paths = [names.folder / f"{name}.svg", names.folder / f"{name}.png"]
-        write_text(paths[0], svg)
-        with replacing(paths[1]) as temporary:
-            temporary.write_bytes(vl_convert.svg_to_png(svg, scale=2))
+        for path in paths:
+            _write_picture(svg, path)
         written += paths
     return written
+
+
+def write_chart(document: Document, path: str | Path) -> None:
+    """Write the last chart of a document, the most detailed one, as SVG or PNG by the ending of the path."""
+    charts = [part for part in walk(document.parts) if isinstance(part, Chart)]
+    if not charts:
+        raise FileError(path, "there is no chart to draw; end the name in .html for a page")
+    _write_picture(draw(charts[-1], tables(document)[charts[-1].table], standalone=True), Path(path))
+
+
+def _write_picture(svg: str, path: Path) -> None:
+    if path.suffix.lower() == ".svg":
+        write_text(path, svg)
+        return
+    import vl_convert
+
+    with replacing(path) as temporary:
+        temporary.write_bytes(vl_convert.svg_to_png(svg, scale=2))
 
 
 def table_frame(table: Table) -> pl.DataFrame:

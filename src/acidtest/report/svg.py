@@ -113,7 +113,7 @@ def drawn_columns(chart: Chart, table: Table) -> list[int]:
     """The numbers of the columns that a chart draws: those it names, or all that hold numbers of models."""
     if chart.columns:
         return [number for number, column in enumerate(table.columns) if column.name in chart.columns]
-    units = ("percent", "points", "number")
+    units = ("percent", "points", "decimal", "number")
     return [
         number
         for number, column in enumerate(table.columns)

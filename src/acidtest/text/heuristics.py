@@ -14,6 +14,10 @@ from acidtest.text.trees import Tree, is_clause, letters, phrases, tree
 HEURISTICS = ("lexical_overlap", "subsequence", "constituent")
 """Each a special case of the one before."""
 
+HANS = "HANS"
+HANS_FACTORS = ("heuristic",)
+"""By which McCoy et al. (2019) break down what people answered, besides by label."""
+
 _WORD = r"[\p{L}\p{N}]+(?:['’\-][\p{L}\p{N}]+)*"
 
 Texts = pl.Series | list[str]
@@ -24,6 +28,12 @@ Split = Callable[[pl.Series], pl.Series]
 def words(sentences: pl.Series) -> pl.Series:
     """The words of each sentence, lower-cased, without punctuation, as a list column."""
     return sentences.str.to_lowercase().str.extract_all(_WORD)
+
+
+def is_hans(heuristics: pl.Series) -> bool:
+    """Whether a column of items holds HANS's heuristics."""
+    names = set(heuristics.drop_nulls().unique())
+    return bool(names) and names <= set(HEURISTICS)
 
 
 def glued_words(sentences: pl.Series) -> pl.Series:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
@@ -41,6 +41,12 @@ CATEGORIES = (
 
 NEUTRAL_FEATURES = ("same_topic", "same_subject", "same_object")
 """What is asked of neutral pairs only."""
+
+TAXINLI = "TaxiNLI"
+"""The published corpus that is annotated with these categories."""
+
+_COLUMN_ORDER = (*CATEGORIES, *NEUTRAL_FEATURES)
+_FEWEST_OF_TAXINLI = 8
 
 EXAMPLES = "taxonomy-examples"
 """What the pairs of the definitions are called."""
@@ -125,6 +131,29 @@ def members(group: str = "") -> tuple[Node, ...]:
 def published_columns() -> dict[str, str]:
     """The published file's names of the categories and neutral features, each with ours."""
     return {found.column: found.name for found in taxonomy() if found.column}
+
+
+def taxonomy_name(name: str) -> str:
+    """Our name of a category of the published file; any other as it is."""
+    return published_columns().get(name, name)
+
+
+def ordered_categories(names: Sequence[str]) -> tuple[str, ...]:
+    """Those of the taxonomy in its order and by our names of them; others as they come."""
+    ours = dict.fromkeys(taxonomy_name(name) for name in names)
+    order = {name: number for number, name in enumerate(_COLUMN_ORDER)}
+    return tuple(sorted(ours, key=lambda name: order.get(name, len(order))))
+
+
+def is_of_taxonomy(column: str) -> bool:
+    """Whether a column of this name, here or in the published file, says if a pair has one of the categories."""
+    return taxonomy_name(column.strip().lower().replace("-", "_").replace(" ", "_")) in _COLUMN_ORDER
+
+
+def is_taxinli(categories: Sequence[str]) -> bool:
+    """Whether these are the paper's categories, so that its numbers may stand beside those of other people."""
+    names = [name for name in categories if name not in NEUTRAL_FEATURES]
+    return len(names) >= _FEWEST_OF_TAXINLI and all(name in CATEGORIES for name in names)
 
 
 def is_published(columns: Collection[str]) -> bool:

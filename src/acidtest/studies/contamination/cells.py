@@ -357,4 +357,4 @@ def contamination_finding(model: ModelContamination) -> Finding:
         evidence = (f"{contrast.slice}: difference of differences {100 * effect.value:+.1f} points ({low} to {high})",)
     published = next(cell.suite for cell in model.cells if (cell.words, cell.templates) == _PLACES[0])
     severity: Severity = "warning" if any(contrast.significant for contrast in both) else "info"
-    return Finding("M1", severity, published, model.verdict.rstrip("."), evidence)
+    return Finding("M1", severity, model.verdict.rstrip("."), published, evidence)

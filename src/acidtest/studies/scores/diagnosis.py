@@ -108,7 +108,7 @@ def _heuristics(name: str, result: SuiteResult) -> list[Finding]:
         severity, text = _heuristic_verdict(title, pairs, entailed, other)
         # What to look at: the gold on which it errs more.
         errs = {"label": "entailment" if entailed.value < other.value else "non-entailment"}
-        findings.append(Finding("H1", severity, name, text, evidence, {"heuristic": heuristic} | errs))
+        findings.append(Finding("H1", severity, text, name, evidence, {"heuristic": heuristic} | errs))
     return findings
 
 
@@ -150,7 +150,7 @@ def _low_strata(name: str, result: SuiteResult) -> list[Finding]:
     where = f"{len(low)} of {len(values)} values of {factor}"
     text = f"is right on clearly fewer than half of the pairs in {where}: {names}{more}"
     evidence = tuple(f"{value}: right on {percent(low[value])}" for value in shown)
-    return [Finding("S1", "severe", name, text, evidence, {str(factor): shown[0]})]
+    return [Finding("S1", "severe", text, name, evidence, {str(factor): shown[0]})]
 
 
 def _below_chance(name: str, result: SuiteResult) -> list[Finding]:
@@ -161,14 +161,14 @@ def _below_chance(name: str, result: SuiteResult) -> list[Finding]:
     chance = 1 / len(labels)
     if result.overall.known and result.overall.high < chance:
         text = f"is right on only {whole(result.overall.value)} of all pairs: worse than guessing"
-        return [Finding("B1", "severe", name, text, (f"right on {percent(result.overall)}",))]
+        return [Finding("B1", "severe", text, name, (f"right on {percent(result.overall)}",))]
     low = [label for label, rate in labels.items() if rate.high < chance]
     return [
         Finding(
             "B2",
             "warning",
-            name,
             f"is right on only {whole(labels[label].value)} of the pairs whose gold is {label}: worse than guessing",
+            name,
             (f"right on {percent(labels[label])}",),
             {"label": label},
         )
@@ -184,7 +184,7 @@ def _one_answer(name: str, result: SuiteResult) -> list[Finding]:
         label = metric.removeprefix("answers ")
         if label != metric and rate.known and rate.value >= 0.99:
             text = f"answers {label} on {whole(rate.value)} of all pairs: the score says little beyond that"
-            return [Finding("A1", "severe", name, text, (f"{label} answered on {percent(rate)}",))]
+            return [Finding("A1", "severe", text, name, (f"{label} answered on {percent(rate)}",))]
     return []
 
 
@@ -196,20 +196,20 @@ def _against_control(name: str, result: SuiteResult) -> list[Finding]:
     evidence = (f"changed pairs {percent(result.overall)}", f"untouched pairs {percent(control.control)}")
     if control.p_adjusted >= ALPHA and not control.difference.low > -NEGLIGIBLE:
         text = "shows no loss on the changed pairs, but they are too few to rule out a large one"
-        return [Finding("C3", "info", name, text, evidence)]
+        return [Finding("C3", "info", text, name, evidence)]
     if control.p_adjusted >= ALPHA and f"side{CROSS}repetitions" in result.by:
         # Over the rungs of a ladder losses and gains may even out.
         return []
     if control.p_adjusted >= ALPHA and not control.control.value > NOTHING_TO_LOSE:
         text = "has nothing to lose: hardly an untouched pair is answered rightly either"
-        return [Finding("C4", "info", name, text, evidence)]
+        return [Finding("C4", "info", text, name, evidence)]
     if control.p_adjusted >= ALPHA:
-        return [Finding("C1", "good", name, "does no worse on the changed pairs than on the untouched ones", evidence)]
+        return [Finding("C1", "good", "does no worse on the changed pairs than on the untouched ones", name, evidence)]
     worse = control.difference.value < 0
     text = f"{'loses' if worse else 'gains'} {points} when the pairs are changed in a way that should not matter"
     if abs(control.difference.value) < SMALL:
-        return [Finding("C2", "info", name, f"{text}: little, but more than chance", evidence)]
-    return [Finding("C2", "severe" if worse else "info", name, text, evidence)]
+        return [Finding("C2", "info", f"{text}: little, but more than chance", name, evidence)]
+    return [Finding("C2", "severe" if worse else "info", text, name, evidence)]
 
 
 def _error_kinds(name: str, result: SuiteResult) -> list[Finding]:
@@ -236,7 +236,7 @@ def _error_kinds(name: str, result: SuiteResult) -> list[Finding]:
         evidence.append(f"untouched pairs {percent(before.control)}; adjusted p {p_value(before.p_adjusted)}")
     why = FALL_BACKS.get((name.partition(":")[0], largest), "") if mostly else ""
     severity: Severity = "warning" if why else "info"
-    return [Finding("E1", severity, name, f"{text}: {why}" if why else text, tuple(evidence))]
+    return [Finding("E1", severity, f"{text}: {why}" if why else text, name, tuple(evidence))]
 
 
 def _negation(name: str, result: SuiteResult) -> list[Finding]:
@@ -256,13 +256,13 @@ def _negation(name: str, result: SuiteResult) -> list[Finding]:
     )
     if any(test.p_adjusted < ALPHA and test.difference.value > 0 for test in tests.values()):
         text = f"takes more for contradiction with a negation word added: {counts}"
-        return [Finding("N1", "warning", name, text, evidence)]
+        return [Finding("N1", "warning", text, name, evidence)]
     if any(test.difference.high > NEGLIGIBLE for test in tests.values()):
         return [
-            Finding("N1", "info", name, "was asked too few pairs to say whether a negation word misleads", evidence)
+            Finding("N1", "info", "was asked too few pairs to say whether a negation word misleads", name, evidence)
         ]
     text = f"takes no more for contradiction with a negation word added: {counts}"
-    return [Finding("N1", "info", name, text, evidence)]
+    return [Finding("N1", "info", text, name, evidence)]
 
 
 def _unanswered(name: str, result: SuiteResult) -> list[Finding]:
@@ -270,7 +270,7 @@ def _unanswered(name: str, result: SuiteResult) -> list[Finding]:
         return []
     share = result.unanswered / result.overall.n
     text = f"gave no answer to {result.unanswered:,} pairs ({whole(share)}); they count as wrong"
-    return [Finding("U1", "warning", name, text)]
+    return [Finding("U1", "warning", text, name)]
 
 
 def _collapse(name: str, result: SuiteResult) -> list[Finding]:
@@ -280,7 +280,7 @@ def _collapse(name: str, result: SuiteResult) -> list[Finding]:
     text = (
         f"{differs:,} verdicts would be another if probabilities were summed over the gold set: report which was used"
     )
-    return [Finding("P1", "info", name, text)]
+    return [Finding("P1", "info", text, name)]
 
 
 def _alike(entailed: Estimate, other: Estimate) -> bool:

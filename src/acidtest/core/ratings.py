@@ -1,0 +1,154 @@
+"""What people said of rows: labels and categories, who said them, how long they took and whose answers count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from acidtest.core.estimate import Estimate
+from acidtest.core.labels import GOLD_MASKS, LABELS
+
+MAJORITY, UNANIMOUS = "majority", "unanimous"
+VOTES = (MAJORITY, "plurality", UNANIMOUS)
+"""Where gold comes from when no column holds it: what most, or all, of a row's labels are."""
+
+ALL, KEPT, DISCARDED = "all", "kept", "discarded"
+
+LabelCounts = npt.NDArray[np.int64]
+"""Rows × labels: how many people gave each row each label."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds that judgements took: how many were timed, the median, the lower and upper quartile, and the sum."""
+
+    n: int
+    median: float
+    quartiles: tuple[float, float]
+    total: float
+
+
+@dataclass(frozen=True)
+class CheckCounts:
+    """How many attention checks a person was asked, and how many of them went wrong."""
+
+    asked: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class PeoplePace:
+    """How many people were timed, and the mean of their mean seconds on an item, attention checks not counted."""
+
+    people: int
+    seconds: float = field(metadata={"json": "mean_seconds"})
+
+
+@dataclass(frozen=True)
+class Attendance:
+    """What answers say of people besides what they answered."""
+
+    seconds: Times | None = None
+    by_person: Mapping[str, Times] = field(default_factory=dict)
+    controls: Mapping[str, CheckCounts] = field(default_factory=dict)
+    excluded: tuple[str, ...] = ()
+    """People whose answers are marked to be left out."""
+    left_out: int = 0
+    """Rows of answers that are left out: of excluded people and of attention checks."""
+    people: int = 0
+    """How many there are, excluded ones among them."""
+    paces: Mapping[str, PeoplePace] = field(default_factory=dict)
+    """Of all people, of those who are kept and of those who are discarded, where there are such."""
+
+
+@dataclass(frozen=True)
+class ItemShare:
+    """The share of pairs of which more than half of the people say something, at least two of three.
+
+    ``suite`` is the suite that the pairs are of, empty where nobody knows; ``left_out`` counts pairs that fewer than
+    two people judged. ``published`` is what a paper's people said, ``source`` where that stands.
+    """
+
+    suite: str | None
+    name: str
+    share: Estimate
+    left_out: int
+    published: float | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """How many people gave each row each label, with the gold of the rows (null: none) and their groups."""
+
+    name: str
+    labels: tuple[str, ...]
+    counts: LabelCounts
+    gold: pl.Series
+    gold_from: str = MAJORITY
+    """The column that holds gold, or one of ``VOTES`` where it was found from the labels themselves."""
+    groups: npt.NDArray[np.int64] | None = None
+    """A code for the source sentence of each row; None: every row is a group."""
+    corpus: str = ""
+    """The published corpus that this is, or is part of."""
+    signature: str = ""
+    said: pl.DataFrame | None = None
+    """Who said what, where the file tells: row, annotator (null: nobody knows), label and categories (a list)."""
+    categories: tuple[str, ...] = ()
+    """Those that somebody could mark."""
+    reference: pl.Series | None = None
+    """Gold of the rows that does not come from these people, and below where it stands."""
+    reference_from: str = ""
+    attendance: Attendance | None = None
+    unasked: int = 0
+    """Rows of which nobody was asked for a label."""
+    factors: pl.DataFrame | None = None
+    """Columns of the rows by which accuracy is broken down, where a paper does."""
+    questionnaire: str = ""
+    """The questionnaire whose rules made labels of answers; empty where the file holds labels."""
+    discarded: Mapping[str, int] = field(default_factory=dict)
+    """Items that the questionnaire discards, by reason; they are not among the rows."""
+    shares: tuple[ItemShare, ...] = ()
+    """Shares of items that most people confirm, where the questionnaire defines some."""
+    items: pl.DataFrame | None = None
+    """The items with gold, votes and why they were discarded, as a table for other programs."""
+
+
+def label_counts(said: pl.DataFrame, labels: Sequence[str], *, rows: int) -> LabelCounts:
+    """How often each label was given to each of so many rows; ``said`` has the columns row and label."""
+    codes = {label: code for code, label in enumerate(labels)}
+    counts = np.zeros((rows, len(labels)), dtype=np.int64)
+    if not said.height:
+        return counts
+    columns = said["label"].replace_strict(codes, return_dtype=pl.Int64).to_numpy()
+    np.add.at(counts, (said["row"].to_numpy(), columns), 1)
+    return counts
+
+
+def majority_labels(counts: npt.ArrayLike, labels: Sequence[str]) -> pl.Series:
+    """The label that more than half of a row's labels are, null where there is none."""
+    table = np.asarray(counts, dtype=np.int64)
+    if not labels:
+        return pl.Series("gold", [None] * len(table), dtype=pl.String)
+    wins = 2 * table > table.sum(axis=1, keepdims=True)
+    names = [labels[column] if decided else None for column, decided in zip(wins.argmax(1), wins.any(1), strict=True)]
+    return pl.Series("gold", names, dtype=pl.String)
+
+
+def ordered_labels(labels: Sequence[str]) -> list[str]:
+    """Labels in the order they are shown: those of NLI first, others by name."""
+    known = [*LABELS, *(name for name in GOLD_MASKS if name not in LABELS)]
+    return sorted(set(labels), key=lambda name: (known.index(name) if name in known else len(known), name))
+
+
+def summarise_times(seconds: pl.Series) -> Times | None:
+    """What seconds come to; nulls were not timed, and None where nothing was."""
+    known = seconds.drop_nulls().cast(pl.Float64)
+    if not len(known):
+        return None
+    low, median, high = (float(quartile) for quartile in np.quantile(known.to_numpy(), [0.25, 0.5, 0.75]))
+    return Times(len(known), median, (low, high), float(known.sum()))

@@ -1,0 +1,158 @@
+"""How far people agree on categories, of which a row may have several or none: Joshi et al. (2020), section 3.1.1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from acidtest.core.estimate import Estimate
+from acidtest.stats.alpha import category_alphas, mean_alpha
+from acidtest.stats.category_sets import Booleans, Codes, intersection_over_union, set_alpha
+from acidtest.stats.kappa import cohen_kappa, label_kappas, mean_kappa, without_interval
+from acidtest.text.taxonomy import NEUTRAL_FEATURES
+
+
+@dataclass(frozen=True)
+class MarkAgreement:
+    """One category: how often people marked it on rows that two or more judged, and how far they agree on it.
+
+    ``cohen`` is known where there are two people in all.
+    """
+
+    marked: int
+    kappa: Estimate
+    alpha: Estimate
+    cohen: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class SetAlphas:
+    """Krippendorff's alpha of whole sets of categories, by the distance between sets."""
+
+    masi: Estimate
+    jaccard: Estimate
+
+
+@dataclass(frozen=True)
+class CategoryAgreement:
+    """How far people agree on which categories rows have.
+
+    ``rated`` rows have two people or more; the others are left out. ``people_per_row`` are those of the row that
+    fewest, and most, judged. ``kappa`` and ``alpha`` are means over the categories that have one. ``empty`` rows have
+    no IOU, since nobody marked anything: 0/0. ``features`` are what neutral pairs have in common (topic, subject,
+    object): no categories, so that nothing else counts them.
+    """
+
+    rows: int
+    rated: int
+    people_per_row: tuple[int, int]
+    people: int = field(metadata={"json": "annotators"})
+    categories: Mapping[str, MarkAgreement]
+    kappa: Estimate = field(metadata={"json": "mean_kappa"})
+    alpha: Estimate = field(metadata={"json": "mean_alpha"})
+    set_alpha: SetAlphas
+    iou: Estimate
+    empty: int = field(metadata={"json": "iou_left_out"})
+    features: Mapping[str, MarkAgreement] = field(default_factory=dict)
+
+
+def category_agreement(
+    said: pl.DataFrame,
+    categories: Sequence[str],
+    *,
+    rows: int,
+    groups: Codes | None = None,
+    neutral: Booleans | None = None,
+    draws_seed: int = 0,
+) -> CategoryAgreement:
+    """Agreement on categories; ``said`` has row, annotator and categories (a list; null: not judged).
+
+    Features of neutral pairs among ``categories`` are measured apart, on the rows that are ``neutral``; None: on all.
+    """
+    judged = said.drop_nulls("categories")
+    features = [name for name in categories if name in NEUTRAL_FEATURES]
+    categories = [name for name in categories if name not in features]
+    marked, row_of = _marks(judged, categories), judged["row"].to_numpy()
+    people, counts = _count_marks(marked, row_of, rows)
+    rated = people[people >= 2]
+    overlap = intersection_over_union(marked, row_of, groups=groups, draws_seed=draws_seed)
+    asked = judged if neutral is None else judged.filter(neutral[row_of])
+    return CategoryAgreement(
+        rows=rows,
+        rated=len(rated),
+        people_per_row=(int(rated.min()), int(rated.max())) if len(rated) else (0, 0),
+        people=judged["annotator"].n_unique(),
+        categories=_by_category(judged, categories, rows=rows, groups=groups),
+        kappa=mean_kappa(counts, people=people, groups=groups),
+        alpha=mean_alpha(counts, people=people, groups=groups),
+        set_alpha=SetAlphas(
+            set_alpha(marked, row_of, distance="masi", groups=groups),
+            set_alpha(marked, row_of, distance="jaccard", groups=groups),
+        ),
+        iou=overlap.iou,
+        empty=overlap.empty,
+        features=_by_category(asked, features, rows=rows, groups=groups) if asked.height else {},
+    )
+
+
+def two_people(said: pl.DataFrame, column: str) -> tuple[pl.DataFrame, pl.DataFrame] | None:
+    """What the two people said of the rows that both judged, where there are two people in all; None otherwise."""
+    known = said.drop_nulls(["annotator", column])
+    names = known["annotator"].unique(maintain_order=True)
+    if len(names) != 2:
+        return None
+    first, second = (known.filter(pl.col("annotator") == name).sort("row") for name in names)
+    both = first.select("row").join(second.select("row"), on="row", how="inner")["row"].implode()
+    return first.filter(pl.col("row").is_in(both)), second.filter(pl.col("row").is_in(both))
+
+
+def _by_category(
+    judged: pl.DataFrame, names: Sequence[str], *, rows: int, groups: Codes | None
+) -> dict[str, MarkAgreement]:
+    """The agreement on each category by itself."""
+    if not names:
+        return {}
+    marked = _marks(judged, names)
+    people, counts = _count_marks(marked, judged["row"].to_numpy(), rows)
+    kappas = label_kappas(counts, people=people, groups=groups)
+    alphas = category_alphas(counts, people=people, groups=groups)
+    cohens = _cohen_kappas(judged, marked, groups) or [None] * len(names)
+    given = counts[people >= 2].sum(axis=0)
+    columns = zip(names, given, kappas, alphas, cohens, strict=True)
+    return {name: MarkAgreement(int(count), kappa, alpha, cohen) for name, count, kappa, alpha, cohen in columns}
+
+
+def _marks(judged: pl.DataFrame, categories: Sequence[str]) -> Booleans:
+    """Judgements × categories: what was marked."""
+    columns = [judged["categories"].list.contains(name).to_numpy() for name in categories]
+    return np.stack(columns, axis=1) if columns else np.zeros((judged.height, 0), dtype=np.bool_)
+
+
+def _count_marks(marked: Booleans, row_of: Codes, rows: int) -> tuple[Codes, Codes]:
+    """How many people judged each row, and rows × categories: how many of them marked it."""
+    counts = np.zeros((rows, marked.shape[1]), dtype=np.int64)
+    np.add.at(counts, row_of, marked)
+    return np.bincount(row_of, minlength=rows), counts
+
+
+def _cohen_kappas(judged: pl.DataFrame, marked: Booleans, groups: Codes | None) -> list[Estimate | None] | None:
+    """Cohen's kappa of each category, where there are two people in all."""
+    both = two_people(judged.with_row_index("judgement"), "categories")
+    if both is None:
+        return None
+    first, second = (marked[said["judgement"].to_numpy()] for said in both)
+    rows = both[0]["row"].to_numpy()
+    row_groups = rows if groups is None else groups[rows]
+    kappas = list[Estimate | None]()
+    for one, other in zip(first.T, second.T, strict=True):
+        kappa = cohen_kappa(one, other, groups=row_groups)
+        if not kappa.known and len(rows):
+            note = "everybody marked it on every row: chance alone agrees" if one[0] else "nobody marked it"
+            kappa = Estimate(math.nan, n=kappa.n, groups=kappa.groups, note=note)
+        together = (one & other).any() and (~one & ~other).any()
+        kappas.append(kappa if together else without_interval(kappa))
+    return kappas

@@ -1,0 +1,278 @@
+"""What an audit of a training set found, in plain sentences with their evidence.
+
+What rests on a test is said only if it holds after Holm's correction over all tests of the audit; how severe it is
+depends on its size, not on p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
+
+from acidtest.core.document import Finding, Severity
+from acidtest.core.estimate import Estimate
+from acidtest.core.numbers import counted, describe_share, interval, p_value, whole_percent
+from acidtest.studies.audit.cues import ALPHA, Cue
+from acidtest.studies.audit.measures import BIASES, LENGTHS, OVERLAP, MeasureByLabel
+from acidtest.studies.audit.repetition import Leak
+from acidtest.studies.audit.result import AuditResult
+
+FEW = 20
+"""With fewer pairs than this, a heuristic is not judged."""
+SMALL_GAIN, LARGE_GAIN = 0.02, 0.10
+SMALL_EFFECT, LARGE_EFFECT = 0.01, 0.06
+"""Shares of variance explained that Cohen (1988) calls small and medium."""
+MANY, SOME, ABOUT_ALL = 0.01, 0.001, 0.9
+STRONG_CUE = 0.7
+"""What part of the way from a label's share of all pairs to always a strong cue goes: 80 % where a third is usual."""
+ENOUGH_PAIRS = 1000
+"""So many pairs may teach a heuristic in a set of any size: 1,346 of MultiNLI's 392,702 did (McCoy et al. 2019)."""
+UNEVEN = 1.5
+SEVERE_LEAK = 0.01
+SHARED = 0.01
+NEARLY = "nearly: both sentences share two thirds of their words, as when one word in five is replaced"
+
+_HEURISTICS = {
+    "lexical_overlap": ("lexical-overlap", "pairs whose hypothesis uses only words of the premise"),
+    "subsequence": ("subsequence", "pairs whose hypothesis is a run of words of the premise"),
+    "constituent": ("constituent", "pairs whose hypothesis is a clause of the premise"),
+}
+CUES = {
+    "hypothesis_words": ("W1", "words of the hypothesis"),
+    "hypothesis_bigrams": ("W2", "bigrams of the hypothesis"),
+    "premise_words": ("W3", "words of the premise"),
+    "word_pairs": ("W4", "pairs of a premise's and a hypothesis's word"),
+}
+"""The code of a finding about cues of each kind, and what they are called."""
+
+_BIAS_WORDS = {
+    "premise_length": ("L2", "premises of", "have", "length"),
+    "hypothesis_length": ("L1", "hypotheses of", "have", "length"),
+    OVERLAP: ("O1", "word overlap of", "is", "overlap"),
+    "premise_negation": ("N2", "negated premises among", "are", "negation"),
+    "hypothesis_negation": ("N1", "negated hypotheses among", "are", "negation"),
+}
+
+
+def find_biases(audit: AuditResult) -> tuple[Finding, ...]:
+    """Every finding about a training set, most severe first; that nothing was found is a finding, too."""
+    if not audit.rows:
+        return (Finding("A0", "info", "there are no pairs to look at", audit.name),)
+    rules = (_partial_input, _heuristics, _cues, _biases, _balance, _duplicates, _leakage)
+    findings = [finding for rule in rules for finding in rule(audit)]
+    if not any(finding.severity in ("severe", "warning") for finding in findings):
+        findings.append(_nothing_found(audit))
+    order = ("severe", "warning", "info", "good")
+    return tuple(sorted(findings, key=lambda finding: order.index(finding.severity)))
+
+
+def near_pair(example: Mapping[str, str]) -> tuple[str, str]:
+    """A pair and the near one in the training set, each in a line."""
+    pair, other = (
+        f"{example[f'{of}premise']} → {example[f'{of}hypothesis']} ({example[f'{of}label']})" for of in ("", "train_")
+    )
+    return pair, other
+
+
+def heuristic_severity(share: float, pairs: int, rows: int) -> Severity:
+    """How severe it is that a heuristic holds, by how often it does and of how many pairs."""
+    if pairs >= MANY * rows or pairs >= ENOUGH_PAIRS:
+        return "severe" if share >= ABOUT_ALL else "warning"
+    return "warning" if pairs >= SOME * rows else "info"
+
+
+def is_strong_cue(cue: Cue, audit: AuditResult) -> bool:
+    """Whether nearly all that has a cue has its label, measured from how common that label is."""
+    usual = audit.balance.labels.get(cue.label, 0) / audit.rows
+    return cue.share - usual >= STRONG_CUE * (1 - usual)
+
+
+def _nothing_found(audit: AuditResult) -> Finding:
+    """That nothing was found, which may be because there was nothing to test."""
+    if all(isnan(test.p) for test in audit.tests.values()):
+        return Finding("A2", "info", "there are too few pairs to test anything", audit.name)
+    leaks = " and no leak" if audit.leakage else ""
+    return Finding("A1", "good", f"nothing here gives labels away: no shortcut{leaks} was found", audit.name)
+
+
+def _is_significant(audit: AuditResult, test: str) -> bool:
+    # A test that could not be computed is NaN, and so not below.
+    return test in audit.tests and audit.tests[test].p_adjusted < ALPHA
+
+
+def _describe_test(audit: AuditResult, test: str) -> str:
+    return f"p {p_value(audit.tests[test].p_adjusted)}, corrected for {len(audit.tests)} tests of the audit"
+
+
+def _partial_input(audit: AuditResult) -> Iterator[Finding]:
+    amounts = {"severe": "much", "warning": "some", "info": "a little"}
+    for side, part in audit.partial_input.items():
+        if not _is_significant(audit, f"{side} only") or part.gain.value <= 0:
+            continue
+        severity = _grade(part.gain.value, SMALL_GAIN, LARGE_GAIN)
+        other = "premise" if side == "hypothesis" else "hypothesis"
+        meaning = f"{amounts[severity]} of the label can be told without the {other}"
+        shares = f"{whole_percent(part.balanced.value)} of each label on average, a guess {whole_percent(part.chance)}"
+        evidence = (
+            "linear model on words and bigrams, five folds that share no premise: balanced accuracy "
+            f"{describe_share(part.balanced)}",
+            f"right on {describe_share(part.accuracy)} of all pairs; always {part.label}: "
+            f"{describe_share(part.majority)}",
+            f"gain {interval(part.gain, 'points')} points; {_describe_test(audit, f'{side} only')}",
+        )
+        code = "P1" if side == "hypothesis" else "P2"
+        yield Finding(code, severity, f"the {side} alone gives {shares}: {meaning}", audit.name, evidence)
+
+
+def _heuristics(audit: AuditResult) -> Iterator[Finding]:
+    base = audit.balance.labels.get("entailment", 0) / audit.rows
+    for name, support in audit.heuristics.items():
+        test = f"heuristic {name}"
+        pairs = support.support + support.contradict if support else 0
+        if support is None or pairs < FEW or not _is_significant(audit, test) or support.support / pairs <= base:
+            continue
+        share = support.support / pairs
+        severity = heuristic_severity(share, pairs, audit.rows)
+        title, which = _HEURISTICS[name]
+        meaning = f"{'teaches' if severity == 'severe' else 'favours'} the {title} heuristic"
+        extent = f"{pairs:,} of {counted(audit.rows, 'pair')}"
+        shares = f"{whole_percent(share)} of {which} are entailment, of all pairs {whole_percent(base)}"
+        evidence = (
+            f"{support.support:,} support it, {support.contradict:,} contradict it",
+            _describe_test(audit, test),
+        )
+        yield Finding("H1", severity, f"{shares}: {meaning}, by {extent}", audit.name, evidence)
+
+
+def _cues(audit: AuditResult) -> Iterator[Finding]:
+    for kind, (code, title) in CUES.items():
+        result = audit.cues[kind]
+        best = sorted((cue for cues in result.top.values() for cue in cues), key=lambda cue: -cue.pmi)
+        if not best or not _is_significant(audit, f"cues {kind}"):
+            continue
+        strong = [cue for cue in best if is_strong_cue(cue, audit) and cue.count >= MANY * audit.rows]
+        shown = ", ".join(
+            f"{cue.item!r} ({whole_percent(cue.share)} of {cue.count:,} {cue.label})" for cue in (strong or best)[:3]
+        )
+        tied = f"{sum(result.tied.values()):,} of {result.tested:,} {title} are tied to a label"
+        evidence = [
+            f"{label}: {', '.join(repr(cue.item) for cue in cues[:5])}" for label, cues in result.top.items() if cues
+        ]
+        evidence.append(_describe_test(audit, f"cues {kind}"))
+        severity: Severity = "severe" if strong else "warning"
+        yield Finding(code, severity, f"{tied}, such as {shown}", audit.name, tuple(evidence))
+
+
+def _biases(audit: AuditResult) -> Iterator[Finding]:
+    """Length, overlap and negation that differ between labels."""
+    for name in BIASES:
+        measure = audit.measures[name]
+        if not _is_significant(audit, name) or isnan(measure.explained):
+            continue
+        code, what, verb, noun = _BIAS_WORDS[name]
+        unit = " words" if name in LENGTHS else ""
+        lowest, *_, highest = sorted(measure.means, key=lambda label: measure.means[label].value)
+        high, low = (_mean(measure, label, unit) for label in (highest, lowest))
+        severity = _grade(measure.explained, SMALL_EFFECT, LARGE_EFFECT)
+        meaning = {
+            "severe": f"{noun} gives the label away",
+            "warning": f"{noun} hints at the label",
+            "info": f"a slight difference in {'words' if name in LENGTHS else noun}",
+        }[severity]
+        evidence = [f"the label explains {measure.explained:.1%} of its variance".replace("%", " %")]
+        if not isnan(measure.largest):
+            evidence.append(f"largest difference {measure.largest:.2f} standard deviations")
+        evidence.append(_describe_test(audit, name))
+        sentence = f"{what} {highest} {verb} {high}{unit}, of {lowest} {low}: {meaning}"
+        yield Finding(code, severity, sentence, audit.name, tuple(evidence))
+
+
+def _mean(measure: MeasureByLabel, label: str, unit: str) -> str:
+    mean: Estimate = measure.means[label]
+    return f"{mean.value:.1f}" if unit else whole_percent(mean.value)
+
+
+def _balance(audit: AuditResult) -> Iterator[Finding]:
+    labels = audit.balance.labels
+    if len(labels) == 1:
+        only = f"all pairs are {next(iter(labels))}: nothing can be tied to a label"
+        yield Finding("B2", "info", only, audit.name)
+        return
+    label, share = audit.balance.majority
+    if share * len(labels) > UNEVEN and audit.rows >= FEW:
+        sentence = f"{whole_percent(share)} of all pairs are {label}: always to answer so is right that often"
+        counts = ", ".join(f"{name} {count:,}" for name, count in labels.items())
+        yield Finding("B1", "warning", sentence, audit.name, (counts,))
+    strength = audit.balance.cramers_v
+    if not isnan(strength) and _is_significant(audit, "genre"):
+        sentence = f"labels differ between the values of {audit.balance.genre_column} (Cramér's V {strength:.2f})"
+        severity = _grade(strength**2, SMALL_EFFECT, LARGE_EFFECT)
+        yield Finding("G1", severity, sentence, audit.name, (_describe_test(audit, "genre"),))
+
+
+def _duplicates(audit: AuditResult) -> Iterator[Finding]:
+    repeated = audit.duplicates
+    if repeated.conflicts:
+        sentence = f"{_pairs_stand(repeated.conflicts)} with different labels: one of them is wrong"
+        yield Finding("D1", "warning", sentence, audit.name)
+    if repeated.surplus:
+        severity: Severity = "warning" if repeated.surplus / audit.rows > MANY else "info"
+        sentence = f"{_pairs_stand(repeated.repeated)} more than once, {counted(repeated.surplus, 'row')} too many"
+        yield Finding("D2", severity, sentence, audit.name)
+    if repeated.shared_pairs > SHARED * repeated.pairs:
+        one = repeated.shared_hypotheses == 1
+        hypotheses = f"{repeated.shared_hypotheses:,} {'hypothesis stands' if one else 'hypotheses stand'}"
+        sentence = f"{hypotheses} under several premises, {repeated.one_label:,} of them always with one label"
+        mostly = repeated.one_label > repeated.shared_hypotheses / 2 and len(audit.balance.labels) > 1
+        yield Finding("D3", "warning" if mostly else "info", sentence, audit.name)
+    if repeated.near:
+        verb = "is" if repeated.near == 1 else "are"
+        sentence = (
+            f"{repeated.near:,} of {counted(repeated.near_of, 'pair')} {verb} nearly the same as another, "
+            f"{repeated.near_same_label:,} as one of their own label"
+        )
+        severity = "warning" if repeated.near_same_label > MANY * repeated.near_of else "info"
+        yield Finding("D4", severity, sentence, audit.name, (NEARLY, *_first_near_pair(repeated.near_examples)))
+
+
+def _leakage(audit: AuditResult) -> Iterator[Finding]:
+    for leak in audit.leakage:
+        if leak.exact:
+            severity: Severity = "severe" if leak.exact >= SEVERE_LEAK * leak.rows else "warning"
+            share = f"of {leak.suite} ({whole_percent(leak.exact / leak.rows)})"
+            verb = "stands" if leak.exact == 1 else "stand"
+            sentence = f"{counted(leak.exact, 'pair')} {share} {verb} in the training set"
+            yield Finding("K1", severity, sentence, leak.suite, _leak_evidence(leak))
+        if leak.near:
+            verb = "stands" if leak.near == 1 else "stand"
+            sentence = (
+                f"{counted(leak.near, 'pair')} of {leak.suite} {verb} nearly in the training set, "
+                f"{leak.near_same_label:,} with the same label"
+            )
+            near = _first_near_pair([example for example in leak.examples if example["match"] == "near"])
+            severity = "warning" if leak.near >= SEVERE_LEAK * leak.near_of else "info"
+            yield Finding("K2", severity, sentence, leak.suite, (NEARLY, *near))
+        if not leak.exact and not leak.near:
+            nearly = " or nearly" if leak.near_of >= leak.rows else f", none of {leak.near_of:,} looked at nearly"
+            sentence = f"no pair of {leak.suite} stands in the training set, exactly{nearly}"
+            yield Finding("K3", "good", sentence, leak.suite)
+
+
+def _leak_evidence(leak: Leak) -> tuple[str, ...]:
+    return (
+        f"{leak.same_label:,} of {leak.exact:,} with the same label",
+        f"{leak.premise:,} of {leak.rows:,} premises and {leak.hypothesis:,} hypotheses are in it",
+    )
+
+
+def _first_near_pair(examples: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
+    """The first pair with what it is near to, as they are written."""
+    return tuple(" ≈ ".join(near_pair(example)) for example in examples[:1])
+
+
+def _pairs_stand(count: int) -> str:
+    return f"{counted(count, 'pair')} {'stands' if count == 1 else 'stand'}"
+
+
+def _grade(size: float, small: float, large: float) -> Severity:
+    return "severe" if size >= large else "warning" if size >= small else "info"

@@ -1,1 +1,0 @@
-"""The measures of a training set's audit, each gathered batch by batch."""
