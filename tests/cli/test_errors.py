@@ -12,7 +12,7 @@ import acidtest
 from acidtest import api
 from acidtest.cli.app import main
 from acidtest.core.errors import FileError
-from acidtest.studies.typology import CATEGORIES, RULES
+from acidtest.studies.errors.categories import CATEGORIES, RULES
 
 DOCS = Path(__file__).parents[2] / "docs" / "errors.md"
 

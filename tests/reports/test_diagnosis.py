@@ -10,7 +10,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.reports.diagnosis import findings, percent, whole
 from acidtest.stats.intervals import wilson
 from acidtest.studies.controls import AgainstControl
-from acidtest.studies.errors import ErrorKind, Errors
+from acidtest.studies.error_kinds import ErrorKind, Errors
 from acidtest.studies.results import SuiteResult
 
 

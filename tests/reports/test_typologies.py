@@ -12,8 +12,8 @@ from rich.console import Console
 from acidtest.core.errors import FileError
 from acidtest.core.estimate import Estimate
 from acidtest.reports.typologies import agreement_tables, typology_chart, typology_tables, write_typology_chart
-from acidtest.studies.error_samples import Decisions
-from acidtest.studies.error_typology import Typology, agreement, typology
+from acidtest.studies.errors.samples import Decisions
+from acidtest.studies.error_typology import Typology; from acidtest.studies.errors import error_agreement, count_categories
 
 
 def decisions(*rows: tuple[str, str | None]) -> Decisions:
@@ -30,7 +30,7 @@ def shown(parts: list[object]) -> list[str]:
 
 
 def sorted_errors() -> Typology:
-    return typology(decisions(("negation", "negation"), ("negation", "unknown"), ("unknown", None)))
+    return count_categories(decisions(("negation", "negation"), ("negation", "unknown"), ("unknown", None)))
 
 
 def test_what_people_decided_stands_beside_proposals_and_the_paper() -> None:
@@ -44,7 +44,7 @@ def test_what_people_decided_stands_beside_proposals_and_the_paper() -> None:
 
 
 def test_proposals_alone_are_called_so() -> None:
-    lines = shown(typology_tables(typology(decisions(("negation", None), ("unknown", None)))))
+    lines = shown(typology_tables(count_categories(decisions(("negation", None), ("unknown", None)))))
     assert lines[0] == "errors.tsv 2 errors, none sorted by a person yet"
     assert lines[1] == "category proposed share 95 % interval matched mismatched"
     assert "unknown 1 50.0 % 9.5–90.5 26 % 20 %" in lines
@@ -53,7 +53,7 @@ def test_proposals_alone_are_called_so() -> None:
 def test_agreement_is_told_with_what_was_left_out() -> None:
     first = decisions(("unknown", "negation"), ("unknown", "antonymy"), ("unknown", None))
     second = decisions(("unknown", "negation"), ("unknown", "unknown"), ("unknown", "unknown"))
-    lines = shown(agreement_tables(agreement(first, second)))
+    lines = shown(agreement_tables(error_agreement(first, second)))
     assert "2 errors sorted by both" in lines
     assert "agreement 50.0 % (9.5–90.5)" in lines
     # Chance: 1/2 * 1/2 for negation, nothing else in common.
@@ -71,7 +71,7 @@ def test_the_chart_has_a_bar_and_two_marks_for_each_category() -> None:
 
 
 def test_a_chart_of_proposals_says_that_it_is() -> None:
-    bars = typology_chart(typology(decisions(("negation", None))))["layer"][0]
+    bars = typology_chart(count_categories(decisions(("negation", None))))["layer"][0]
     assert bars["encoding"]["x"]["axis"]["title"] == "share of errors, as proposed by rules"
 
 
@@ -85,7 +85,7 @@ def test_charts_are_written_by_ending(tmp_path: Path) -> None:
 
 
 def test_prefilled_categories_are_not_said_to_be_peoples() -> None:
-    found = typology(decisions(("negation", "negation"), ("unknown", "unknown")))
+    found = count_categories(decisions(("negation", "negation"), ("unknown", "unknown")))
     lines = shown(typology_tables(found))
     assert lines[0] == "errors.tsv 2 errors, prefilled"
     assert lines[1] == "category proposed share 95 % interval matched mismatched"
@@ -96,7 +96,7 @@ def test_prefilled_categories_are_not_said_to_be_peoples() -> None:
 
 
 def test_a_kappa_just_below_0_has_no_sign() -> None:
-    found = agreement(*[decisions(("unknown", "negation"), ("unknown", "unknown"))] * 2)
+    found = error_agreement(*[decisions(("unknown", "negation"), ("unknown", "unknown"))] * 2)
     lines = shown(agreement_tables(replace(found, kappa=Estimate(0.17, -0.004, -0.25))))
     assert "Cohen's kappa 0.17 (0.00 to −0.25)" in lines
 
@@ -104,7 +104,7 @@ def test_a_kappa_just_below_0_has_no_sign() -> None:
 def test_errors_on_made_pairs_stand_apart_and_beside_nothing_published() -> None:
     both = decisions(("negation", None), ("unknown", None), ("word overlap", None))
     materials = pl.Series("material", ["natural", "natural", "synthetic"])
-    found = typology(replace(both, frame=both.frame.with_columns(materials)))
+    found = count_categories(replace(both, frame=both.frame.with_columns(materials)))
     assert (found.rows, found.material) == (2, "natural")
     assert found.synthetic is not None
     assert (found.synthetic.rows, found.synthetic.published) == (1, ())
@@ -118,6 +118,6 @@ def test_errors_on_made_pairs_stand_apart_and_beside_nothing_published() -> None
 
 
 def test_proposals_beside_shares_sorted_by_hand_say_so() -> None:
-    told = " ".join(shown(typology_tables(typology(decisions(("negation", None))))))
+    told = " ".join(shown(typology_tables(count_categories(decisions(("negation", None))))))
     assert "judged by hand there, proposed by rules here" in told
     assert "judged by hand" not in " ".join(shown(typology_tables(sorted_errors())))

@@ -11,9 +11,9 @@ import pytest
 
 from acidtest.core.errors import AcidtestError
 from acidtest.io.published import published_scores
-from acidtest.studies.error_samples import Decisions
-from acidtest.studies.error_typology import PUBLISHED, agreement, typology
-from acidtest.studies.typology import CATEGORIES
+from acidtest.studies.errors.samples import Decisions
+from acidtest.studies.errors import PUBLISHED, error_agreement, count_categories
+from acidtest.studies.errors.categories import CATEGORIES
 
 PAPER = Path(__file__).parents[3] / "shared" / "papers" / "naik2018_stress_tests.md"
 
@@ -30,7 +30,7 @@ def decisions(*rows: tuple[str | None, str | None], name: str = "errors.tsv") ->
 
 
 def test_shares_are_of_the_errors_that_were_decided_on() -> None:
-    found = typology(
+    found = count_categories(
         decisions(("negation", "negation"), ("negation", "unknown"), ("unknown", "world knowledge"), ("antonymy", None))
     )
     assert (found.rows, found.decided) == (4, 3)
@@ -48,7 +48,7 @@ def test_shares_are_of_the_errors_that_were_decided_on() -> None:
 
 
 def test_what_nobody_decided_has_no_share() -> None:
-    found = typology(decisions(("negation", None), ("unknown", None)))
+    found = count_categories(decisions(("negation", None), ("unknown", None)))
     share = found.categories["negation"].share
     assert math.isnan(share.value)
     assert share.note == "no error has a category yet"
@@ -58,23 +58,23 @@ def test_what_nobody_decided_has_no_share() -> None:
 
 
 def test_an_empty_file_and_one_without_proposals_are_no_zero() -> None:
-    assert typology(decisions()).categories["unknown"].proposed_share.note == "nothing to propose it by"
-    bare = typology(decisions((None, "negation"), (None, "unknown")))
+    assert count_categories(decisions()).categories["unknown"].proposed_share.note == "nothing to propose it by"
+    bare = count_categories(decisions((None, "negation"), (None, "unknown")))
     assert bare.categories["negation"].share.value == 0.5
     assert not bare.kept.known
 
 
 def test_what_the_rules_cannot_propose_has_no_share_of_zero() -> None:
-    found = typology(decisions(("negation", "world knowledge")))
+    found = count_categories(decisions(("negation", "world knowledge")))
     assert not found.categories["world knowledge"].proposed_share.known
     assert found.categories["world knowledge"].share.value == 1
     assert found.categories["ambiguity"].proposed_share.value == 0
     told = decisions(("world knowledge", None))
-    assert typology(told).categories["world knowledge"].proposed_share.value == 1
+    assert count_categories(told).categories["world knowledge"].proposed_share.value == 1
 
 
 def test_json_has_null_for_what_is_not_known() -> None:
-    told = typology(decisions(("negation", None))).to_json()
+    told = count_categories(decisions(("negation", None))).to_json()
     assert told["categories"]["negation"]["share"]["value"] is None
     assert told["categories"]["negation"]["proposed"] == 1
     assert told["decided"] == 0
@@ -86,7 +86,7 @@ def test_two_people_are_compared_on_what_both_decided() -> None:
     second = decisions(
         ("unknown", "negation"), ("unknown", "unknown"), (None, "antonymy"), (None, "unknown"), name="b.tsv"
     )
-    found = agreement(first, second)
+    found = error_agreement(first, second)
     assert (found.rows, found.only) == (3, (0, 1))
     assert found.share.value == pytest.approx(2 / 3)
     # Chance: 2/3 * 1/3 + 1/3 * 1/3 = 1/3, so that (2/3 - 1/3) / (2/3) is left.
@@ -100,11 +100,11 @@ def test_two_samples_of_different_errors_are_refused() -> None:
     other = decisions((None, "negation"))
     other = Decisions(Path("b.tsv"), other.frame.with_columns(id=pl.lit("else")))
     with pytest.raises(AcidtestError, match=r"errors.tsv and b.tsv have no error in common"):
-        agreement(decisions((None, "negation")), other)
+        error_agreement(decisions((None, "negation")), other)
 
 
 def test_two_people_who_decided_nothing_have_no_agreement() -> None:
-    found = agreement(decisions((None, None)), decisions((None, None)))
+    found = error_agreement(decisions((None, None)), decisions((None, None)))
     assert found.share.note == "nothing that both decided on"
     assert not found.kappa.known
 

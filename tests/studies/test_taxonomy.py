@@ -13,7 +13,7 @@ from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Card, Suite, completed
 from acidtest.io.published import published_scores
-from acidtest.studies.taxonomy import TaxonomyStatistics, definition, taxonomy_statistics
+from acidtest.studies.taxonomy import TaxonomyResult, definition, taxonomy
 from acidtest.text.taxonomy import CATEGORIES
 
 
@@ -25,7 +25,7 @@ def suite(label: list[str], *, name: str = "mine", genre: list[str] | None = Non
 
 
 def test_counts_are_those_one_counts_by_hand() -> None:
-    found = taxonomy_statistics(
+    found = taxonomy(
         suite(
             ["entailment", "entailment", "neutral", "contradiction"],
             genre=["a", "a", "b", "b"],
@@ -44,32 +44,32 @@ def test_counts_are_those_one_counts_by_hand() -> None:
 
 
 def test_categories_per_pair_lie_between_none_and_all_of_them() -> None:
-    alone = taxonomy_statistics(suite(["neutral"] * 3, a=[True, True, False], b=[False, False, True])).per_pair
+    alone = taxonomy(suite(["neutral"] * 3, a=[True, True, False], b=[False, False, True])).per_pair
     assert alone.value == 1
     assert 0 < alone.low < 1 < alone.high < 2
     marks = {name: [place == 0, place < 2, place < 1, False] for place, name in enumerate("abc")}
-    few = taxonomy_statistics(suite(["neutral"] * 4, **marks)).per_pair
+    few = taxonomy(suite(["neutral"] * 4, **marks)).per_pair
     assert few.value == 1
     assert 0 < few.low < 1 < few.high < 3
     # One category: its share, with Wilson's interval of 1 in 4.
-    one = taxonomy_statistics(suite(["neutral"] * 4, a=[True, False, False, False])).per_pair
+    one = taxonomy(suite(["neutral"] * 4, a=[True, False, False, False])).per_pair
     assert (one.low, one.high) == pytest.approx((0.0456, 0.6994), abs=1e-4)
 
 
 def test_proposed_categories_are_not_passed_off_as_annotated() -> None:
-    [note] = taxonomy_statistics(suite(["neutral"] * 3, auto_negation=[True, True, False])).notes
+    [note] = taxonomy(suite(["neutral"] * 3, auto_negation=[True, True, False])).notes
     assert note.startswith("categories were proposed by rules, not annotated")
     assert "negation 0.67" in note
     assert definition("auto_negation").startswith("Proposed by rules: ")
     assert definition("auto_mine") == ""
-    assert taxonomy_statistics(suite(["neutral"] * 3, negation=[True, True, False])).notes == ()
+    assert taxonomy(suite(["neutral"] * 3, negation=[True, True, False])).notes == ()
 
 
 def test_phi_is_the_correlation_of_two_columns() -> None:
     rng = np.random.default_rng(0)
     first = rng.random(400) < 0.4
     second = np.where(rng.random(400) < 0.3, first, rng.random(400) < 0.5)
-    [pair] = taxonomy_statistics(suite(["neutral"] * 400, a=first.tolist(), b=second.tolist())).correlations
+    [pair] = taxonomy(suite(["neutral"] * 400, a=first.tolist(), b=second.tolist())).correlations
     assert pair.phi.value == pytest.approx(np.corrcoef(first, second)[0, 1])
     # For independent rows Fisher's interval is atanh(r) ± 1.96 / sqrt(n - 3); the jackknife comes near it.
     fisher = np.tanh(np.arctanh(pair.phi.value) + np.array([-1.96, 1.96]) / sqrt(397))
@@ -80,11 +80,11 @@ def test_phi_is_the_correlation_of_two_columns() -> None:
 
 def test_phi_of_nothing_has_no_value_and_of_little_no_interval() -> None:
     none = suite(["neutral"] * 40, a=[True] * 20 + [False] * 20, b=[False] * 40)
-    [pair] = taxonomy_statistics(none).correlations
+    [pair] = taxonomy(none).correlations
     assert isnan(pair.phi.value)
     assert "holds of no pair" in pair.phi.note
     few = suite(["neutral"] * 40, a=[True] * 20 + [False] * 20, b=[True, *[False] * 39])
-    [pair] = taxonomy_statistics(few).correlations
+    [pair] = taxonomy(few).correlations
     assert pair.phi.value == pytest.approx(0.16, abs=0.01)
     assert isnan(pair.phi.low)
     assert pair.phi.note == "0.5 pairs expected with both, fewer than 5: no interval"
@@ -96,7 +96,7 @@ def test_unrelated_categories_are_seldom_told_to_be_related() -> None:
     wrong = covered = 0
     for _ in range(100):
         marks = {name: (rng.random(300) < 0.3).tolist() for name in "abcd"}
-        found = taxonomy_statistics(suite(["neutral"] * 300, **marks)).correlations
+        found = taxonomy(suite(["neutral"] * 300, **marks)).correlations
         wrong += any(pair.clear for pair in found)
         covered += found[0].phi.low <= 0 <= found[0].phi.high
     assert wrong <= 12, "any of the six in about 5 % of draws"
@@ -106,30 +106,30 @@ def test_unrelated_categories_are_seldom_told_to_be_related() -> None:
 def test_pairs_of_one_premise_are_one_group() -> None:
     alone = suite(["neutral"] * 100, a=[True, False] * 50, b=[True, True, False, False] * 25)
     frame = alone.frame.with_columns(group=(pl.int_range(pl.len()) // 4).cast(pl.String))
-    grouped = taxonomy_statistics(Suite(frame, alone.card))
+    grouped = taxonomy(Suite(frame, alone.card))
     assert grouped.categories[0].share.groups == 25
     assert grouped.correlations[0].phi.groups == 25
 
 
 def test_a_suite_without_categories_is_refused() -> None:
     with pytest.raises(AcidtestError, match="has no categories"):
-        taxonomy_statistics(suite(["neutral"]))
+        taxonomy(suite(["neutral"]))
 
 
 def test_the_same_pairs_are_found_in_another_file() -> None:
     own, other = suite(["neutral"] * 5, a=[True] * 5), suite(["neutral"] * 3, name="theirs")
-    assert taxonomy_statistics(own, others={"theirs.tsv": other}).overlaps == {"theirs.tsv": 3}
+    assert taxonomy(own, others={"theirs.tsv": other}).overlaps == {"theirs.tsv": 3}
 
 
 @pytest.fixture(scope="module")
-def published() -> TaxonomyStatistics:
+def published() -> TaxonomyResult:
     path = Path(__file__).parents[3] / "shared" / "data" / "taxinli" / "taxinli10k.tsv"
     if not path.is_file():
         pytest.skip("real data sets (../shared/data) are not on this machine")
     return api.taxonomy_statistics(path, against=[path.with_name("taxinli10k_MNLIDev.tsv")])
 
 
-def test_the_published_file_gives_the_papers_numbers_or_the_note_says_why_not(published: TaxonomyStatistics) -> None:
+def test_the_published_file_gives_the_papers_numbers_or_the_note_says_why_not(published: TaxonomyResult) -> None:
     differs = {
         each.by.removeprefix("statistic="): round(published.numbers[each.by], 3)
         for each in published.published
@@ -149,7 +149,7 @@ def test_the_published_file_gives_the_papers_numbers_or_the_note_says_why_not(pu
     assert all(each.note for each in published.published if each.by.removeprefix("statistic=") in differs)
 
 
-def test_correlations_of_the_published_file_are_as_section_3_2_tells_them(published: TaxonomyStatistics) -> None:
+def test_correlations_of_the_published_file_are_as_section_3_2_tells_them(published: TaxonomyResult) -> None:
     phi = {(each.first, each.second): each for each in published.correlations}
     assert len(phi) == 105
     for pair in (("boolean", "quantifier"), ("boolean", "comparative")):

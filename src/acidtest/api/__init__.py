@@ -44,7 +44,6 @@ from acidtest.api.resources import (
     sources,
 )
 from acidtest.api.studies import (
-    agreement_tables,
     antonym_tables,
     antonym_types,
     antonyms,
@@ -52,20 +51,16 @@ from acidtest.api.studies import (
     error_sample,
     error_typology,
     type_tables,
-    typology_plot,
-    typology_tables,
     words,
 )
 from acidtest.api.tags import (
     tag,
-    tag_tables,
 )
 from acidtest.api.taxonomies import (
     annotated_suite,
     taxonomy,
+    taxonomy_document,
     taxonomy_statistics,
-    taxonomy_statistics_tables,
-    taxonomy_tables,
 )
 from acidtest.api.word_knowledge import (
     lexical,
@@ -150,7 +145,6 @@ __all__ = [
     "Wish",
     "agreement",
     "agreement_output",
-    "agreement_tables",
     "annotated_suite",
     "annotation_project",
     "antonym_tables",
@@ -206,19 +200,15 @@ __all__ = [
     "sources",
     "suites",
     "tag",
-    "tag_tables",
     "taxonomy",
+    "taxonomy_document",
     "taxonomy_statistics",
-    "taxonomy_statistics_tables",
-    "taxonomy_tables",
     "tied_models",
     "train",
     "training_estimates",
     "training_json",
     "training_spread",
     "type_tables",
-    "typology_plot",
-    "typology_tables",
     "words",
     "write_table",
 ]

@@ -78,7 +78,8 @@ app.command("export")(export.export)
 app.command("sources")(sources.sources)
 
 for name in STUDIES:
-    app.command(name)(study_command(STUDIES[name]))
+    if name not in {registered.name for registered in app.registered_commands}:
+        app.command(name)(study_command(STUDIES[name]))
 
 OPEN_COMMANDS = ("run", "generate", "score", "representations")
 """The commands that pass suites' own options on."""

@@ -68,11 +68,14 @@ def check_output(study: Study, output: Path | None) -> None:
         require_page(output)
 
 
-def show(study: Study, result: Any, output: dict[str, Any]) -> None:
-    """Write the files that were asked for and print the result, for a machine or for a person."""
+def show(study: Study, result: Any, output: dict[str, Any], *, written: dict[str, Any] | None = None) -> None:
+    """Write the files that were asked for and print the result, for a machine or for a person.
+
+    ``written`` names files that were written before. Folded sections are printed unless ``output`` says ``full: False``.
+    """
     page, tables, plots = (output.get(name) for name in ("output", "tables", "plots"))
     document = study.document(result) if page or tables or plots or not output["json"] else None
-    written: dict[str, Any] = {}
+    written = dict(written or {})
     if page and page.suffix != ".html":
         from acidtest.api import write_table
 
@@ -96,7 +99,7 @@ def show(study: Study, result: Any, output: dict[str, Any]) -> None:
     elif document:
         from acidtest.report.terminal import print_document
 
-        print_document(document, console())
+        print_document(document, console(), full=output.get("full", True))
         for kind, paths in written.items():
             echo(f"{kind}: {f'{len(paths)} files in {output[kind]}' if isinstance(paths, list) else paths}")
 

@@ -31,6 +31,7 @@ from acidtest.report.html import column_groups, row_groups
 from acidtest.report.numbers import cell_text
 from acidtest.report.svg import draw
 
+PICTURES = (".svg", ".png")
 LONG = 45
 """A LaTeX table of more lines than this runs over pages."""
 
@@ -89,8 +90,6 @@ def write_tables(document: Document, folder: str | Path) -> list[Path]:
 
 def write_charts(document: Document, folder: str | Path) -> list[Path]:
     """Write every chart as SVG and PNG; gives what was written."""
-    import vl_convert
-
     names, by_id = _Names(folder), tables(document)
     written = []
     for chart in walk(document.parts):
@@ -98,12 +97,29 @@ def write_charts(document: Document, folder: str | Path) -> list[Path]:
             continue
         svg = draw(chart, by_id[chart.table], standalone=True)
         name = names.unique(chart.table)
-        paths = [names.folder / f"{name}.svg", names.folder / f"{name}.png"]
-        write_text(paths[0], svg)
-        with replacing(paths[1]) as temporary:
-            temporary.write_bytes(vl_convert.svg_to_png(svg, scale=2))
+        paths = [names.folder / f"{name}{ending}" for ending in PICTURES]
+        for path in paths:
+            _write_picture(svg, path)
         written += paths
     return written
+
+
+def write_chart(document: Document, path: Path) -> None:
+    """Write the first chart of a document as SVG or PNG, by the ending of the file."""
+    if path.suffix.lower() not in PICTURES:
+        raise FileError(path, f"the ending {path.suffix or 'of its name'} is not that of a picture; use .svg or .png")
+    chart = next(part for part in walk(document.parts) if isinstance(part, Chart))
+    _write_picture(draw(chart, tables(document)[chart.table], standalone=True), path)
+
+
+def _write_picture(svg: str, path: Path) -> None:
+    if path.suffix.lower() == ".svg":
+        write_text(path, svg)
+        return
+    import vl_convert
+
+    with replacing(path) as temporary:
+        temporary.write_bytes(vl_convert.svg_to_png(svg, scale=2))
 
 
 def table_frame(table: Table) -> pl.DataFrame:

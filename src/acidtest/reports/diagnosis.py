@@ -11,7 +11,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
 from acidtest.reports.numerals import interval, p_value, share
 from acidtest.studies.contamination import Contamination
-from acidtest.studies.errors import ErrorKind
+from acidtest.studies.error_kinds import ErrorKind
 from acidtest.studies.results import SuiteResult
 
 Severity = Literal["good", "info", "warning", "severe"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from acidtest.core.estimate import Estimate
-from acidtest.studies.errors import MEASURES as MEASURES
-from acidtest.studies.errors import UNANSWERED
+from acidtest.studies.error_kinds import MEASURES as MEASURES
+from acidtest.studies.error_kinds import UNANSWERED
 
 Results = Mapping[str, Mapping[str, Any]]
 """One suite's part of results.json, by model."""

@@ -21,7 +21,7 @@ from acidtest.reports.sections import Entry as Entry
 from acidtest.reports.sections import estimate, examples_link, named, readable, runs_of, sections
 from acidtest.reports.stress_page import stress_page
 from acidtest.studies.comparison import Contrast
-from acidtest.studies.errors import MEASURES
+from acidtest.studies.error_kinds import MEASURES
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -12,7 +12,7 @@ from acidtest.io.published import CORPUS, ERROR, published_differences, publishe
 from acidtest.reports.numerals import percent
 from acidtest.reports.papers import MAIN, PEOPLE, Papers, Score, beside, marked, papers, person, scores
 from acidtest.reports.sections import Crossing, estimate
-from acidtest.studies.errors import Errors
+from acidtest.studies.error_kinds import Errors
 
 PREFIX = "stress/"
 LADDER = "stress/ladder"

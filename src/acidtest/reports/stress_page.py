@@ -11,7 +11,7 @@ from acidtest.reports.error_tables import ConfusionLine, ErrorLine, confusion_li
 from acidtest.reports.sections import Entry
 from acidtest.reports.stress import PaperTable, Results, paper_tables, stress_suites
 from acidtest.reports.stress_charts import cost_chart, error_bars, ladder_charts
-from acidtest.studies.errors import Errors, common_errors
+from acidtest.studies.error_kinds import Errors, common_errors
 from acidtest.studies.rows import score_rows
 
 

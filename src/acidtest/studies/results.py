@@ -14,10 +14,10 @@ from acidtest.stats.significance import holm
 from acidtest.studies.consistency import consistency_metrics, consistency_notes
 from acidtest.studies.controls import AgainstControl as AgainstControl
 from acidtest.studies.controls import pairing
-from acidtest.studies.errors import Confusion, Errors, confusion, corrected, errors
+from acidtest.studies.error_kinds import Confusion, Errors, confusion, correct_kinds, errors_by_kind
 from acidtest.studies.reading import reading_notes
 from acidtest.studies.rows import accuracy, breakdowns, metrics, score_rows
-from acidtest.studies.tags import tag_notes
+from acidtest.studies.rows import tag_notes
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def suite_results(run: Run) -> dict[str, SuiteResult]:
     controls = [result.vs_control for result in results.values() if result.vs_control]
     for name, control, p in zip(tested, controls, holm([control.p for control in controls]), strict=True):
         results[name] = replace(results[name], vs_control=replace(control, p_adjusted=float(p)))
-    kinds = corrected({name: result.errors for name, result in results.items()})
+    kinds = correct_kinds({name: result.errors for name, result in results.items()})
     return {name: replace(result, errors=kinds[name]) for name, result in results.items()}
 
 
@@ -101,6 +101,6 @@ def _result(run: Run, name: str) -> SuiteResult:
         published=published_beside(own.card),
         notes=tuple(notes),
         confusion=confusion(own),
-        errors=errors(own, control, pairs),
+        errors=errors_by_kind(own, control, pairs),
         corpus=str(own.card.arguments.get("from", "")),
     )

@@ -135,7 +135,7 @@ def confusion(rows: ScoredRows) -> Confusion | None:
     }
 
 
-def errors(rows: ScoredRows, control: ScoredRows | None = None, pairs: Pairing | None = None) -> Errors:
+def errors_by_kind(rows: ScoredRows, control: ScoredRows | None = None, pairs: Pairing | None = None) -> Errors:
     """The errors of a suite by kind, beside those of its control, paired with it, where gold is the same there.
 
     A kind is named after the wrong answer (``false neutral``) or after gold and answer (``E-C``: entailment taken for
@@ -145,13 +145,13 @@ def errors(rows: ScoredRows, control: ScoredRows | None = None, pairs: Pairing |
     side = _side(rows)
     note = "" if side.single else "gold accepts several labels, so errors are told apart by the answer alone"
     kinds = _kinds(rows.labels, side)
-    found = {name: _described(rows, kind.among(side)) for name, kind in kinds.items()}
+    counts = {name: _count_kind(rows, kind.among(side)) for name, kind in kinds.items()}
     total = int(side.wrong.sum())
     before = _side(control) if control else None
     if pairs is None or before is None or not pairs.alike:
-        return Errors(total, None, found, note)
+        return Errors(total, None, counts, note)
     compared = {
-        name: _compared(found[name], pairs, kind.among(side), kind.among(before)) for name, kind in kinds.items()
+        name: _compare_kind(counts[name], pairs, kind.among(side), kind.among(before)) for name, kind in kinds.items()
     }
     return Errors(total, pairs.once(before.wrong), compared, note)
 
@@ -194,17 +194,17 @@ def common_errors(models: Sequence[ScoredRows]) -> Errors:
     return Errors(int(wrong.sum()), None, kinds)
 
 
-def corrected(suites: Mapping[str, Errors]) -> dict[str, Errors]:
+def correct_kinds(suites: Mapping[str, Errors]) -> dict[str, Errors]:
     """The same errors with p adjusted (Holm): a family is one measure over all kinds and suites of a run."""
-    found = {suite: dict(own.kinds) for suite, own in suites.items()}
+    kinds = {suite: dict(errors.kinds) for suite, errors in suites.items()}
     for measure in MEASURES:
-        tested = [(suite, name) for suite in found for name, kind in found[suite].items() if kind.vs_control]
-        tests = [found[suite][name].vs_control[measure] for suite, name in tested]
+        tested = [(suite, name) for suite in kinds for name, kind in kinds[suite].items() if kind.vs_control]
+        tests = [kinds[suite][name].vs_control[measure] for suite, name in tested]
         for (suite, name), test, p in zip(tested, tests, holm([test.p for test in tests]), strict=True):
-            kind = found[suite][name]
-            beside = {**kind.vs_control, measure: replace(test, p_adjusted=float(p))}
-            found[suite][name] = replace(kind, vs_control=beside)
-    return {suite: replace(own, kinds=found[suite]) for suite, own in suites.items()}
+            kind = kinds[suite][name]
+            measures = {**kind.vs_control, measure: replace(test, p_adjusted=float(p))}
+            kinds[suite][name] = replace(kind, vs_control=measures)
+    return {suite: replace(errors, kinds=kinds[suite]) for suite, errors in suites.items()}
 
 
 def _side(rows: ScoredRows) -> _Side:
@@ -219,11 +219,11 @@ def _kinds(labels: Sequence[str], side: _Side) -> dict[str, _Kind]:
     """Every kind of error that the gold labels allow, by its name."""
     occurring = [place for place in range(len(labels)) if (side.gold == place).any()]
     answers = [place for place in range(len(labels)) if not side.accepts(place).all()]
-    found = {f"false {labels[answer]}": _Kind(answer) for answer in answers}
+    kinds = {f"false {labels[answer]}": _Kind(answer) for answer in answers}
     if labels == LABELS and side.single:
-        pairs = [(own, answer) for own in occurring for answer in answers if own != answer]
-        found |= {pair_name(labels[own], labels[answer]): _Kind(answer, own) for own, answer in pairs}
-    return found
+        pairs = [(gold, answer) for gold in occurring for answer in answers if gold != answer]
+        kinds |= {pair_name(labels[gold], labels[answer]): _Kind(answer, gold) for gold, answer in pairs}
+    return kinds
 
 
 def pair_name(gold: str, answer: str) -> str:
@@ -231,20 +231,20 @@ def pair_name(gold: str, answer: str) -> str:
     return f"{gold[0]}-{answer[0]}".upper()
 
 
-def _described(rows: ScoredRows, counted: Counted) -> ErrorKind:
+def _count_kind(rows: ScoredRows, counted: Counted) -> ErrorKind:
     share = counted.estimate(rows.groups, rows.strata)
     return ErrorKind(int(counted.of_kind.sum()), share, rows.rate(counted.of_kind))
 
 
-def _compared(own: ErrorKind, pairs: Pairing, after: Counted, before: Counted) -> ErrorKind:
+def _compare_kind(kind: ErrorKind, pairs: Pairing, after: Counted, before: Counted) -> ErrorKind:
     """The kind beside the same kind on the untouched pairs, of which those compared count once each."""
-    own_rows, rows = (
+    changed, untouched = (
         Counted(taken(side.counted, places), taken(side.of_kind, places))
         for side, places in ((after, pairs.own), (before, pairs.control))
     )
-    test = share_test(own_rows, rows, groups=pairs.groups)
-    change = share_difference(own_rows, rows, groups=pairs.groups, strata=pairs.strata)
-    control = replace(rows.estimate(pairs.groups, pairs.strata), n=pairs.once(before.counted))
+    test = share_test(changed, untouched, groups=pairs.groups)
+    change = share_difference(changed, untouched, groups=pairs.groups, strata=pairs.strata)
+    control = replace(untouched.estimate(pairs.groups, pairs.strata), n=pairs.once(before.counted))
     share = AgainstControl(control, change, test.name, test.p)
     measures = {"share": share, "rate": pairs.rate(after.of_kind, before.of_kind)}
-    return replace(own, control_count=pairs.once(before.of_kind), vs_control=measures)
+    return replace(kind, control_count=pairs.once(before.of_kind), vs_control=measures)

@@ -12,7 +12,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
 from acidtest.studies.controls import AgainstControl, pairing
-from acidtest.studies.errors import ErrorKind, Errors, common_errors, confusion, corrected, errors
+from acidtest.studies.error_kinds import ErrorKind, Errors, common_errors, confusion, correct_kinds, errors_by_kind
 from acidtest.studies.results import suite_results
 from acidtest.studies.rows import score_rows
 
@@ -43,7 +43,7 @@ def run(*frames: pl.DataFrame, resolution: str = "three-way") -> Run:
 
 
 def own(pairs: list[str], **facts: str) -> Errors:
-    return errors(score_rows(run(frame("s", pairs), **facts), "s"))
+    return errors_by_kind(score_rows(run(frame("s", pairs), **facts), "s"))
 
 
 def changed(after: list[str], before: list[str], groups: list[int] | None = None) -> Errors:
@@ -55,7 +55,7 @@ def changed(after: list[str], before: list[str], groups: list[int] | None = None
 
 def compared(both: Run) -> Errors:
     rows, control = score_rows(both, "s"), score_rows(both, "s#control")
-    return errors(rows, control, pairing(rows, control))
+    return errors_by_kind(rows, control, pairing(rows, control))
 
 
 PAIRS = ["EE"] * 4 + ["EN"] * 3 + ["EC", "NN", "NN", "NE", "NC", "CC", "CE", "CE", "C-"]
@@ -92,7 +92,7 @@ def test_kinds_are_shares_of_the_answers_that_are_wrong() -> None:
 def test_errors_of_one_group_are_one_piece_of_evidence() -> None:
     pairs = ["EN", "EN", "EN", "CE"] * 20
     groups = [number // 4 for number in range(80)]
-    found = errors(score_rows(run(frame("s", pairs, groups=groups)), "s")).kinds["E-N"].share
+    found = errors_by_kind(score_rows(run(frame("s", pairs, groups=groups)), "s")).kinds["E-N"].share
     assert (found.value, found.n, found.groups) == (0.75, 80, 20)
 
 
@@ -105,7 +105,7 @@ def test_errors_on_gold_that_accepts_several_labels_are_counted_by_the_wrong_ans
     # As HANS is for a three-way model: E is gold entailment, X gold non-entailment.
     rows = score_rows(run(frame("s", ["EE", "XE", "XE", "XN", "XC", "EC"])), "s")
     assert confusion(rows) is None
-    found = errors(rows)
+    found = errors_by_kind(rows)
     assert found.n == 3
     counts = {name: kind.count for name, kind in found.kinds.items()}
     assert counts == {"false entailment": 2, "false neutral": 0, "false contradiction": 1}
@@ -130,7 +130,7 @@ def test_without_errors_or_rows_shares_are_not_known() -> None:
     assert (found.n, found.kinds["false neutral"].share.note) == (0, "no errors")
     assert isnan(found.kinds["false neutral"].share.value)
     empty = run(frame("s", ["EE"]))
-    assert errors(score_rows(Run(empty.header, empty.predictions[:0]), "s")).kinds == {}
+    assert errors_by_kind(score_rows(Run(empty.header, empty.predictions[:0]), "s")).kinds == {}
 
 
 def test_a_kind_is_compared_with_the_untouched_pairs() -> None:
@@ -183,7 +183,7 @@ def test_tests_are_corrected_over_all_kinds_and_suites_of_one_measure() -> None:
         return ErrorKind(1, some, some, 1, tests)
 
     alone = ErrorKind(1, Estimate(0.5), Estimate(0.5))
-    found = corrected(
+    found = correct_kinds(
         {
             "a": Errors(1, 1, {"E-N": kind(0.01, 0.5), "E-C": kind(0.02, 0.2)}),
             "b": Errors(1, 1, {"E-N": kind(nan, 0.3)}),
