@@ -71,7 +71,7 @@ def check_output(study: Study, output: Path | None) -> None:
 def show(study: Study, result: Any, output: dict[str, Any], *, written: dict[str, Any] | None = None) -> None:
     """Write the files that were asked for and print the result, for a machine or for a person.
 
-    ``written`` names files that were written before. Folded sections are printed unless ``output`` says ``full: False``.
+    ``written`` names files that were written before. Folded sections are printed unless ``output["full"]`` is false.
     """
     page, tables, plots = (output.get(name) for name in ("output", "tables", "plots"))
     document = study.document(result) if page or tables or plots or not output["json"] else None

@@ -13,6 +13,8 @@ from acidtest.cli.study_commands import Plots, Tables, check_output, show
 from acidtest.core.errors import AcidtestError
 from acidtest.core.study import STUDIES
 
+FILE_OPTIONS = "-o, --categories, --against, --columns, --label-map, --tables and --plots"
+
 
 def taxonomy(
     what: Annotated[
@@ -43,9 +45,7 @@ def taxonomy(
     set_up_logging(verbose, quiet)
     if what is None or not Path(what).exists():
         if output or categories or against or columns or label_map or tables or plots:
-            raise AcidtestError(
-                "-o, --categories, --against, --columns, --label-map, --tables and --plots need a file of annotated pairs"
-            )
+            raise AcidtestError(f"{FILE_OPTIONS} need a file of annotated pairs")
         _show_tree(what, json=json)
         return
     study = STUDIES["taxonomy"]

@@ -309,12 +309,10 @@ def _draw_shades(drawing: Drawing, chart: Chart, table: Table) -> None:
             drawing.elements.append(
                 f'<rect {place} class="{css}" stroke="none" fill-opacity="{shade:.2f}" stroke-opacity="0"/>'
             )
-            drawing.text(
-                names + (lane + 0.5) * size,
-                drawing.height + 16,
-                number_text(value.value, table.columns[number].unit),
-                anchor="middle",
-            )
+            unit = table.columns[number].unit
+            text = f"{value.value:.2f}".replace("-", "−") if unit == "number" else number_text(value.value, unit)
+            if len(text) * LETTER <= size:
+                drawing.text(names + (lane + 0.5) * size, drawing.height + 16, text, anchor="middle")
         drawing.height += 34
 
 

@@ -6,7 +6,7 @@ entailment and neutral taken for contradiction on negation, false entailments on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from acidtest.core.document import Cell, Column, PValue, Row, Table
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS
 from acidtest.stats.intervals import rate
@@ -68,6 +69,11 @@ class Errors:
     control_n: int | None = None
     kinds: Mapping[str, ErrorKind] = field(default_factory=dict)
     note: str = ""
+
+    @property
+    def compared(self) -> bool:
+        """Whether the kinds are compared with those on untouched pairs."""
+        return any(kind.vs_control for kind in self.kinds.values())
 
     def to_json(self) -> dict[str, Any]:
         """As results.json holds it."""
@@ -229,6 +235,64 @@ def _kinds(labels: Sequence[str], side: _Side) -> dict[str, _Kind]:
 def pair_name(gold: str, answer: str) -> str:
     """``E-C`` for entailment taken for contradiction."""
     return f"{gold[0]}-{answer[0]}".upper()
+
+
+def kind_title(kind: str) -> str:
+    """A kind as people write it: ``E–C`` for ``E-C``."""
+    return kind.replace("-", "–") if len(kind) == 3 else kind
+
+
+def kinds_table(
+    table_id: str, caption: str, models: Mapping[str, Errors], *, measure: str = "share", kinds: Sequence[str] = ()
+) -> Iterator[Table]:
+    """A table of the models' kinds of errors, all or some, beside those on the untouched pairs where there are any.
+
+    ``measure`` is the share among errors or the rate among all pairs. No table where there is no kind.
+    """
+    compared = any(errors.compared for errors in models.values())
+    columns = [Column("changed pairs" if compared else measure), Column("pairs", "count")]
+    if compared:
+        columns += [
+            Column("untouched pairs", role="control"),
+            Column("untouched", "count", role="control"),
+            Column("difference", "points"),
+            Column("adjusted p", "p"),
+        ]
+    rows = tuple(
+        Row(kind_title(name), tuple(_kind_cells(kind, measure, compared=compared)), model if len(models) > 1 else "")
+        for model, errors in models.items()
+        for name, kind in errors.kinds.items()
+        if not kinds or name in kinds
+    )
+    if rows:
+        yield Table(table_id, caption, tuple(columns), rows, "kind")
+
+
+def _kind_cells(kind: ErrorKind, measure: str, *, compared: bool) -> Iterator[Cell]:
+    yield kind.share if measure == "share" else kind.rate
+    yield kind.count
+    if compared:
+        test = kind.vs_control.get(measure)
+        yield from (test.control, kind.control_count, test.difference) if test else (None, None, None)
+        yield PValue(test.p_adjusted) if test else None
+
+
+def confusion_table(table_id: str, caption: str, models: Mapping[str, Confusion]) -> Iterator[Table]:
+    """A table of answers by gold, with a column of pairs without an answer only where there are any."""
+    golds = [answers for counts in models.values() for answers in counts.values()]
+    names = dict.fromkeys(name for answers in golds for name in answers)
+    shown = [name for name in names if name != UNANSWERED or any(answers.get(name) for answers in golds)]
+    rows = []
+    for model, counts in models.items():
+        for gold, answers in counts.items():
+            numbers = [answers.get(name, 0) for name in shown]
+            total = sum(answers.values())
+            cells = (*numbers, *(number / total if total else None for number in numbers))
+            rows.append(Row(gold, cells, model if len(models) > 1 else ""))
+    columns = [Column(name, "count", group="answered") for name in shown]
+    columns += [Column(name, group="% of that gold") for name in shown]
+    if rows:
+        yield Table(table_id, caption, tuple(columns), tuple(rows), "gold")
 
 
 def _count_kind(rows: ScoredRows, counted: Counted) -> ErrorKind:

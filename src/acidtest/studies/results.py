@@ -16,8 +16,7 @@ from acidtest.studies.controls import AgainstControl as AgainstControl
 from acidtest.studies.controls import pairing
 from acidtest.studies.error_kinds import Confusion, Errors, confusion, correct_kinds, errors_by_kind
 from acidtest.studies.reading import reading_notes
-from acidtest.studies.rows import accuracy, breakdowns, metrics, score_rows
-from acidtest.studies.rows import tag_notes
+from acidtest.studies.rows import accuracy, breakdowns, metrics, score_rows, tag_notes
 
 
 @dataclass(frozen=True)

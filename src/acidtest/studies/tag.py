@@ -25,7 +25,7 @@ SCHEMA = 1
 class ProposedCategory:
     """A category as rules propose it: its column, what the rule looks for, and for how many pairs it is proposed.
 
-    ``measured`` is known of the rule from the half of TaxiNLI that it was not made with; ``here`` compares the proposals
+    ``measured`` was measured on the half of TaxiNLI that the rule was not made with; ``here`` compares the proposals
     with the marks of the file itself, None where it has none.
     """
 

@@ -114,9 +114,7 @@ def _describe_progress(result: ErrorsResult) -> str:
 
 def _agreement_document(result: ErrorAgreement) -> Document:
     first, second = result.names
-    rows = tuple(
-        Row(name, (counts.first, counts.second, counts.both)) for name, counts in result.categories.items()
-    )
+    rows = tuple(Row(name, (counts.first, counts.second, counts.both)) for name, counts in result.categories.items())
     choices = Table(
         "choices",
         f"How often each category was chosen; first: {first}, second: {second}",

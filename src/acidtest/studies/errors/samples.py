@@ -108,7 +108,7 @@ def sample_errors(
 
 
 def read_decisions(path: str | Path) -> Decisions:
-    """The decisions in a file that ``sample_errors`` filled and a person edited; an invalid one is an error naming its line."""
+    """The decisions in a file that ``sample_errors`` filled and a person edited; a mistake in it names its line."""
     table = read_table(path)
     frame = table.written_frame
     for name in ("id", "category"):
@@ -118,7 +118,9 @@ def read_decisions(path: str | Path) -> Decisions:
     commented = comments is not None and comments.count() > 0
     kept = [name for name in ("suite", "id", *DECISION[:2], MATERIAL, "signature") if name in frame.columns]
     frame = frame.select(pl.col(kept).cast(pl.String).str.strip_chars().replace("", None))
-    frame = frame.with_columns(_parse_categories(table, frame[name], name) for name in DECISION[:2] if name in frame.columns)
+    frame = frame.with_columns(
+        _parse_categories(table, frame[name], name) for name in DECISION[:2] if name in frame.columns
+    )
     absent = [name for name in ("suite", "proposed", MATERIAL, "signature") if name not in frame.columns]
     frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
     _require_ids(table, frame)
@@ -196,7 +198,9 @@ def _sample_rows(run: Run, drawn: pl.DataFrame) -> pl.DataFrame:
     measured = cues(drawn["premise"], drawn["hypothesis"])
     extra = _extra_columns(run, drawn.columns)
     has_probabilities = run.header.model.probabilities
-    probabilities = [pl.col(name) if has_probabilities else pl.lit(None, pl.Float32).alias(name) for name in PROBABILITIES]
+    probabilities = [
+        pl.col(name) if has_probabilities else pl.lit(None, pl.Float32).alias(name) for name in PROBABILITIES
+    ]
     signatures = {name: run.header.signature(name) for name in drawn["suite"].unique()}
     return (
         pl.concat([drawn.select(*PAIR, propose_categories(drawn, measured)), measured.text], how="horizontal")

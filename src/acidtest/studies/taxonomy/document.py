@@ -61,7 +61,9 @@ def _category_section(result: TaxonomyResult) -> Section:
     caption = "Pairs of each category, of each label, and without another category (figure 3); a pair may have several"
     table = Table("categories", caption, (*columns, Column("alone", "count")), rows, "category")
     numbers = tuple(Row(str(number), (count,)) for number, count in result.distribution.items())
-    distribution = Table("distribution", "Pairs by number of categories", (Column("pairs", "count"),), numbers, "number")
+    distribution = Table(
+        "distribution", "Pairs by number of categories", (Column("pairs", "count"),), numbers, "number"
+    )
     chart = Chart(table.id, "stack", tuple(result.labels), axis="pairs of each category, by label")
     notes = [Note(_sentence(text)) for text in (_describe_distribution(result), *result.notes, *_other_facts(result))]
     return Section("Categories", (*notes, table, chart, distribution))
@@ -283,7 +285,9 @@ def _node_document(place: Node) -> Document:
         parts.append(Table("examples", "Examples", titles, rows))
     if place.other_names:
         titles = tuple(Column(name, "text") for name in ("scheme", "levels", "note"))
-        rows = tuple(Row(other.name, (other.scheme, ", ".join(other.levels), other.note)) for other in place.other_names)
+        rows = tuple(
+            Row(other.name, (other.scheme, ", ".join(other.levels), other.note)) for other in place.other_names
+        )
         caption = "Similar categories elsewhere (appendix A, table 4; which category is similar is our reading)"
         parts.append(Table("other schemes", caption, titles, rows, "category"))
     return Document("acidtest taxonomy", f"{place.title}.", tuple(parts))
