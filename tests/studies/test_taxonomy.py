@@ -10,10 +10,12 @@ import polars as pl
 import pytest
 
 from acidtest import api
+from acidtest.core.document import Published, Section, tables
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Card, Suite, completed
 from acidtest.io.published import published_scores
-from acidtest.studies.taxonomy import TaxonomyResult, definition, taxonomy
+from acidtest.studies.taxonomy import TaxonomyResult, taxonomy
+from acidtest.studies.taxonomy.document import definition, document
 from acidtest.text.taxonomy import CATEGORIES
 
 
@@ -25,7 +27,7 @@ def suite(label: list[str], *, name: str = "mine", genre: list[str] | None = Non
 
 
 def test_counts_are_those_one_counts_by_hand() -> None:
-    found = taxonomy(
+    result = taxonomy(
         suite(
             ["entailment", "entailment", "neutral", "contradiction"],
             genre=["a", "a", "b", "b"],
@@ -33,14 +35,14 @@ def test_counts_are_those_one_counts_by_hand() -> None:
             world=[True, False, False, True],
         )
     )
-    lexical, world = found.categories
+    lexical, world = result.categories.values()
     assert (lexical.pairs, lexical.alone, lexical.labels) == (2, 1, {"entailment": 2, "neutral": 0, "contradiction": 0})
     assert (world.pairs, world.alone) == (2, 1)
     assert {genre: one.value for genre, one in world.genres.items()} == {"a": 0.5, "b": 0.5}
-    assert found.distribution == {0: 1, 1: 2, 2: 1}
-    assert found.per_pair.value == 1
-    assert found.published == ()
-    assert found.inference is None
+    assert result.distribution == {0: 1, 1: 2, 2: 1}
+    assert result.per_pair.value == 1
+    assert result.published == ()
+    assert result.inference is None
 
 
 def test_categories_per_pair_lie_between_none_and_all_of_them() -> None:
@@ -96,9 +98,9 @@ def test_unrelated_categories_are_seldom_told_to_be_related() -> None:
     wrong = covered = 0
     for _ in range(100):
         marks = {name: (rng.random(300) < 0.3).tolist() for name in "abcd"}
-        found = taxonomy(suite(["neutral"] * 300, **marks)).correlations
-        wrong += any(pair.clear for pair in found)
-        covered += found[0].phi.low <= 0 <= found[0].phi.high
+        result = taxonomy(suite(["neutral"] * 300, **marks)).correlations
+        wrong += any(pair.clear for pair in result)
+        covered += result[0].phi.low <= 0 <= result[0].phi.high
     assert wrong <= 12, "any of the six in about 5 % of draws"
     assert covered >= 89, "95 % intervals cover about 95 %"
 
@@ -107,7 +109,7 @@ def test_pairs_of_one_premise_are_one_group() -> None:
     alone = suite(["neutral"] * 100, a=[True, False] * 50, b=[True, True, False, False] * 25)
     frame = alone.frame.with_columns(group=(pl.int_range(pl.len()) // 4).cast(pl.String))
     grouped = taxonomy(Suite(frame, alone.card))
-    assert grouped.categories[0].share.groups == 25
+    assert grouped.categories["a"].share.groups == 25
     assert grouped.correlations[0].phi.groups == 25
 
 
@@ -121,6 +123,30 @@ def test_the_same_pairs_are_found_in_another_file() -> None:
     assert taxonomy(own, others={"theirs.tsv": other}).overlaps == {"theirs.tsv": 3}
 
 
+def test_the_document_has_what_the_paper_prints_of_its_data() -> None:
+    rng = np.random.default_rng(3)
+    kind = rng.random(200) < 0.5
+    marks = {name: (kind == (rng.random(200) < 0.1)).tolist() for name in ("lexical", "world", "mine")}
+    rows = suite(["entailment", "neutral"] * 100, genre=["a", "b"] * 100, **marks)
+    shown = document(taxonomy(rows, others={"theirs.tsv": rows}))
+    by_id = tables(shown)
+    assert shown.headline.startswith("mine: 200 pairs (100 entailment, 100 neutral), ")
+    categories = by_id["categories"]
+    assert [column.name for column in categories.columns] == ["pairs", "% of all", "entailment", "neutral", "alone"]
+    assert [row.heading for row in categories.rows] == ["Linguistic", "Knowledge", ""]
+    pairs = [row.name for row in by_id["strongest correlations"].rows]
+    assert sorted(pairs) == ["lexical – mine", "lexical – world", "world – mine"]
+    matrix = by_id["correlations"]
+    assert matrix.rows[0].cells[0] is None, "a category is not compared with itself"
+    assert matrix.rows[0].cells[1] == matrix.rows[1].cells[0]
+    assert [column.name for column in by_id["genres"].columns] == ["all (200)", "a (100)", "b (100)"]
+    definitions = {row.name: row.cells[0] for row in by_id["definitions"].rows}
+    assert definitions["mine"] == "A category of this file's own."
+    folded = [part.title for part in shown.parts if isinstance(part, Section) and part.folded]
+    assert folded == ["Genres", "Definitions"]
+    assert "200 of 200 pairs are in theirs.tsv, too." in str(shown.parts[0])
+
+
 @pytest.fixture(scope="module")
 def published() -> TaxonomyResult:
     path = Path(__file__).parents[3] / "shared" / "data" / "taxinli" / "taxinli10k.tsv"
@@ -131,9 +157,9 @@ def published() -> TaxonomyResult:
 
 def test_the_published_file_gives_the_papers_numbers_or_the_note_says_why_not(published: TaxonomyResult) -> None:
     differs = {
-        each.by.removeprefix("statistic="): round(published.numbers[each.by], 3)
-        for each in published.published
-        if each.by in published.numbers and published.numbers[each.by] != each.value
+        number.by.removeprefix("statistic="): round(number.own, 3)
+        for number in published.published
+        if number.own is not None and number.own != number.value
     }
     # Joshi et al. 2020: 1.6, table 2 with subject and object exchanged, 86.7 % and "nearly 25 %".
     # The released overlap file has 7,727 pairs, table 2 says 7,728.
@@ -146,7 +172,10 @@ def test_the_published_file_gives_the_papers_numbers_or_the_note_says_why_not(pu
         "inference accuracy": 0.919,
         "share&category=boolean and quantifier&genre=telephone": 0.181,
     }
-    assert all(each.note for each in published.published if each.by.removeprefix("statistic=") in differs)
+    assert all(number.note for number in published.published if number.by.removeprefix("statistic=") in differs)
+    counts = tables(document(published))["published counts"]
+    subject = next(row for row in counts.rows if row.name == "same subject")
+    assert subject.cells[:2] == (2843, Published(877))
 
 
 def test_correlations_of_the_published_file_are_as_section_3_2_tells_them(published: TaxonomyResult) -> None:
