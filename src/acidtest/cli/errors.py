@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -90,7 +90,7 @@ def errors(
         echo(f"\nNow fill in the column category, then: acidtest errors {path}")
 
 
-def _show_decisions(samples: Sequence[Path], plot: Path | None, output: dict[str, object]) -> None:
+def _show_decisions(samples: Sequence[Path], plot: Path | None, output: dict[str, Any]) -> None:
     """Print the distribution in one file, or the agreement of two."""
     study = STUDIES["errors"]
     if len(samples) > 2:

@@ -271,7 +271,7 @@ def _kind_lines(
 
 def _negation_section(by_suite: Mapping[str, Tests]) -> Section:
     caption = "Entailment (E–C) and neutral (N–C) taken for contradiction on {}, % of all pairs with 95 % intervals"
-    tables = []
+    tables: list[Table] = []
     for suite in (suite for suite in by_suite if base_name(suite) == NEGATION):
         errors = {model: test.errors for model, test in by_suite[suite].items() if test.errors.compared}
         tables += kinds_table(
@@ -281,7 +281,7 @@ def _negation_section(by_suite: Mapping[str, Tests]) -> Section:
 
 
 def _confusion_section(by_suite: Mapping[str, Tests]) -> Section:
-    tables = []
+    tables: list[Table] = []
     for suite in (suite for suite in by_suite if base_name(suite) == NUMERICAL):
         counts = {model: test.confusion for model, test in by_suite[suite].items() if test.confusion}
         tables += confusion_table(f"{suite} answers", f"Answers by gold on {suite}", counts)
