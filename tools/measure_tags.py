@@ -15,6 +15,7 @@ import polars as pl
 
 from acidtest import api
 from acidtest.core.digests import digests
+from acidtest.core.serialise import to_json
 from acidtest.stats.tag_quality import tag_quality
 from acidtest.text.taxonomy_tags import PREFIX, PROPOSED, proposed_categories
 
@@ -37,8 +38,8 @@ def measured(part: str, half: pl.DataFrame) -> list[dict[str, object]]:
     lines = list[dict[str, object]]()
     for name in PROPOSED:
         quality = tag_quality(half[PREFIX + name].to_numpy(), half[name].to_numpy(), groups=half["group"].to_numpy())
-        for measure, value in quality.measures.items():
-            lines.append({"part": part, "category": name, "measure": measure, **value.to_json()})
+        for measure, value in to_json(quality).items():
+            lines.append({"part": part, "category": name, "measure": measure, **value})
     return lines
 
 

@@ -94,7 +94,10 @@ def test_one_taxonomy_is_of_pairs_of_all_labels(work: Work, store_url: str, tmp_
     assert rows["n"]["categories"] == ["same_topic", "same_subject"]
     found = api.taxonomy_statistics(pairs)
     assert dict(found.labels) == {"entailment": 1, "neutral": 2, "contradiction": 1}
-    assert {each.name: each.pairs for each in found.categories if each.pairs} == {"lexical": 1, "negation": 1}
+    assert {name: counts.pairs for name, counts in found.categories.items() if counts.pairs} == {
+        "lexical": 1,
+        "negation": 1,
+    }
     assert (found.features["same_topic"].value, found.features["same_topic"].n) == (0.5, 2)
     assert found.judged is not None
     assert (found.judged.value, found.judged.n) == (0.5, 2)

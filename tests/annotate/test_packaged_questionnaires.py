@@ -15,7 +15,7 @@ from acidtest.annotate.outcomes import Outcome, asked_questions, judgements, out
 from acidtest.annotate.questionnaires import Question, packaged_questionnaires, questionnaire
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
-from acidtest.studies.typology import CATEGORIES
+from acidtest.studies.errors.categories import CATEGORIES
 from acidtest.text.heuristics import lexical_overlap
 
 PAPERS = Path(__file__).parents[3] / "shared" / "papers"

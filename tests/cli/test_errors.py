@@ -12,7 +12,8 @@ import acidtest
 from acidtest import api
 from acidtest.cli.app import main
 from acidtest.core.errors import FileError
-from acidtest.studies.typology import CATEGORIES, RULES
+from acidtest.core.serialise import to_json
+from acidtest.studies.errors.categories import CATEGORIES, RULES
 
 DOCS = Path(__file__).parents[2] / "docs" / "errors.md"
 
@@ -41,16 +42,19 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, status: int = 0) -> tu
 
 def test_a_sample_is_drawn_edited_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = said(capsys, "run", "-o", "mine.tsv")
-    assert out.startswith("mine.tsv  4 errors, none sorted by a person yet\n")
+    assert out.startswith("mine.tsv: 4 errors, none sorted by a person yet.\n")
     assert out.endswith("Now fill in the column category, then: acidtest errors mine.tsv\n")
     sample = pl.read_csv("mine.tsv", separator="\t", infer_schema=False)
     assert sorted(sample["proposed"]) == ["antonymy", "numerical", "word overlap", "word overlap"]
     decided = sample.with_columns(category=pl.col("proposed").replace("numerical", "world knowledge"))
     decided.write_csv("mine.tsv", separator="\t")
     out, _ = said(capsys, "mine.tsv", "--plot", "mine.svg")
-    assert out.startswith("mine.tsv  4 errors, all sorted\n")
-    assert "kept: proposals that people agreed with, 3 of 4 in all" in out
-    assert Path("mine.svg").is_file()
+    assert out.startswith("mine.tsv: 4 errors, all sorted.\n")
+    assert "People kept 3 of 4 proposals that they decided on." in out
+    assert "world knowledge" in Path("mine.svg").read_text(encoding="utf-8")
+    said(capsys, "mine.tsv", "--plot", "mine.png", "--tables", "tables")
+    assert Path("mine.png").read_bytes().startswith(b"\x89PNG")
+    assert Path("tables/categories.csv").is_file()
 
 
 def test_an_edited_file_is_not_written_over(capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,7 +82,7 @@ def test_the_sample_is_that_of_python(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_json_holds_what_python_gives(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = said(capsys, "run", "-o", "errors.csv", "--json")
-    assert json.loads(out) == api.error_typology("errors.csv").to_json()
+    assert json.loads(out) == to_json(api.error_typology("errors.csv"))
     out, _ = said(capsys, "errors.csv", "errors.csv", "--json")
     assert json.loads(out)["agreement"]["note"] == "nothing that both decided on"
 
@@ -88,12 +92,13 @@ def test_two_people_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
     other = sample.with_columns(category=pl.col("proposed").replace("antonymy", "ambiguity"))
     other.write_csv("b.tsv", separator="\t")
     out, _ = said(capsys, "a.tsv", "b.tsv")
-    assert "4 errors sorted by both" in out
-    assert "agreement  75.0 % (30.1–95.4)" in out
-    assert "Cohen's kappa  0.64 (" in out
+    assert out.startswith("4 errors sorted by both, the same category for 3; kappa 0.64.\n")
+    # Wilson's interval for 3 of 4.
+    assert "75.0 (30.1–95.4)" in out
 
 
 def test_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    api.error_sample("run", output="mine.tsv")
     for words, told in (
         (("run", "run"), "draw from one run at a time; two arguments are two people's files of one sample"),
         (("run", "--suite", "hans"), "no suite in this run called 'hans'; there is pairs"),
@@ -103,6 +108,7 @@ def test_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
         (("a.tsv", "--suite", "pairs"), "--suite says how to draw from a run, and a.tsv is no folder; a sorted file"),
         (("a.tsv", "-n", "7", "--seed", "1"), "-n, --seed say how to draw from a run, and a.tsv is no folder"),
         (("a.tsv", "--fresh"), "--fresh says how to draw from a run"),
+        (("mine.tsv", "--plot", "c.pdf"), "c.pdf: the ending .pdf is not that of a picture; use .svg or .png"),
         (("run", "-o", "errors.xlsx"), "errors.xlsx: the ending .xlsx is not among those known"),
     ):
         _, err = said(capsys, *words, status=2)
@@ -119,7 +125,7 @@ def test_a_seed_set_for_all_commands_does_not_keep_a_file_from_being_counted(
     said(capsys, "run", "-o", "mine.tsv")
     Path("acidtest.toml").write_text("seed = 7\n", encoding="utf-8")
     out, _ = said(capsys, "mine.tsv")
-    assert out.startswith("mine.tsv  4 errors")
+    assert out.startswith("mine.tsv: 4 errors")
 
 
 def test_errors_of_stress_tests_are_drawn_from_the_untouched_pairs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,8 +141,8 @@ def test_errors_of_stress_tests_are_drawn_from_the_untouched_pairs(capsys: pytes
 
 def test_a_prefilled_sample_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = said(capsys, "run", "-o", "mine.tsv", "--prefill")
-    assert out.startswith("mine.tsv  4 errors, prefilled\n")
-    assert "prefilled with the proposals; nobody has changed one yet" in out
+    assert out.startswith("mine.tsv: 4 errors, prefilled.\n")
+    assert "Prefilled with the proposals; nobody has changed one yet." in out
 
 
 def test_the_page_has_every_category_and_every_rule_in_order() -> None:

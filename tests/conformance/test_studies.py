@@ -21,6 +21,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
+import acidtest
 from acidtest.core.document import Browser, Chart, Document, Section, Table, tables, walk
 from acidtest.core.estimate import Estimate
 from acidtest.core.ratings import Attendance, CheckCounts, ItemShare, PeoplePace, Ratings, Times, label_counts
@@ -31,9 +32,28 @@ from acidtest.report.files import write_charts, write_tables
 from acidtest.report.html import render_page
 from acidtest.report.terminal import print_document
 
+
+def _sorted_errors(runs: list[Path], folder: Path) -> dict[str, Any]:
+    sample = folder / "errors.tsv"
+    acidtest.error_sample(runs[0], suites=["stress/negation#control", "hans"], n=20, output=sample, prefill=True)
+    return {"sample": sample}
+
+
+def _annotated_pairs(runs: list[Path], folder: Path) -> dict[str, Any]:
+    return {"pairs": acidtest.generate("taxonomy")}
+
+
+def _tagged_pairs(runs: list[Path], folder: Path) -> dict[str, Any]:
+    pairs = acidtest.generate("taxonomy")
+    return {"tagged": acidtest.generate("taxonomy/tagged", source=pairs), "marked": pairs}
+
+
 INPUTS: dict[str, Callable[[list[Path], Path], dict[str, Any]]] = {
     "agreement": lambda runs, _: {"ratings": people_ratings(2 * len(runs))},
     "audit": lambda runs, _: {"train": starter_pairs(), "against": [starter_pairs()] * (len(runs) - 1)},
+    "errors": _sorted_errors,
+    "tag": _tagged_pairs,
+    "taxonomy": _annotated_pairs,
 }
 """Arguments of the studies that ask for more than runs: from the runs' folders and an empty folder."""
 

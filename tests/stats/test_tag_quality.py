@@ -13,15 +13,15 @@ from acidtest.stats.tag_quality import tag_qualities, tag_quality
 def test_shares_are_those_of_a_hand_calculation() -> None:
     proposed = np.array([1, 1, 1, 1, 0, 0, 0, 0, 0, 0], dtype=bool)
     marked = np.array([1, 1, 1, 0, 1, 1, 0, 0, 0, 0], dtype=bool)
-    found = tag_quality(proposed, marked)
+    quality = tag_quality(proposed, marked)
     # 3 of 4 proposals are marked, 3 of 5 marks proposed: F1 = 2·3 / (4 + 5), chance 5/10, lift 0.75 / 0.5.
-    assert found.precision.value == 0.75
-    assert found.recall.value == 0.6
-    assert found.f1.value == pytest.approx(2 / 3)
-    assert found.chance.value == 0.5
-    assert found.lift.value == pytest.approx(1.5)
-    assert all(value.low < value.value < value.high for value in found.measures.values())
-    assert (found.precision.n, found.recall.n, found.f1.n) == (4, 5, 10)
+    assert quality.precision.value == 0.75
+    assert quality.recall.value == 0.6
+    assert quality.f1.value == pytest.approx(2 / 3)
+    assert quality.chance.value == 0.5
+    assert quality.lift.value == pytest.approx(1.5)
+    assert all(value.low < value.value < value.high for value in vars(quality).values())
+    assert (quality.precision.n, quality.recall.n, quality.f1.n) == (4, 5, 10)
 
 
 def test_what_cannot_be_computed_says_why() -> None:
@@ -42,9 +42,9 @@ def test_what_cannot_be_computed_says_why() -> None:
 
 def test_proposals_that_are_the_marks_are_perfect() -> None:
     marked = np.arange(40) % 4 == 0
-    found = tag_quality(marked, marked)
-    assert (found.precision.value, found.recall.value, found.f1.value) == (1, 1, 1)
-    assert found.lift.value == 4
+    quality = tag_quality(marked, marked)
+    assert (quality.precision.value, quality.recall.value, quality.f1.value) == (1, 1, 1)
+    assert quality.lift.value == 4
 
 
 def test_random_proposals_have_a_lift_of_one_in_their_interval() -> None:

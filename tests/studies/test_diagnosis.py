@@ -9,7 +9,7 @@ import pytest
 from acidtest.core.estimate import Estimate
 from acidtest.stats.intervals import wilson
 from acidtest.studies.controls import AgainstControl
-from acidtest.studies.errors import ErrorKind, Errors, ErrorsAgainstControl
+from acidtest.studies.error_kinds import ErrorKind, Errors, ErrorsAgainstControl
 from acidtest.studies.scores.diagnosis import by_severity, findings, percent, whole
 from acidtest.studies.scores.results import SuiteResult
 

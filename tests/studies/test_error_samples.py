@@ -12,7 +12,7 @@ from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
 from acidtest.io.tables import write_table
-from acidtest.studies.error_samples import COLUMNS, error_sample, read_decisions
+from acidtest.studies.errors.samples import COLUMNS, read_decisions, sample_errors
 
 E, N, C = "entailment", "neutral", "contradiction"
 
@@ -45,9 +45,9 @@ def many(count: int) -> pl.DataFrame:
 
 def test_only_wrong_answers_are_sampled() -> None:
     rows = [("The dog slept.", "The dog slept.", E, E), ("The shop is open.", "The shop is closed.", C, E)]
-    found = error_sample(run(made([*rows, ("A.", "B.", E, None)])))
-    assert found["id"].to_list() == ["mine-1"]
-    row = found.row(0, named=True)
+    sample = sample_errors(run(made([*rows, ("A.", "B.", E, None)])))
+    assert sample["id"].to_list() == ["mine-1"]
+    row = sample.row(0, named=True)
     assert tuple(row) == COLUMNS
     expected = {
         "premise": "The shop is open.",
@@ -67,37 +67,37 @@ def test_only_wrong_answers_are_sampled() -> None:
 
 
 def test_prefilled_categories_are_the_proposals() -> None:
-    found = error_sample(run(many(8)), prefill=True)
-    assert found["category"].to_list() == found["proposed"].to_list()
+    sample = sample_errors(run(many(8)), prefill=True)
+    assert sample["category"].to_list() == sample["proposed"].to_list()
 
 
 def test_every_kind_of_error_has_its_share() -> None:
-    found = error_sample(run(many(400)), n=40)
-    assert found.height == 40
-    assert found["answer"].value_counts().sort("answer").rows() == [(E, 30), (N, 10)]
+    sample = sample_errors(run(many(400)), n=40)
+    assert sample.height == 40
+    assert sample["answer"].value_counts().sort("answer").rows() == [(E, 30), (N, 10)]
 
 
 def test_errors_are_divided_by_the_column_asked_for() -> None:
     genres = ["travel", "fiction", "fiction", "fiction"] * 100
     own = run(many(400).with_columns(genre=pl.Series(genres)), genre="factor")
-    found = error_sample(own, n=8, by=["genre"])
-    assert found["genre"].value_counts().sort("genre").rows() == [("fiction", 6), ("travel", 2)]
+    sample = sample_errors(own, n=8, by=["genre"])
+    assert sample["genre"].value_counts().sort("genre").rows() == [("fiction", 6), ("travel", 2)]
     with pytest.raises(UnknownNameError, match="no column to divide errors by called 'gender'; did you mean 'genre'"):
-        error_sample(own, by=["gender"])
+        sample_errors(own, by=["gender"])
 
 
 def test_a_row_is_drawn_by_its_id_whatever_its_place() -> None:
     frame = many(400)
-    one, turned = error_sample(run(frame), n=20), error_sample(run(frame.reverse()), n=20)
+    one, turned = sample_errors(run(frame), n=20), sample_errors(run(frame.reverse()), n=20)
     assert one["id"].to_list() == turned["id"].to_list()
-    assert one["id"].to_list() != error_sample(run(frame), n=20, seed=1)["id"].to_list()
+    assert one["id"].to_list() != sample_errors(run(frame), n=20, seed=1)["id"].to_list()
     # A larger sample holds the smaller one where shares come out even.
-    assert set(one["id"]) <= set(error_sample(run(frame), n=40)["id"])
+    assert set(one["id"]) <= set(sample_errors(run(frame), n=40)["id"])
 
 
 def test_every_error_is_equally_likely() -> None:
     frame = made([(f"A {i}.", "B.", N, E) for i in range(40)])
-    counts = pl.concat(error_sample(run(frame), n=4, seed=seed).select("id") for seed in range(500))[
+    counts = pl.concat(sample_errors(run(frame), n=4, seed=seed).select("id") for seed in range(500))[
         "id"
     ].value_counts()
     # 500 draws with probability 1/10: 50 each, standard deviation 6.7; 40 rows stay within 4 of these.
@@ -107,16 +107,16 @@ def test_every_error_is_equally_likely() -> None:
 
 
 def test_all_errors_are_given_where_there_are_fewer() -> None:
-    assert error_sample(run(many(8)), n=100).height == 8
+    assert sample_errors(run(many(8)), n=100).height == 8
 
 
 def test_untouched_pairs_are_sampled_once_unless_suites_are_named() -> None:
     own = run(many(8), made([("A.", "B.", N, E)], suite="other"), made([("A.", "C.", N, E)], suite="other#control"))
-    assert set(error_sample(own)["suite"]) == {"mine", "other#control"}
-    assert error_sample(own, suites=["other"])["id"].to_list() == ["other-0"]
-    assert error_sample(own, suites=["other#control"])["id"].to_list() == ["other#control-0"]
+    assert set(sample_errors(own)["suite"]) == {"mine", "other#control"}
+    assert sample_errors(own, suites=["other"])["id"].to_list() == ["other-0"]
+    assert sample_errors(own, suites=["other#control"])["id"].to_list() == ["other#control-0"]
     with pytest.raises(UnknownNameError, match="no suite in this run called 'othr'; did you mean 'other'"):
-        error_sample(own, suites=["othr"])
+        sample_errors(own, suites=["othr"])
 
 
 def test_a_pair_that_two_controls_hold_is_sampled_once() -> None:
@@ -124,8 +124,8 @@ def test_a_pair_that_two_controls_hold_is_sampled_once() -> None:
     one, two = (made(pairs, suite=f"{name}#control").with_columns(id=pl.Series(["x", "y"])) for name in "ab")
     other = made([("A.", "D.", N, E)], suite="b#control").with_columns(id=pl.lit("z"))
     own = run(made(pairs, suite="a"), made(pairs, suite="b"), one, pl.concat([two, other]))
-    found = error_sample(own).sort("id").select("suite", "id").rows()
-    assert found == [("a#control", "x"), ("a#control", "y"), ("b#control", "z")]
+    sample = sample_errors(own).sort("id").select("suite", "id").rows()
+    assert sample == [("a#control", "x"), ("a#control", "y"), ("b#control", "z")]
 
 
 def mixed_run() -> Run:
@@ -137,17 +137,17 @@ def mixed_run() -> Run:
 
 
 def test_errors_on_pairs_that_rules_made_are_drawn_where_they_are_asked_for(caplog: pytest.LogCaptureFixture) -> None:
-    found = error_sample(mixed_run())
-    assert set(found["suite"]) == {"mine"}
-    assert set(found["material"]) == {"natural"}
+    sample = sample_errors(mixed_run())
+    assert set(sample["suite"]) == {"mine"}
+    assert set(sample["material"]) == {"natural"}
     assert "left out: 5 errors on pairs that rules made (3 on hans, 2 on swaps); for those: --suite hans" in caplog.text
-    assert set(error_sample(mixed_run(), suites=["mine", "hans", "swaps"])["material"]) == {"natural", "synthetic"}
-    assert set(error_sample(mixed_run(), suites=["swaps"])["material"]) == {"synthetic"}
+    assert set(sample_errors(mixed_run(), suites=["mine", "hans", "swaps"])["material"]) == {"natural", "synthetic"}
+    assert set(sample_errors(mixed_run(), suites=["swaps"])["material"]) == {"synthetic"}
 
 
 def test_a_run_on_nothing_but_made_pairs_is_sampled_on_them() -> None:
     templates = made([("A dog.", "A cow.", N, E)] * 3, suite="hans", certainty=["logical"] * 3)
-    assert error_sample(run(templates))["material"].to_list() == ["synthetic"] * 3
+    assert sample_errors(run(templates))["material"].to_list() == ["synthetic"] * 3
 
 
 @pytest.mark.parametrize(
@@ -166,66 +166,66 @@ def test_proposals_that_nobody_changed_are_not_a_persons(
 def test_factors_and_annotators_stand_beside_and_do_not_replace_our_columns() -> None:
     frame = made([("A.", "B.", N, E)], category=["antonyms"], gold=["g"], annotator_labels=[f"{N} {E}"], note=["x"])
     own = run(frame, category="factor", gold="factor", annotator_labels="text", note="text")
-    found = error_sample(own, by=["source_category"])
-    assert found["source_category"].to_list() == ["antonyms"]
-    assert (found["gold"].to_list(), found["source_gold"].to_list()) == ([N], ["g"])
-    assert found["category"].to_list() == [None]
-    assert found["annotator_labels"].to_list() == [f"{N} {E}"]
-    assert found["proposed"].to_list() == ["ambiguity"]
-    assert "note" not in found.columns
+    sample = sample_errors(own, by=["source_category"])
+    assert sample["source_category"].to_list() == ["antonyms"]
+    assert (sample["gold"].to_list(), sample["source_gold"].to_list()) == ([N], ["g"])
+    assert sample["category"].to_list() == [None]
+    assert sample["annotator_labels"].to_list() == [f"{N} {E}"]
+    assert sample["proposed"].to_list() == ["ambiguity"]
+    assert "note" not in sample.columns
 
 
 def test_without_annotators_ambiguity_cannot_be_proposed(tmp_path: Path) -> None:
-    write_table(error_sample(run(made([("A.", "B.", N, E)]))), tmp_path / "a.tsv")
+    write_table(sample_errors(run(made([("A.", "B.", N, E)]))), tmp_path / "a.tsv")
     assert read_decisions(tmp_path / "a.tsv").never_proposed == ("world knowledge", "ambiguity")
     voted = made([("A.", "B.", N, E)], annotator_labels=[f"{N} {E}"])
-    write_table(error_sample(run(voted)), tmp_path / "b.tsv")
+    write_table(sample_errors(run(voted)), tmp_path / "b.tsv")
     assert read_decisions(tmp_path / "b.tsv").never_proposed == ("world knowledge",)
 
 
 def test_a_model_without_probabilities_has_none() -> None:
     own = run(many(4))
     hard = Run(Header(ModelFacts("m", "m", probabilities=False), own.header.suites, {}), own.predictions)
-    assert error_sample(hard)["p_neutral"].null_count() == 4
+    assert sample_errors(hard)["p_neutral"].null_count() == 4
 
 
 def test_a_two_way_model_is_sampled_too() -> None:
     frame = made([("We pool our assets.", "Sharing helps all.", E, "non-entailment")])
-    assert error_sample(run(frame))["proposed"].to_list() == ["word overlap"]
+    assert sample_errors(run(frame))["proposed"].to_list() == ["word overlap"]
 
 
 def test_no_errors_and_no_number_are_refused() -> None:
     with pytest.raises(AcidtestError, match="m made no errors on mine: there is nothing to sort"):
-        error_sample(run(made([("A.", "A.", E, E)])))
+        sample_errors(run(made([("A.", "A.", E, E)])))
     with pytest.raises(AcidtestError, match="-n is a number of errors from 1 on, not 0"):
-        error_sample(run(many(4)), n=0)
+        sample_errors(run(many(4)), n=0)
 
 
 def test_a_hundred_thousand_errors_are_sampled_without_measuring_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    from acidtest.studies import error_samples
+    from acidtest.studies.errors import samples
 
     measured = list[int]()
-    cues = error_samples.cues
-    monkeypatch.setattr(error_samples, "cues", lambda p, h: measured.append(len(p)) or cues(p, h))  # type: ignore[func-returns-value]
-    assert error_sample(run(many(100_000)), n=100).height == 100
+    cues = samples.cues
+    monkeypatch.setattr(samples, "cues", lambda p, h: measured.append(len(p)) or cues(p, h))  # type: ignore[func-returns-value]
+    assert sample_errors(run(many(100_000)), n=100).height == 100
     assert measured == [100]
 
 
 @pytest.mark.parametrize("ending", ["tsv", "csv", "jsonl", "tsv.gz"])
 def test_what_a_person_decided_comes_back(tmp_path: Path, ending: str) -> None:
-    found = error_sample(
+    sample = sample_errors(
         run(made([("= 1 + 1", 'He said "no",\ttwice.', N, E), ("- a", "B.", C, N), ("A.", "C.", E, C)]))
     )
-    decided = found.with_columns(category=pl.Series(["word overlap", None, "World_Knowledge "]))
+    decided = sample.with_columns(category=pl.Series(["word overlap", None, "World_Knowledge "]))
     path = tmp_path / f"errors.{ending}"
     write_table(decided, path)
     back = read_decisions(path)
-    assert back.frame["id"].to_list() == found["id"].to_list()
+    assert back.frame["id"].to_list() == sample["id"].to_list()
     assert back.frame["suite"].to_list() == ["mine"] * 3
-    assert back.frame["proposed"].to_list() == found["proposed"].to_list()
+    assert back.frame["proposed"].to_list() == sample["proposed"].to_list()
     assert back.frame["category"].to_list() == ["word overlap", None, "world knowledge"]
     assert back.decided.height == 2
-    assert back.signatures == (found["signature"][0],)
+    assert back.signatures == (sample["signature"][0],)
 
 
 def edited(tmp_path: Path, *categories: str) -> Path:
@@ -251,9 +251,9 @@ def test_what_is_no_category_is_told_with_file_and_line(tmp_path: Path, category
 
 
 def test_a_file_needs_only_ids_and_categories(tmp_path: Path) -> None:
-    found = read_decisions(edited(tmp_path, "negation", ""))
-    assert found.frame.rows() == [(None, "x0", None, "negation", None), (None, "x1", None, None, None)]
-    assert found.signatures == ()
+    sample = read_decisions(edited(tmp_path, "negation", ""))
+    assert sample.frame.rows() == [(None, "x0", None, "negation", None), (None, "x1", None, None, None)]
+    assert sample.signatures == ()
 
 
 def test_files_that_are_no_samples_are_told(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_files_that_are_no_samples_are_told(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"errors.tsv: has no column 'category', as a sample of errors has: acidtest"):
         read_decisions(path)
     path.write_text("id\tcategory\nx\t\ny\t\nx\tnegation\n", encoding="utf-8")
-    with pytest.raises(FileError, match=r"errors.tsv:4: id 'x' stands here for the second time"):
+    with pytest.raises(FileError, match=r"errors.tsv:4: id 'x' occurs a second time"):
         read_decisions(path)
     path.write_text("id\tcategory\nx\t\n\tnegation\n", encoding="utf-8")
     with pytest.raises(FileError, match=r"errors.tsv:3: has no id"):

@@ -27,7 +27,6 @@ from acidtest.api.resources import (
     sources,
 )
 from acidtest.api.studies import (
-    agreement_tables,
     antonym_tables,
     antonym_types,
     antonyms,
@@ -35,20 +34,16 @@ from acidtest.api.studies import (
     error_sample,
     error_typology,
     type_tables,
-    typology_plot,
-    typology_tables,
     words,
 )
 from acidtest.api.tags import (
     tag,
-    tag_tables,
 )
 from acidtest.api.taxonomies import (
     annotated_suite,
     taxonomy,
+    taxonomy_document,
     taxonomy_statistics,
-    taxonomy_statistics_tables,
-    taxonomy_tables,
 )
 from acidtest.api.word_knowledge import (
     lexical,
@@ -140,7 +135,6 @@ __all__ = [
     "UnfaithfulError",
     "Wish",
     "agreement",
-    "agreement_tables",
     "annotated_suite",
     "annotation_project",
     "antonym_tables",
@@ -191,18 +185,14 @@ __all__ = [
     "sources",
     "suites",
     "tag",
-    "tag_tables",
     "taxonomy",
+    "taxonomy_document",
     "taxonomy_statistics",
-    "taxonomy_statistics_tables",
-    "taxonomy_tables",
     "train",
     "training_estimates",
     "training_json",
     "training_spread",
     "type_tables",
-    "typology_plot",
-    "typology_tables",
     "words",
     "write_table",
 ]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from acidtest.studies.antonym_types import AntonymTypes
     from acidtest.studies.antonyms import Antonyms
-    from acidtest.studies.error_typology import Agreement, Typology
+    from acidtest.studies.errors import ErrorAgreement, ErrorsResult
     from acidtest.text.frames import WordReport as WordReport
 
 
@@ -111,56 +111,33 @@ def error_sample(
     """Errors of a run to be sorted by hand, each with what can be measured of it and a proposed category.
 
     ``n`` of them, or all where there are fewer, divided over the columns ``by`` (gold and answer). Unless ``suites``
-    are named, those that have untouched pairs are sampled there, not where they were changed. The errors are written to
-    ``output`` too, format by ending; a file that is there is written over only if ``fresh``.
+    are named, suites with a control are sampled on its untouched pairs. The errors are also written to ``output``, in
+    the format of its ending; an existing file is replaced only if ``fresh``.
     """
     from acidtest.io.tables import write_table
-    from acidtest.studies.error_samples import STRATA
-    from acidtest.studies.error_samples import error_sample as sampled
+    from acidtest.studies.errors.samples import STRATA, sample_errors
 
     if output is not None and Path(output).exists() and not fresh:
         raise FileError(output, "exists, perhaps with what somebody decided; choose another -o, or add --fresh")
-    found = sampled(run_of(run), suites=suites, n=n, by=by or STRATA, seed=seed, prefill=prefill)
+    sample = sample_errors(run_of(run), suites=suites, n=n, by=by or STRATA, seed=seed, prefill=prefill)
     if output is not None:
-        write_table(found, output)
-    return found
+        write_table(sample, output)
+    return sample
 
 
-def error_typology(file: str | Path) -> Typology:
+def error_typology(file: str | Path) -> ErrorsResult:
     """What people decided on a sample of errors: the share of each category, the published ones beside it."""
-    from acidtest.studies.error_samples import read_decisions
-    from acidtest.studies.error_typology import typology
+    from acidtest.studies.errors import error_categories
 
-    return typology(read_decisions(file))
+    return error_categories(Path(file))
 
 
-def error_agreement(first: str | Path, second: str | Path) -> Agreement:
+def error_agreement(first: str | Path, second: str | Path) -> ErrorAgreement:
     """How far two people agree who sorted the same sample of errors."""
-    from acidtest.studies.error_samples import read_decisions
-    from acidtest.studies.error_typology import agreement
+    from acidtest.studies.errors import error_agreement as compare_decisions
+    from acidtest.studies.errors.samples import read_decisions
 
-    return agreement(read_decisions(first), read_decisions(second))
-
-
-def typology_tables(found: Typology) -> list[RenderableType]:
-    """Errors by category as a person reads them on a terminal."""
-    from acidtest.reports import typologies
-
-    return typologies.typology_tables(found)
-
-
-def agreement_tables(found: Agreement) -> list[RenderableType]:
-    """The agreement of two people as a person reads it on a terminal."""
-    from acidtest.reports import typologies
-
-    return typologies.agreement_tables(found)
-
-
-def typology_plot(found: Typology, path: str | Path) -> None:
-    """A bar chart of errors by category, SVG or PNG by ending."""
-    from acidtest.reports import typologies
-
-    typologies.write_typology_chart(found, path)
+    return compare_decisions(read_decisions(first), read_decisions(second))
 
 
 def _pairs_told(count: int) -> str:

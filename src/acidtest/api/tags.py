@@ -11,39 +11,36 @@ from acidtest.core.suite import Suite
 from acidtest.workflows.batteries import Reading, generate, load, save
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from acidtest.studies.tags import Tags
+    from acidtest.studies.tag import TagResult
 
 _SUITE = "taxonomy/tagged"
+_SEEN = (
+    "half of these pairs are those the rules were chosen on: what was measured on held-out pairs leaves them aside, "
+    "what is compared with the file's own marks does not"
+)
 
 
-def tag(source: str | Path | Suite, *, output: str | Path | None = None, reading: Reading | None = None) -> Tags:
+def tag(source: str | Path | Suite, *, output: str | Path | None = None, reading: Reading | None = None) -> TagResult:
     """What rules propose for the pairs of a file, and how often such proposals are right.
 
     ``output`` takes the pairs with a column ``auto_<category>`` for each category, as suite ``taxonomy/tagged`` has
-    them. Where the file itself says which categories its pairs have, the proposals are measured against that, too.
+    them. Where the file itself marks categories, the proposals are measured against those, too.
     """
-    from acidtest.studies.tags import tags
+    from acidtest.studies.tag import tag as count_proposals
+    from acidtest.text.taxonomy import is_published
 
     if not isinstance(source, Suite):
         stage("reading %s", source)
     pairs = source if isinstance(source, Suite) else load(source, reading=reading)
     stage("proposing categories for %s pairs", f"{pairs.card.rows:,}")
-    made = generate(_SUITE, source=pairs)
+    tagged = generate(_SUITE, source=pairs)
     if output is not None:
         stage("writing %s", output)
-        save(made, output)
+        save(tagged, output)
     stage("counting")
-    found = tags(made, _marked(pairs))
-    return replace(found, notes=(*found.notes, *_familiar(pairs)))
-
-
-def tag_tables(found: Tags) -> list[RenderableType]:
-    """Proposed categories as a person reads them on a terminal."""
-    from acidtest.reports.tags import tag_tables as reported
-
-    return reported(found)
+    result = count_proposals(tagged, _marked(pairs))
+    # The rules were chosen on half of the published file.
+    return replace(result, notes=(*result.notes, _SEEN)) if is_published(pairs.card.columns) else result
 
 
 def _marked(pairs: Suite) -> Suite | None:
@@ -54,15 +51,3 @@ def _marked(pairs: Suite) -> Suite | None:
         return generate("taxinli", source=pairs)
     known = {*CATEGORIES, *published_columns(), "categories"}
     return generate("taxonomy", source=pairs) if any(name.lower() in known for name in pairs.card.columns) else None
-
-
-def _familiar(pairs: Suite) -> list[str]:
-    """A word of caution where the pairs are those the rules were made with."""
-    from acidtest.text.taxonomy import is_published
-
-    if not is_published(pairs.card.columns):
-        return []
-    told = (
-        "half of these pairs are those the rules were chosen on: what was measured on held-out pairs leaves them aside"
-    )
-    return [f"{told}, what is compared with the file's own marks does not"]

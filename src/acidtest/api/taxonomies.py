@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.files import require_page, write_page
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
 from acidtest.workflows.batteries import Reading, generate, load
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from acidtest.studies.taxonomy import TaxonomyStatistics
+    from acidtest.core.document import Document
+    from acidtest.studies.taxonomy import TaxonomyResult
     from acidtest.text.taxonomy import Node
 
 
@@ -37,31 +35,23 @@ def taxonomy(name: str | None = None) -> tuple[Node, ...]:
 def taxonomy_statistics(
     file: str | Path | Suite,
     *,
-    output: str | Path | None = None,
     against: Sequence[str | Path] = (),
     categories: Sequence[str] = (),
     reading: Reading | None = None,
-) -> TaxonomyStatistics:
+) -> TaxonomyResult:
     """How the categories of annotated pairs go with labels, genres and each other (Joshi et al. 2020, section 3.2).
 
-    ``categories`` names a user's own; ``against`` are files to look for the same pairs in; ``output`` takes a page.
+    ``categories`` names a user's own; ``against`` are files to look for the same pairs in.
     """
-    from acidtest.studies.taxonomy import taxonomy_statistics as statistics
+    from acidtest.studies.taxonomy import taxonomy as count_categories
 
-    if output is not None:
-        require_page(output)
     stage("reading %s", file.name if isinstance(file, Suite) else file)
     suite = annotated_suite(file, categories=categories, reading=reading)
     others = {Path(other).name: load(other) for other in against}
     if len(others) < len(against):
         raise AcidtestError("two of the files to look through have the same name; rename one")
     stage("counting categories")
-    found = statistics(suite, others=others)
-    if output is not None:
-        from acidtest.reports.taxonomy_page import taxonomy_page
-
-        write_page(output, taxonomy_page(found))
-    return found
+    return count_categories(suite, others=others)
 
 
 def annotated_suite(
@@ -81,18 +71,8 @@ def annotated_suite(
     return generate("taxonomy", source=suite, arguments={"categories": ",".join(categories)} if categories else {})
 
 
-def taxonomy_tables(nodes: Sequence[Node]) -> list[RenderableType]:
-    """The tree, or one place of it, as a person reads it on a terminal."""
-    from acidtest.reports import taxonomies
-    from acidtest.text.taxonomy import members, path
+def taxonomy_document(nodes: Sequence[Node]) -> Document:
+    """The taxonomy, or one place of it, for people to read."""
+    from acidtest.studies.taxonomy.document import taxonomy_document as tree_document
 
-    if len(nodes) > 1:
-        return taxonomies.tree_tables(nodes)
-    return taxonomies.node_tables(nodes[0], path(nodes[0].name), members(nodes[0].name))
-
-
-def taxonomy_statistics_tables(found: TaxonomyStatistics) -> list[RenderableType]:
-    """The statistics of annotated pairs as a person reads them on a terminal."""
-    from acidtest.reports import taxonomies
-
-    return taxonomies.statistics_tables(found)
+    return tree_document(nodes)

@@ -1,20 +1,19 @@
-"""``acidtest errors``: a sample of a run's errors to sort by hand, and what people made of it."""
+"""``acidtest errors``: a sample of a run's errors to sort by hand, and what people decided on it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from acidtest import api
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, console, echo, print_json, set_up_logging
+from acidtest.cli.options import Json, Quiet, Seed, Verbose, echo, set_up_logging
+from acidtest.cli.study_commands import Tables, show
 from acidtest.core.errors import AcidtestError
+from acidtest.core.study import STUDIES
 from acidtest.core.suite import CONTROL
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 OUTPUT = Path("errors.tsv")
 
@@ -30,8 +29,7 @@ By = Annotated[
     typer.Option("--by", help="Give every value of a column its share, such as genre. Default: gold and answer."),
 ]
 
-
-DRAWING = {
+SAMPLING = {
     "output": "-o",
     "suite": "--suite",
     "n": "-n",
@@ -40,7 +38,7 @@ DRAWING = {
     "fresh": "--fresh",
     "seed": "--seed",
 }
-"""Options that say how to draw a sample, which a file that is there already does not listen to."""
+"""Options on how to draw a sample, which mean nothing for a file that exists already."""
 
 
 def errors(
@@ -59,6 +57,7 @@ def errors(
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Also draw the distribution: a file ending in .svg or .png.")
     ] = None,
+    tables: Tables = None,
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,
@@ -70,71 +69,63 @@ def errors(
     file to this command; given the files of two people it says how far they agree.
     """
     set_up_logging(verbose, quiet)
-    if any(source.is_dir() for source in sources):
-        run = _only(sources)
-        path = output or OUTPUT
-        drawn = api.error_sample(
-            run, output=path, suites=suite or (), n=n, by=by or None, seed=seed, prefill=prefill, fresh=fresh
-        )
-        sources = [path]
-        from_where = "" if suite or json else _untouched(drawn["suite"].unique(maintain_order=True).to_list())
-    else:
-        _refuse_drawing(context, sources[0])
-        run, from_where = None, ""
-    found = _told(sources, plot=plot, json=json)
-    if not json:
-        out = console()
-        for part in found:
-            out.print(part)
-        if from_where:
-            echo(f"\n{from_where}")
-        if run is not None and not prefill:
-            echo(f"\nNow fill in the column category, then: acidtest errors {sources[0]}")
+    shown = {"tables": tables, "json": json, "full": False}
+    if not any(source.is_dir() for source in sources):
+        _refuse_sampling_options(context, sources[0])
+        _show_decisions(sources, plot, shown)
+        return
+    if len(sources) > 1:
+        raise AcidtestError("draw from one run at a time; two arguments are two people's files of one sample")
+    path = output or OUTPUT
+    sample = api.error_sample(
+        sources[0], output=path, suites=suite or (), n=n, by=by or None, seed=seed, prefill=prefill, fresh=fresh
+    )
+    _show_decisions([path], plot, shown)
+    if json:
+        return
+    origin = "" if suite else _describe_origin(sample["suite"].unique(maintain_order=True).to_list())
+    if origin:
+        echo(f"\n{origin}")
+    if not prefill:
+        echo(f"\nNow fill in the column category, then: acidtest errors {path}")
 
 
-def _refuse_drawing(context: typer.Context, source: Path) -> None:
-    """What stands in acidtest.toml or in a variable may be meant for other commands; what was typed is not."""
+def _show_decisions(samples: Sequence[Path], plot: Path | None, output: dict[str, Any]) -> None:
+    """Print the distribution in one file, or the agreement of two."""
+    study = STUDIES["errors"]
+    if len(samples) > 2:
+        raise AcidtestError(f"one file is counted and two are compared; {len(samples)} were given")
+    if len(samples) == 2:
+        if plot is not None:
+            raise AcidtestError("--plot draws the distribution in one file; two were given")
+        show(study, api.error_agreement(*samples), output)
+        return
+    result = api.error_typology(samples[0])
+    if plot is not None:
+        from acidtest.report.files import write_chart
+
+        write_chart(study.document(result), plot)
+    show(study, result, output)
+
+
+def _refuse_sampling_options(context: typer.Context, source: Path) -> None:
+    """Refuse options that were typed; those in acidtest.toml or in a variable may be meant for other commands."""
     typed = [
         option
-        for name, option in DRAWING.items()
+        for name, option in SAMPLING.items()
         if (origin := context.get_parameter_source(name)) is not None and origin.name == "COMMANDLINE"
     ]
     if typed:
-        said = f"{', '.join(typed)} {'says' if len(typed) == 1 else 'say'} how to draw from a run"
-        raise AcidtestError(f"{said}, and {source} is no folder; a sorted file is counted as it is")
+        says = f"{', '.join(typed)} {'says' if len(typed) == 1 else 'say'} how to draw from a run"
+        raise AcidtestError(f"{says}, and {source} is no folder; a sorted file is counted as it is")
 
 
-def _untouched(suites: Sequence[str]) -> str:
-    """Where a sample comes from when nobody has said, where that is not the suites as they were asked; else nothing."""
-    own = [name for name in suites if name.endswith(CONTROL)]
-    others = [name for name in suites if not name.endswith(CONTROL)]
-    if not own:
+def _describe_origin(suites: Sequence[str]) -> str:
+    """From where a sample was drawn by default, where some of that are untouched pairs; else nothing."""
+    controls = [name for name in suites if name.endswith(CONTROL)]
+    if not controls:
         return ""
+    others = [name for name in suites if not name.endswith(CONTROL)]
     also = f" and from {', '.join(others)}" if others else ""
-    named = own[0].removesuffix(CONTROL)
-    return f"Drawn from the untouched pairs ({', '.join(own)}){also}; for changed ones: --suite {named}"
-
-
-def _only(sources: Sequence[Path]) -> Path:
-    if len(sources) > 1:
-        raise AcidtestError("draw from one run at a time; two arguments are two people's files of one sample")
-    return sources[0]
-
-
-def _told(sources: Sequence[Path], *, plot: Path | None, json: bool) -> list[RenderableType]:
-    """The distribution in one file, or the agreement of two; printed already where JSON is asked for."""
-    if len(sources) > 2:
-        raise AcidtestError(f"one file is counted and two are compared; {len(sources)} were given")
-    if len(sources) == 2:
-        if plot is not None:
-            raise AcidtestError("--plot draws the distribution in one file; two were given")
-        compared = api.error_agreement(*sources)
-        if json:
-            print_json(compared.to_json())
-        return api.agreement_tables(compared)
-    found = api.error_typology(sources[0])
-    if plot is not None:
-        api.typology_plot(found, plot)
-    if json:
-        print_json(found.to_json())
-    return api.typology_tables(found)
+    changed = controls[0].removesuffix(CONTROL)
+    return f"Drawn from the untouched pairs ({', '.join(controls)}){also}; for changed ones: --suite {changed}"

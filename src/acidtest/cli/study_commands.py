@@ -72,14 +72,14 @@ def check_output(study: Study, output: Path | None) -> None:
         require_page(output)
 
 
-def show(study: Study, result: Any, output: dict[str, Any]) -> None:
+def show(study: Study, result: Any, output: dict[str, Any], *, written: dict[str, Any] | None = None) -> None:
     """Write the files that were asked for and print the result, for a machine or for a person.
 
-    ``output["written"]`` are files by their kind that were written already.
+    ``written`` names files that were written before. Folded sections are printed unless ``output["full"]`` is false.
     """
     page, tables, plots = (output.get(name) for name in ("output", "tables", "plots"))
     document = study.document(result) if page or tables or plots or not output["json"] else None
-    written: dict[str, Any] = dict(output.get("written") or {})
+    written = {**(output.get("written") or {}), **(written or {})}
     if page and page.suffix != ".html":
         from acidtest.api import write_table
 
@@ -90,7 +90,7 @@ def show(study: Study, result: Any, output: dict[str, Any]) -> None:
     if output["json"]:
         print_json(to_json(result) | to_json(written))
     elif document:
-        print_document(document, console())
+        print_document(document, console(), full=output.get("full", True))
         show_written(written)
 
 

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, console, print_json, set_up_logging
-from acidtest.cli.report import show_written
+from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, set_up_logging
+from acidtest.cli.study_commands import Plots, Tables, show
+from acidtest.core.study import STUDIES
 
 
 def tag(
@@ -20,6 +21,8 @@ def tag(
     ] = None,
     columns: Columns = None,
     label_map: LabelMap = None,
+    tables: Tables = None,
+    plots: Plots = None,
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,
@@ -30,11 +33,6 @@ def tag(
     Proposals are no annotation. Where the file marks categories itself, the proposals are measured against those, too.
     """
     set_up_logging(verbose, quiet)
-    found = api.tag(file, output=output, reading=api.Reading.parsed(columns, label_map))
-    if json:
-        print_json(found.to_json() | ({"table": str(output)} if output else {}))
-        return
-    out = console()
-    for part in api.tag_tables(found):
-        out.print(part)
-    show_written({"table": output}, json=False)
+    result = api.tag(file, output=output, reading=api.Reading.parsed(columns, label_map))
+    shown = {"tables": tables, "plots": plots, "json": json, "full": False}
+    show(STUDIES["tag"], result, shown, written={"table": output} if output else None)

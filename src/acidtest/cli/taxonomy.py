@@ -9,8 +9,11 @@ import typer
 
 from acidtest import api
 from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, console, print_json, set_up_logging
-from acidtest.cli.report import show_written
+from acidtest.cli.study_commands import Plots, Tables, check_output, show
 from acidtest.core.errors import AcidtestError
+from acidtest.core.study import STUDIES
+
+FILE_OPTIONS = "-o, --categories, --against, --columns, --label-map, --tables and --plots"
 
 
 def taxonomy(
@@ -27,6 +30,8 @@ def taxonomy(
     ] = None,
     columns: Columns = None,
     label_map: LabelMap = None,
+    tables: Tables = None,
+    plots: Plots = None,
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,
@@ -38,27 +43,28 @@ def taxonomy(
     Joshi et al. (2020), whose numbers stand beside those of the published file.
     """
     set_up_logging(verbose, quiet)
-    out = console()
     if what is None or not Path(what).exists():
-        if output or categories or against or columns or label_map:
-            raise AcidtestError("-o, --categories, --against, --columns and --label-map need a file of annotated pairs")
-        nodes = api.taxonomy(what)
-        if json:
-            print_json([node.to_json() for node in nodes])
-            return
-        for part in api.taxonomy_tables(nodes):
-            out.print(part)
+        if output or categories or against or columns or label_map or tables or plots:
+            raise AcidtestError(f"{FILE_OPTIONS} need a file of annotated pairs")
+        _show_tree(what, json=json)
         return
-    found = api.taxonomy_statistics(
+    study = STUDIES["taxonomy"]
+    check_output(study, output)
+    result = api.taxonomy_statistics(
         what,
-        output=output,
         against=against or (),
         categories=[name.strip() for name in (categories or "").split(",") if name.strip()],
         reading=api.Reading.parsed(columns, label_map),
     )
+    show(study, result, {"output": output, "tables": tables, "plots": plots, "json": json, "full": False})
+
+
+def _show_tree(name: str | None, *, json: bool) -> None:
+    """Print the whole taxonomy, or one group, category or feature of it."""
+    nodes = api.taxonomy(name)
     if json:
-        print_json(found.to_json() | ({"page": str(output)} if output else {}))
+        print_json([node.to_json() for node in nodes])
         return
-    for part in api.taxonomy_statistics_tables(found):
-        out.print(part)
-    show_written({"page": output}, json=False)
+    from acidtest.report.terminal import print_document
+
+    print_document(api.taxonomy_document(nodes), console())

@@ -275,3 +275,8 @@ def estimates(cell: Cell) -> tuple[Estimate, ...]:
     if isinstance(cell, Coefficient):
         return (cell.estimate,)
     return (cell.before, cell.after) if isinstance(cell, Change) else ()
+
+
+def describe_count(count: int, noun: str) -> str:
+    """A number of things for sentences: ``1 row``, ``2,000 rows``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -60,7 +60,10 @@ def number_text(value: float, unit: Unit) -> str:
         return decimal(value)
     if unit == "p":
         return p_value(value)
-    return f"{value:.1f}" if unit == "seconds" else f"{value:.3g}".replace("-", "−")
+    if unit == "seconds":
+        return f"{value:.1f}"
+    # Three digits are enough, but 10,071 must not become 1.01e+04.
+    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}").replace("-", "−")
 
 
 def interval(value: Estimate, unit: Unit) -> str:

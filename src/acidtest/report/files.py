@@ -31,6 +31,7 @@ from acidtest.io.tables import write_table
 from acidtest.report.html import column_groups, row_groups
 from acidtest.report.svg import draw
 
+PICTURES = (".svg", ".png")
 LONG = 45
 """A LaTeX table of more lines than this runs over pages."""
 
@@ -96,7 +97,7 @@ def write_charts(document: Document, folder: str | Path) -> list[Path]:
             continue
         svg = draw(chart, by_id[chart.table], standalone=True)
         name = names.unique(chart.table)
-        paths = [names.folder / f"{name}.svg", names.folder / f"{name}.png"]
+        paths = [names.folder / f"{name}{ending}" for ending in PICTURES]
         for path in paths:
             _write_picture(svg, path)
         written += paths
@@ -105,10 +106,13 @@ def write_charts(document: Document, folder: str | Path) -> list[Path]:
 
 def write_chart(document: Document, path: str | Path) -> None:
     """Write the last chart of a document, the most detailed one, as SVG or PNG by the ending of the path."""
+    path = Path(path)
+    if path.suffix.lower() not in PICTURES:
+        raise FileError(path, f"the ending {path.suffix or 'of its name'} is not that of a picture; use .svg or .png")
     charts = [part for part in walk(document.parts) if isinstance(part, Chart)]
     if not charts:
         raise FileError(path, "there is no chart to draw; end the name in .html for a page")
-    _write_picture(draw(charts[-1], tables(document)[charts[-1].table], standalone=True), Path(path))
+    _write_picture(draw(charts[-1], tables(document)[charts[-1].table], standalone=True), path)
 
 
 def _write_picture(svg: str, path: Path) -> None:

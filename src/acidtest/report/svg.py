@@ -1,31 +1,16 @@
-"""Charts as SVG, the same for the page and for files: a table's values drawn as marks of one of five kinds.
-
-Colours are classes. On a page the page's style gives them, light or dark; ``standalone`` adds a style of its own.
-"""
+"""Charts as SVG, the same for the page and for files: a table's values drawn as marks of one of five kinds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
-from math import ceil, floor, isfinite, log10
+from math import isfinite
 
-from acidtest.core.document import Cell, Change, Chart, Coefficient, Column, Published, Row, Table, Unit
+from acidtest.core.document import Cell, Change, Chart, Coefficient, Column, Published, Row, Table
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import fold_name, number_text
-
-COLOURS = ("#0b5cad", "#c2410c", "#00785a", "#8e3b8e", "#7a5c00", "#4b5563")
-PARTS = ("#8fbce6", "#c9ced6", "#f0a988", "#b7d8a8", "#d9c3e8")
-INK, QUIET, LINE, PAPER = "#1b1f24", "#59616c", "#dfe3e8", "#ffffff"
-
-FONT_SIZE, LANE, GAP, HEADING, AXIS, LETTER = 13, 12, 8, 30, 40, 6.6
-"""Sizes in pixels; ``LETTER`` is what a letter of the font takes on average."""
-
-NARROW = 480
-"""Drawings narrower than this put names above their rows."""
-
-_STEPS = (1, 2, 5, 10, 20)
+from acidtest.report.drawing import FONT_SIZE, GAP, HEADING, LANE, LETTER, NARROW, Drawing, Scale, round_ticks
 
 _SHAPES = (
     '<circle r="4"/>',
@@ -36,70 +21,6 @@ _SHAPES = (
     '<path d="M-1.6-4.6H1.6V-1.6H4.6V1.6H1.6V4.6H-1.6V1.6H-4.6V-1.6H-1.6Z"/>',
 )
 _HOLLOW = ('<path d="M0-5V5"/>', '<path d="M-3.2-3.2L3.2 3.2M-3.2 3.2L3.2-3.2"/>', '<path d="M0-4L4 3H-4Z"/>')
-
-STYLE = f"""
-text{{font:{FONT_SIZE}px system-ui,-apple-system,"Segoe UI",Roboto,Helvetica,Arial,sans-serif;fill:{INK}}}
-.quiet{{fill:{QUIET}}}.heading{{font-weight:600}}.grid{{stroke:{LINE}}}.zero{{stroke:{QUIET};stroke-dasharray:3 2}}
-.published{{fill:none;stroke:{QUIET};stroke-width:1.25}}.hollow{{fill:{PAPER}}}
-{"".join(f".s{n}{{fill:{colour};stroke:{colour}}}" for n, colour in enumerate(COLOURS))}
-{"".join(f".p{n}{{fill:{colour}}}" for n, colour in enumerate(PARTS))}
-.range{{stroke-width:2}}.curve{{fill:none;stroke-width:2}}.band{{stroke:none;fill-opacity:.16}}
-"""
-"""What the classes look like outside a page."""
-
-
-@dataclass(frozen=True)
-class Scale:
-    """From values to pixels: where values begin and end, the ticks between, and how a tick is written."""
-
-    ticks: tuple[float, ...]
-    left: float
-    right: float
-    unit: Unit
-
-    def __call__(self, value: float) -> float:
-        low, high = self.ticks[0], self.ticks[-1]
-        share = (min(max(value, low), high) - low) / (high - low)
-        return round(self.left + share * (self.right - self.left), 1)
-
-    def label(self, tick: float) -> str:
-        """A tick as it is written: ``50 %``, ``+5``, ``0.2``."""
-        if self.unit == "percent":
-            return f"{tick * 100:.0f} %"
-        if self.unit == "points":
-            return f"{tick * 100:+.0f}".replace("-", "−") if tick else "0"
-        return f"{round(tick, 9):g}".replace("-", "−")
-
-
-@dataclass
-class Drawing:
-    """An SVG picture as it grows: elements, and how high it is so far."""
-
-    width: float
-    height: float = 0
-    elements: list[str] = field(default_factory=list)
-
-    def text(self, x: float, y: float, text: str, *, css: str = "", anchor: str = "start") -> None:
-        """A line of text whose middle is at a height."""
-        name = f' class="{css}"' if css else ""
-        place = f' text-anchor="{anchor}"' if anchor != "start" else ""
-        self.elements.append(f'<text x="{x:g}" y="{y + 4.5:g}"{name}{place}>{escape(text)}</text>')
-
-    def line(self, x1: float, y1: float, x2: float, y2: float, css: str) -> None:
-        """A straight line."""
-        self.elements.append(f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{css}"/>')
-
-    def mark(self, shape: str, x: float, y: float, css: str, title: str = "") -> None:
-        """A mark at a place, with what it says to whoever points at it."""
-        tip = f"<title>{escape(title)}</title>" if title else ""
-        self.elements.append(f'<g transform="translate({x:g} {y:g})" class="{css}">{tip}{shape}</g>')
-
-    def svg(self, label: str, *, standalone: bool = False) -> str:
-        """The picture as an SVG element; ``standalone`` with its own style, for a file."""
-        size = f'width="{self.width:g}" height="{ceil(self.height)}" viewBox="0 0 {self.width:g} {ceil(self.height)}"'
-        style = f'<style>{STYLE}</style><rect width="100%" height="100%" fill="{PAPER}"/>' if standalone else ""
-        space = ' xmlns="http://www.w3.org/2000/svg"' if standalone else ""
-        return f'<svg{space} {size} role="img" aria-label="{escape(label)}">{style}{"".join(self.elements)}</svg>'
 
 
 def draw(chart: Chart, table: Table, *, width: int = 900, standalone: bool = False) -> str:
@@ -128,17 +49,6 @@ def cell_estimate(cell: Cell) -> Estimate | None:
     if isinstance(cell, Coefficient):
         return cell.estimate
     return cell.after if isinstance(cell, Change) else None
-
-
-def round_ticks(low: float, high: float, most: int = 7) -> tuple[float, ...]:
-    """Round numbers from below the lowest value to above the highest, at most so many."""
-    span = high - low or 1.0
-    power = 10.0 ** floor(log10(span / most))
-    step = next(step * power for step in _STEPS if span / (step * power) <= most - 1)
-    first, last = floor(round(low / step, 6)), ceil(round(high / step, 6))
-    if first == last:
-        first, last = first - 1, last + 1
-    return tuple(round(number * step, 12) for number in range(first, last + 1))
 
 
 def _scale(chart: Chart, table: Table, columns: Sequence[int], left: float, right: float) -> Scale:
@@ -206,6 +116,11 @@ def _names_width(table: Table, width: float) -> float:
     return round(min(longest, width * 0.38))
 
 
+def _plot_left(drawing: Drawing, table: Table) -> float:
+    """Where the plot begins: right of the names, or at the edge where these are above their rows."""
+    return 6.0 if drawing.width < NARROW else _names_width(table, drawing.width)
+
+
 def _wrapped(drawing: Drawing, name: str, width: float, middle: float) -> None:
     lines = fold_name(name, max(8, int((width - 12) / LETTER)))
     for number, line in enumerate(lines):
@@ -226,9 +141,7 @@ def _draw_dots(drawing: Drawing, chart: Chart, table: Table) -> None:
     """Values with intervals, a lane for each model, and one for published numbers."""
     columns, papers = drawn_columns(chart, table), _paper_columns(table)
     _legend(drawing, _series_entries(table, columns))
-    right = drawing.width - 12
-    narrow = drawing.width < NARROW
-    scale = _scale(chart, table, columns, 6.0 if narrow else _names_width(table, drawing.width), right)
+    scale = _scale(chart, table, columns, _plot_left(drawing, table), drawing.width - 12)
     for row, _, top, bottom in _rows(drawing, table, len(columns) + bool(papers)):
         for tick in scale.ticks:
             drawing.line(scale(tick), top, scale(tick), bottom, "grid")
@@ -268,9 +181,7 @@ def _draw_bars(drawing: Drawing, chart: Chart, table: Table) -> None:
     """Lengths from the reference line, a lane for each model, with intervals."""
     columns = drawn_columns(chart, table)
     _legend(drawing, _series_entries(table, columns))
-    narrow = drawing.width < NARROW
-    left = 6.0 if narrow else _names_width(table, drawing.width)
-    scale = _scale(chart, table, columns, left, drawing.width - 12)
+    scale = _scale(chart, table, columns, _plot_left(drawing, table), drawing.width - 12)
     start = scale(chart.reference.value if chart.reference else 0.0)
     for row, _, top, bottom in _rows(drawing, table, len(columns)):
         for tick in scale.ticks:
@@ -288,26 +199,34 @@ def _draw_bars(drawing: Drawing, chart: Chart, table: Table) -> None:
 
 
 def _draw_stack(drawing: Drawing, chart: Chart, table: Table) -> None:
-    """Parts of a whole, a bar for each row; every column is a part."""
+    """Parts of a whole, a bar for each row; every column is a part, a share or a count."""
     columns = drawn_columns(chart, table)
+    unit = table.columns[columns[0]].unit if columns else "percent"
     swatch = '<path d="M-5-5H5V5H-5Z"/>'
     _legend(drawing, [(swatch, f"p{i % 5}", table.columns[number].name) for i, number in enumerate(columns)])
-    narrow = drawing.width < NARROW
-    left = 6.0 if narrow else _names_width(table, drawing.width)
-    scale = Scale((0.0, 0.25, 0.5, 0.75, 1.0), left, drawing.width - 12, "percent")
+    totals = [sum(_part_size(row.cells[number]) for number in columns) for row in table.rows]
+    ticks = (0.0, 0.25, 0.5, 0.75, 1.0) if unit == "percent" else round_ticks(0.0, max(totals, default=1.0))
+    scale = Scale(ticks, _plot_left(drawing, table), drawing.width - 12, unit)
     for row, _, top, bottom in _rows(drawing, table, 2):
         start = 0.0
         for lane, number in enumerate(columns):
-            value = cell_estimate(row.cells[number])
-            size = value.value if value is not None and value.known else 0.0
+            size = _part_size(row.cells[number])
             x, end = scale(start), scale(start + size)
             place = f'x="{x:g}" y="{top:g}" width="{end - x:g}" height="{bottom - top:g}"'
             drawing.elements.append(f'<rect {place} class="p{lane % 5}"/>')
-            written = f"{number_text(size, 'percent')} %"
+            written = f"{number_text(size, unit)}{' %' if unit == 'percent' else ''}"
             if end - x > len(written) * LETTER + 4:
                 drawing.text((x + end) / 2, (top + bottom) / 2, written, anchor="middle")
             start += size
     _axis(drawing, scale, chart.axis)
+
+
+def _part_size(cell: Cell) -> float:
+    """The size of a part of a whole; 0 where it is not known."""
+    value = cell_estimate(cell)
+    if value is not None:
+        return value.value if value.known else 0.0
+    return float(cell) if isinstance(cell, int | float) else 0.0
 
 
 def _draw_line(drawing: Drawing, chart: Chart, table: Table) -> None:
@@ -354,7 +273,7 @@ def _draw_line(drawing: Drawing, chart: Chart, table: Table) -> None:
 
 
 def _draw_shades(drawing: Drawing, chart: Chart, table: Table) -> None:
-    """The table itself, cells shaded from the highest value (none) to the lowest."""
+    """The table with its cells shaded: from the highest value (none) to the lowest, or by distance to a reference."""
     columns = drawn_columns(chart, table)
     values = [
         value.value
@@ -365,9 +284,16 @@ def _draw_shades(drawing: Drawing, chart: Chart, table: Table) -> None:
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     names = _names_width(table, drawing.width)
     size = (drawing.width - names) / max(len(columns), 1)
-    for lane, number in enumerate(columns):
-        drawing.text(names + (lane + 0.5) * size, 10, table.columns[number].name, css="quiet", anchor="middle")
-    drawing.height = 22
+    titles = [table.columns[number].name for number in columns]
+    upright = max(map(len, titles), default=0) * LETTER > size
+    drawing.height = max(map(len, titles)) * LETTER + 12 if upright else 22
+    for lane, title in enumerate(titles):
+        x = names + (lane + 0.5) * size
+        if upright:
+            turned = f'<text transform="translate({x + 4:g} {drawing.height - 6:g}) rotate(-90)" class="quiet">'
+            drawing.elements.append(f"{turned}{escape(title)}</text>")
+        else:
+            drawing.text(x, 10, title, css="quiet", anchor="middle")
     for row in table.rows:
         drawing.text(0, drawing.height + 16, row.name)
         for lane, number in enumerate(columns):
@@ -375,17 +301,18 @@ def _draw_shades(drawing: Drawing, chart: Chart, table: Table) -> None:
             if value is None or not value.known:
                 continue
             # Values within five points of each other are not driven apart.
-            shade = (high - value.value) / max(high - low, 0.05) * 0.6
+            shade, css = (high - value.value) / max(high - low, 0.05) * 0.6, "s1"
+            if chart.reference:
+                distance = value.value - chart.reference.value
+                shade, css = abs(distance) / max(high - low, 0.05) * 0.9, "s0" if distance > 0 else "s1"
             place = f'x="{names + lane * size:g}" y="{drawing.height:g}" width="{size:g}" height="32"'
             drawing.elements.append(
-                f'<rect {place} class="s1" stroke="none" fill-opacity="{shade:.2f}" stroke-opacity="0"/>'
+                f'<rect {place} class="{css}" stroke="none" fill-opacity="{shade:.2f}" stroke-opacity="0"/>'
             )
-            drawing.text(
-                names + (lane + 0.5) * size,
-                drawing.height + 16,
-                number_text(value.value, table.columns[number].unit),
-                anchor="middle",
-            )
+            unit = table.columns[number].unit
+            text = f"{value.value:.2f}".replace("-", "−") if unit == "number" else number_text(value.value, unit)
+            if len(text) * LETTER <= size:
+                drawing.text(names + (lane + 0.5) * size, drawing.height + 16, text, anchor="middle")
         drawing.height += 34
 
 

@@ -21,6 +21,8 @@ _NARROWEST_HEADING = 9
 """Characters to which headings of columns are folded where room is scarce."""
 _WIDEST_WORD = 14
 """Words of headings up to this length are not broken."""
+_NARROWEST_TEXT = 20
+"""Characters to which columns of text are narrowed where room is scarce."""
 _WIDEST_NAMES = 0.45
 """Share of the width that row names may take before they are wrapped."""
 
@@ -111,6 +113,7 @@ def _blocks(table: Table, texts: Sequence[Sequence[CellText]], width: int) -> It
     everything = list(range(len(table.columns)))
     for stacked, heading in ((False, longest), (False, _NARROWEST_HEADING), (True, _NARROWEST_HEADING)):
         widths = [_column_width(table, texts, number, stacked=stacked, heading=heading) for number in everything]
+        widths = _narrow_texts(table, widths, width - longest - GAP * len(widths))
         if longest + sum(widths) + GAP * len(widths) <= width:
             yield everything, _Layout(longest, tuple(widths), stacked)
             return
@@ -121,6 +124,17 @@ def _blocks(table: Table, texts: Sequence[Sequence[CellText]], width: int) -> It
             block = []
         block.append(number)
     yield block, _Layout(longest, tuple(widths[n] for n in block), stacked=True)
+
+
+def _narrow_texts(table: Table, widths: Sequence[int], room: int) -> list[int]:
+    """The widths with columns of text narrowed, so that their cells are wrapped, where all columns need more room."""
+    texts = sorted((n for n, column in enumerate(table.columns) if column.unit == "text"), key=lambda n: widths[n])
+    room -= sum(width for number, width in enumerate(widths) if number not in texts)
+    narrowed = list(widths)
+    for place, number in enumerate(texts):
+        narrowed[number] = min(widths[number], max(room // (len(texts) - place), _NARROWEST_TEXT))
+        room -= narrowed[number]
+    return narrowed
 
 
 def _column_width(

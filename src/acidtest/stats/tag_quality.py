@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -21,32 +20,18 @@ _RATIO = Scale("the log scale", math.log, math.exp, lambda value: 1 / value, (0.
 
 @dataclass(frozen=True)
 class TagQuality:
-    """What a category's proposals are worth, measured against marks on the same rows."""
+    """A category's proposals measured against marks on the same rows.
+
+    ``precision`` is the share of proposals that are marked, ``recall`` the share of marked rows that are proposed.
+    ``chance`` is the share of all rows that are marked, which is the precision of random proposals; ``lift`` is
+    precision over chance.
+    """
 
     precision: Estimate
-    """Share of the proposals that are marked."""
     recall: Estimate
-    """Share of the marked rows that are proposed."""
-    f1: Estimate
+    f1: Estimate = field(metadata={"json": "F1"})
     chance: Estimate
-    """Share of all rows that are marked: the precision of proposals made at random."""
     lift: Estimate
-    """Precision over chance; 1 is no better than proposals at random."""
-
-    @property
-    def measures(self) -> dict[str, Estimate]:
-        """All of them, by the names they have in files."""
-        return {
-            "precision": self.precision,
-            "recall": self.recall,
-            "F1": self.f1,
-            "chance": self.chance,
-            "lift": self.lift,
-        }
-
-    def to_json(self) -> dict[str, Any]:
-        """Every measure as results.json would hold it."""
-        return {name: value.to_json() for name, value in self.measures.items()}
 
 
 def tag_quality(proposed: Flags, marked: Flags, *, groups: npt.ArrayLike | None = None) -> TagQuality:
@@ -58,9 +43,9 @@ def tag_quality(proposed: Flags, marked: Flags, *, groups: npt.ArrayLike | None 
     return TagQuality(
         precision=_share(both, proposed, codes, none="nothing was proposed"),
         recall=_share(both, marked, codes, none="nothing is marked"),
-        f1=_whole(f1, LOGIT, undefined="nothing was proposed and nothing is marked", best="the same as the marks"),
+        f1=_interval(f1, LOGIT, undefined="nothing was proposed and nothing is marked", best="the same as the marks"),
         chance=rate(marked, groups=codes),
-        lift=_whole(lift, _RATIO, undefined="nothing was proposed or nothing is marked", best="exactly chance"),
+        lift=_interval(lift, _RATIO, undefined="nothing was proposed or nothing is marked", best="exactly chance"),
     )
 
 
@@ -77,11 +62,11 @@ def _share(both: Flags, among: Flags, codes: npt.NDArray[np.int64], *, none: str
     return rate(both[among], groups=codes[among])
 
 
-def _whole(found: Replicates, scale: Scale, *, undefined: str, best: str) -> Estimate:
+def _interval(resampled: Replicates, scale: Scale, *, undefined: str, best: str) -> Estimate:
     """A number of all rows with its interval; 0, where no proposal is marked, has none."""
-    if found.value == 0:
-        return Estimate(0.0, n=found.rows, groups=found.groups, note="no proposal is marked: no interval")
-    return jackknifed(found, undefined=undefined, best=best, scale=scale)
+    if resampled.value == 0:
+        return Estimate(0.0, n=resampled.rows, groups=resampled.groups, note="no proposal is marked: no interval")
+    return jackknifed(resampled, undefined=undefined, best=best, scale=scale)
 
 
 def _f1(sums: Floats) -> Floats:

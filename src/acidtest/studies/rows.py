@@ -23,6 +23,7 @@ from acidtest.core.suite import CATEGORY, CROSS, PARSES, Card, list_values
 from acidtest.core.verdicts import Collapse, answers, verdicts
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered, taken
+from acidtest.text.taxonomy_tags import proposal_caution
 
 Flags = npt.NDArray[np.bool_]
 
@@ -313,6 +314,11 @@ def by_category(rows: ScoredRows) -> dict[str, Estimate]:
         name: rows.rate(rows.correct, rows.column(pl.col(name).fill_null(False)).to_numpy())
         for name in rows.card.categories
     }
+
+
+def tag_notes(rows: ScoredRows) -> list[str]:
+    """The caution that belongs to results by category where categories were proposed by rules."""
+    return list(filter(None, [proposal_caution(rows.card.categories)]))
 
 
 def model_names(runs: Sequence[Run]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Iterable
 from functools import cache
 from typing import Literal
 
@@ -80,3 +81,8 @@ def caution() -> str:
         "categories were proposed by rules, not annotated; the share of proposals that annotators would mark, measured "
         f"on held-out rows of TaxiNLI: {precision}{told}"
     )
+
+
+def proposal_caution(categories: Iterable[str]) -> str:
+    """``caution`` where some of the categories are proposals, nothing where none is."""
+    return caution() if {PREFIX + name for name in PROPOSED} & set(categories) else ""

@@ -9,7 +9,7 @@ from acidtest.core.document import Finding, Severity
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import interval, p_value, share
 from acidtest.core.suite import CROSS
-from acidtest.studies.errors import ErrorKind
+from acidtest.studies.error_kinds import ErrorKind
 from acidtest.studies.scores.results import SuiteResult
 
 CHANCE = 0.5

@@ -38,7 +38,7 @@ from acidtest.io.published import (
     published_systems,
     scores_beside,
 )
-from acidtest.studies.errors import UNANSWERED, ErrorKind
+from acidtest.studies.error_kinds import UNANSWERED, ErrorKind
 from acidtest.studies.scores import ModelScores, ScoresResult
 from acidtest.studies.scores.results import SuiteResult
 from acidtest.studies.selections import mistakes

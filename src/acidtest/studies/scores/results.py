@@ -13,10 +13,9 @@ from acidtest.stats.significance import holm
 from acidtest.studies.consistency import consistency_metrics, consistency_notes
 from acidtest.studies.controls import AgainstControl as AgainstControl
 from acidtest.studies.controls import pairing
-from acidtest.studies.errors import Confusion, Errors, confusion, corrected, errors
+from acidtest.studies.error_kinds import Confusion, Errors, confusion, correct_kinds, errors_by_kind
 from acidtest.studies.reading import reading_notes
-from acidtest.studies.rows import accuracy, breakdowns, metrics, score_rows
-from acidtest.studies.tags import tag_notes
+from acidtest.studies.rows import accuracy, breakdowns, metrics, score_rows, tag_notes
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ def suite_results(run: Run) -> dict[str, SuiteResult]:
     controls = [result.vs_control for result in results.values() if result.vs_control]
     for name, control, p in zip(tested, controls, holm([control.p for control in controls]), strict=True):
         results[name] = replace(results[name], vs_control=replace(control, p_adjusted=float(p)))
-    kinds = corrected({name: result.errors for name, result in results.items()})
+    kinds = correct_kinds({name: result.errors for name, result in results.items()})
     return {name: replace(result, errors=kinds[name]) for name, result in results.items()}
 
 
@@ -81,6 +80,6 @@ def _result(run: Run, name: str) -> SuiteResult:
         published=tuple(published_beside(rows.card)),
         notes=tuple(notes),
         confusion=confusion(rows),
-        errors=errors(rows, control, pairs),
+        errors=errors_by_kind(rows, control, pairs),
         corpus=str(rows.card.arguments.get("from", "")),
     )

@@ -6,13 +6,14 @@ entailment and neutral taken for contradiction on negation, false entailments on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
 
+from acidtest.core.document import Cell, Column, PValue, Row, Table
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS
 from acidtest.stats.intervals import rate
@@ -62,6 +63,11 @@ class Errors:
     control_n: int | None = None
     kinds: Mapping[str, ErrorKind] = field(default_factory=dict)
     note: str = ""
+
+    @property
+    def compared(self) -> bool:
+        """Whether the kinds are compared with those on untouched pairs."""
+        return any(kind.vs_control for kind in self.kinds.values())
 
 
 Confusion = Mapping[str, Mapping[str, int]]
@@ -124,7 +130,7 @@ def confusion(rows: ScoredRows) -> Confusion | None:
     }
 
 
-def errors(rows: ScoredRows, control: ScoredRows | None = None, pairs: Pairing | None = None) -> Errors:
+def errors_by_kind(rows: ScoredRows, control: ScoredRows | None = None, pairs: Pairing | None = None) -> Errors:
     """The errors of a suite by kind, beside those of its control, paired with it, where gold is the same there.
 
     A kind is named after the wrong answer (``false neutral``) or after gold and answer (``E-C``: entailment taken for
@@ -134,13 +140,13 @@ def errors(rows: ScoredRows, control: ScoredRows | None = None, pairs: Pairing |
     side = _side(rows)
     note = "" if side.single else "gold accepts several labels, so errors are told apart by the answer alone"
     kinds = _kinds(rows.labels, side)
-    found = {name: _described(rows, kind.among(side)) for name, kind in kinds.items()}
+    counts = {name: _count_kind(rows, kind.among(side)) for name, kind in kinds.items()}
     total = int(side.wrong.sum())
     before = _side(control) if control else None
     if pairs is None or before is None or not pairs.alike:
-        return Errors(total, None, found, note)
+        return Errors(total, None, counts, note)
     compared = {
-        name: _compared(found[name], pairs, kind.among(side), kind.among(before)) for name, kind in kinds.items()
+        name: _compare_kind(counts[name], pairs, kind.among(side), kind.among(before)) for name, kind in kinds.items()
     }
     return Errors(total, pairs.once(before.wrong), compared, note)
 
@@ -183,7 +189,7 @@ def common_errors(models: Sequence[ScoredRows]) -> Errors:
     return Errors(int(wrong.sum()), None, kinds)
 
 
-def corrected(suites: Mapping[str, Errors]) -> dict[str, Errors]:
+def correct_kinds(suites: Mapping[str, Errors]) -> dict[str, Errors]:
     """The same errors with p adjusted (Holm): a family is one measure over all kinds and suites of a run."""
     tested = [(suite, name) for suite in suites for name, kind in suites[suite].kinds.items() if kind.vs_control]
     beside = {key: suites[key[0]].kinds[key[1]].vs_control for key in tested}
@@ -216,11 +222,11 @@ def _kinds(labels: Sequence[str], side: _Side) -> dict[str, _Kind]:
     """Every kind of error that the gold labels allow, by its name."""
     occurring = [place for place in range(len(labels)) if (side.gold == place).any()]
     answers = [place for place in range(len(labels)) if not side.accepts(place).all()]
-    found = {f"false {labels[answer]}": _Kind(answer) for answer in answers}
+    kinds = {f"false {labels[answer]}": _Kind(answer) for answer in answers}
     if labels == LABELS and side.single:
-        pairs = [(own, answer) for own in occurring for answer in answers if own != answer]
-        found |= {pair_name(labels[own], labels[answer]): _Kind(answer, own) for own, answer in pairs}
-    return found
+        pairs = [(gold, answer) for gold in occurring for answer in answers if gold != answer]
+        kinds |= {pair_name(labels[gold], labels[answer]): _Kind(answer, gold) for gold, answer in pairs}
+    return kinds
 
 
 def pair_name(gold: str, answer: str) -> str:
@@ -228,12 +234,72 @@ def pair_name(gold: str, answer: str) -> str:
     return f"{gold[0]}-{answer[0]}".upper()
 
 
-def _described(rows: ScoredRows, counted: Counted) -> ErrorKind:
+def kind_title(kind: str) -> str:
+    """A kind as people write it: ``E–C`` for ``E-C``."""
+    return kind.replace("-", "–") if len(kind) == 3 else kind
+
+
+def kinds_table(
+    table_id: str, caption: str, models: Mapping[str, Errors], *, measure: str = "share", kinds: Sequence[str] = ()
+) -> Iterator[Table]:
+    """A table of the models' kinds of errors, all or some, beside those on the untouched pairs where there are any.
+
+    ``measure`` is the share among errors or the rate among all pairs. No table where there is no kind.
+    """
+    compared = any(errors.compared for errors in models.values())
+    columns = [Column("changed pairs" if compared else measure), Column("pairs", "count")]
+    if compared:
+        columns += [
+            Column("untouched pairs", role="control"),
+            Column("untouched", "count", role="control"),
+            Column("difference", "points"),
+            Column("adjusted p", "p"),
+        ]
+    rows = tuple(
+        Row(kind_title(name), tuple(_kind_cells(kind, measure, compared=compared)), model if len(models) > 1 else "")
+        for model, errors in models.items()
+        for name, kind in errors.kinds.items()
+        if not kinds or name in kinds
+    )
+    if rows:
+        yield Table(table_id, caption, tuple(columns), rows, "kind")
+
+
+def _kind_cells(kind: ErrorKind, measure: str, *, compared: bool) -> Iterator[Cell]:
+    yield kind.share if measure == "share" else kind.rate
+    yield kind.count
+    if compared:
+        if kind.vs_control is None:
+            yield from (None, None, None, None)
+            return
+        test = kind.vs_control.share if measure == "share" else kind.vs_control.rate
+        yield from (test.control, kind.vs_control.count, test.difference, PValue(test.p_adjusted))
+
+
+def confusion_table(table_id: str, caption: str, models: Mapping[str, Confusion]) -> Iterator[Table]:
+    """A table of answers by gold, with a column of pairs without an answer only where there are any."""
+    golds = [answers for counts in models.values() for answers in counts.values()]
+    names = dict.fromkeys(name for answers in golds for name in answers)
+    shown = [name for name in names if name != UNANSWERED or any(answers.get(name) for answers in golds)]
+    rows = []
+    for model, counts in models.items():
+        for gold, answers in counts.items():
+            numbers = [answers.get(name, 0) for name in shown]
+            total = sum(answers.values())
+            cells = (*numbers, *(number / total if total else None for number in numbers))
+            rows.append(Row(gold, cells, model if len(models) > 1 else ""))
+    columns = [Column(name, "count", group="answered") for name in shown]
+    columns += [Column(name, group="% of that gold") for name in shown]
+    if rows:
+        yield Table(table_id, caption, tuple(columns), tuple(rows), "gold")
+
+
+def _count_kind(rows: ScoredRows, counted: Counted) -> ErrorKind:
     share = counted.estimate(rows.groups, rows.strata)
     return ErrorKind(int(counted.of_kind.sum()), share, rows.rate(counted.of_kind))
 
 
-def _compared(kind: ErrorKind, pairs: Pairing, after: Counted, before: Counted) -> ErrorKind:
+def _compare_kind(kind: ErrorKind, pairs: Pairing, after: Counted, before: Counted) -> ErrorKind:
     """The kind beside the same kind on the untouched pairs, of which those compared count once each."""
     changed, untouched = (
         Counted(taken(side.counted, places), taken(side.of_kind, places))

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from acidtest.studies.typology import CATEGORIES, RULES, majorities, proposals
+from acidtest.studies.errors.categories import CATEGORIES, RULES, gold_majorities, propose_categories
 from acidtest.text.cues import cues
 
 PAPER = Path(__file__).parents[3] / "shared" / "papers" / "naik2018_stress_tests.md"
@@ -20,7 +20,7 @@ E, N, C = "entailment", "neutral", "contradiction"
 
 def proposed(premise: str, hypothesis: str, gold: str, answer: str, **columns: object) -> str:
     frame = pl.DataFrame({"gold": [gold], "answer": [answer], **{name: [value] for name, value in columns.items()}})
-    return str(proposals(frame, cues(pl.Series([premise]), pl.Series([hypothesis])))[0])
+    return str(propose_categories(frame, cues(pl.Series([premise]), pl.Series([hypothesis])))[0])
 
 
 def test_large_overlap_taken_for_entailment_is_word_overlap() -> None:
@@ -90,7 +90,7 @@ def test_majorities_are_shares_of_labels_that_gold_accepts() -> None:
     frame = pl.DataFrame(
         {"gold": [E, "non-entailment", N], "annotator_labels": ["E n e", "neutral contradiction entails", "-"]}
     )
-    assert majorities(frame).to_list() == [pytest.approx(2 / 3), pytest.approx(2 / 3), None]
+    assert gold_majorities(frame).to_list() == [pytest.approx(2 / 3), pytest.approx(2 / 3), None]
 
 
 def test_rules_are_tried_in_order() -> None:
@@ -112,7 +112,7 @@ def test_world_knowledge_is_never_proposed() -> None:
 
 def test_no_errors_have_no_proposals() -> None:
     empty = pl.Series([], dtype=pl.String)
-    assert proposals(pl.DataFrame({"gold": empty, "answer": empty}), cues(empty, empty)).len() == 0
+    assert propose_categories(pl.DataFrame({"gold": empty, "answer": empty}), cues(empty, empty)).len() == 0
 
 
 # How the rows of table 1 begin, and what the rules make of the example. Its world knowledge has no content word in

@@ -1,0 +1,230 @@
+"""Stress tests as Naik et al. (2018) report them: what small changes cost a model, and what its errors are.
+
+Accuracy on changed and untouched pairs (table 3), false neutrals among errors (table 4), kinds of errors on antonyms
+and numbers (table 7, section 4.3), variants of misspelling (table 8), and how much repetition a model bears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
+
+from acidtest.core.errors import AcidtestError
+from acidtest.core.estimate import Estimate
+from acidtest.core.logs import stage
+from acidtest.core.run import Run
+from acidtest.core.study import study
+from acidtest.core.suite import CONTROL, Card
+from acidtest.io.published import (
+    CORPUS,
+    MATCHED,
+    MISMATCHED,
+    published_beside,
+    published_differences,
+    published_scores,
+)
+from acidtest.studies.controls import AgainstControl, pairing
+from acidtest.studies.error_kinds import (
+    Confusion,
+    Errors,
+    common_errors,
+    confusion,
+    correct_kinds,
+    errors_by_kind,
+)
+from acidtest.studies.rows import accuracy, breakdown, model_names, score_rows
+
+SCHEMA = 1
+PREFIX = "stress/"
+ANTONYMY, NUMERICAL = "stress/antonymy", "stress/numerical"
+NEGATION, SPELLING, LADDER = "stress/negation", "stress/spelling", "stress/ladder"
+ORIGINAL = "mnli"
+"""The pairs that the published stress tests were made from, as published numbers name them."""
+
+MAIN, PEOPLE = "", "people"
+"""The conditions of published numbers that are shown: a system trained as usual, and people."""
+
+CLASSES = {
+    "competence": (ANTONYMY, NUMERICAL),
+    "distraction": ("stress/word-overlap", NEGATION, "stress/length-mismatch"),
+    "noise": (SPELLING,),
+}
+"""The paper's three classes of stress tests, in its order."""
+
+_SLICES = {SPELLING: ("edit", "target"), LADDER: ("side", "place", "repetitions")}
+"""The factors that a stress test is broken down by."""
+
+
+@dataclass(frozen=True)
+class StressTest:
+    """One model on one stress test.
+
+    ``vs_control`` compares the accuracy with that on the untouched pairs, None where there are none. ``slices`` are
+    accuracies by edit and target (spelling) or by side, place and repetitions (ladder). P-values of ``errors`` are
+    corrected over all kinds and suites of the run.
+    """
+
+    model: str
+    suite: str
+    signature: str
+    corpus: str
+    accuracy: Estimate
+    vs_control: AgainstControl | None
+    slices: Mapping[str, Estimate]
+    errors: Errors
+    confusion: Confusion | None
+
+
+@dataclass(frozen=True)
+class StressScore:
+    """A published number on a slice of a stress test, or of the pairs it was made from.
+
+    ``printed`` is what the paper prints where ``value`` corrects it; ``differs`` says how what was asked there differs
+    from what was asked here.
+    """
+
+    system: str
+    source: str
+    condition: str
+    by: Mapping[str, str]
+    value: float
+    printed: float | None = None
+    correction: str = ""
+    differs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StressResult:
+    """Models on stress tests; ``common_errors`` are those that all models make on a suite, where there are several."""
+
+    tests: tuple[StressTest, ...]
+    common_errors: Mapping[str, Errors]
+    published: Mapping[str, tuple[StressScore, ...]] = field(default_factory=dict)
+    schema: int = SCHEMA
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models in the order of their runs."""
+        return tuple(dict.fromkeys(test.model for test in self.tests))
+
+    @property
+    def suites(self) -> list[str]:
+        """The stress tests in the paper's order, those it does not have last."""
+        order = [suite for members in CLASSES.values() for suite in members]
+        suites = dict.fromkeys(test.suite for test in self.tests)
+        return sorted(
+            suites, key=lambda suite: (order.index(base) if (base := base_name(suite)) in order else 99, suite)
+        )
+
+
+def base_name(suite: str) -> str:
+    """A suite's name without its options: ``stress/negation`` for ``stress/negation:tautology=green``."""
+    return suite.partition(":")[0]
+
+
+def _stress_suites(run: Run) -> list[str]:
+    return [name for name in run.header.suites if name.startswith(PREFIX) and not name.endswith(CONTROL)]
+
+
+def _applies(runs: Sequence[Run]) -> bool:
+    return any(_stress_suites(run) for run in runs)
+
+
+@study(group="look into a run", applies=_applies)
+def stress(runs: Annotated[Sequence[Run], "Run folders with stress tests."]) -> StressResult:
+    """Show what stress tests cost models and what their errors are, beside the numbers of Naik et al. (2018)."""
+    tests: list[StressTest] = []
+    for model, run in zip(model_names(runs), runs, strict=True):
+        stage("stress tests of %s", model)
+        tests += _measure_run(model, run)
+    if not tests:
+        suites = dict.fromkeys(name for run in runs for name in run.header.suites)
+        raise AcidtestError(f"no stress test in these runs; there is {', '.join(suites) or 'no suite'}")
+    return StressResult(tuple(tests), _errors_in_common(runs), _published(runs))
+
+
+def _measure_run(model: str, run: Run) -> list[StressTest]:
+    """The stress tests of a run; kinds of errors are corrected together with those of its other suites."""
+    header = run.header
+    suites = _stress_suites(run)
+    compared = [name for name in header.suites if name + CONTROL in header.suites]
+    errors, tests = {}, []
+    for name in dict.fromkeys((*suites, *compared)):
+        rows = score_rows(run, name)
+        control = score_rows(run, name + CONTROL) if name in compared else None
+        pairs = pairing(rows, control) if control else None
+        errors[name] = errors_by_kind(rows, control, pairs)
+        if name not in suites:
+            continue
+        factors = _SLICES.get(base_name(name), ())
+        test = StressTest(
+            model=model,
+            suite=name,
+            signature=header.signature(name),
+            corpus=_corpus(rows.card),
+            accuracy=accuracy(rows),
+            vs_control=pairs.rate(rows.correct, control.correct) if control and pairs and pairs.alike else None,
+            slices=breakdown(rows, factors) if factors and set(factors) <= set(rows.card.factors) else {},
+            errors=errors[name],
+            confusion=confusion(rows),
+        )
+        tests.append(test)
+    corrected = correct_kinds(errors)
+    return [replace(test, errors=corrected[test.suite]) for test in tests]
+
+
+def _corpus(card: Card) -> str:
+    return str(card.arguments.get("from", ""))
+
+
+def _errors_in_common(runs: Sequence[Run]) -> dict[str, Errors]:
+    """The errors on numbers that all models make, where two or more were asked (section 4.3)."""
+    suites = dict.fromkeys(suite for run in runs for suite in _stress_suites(run) if base_name(suite) == NUMERICAL)
+    asked = {suite: [run for run in runs if suite in run.header.suites] for suite in suites}
+    return {
+        suite: common_errors([score_rows(run, suite) for run in members])
+        for suite, members in asked.items()
+        if len(members) > 1
+    }
+
+
+def _published(runs: Sequence[Run]) -> dict[str, tuple[StressScore, ...]]:
+    """The published numbers by suite, and those on MultiNLI itself."""
+    cards = [(suite, run.header.suites[suite]) for run in runs for suite in _stress_suites(run)]
+    corpus = next((name for _, card in cards if (name := _corpus(card))), "")
+    scores: dict[str, dict[tuple[object, ...], StressScore]] = {}
+    for suite, card in cards:
+        for entry in published_beside(card):
+            _add_score(scores.setdefault(suite, {}), entry, corpus)
+    differs = published_differences(Card("stress/word-overlap", arguments={"from": corpus} if corpus else {}))
+    for score in published_scores(ORIGINAL):
+        if CORPUS in score.by:
+            _add_score(scores.setdefault(ORIGINAL, {}), score.to_json() | {"differs": differs}, corpus)
+    return {suite: tuple(entries.values()) for suite, entries in scores.items()}
+
+
+def _add_score(scores: dict[tuple[object, ...], StressScore], entry: Mapping[str, Any], corpus: str) -> None:
+    """Add a main result or one of people; of numbers on both development sets of MultiNLI, that on the nearer one.
+
+    The nearer set is the one that the corpus is named after, the matched set for any other corpus.
+    """
+    by = {name: value for name, value in entry["by"].items() if name != CORPUS}
+    source, part = str(entry["source"]), entry["by"].get(CORPUS)
+    nearest = MISMATCHED if "mismatched" in corpus.lower() else MATCHED
+    if entry["condition"] not in (MAIN, PEOPLE) or part not in (None, nearest):
+        return
+    key = (entry["system"], source, entry["condition"], *sorted(by.items()))
+    scores.setdefault(
+        key,
+        StressScore(
+            system=entry["system"],
+            source=f"{source}, {part}" if part else source,
+            condition=entry["condition"],
+            by=by,
+            value=entry["value"],
+            printed=entry.get("printed"),
+            correction=entry.get("correction", ""),
+            differs=tuple(entry.get("differs", ())),
+        ),
+    )

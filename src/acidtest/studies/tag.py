@@ -1,0 +1,147 @@
+"""Categories that rules propose for pairs nobody annotated, and how often such proposals are right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import polars as pl
+
+from acidtest.core.digests import digests
+from acidtest.core.document import Column, Document, Note, Part, Row, Section, Table, describe_count
+from acidtest.core.estimate import Estimate
+from acidtest.core.study import study
+from acidtest.core.suite import Suite
+from acidtest.stats.intervals import rate
+from acidtest.stats.tag_quality import TagQuality, tag_qualities
+from acidtest.text.taxonomy_tags import PREFIX, PROPOSED, VERSION, caution, looked_for, measured
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class ProposedCategory:
+    """A category as rules propose it: its column, what the rule looks for, and for how many pairs it is proposed.
+
+    ``measured`` was measured on the half of TaxiNLI that the rule was not made with; ``here`` compares the proposals
+    with the marks of the file itself, None where it has none.
+    """
+
+    column: str
+    looks_for: str
+    proposed: int
+    share: Estimate
+    measured: Mapping[str, Estimate]
+    here: TagQuality | None
+
+    @property
+    def beats_chance(self) -> bool:
+        """Whether annotators are known to mark the proposals more often than other pairs."""
+        return self.measured["lift"].low > 1
+
+
+@dataclass(frozen=True)
+class TagResult:
+    """The categories proposed for some pairs; ``untagged`` counts pairs without a proposal."""
+
+    name: str
+    rows: int
+    untagged: int
+    categories: Mapping[str, ProposedCategory]
+    notes: tuple[str, ...] = ()
+    rules: int = VERSION
+    schema: int = SCHEMA
+
+
+@study(group="make and check data")
+def tag(
+    tagged: Annotated[Suite, "Pairs with proposed categories, as the suite taxonomy/tagged has them."],
+    marked: Annotated[Suite | None, "The same pairs with categories that annotators marked."] = None,
+) -> TagResult:
+    """Propose categories of reasoning for pairs that nobody annotated, by rules whose precision was measured."""
+    names = [PREFIX + name for name in PROPOSED]
+    frame = tagged.frame.select("group", *names).collect()
+    groups = np.unique(digests(frame["group"]), return_inverse=True)[1]
+    proposed = {name: frame[PREFIX + name].to_numpy() for name in PROPOSED}
+    known = [name for name in (marked.card.categories if marked else ()) if name in proposed]
+    marks = marked.frame.select(known).collect() if marked else pl.DataFrame()
+    qualities = tag_qualities(proposed, {name: marks[name].to_numpy() for name in known}, groups=groups)
+    rules = looked_for()
+    return TagResult(
+        name=str(tagged.card.arguments.get("from", tagged.name)),
+        rows=frame.height,
+        untagged=frame.select((~pl.any_horizontal(names)).sum()).item(),
+        categories={
+            name: ProposedCategory(
+                column=PREFIX + name,
+                looks_for=rules[name],
+                proposed=int(flags.sum()),
+                share=rate(flags, groups=groups),
+                measured=measured()[name],
+                here=qualities.get(name),
+            )
+            for name, flags in proposed.items()
+        },
+        notes=(caution(),),
+    )
+
+
+def document(result: TagResult) -> Document:
+    """How often each category is proposed and how often that is right, by TaxiNLI and by the file's own marks."""
+    parts: list[Part] = [_proposal_table(result)]
+    if any(category.here for category in result.categories.values()):
+        parts.append(_mark_table(result))
+    parts += [Note(f"{note[:1].upper()}{note[1:]}.", quiet=True) for note in result.notes]
+    rules = tuple(Row(name, (category.looks_for,)) for name, category in result.categories.items())
+    table = Table("rules", "", (Column("proposed when", "text"),), rules, "category")
+    parts.append(Section("Rules", (table,), folded=True, summary=f"version {result.rules}"))
+    return Document(
+        title="acidtest tag",
+        headline=f"{result.name}: {describe_count(result.rows, 'pair')}, {result.untagged:,} without a proposal.",
+        parts=tuple(parts),
+    )
+
+
+def _proposal_table(result: TagResult) -> Table:
+    group = "held-out TaxiNLI"
+    columns = (
+        Column("proposed", "count"),
+        Column("share"),
+        Column("precision", group=group),
+        Column("recall", group=group),
+        Column("lift", "number", group=group),
+    )
+    rows = tuple(
+        Row(
+            name,
+            (
+                category.proposed,
+                category.share,
+                category.measured["precision"],
+                category.measured["recall"],
+                category.measured["lift"] if category.beats_chance else "chance",
+            ),
+        )
+        for name, category in result.categories.items()
+    )
+    caption = "Proposals by rules, % with 95 % intervals; precision, recall and lift as measured on pairs of TaxiNLI"
+    return Table("proposals", caption, columns, rows, "category")
+
+
+def _mark_table(result: TagResult) -> Table:
+    columns = (
+        Column("marked", "count"),
+        Column("precision"),
+        Column("recall"),
+        Column("F1"),
+        Column("lift", "number"),
+    )
+    rows = tuple(
+        Row(name, (here.recall.n, here.precision, here.recall, here.f1, here.lift))
+        for name, category in result.categories.items()
+        if (here := category.here)
+    )
+    caption = "The proposals against the categories that the file itself marks, % with 95 % intervals"
+    return Table("marks", caption, columns, rows, "category")

@@ -1,0 +1,274 @@
+"""The composition of an annotated set of pairs (Joshi et al. 2020, section 3.2): its categories by label and genre."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from math import nan
+from typing import Annotated
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from acidtest.core.digests import digests
+from acidtest.core.errors import AcidtestError
+from acidtest.core.estimate import Estimate
+from acidtest.core.labels import LABELS
+from acidtest.core.study import study
+from acidtest.core.suite import Suite
+from acidtest.io.wordlists import packaged_table
+from acidtest.stats.intervals import rate
+from acidtest.stats.jackknife import Replicates, group_sums, jackknifed, replicates
+from acidtest.text.taxonomy import NEUTRAL_FEATURES, is_overlap
+from acidtest.text.taxonomy_tags import proposal_caution
+
+Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int_]
+Groups = npt.NDArray[np.generic]
+
+PUBLISHED = "taxinli statistics"
+"""The suite under which the paper's numbers about its data set are kept."""
+
+_UNDEFINED = "one of the two holds of no pair, or of every pair"
+_FEWEST = 5
+"""Pairs that must be expected to have both categories for phi to have an interval."""
+_COLUMNS = ("label", "group", "genre", "annotated_label", *NEUTRAL_FEATURES)
+
+
+@dataclass(frozen=True)
+class CategoryCounts:
+    """The pairs of one category: how many, of which labels, and what share of each genre's pairs.
+
+    ``alone`` counts pairs that have no other category.
+    """
+
+    pairs: int
+    alone: int
+    share: Estimate
+    labels: Mapping[str, int]
+    genres: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Phi of two categories, the correlation of two columns of 0 and 1; ``genres`` counts pairs that have both.
+
+    ``clear``: Bonferroni's interval for all pairs of categories leaves 0 out.
+    """
+
+    first: str
+    second: str
+    phi: Estimate
+    clear: bool
+    both: int
+    genres: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class PublishedStatistic:
+    """A number of the paper about its data set, with a note on it, and the number of these pairs (``own``)."""
+
+    by: str
+    value: float
+    source: str
+    note: str
+    own: float | None = None
+
+
+@dataclass(frozen=True)
+class TaxonomyResult:
+    """The statistics of an annotated set of pairs.
+
+    ``distribution`` counts pairs by their number of categories; ``features`` are shares of neutral pairs with the same
+    topic, subject and object. ``inference`` says how often the annotators' own label is gold, None where the file does
+    not have it, and ``judged`` the same without neutral pairs, of which annotators were told that they are neutral.
+    ``overlaps`` counts pairs that other files have, too, and ``development`` those in the released overlap with
+    MultiNLI's development sets. ``published`` is empty unless these are the paper's pairs.
+    """
+
+    name: str
+    signature: str
+    labels: Mapping[str, int]
+    genres: Mapping[str, int]
+    categories: Mapping[str, CategoryCounts]
+    correlations: tuple[Correlation, ...]
+    per_pair: Estimate = field(metadata={"json": "categories_per_pair"})
+    distribution: Mapping[int, int]
+    features: Mapping[str, Estimate] = field(metadata={"json": "neutral"})
+    inference: Estimate | None = None
+    judged: Estimate | None = field(default=None, metadata={"json": "inference_but_neutral"})
+    overlaps: Mapping[str, int] = field(default_factory=dict)
+    development: int | None = field(default=None, metadata={"json": None})
+    published: tuple[PublishedStatistic, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    json_properties = ("pairs",)
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return sum(self.labels.values())
+
+
+@study(group="make and check data")
+def taxonomy(
+    pairs: Annotated[Suite, "Pairs with categories."],
+    *,
+    others: Annotated[Mapping[str, Suite] | None, "Files to look for the same pairs in, by name."] = None,
+) -> TaxonomyResult:
+    """Show what annotated pairs are made of: categories by label and genre, and how they go together.
+
+    Section 3.2 of Joshi et al. (2020), whose numbers stand beside those of the published file.
+    """
+    names = pairs.card.categories
+    if not names:
+        raise AcidtestError(f"{pairs.name!r} has no categories; make a suite of them with: acidtest generate taxonomy")
+    schema = pairs.frame.collect_schema()
+    rows = pairs.frame.select(*names, *(name for name in _COLUMNS if name in schema)).collect()
+    marks = rows.select(names).fill_null(False).to_numpy().astype(np.bool_)
+    groups = rows["group"].rank("dense").to_numpy()
+    count = marks.sum(axis=1)
+    overlaps = _overlaps(pairs, others or {})
+    overlap_files = [name for name, other in (others or {}).items() if is_overlap(other.card.columns)]
+    result = TaxonomyResult(
+        name=pairs.name,
+        signature=pairs.card.signature,
+        labels=_count_values(rows["label"], LABELS),
+        genres=_count_values(rows["genre"]) if "genre" in rows else {},
+        categories={name: _count_category(rows, marks[:, at], count, groups) for at, name in enumerate(names)},
+        correlations=tuple(_correlations(rows, names, marks, groups)),
+        per_pair=_mean_count(count, len(names), groups),
+        distribution={number: int((count == number).sum()) for number in range(int(count.max(initial=0)) + 1)},
+        features={name: _feature_share(rows, name) for name in NEUTRAL_FEATURES if name in rows},
+        inference=_inference_accuracy(rows) if "annotated_label" in rows else None,
+        judged=_inference_accuracy(rows.filter(pl.col("label") != "neutral")) if "annotated_label" in rows else None,
+        overlaps=overlaps,
+        development=overlaps[overlap_files[0]] if overlap_files else None,
+        notes=tuple(filter(None, [proposal_caution(names)])),
+    )
+    return replace(result, published=_published_statistics(pairs, result))
+
+
+def comparable_numbers(result: TaxonomyResult) -> dict[str, float]:
+    """The numbers that the paper gives of its own data, under the names they are published by."""
+    numbers: dict[str, float] = {
+        "statistic=pairs": result.pairs,
+        "statistic=categories per pair": result.per_pair.value,
+    }
+    numbers |= {f"statistic=pairs&label={label}": count for label, count in result.labels.items()}
+    if result.genres:
+        numbers["statistic=pairs per genre"] = sum(result.genres.values()) / len(result.genres)
+    numbers |= {f"statistic={name}": round(one.value * one.n) for name, one in result.features.items() if one.known}
+    for name, counts in result.categories.items():
+        for label, count in counts.labels.items():
+            numbers[f"statistic=pairs&category={name}&label={label}"] = count
+    for pair in result.correlations:
+        slice_name = f"statistic=share&category={pair.first} and {pair.second}&genre="
+        numbers |= {f"{slice_name}{genre}": count / pair.both for genre, count in pair.genres.items()}
+    if result.development is not None:
+        numbers["statistic=overlap&part=development"] = result.development
+        numbers["statistic=overlap&part=train"] = result.pairs - result.development
+    return numbers | ({"statistic=inference accuracy": result.inference.value} if result.inference else {})
+
+
+def _mean_count(count: Counts, most: int, groups: Groups) -> Estimate:
+    """The mean of counts that can be 0 to ``most``: its interval stays within that, as the share's of ``most`` does."""
+    share = rate(count / most, groups=groups)
+    return replace(share, value=share.value * most, low=share.low * most, high=share.high * most)
+
+
+def _count_values(column: pl.Series, first: Sequence[str] = ()) -> dict[str, int]:
+    """How often each value occurs: those of ``first`` in their order, then the most frequent."""
+    counts = dict(column.drop_nulls().value_counts().sort("count", column.name, descending=[True, False]).iter_rows())
+    order = [*(name for name in first if name in counts), *(name for name in counts if name not in first)]
+    return {str(name): int(counts[name]) for name in order}
+
+
+def _count_category(rows: pl.DataFrame, holds: Flags, count: Counts, groups: Groups) -> CategoryCounts:
+    genres = {}
+    if "genre" in rows:
+        codes = rows["genre"].fill_null("").to_numpy()
+        members = {genre: codes == genre for genre in _count_values(rows["genre"])}
+        genres = {genre: rate(holds[chosen], groups=groups[chosen]) for genre, chosen in members.items()}
+    labels = dict.fromkeys(_count_values(rows["label"], LABELS), 0)
+    return CategoryCounts(
+        pairs=int(holds.sum()),
+        alone=int((holds & (count == 1)).sum()),
+        share=rate(holds, groups=groups),
+        labels=labels | _count_values(rows["label"].filter(holds), LABELS),
+        genres=genres,
+    )
+
+
+def _correlations(rows: pl.DataFrame, names: Sequence[str], marks: Flags, groups: Groups) -> list[Correlation]:
+    correlations = []
+    pairs = list(combinations(range(len(names)), 2))
+    for first, second in pairs:
+        both = marks[:, first] & marks[:, second]
+        columns = np.stack([np.ones(len(marks)), marks[:, first], marks[:, second], both], axis=1)
+        resampled = replicates(group_sums(columns, groups), _phi, rows=len(marks))
+        wide = _phi_estimate(resampled, columns, confidence=1 - 0.05 / len(pairs))
+        genres = _count_values(rows["genre"].filter(both)) if "genre" in rows else {}
+        phi, clear = _phi_estimate(resampled, columns), wide.low > 0 or wide.high < 0
+        correlations.append(Correlation(names[first], names[second], phi, clear, int(both.sum()), genres))
+    return correlations
+
+
+def _phi_estimate(resampled: Replicates, columns: Floats, *, confidence: float = 0.95) -> Estimate:
+    """Phi with its interval; no interval where too few pairs are expected to have both categories."""
+    phi = jackknifed(resampled, undefined=_UNDEFINED, best="they hold of the same pairs", confidence=confidence)
+    n, first, second, _ = columns.sum(axis=0)
+    expected = first * second / max(n, 1)
+    if not phi.known or expected >= _FEWEST:
+        return phi
+    note = f"{expected:.1f} pairs expected with both, fewer than {_FEWEST}: no interval"
+    return replace(phi, low=nan, high=nan, method="", note=note)
+
+
+def _phi(sums: Floats) -> Floats:
+    """The correlation of two columns of 0 and 1, given rows of their number and sums; NaN where one is constant."""
+    n, first, second, both = sums.T
+    spread = first * (n - first) * second * (n - second)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(spread > 0, (n * both - first * second) / np.sqrt(np.maximum(spread, 0)), nan)
+
+
+def _feature_share(rows: pl.DataFrame, name: str) -> Estimate:
+    asked = rows.filter((pl.col("label") == "neutral") & pl.col(name).is_not_null())
+    if not asked.height:
+        return Estimate(nan, note="asked of no neutral pair")
+    return rate((asked[name] == "yes").to_numpy(), groups=asked["group"].rank("dense").to_numpy())
+
+
+def _inference_accuracy(rows: pl.DataFrame) -> Estimate:
+    """Share of pairs whose annotators gave the gold label; a pair without a label of theirs counts as wrong."""
+    if not rows.height:
+        return Estimate(nan, note="no such pair")
+    right = rows.select((pl.col("annotated_label") == pl.col("label")).fill_null(False)).to_series()
+    return rate(right.to_numpy(), groups=rows["group"].rank("dense").to_numpy())
+
+
+def _overlaps(suite: Suite, others: Mapping[str, Suite]) -> dict[str, int]:
+    if not others:
+        return {}
+    pairs = _pair_digests(suite)
+    return {name: int(np.isin(pairs, _pair_digests(other)).sum()) for name, other in others.items()}
+
+
+def _pair_digests(suite: Suite) -> npt.NDArray[np.uint64]:
+    texts = suite.frame.select(pl.col("premise", "hypothesis").str.strip_chars()).collect()
+    return digests(texts["premise"], texts["hypothesis"])
+
+
+def _published_statistics(suite: Suite, result: TaxonomyResult) -> tuple[PublishedStatistic, ...]:
+    """The paper's numbers beside those of the pairs, where they are all of the paper's."""
+    table = packaged_table("published/taxonomy.tsv").filter(pl.col("suite") == PUBLISHED)
+    whole = float(table.row(by_predicate=pl.col("by") == "statistic=pairs", named=True)["value"])
+    if suite.name != "taxinli" or suite.card.rows != whole:
+        return ()
+    numbers = comparable_numbers(result)
+    rows = table.select("by", pl.col("value").cast(pl.Float64), "source", "note").iter_rows()
+    return tuple(PublishedStatistic(by, value, source, note, numbers.get(by)) for by, value, source, note in rows)
