@@ -18,7 +18,6 @@ from typer.exceptions import TyperException
 from acidtest.cli import (
     agreement,
     annotate,
-    antonyms,
     audit,
     behaviour,
     compare,
@@ -62,7 +61,6 @@ app.command("score", context_settings=score.CONTEXT)(score.score)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.command("audit")(audit.audit)
-app.command("antonyms")(antonyms.antonyms)
 app.command("lexical")(lexical.lexical)
 app.command("behaviour")(behaviour.behaviour)
 app.command("representations", context_settings=representations.CONTEXT)(representations.representations)

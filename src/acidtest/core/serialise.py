@@ -14,6 +14,12 @@ T = TypeVar("T")
 KEY = "json"
 """In the metadata of a field: its key in JSON where that is not its name, or None where JSON leaves it out."""
 
+INLINE = ""
+"""The key of a field whose object's keys stand among those of the object around it; none of them where it is None."""
+
+OPTIONAL = "optional"
+"""In the metadata of a field: whether JSON leaves it out where it is None."""
+
 _SIMPLE: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
     Path: {"type": "string"},
@@ -30,9 +36,14 @@ def to_json(value: Any) -> Any:
     A class may name computed values that belong to its object in ``json_properties``.
     """
     if is_dataclass(value) and not isinstance(value, type):
-        keys = {field.name: key for field, key in _keys(type(value))}
-        keys |= {name: name for name in getattr(value, "json_properties", ())}
-        return {key: to_json(getattr(value, name)) for name, key in keys.items()}
+        written: dict[str, Any] = {}
+        for field, key in _keys(type(value)):
+            part = getattr(value, field.name)
+            if key == INLINE:
+                written |= to_json(part) or {}
+            elif part is not None or not field.metadata.get(OPTIONAL):
+                written[key] = to_json(part)
+        return written | {name: to_json(getattr(value, name)) for name in getattr(value, "json_properties", ())}
     if isinstance(value, Mapping):
         return {str(key): to_json(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -41,8 +52,8 @@ def to_json(value: Any) -> Any:
         return sorted(map(to_json, value))
     if isinstance(value, float):
         return None if math.isnan(value) else float(value)
-    if hasattr(value, "item"):
-        return to_json(value.item())
+    if hasattr(value, "tolist"):
+        return to_json(value.tolist())
     return str(value) if isinstance(value, Path) else value
 
 
@@ -51,8 +62,11 @@ def from_json(kind: Any, value: Any) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
     if is_dataclass(kind):
         hints = get_type_hints(kind)
-        parts = {field.name: (hints[field.name], value[key]) for field, key in _keys(kind) if key in value}
-        return kind(**{name: from_json(hint, part) for name, (hint, part) in parts.items()})
+        parts = {field.name: value[key] for field, key in _keys(kind) if key in value}
+        for field, key in _keys(kind):
+            if key == INLINE and _fits(_object_type(hints[field.name]), value):
+                parts[field.name] = value
+        return kind(**{name: from_json(hints[name], part) for name, part in parts.items()})
     if kind is float:
         return math.nan if value is None else float(value)
     if origin in (typing.Union, _UNION):
@@ -65,6 +79,10 @@ def from_json(kind: Any, value: Any) -> Any:
     if origin in (dict, Mapping):
         numeric = arguments[0] is int
         return {int(key) if numeric else key: from_json(arguments[1], part) for key, part in value.items()}
+    if _is_array(origin):
+        import numpy as np
+
+        return np.array(value, dtype=get_args(arguments[1])[0])
     return Path(value) if kind is Path else value
 
 
@@ -91,10 +109,20 @@ def _keys(kind: Any) -> Iterator[tuple[Field[Any], str]]:
             yield field, key
 
 
+def _object_type(kind: Any) -> Any:
+    """The dataclass in a type, such as that of ``Effect | None``."""
+    return kind if is_dataclass(kind) else next(part for part in get_args(kind) if is_dataclass(part))
+
+
+def _is_array(origin: Any) -> bool:
+    return getattr(origin, "__name__", "") == "ndarray"
+
+
 def _fits(kind: Any, value: Any) -> bool:
     """Whether a value of JSON can be of a type, to choose a member of a union by."""
     if is_dataclass(kind):
-        return isinstance(value, dict) and all(key in value for _, key in _keys(kind))
+        keys = [key for field, key in _keys(kind) if key != INLINE and not field.metadata.get(OPTIONAL)]
+        return isinstance(value, dict) and all(key in value for key in keys)
     if get_origin(kind) is Literal:
         return value in get_args(kind)
     origin = get_origin(kind) or kind
@@ -127,13 +155,23 @@ def _schema(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
         return {"type": "array", "prefixItems": [_schema(part, definitions) for part in arguments]}
     if origin in (tuple, list, Sequence, set, frozenset):
         return {"type": "array", "items": _schema(arguments[0], definitions)}
-    return {}
+    return {"type": "array"} if _is_array(origin) else {}
 
 
 def _object_schema(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     hints = get_type_hints(kind)
-    properties = {key: _schema(hints[field.name], definitions) for field, key in _keys(kind)}
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    for field, key in _keys(kind):
+        if key == INLINE:
+            inner = _object_schema(_object_type(hints[field.name]), definitions)
+            properties |= inner["properties"]
+            required += inner["required"] if is_dataclass(hints[field.name]) else []
+        else:
+            properties[key] = _schema(hints[field.name], definitions)
+            required += [] if field.metadata.get(OPTIONAL) else [key]
     for name in getattr(kind, "json_properties", ()):
         computed = getattr(kind, name).fget
         properties[name] = _schema(get_type_hints(computed)["return"], definitions)
-    return {"type": "object", "properties": properties, "required": list(properties)}
+        required.append(name)
+    return {"type": "object", "properties": properties, "required": required}
