@@ -25,7 +25,21 @@ from acidtest.report.files import write_charts, write_tables
 from acidtest.report.html import render_page
 from acidtest.report.terminal import print_document
 
-INPUTS: dict[str, Callable[[list[Path], Path], dict[str, Any]]] = {}
+
+def _training_file(folder: Path) -> Path:
+    """A few pairs, with some of the words that swaps exchange."""
+    lines = ["A man is hot.\tA man is cold.\tcontradiction", "A dog runs.\tAn animal runs.\tentailment"]
+    lines += ["The old man sleeps.\tThe young man sleeps.\tcontradiction", "A girl sits.\tA child sits.\tneutral"]
+    path = folder / "train.tsv"
+    path.write_text("\n".join(["premise\thypothesis\tlabel", *lines, ""]), encoding="utf-8")
+    return path
+
+
+INPUTS: dict[str, Callable[[list[Path], Path], dict[str, Any]]] = {
+    "antonyms": lambda runs, folder: {"runs": runs, "train": _training_file(folder)},
+    "behaviour": lambda runs, folder: {"runs": runs, "train": _training_file(folder)},
+    "lexical": lambda runs, folder: {"runs": runs, "train": _training_file(folder)},
+}
 """Arguments of the studies that ask for more than runs: from the runs' folders and an empty folder."""
 
 STUDY_NAMES = sorted(STUDIES)

@@ -8,10 +8,6 @@ from acidtest.api.audits import (
     audit_findings,
     audit_table,
 )
-from acidtest.api.behaviour_studies import (
-    behaviour,
-    behaviour_tables,
-)
 from acidtest.api.exports import (
     UnfaithfulError,
     export,
@@ -154,8 +150,6 @@ __all__ = [
     "audit",
     "audit_findings",
     "audit_table",
-    "behaviour",
-    "behaviour_tables",
     "chosen_suites",
     "compare",
     "comparison_report",

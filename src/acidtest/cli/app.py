@@ -19,7 +19,6 @@ from acidtest.cli import (
     agreement,
     annotate,
     audit,
-    behaviour,
     compare,
     errors,
     experiment,
@@ -62,7 +61,6 @@ app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.command("audit")(audit.audit)
 app.command("lexical")(lexical.lexical)
-app.command("behaviour")(behaviour.behaviour)
 app.command("representations", context_settings=representations.CONTEXT)(representations.representations)
 app.command("errors")(errors.errors)
 app.command("agreement")(agreement.agreement)

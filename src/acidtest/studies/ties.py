@@ -28,6 +28,8 @@ class Ties:
     groups: tuple[tuple[str, ...], ...]
     alpha: float = ALPHA
 
+    json_properties = ("letters",)
+
     @property
     def letters(self) -> dict[str, str]:
         """For each member the letters of its groups: two that share one are tied."""
