@@ -59,10 +59,6 @@ from acidtest.api.taxonomies import (
     taxonomy_statistics_tables,
     taxonomy_tables,
 )
-from acidtest.api.word_knowledge import (
-    lexical,
-    lexical_tables,
-)
 from acidtest.io.tables import write_table
 from acidtest.suites.catalogue import Generator
 from acidtest.workflows.annotation import (
@@ -173,8 +169,6 @@ __all__ = [
     "invitation_link",
     "joint_report",
     "label_agreement_tables",
-    "lexical",
-    "lexical_tables",
     "load",
     "means",
     "model_kinds",

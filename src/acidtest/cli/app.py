@@ -24,7 +24,6 @@ from acidtest.cli import (
     experiment,
     export,
     generate,
-    lexical,
     report,
     representations,
     run,
@@ -60,7 +59,6 @@ app.command("score", context_settings=score.CONTEXT)(score.score)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.command("audit")(audit.audit)
-app.command("lexical")(lexical.lexical)
 app.command("representations", context_settings=representations.CONTEXT)(representations.representations)
 app.command("errors")(errors.errors)
 app.command("agreement")(agreement.agreement)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from acidtest.core.estimate import Estimate
 from acidtest.reports.charts import Chart, Row, rate_axis
-from acidtest.reports.lexical import SIMILARITY, TRAINING, part_names, shown, systems, trend_told
+from acidtest.reports.numerals import p_value, points, signed
 from acidtest.reports.sections import WHOLE, Entry, Line, Table, examples_link
-from acidtest.studies.lexical import COSINES, FREQUENCIES, Binned, Knowledge, Lexical, Scale, holds_lexical, lexical
-from acidtest.studies.lexical_memory import Memory
-from acidtest.studies.lexical_rows import FRESH, PUBLISHED, published_names
+from acidtest.studies.lexical import LexicalResult, lexical
+from acidtest.studies.lexical.document import SCALES, published_accuracies
+from acidtest.studies.lexical.knowledge import COSINES, FREQUENCIES, BinnedAccuracy, BinScale, WordKnowledge
+from acidtest.studies.lexical.memory import MemoryComparison
+from acidtest.studies.lexical.rows import FRESH, PUBLISHED, holds_lexical, published_names
 
 CHANCE = 1 / 3
 SOURCE = "Glockner et al. 2018, "
@@ -36,7 +38,7 @@ class LexicalPage:
     columns: tuple[str, ...]
     categories: Table
     along: tuple[Along, ...]
-    memory: tuple[Memory, ...]
+    memory: tuple[MemoryComparison, ...]
     others: int
     """How many categories of ours the paper does not have; the suites' own sections tell of them."""
 
@@ -53,19 +55,19 @@ def lexical_page(models: Mapping[str, Entry]) -> LexicalPage | None:
     found = {model: lexical([entry.run]) for model, entry in models.items() if holds_lexical(entry.run)}
     if not found:
         return None
-    asked = {_column(model, each, found): each for model, own in found.items() for each in own.found}
+    asked = {_column(model, each, found): each for model, own in found.items() for each in own.knowledge}
     return LexicalPage(
         columns=tuple(asked),
         categories=_categories(list(asked.values())),
         along=(*_along(asked, COSINES), *_along(asked, FREQUENCIES)),
-        memory=tuple(each for own in found.values() for each in own.memory),
+        memory=tuple(comparison for result in found.values() for comparison in result.memory),
         others=len({name for each in asked.values() for name in each.categories if name not in _printed()}),
     )
 
 
-def _column(model: str, each: Knowledge, found: Mapping[str, Lexical]) -> str:
+def _column(model: str, each: WordKnowledge, found: Mapping[str, LexicalResult]) -> str:
     """What heads a column: the model, the suite, or both, as far as they tell columns apart."""
-    suites = {own.suite for held in found.values() for own in held.found}
+    suites = {own.suite for held in found.values() for own in held.knowledge}
     if len(found) == 1:
         return each.suite
     return f"{model}, {each.suite}" if len(suites) > 1 else model
@@ -77,9 +79,9 @@ def _printed() -> dict[str, str]:
     return {name: row["printed"] for row in rows for name in (row["category"], row["published"])}
 
 
-def _categories(asked: Sequence[Knowledge]) -> Table:
+def _categories(asked: Sequence[WordKnowledge]) -> Table:
     """The paper's categories in its order, below them the whole sets."""
-    whole, parts = systems(PUBLISHED), systems(PUBLISHED, "category")
+    whole, parts = published_accuracies(PUBLISHED), published_accuracies(PUBLISHED, "category")
     lines = []
     for row in published_names().iter_rows(named=True):
         own = [each.categories.get(row["category"]) or each.categories.get(row["published"]) for each in asked]
@@ -98,14 +100,14 @@ def _examples(suite: str, category: str) -> str:
     return examples_link(suite, {"category": category})
 
 
-def _along(asked: Mapping[str, Knowledge], scale: Scale) -> tuple[Along, ...]:
+def _along(asked: Mapping[str, WordKnowledge], scale: BinScale) -> tuple[Along, ...]:
     """One chart for the sets of pairs whose words have the measure, none where they have not."""
     cosine = scale is COSINES
     each_binned = {name: each.by_cosine if cosine else each.by_frequency for name, each in asked.items()}
     held = {name: binned for name, binned in each_binned.items() if binned}
     if not held:
         return ()
-    papers, names = systems(PUBLISHED, scale.column), part_names(held.values())
+    papers, names = published_accuracies(PUBLISHED, scale.column), part_names(held.values())
     rows = (
         Row(
             shown(name),
@@ -121,19 +123,39 @@ def _along(asked: Mapping[str, Knowledge], scale: Scale) -> tuple[Along, ...]:
     source = f"{SOURCE}section {'5.2' if cosine else '5.3'}"
     return (
         Along(
-            title=SIMILARITY if cosine else TRAINING,
+            title=SCALES[scale][1],
             chart=Chart(tuple(rows), rate_axis(CHANCE)),
             columns=tuple(held),
             table=Table(scale.column, tuple(lines), tuple(papers), sources=(source,)),
             word_pairs={shown(name): max(_word_pairs(held, name)) for name in names},
-            trends={model: trend_told(binned) for model, binned in held.items()},
+            trends={model: describe_trend(binned) for model, binned in held.items()},
         ),
     )
 
 
-def _accuracies(held: Mapping[str, Binned], name: str) -> tuple[Estimate | None, ...]:
+def _accuracies(held: Mapping[str, BinnedAccuracy], name: str) -> tuple[Estimate | None, ...]:
     return tuple(each.parts[name].accuracy if name in each.parts else None for each in held.values())
 
 
-def _word_pairs(held: Mapping[str, Binned], name: str) -> list[int]:
+def _word_pairs(held: Mapping[str, BinnedAccuracy], name: str) -> list[int]:
     return [each.parts[name].pairs for each in held.values() if name in each.parts]
+
+
+def shown(name: str) -> str:
+    """The name of a bin as people write it: ``0.5–0.6``."""
+    return name.replace("-", "–")
+
+
+def part_names(binned: Iterable[BinnedAccuracy]) -> list[str]:
+    """The bins that any has, and what lies outside them."""
+    return list(dict.fromkeys(name for one in binned for name in one.parts))
+
+
+def describe_trend(binned: BinnedAccuracy) -> str:
+    """A trend in words."""
+    trend = binned.trend
+    slope = trend.estimate
+    if not slope.known:
+        return f"no trend can be told: {slope.note}"
+    within = points(slope) if slope.low == slope.low else f"{signed(slope.value)} ({slope.note})"
+    return f"{within} points from a bin to the next, p {p_value(trend.p)}, adjusted {p_value(trend.p_adjusted)}"

@@ -72,17 +72,11 @@ def document(result: BehaviourResult) -> Document:
             _overview(result),
             *sections,
             Note(f"Training set: {result.train.name}, {labels}. {_describe_lookup(result)}", quiet=True),
+            Note(_describe_tests(result), quiet=True),
         ),
         models=tuple(dict.fromkeys(one.model for one in result.behaviours)),
         signatures={f"{one.suite}, {one.model}": one.signature for one in result.behaviours},
-        methods=(
-            f"Found is what has a p below {result.alpha:g} in its own test, the paper's level, whatever else is "
-            f"tested; corrected p-values are by Bonferroni over all {result.tests} tests. Tests of tables take rows "
-            "for independent; p is given a second time with word pairs shuffled as wholes, and a finding for which "
-            f"that is {DOUBTFUL} or more is in doubt. Polarities that share a letter are not told apart (Fisher's test "
-            "of every two, Holm, 0.05).",
-            f"Published: {_SOURCE}. What they call chi-square is the likelihood-ratio statistic G.",
-        ),
+        methods=(f"Published: {_SOURCE}. What they call chi-square is the likelihood-ratio statistic G.",),
     )
 
 
@@ -102,6 +96,16 @@ def _describe_lookup(result: BehaviourResult) -> str:
     if result.words == "as they stand":
         return "Words are looked up in it as they stand."
     return "Words are looked up in it in any of their forms (--literal: as they stand)."
+
+
+def _describe_tests(result: BehaviourResult) -> str:
+    return (
+        f"Found is what has a p below {result.alpha:g} in its own test, the paper's level, whatever else is tested; "
+        f"corrected p-values are by Bonferroni over all {result.tests} tests. Tests of tables take rows for "
+        "independent; p is given a second time with word pairs shuffled as wholes, and a finding for which that is "
+        f"{DOUBTFUL} or more is in doubt. Polarities that share a letter are not told apart (Fisher's test of every "
+        "two, Holm, 0.05)."
+    )
 
 
 def _overview(result: BehaviourResult) -> Section:
