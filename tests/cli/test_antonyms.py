@@ -28,7 +28,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_tables_are_printed_and_one_is_written(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["antonyms", *runs, "--train", "train.tsv", "-o", "antonyms.tsv"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "Rows by who is right, and the antonyms in them:" in out
+    assert "Rows by which models are right, and the antonyms in them" in out
     assert "Training set: train, 1 contradictions." in out
     frame = read_table("antonyms.tsv").frame
     columns = ["word", "antonym", "rows", "right: baseline:random", "right: baseline:overlap", "status"]
@@ -38,10 +38,11 @@ def test_tables_are_printed_and_one_is_written(runs: list[str], capsys: pytest.C
 
 def test_json_holds_the_same(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["antonyms", *runs, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert list(told["models"]) == ["baseline:random", "baseline:overlap"]
-    assert sum(part["rows"] for part in told["by_row"].values()) == told["models"]["baseline:random"]["n"]
-    assert told["train"] is None
+    printed = json.loads(capsys.readouterr().out)
+    assert list(printed["models"]) == ["baseline:random", "baseline:overlap"]
+    assert sum(part["rows"] for part in printed["by_row"].values()) == printed["models"]["baseline:random"]["n"]
+    assert printed["train"] is None
+    assert "types" not in printed
 
 
 def test_a_table_filled_in_gives_the_types(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,6 +52,8 @@ def test_a_table_filled_in_gives_the_types(runs: list[str], capsys: pytest.Captu
     capsys.readouterr()
     assert main(["antonyms", "--types", "antonyms.tsv"]) == 0
     assert "gradable" in capsys.readouterr().out
+    assert main(["antonyms", "--types", "antonyms.tsv", "--json"]) == 0
+    assert sorted(json.loads(capsys.readouterr().out)) == ["schema", "types"]
     assert main(["antonyms", runs[0], "-o", "antonyms.tsv", "--quiet"]) == 0
     assert set(read_table(path).frame["type"]) == {"gradable"}
 
@@ -65,7 +68,7 @@ def test_types_of_pairs_that_a_run_lacks_are_kept_and_counted(
 
 
 def test_the_seed_reaches_the_permutation_test(runs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from acidtest.studies import antonyms as analysis
+    from acidtest.studies.antonyms import knowledge as analysis
 
     seeds, generator = list[int](), analysis.generator
     monkeypatch.setattr(analysis, "generator", lambda seed: seeds.append(seed) or generator(seed))  # type: ignore[func-returns-value]
@@ -73,8 +76,11 @@ def test_the_seed_reaches_the_permutation_test(runs: list[str], monkeypatch: pyt
     assert seeds == [7]
 
 
-def test_nothing_given_is_a_users_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_given_is_a_users_mistake(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["antonyms", runs[0], "-o", "types.tsv"]) == 0
+    capsys.readouterr()
     assert main(["antonyms"]) == 2
     assert "antonyms needs run folders, or a table with --types" in capsys.readouterr().err
-    assert main(["antonyms", "--train", "train.tsv", "--types", "x.tsv"]) == 2
-    assert "--train and -o need run folders" in capsys.readouterr().err
+    for option in (["--train", "train.tsv"], ["-o", "x.tsv"]):
+        assert main(["antonyms", "--types", "types.tsv", *option]) == 2
+        assert "--train and -o need run folders" in capsys.readouterr().err

@@ -39,8 +39,8 @@ def test_tables_are_printed_and_one_is_written(runs: Path, capsys: pytest.Captur
     arguments = ["--train", "train.tsv", "--embeddings", "glove.txt", "--original", "original", "-o", "pairs.tsv"]
     assert main(["lexical", "run", *arguments]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "breaking-nli 4 pairs" in out
-    assert "Beside the original test set:" in out
+    assert "breaking-nli 4 pairs in which one word of a sentence is replaced by another." in out
+    assert "Accuracy beside that on the original test set" in out
     assert "Training set: train, 1 contradictions among 1 examples." in out
     assert "Vectors: glove.txt, 5 words; 5 of 7 words have one." in out
     assert "table: pairs.tsv" in out
@@ -55,18 +55,29 @@ def test_tables_are_printed_and_one_is_written(runs: Path, capsys: pytest.Captur
 
 def test_json_holds_the_same(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lexical", "run", "--train", "train.tsv", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [(each["model"], each["suite"], each["overall"]["n"]) for each in told["results"]] == [
+    printed = json.loads(capsys.readouterr().out)
+    assert [(part["model"], part["suite"], part["overall"]["n"]) for part in printed["results"]] == [
         ("baseline:overlap", "breaking-nli", 4)
     ]
-    bins = told["results"][0]["by_frequency"]["bins"]
-    assert {name: each["accuracy"]["n"] for name, each in bins.items() if each["accuracy"]["n"]} == {"0": 2, "1-4": 1}
-    assert told["results"][0]["by_cosine"] is None
-    assert told["train"]["contradictions"] == 1
+    bins = printed["results"][0]["by_frequency"]["bins"]
+    assert {name: part["accuracy"]["n"] for name, part in bins.items() if part["accuracy"]["n"]} == {"0": 2, "1-4": 1}
+    assert printed["results"][0]["by_cosine"] is None
+    assert printed["train"]["contradictions"] == 1
+
+
+def test_a_page_is_written_and_a_table_that_is_there_is_not_replaced(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lexical", "run", "-o", "page.html"]) == 0
+    assert "Accuracy by category" in Path("page.html").read_text(encoding="utf-8")
+    Path("pairs.tsv").write_text("mine", encoding="utf-8")
+    assert main(["lexical", "run", "-o", "pairs.tsv"]) == 2
+    assert "pairs.tsv: exists, perhaps with somebody's work in it" in capsys.readouterr().err
+    assert Path("pairs.tsv").read_text(encoding="utf-8") == "mine"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["run", "--embeddings", "none.txt"], "none.txt: there is no such file of word vectors. GloVe vectors of"),
         (["run", "--original", "originl"], "no suite of these runs called 'originl'; did you mean 'original'?"),
@@ -76,9 +87,9 @@ def test_json_holds_the_same(runs: Path, capsys: pytest.CaptureFixture[str]) -> 
     ],
 )
 def test_mistakes_are_told_in_a_line(
-    runs: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+    runs: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     assert main(["lexical", *arguments]) == 2
     error = capsys.readouterr().err
-    assert told in error
+    assert message in error
     assert error.count("\n") == 1

@@ -48,12 +48,24 @@ def _tagged_pairs(runs: list[Path], folder: Path) -> dict[str, Any]:
     return {"tagged": acidtest.generate("taxonomy/tagged", source=pairs), "marked": pairs}
 
 
+def _training_file(folder: Path) -> Path:
+    """A few pairs, with some of the words that swaps exchange."""
+    lines = ["A man is hot.\tA man is cold.\tcontradiction", "A dog runs.\tAn animal runs.\tentailment"]
+    lines += ["The old man sleeps.\tThe young man sleeps.\tcontradiction", "A girl sits.\tA child sits.\tneutral"]
+    path = folder / "train.tsv"
+    path.write_text("\n".join(["premise\thypothesis\tlabel", *lines, ""]), encoding="utf-8")
+    return path
+
+
 INPUTS: dict[str, Callable[[list[Path], Path], dict[str, Any]]] = {
     "agreement": lambda runs, _: {"ratings": people_ratings(2 * len(runs))},
     "audit": lambda runs, _: {"train": starter_pairs(), "against": [starter_pairs()] * (len(runs) - 1)},
     "errors": _sorted_errors,
     "tag": _tagged_pairs,
     "taxonomy": _annotated_pairs,
+    "antonyms": lambda runs, folder: {"runs": runs, "train": _training_file(folder)},
+    "behaviour": lambda runs, folder: {"runs": runs, "train": _training_file(folder)},
+    "lexical": lambda runs, folder: {"runs": runs, "train": _training_file(folder)},
 }
 """Arguments of the studies that ask for more than runs: from the runs' folders and an empty folder."""
 

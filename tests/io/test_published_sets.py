@@ -13,6 +13,7 @@ from acidtest import api
 from acidtest.annotate.plans import categories, plan
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Suite
+from acidtest.studies.antonyms import antonyms
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -209,7 +210,9 @@ def test_antonyms_of_the_published_file_can_be_looked_at(tmp_path: Path) -> None
     words = suite.frame.select("word", "antonym").collect().rows()
     assert words == [("glad", "sad"), ("exit", "entrance")]
     run = api.run("baseline:majority", [suite], output=tmp_path / "run")
-    assert api.antonyms([run]).pairs.height == 2
+    knowledge = antonyms([run]).knowledge
+    assert knowledge is not None
+    assert knowledge.pairs.height == 2
 
 
 def test_what_a_file_cannot_be_is_refused(tmp_path: Path) -> None:

@@ -13,9 +13,11 @@ import pytest
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.run import Header, ModelFacts, Run
+from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card, Kind, Suite
-from acidtest.studies.lexical import COSINES, FREQUENCIES, Lexical, lexical
-from acidtest.studies.lexical_memory import ALIKE, AS_PUBLISHED
+from acidtest.studies.lexical import LexicalResult, lexical
+from acidtest.studies.lexical.knowledge import COSINES, FREQUENCIES
+from acidtest.studies.lexical.memory import ALIKE, AS_PUBLISHED
 
 Pair = tuple[str, str, str, str, bool]
 """Category, the premise's word, the hypothesis's, label, and whether the answer is right."""
@@ -73,15 +75,15 @@ MIXED: list[Pair] = [
 
 
 def test_accuracy_by_category_counts_every_label() -> None:
-    found = lexical([run("m", {"lexical": rows("lexical", MIXED)})]).found[0]
-    assert (found.model, found.suite) == ("m", "lexical")
-    assert found.overall.value == pytest.approx(3 / 6)
-    assert {name: (each.value, each.n) for name, each in found.categories.items()} == {
+    result = lexical([run("m", {"lexical": rows("lexical", MIXED)})]).knowledge[0]
+    assert (result.model, result.suite) == ("m", "lexical")
+    assert result.overall.value == pytest.approx(3 / 6)
+    assert {name: (part.value, part.n) for name, part in result.categories.items()} == {
         "colours": (0.5, 4),
         "rooms": (0.5, 2),
     }
-    assert found.by_cosine is None
-    assert found.by_frequency is None
+    assert result.by_cosine is None
+    assert result.by_frequency is None
 
 
 def test_a_bin_of_cosines_has_its_lower_end_and_the_last_has_both(tmp_path: Path) -> None:
@@ -97,33 +99,38 @@ def test_a_bin_of_cosines_has_its_lower_end_and_the_last_has_both(tmp_path: Path
         "i": -1.0,
     }
     pairs = [*contradictions(*"abcdefgh"), *contradictions("i", "nowhere", right=False)]
-    held = run("m", {"lexical": rows("lexical", pairs)})
-    found = lexical([held], embeddings=vectors(tmp_path / "v.txt", cosines))
-    binned = found.found[0].by_cosine
+    word_run = run("m", {"lexical": rows("lexical", pairs)})
+    result = lexical([word_run], embeddings=vectors(tmp_path / "v.txt", cosines))
+    binned = result.knowledge[0].by_cosine
     assert binned
-    assert {name: each.accuracy.n for name, each in binned.bins.items()} == {
+    assert {name: part.accuracy.n for name, part in binned.bins.items()} == {
         "0.5-0.6": 2,
         "0.6-0.7": 1,
         "0.7-0.8": 1,
         "0.8-0.9": 1,
         "0.9-1.0": 2,
     }
-    assert {name: (each.accuracy.n, each.pairs) for name, each in binned.outside.items()} == {
+    assert {name: (part.accuracy.n, part.pairs) for name, part in binned.outside.items()} == {
         "below 0.5": (2, 2),
         "unknown": (1, 1),
         "several words": (0, 0),
     }
-    assert found.vectors
-    assert (found.vectors.name, found.vectors.size, found.vectors.words, found.vectors.known) == ("v.txt", 10, 11, 10)
+    assert result.vectors
+    assert (result.vectors.name, result.vectors.size, result.vectors.words, result.vectors.known) == (
+        "v.txt",
+        10,
+        11,
+        10,
+    )
 
 
 def test_bins_of_training_frequency_count_directed_pairs() -> None:
     wanted = {"a": 0, "b": 1, "c": 4, "d": 5, "e": 9, "f": 10, "g": 49, "h": 50, "i": 99, "j": 100}
     taught = [f"zero/{word}" for word, count in wanted.items() for _ in range(count)] + ["a/zero"] * 7
-    found = lexical([run("m", {"lexical": rows("lexical", contradictions(*wanted))})], train=train(*taught))
-    binned = found.found[0].by_frequency
+    result = lexical([run("m", {"lexical": rows("lexical", contradictions(*wanted))})], train=train(*taught))
+    binned = result.knowledge[0].by_frequency
     assert binned
-    assert {name: each.accuracy.n for name, each in binned.bins.items()} == {
+    assert {name: part.accuracy.n for name, part in binned.bins.items()} == {
         "0": 1,
         "1-4": 2,
         "5-9": 2,
@@ -131,20 +138,20 @@ def test_bins_of_training_frequency_count_directed_pairs() -> None:
         "50-99": 2,
         "100+": 1,
     }
-    assert found.train
-    assert (found.train.name, found.train.contradictions) == ("train", len(taught))
+    assert result.train
+    assert (result.train.name, result.train.contradictions) == ("train", len(taught))
     # Words in examples: a in the seven of "a/zero", the others as often as they stand in pairs.
     counts = [7 if word == "a" else count for word, count in wanted.items()]
-    assert found.train.mean == pytest.approx(np.mean(counts))
-    assert found.train.median == pytest.approx(np.median(counts))
-    assert (found.train.rarest, found.train.commonest, found.train.unseen) == (("b", 1), ("j", 100), 0)
+    assert result.train.mean == pytest.approx(np.mean(counts))
+    assert result.train.median == pytest.approx(np.median(counts))
+    assert (result.train.rarest, result.train.commonest, result.train.unseen) == (("b", 1), ("j", 100), 0)
 
 
 def test_similarity_and_frequency_are_of_contradictions_of_single_words() -> None:
-    found = lexical([run("m", {"lexical": rows("lexical", MIXED)})], train=train("red/blue"))
-    binned = found.found[0].by_frequency
+    result = lexical([run("m", {"lexical": rows("lexical", MIXED)})], train=train("red/blue"))
+    binned = result.knowledge[0].by_frequency
     assert binned
-    assert {name: each.accuracy.n for name, each in binned.bins.items() if each.accuracy.n} == {"0": 2, "1-4": 2}
+    assert {name: part.accuracy.n for name, part in binned.bins.items() if part.accuracy.n} == {"0": 2, "1-4": 2}
     assert binned.outside["several words"].accuracy.n == 1
     # Red and blue are one pair of words in any case.
     assert binned.bins["1-4"].pairs == 1
@@ -153,23 +160,23 @@ def test_similarity_and_frequency_are_of_contradictions_of_single_words() -> Non
 def test_what_a_suite_tells_itself_is_used_unless_a_file_is_given(tmp_path: Path) -> None:
     pairs = contradictions("a", "b")
     frame = rows("lexical", pairs, cosine=[0.55, 0.95], contradictions=[0.0, 120.0])
-    held = run("m", {"lexical": frame}, {**COLUMNS, "cosine": "covariate", "contradictions": "covariate"})
-    told = lexical([held]).found[0]
+    word_run = run("m", {"lexical": frame}, {**COLUMNS, "cosine": "covariate", "contradictions": "covariate"})
+    told = lexical([word_run]).knowledge[0]
     assert told.by_cosine
     assert told.by_frequency
-    assert [each.accuracy.n for each in told.by_cosine.bins.values()] == [1, 0, 0, 0, 1]
-    assert [each.accuracy.n for each in told.by_frequency.bins.values()] == [1, 0, 0, 0, 0, 1]
-    again = lexical([held], embeddings=vectors(tmp_path / "v.txt", {"a": 0.65, "b": 0.75}), train=train("zero/a"))
-    assert again.found[0].by_cosine
-    assert again.found[0].by_frequency
-    assert [each.accuracy.n for each in again.found[0].by_cosine.bins.values()] == [0, 1, 1, 0, 0]
-    assert [each.accuracy.n for each in again.found[0].by_frequency.bins.values()] == [1, 1, 0, 0, 0, 0]
+    assert [part.accuracy.n for part in told.by_cosine.bins.values()] == [1, 0, 0, 0, 1]
+    assert [part.accuracy.n for part in told.by_frequency.bins.values()] == [1, 0, 0, 0, 0, 1]
+    again = lexical([word_run], embeddings=vectors(tmp_path / "v.txt", {"a": 0.65, "b": 0.75}), train=train("zero/a"))
+    assert again.knowledge[0].by_cosine
+    assert again.knowledge[0].by_frequency
+    assert [part.accuracy.n for part in again.knowledge[0].by_cosine.bins.values()] == [0, 1, 1, 0, 0]
+    assert [part.accuracy.n for part in again.knowledge[0].by_frequency.bins.values()] == [1, 1, 0, 0, 0, 0]
 
 
 def test_words_of_a_foreign_file_are_found_by_comparing_the_sentences() -> None:
     frame = rows("breaking-nli", MIXED).drop("premise_word", "hypothesis_word")
-    found = lexical([run("m", {"breaking-nli": frame}, {"category": "factor"})], train=train("red/blue"))
-    assert set(found.pairs.select("premise_word", "hypothesis_word").rows()) == {
+    result = lexical([run("m", {"breaking-nli": frame}, {"category": "factor"})], train=train("red/blue"))
+    assert set(result.pairs.select("premise_word", "hypothesis_word").rows()) == {
         ("red", "blue"),
         ("red", "green"),
         ("Red", "Blue"),
@@ -200,13 +207,13 @@ def test_the_table_has_a_row_for_each_pair_and_a_column_for_each_model() -> None
 
 def test_suites_of_single_categories_make_one_set() -> None:
     parts = {"lexical/colours": rows("lexical/colours", MIXED[:4]), "lexical/rooms": rows("lexical/rooms", MIXED[4:])}
-    found = lexical([run("m", parts)])
-    assert [(each.suite, each.overall.n, set(each.categories)) for each in found.found] == [
+    result = lexical([run("m", parts)])
+    assert [(part.suite, part.overall.n, set(part.categories)) for part in result.knowledge] == [
         ("lexical/*", 6, {"colours", "rooms"})
     ]
 
 
-def planted(rng: np.random.Generator, slope: float) -> Lexical:
+def planted(rng: np.random.Generator, slope: float) -> LexicalResult:
     """150 pairs of words, six rows each: right less often the more similar the words are, and by pair of words."""
     cosines = rng.uniform(0.5, 1, 150)
     own = rng.normal(0, 0.15, 150)
@@ -222,21 +229,21 @@ def planted(rng: np.random.Generator, slope: float) -> Lexical:
 
 def test_a_planted_trend_is_found_and_nothing_is_found_in_nothing() -> None:
     rng = np.random.default_rng(0)
-    effects = [planted(rng, -0.8).found[0].by_cosine for _ in range(5)]
-    assert all(each and each.trend.p < 0.05 and each.trend.estimate.value < 0 for each in effects)
-    nothing = [planted(rng, 0.0).found[0].by_cosine for _ in range(40)]
-    assert sum(bool(each and each.trend.p < 0.05) for each in nothing) <= 5
+    effects = [planted(rng, -0.8).knowledge[0].by_cosine for _ in range(5)]
+    assert all(part and part.trend.p < 0.05 and part.trend.estimate.value < 0 for part in effects)
+    nothing = [planted(rng, 0.0).knowledge[0].by_cosine for _ in range(40)]
+    assert sum(bool(part and part.trend.p < 0.05) for part in nothing) <= 5
 
 
 def test_an_interval_of_a_bin_is_the_wider_of_those_over_premises_and_over_word_pairs() -> None:
     # Each of five pairs of words is always right or always wrong, in ten premises each.
     pairs = [pair for number in range(5) for pair in contradictions(*[f"w{number}"] * 10, right=number < 3)]
-    found = lexical([run("m", {"lexical": rows("lexical", pairs)})], train=train("x/y")).found[0]
-    assert found.by_frequency
-    none = found.by_frequency.bins["0"]
+    result = lexical([run("m", {"lexical": rows("lexical", pairs)})], train=train("x/y")).knowledge[0]
+    assert result.by_frequency
+    none = result.by_frequency.bins["0"]
     assert (none.accuracy.value, none.pairs, none.accuracy.groups) == (0.6, 5, 5)
     assert "word pairs" in none.accuracy.method
-    assert none.accuracy.high - none.accuracy.low > 2 * (found.overall.high - found.overall.low)
+    assert none.accuracy.high - none.accuracy.low > 2 * (result.overall.high - result.overall.low)
 
 
 def test_trends_are_one_family_and_drops_another(tmp_path: Path) -> None:
@@ -244,7 +251,7 @@ def test_trends_are_one_family_and_drops_another(tmp_path: Path) -> None:
     pairs = [pair for n in range(60) for pair in contradictions(f"w{n % 20}", right=bool(rng.random() < 0.5))]
     original = rows("snli", [("", "a", "b", "contradiction", bool(rng.random() < 0.9)) for _ in range(100)])
     columns: dict[str, Kind] = {"category": "factor"}
-    held = Run(
+    word_run = Run(
         Header(
             ModelFacts("m", "m"),
             {"lexical": Card("lexical", columns=COLUMNS), "snli": Card("snli", columns=columns)},
@@ -254,21 +261,21 @@ def test_trends_are_one_family_and_drops_another(tmp_path: Path) -> None:
     )
     cosines = {f"w{n}": 0.5 + n / 42 for n in range(20)}
     taught = [f"zero/w{n}" for n in range(10)]
-    found = lexical([held], train=train(*taught), embeddings=vectors(tmp_path / "v.txt", cosines), original="snli")
-    one = found.found[0]
+    result = lexical([word_run], train=train(*taught), embeddings=vectors(tmp_path / "v.txt", cosines), original="snli")
+    one = result.knowledge[0]
     assert one.by_cosine
     assert one.by_frequency
     assert one.drop
     ps = sorted([one.by_cosine.trend.p, one.by_frequency.trend.p])
-    assert sorted([one.by_cosine.p_adjusted, one.by_frequency.p_adjusted]) == pytest.approx(
+    assert sorted([one.by_cosine.trend.p_adjusted, one.by_frequency.trend.p_adjusted]) == pytest.approx(
         [min(1, 2 * ps[0]), max(min(1, 2 * ps[0]), ps[1])]
     )
     assert one.drop.p_adjusted == one.drop.p
-    json.dumps(found.to_json(), allow_nan=False)
+    json.dumps(to_json(result), allow_nan=False)
 
 
 def original_run(model: str, right: Sequence[bool], suite: str = "snli_test") -> Run:
-    frame = rows(suite, [("", "a", "b", "contradiction", each) for each in right]).drop(
+    frame = rows(suite, [("", "a", "b", "contradiction", part) for part in right]).drop(
         "premise_word", "hypothesis_word"
     )
     return run(model, {suite: frame}, {})
@@ -277,7 +284,7 @@ def original_run(model: str, right: Sequence[bool], suite: str = "snli_test") ->
 def test_the_drop_is_the_accuracy_less_that_on_the_original_test_set() -> None:
     lexical_run = run("m", {"lexical": rows("lexical", contradictions(*"abcdefghij", right=False) + MIXED)})
     original = original_run("m", [True] * 80 + [False] * 20)
-    drop = lexical([lexical_run, original], original="snli_test").found[0].drop
+    drop = lexical([lexical_run, original], original="snli_test").knowledge[0].drop
     assert drop
     assert drop.accuracy.value == pytest.approx(0.8)
     assert drop.difference.value == pytest.approx(3 / 16 - 0.8)
@@ -288,7 +295,7 @@ def test_the_drop_is_the_accuracy_less_that_on_the_original_test_set() -> None:
 
 def test_predictions_scored_from_two_files_are_taken_for_one_models() -> None:
     lexical_run = run("answers:a.csv", {"lexical": rows("lexical", MIXED)})
-    drop = lexical([lexical_run, original_run("answers:b.csv", [True, False])], original="snli_test").found[0].drop
+    drop = lexical([lexical_run, original_run("answers:b.csv", [True, False])], original="snli_test").knowledge[0].drop
     assert drop
     assert drop.note == "snli_test was answered by answers:b.csv, taken to be the same model"
     another = run("answers:c.csv", {"lexical": rows("lexical", MIXED)})
@@ -312,12 +319,12 @@ def test_mistakes_are_told() -> None:
 
 def test_one_pair_of_words_gives_no_trend_and_no_interval() -> None:
     pairs = contradictions("a", "a") + contradictions("a", right=False)
-    found = lexical([run("m", {"lexical": rows("lexical", pairs)})], train=train("zero/a")).found[0]
-    assert found.by_frequency
-    assert math.isnan(found.by_frequency.trend.p)
-    assert found.by_frequency.trend.estimate.note == "all rows are on one step"
-    assert found.by_frequency.bins["1-4"].accuracy.note == "one word pair only: no interval"
-    assert found.by_frequency.bins["0"].accuracy.note == "no rows"
+    result = lexical([run("m", {"lexical": rows("lexical", pairs)})], train=train("zero/a")).knowledge[0]
+    assert result.by_frequency
+    assert math.isnan(result.by_frequency.trend.p)
+    assert result.by_frequency.trend.estimate.note == "all rows are on one step"
+    assert result.by_frequency.bins["1-4"].accuracy.note == "one word pair only: no interval"
+    assert result.by_frequency.bins["0"].accuracy.note == "no rows"
 
 
 def both_sides(rng: np.random.Generator, published: float, fresh: float, model: str = "m") -> Run:
@@ -342,26 +349,26 @@ def both_sides(rng: np.random.Generator, published: float, fresh: float, model: 
 def test_memory_compares_the_categories_and_labels_that_both_have() -> None:
     memory = lexical([both_sides(np.random.default_rng(0), 1.0, 0.5)]).memory[0]
     assert (memory.model, memory.published, memory.fresh) == ("m", "breaking-nli", "lexical")
-    assert [each.slice for each in memory.contrasts] == [ALIKE, AS_PUBLISHED, "colors", "rooms"]
+    assert [part.slice for part in memory.contrasts] == [ALIKE, AS_PUBLISHED, "colors", "rooms"]
     assert memory.left_out == {"fresh": 100}
-    found = {each.slice: each for each in memory.contrasts}
-    assert all(each.published == 1.0 for each in memory.contrasts)
+    result = {part.slice: part for part in memory.contrasts}
+    assert all(part.published == 1.0 for part in memory.contrasts)
     # Alike: half of each category; as published: a third of it colors, two thirds rooms.
-    colors, rooms = found["colors"].fresh, found["rooms"].fresh
-    assert found[ALIKE].fresh == pytest.approx((colors + rooms) / 2)
-    assert found[AS_PUBLISHED].fresh == pytest.approx(colors / 3 + 2 * rooms / 3)
-    assert found[ALIKE].difference.value == pytest.approx(1 - (colors + rooms) / 2)
-    assert found[ALIKE].effect_p < 0.05
+    colors, rooms = result["colors"].fresh, result["rooms"].fresh
+    assert result[ALIKE].fresh == pytest.approx((colors + rooms) / 2)
+    assert result[AS_PUBLISHED].fresh == pytest.approx(colors / 3 + 2 * rooms / 3)
+    assert result[ALIKE].difference.value == pytest.approx(1 - (colors + rooms) / 2)
+    assert result[ALIKE].effect_p < 0.05
     assert "better on the published pairs" in memory.verdict
-    json.dumps(memory.to_json(), allow_nan=False)
+    json.dumps(to_json(memory), allow_nan=False)
 
 
 def test_no_memory_is_found_where_there_is_none() -> None:
     rng = np.random.default_rng(1)
     memories = [lexical([both_sides(rng, 0.7, 0.7)]).memory[0] for _ in range(60)]
     assert sum(memory.contrasts[0].p < 0.05 for memory in memories) <= 7
-    assert sum(any(each.effect_p < 0.05 for each in memory.contrasts) for memory in memories) <= 7
-    covered = [each.contrasts[0].difference.low <= 0 <= each.contrasts[0].difference.high for each in memories]
+    assert sum(any(part.effect_p < 0.05 for part in memory.contrasts) for memory in memories) <= 7
+    covered = [part.contrasts[0].difference.low <= 0 <= part.contrasts[0].difference.high for part in memories]
     assert np.mean(covered) > 0.85
     assert "No sign of memory" in memories[0].verdict
 
@@ -390,7 +397,7 @@ def test_a_reference_takes_away_what_is_easier_for_it_too() -> None:
     assert easier.contrasts[0].effect_p < 0.05
     assert "it has seen them, or their words are easier" in easier.verdict
     beside = lexical([alike, seen], reference=[clean]).memory
-    assert [each.reference for each in beside] == ["clean", "clean"]
+    assert [part.reference for part in beside] == ["clean", "clean"]
     assert beside[0].contrasts[0].effect_p > 0.05
     assert beside[0].verdict.startswith("No sign of memory")
     assert beside[1].contrasts[0].effect_p < 0.05
@@ -401,7 +408,7 @@ def test_a_reference_takes_away_what_is_easier_for_it_too() -> None:
     own, other = beside[1].contrasts[0], lexical([clean]).memory[0].contrasts[0]
     assert own.excess
     assert own.excess.value == pytest.approx(own.difference.value - other.difference.value)
-    json.dumps(beside[1].to_json(), allow_nan=False)
+    json.dumps(to_json(beside[1]), allow_nan=False)
 
 
 def test_a_reference_must_be_another_model_on_the_same_pairs() -> None:

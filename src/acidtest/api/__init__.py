@@ -3,10 +3,6 @@
 What one verb needs is imported when it is called, so that the program starts quickly.
 """
 
-from acidtest.api.behaviour_studies import (
-    behaviour,
-    behaviour_tables,
-)
 from acidtest.api.data_studies import (
     agreement,
     audit,
@@ -27,13 +23,9 @@ from acidtest.api.resources import (
     sources,
 )
 from acidtest.api.studies import (
-    antonym_tables,
-    antonym_types,
-    antonyms,
     error_agreement,
     error_sample,
     error_typology,
-    type_tables,
     words,
 )
 from acidtest.api.tags import (
@@ -44,10 +36,6 @@ from acidtest.api.taxonomies import (
     taxonomy,
     taxonomy_document,
     taxonomy_statistics,
-)
-from acidtest.api.word_knowledge import (
-    lexical,
-    lexical_tables,
 )
 from acidtest.io.tables import write_table
 from acidtest.suites.catalogue import Generator
@@ -137,14 +125,9 @@ __all__ = [
     "agreement",
     "annotated_suite",
     "annotation_project",
-    "antonym_tables",
-    "antonym_types",
-    "antonyms",
     "architecture_options",
     "architectures",
     "audit",
-    "behaviour",
-    "behaviour_tables",
     "chosen_suites",
     "compare",
     "comparison_document",
@@ -163,8 +146,6 @@ __all__ = [
     "import_annotations",
     "invitation_link",
     "joint_report",
-    "lexical",
-    "lexical_tables",
     "load",
     "means",
     "model_kinds",
@@ -192,7 +173,6 @@ __all__ = [
     "training_estimates",
     "training_json",
     "training_spread",
-    "type_tables",
     "words",
     "write_table",
 ]

@@ -1,4 +1,4 @@
-"""Closer looks: at word lists, at antonyms, at what models get wrong."""
+"""Closer looks: at word lists, and at what models get wrong."""
 
 from __future__ import annotations
 
@@ -7,71 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.logs import log
 from acidtest.core.suite import Suite
 from acidtest.workflows.batteries import Reading, load
 from acidtest.workflows.evaluations import AnyRun, run_of
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.console import RenderableType
 
-    from acidtest.studies.antonym_types import AntonymTypes
-    from acidtest.studies.antonyms import Antonyms
     from acidtest.studies.errors import ErrorAgreement, ErrorsResult
     from acidtest.text.frames import WordReport as WordReport
-
-
-def antonyms(
-    runs: Sequence[AnyRun],
-    *,
-    train: str | Path | Suite | None = None,
-    output: str | Path | None = None,
-    reading: Reading | None = None,
-    seed: int = 0,
-) -> Antonyms:
-    """Which antonyms of stress/antonymy all models, some or none get right.
-
-    ``train`` counts them in the contradictions of a training set. ``output`` takes a table with a row for each pair and
-    a column ``type`` for a person to fill; types in a table that was there before are kept, also of pairs that these
-    runs do not have.
-    """
-    from acidtest.io.tables import read_table, write_table
-    from acidtest.studies.antonym_types import with_types
-    from acidtest.studies.antonyms import antonyms as found_antonyms
-
-    suite = train if train is None or isinstance(train, Suite) else load(train, reading=reading)
-    earlier = read_table(output) if output is not None and Path(output).exists() else None
-    found = found_antonyms([run_of(each) for each in runs], suite, seed=seed)
-    if output is not None:
-        table = with_types(found.pairs, earlier)
-        others = table.height - found.pairs.height
-        if others:
-            log.warning("%s: %s not in these runs kept, with the type somebody gave", output, _pairs_told(others))
-        write_table(table, output)
-    return found
-
-
-def antonym_types(table: str | Path) -> AntonymTypes:
-    """How the types that a person filled in are spread over easy and hard antonyms."""
-    from acidtest.io.tables import read_table
-    from acidtest.studies.antonym_types import antonym_types as found_types
-
-    return found_types(read_table(table))
-
-
-def antonym_tables(found: Antonyms) -> list[RenderableType]:
-    """Easy and hard antonyms as a person reads them on a terminal."""
-    from acidtest.reports import antonyms as reported
-
-    return reported.antonym_tables(found)
-
-
-def type_tables(found: AntonymTypes) -> list[RenderableType]:
-    """Types of antonyms as a person reads them on a terminal."""
-    from acidtest.reports import antonyms as reported
-
-    return reported.type_tables(found)
 
 
 def words(
@@ -138,7 +82,3 @@ def error_agreement(first: str | Path, second: str | Path) -> ErrorAgreement:
     from acidtest.studies.errors.samples import read_decisions
 
     return compare_decisions(read_decisions(first), read_decisions(second))
-
-
-def _pairs_told(count: int) -> str:
-    return "1 pair" if count == 1 else f"{count:,} pairs"

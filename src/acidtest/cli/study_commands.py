@@ -9,10 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin,
 
 import typer
 
-from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Verbose, console, echo, print_json, set_up_logging
+from acidtest.cli.options import (
+    Columns,
+    Json,
+    LabelMap,
+    Quiet,
+    Seed,
+    Verbose,
+    console,
+    echo,
+    print_json,
+    set_up_logging,
+)
 from acidtest.core.document import Document
-from acidtest.core.errors import UnknownNameError
-from acidtest.core.files import require_page, write_page
+from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.files import refuse_to_lose, require_page, write_page
+from acidtest.core.logs import stage
 from acidtest.core.run import Run
 from acidtest.core.serialise import to_json
 from acidtest.core.study import Study, input_type
@@ -46,9 +58,9 @@ def study_command(study: Study) -> Callable[..., None]:
     """The command of a study, with a signature that typer reads."""
     hints = get_type_hints(study.compute, include_extras=True)
     parameters = inspect.signature(study.compute).parameters
-    reads_pairs = any(input_type(hints[name])[0] is Suite for name in parameters)
+    files = [name for name in parameters if input_type(hints[name])[0] is Suite]
     shared = {name: part for name, part in SHARED.items() if name not in parameters}
-    added = {**(READING if reads_pairs else {}), **shared}
+    added = {**(READING if files else {}), **shared}
     signature = [_typer_parameter(parameter, hints[name]) for name, parameter in parameters.items()]
     signature += [_keyword(name, annotation, default) for name, (annotation, default) in added.items()]
 
@@ -56,7 +68,10 @@ def study_command(study: Study) -> Callable[..., None]:
         output = {name: given.pop(name, None) for name in shared}
         set_up_logging(output["verbose"], output["quiet"])
         check_output(study, output["output"])
-        reading = [given.pop(name) for name in READING] if reads_pairs else []
+        reading = [given.pop(name) for name in READING] if files else []
+        if any(reading) and not any(given[name] for name in files):
+            names = " or ".join(f"--{name}" for name in files)
+            raise AcidtestError(f"--columns and --label-map say how to read {names}, which is not given")
         arguments = {name: _read(name, hints[name], value, reading) for name, value in given.items()}
         show(study, study.compute(**arguments), output)
 
@@ -68,8 +83,12 @@ def study_command(study: Study) -> Callable[..., None]:
 
 def check_output(study: Study, output: Path | None) -> None:
     """Refuse a file that the study cannot write, before anything is computed."""
-    if output and not (study.writes_rows and output.suffix != ".html"):
+    if not output:
+        return
+    if output.suffix == ".html" or not study.writes_rows:
         require_page(output)
+    elif not study.keeps_rows:
+        refuse_to_lose(output)
 
 
 def show(study: Study, result: Any, output: dict[str, Any], *, written: dict[str, Any] | None = None) -> None:
@@ -83,7 +102,7 @@ def show(study: Study, result: Any, output: dict[str, Any], *, written: dict[str
     if page and page.suffix != ".html":
         from acidtest.api import write_table
 
-        write_table(study.rows(result), page)
+        write_table(study.rows(result, page), page)
         written["table"], page = page, None
     if document:
         written |= write_document(document, page, tables, plots)
@@ -136,6 +155,8 @@ def _typer_parameter(parameter: inspect.Parameter, hint: Any) -> inspect.Paramet
     The annotation holds the help, and after it further flags such as ``-s``.
     """
     kind, *texts = get_args(hint) if get_origin(hint) is Annotated else (hint, "")
+    if parameter.name == "seed":
+        return _keyword("seed", Seed, parameter.default)
     if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
         flag = f"--{parameter.name.replace('_', '-')}"
         flag = f"{flag}/--no-{flag[2:]}" if kind is bool and parameter.default else flag
@@ -170,6 +191,7 @@ def _read(name: str, hint: Any, value: Any, reading: list[Any]) -> Any:
         from acidtest import api
 
         how = api.Reading.parsed(*reading)
+        stage("reading %s", ", ".join(value) if isinstance(value, list) else value)
         return (
             [api.load(part, reading=how) for part in value] if isinstance(value, list) else api.load(value, reading=how)
         )

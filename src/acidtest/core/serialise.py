@@ -13,6 +13,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 KEY = "json"
 """In the metadata of a field: its key in JSON where that is not its name, or None where JSON leaves it out."""
 
+INLINE = ""
+"""The key of a field whose object's keys stand among those of the object around it; none of them where it is None."""
+
 OPTIONAL = "optional"
 """In the metadata of a field: true where JSON leaves it out when it is its default."""
 
@@ -32,9 +35,14 @@ def to_json(value: Any) -> Any:
     A class may name computed values that belong to its object in ``json_properties``.
     """
     if is_dataclass(value) and not isinstance(value, type):
-        keys = {field.name: key for field, key in _keys(type(value)) if not _is_omitted(field, value)}
-        keys |= {name: name for name in getattr(value, "json_properties", ())}
-        return {key: to_json(getattr(value, name)) for name, key in keys.items()}
+        written: dict[str, Any] = {}
+        for field, key in _keys(type(value)):
+            part = getattr(value, field.name)
+            if key == INLINE:
+                written |= to_json(part) or {}
+            elif not (field.metadata.get(OPTIONAL) and part in (None, field.default)):
+                written[key] = to_json(part)
+        return written | {name: to_json(getattr(value, name)) for name in getattr(value, "json_properties", ())}
     if isinstance(value, Mapping):
         return {str(key): to_json(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -43,8 +51,8 @@ def to_json(value: Any) -> Any:
         return sorted(map(to_json, value))
     if isinstance(value, float):
         return None if math.isnan(value) else float(value)
-    if hasattr(value, "item"):
-        return to_json(value.item())
+    if hasattr(value, "tolist"):
+        return to_json(value.tolist())
     return str(value) if isinstance(value, Path) else value
 
 
@@ -56,7 +64,7 @@ def from_json(kind: Any, value: Any, at: str = "") -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (typing.Union, _UNION):
         # A number that is null is None where that is a choice, not NaN.
-        fitting = [type(None)] if value is None else [part for part in arguments if _fits(part, value)]
+        fitting = [type(None)] if value is None else [part for part in arguments if _has_keys(part, value)]
         return from_json(fitting[0] if fitting else arguments[0], value, at)
     if not _fits(kind, value):
         shown = json.dumps(value, ensure_ascii=False)
@@ -75,6 +83,10 @@ def from_json(kind: Any, value: Any, at: str = "") -> Any:
         number_keys = arguments[0] is int
         parts = {key: from_json(arguments[1], part, f"{at}.{key}".lstrip(".")) for key, part in value.items()}
         return {int(key): part for key, part in parts.items()} if number_keys else parts
+    if _is_array(origin):
+        import numpy as np
+
+        return np.array(value, dtype=get_args(arguments[1])[0])
     return Path(value) if kind is Path else value
 
 
@@ -83,7 +95,11 @@ def _dataclass_from_json(kind: Any, value: Mapping[str, Any], at: str) -> Any:
     parts = {}
     for field, key in _keys(kind):
         place = f"{at}.{key}".lstrip(".")
-        if key in value:
+        if key == INLINE:
+            inner = _object_type(hints[field.name])
+            if _has_keys(inner, value):
+                parts[field.name] = from_json(inner, value, at)
+        elif key in value:
             parts[field.name] = from_json(hints[field.name], value[key], place)
         elif field.default is MISSING and field.default_factory is MISSING:
             raise ValueError(f"{place}: is missing")
@@ -116,8 +132,21 @@ def _keys(kind: Any) -> Iterator[tuple[Field[Any], str]]:
             yield field, key
 
 
-def _is_omitted(field: Field[Any], value: Any) -> bool:
-    return bool(field.metadata.get(OPTIONAL)) and getattr(value, field.name) == field.default
+def _object_type(kind: Any) -> Any:
+    """The dataclass in a type, such as that of ``Effect | None``."""
+    return kind if is_dataclass(kind) else next(part for part in get_args(kind) if is_dataclass(part))
+
+
+def _is_array(origin: Any) -> bool:
+    return getattr(origin, "__name__", "") == "ndarray"
+
+
+def _has_keys(kind: Any, value: Any) -> bool:
+    """Whether a value of JSON fits a member of a union; of a dataclass, whether all its keys are there."""
+    if not is_dataclass(kind):
+        return _fits(kind, value)
+    keys = [key for field, key in _keys(kind) if key != INLINE and not field.metadata.get(OPTIONAL)]
+    return isinstance(value, dict) and all(key in value for key in keys)
 
 
 def _fits(kind: Any, value: Any) -> bool:
@@ -127,7 +156,7 @@ def _fits(kind: Any, value: Any) -> bool:
         return isinstance(value, dict)
     if origin is Literal:
         return value in get_args(kind)
-    if origin in (tuple, list, Sequence, set, frozenset):
+    if origin in (tuple, list, Sequence, set, frozenset) or _is_array(origin):
         return isinstance(value, list)
     if origin in (typing.Union, _UNION):
         return any(_fits(part, value) for part in get_args(kind))
@@ -168,14 +197,23 @@ def _schema(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
         return {"type": "array", "prefixItems": [_schema(part, definitions) for part in arguments]}
     if origin in (tuple, list, Sequence, set, frozenset):
         return {"type": "array", "items": _schema(arguments[0], definitions)}
-    return {}
+    return {"type": "array"} if _is_array(origin) else {}
 
 
 def _object_schema(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     hints = get_type_hints(kind)
-    properties = {key: _schema(hints[field.name], definitions) for field, key in _keys(kind)}
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    for field, key in _keys(kind):
+        if key == INLINE:
+            inner = _object_schema(_object_type(hints[field.name]), definitions)
+            properties |= inner["properties"]
+            required += inner["required"] if is_dataclass(hints[field.name]) else []
+        else:
+            properties[key] = _schema(hints[field.name], definitions)
+            required += [] if field.metadata.get(OPTIONAL) else [key]
     for name in getattr(kind, "json_properties", ()):
         computed = getattr(kind, name).fget
         properties[name] = _schema(get_type_hints(computed)["return"], definitions)
-    optional = {key for field, key in _keys(kind) if field.metadata.get(OPTIONAL)}
-    return {"type": "object", "properties": properties, "required": [key for key in properties if key not in optional]}
+        required.append(name)
+    return {"type": "object", "properties": properties, "required": required}

@@ -8,7 +8,7 @@
 
 The signature gives the command its arguments and options, the annotations their help, the docstring the rest. Python
 calls the same function; it takes folders where it asks for runs. A module may also have ``rows(result)``, a frame that
-``-o FILE.tsv`` writes.
+``-o FILE.tsv`` writes; where it takes the path too, ``rows(result, path)``, it keeps what people filled in there.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import polars as pl
@@ -58,9 +59,14 @@ class Study:
         """Whether the study can write a table of its rows."""
         return hasattr(self._module, "rows")
 
-    def rows(self, result: Any) -> pl.DataFrame:
-        """The rows behind the result, a table for other programs."""
-        frame: pl.DataFrame = self._module.rows(result)
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether the study's table keeps what people filled in when it is written again."""
+        return self.writes_rows and len(inspect.signature(self._module.rows).parameters) > 1
+
+    def rows(self, result: Any, path: Path) -> pl.DataFrame:
+        """The rows behind the result, a table for other programs that is to be written to a path."""
+        frame: pl.DataFrame = self._module.rows(result, path) if self.keeps_rows else self._module.rows(result)
         return frame
 
     @property

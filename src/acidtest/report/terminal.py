@@ -101,7 +101,7 @@ def _table(table: Table, width: int) -> Iterator[RenderableType]:
         yield Text(table.caption, overflow="fold")
     for chosen, layout in _blocks(table, texts, width):
         yield _grid(table, texts, chosen, layout)
-    for note in (*table.notes, *table.sources):
+    for note in (*table.notes, *([f"Published: {'; '.join(table.sources)}."] if table.sources else [])):
         yield Text(note, style="dim", overflow="fold")
     yield Text("")
 

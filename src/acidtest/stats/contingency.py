@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,10 +60,6 @@ class Crosstab:
         down, across = (np.asarray(self.counts.sum(axis=axis) > 0) for axis in (1, 0))
         return Crosstab(_kept(self.rows, down), _kept(self.columns, across), self.counts[down][:, across])
 
-    def to_json(self) -> dict[str, Any]:
-        """Names and counts."""
-        return {"rows": list(self.rows), "columns": list(self.columns), "counts": self.counts.tolist()}
-
 
 @dataclass(frozen=True)
 class Association:
@@ -84,20 +79,13 @@ class Association:
     odds_ratio: Estimate | None = None
     note: str = ""
 
-    @property
-    def told(self) -> str:
+    def describe(self) -> str:
         """``G(1) = 175.34 with Yates' correction, phi 0.74``; only the name of a test that has no statistic."""
-        name = next((each for each in TESTS.values() if self.test.startswith(each)), self.test)
+        name = next((name for name in TESTS.values() if self.test.startswith(name)), self.test)
         rest = self.test.removeprefix(name)
         statistic = "" if math.isnan(self.statistic) else f"({self.df}) = {self.statistic:.2f}"
         effect = f", {self.effect.method} {self.effect.value:z.2f}".replace("-", "−") if self.effect.known else ""
         return f"{name}{statistic}{rest}{effect}"
-
-    def to_json(self) -> dict[str, Any]:
-        """As a command's --json prints it; NaN is null."""
-        numbers = {"statistic": _null(self.statistic), "df": self.df, "p": _null(self.p), "n": self.n}
-        odds = self.odds_ratio.to_json() if self.odds_ratio else None
-        return {"test": self.test, **numbers, "effect": self.effect.to_json(), "odds_ratio": odds, "note": self.note}
 
 
 def association(
@@ -296,7 +284,3 @@ def _dropped(whole: Crosstab, filled: Crosstab) -> list[str]:
 
 def _kept(names: tuple[str, ...], flags: npt.NDArray[np.bool_]) -> tuple[str, ...]:
     return tuple(name for name, kept in zip(names, flags, strict=True) if kept)
-
-
-def _null(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -30,6 +30,9 @@ Flags = npt.NDArray[np.bool_]
 QUESTION = ("id", "premise", "hypothesis", "label")
 """The columns by which a row of one run is known to be the row of another: what was asked, and what is right."""
 
+WORDS = ("premise_word", "hypothesis_word")
+"""The columns with the word of the premise and that of the hypothesis that a row turns on."""
+
 SAME_ROWS = 0.9
 """Share of the smaller run's rows that must be in the other for the rows to count as the same."""
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from acidtest.core.errors import AcidtestError, NothingToMakeError, UnknownNameError
 from acidtest.core.logs import log, note, stage
+from acidtest.core.study import LOADERS
 from acidtest.core.suite import CONTROL, Suite
 from acidtest.suites.catalogue import SUITES, Generator, Leftovers, Request, listed
 
@@ -151,6 +152,9 @@ def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
     for problem in require_sound(suite, str(path)):
         log.warning("%s: %s", path, problem)
     return suite
+
+
+LOADERS[Suite] = load
 
 
 def chosen_suites(

@@ -20,6 +20,7 @@ from acidtest.io.published import (
     CORPUS,
     MATCHED,
     MISMATCHED,
+    PublishedScore,
     published_beside,
     published_differences,
     published_scores,
@@ -200,31 +201,31 @@ def _published(runs: Sequence[Run]) -> dict[str, tuple[StressScore, ...]]:
     differs = published_differences(Card("stress/word-overlap", arguments={"from": corpus} if corpus else {}))
     for score in published_scores(ORIGINAL):
         if CORPUS in score.by:
-            _add_score(scores.setdefault(ORIGINAL, {}), score.to_json() | {"differs": differs}, corpus)
+            _add_score(scores.setdefault(ORIGINAL, {}), replace(score, differs=tuple(differs)), corpus)
     return {suite: tuple(entries.values()) for suite, entries in scores.items()}
 
 
-def _add_score(scores: dict[tuple[object, ...], StressScore], entry: Mapping[str, Any], corpus: str) -> None:
+def _add_score(scores: dict[tuple[object, ...], StressScore], score: PublishedScore, corpus: str) -> None:
     """Add a main result or one of people; of numbers on both development sets of MultiNLI, that on the nearer one.
 
     The nearer set is the one that the corpus is named after, the matched set for any other corpus.
     """
-    by = {name: value for name, value in entry["by"].items() if name != CORPUS}
-    source, part = str(entry["source"]), entry["by"].get(CORPUS)
+    by = {name: value for name, value in score.by.items() if name != CORPUS}
+    part = score.by.get(CORPUS)
     nearest = MISMATCHED if "mismatched" in corpus.lower() else MATCHED
-    if entry["condition"] not in (MAIN, PEOPLE) or part not in (None, nearest):
+    if score.condition not in (MAIN, PEOPLE) or part not in (None, nearest):
         return
-    key = (entry["system"], source, entry["condition"], *sorted(by.items()))
+    key = (score.system, score.source, score.condition, *sorted(by.items()))
     scores.setdefault(
         key,
         StressScore(
-            system=entry["system"],
-            source=f"{source}, {part}" if part else source,
-            condition=entry["condition"],
+            system=score.system,
+            source=f"{score.source}, {part}" if part else score.source,
+            condition=score.condition,
             by=by,
-            value=entry["value"],
-            printed=entry.get("printed"),
-            correction=entry.get("correction", ""),
-            differs=tuple(entry.get("differs", ())),
+            value=score.value,
+            printed=score.printed,
+            correction=score.note if score.printed is not None else "",
+            differs=score.differs,
         ),
     )

@@ -1,4 +1,4 @@
-"""Lexical inference on the terminal and on the page."""
+"""Lexical inference on the page of a run."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
-import pytest
+from acidtest.reports.lexical_page import describe_trend, lexical_page
 
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card, Kind
 from acidtest.reports.html import Entry, page
-from acidtest.reports.lexical import lexical_tables, systems, training_told, trend_told, vectors_told
-from acidtest.reports.lexical_page import lexical_page
-from acidtest.studies.lexical import Lexical, lexical
-from acidtest.studies.lexical_rows import Training, Vectors
+from acidtest.studies.lexical import lexical
 
 COLUMNS: dict[str, Kind] = {
     "category": "factor",
@@ -58,78 +55,10 @@ def run(model: str, *frames: pl.DataFrame, columns: dict[str, Kind] | None = Non
     return Run(Header(ModelFacts(model, model), cards, {"limit": None}), pl.concat(frames))
 
 
-@pytest.fixture(scope="module")
-def found() -> Lexical:
-    return lexical([run("m", rows("lexical", "colours", 5), rows("breaking-nli", "colors", 19))])
-
-
-def printed(found: Lexical) -> str:
-    from rich.console import Console
-
-    console = Console(width=130, highlight=False, emoji=False)
-    with console.capture() as captured:
-        for part in lexical_tables(found):
-            console.print(part)
-    return captured.get()
-
-
-def test_categories_stand_beside_the_papers_numbers(found: Lexical) -> None:
-    text = printed(found)
-    lines = [" ".join(line.split()) for line in text.splitlines()]
-    assert "lexical 32 pairs" in lines
-    # 5 of 20; the paper's five systems on colors (table 4).
-    assert any(re.fullmatch(r"colours 20 25\.0 \([\d.–]+\) 85 96\.1 87 98\.7 98\.3", line) for line in lines)
-    assert any(re.fullmatch(r"colors 20 95\.0 \([\d.–]+\) 85 96\.1 87 98\.7 98\.3", line) for line in lines)
-    assert any(re.fullmatch(r"rooms 12 100\.0 \([\d.–]+\) 59\.2 69\.4 63\.4 89\.9 77\.6", line) for line in lines)
-
-
-def test_bins_have_their_sizes_word_pairs_and_published_numbers(found: Lexical) -> None:
-    lines = [" ".join(line.split()) for line in printed(found).splitlines()]
-    # Cosines from 0.5 in steps of 0.0153: seven below 0.6, as many pairs of words; Decomposable Attention's 46.2.
-    assert any(re.fullmatch(r"0\.5–0\.6 7 7 71\.4 \([\d.–]+\) 46\.2", line) for line in lines)
-    assert any(re.fullmatch(r"1–4 21 21 [\d.]+ \([\d.–]+\) 70\.6", line) for line in lines)
-    assert sum(line.startswith("trend: ") for line in lines) == 4
-    assert not any(line.startswith("unknown") for line in lines)
-
-
-def test_published_and_fresh_pairs_are_compared(found: Lexical) -> None:
-    text = " ".join(printed(found).split())
-    assert "m published and fresh pairs" in text
-    assert "all categories alike 97.5 62.5 +35.0" in text
-    assert "runs of a model known to be clean (--reference)" in text
-
-
-def test_drops_stand_beside_those_of_table_3() -> None:
-    other = rows("snli", "", 20).drop("category", "premise_word", "hypothesis_word")
-    held = run("m", rows("lexical", "colours", 5))
-    original = Run(Header(ModelFacts("m", "m"), {"snli": Card("snli")}, {}), other)
-    text = " ".join(printed(lexical([held, original], original="snli")).split())
-    # 17 of 32 here, 32 of 32 there.
-    assert re.search(r"m 100\.0 \([\d.–]+\) 53\.1 \([\d.–]+\) −46\.9 \(", text)
-    assert "Decomposable Attention, SNLI 84.7 51.9 −32.8" in text
-    assert "KIM, SNLI 88.6 83.5 −5.1" in text
-    assert "WordNet baseline, SNLI" not in text
-
-
-def test_training_and_vectors_are_told() -> None:
-    train = Training("train", 10, 30, 4, 1, ("lilac", 0), ("red", 20), 7.5, 5.0)
-    assert training_told(train) == (
-        "Training set: train, 10 contradictions among 30 examples. Its 4 single replacement words stand in 0 (lilac) "
-        "to 20 (red) examples, mean 7.5, median 5.0, 1 in none (published: 1 to 248,051, mean 3,663.1, median 149.5)."
-    )
-    assert vectors_told(Vectors("v.txt", 400_000, 9, 7)) == "Vectors: v.txt, 400,000 words; 7 of 9 words have one."
-
-
 def test_a_trend_that_cannot_be_told_says_why() -> None:
-    whole = lexical([run("m", rows("lexical", "colours", 20))]).found[0]
+    whole = lexical([run("m", rows("lexical", "colours", 20))]).knowledge[0]
     assert whole.by_cosine
-    assert trend_told(whole.by_cosine) == "no trend can be told: all rows agree"
-
-
-def test_systems_are_those_of_the_suite() -> None:
-    assert systems("lexical/*", "category")["KIM"]["colours"] == 0.983
-    assert systems("lexical:each=2")["KIM"] == {"": 0.835}
-    assert systems("mine") == {}
+    assert describe_trend(whole.by_cosine) == "no trend can be told: all rows agree"
 
 
 def entry(made: Run, toy: SimpleNamespace) -> Entry:

@@ -9,17 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.stats.clusters import Clusterings, weighted_difference
 from acidtest.stats.significance import adjusted
-from acidtest.studies.lexical_rows import FRESH, PUBLISHED, LexicalRows, pair_key, published_names
+from acidtest.studies.lexical.rows import FRESH, PUBLISHED, LexicalRows, pair_key, published_names
 from acidtest.text.breaking_nli import CATEGORY
+
+Floats = npt.NDArray[np.float64]
 
 ALPHA = 0.05
 LEAST_ROWS = 10
@@ -73,14 +75,9 @@ class MemoryContrast:
         """The effect's p-value, corrected."""
         return self.excess_p_adjusted if self.excess else self.p_adjusted
 
-    def to_json(self) -> dict[str, Any]:
-        """As the command's --json prints it; NaN is null."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: _plain(value) for name, value in fields.items()}
-
 
 @dataclass(frozen=True)
-class Memory:
+class MemoryComparison:
     """One model on published and fresh pairs, and what that does and does not show."""
 
     model: str
@@ -91,66 +88,60 @@ class Memory:
     verdict: str
     reference: str | None = None
 
+    json_properties = ("can", "cannot")
+
+    @property
+    def can(self) -> tuple[str, ...]:
+        """What the comparison shows."""
+        return CAN
+
     @property
     def cannot(self) -> tuple[str, ...]:
         """What the comparison does not show."""
         return CANNOT if self.reference else (WITHOUT_REFERENCE, *CANNOT)
 
-    def to_json(self) -> dict[str, Any]:
-        """As the command's --json prints it."""
-        return {
-            "model": self.model,
-            "reference": self.reference,
-            "published": self.published,
-            "fresh": self.fresh,
-            "contrasts": [contrast.to_json() for contrast in self.contrasts],
-            "left_out": dict(self.left_out),
-            "verdict": self.verdict,
-            "can": list(CAN),
-            "cannot": list(self.cannot),
-        }
 
-
-def memories(
+def compare_memory(
     sets: Sequence[LexicalRows], *, reference: Sequence[LexicalRows] = (), correction: str = "holm"
-) -> tuple[Memory, ...]:
+) -> tuple[MemoryComparison, ...]:
     """Published against fresh pairs, for each model that was asked both; a model's p-values are one family.
 
-    ``reference`` is what a model known to be clean answered on the same pairs; by it, easier words fall away.
+    ``reference`` is what a model known to be clean answered on the same pairs; with it, easier words do not count.
     """
-    published = [each for each in sets if _base(each) == PUBLISHED]
-    fresh = [each for each in sets if _base(each) == FRESH or _base(each).startswith(f"{FRESH}/")]
-    pairs = [(one, two) for one in published for two in fresh if one.model == two.model]
-    clean = {each.name: each for each in reference}
-    found = [_memory(_beside(one, clean), _beside(two, clean), correction) for one, two in pairs]
-    return tuple(
-        replace(each, reference=reference[0].model if reference else None) for each in found if each is not None
-    )
+    published = [rows for rows in sets if _base_name(rows) == PUBLISHED]
+    fresh = [rows for rows in sets if _base_name(rows) == FRESH or _base_name(rows).startswith(f"{FRESH}/")]
+    pairs = [(first, second) for first in published for second in fresh if first.model == second.model]
+    clean = {rows.name: rows for rows in reference}
+    comparisons = [
+        _compare_sets(_add_reference(first, clean), _add_reference(second, clean), correction)
+        for first, second in pairs
+    ]
+    name = reference[0].model if reference else None
+    return tuple(replace(comparison, reference=name) for comparison in comparisons if comparison is not None)
 
 
-def _beside(rows: LexicalRows, clean: Mapping[str, LexicalRows]) -> LexicalRows:
-    """The rows with how much better than the reference they were answered: -1, 0 or 1; those it has not left out."""
+def _add_reference(rows: LexicalRows, clean: Mapping[str, LexicalRows]) -> LexicalRows:
+    """The rows that the reference has too, with how much better than it the model answered: -1, 0 or 1."""
     if not clean:
         return rows
     if rows.name not in clean:
         raise AcidtestError(f"the reference was not asked {rows.name!r}; run it on the same suites as {rows.model}")
-    asked = ("id", "premise", "label")
-    other = clean[rows.name].frame.select(*asked, other="correct")
-    both = rows.frame.join(other, on=asked, maintain_order="left")
+    question = ("id", "premise", "label")
+    other = clean[rows.name].frame.select(*question, other="correct")
+    both = rows.frame.join(other, on=question, maintain_order="left")
     if both.height < SAME_ROWS * rows.frame.height:
         raise AcidtestError(f"the reference was asked other pairs of {rows.name!r}; run it on the same file or seed")
-    return replace(
-        rows, frame=both.with_columns(better=pl.col("correct").cast(pl.Int8) - pl.col("other").cast(pl.Int8))
-    )
+    better = pl.col("correct").cast(pl.Int8) - pl.col("other").cast(pl.Int8)
+    return replace(rows, frame=both.with_columns(better=better))
 
 
-def _base(rows: LexicalRows) -> str:
+def _base_name(rows: LexicalRows) -> str:
     return rows.name.partition(":")[0]
 
 
-def _memory(published: LexicalRows, fresh: LexicalRows, correction: str) -> Memory | None:
+def _compare_sets(published: LexicalRows, fresh: LexicalRows, correction: str) -> MemoryComparison | None:
     """None where the two have no category and gold in common, or too few pairs of each."""
-    rows = pl.concat([_side(published, "published"), _side(fresh, "fresh")])
+    rows = pl.concat([_select_side(published, "published"), _select_side(fresh, "fresh")])
     counts = rows.group_by(CATEGORY, "label", maintain_order=True).agg(
         published=(pl.col("side") == "published").sum(), fresh=(pl.col("side") == "fresh").sum()
     )
@@ -158,7 +149,18 @@ def _memory(published: LexicalRows, fresh: LexicalRows, correction: str) -> Memo
     cells = counts.filter(enough).with_row_index("cell")
     if not cells.height:
         return None
-    held = rows.join(cells.select(CATEGORY, "label", "cell"), on=[CATEGORY, "label"], maintain_order="left")
+    compared = rows.join(cells.select(CATEGORY, "label", "cell"), on=[CATEGORY, "label"], maintain_order="left")
+    weights = _cell_weights(cells)
+    contrasts = [_contrast(name, compared, cell_weights) for name, cell_weights in weights.items()]
+    corrected = _correct_contrasts(contrasts, correction)
+    alone = rows.join(compared.select(CATEGORY, "label").unique(), on=[CATEGORY, "label"], how="anti")
+    left_out = {str(side): n for side, n in alone["side"].value_counts(sort=True).iter_rows()}
+    verdict = _verdict(published.model, corrected[0], ALIKE)
+    return MemoryComparison(published.model, published.name, fresh.name, corrected, left_out, verdict)
+
+
+def _cell_weights(cells: pl.DataFrame) -> dict[str, Floats]:
+    """The weight of each cell in each contrast: all categories together in two ways, and each category alone."""
     size = pl.col("published")
     categories = cells[CATEGORY].n_unique()
     weights = {
@@ -166,22 +168,17 @@ def _memory(published: LexicalRows, fresh: LexicalRows, correction: str) -> Memo
         AS_PUBLISHED: cells.select(size / size.sum()).to_series(),
     }
     for name in cells[CATEGORY].unique(maintain_order=True):
-        own = cells[CATEGORY] == name
-        weights[name] = (cells["published"] * own) / cells.filter(own)["published"].sum()
-    contrasts = [_contrast(name, held, each.to_numpy().astype(np.float64)) for name, each in weights.items()]
-    corrected = _corrected(contrasts, correction)
-    alone = rows.join(held.select(CATEGORY, "label").unique(), on=[CATEGORY, "label"], how="anti")
-    left_out = {str(side): n for side, n in alone["side"].value_counts(sort=True).iter_rows()}
-    told = _verdict(published.model, corrected[0], ALIKE)
-    return Memory(published.model, published.name, fresh.name, corrected, left_out, told)
+        members = cells[CATEGORY] == name
+        weights[name] = (cells["published"] * members) / cells.filter(members)["published"].sum()
+    return {name: values.to_numpy().astype(np.float64) for name, values in weights.items()}
 
 
-def _side(rows: LexicalRows, side: str) -> pl.DataFrame:
+def _select_side(rows: LexicalRows, side: str) -> pl.DataFrame:
     """Premise, words, published category, label and whether it is right; rows without a category are left out."""
-    theirs = dict(published_names().select("category", "published").iter_rows()) if side == "fresh" else {}
+    names = dict(published_names().select("category", "published").iter_rows()) if side == "fresh" else {}
     return rows.frame.drop_nulls(CATEGORY).select(
         "premise",
-        pl.col(CATEGORY).cast(pl.String).replace(theirs),
+        pl.col(CATEGORY).cast(pl.String).replace(names),
         pl.col("label").cast(pl.String),
         "correct",
         *(["better"] if "better" in rows.frame.columns else []),
@@ -191,39 +188,39 @@ def _side(rows: LexicalRows, side: str) -> pl.DataFrame:
     )
 
 
-def _contrast(name: str, rows: pl.DataFrame, weights: np.ndarray[Any, np.dtype[np.float64]]) -> MemoryContrast:
+def _contrast(name: str, rows: pl.DataFrame, weights: Floats) -> MemoryContrast:
     """The difference on the cells that have weight; published cells come first, then the fresh ones."""
     used = np.flatnonzero(weights)
     number = {int(cell): place for place, cell in enumerate(used)}
-    own = rows.filter(pl.col("cell").is_in(list(number)))
-    place = own["cell"].replace_strict(number, return_dtype=pl.Int64).to_numpy()
-    cell = np.where((own["side"] == "published").to_numpy(), place, place + len(used))
+    chosen = rows.filter(pl.col("cell").is_in(list(number)))
+    place = chosen["cell"].replace_strict(number, return_dtype=pl.Int64).to_numpy()
+    cell = np.where((chosen["side"] == "published").to_numpy(), place, place + len(used))
     signed = np.concatenate([weights[used], -weights[used]])
-    correct = own["correct"].to_numpy().astype(np.float64)
-    alike = Clusterings.of(own["premise"], own["pair"])
+    correct = chosen["correct"].to_numpy().astype(np.float64)
+    clusterings = Clusterings.of(chosen["premise"], chosen["pair"])
     means = np.bincount(cell, correct, minlength=len(signed)) / np.bincount(cell, minlength=len(signed))
     published, fresh = (float(weights[used] @ part) for part in np.split(means, 2))
-    effect = weighted_difference(correct, cell, signed.tolist(), alike)
-    found = MemoryContrast(name, published, fresh, _within(effect.estimate, 1.0), effect.test, effect.p)
-    if "better" not in own.columns:
-        return found
-    excess = weighted_difference(own["better"].to_numpy(), cell, signed.tolist(), alike)
-    return replace(found, excess=_within(excess.estimate, 2.0), excess_p=excess.p)
+    effect = weighted_difference(correct, cell, signed.tolist(), clusterings)
+    contrast = MemoryContrast(name, published, fresh, _within(effect.estimate, 1.0), effect.test, effect.p)
+    if "better" not in chosen.columns:
+        return contrast
+    excess = weighted_difference(chosen["better"].to_numpy(), cell, signed.tolist(), clusterings)
+    return replace(contrast, excess=_within(excess.estimate, 2.0), excess_p=excess.p)
 
 
 def _within(change: Estimate, most: float) -> Estimate:
     """The estimate with ends that are possible."""
-    return (
-        change if math.isnan(change.low) else replace(change, low=max(change.low, -most), high=min(change.high, most))
-    )
+    if math.isnan(change.low):
+        return change
+    return replace(change, low=max(change.low, -most), high=min(change.high, most))
 
 
-def _corrected(contrasts: Sequence[MemoryContrast], correction: str) -> tuple[MemoryContrast, ...]:
+def _correct_contrasts(contrasts: Sequence[MemoryContrast], correction: str) -> tuple[MemoryContrast, ...]:
     """The contrasts with p-values corrected as one family, those of the excesses included."""
-    ps = adjusted([p for each in contrasts for p in (each.p, each.excess_p)], correction)
+    ps = adjusted([p for contrast in contrasts for p in (contrast.p, contrast.excess_p)], correction)
     return tuple(
-        replace(each, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
-        for each, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
+        replace(contrast, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
+        for contrast, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
     )
 
 
@@ -232,18 +229,12 @@ def _verdict(model: str, main: MemoryContrast, where: str) -> str:
     if not change.known or math.isnan(change.low):
         return f"Too few rows to say whether {model} does better on the published pairs: {change.note}."
     compared = f"on the published pairs than on fresh ones of the same categories{beside}, with {where}"
-    told = f"{100 * abs(change.value):.1f} points ({100 * change.low:+.1f} to {100 * change.high:+.1f})"
+    size = f"{100 * abs(change.value):.1f} points ({100 * change.low:+.1f} to {100 * change.high:+.1f})"
     if main.effect_p < ALPHA and change.value > 0:
         easier = "the published words are easier for it than for the reference"
         why = f"it has seen them, or {easier}" if main.excess else "it has seen them, or their words are easier"
-        return f"{model} is {told} better {compared}: {why}."
+        return f"{model} is {size} better {compared}: {why}."
     if main.effect_p < ALPHA:
-        return f"No sign of memory: {model} is {told} worse {compared}."
+        return f"No sign of memory: {model} is {size} worse {compared}."
     missed = f"an advantage of up to {100 * max(change.high, 0):.1f} points could have been missed"
     return f"No sign of memory: {model} is not clearly better {compared} ({100 * change.value:+.1f} points); {missed}."
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Estimate):
-        return value.to_json()
-    return None if isinstance(value, float) and math.isnan(value) else value

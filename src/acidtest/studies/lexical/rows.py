@@ -12,14 +12,13 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL, Card, Suite
 from acidtest.io.wordlists import packaged_table
-from acidtest.studies.rows import score_rows
+from acidtest.studies.rows import WORDS, score_rows
 from acidtest.text import breaking_nli
 from acidtest.text.breaking_nli import CATEGORY
 
 FRESH, PUBLISHED = "lexical", breaking_nli.NAME
-WORDS = ("premise_word", "hypothesis_word")
 COSINE, FREQUENCY = "cosine", "contradictions"
-"""Columns: the cosine of the two words' vectors, and the training contradictions that hold them across sentences."""
+"""Columns: the cosine of the two words' vectors, and the training contradictions that have them across sentences."""
 
 CONTRADICTION = "contradiction"
 
@@ -43,7 +42,7 @@ class LexicalRows:
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingCounts:
     """What was counted in a training set: contradictions, and examples with each replacement word."""
 
     name: str
@@ -58,7 +57,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Vectors:
+class VectorCoverage:
     """The vectors that words were compared by, and how many of the words have one."""
 
     name: str
@@ -68,12 +67,12 @@ class Vectors:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredRows:
     """Sets of rows with their measures, and what these were taken from."""
 
     sets: tuple[LexicalRows, ...]
-    train: Training | None = None
-    vectors: Vectors | None = None
+    train: TrainingCounts | None = None
+    vectors: VectorCoverage | None = None
 
 
 def published_names() -> pl.DataFrame:
@@ -81,19 +80,30 @@ def published_names() -> pl.DataFrame:
     return packaged_table("lexical/published_names.tsv")
 
 
-def lexical_sets(model: str, runs: Sequence[Run]) -> list[LexicalRows]:
+def suite_names(runs: Sequence[Run]) -> list[str]:
+    """The names of all suites of some runs, each once."""
+    return list(dict.fromkeys(name for run in runs for name in run.header.suites))
+
+
+def lexical_rows(model: str, runs: Sequence[Run]) -> list[LexicalRows]:
     """What one model answered on lexical suites, whichever of its runs has them; none where it was not asked any."""
-    held: dict[str, Run] = {}
+    runs_by_suite: dict[str, Run] = {}
     for run in runs:
-        for suite in filter(lambda name: is_lexical(name, run.header.suites[name]), run.header.suites):
-            if suite in held:
+        for suite, card in run.header.suites.items():
+            if not is_lexical(suite, card):
+                continue
+            if suite in runs_by_suite:
                 raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
-            held[suite] = run
-    single = [suite for suite in held if suite.startswith(f"{FRESH}/") and ":" not in suite]
+            runs_by_suite[suite] = run
+    single = [suite for suite in runs_by_suite if suite.startswith(f"{FRESH}/") and ":" not in suite]
     joined = {f"{FRESH}/*": single} if len(single) > 1 else {suite: [suite] for suite in single}
-    sets = {suite: [suite] for suite in held if suite not in single} | joined
+    sets = {suite: [suite] for suite in runs_by_suite if suite not in single} | joined
     return [
-        LexicalRows(model, name, pl.concat([_rows(held[suite], suite) for suite in suites], how="diagonal_relaxed"))
+        LexicalRows(
+            model,
+            name,
+            pl.concat([_load_rows(runs_by_suite[suite], suite) for suite in suites], how="diagonal_relaxed"),
+        )
         for name, suites in sets.items()
     ]
 
@@ -103,6 +113,11 @@ def is_lexical(suite: str, card: Card) -> bool:
     base = suite.partition(":")[0]
     ours = base in (FRESH, PUBLISHED) or base.startswith(f"{FRESH}/") or set(WORDS) <= set(card.columns)
     return ours and not suite.endswith(CONTROL)
+
+
+def holds_lexical(run: Run) -> bool:
+    """Whether a run has any lexical suite."""
+    return any(is_lexical(name, card) for name, card in run.header.suites.items())
 
 
 def is_single() -> pl.Expr:
@@ -116,31 +131,31 @@ def pair_key() -> pl.Expr:
     return pl.concat_str(pl.min_horizontal(lower), pl.max_horizontal(lower), separator="\t")
 
 
-def measured(sets: Iterable[LexicalRows], train: Suite | None, embeddings: str | Path | None) -> Measured:
-    """The sets with the measures that can be taken; each file is gone through once for all of them.
+def measure(sets: Iterable[LexicalRows], train: Suite | None, embeddings: str | Path | None) -> MeasuredRows:
+    """The sets with the measures that can be taken; each file is read once for all of them.
 
-    What rows tell themselves stands unless a file is given to take it from.
+    The measures that rows have already are kept unless a file is given to take them from.
     """
     sets = tuple(sets)
-    words = pl.concat([each.frame.filter(is_single()).select(WORDS) for each in sets]).unique(maintain_order=True)
+    words = pl.concat([rows.frame.filter(is_single()).select(WORDS) for rows in sets]).unique(maintain_order=True)
     table, training, vectors = words, None, None
     if embeddings is not None:
-        table, vectors = _with_cosines(table, embeddings)
+        table, vectors = _add_cosines(table, embeddings)
     if train is not None:
-        table, training = _with_counts(table, train)
+        table, training = _add_counts(table, train)
     new = [name for name in (COSINE, FREQUENCY) if name in table.columns]
     sets = tuple(
-        replace(each, frame=each.frame.drop(new, strict=False).join(table, on=WORDS, how="left", maintain_order="left"))
-        for each in sets
+        replace(rows, frame=rows.frame.drop(new, strict=False).join(table, on=WORDS, how="left", maintain_order="left"))
+        for rows in sets
     )
-    return Measured(sets, training, vectors)
+    return MeasuredRows(sets, training, vectors)
 
 
-def _rows(run: Run, suite: str) -> pl.DataFrame:
+def _load_rows(run: Run, suite: str) -> pl.DataFrame:
     rows = score_rows(run, suite, texts=True)
     frame = rows.frame.with_columns(correct=rows.correct)
     if not set(WORDS) <= set(frame.columns):
-        frame = _aligned(frame)
+        frame = _add_words(frame)
     absent: Mapping[str, pl.DataType] = {CATEGORY: pl.String()}
     frame = frame.with_columns(pl.lit(None, kind).alias(name) for name, kind in absent.items() if name not in frame)
     measures = [name for name in (COSINE, FREQUENCY) if name in rows.card.columns]
@@ -149,30 +164,30 @@ def _rows(run: Run, suite: str) -> pl.DataFrame:
     )
 
 
-def _aligned(frame: pl.DataFrame) -> pl.DataFrame:
+def _add_words(frame: pl.DataFrame) -> pl.DataFrame:
     """The rows of a foreign file with the words that differ."""
     from acidtest.text.alignment import replaced_words
 
-    found = replaced_words(frame["premise"], frame["hypothesis"], compounds=True)
-    return frame.with_columns(found[f"{name}s"].replace("", None).alias(name) for name in WORDS)
+    words = replaced_words(frame["premise"], frame["hypothesis"], compounds=True)
+    return frame.with_columns(words[f"{name}s"].replace("", None).alias(name) for name in WORDS)
 
 
-def _with_cosines(table: pl.DataFrame, path: str | Path) -> tuple[pl.DataFrame, Vectors]:
+def _add_cosines(table: pl.DataFrame, path: str | Path) -> tuple[pl.DataFrame, VectorCoverage]:
     from acidtest.io.embeddings import embeddings
 
     words = pl.concat([table[name] for name in WORDS]).unique()
-    found = embeddings(path, words)
-    cosines = found.cosines(*(table[name] for name in WORDS)).alias(COSINE)
-    known = int(found.holds(words).sum())
-    return table.with_columns(cosines), Vectors(Path(path).name, found.size, len(words), known)
+    vectors = embeddings(path, words)
+    cosines = vectors.cosines(*(table[name] for name in WORDS)).alias(COSINE)
+    known = int(vectors.holds(words).sum())
+    return table.with_columns(cosines), VectorCoverage(Path(path).name, vectors.size, len(words), known)
 
 
-def _with_counts(table: pl.DataFrame, train: Suite) -> tuple[pl.DataFrame, Training]:
+def _add_counts(table: pl.DataFrame, train: Suite) -> tuple[pl.DataFrame, TrainingCounts]:
     from acidtest.text.pair_counts import pair_counts, word_counts
 
     pairs = pair_counts(table.select(WORDS), train)
     words = word_counts(table[WORDS[1]].str.to_lowercase().unique(), train)
-    told = Training(
+    counts = TrainingCounts(
         name=train.name,
         contradictions=pairs.rows,
         examples=words.rows,
@@ -183,4 +198,4 @@ def _with_counts(table: pl.DataFrame, train: Suite) -> tuple[pl.DataFrame, Train
         mean=words.mean,
         median=words.median,
     )
-    return table.with_columns(pairs.counts.cast(pl.Float64).alias(FREQUENCY)), told
+    return table.with_columns(pairs.counts.cast(pl.Float64).alias(FREQUENCY)), counts

@@ -1,0 +1,214 @@
+"""How models behave when two words change places: the experiments of Sanchez, Mitchell and Riedel (2018) on any run.
+
+Three factors are looked at on a suite of swapped pairs and its untouched ones: insensitivity (the same answer although
+gold changed), word pairs that the training set does not have in this order, and polarity, the label that the training
+set ties to a word pair. The tests are the paper's; beside each is one that does not take rows for independent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal
+
+import numpy as np
+
+from acidtest.core.errors import AcidtestError
+from acidtest.core.estimate import Estimate
+from acidtest.core.labels import LABELS
+from acidtest.core.logs import stage
+from acidtest.core.run import Run
+from acidtest.core.study import study
+from acidtest.core.suite import Suite
+from acidtest.stats.significance import bonferroni
+from acidtest.studies.behaviour.factors import (
+    POLARITY,
+    ContingencyOptions,
+    FactorTest,
+    SwapTest,
+    compare_with_control,
+    describe_factor,
+    describe_following,
+    describe_repeated_errors,
+    describe_swap,
+    factor_tests,
+)
+from acidtest.studies.behaviour.samples import (
+    SwapSample,
+    SwapSet,
+    accuracy_by_polarity,
+    control_sample,
+    errors_following_polarity,
+    following_by_chance,
+    load_swap_sets,
+    repeated_answers,
+    right_by_polarity,
+    swapped_sample,
+    word_pairs,
+)
+from acidtest.studies.rows import runs_by_model
+from acidtest.studies.ties import Ties, tied_categories
+from acidtest.text.polarity import polarities
+
+SCHEMA = 1
+ALPHA = 0.0001
+"""The paper's level for a single test: what is left after its correction, since it finds G(1) = 15.91 (p = 0.00007)."""
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """One model on one suite and its control.
+
+    ``repeats`` is the share of pairs whose gold changed that are answered as before. ``repeated_errors`` is the share
+    of errors there, where the answer given before is wrong now, that give it again; ``follows`` the share of errors
+    against a polarity of one label that answer that label, ``follows_by_chance`` what that would be if errors on pairs
+    of the same gold fell regardless of polarity: a model that errs towards neutral follows some polarity by that alone.
+    """
+
+    model: str
+    suite: str
+    signature: str
+    control: SwapSample
+    transformed: SwapSample
+    swap: SwapTest
+    factors: tuple[FactorTest, ...]
+    repeats: Estimate
+    repeated_errors: Estimate
+    follows: Estimate
+    follows_by_chance: float
+    by_polarity: Mapping[str, Estimate]
+    ties: Ties
+    notes: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+
+    def factor(self, name: str) -> FactorTest | None:
+        """The factor of that name; None where it was not tested."""
+        return next((factor for factor in self.factors if factor.name == name), None)
+
+
+@dataclass(frozen=True)
+class TrainingLabels:
+    """A training set: its name, and how many pairs of each label it has."""
+
+    name: str
+    labels: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class BehaviourResult:
+    """Models on swap suites.
+
+    ``alpha`` is the level of a single test. Beside p is p corrected by Bonferroni over all ``tests``. ``words`` says
+    whether words are compared with those of the training set by their base forms or as they stand.
+    """
+
+    behaviours: tuple[Behaviour, ...] = field(metadata={"json": "results"})
+    train: TrainingLabels
+    alpha: float
+    test: str
+    tests: int
+    words: Literal["base forms", "as they stand"] = "base forms"
+    correction: str = "bonferroni"
+    schema: int = SCHEMA
+
+
+@study(group="look into a run")
+def behaviour(
+    runs: Annotated[Sequence[Run], "Run folders with swap suites (swaps/…) and their controls."],
+    *,
+    train: Annotated[Suite, "The training set of the models: any three-way NLI file."],
+    alpha: Annotated[float, "Level of significance of a single test."] = ALPHA,
+    test: Annotated[
+        Literal["g", "pearson", "fisher"], "g (likelihood ratio; Yates at one degree of freedom), pearson or fisher."
+    ] = "g",
+    literal: Annotated[bool, "Look words up in the training set as they stand, not in any of their forms."] = False,
+    seed: Annotated[int, "Seed of every random choice."] = 0,
+) -> BehaviourResult:
+    """Show whether swapped words leave a model insensitive, at a loss for new pairs, or led by training statistics.
+
+    The experiments of Sanchez, Mitchell and Riedel (2018) on any model: accuracy on the whole sample and three subsets,
+    contingency tables with tests, and what they say in words.
+    """
+    # A swap suite has the columns premise_word and hypothesis_word, the pair as it stands in each row, and rows that
+    # name by base_id the row of the control they were made from.
+    if not 0 < alpha < 1:
+        raise AcidtestError(f"--alpha is a number between 0 and 1, not {alpha:g}")
+    _check_labels(train)
+    sets = [swap_set for model, members in runs_by_model(runs).items() for swap_set in load_swap_sets(model, members)]
+    if not sets:
+        names = ", ".join(dict.fromkeys(name for run in runs for name in run.header.suites)) or "none"
+        raise AcidtestError(
+            f"no run holds a swap suite with its control (there is: {names}); "
+            f"make one with: acidtest run --suites 'swaps/*' --from TRAIN"
+        )
+    stage("counting word pairs")
+    known = polarities(word_pairs(sets), train, inflections=not literal)
+    options = ContingencyOptions.for_level(test, seed, alpha)
+    behaviours = [_behaviour(swap_set.with_polarity(known), options) for swap_set in sets]
+    ps = [p for one in behaviours for p in (one.swap.p, *(factor.association.p for factor in one.factors))]
+    corrected = iter(bonferroni(ps).tolist())
+    return BehaviourResult(
+        behaviours=tuple(
+            _add_findings(one, [next(corrected) for _ in range(1 + len(one.factors))], alpha) for one in behaviours
+        ),
+        train=TrainingLabels(train.name, known.rows),
+        alpha=alpha,
+        test=test,
+        tests=sum(not math.isnan(p) for p in ps),
+        words="as they stand" if literal else "base forms",
+    )
+
+
+def _check_labels(train: Suite) -> None:
+    other = sum(count for label, count in train.card.labels.items() if label not in LABELS)
+    if other:
+        raise AcidtestError(
+            f"{train.name} has {other:,} pairs with another label than {', '.join(LABELS)}: the polarity of word pairs "
+            f"needs a three-way training set"
+        )
+
+
+def _behaviour(sample: SwapSet, options: ContingencyOptions) -> Behaviour:
+    return Behaviour(
+        model=sample.model,
+        suite=sample.suite,
+        signature=sample.signature,
+        control=control_sample(sample),
+        transformed=swapped_sample(sample),
+        swap=compare_with_control(sample, options),
+        factors=factor_tests(sample, options),
+        repeats=repeated_answers(sample),
+        repeated_errors=repeated_answers(sample, errors=True),
+        follows=errors_following_polarity(sample.swapped),
+        follows_by_chance=following_by_chance(sample.swapped),
+        by_polarity=accuracy_by_polarity(sample.swapped),
+        ties=tied_categories(right_by_polarity(sample.swapped), what=POLARITY),
+        notes=_notes(sample),
+    )
+
+
+def _notes(sample: SwapSet) -> tuple[str, ...]:
+    """What was left out, and how many word pairs the rows share."""
+    swapped, height = sample.swapped, sample.swapped.rows.height
+    counts = {
+        "without a control in the run, and not compared with one": height - len(sample.pairing.own),
+        "without polarity, since they turn on several words or none": int((~swapped.known).sum()),
+        "not answered": swapped.rows.unanswered,
+    }
+    skipped = [f"{what}: {count:,}" for what, count in counts.items() if count]
+    words = len(np.unique(swapped.pairs[swapped.known]))
+    return *skipped, f"ordered word pairs that the {height:,} rows turn on: {words:,}"
+
+
+def _add_findings(result: Behaviour, corrected: Sequence[float], alpha: float) -> Behaviour:
+    """The behaviour with corrected p-values, and what the tests say in words."""
+    swap = replace(result.swap, p_adjusted=corrected[0])
+    factors = tuple(replace(factor, p_adjusted=p) for factor, p in zip(result.factors, corrected[1:], strict=True))
+    findings = [
+        describe_swap(swap, result.control.whole, result.transformed.whole, alpha=alpha),
+        *(describe_factor(factor, alpha=alpha) for factor in factors),
+        *describe_repeated_errors(result.repeated_errors),
+        *describe_following(result.follows, result.follows_by_chance),
+    ]
+    return replace(result, swap=swap, factors=factors, findings=tuple(findings))
