@@ -29,8 +29,8 @@ from typing import Any
 import polars as pl
 from race import parse_options, report, require
 
-from acidtest.annotate.exchange import rows
-from acidtest.api import Sharing, annotation_project
+from acidtest.annotate.exchange import project_answers
+from acidtest.api import PlanOptions, annotation_project
 
 HEADERS = {"X-Acidtest": "1", "Content-Type": "application/json"}
 ANSWERS = {"same_event": "yes", "new_information": "no", "ungrammatical": "no"}
@@ -101,7 +101,7 @@ def run_round(url: str, annotators: int, answers: int) -> dict[str, Any]:
     count = annotators * answers // PER_ITEM + answers
     texts = [f"A man number {number} plays." for number in range(count)]
     pairs = pl.DataFrame({"premise": texts, "hypothesis": texts})
-    project = annotation_project(pairs, store=url, questionnaire="breaking-nli", sharing=Sharing(per_item=PER_ITEM))
+    project = annotation_project(pairs, store=url, questionnaire="breaking-nli", sharing=PlanOptions(per_item=PER_ITEM))
     with server(url) as port:
         start = threading.Barrier(annotators + 1)
         threads = [Annotator(port, f"annotator {number}", answers, start) for number in range(annotators)]
@@ -113,7 +113,7 @@ def run_round(url: str, annotators: int, answers: int) -> dict[str, Any]:
             thread.join()
         seconds = time.perf_counter() - started
     errors = [error for thread in threads for error in thread.errors]
-    stored = rows(project, everything=True)
+    stored = project_answers(project, everything=True)
     project.store.close()
     counts = Counter(row.item for row in stored)
     assert not errors, f"{len(errors)} requests failed, the first with {errors[0]}"

@@ -17,9 +17,9 @@ from race import MNLI, parse_options, peak_megabytes, race, report, require, run
 
 import acidtest
 from acidtest.core.model import model_from_spec
-from acidtest.models.encoders.pair_tokens import PairTokens
+from acidtest.models.encoders.pair_tokens import TokenizedPairs
 from acidtest.models.encoders.token_batches import padded_batches
-from acidtest.models.reference import BUNDLED, HEAD_SIZE, SCALE, WEIGHTS, ReferenceModel, restored
+from acidtest.models.reference import BUNDLED, HEAD_SIZE, SCALE, WEIGHTS, ReferenceModel, restore_floats
 
 BATCH_TOKENS = 1 << 12
 
@@ -32,7 +32,7 @@ def classifier() -> Any:
     with np.load(BUNDLED / WEIGHTS, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     weights = {
-        name: torch.from_numpy(restored(array, arrays.get(name + SCALE)))
+        name: torch.from_numpy(restore_floats(array, arrays.get(name + SCALE)))
         for name, array in arrays.items()
         if not name.endswith(SCALE) and name != HEAD_SIZE
     }
@@ -62,7 +62,7 @@ def classifier() -> Any:
     return model
 
 
-def torch_probabilities(model: Any, tokens: PairTokens) -> np.ndarray:
+def torch_probabilities(model: Any, tokens: TokenizedPairs) -> np.ndarray:
     """Probabilities of pairs that our tokenizer has read, padded batch by batch."""
     import torch
 

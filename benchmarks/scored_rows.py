@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from acidtest.studies.metrics import breakdowns, scored
 from race import median_seconds, parse_options, peak_megabytes, report
 
 import acidtest
 from acidtest.core.run import Header, ModelFacts, Run
+from acidtest.studies.rows import breakdowns, score_rows
 
 
 def random_run(rows: int) -> Run:
@@ -44,7 +44,7 @@ def main() -> None:
         steps = {
             "write": lambda: (run.write_predictions(folder), run.write_header(folder)),
             "read": lambda: Run.read(folder),
-            "read, score and break down by six factors": lambda: breakdowns(scored(Run.read(folder), "hans")),
+            "read, score and break down by six factors": lambda: breakdowns(score_rows(Run.read(folder), "hans")),
         }
         times = {step: median_seconds(action) for step, action in steps.items()}
         assert Run.read(folder).predictions.equals(run.predictions), "the run that was read is not the one written"

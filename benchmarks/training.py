@@ -46,15 +46,15 @@ class Bench:
     def __init__(self, study: Any, material: Any) -> None:
         from acidtest.workflows.training_pairs import gathered
         from acidtest.zoo.catalogue import architecture
-        from acidtest.zoo.pairs import shown
-        from acidtest.zoo.saved import Config
-        from acidtest.zoo.training import Trainer, device_of
+        from acidtest.zoo.network_files import NetworkConfig
+        from acidtest.zoo.pairs import visible_text
+        from acidtest.zoo.trainer import Trainer, find_device
 
         pairs = gathered(material, study).train
-        self.device = device_of(study.device)
+        self.device = find_device(study.device)
         start = time.perf_counter()
-        reader = architecture(study.architecture).reader.begun(study, shown(pairs.frame, hypothesis_only=False))
-        network = Config(study.architecture, study.labels, dict(study.settings)).network(reader)
+        reader = architecture(study.architecture).reader.begun(study, visible_text(pairs.frame, hypothesis_only=False))
+        network = NetworkConfig(study.architecture, study.labels, dict(study.settings)).network(reader)
         self.inputs = reader.inputs(pairs.frame, pairs.targets(study.labels), self.device)
         self.preparation_seconds = time.perf_counter() - start
         self.weights = sum(weight.numel() for weight in network.parameters())
@@ -145,10 +145,10 @@ def main() -> None:
     options = parse_options(parser, **sizes)
     require("torch")
     from acidtest.workflows.training import Material, architectures, planned
-    from acidtest.zoo.machines import machine
-    from acidtest.zoo.training import device_of
+    from acidtest.zoo.trainer import find_device
+    from acidtest.zoo.training import describe_machine
 
-    device = device_of(options.device)
+    device = find_device(options.device)
     stepwise = [name for name, kind in architectures().items() if name != "bert" and not kind.fitted]
     names = options.names or (stepwise if options.full or device.type == "cuda" else SMALL)
     settings = {"embeddings": options.embeddings, "device": options.device}
@@ -161,7 +161,7 @@ def main() -> None:
             recipe = {"batch_size": options.batch_size}
             study = planned(name, arguments=choices.get(name), recipe=recipe, settings=settings)
             rows.append(measure(study, material, options.steps))
-    facts = machine(device)
+    facts = describe_machine(device)
     machine_facts = {"device": facts["device"], "threads": facts["threads"]}
     report(f"training_{device.type}", [row | machine_facts for row in rows])
 

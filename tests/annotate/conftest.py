@@ -18,7 +18,7 @@ import pytest
 
 if TYPE_CHECKING:
     from acidtest.annotate.guards import Guard
-    from acidtest.annotate.work import Work
+    from acidtest.annotate.projects import Project
 
 _NUMBERS = count(1)
 
@@ -38,14 +38,14 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
     base = sa.make_url(running.get_uri()).set(drivername="postgresql+psycopg")
     root = sa.create_engine(base, isolation_level="AUTOCOMMIT")
 
-    def made() -> str:
+    def create_database() -> str:
         name = f"acidtest_{next(_NUMBERS)}"
         with root.connect() as connection:
             connection.exec_driver_sql(f"CREATE DATABASE {name}")
         return str(base.set(database=name).render_as_string(hide_password=False))
 
     try:
-        yield made
+        yield create_database
     finally:
         root.dispose()
         running.cleanup()
@@ -56,8 +56,8 @@ def store_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     """Where a new store goes, in either database."""
     if request.param == "sqlite":
         return str(tmp_path_factory.mktemp("store") / "answers.db")
-    made: Callable[[], str] = request.getfixturevalue("postgres")
-    return made()
+    create_database: Callable[[], str] = request.getfixturevalue("postgres")
+    return create_database()
 
 
 PATIENCE = 60_000
@@ -105,40 +105,39 @@ class Visitors:
 
 @pytest.fixture
 def visitors(chromium: Any) -> Iterator[Visitors]:
-    found = Visitors(chromium)
-    yield found
-    for context in found.contexts:
+    visitors = Visitors(chromium)
+    yield visitors
+    for context in visitors.contexts:
         context.close()
-    assert found.problems == []
+    assert visitors.problems == []
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[str, Work]]]:
-    """Serves a project from a thread; gives its address and the work behind it."""
+def serve(tmp_path: Path) -> Iterator[Callable[..., tuple[str, Project]]]:
+    """Serves a project from a thread; returns its address and the project."""
     import uvicorn
 
-    from acidtest.annotate.app import annotation_app
+    from acidtest.annotate.app import ServerLimits, annotation_app, annotation_server
     from acidtest.annotate.guards import Guard
-    from acidtest.annotate.server import Limits, annotation_server
     from acidtest.api import annotation_project
 
     running = list[tuple[uvicorn.Server, threading.Thread]]()
 
-    def started(
-        name: str, frame: pl.DataFrame | None = None, *, guard: Guard | None = None, limits: Limits | None = None
-    ) -> tuple[str, Work]:
+    def start(
+        name: str, frame: pl.DataFrame | None = None, *, guard: Guard | None = None, limits: ServerLimits | None = None
+    ) -> tuple[str, Project]:
         data = pairs(3) if frame is None else frame
-        work = annotation_project(data, store=f"sqlite:///{tmp_path}/{len(running)}.db", questionnaire=name)
+        project = annotation_project(data, store=f"sqlite:///{tmp_path}/{len(running)}.db", questionnaire=name)
         listening = socket.socket()
         listening.bind(("127.0.0.1", 0))
         listening.listen(2048)
-        server = annotation_server(annotation_app(work, guard or Guard()), limits=limits, log_level="error")
+        server = annotation_server(annotation_app(project, guard or Guard()), limits=limits, log_level="error")
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         running.append((server, thread))
-        return f"http://127.0.0.1:{listening.getsockname()[1]}/", work
+        return f"http://127.0.0.1:{listening.getsockname()[1]}/", project
 
-    yield started
+    yield start
     for server, _ in running:
         server.should_exit = True
     for _, thread in running:
@@ -156,7 +155,7 @@ def pairs(count: int) -> pl.DataFrame:
     )
 
 
-def joined(page: Any, address: str, name: str) -> None:
+def join_as(page: Any, address: str, name: str) -> None:
     page.goto(address)
     page.locator("#annotator").wait_for()
     page.keyboard.type(name)
@@ -168,38 +167,47 @@ def number_shown(page: Any) -> int:
     return int(page.locator(".statement").first.inner_text().split("Number ")[1][:2])
 
 
-def asks(page: Any, question: str) -> None:
+def wait_for_question(page: Any, question: str) -> None:
     page.locator(f"#asked[data-question={question}]").wait_for()
 
 
-def pressed(page: Any, *keys: str) -> None:
+def press_keys(page: Any, *keys: str) -> None:
     for key in keys:
         page.keyboard.press(key)
 
 
-def done(page: Any, text: str) -> None:
+def wait_for_count(page: Any, text: str) -> None:
     """Wait until so many are done."""
     page.locator("#count", has_text=text).wait_for()
 
 
-def said(work: Work) -> list[dict[str, Any]]:
+def stored_answers(project: Project) -> list[dict[str, Any]]:
     """What stands in the store, an entry for each answer."""
-    with work.state() as state:
-        claims = [claim for claim in state.claims.values() if claim.standing]
+    with project.state() as state:
+        claims = [claim for claim in state.claims.values() if claim.current_answer]
         return [{"item": state.items[claim.item - 1].id, "standing": claim.answers[-1].answers} for claim in claims]
 
 
-def waiting(page: Any) -> int:
+def count_unsent(page: Any) -> int:
     """How many answers this browser keeps because the server does not have them."""
-    found = page.evaluate(
+    result = page.evaluate(
         "() => Object.keys(localStorage).filter((key) => key.endsWith(':waiting'))"
         ".map((key) => JSON.parse(localStorage[key]).length)"
     )
-    return int(sum(found))
+    return int(sum(result))
 
 
 @pytest.fixture(scope="session")
-def hands() -> SimpleNamespace:
+def steps() -> SimpleNamespace:
     """What people do with keys, and how they see what became of it."""
-    moves = (pairs, joined, number_shown, asks, pressed, done, said, waiting)
-    return SimpleNamespace(**{move.__name__: move for move in moves})
+    functions = (
+        pairs,
+        join_as,
+        number_shown,
+        wait_for_question,
+        press_keys,
+        wait_for_count,
+        stored_answers,
+        count_unsent,
+    )
+    return SimpleNamespace(**{function.__name__: function for function in functions})

@@ -82,50 +82,50 @@ def processes(tmp_path: Path, patience: float) -> Iterator[Callable[[str], Proce
 
 
 def test_two_people_label_thirty_items_by_keyboard_and_nothing_is_lost(
-    hands: Any, visitors: Any, processes: Callable[[str], Process], store_url: str, tmp_path: Path
+    steps: Any, visitors: Any, processes: Callable[[str], Process], store_url: str, tmp_path: Path
 ) -> None:
-    work = api.annotation_project(
-        hands.pairs(30), store=store_url, questionnaire="swaps", sharing=api.Sharing(per_item=2)
+    project = api.annotation_project(
+        steps.pairs(30), store=store_url, questionnaire="swaps", options=api.PlanOptions(per_item=2)
     )
     server = processes(store_url)
     anna, ben = visitors.window(), visitors.window()
-    hands.joined(anna, server.address, "anna")
-    hands.joined(ben, server.address, "ben")
+    steps.join_as(anna, server.address, "anna")
+    steps.join_as(ben, server.address, "ben")
 
     def label(page: Any, labels: list[str], count: int) -> None:
-        hands.asks(page, "coherent")
-        hands.pressed(page, "y", "Enter")
-        hands.asks(page, "inference")
-        hands.pressed(page, KEYS[labels[hands.number_shown(page)]], "Enter")
-        hands.done(page, f"{count} of 30 done")
+        steps.wait_for_question(page, "coherent")
+        steps.press_keys(page, "y", "Enter")
+        steps.wait_for_question(page, "inference")
+        steps.press_keys(page, KEYS[labels[steps.number_shown(page)]], "Enter")
+        steps.wait_for_count(page, f"{count} of 30 done")
 
     for count in range(1, 16):
         label(anna, ANNA, count)
         label(ben, BEN, count)
 
     # Anna reloads with a form half filled: the second question is open, its answer chosen and not sent.
-    hands.asks(anna, "coherent")
-    hands.pressed(anna, "y", "Enter")
-    hands.asks(anna, "inference")
-    before = hands.number_shown(anna)
-    hands.pressed(anna, KEYS[ANNA[before]])
+    steps.wait_for_question(anna, "coherent")
+    steps.press_keys(anna, "y", "Enter")
+    steps.wait_for_question(anna, "inference")
+    before = steps.number_shown(anna)
+    steps.press_keys(anna, KEYS[ANNA[before]])
     anna.reload()
-    hands.asks(anna, "inference")
-    assert hands.number_shown(anna) == before
+    steps.wait_for_question(anna, "inference")
+    assert steps.number_shown(anna) == before
     assert anna.locator("#options input:checked").get_attribute("value") == ANNA[before]
     assert anna.locator("#trail").inner_text().split()[-1] == "Yes"
-    hands.pressed(anna, "Enter")
-    hands.done(anna, "16 of 30 done")
+    steps.press_keys(anna, "Enter")
+    steps.wait_for_count(anna, "16 of 30 done")
 
     # Ben loses the server between question and answer.
     server.kill()
-    lost = hands.number_shown(ben)
-    hands.pressed(ben, "y", "Enter", KEYS[BEN[lost]], "Enter")
+    lost = steps.number_shown(ben)
+    steps.press_keys(ben, "y", "Enter", KEYS[BEN[lost]], "Enter")
     ben.locator("#banner", has_text="Your answer is kept in this browser and will be sent").wait_for()
-    assert hands.waiting(ben) == 1
+    assert steps.count_unsent(ben) == 1
     server.start()
-    hands.done(ben, "16 of 30 done")
-    assert hands.waiting(ben) == 0
+    steps.wait_for_count(ben, "16 of 30 done")
+    assert steps.count_unsent(ben) == 0
     assert ben.locator("#banner").inner_text() == ""
     visitors.forgive("ERR_CONNECTION_REFUSED")
 
@@ -136,21 +136,21 @@ def test_two_people_label_thirty_items_by_keyboard_and_nothing_is_lost(
         page.locator("#finished", has_text="All done, thank you").wait_for()
 
     written = tmp_path / "answers.jsonl"
-    api.export_annotations(work, written)
+    api.export_annotations(project, written)
     kept = pl.read_ndjson(written).sort("annotator", "item")
     assert kept.height == 60
     assert kept["inference"].to_list() == [*ANNA, *BEN]
     for place in (store_url, written):
-        found = api.agreement(place, questionnaire=None if place == store_url else "swaps")
-        assert found.kappa.value == pytest.approx(FLEISS)
-    with work.state() as state:
-        assert len(state.keys) == 60
+        agreement = api.agreement(place, questionnaire=None if place == store_url else "swaps")
+        assert agreement.kappa.value == pytest.approx(FLEISS)
+    with project.state() as state:
+        assert len(state.answers_by_key) == 60
 
 
-def test_an_answer_whose_receipt_got_lost_is_sent_again_and_counted_once(hands: Any, visitors: Any, serve: Any) -> None:
-    address, work = serve("hans-human")
+def test_an_answer_whose_receipt_got_lost_is_sent_again_and_counted_once(steps: Any, visitors: Any, serve: Any) -> None:
+    address, project = serve("hans-human")
     page = visitors.window()
-    hands.joined(page, address, "anna")
+    steps.join_as(page, address, "anna")
     sent = list[str]()
 
     def swallow(route: Any) -> None:
@@ -159,125 +159,125 @@ def test_an_answer_whose_receipt_got_lost_is_sent_again_and_counted_once(hands: 
         route.abort() if len(sent) == 1 else route.fulfill(response=reply)
 
     page.route("**/api/answers", swallow)
-    hands.pressed(page, "1", "Enter")
-    hands.done(page, "1 of 3 done")
+    steps.press_keys(page, "1", "Enter")
+    steps.wait_for_count(page, "1 of 3 done")
     visitors.forgive("net::ERR_FAILED")
     assert len(sent) == 2
     assert sent[0] == sent[1]
-    assert len(hands.said(work)) == 1
-    with work.state() as state:
-        assert len(state.keys) == 1
+    assert len(steps.stored_answers(project)) == 1
+    with project.state() as state:
+        assert len(state.answers_by_key) == 1
 
 
-def test_answers_not_sent_survive_closing_the_page(hands: Any, visitors: Any, serve: Any) -> None:
-    address, work = serve("hans-human")
+def test_answers_not_sent_survive_closing_the_page(steps: Any, visitors: Any, serve: Any) -> None:
+    address, project = serve("hans-human")
     page = visitors.window()
-    hands.joined(page, address, "anna")
+    steps.join_as(page, address, "anna")
     page.context.route("**/api/**", lambda route: route.abort())
-    hands.pressed(page, "2", "Enter")
+    steps.press_keys(page, "2", "Enter")
     page.locator("#banner", has_text="kept in this browser").wait_for()
     context = page.context
     page.close()
-    assert hands.said(work) == []
+    assert steps.stored_answers(project) == []
 
     again = visitors.page(context)
     context.unroute_all()
     again.goto(address)
-    hands.done(again, "1 of 3 done")
+    steps.wait_for_count(again, "1 of 3 done")
     visitors.forgive("net::ERR_FAILED")
-    assert [entry["standing"] for entry in hands.said(work)] == [{"follows": "non-entailment"}]
+    assert [entry["standing"] for entry in steps.stored_answers(project)] == [{"follows": "non-entailment"}]
 
 
-def test_a_server_that_cannot_keep_an_answer_gets_it_again(hands: Any, visitors: Any, serve: Any) -> None:
-    address, work = serve("hans-human")
+def test_a_server_that_cannot_keep_an_answer_gets_it_again(steps: Any, visitors: Any, serve: Any) -> None:
+    address, project = serve("hans-human")
     page = visitors.window()
-    hands.joined(page, address, "anna")
+    steps.join_as(page, address, "anna")
     page.route("**/api/answers", lambda route: route.fulfill(status=503, json={"error": "not now"}), times=2)
-    hands.pressed(page, "1", "Enter")
+    steps.press_keys(page, "1", "Enter")
     page.locator("#banner", has_text="will be sent").wait_for()
     assert page.locator("#options input").first.is_disabled()
     page.locator("#banner button").click()
-    hands.done(page, "1 of 3 done")
+    steps.wait_for_count(page, "1 of 3 done")
     visitors.forgive("503")
-    assert len(hands.said(work)) == 1
+    assert len(steps.stored_answers(project)) == 1
 
 
-def test_what_the_server_finds_wrong_is_told_at_its_question(hands: Any, visitors: Any, serve: Any) -> None:
-    address, work = serve("swaps")
+def test_what_the_server_finds_wrong_is_told_at_its_question(steps: Any, visitors: Any, serve: Any) -> None:
+    address, project = serve("swaps")
     page = visitors.window()
-    hands.joined(page, address, "anna")
+    steps.join_as(page, address, "anna")
     refusal = {"error": "this cannot be", "question": "coherent"}
     page.route("**/api/answers", lambda route: route.fulfill(status=422, json=refusal), times=1)
-    hands.pressed(page, "y", "Enter", "2", "Enter")
-    hands.asks(page, "coherent")
+    steps.press_keys(page, "y", "Enter", "2", "Enter")
+    steps.wait_for_question(page, "coherent")
     assert page.locator("#question-problem").inner_text() == "this cannot be"
-    hands.pressed(page, "n", "Enter")
-    hands.done(page, "1 of 3 done")
+    steps.press_keys(page, "n", "Enter")
+    steps.wait_for_count(page, "1 of 3 done")
     visitors.forgive("422")
-    assert [entry["standing"] for entry in hands.said(work)] == [{"coherent": "no"}]
+    assert [entry["standing"] for entry in steps.stored_answers(project)] == [{"coherent": "no"}]
 
 
-def test_steps_are_taken_back_by_key_within_an_item_and_beyond(hands: Any, visitors: Any, serve: Any) -> None:
-    address, work = serve("swaps")
+def test_steps_are_taken_back_by_key_within_an_item_and_beyond(steps: Any, visitors: Any, serve: Any) -> None:
+    address, project = serve("swaps")
     page = visitors.window()
-    hands.joined(page, address, "anna")
-    hands.pressed(page, "Backspace")
+    steps.join_as(page, address, "anna")
+    steps.press_keys(page, "Backspace")
     page.locator("#banner", has_text="there is no answer to take back").wait_for()
     visitors.forgive("409")
-    hands.pressed(page, "y", "Enter", "2", "u")
-    hands.asks(page, "coherent")
-    hands.pressed(page, "Enter")
+    steps.press_keys(page, "y", "Enter", "2", "u")
+    steps.wait_for_question(page, "coherent")
+    steps.press_keys(page, "Enter")
     assert page.locator("#options input:checked").get_attribute("value") == "neutral"
-    first = hands.number_shown(page)
-    hands.pressed(page, "Enter")
-    hands.done(page, "1 of 3 done")
-    hands.pressed(page, "u")
-    hands.done(page, "0 of 3 done")
-    hands.asks(page, "inference")
-    assert hands.number_shown(page) == first
-    hands.pressed(page, "3", "Enter")
-    hands.done(page, "1 of 3 done")
+    first = steps.number_shown(page)
+    steps.press_keys(page, "Enter")
+    steps.wait_for_count(page, "1 of 3 done")
+    steps.press_keys(page, "u")
+    steps.wait_for_count(page, "0 of 3 done")
+    steps.wait_for_question(page, "inference")
+    assert steps.number_shown(page) == first
+    steps.press_keys(page, "3", "Enter")
+    steps.wait_for_count(page, "1 of 3 done")
     for count in (2, 3):
-        hands.asks(page, "coherent")
-        hands.pressed(page, "n", "Enter")
-        hands.done(page, f"{count} of 3 done")
+        steps.wait_for_question(page, "coherent")
+        steps.press_keys(page, "n", "Enter")
+        steps.wait_for_count(page, f"{count} of 3 done")
     page.locator("#finished").wait_for()
-    hands.pressed(page, "u")
-    hands.asks(page, "coherent")
-    hands.pressed(page, "n", "Enter")
+    steps.press_keys(page, "u")
+    steps.wait_for_question(page, "coherent")
+    steps.press_keys(page, "n", "Enter")
     page.locator("#finished").wait_for()
-    standing = [entry["standing"] for entry in hands.said(work)]
+    standing = [entry["standing"] for entry in steps.stored_answers(project)]
     assert sorted(standing, key=len) == [{"coherent": "no"}] * 2 + [{"coherent": "yes", "inference": "contradiction"}]
-    with work.state() as state:
+    with project.state() as state:
         # Nothing is ever lost: both that were taken back are still there.
-        assert len(state.keys) == 5
+        assert len(state.answers_by_key) == 5
 
 
-def test_several_answers_are_ticked_by_key_and_exclude_each_other(hands: Any, visitors: Any, serve: Any) -> None:
-    address, work = serve("taxonomy")
+def test_several_answers_are_ticked_by_key_and_exclude_each_other(steps: Any, visitors: Any, serve: Any) -> None:
+    address, project = serve("taxonomy")
     page = visitors.window()
-    hands.joined(page, address, "anna")
+    steps.join_as(page, address, "anna")
 
     def ticks() -> list[str]:
         return [str(box.get_attribute("value")) for box in page.locator("#options input:checked").all()]
 
-    hands.pressed(page, "Enter")
+    steps.press_keys(page, "Enter")
     assert page.locator("#question-problem").inner_text() == "Choose an answer first."
-    hands.pressed(page, "1", "Enter", "n", "Enter")
-    hands.asks(page, "approach")
-    hands.pressed(page, "2", "Enter")
-    hands.asks(page, "connectives")
-    hands.pressed(page, "1", "3")
+    steps.press_keys(page, "1", "Enter", "n", "Enter")
+    steps.wait_for_question(page, "approach")
+    steps.press_keys(page, "2", "Enter")
+    steps.wait_for_question(page, "connectives")
+    steps.press_keys(page, "1", "3")
     assert ticks() == ["negation", "quantifier"]
-    hands.pressed(page, "6")
+    steps.press_keys(page, "6")
     assert ticks() == ["none"]
-    hands.pressed(page, "2", "3", "3")
+    steps.press_keys(page, "2", "3", "3")
     assert ticks() == ["boolean"]
-    hands.pressed(page, "ArrowDown", "ArrowDown", "Space")
+    steps.press_keys(page, "ArrowDown", "ArrowDown", "Space")
     assert ticks() == ["boolean", "comparative"]
-    hands.pressed(page, "Enter", "1", "2", "Enter")
-    hands.done(page, "1 of 3 done")
-    (kept,) = hands.said(work)
+    steps.press_keys(page, "Enter", "1", "2", "Enter")
+    steps.wait_for_count(page, "1 of 3 done")
+    (kept,) = steps.stored_answers(project)
     assert kept["standing"] == {
         "inference": "entailment",
         "outside_knowledge": "no",
@@ -287,25 +287,27 @@ def test_several_answers_are_ticked_by_key_and_exclude_each_other(hands: Any, vi
     }
 
 
-def test_an_answer_given_before_another_way_was_taken_is_none(hands: Any, visitors: Any, serve: Any) -> None:
-    address, work = serve("taxonomy-neutral")
+def test_an_answer_given_before_another_way_was_taken_is_none(steps: Any, visitors: Any, serve: Any) -> None:
+    address, project = serve("taxonomy-neutral")
     page = visitors.window()
-    hands.joined(page, address, "anna")
-    hands.pressed(page, "y", "Enter", "y", "Enter", "n", "Enter")
-    hands.asks(page, "information_used")
+    steps.join_as(page, address, "anna")
+    steps.press_keys(page, "y", "Enter", "y", "Enter", "n", "Enter")
+    steps.wait_for_question(page, "information_used")
     page.keyboard.type("un mot: u")
-    hands.pressed(page, "Escape", "u", "u")
-    hands.asks(page, "same_subject")
-    hands.pressed(page, "n", "Enter")
-    hands.done(page, "1 of 3 done")
-    assert [entry["standing"] for entry in hands.said(work)] == [{"same_topic": "yes", "same_subject": "no"}]
+    steps.press_keys(page, "Escape", "u", "u")
+    steps.wait_for_question(page, "same_subject")
+    steps.press_keys(page, "n", "Enter")
+    steps.wait_for_count(page, "1 of 3 done")
+    assert [entry["standing"] for entry in steps.stored_answers(project)] == [
+        {"same_topic": "yes", "same_subject": "no"}
+    ]
 
 
-def test_only_time_during_which_the_page_can_be_seen_counts(hands: Any, visitors: Any, serve: Any) -> None:
-    address, work = serve("hans-human")
+def test_only_time_during_which_the_page_can_be_seen_counts(steps: Any, visitors: Any, serve: Any) -> None:
+    address, project = serve("hans-human")
     page = visitors.window()
     page.clock.install()
-    hands.joined(page, address, "anna")
+    steps.join_as(page, address, "anna")
 
     def visible(shown: bool) -> None:
         page.evaluate(
@@ -319,15 +321,15 @@ def test_only_time_during_which_the_page_can_be_seen_counts(hands: Any, visitors
     page.clock.fast_forward(60_000)
     visible(True)
     page.clock.fast_forward(3000)
-    hands.pressed(page, "1", "Enter")
-    hands.done(page, "1 of 3 done")
-    with work.state() as state:
-        (claim,) = [claim for claim in state.claims.values() if claim.standing]
+    steps.press_keys(page, "1", "Enter")
+    steps.wait_for_count(page, "1 of 3 done")
+    with project.state() as state:
+        (claim,) = [claim for claim in state.claims.values() if claim.current_answer]
         # What the test itself takes counts as well, and is less than the minute in hiding.
         assert 7 <= claim.answers[-1].seconds < 60
 
 
-def test_a_token_from_the_link_opens_the_page_and_leaves_the_address(hands: Any, visitors: Any, serve: Any) -> None:
+def test_a_token_from_the_link_opens_the_page_and_leaves_the_address(steps: Any, visitors: Any, serve: Any) -> None:
     guards = pytest.importorskip("acidtest.annotate.guards")
     address, _ = serve("hans-human", guard=guards.Guard(token="open sesame", admin_token="other"))
     page = visitors.window()
@@ -338,16 +340,16 @@ def test_a_token_from_the_link_opens_the_page_and_leaves_the_address(hands: Any,
     stranger.goto(address)
     stranger.locator("#token").wait_for()
     stranger.keyboard.type("guess")
-    hands.pressed(stranger, "Enter")
-    stranger.locator("#token-form .problem", has_text="this token is not good").wait_for()
+    steps.press_keys(stranger, "Enter")
+    stranger.locator("#token-form .problem", has_text="this token is not valid").wait_for()
     stranger.locator("#token").fill("open sesame")
-    hands.pressed(stranger, "Enter")
-    hands.joined(stranger, address, "anna")
+    steps.press_keys(stranger, "Enter")
+    steps.join_as(stranger, address, "anna")
     visitors.forgive("401")
 
 
-def test_joining_when_the_reply_gets_lost_takes_no_name_away(hands: Any, visitors: Any, serve: Any) -> None:
-    address, work = serve("hans-human")
+def test_joining_when_the_reply_gets_lost_takes_no_name_away(steps: Any, visitors: Any, serve: Any) -> None:
+    address, project = serve("hans-human")
     page = visitors.window()
     page.goto(address)
     page.locator("#annotator").wait_for()
@@ -361,101 +363,101 @@ def test_joining_when_the_reply_gets_lost_takes_no_name_away(hands: Any, visitor
     page.context.route("**/api/join", swallow, times=1)
     page.keyboard.type("anna")
     # A double press is one request.
-    hands.pressed(page, "Enter", "Enter")
+    steps.press_keys(page, "Enter", "Enter")
     page.locator("#join-form .problem", has_text="the server does not answer").wait_for()
     page.context.clear_cookies()
-    assert [each["annotator"] for each in work.overview()["annotators"]] == ["anna"]
-    hands.joined(page, address, "anna")
+    assert [each["annotator"] for each in project.overview()["annotators"]] == ["anna"]
+    steps.join_as(page, address, "anna")
     visitors.forgive("net::ERR_FAILED")
     assert len(sent) == 1
     stored = page.evaluate("() => JSON.stringify(localStorage)")
     assert sent[0] not in stored
 
 
-def test_time_goes_on_in_an_answer_that_is_given_anew(hands: Any, visitors: Any, serve: Any) -> None:
-    address, work = serve("hans-human")
+def test_time_goes_on_in_an_answer_that_is_given_anew(steps: Any, visitors: Any, serve: Any) -> None:
+    address, project = serve("hans-human")
     page = visitors.window()
     page.clock.install()
-    hands.joined(page, address, "anna")
+    steps.join_as(page, address, "anna")
     page.clock.fast_forward(100_000)
-    hands.pressed(page, "1", "Enter")
-    hands.done(page, "1 of 3 done")
-    hands.pressed(page, "u")
-    hands.done(page, "0 of 3 done")
-    hands.pressed(page, "2", "Enter")
-    hands.done(page, "1 of 3 done")
-    with work.state() as state:
-        (claim,) = [claim for claim in state.claims.values() if claim.standing]
+    steps.press_keys(page, "1", "Enter")
+    steps.wait_for_count(page, "1 of 3 done")
+    steps.press_keys(page, "u")
+    steps.wait_for_count(page, "0 of 3 done")
+    steps.press_keys(page, "2", "Enter")
+    steps.wait_for_count(page, "1 of 3 done")
+    with project.state() as state:
+        (claim,) = [claim for claim in state.claims.values() if claim.current_answer]
         assert [answer.seconds >= 100 for answer in claim.answers] == [True, True]
 
 
-def test_a_name_that_is_taken_is_told(hands: Any, visitors: Any, serve: Any) -> None:
+def test_a_name_that_is_taken_is_told(steps: Any, visitors: Any, serve: Any) -> None:
     address, _ = serve("hans-human")
-    hands.joined(visitors.window(), address, "anna")
+    steps.join_as(visitors.window(), address, "anna")
     other = visitors.window()
     other.goto(address)
     other.locator("#annotator").wait_for()
     other.keyboard.type("Anna")
-    hands.pressed(other, "Enter")
+    steps.press_keys(other, "Enter")
     other.locator("#join-form .problem", has_text="there is already somebody called 'Anna'").wait_for()
     visitors.forgive("409")
 
 
-def test_an_answer_that_is_never_taken_is_told_and_kept(hands: Any, visitors: Any, serve: Any) -> None:
-    address, work = serve("hans-human")
+def test_an_answer_that_is_never_taken_is_told_and_kept(steps: Any, visitors: Any, serve: Any) -> None:
+    address, project = serve("hans-human")
     page = visitors.window()
-    hands.joined(page, address, "anna")
+    steps.join_as(page, address, "anna")
     refusal = {"error": "assignment 1 is not yours"}
     page.route("**/api/answers", lambda route: route.fulfill(status=403, json=refusal), times=1)
-    hands.pressed(page, "1", "Enter")
+    steps.press_keys(page, "1", "Enter")
     page.locator("#banner", has_text="An answer was not taken: assignment 1 is not yours").wait_for()
-    assert hands.waiting(page) == 0
+    assert steps.count_unsent(page) == 0
     (kept,) = page.evaluate(
         "() => Object.keys(localStorage).filter((key) => key.endsWith(':refused'))"
         ".map((key) => JSON.parse(localStorage[key])[0].answers.follows)"
     )
     assert kept == "entailment"
-    hands.pressed(page, "2", "Enter")
-    hands.done(page, "1 of 3 done")
+    steps.press_keys(page, "2", "Enter")
+    steps.wait_for_count(page, "1 of 3 done")
     visitors.forgive("403")
-    assert [entry["standing"] for entry in hands.said(work)] == [{"follows": "non-entailment"}]
+    assert [entry["standing"] for entry in steps.stored_answers(project)] == [{"follows": "non-entailment"}]
 
 
-def test_whoever_lost_the_cookie_is_asked_again_and_loses_no_answer(hands: Any, visitors: Any, serve: Any) -> None:
-    address, work = serve("hans-human")
+def test_whoever_lost_the_cookie_is_asked_again_and_loses_no_answer(steps: Any, visitors: Any, serve: Any) -> None:
+    address, project = serve("hans-human")
     page = visitors.window()
-    hands.joined(page, address, "anna")
+    steps.join_as(page, address, "anna")
     cookies = page.context.cookies()
     page.context.clear_cookies()
-    hands.pressed(page, "1", "Enter")
+    steps.press_keys(page, "1", "Enter")
     page.locator("#annotator").wait_for()
-    assert hands.waiting(page) == 1
+    assert steps.count_unsent(page) == 1
     page.context.add_cookies(cookies)
     page.reload()
-    hands.done(page, "1 of 3 done")
+    steps.wait_for_count(page, "1 of 3 done")
     visitors.forgive("403")
-    assert len(hands.said(work)) == 1
+    assert len(steps.stored_answers(project)) == 1
 
 
-def test_pairs_of_all_labels_are_asked_each_what_its_gold_asks_for(hands: Any, visitors: Any, serve: Any) -> None:
-    frame = hands.pairs(2).with_columns(label=pl.Series(["entailment", "neutral"]))
-    address, work = serve("taxinli", frame)
+def test_pairs_of_all_labels_are_asked_each_what_its_gold_asks_for(steps: Any, visitors: Any, serve: Any) -> None:
+    frame = steps.pairs(2).with_columns(label=pl.Series(["entailment", "neutral"]))
+    address, project = serve("taxinli", frame)
     page = visitors.window()
-    hands.joined(page, address, "anna")
+    steps.join_as(page, address, "anna")
     for _ in range(2):
-        if hands.number_shown(page) == 0:
-            hands.asks(page, "inference")
-            hands.pressed(page, "1", "Enter", "n", "Enter", "2", "Enter", "6", "Enter", "1", "Enter")
+        if steps.number_shown(page) == 0:
+            steps.wait_for_question(page, "inference")
+            steps.press_keys(page, "1", "Enter", "n", "Enter", "2", "Enter", "6", "Enter", "1", "Enter")
         else:
-            hands.asks(page, "same_topic")
-            hands.pressed(page, "y", "Enter", "n")
+            steps.wait_for_question(page, "same_topic")
+            steps.press_keys(page, "y", "Enter", "n")
             # Gone back to and changed, it leads elsewhere, and forward again to where it was.
-            hands.pressed(page, "u", "Enter")
-            hands.asks(page, "same_subject")
-            hands.pressed(page, "n", "Enter")
+            steps.press_keys(page, "u", "Enter")
+            steps.wait_for_question(page, "same_subject")
+            steps.press_keys(page, "n", "Enter")
         page.wait_for_function("() => document.getElementById('main').ariaBusy !== 'true'")
     page.locator("#finished").wait_for()
-    assert {entry["item"]: entry["standing"] for entry in hands.said(work)} == {
+    assert {entry["item"]: entry["standing"] for entry in steps.stored_answers(project)} == {
         "p00": {
             "inference": "entailment",
             "outside_knowledge": "no",
@@ -465,6 +467,6 @@ def test_pairs_of_all_labels_are_asked_each_what_its_gold_asks_for(hands: Any, v
         },
         "p01": {"same_topic": "yes", "same_subject": "no"},
     }
-    hands.pressed(page, "u")
+    steps.press_keys(page, "u")
     page.locator("#work").wait_for()
-    hands.asks(page, "wording" if hands.number_shown(page) == 0 else "same_subject")
+    steps.wait_for_question(page, "wording" if steps.number_shown(page) == 0 else "same_subject")

@@ -12,9 +12,9 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="stores need acidtest[annotate]")
 
 from acidtest import api
-from acidtest.annotate.conditions import condition, mentions_gold, resolve_gold
-from acidtest.annotate.questionnaires import questionnaire
-from acidtest.annotate.work import RefusedError, Work
+from acidtest.annotate.conditions import condition_holds, depends_on_gold, resolve_gold
+from acidtest.annotate.projects import Project, RequestError
+from acidtest.annotate.questionnaires import load_questionnaire
 from acidtest.core.errors import AcidtestError
 
 PAIRS = {
@@ -42,43 +42,43 @@ ANSWERS: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 
-def answer_all(work: Work, answers: dict[str, dict[str, dict[str, Any]]]) -> None:
+def answer_all(project: Project, answers: dict[str, dict[str, dict[str, Any]]]) -> None:
     for name, said in answers.items():
-        work.join(name)
-        shown = work.next(name)
+        project.join(name)
+        shown = project.next(name)
         while not shown.get("finished"):
-            with work.state() as state:
+            with project.state() as state:
                 item = state.items[state.claims[shown["assignment"]].item - 1]
             key = f"key-{name}-{shown['assignment']}"
-            shown = work.answer(name, shown["assignment"], said[item.id], key=key, seconds=3.0)["next"]
+            shown = project.answer(name, shown["assignment"], said[item.id], key=key, seconds=3.0)["next"]
 
 
 @pytest.fixture
-def work(store_url: str) -> Work:
-    found = api.annotation_project(
-        pl.DataFrame(PAIRS), store=store_url, questionnaire="taxinli", sharing=api.Sharing(per_item=2)
+def project(store_url: str) -> Project:
+    project = api.annotation_project(
+        pl.DataFrame(PAIRS), store=store_url, questionnaire="taxinli", options=api.PlanOptions(per_item=2)
     )
-    answer_all(found, ANSWERS)
-    return found
+    answer_all(project, ANSWERS)
+    return project
 
 
-def test_one_agreement_is_of_pairs_of_all_labels(work: Work, store_url: str, tmp_path: Path) -> None:
-    found = api.agreement(store_url, output=tmp_path / "pairs.jsonl")
+def test_one_agreement_is_of_pairs_of_all_labels(project: Project, store_url: str, tmp_path: Path) -> None:
+    agreement = api.agreement(store_url, output=tmp_path / "pairs.jsonl")
     # Labels were asked for of the two pairs that are not neutral, on which the two people agree once.
-    assert (found.rows, found.rated, found.unasked, found.given) == (4, 2, 2, 4)
-    assert found.observed.value == 0.5
-    assert found.accuracy is not None
-    assert found.accuracy.average.value == 0.75
-    assert found.categories is not None
+    assert (agreement.rows, agreement.rated, agreement.unasked, agreement.given) == (4, 2, 2, 4)
+    assert agreement.observed.value == 0.5
+    assert agreement.accuracy is not None
+    assert agreement.accuracy.average.value == 0.75
+    assert agreement.categories is not None
     # {lexical} of {lexical, syntactic} 1/2; {negation} 1; {factivity} and {lexical} 0; nothing at all 0/0.
-    assert found.categories.iou.value == pytest.approx((1 / 2 + 1 + 0) / 3)
-    assert found.categories.empty == 1
+    assert agreement.categories.iou.value == pytest.approx((1 / 2 + 1 + 0) / 3)
+    assert agreement.categories.empty == 1
     # Both say so of one of the two neutral pairs, and of no other were they asked.
-    assert found.categories.features["same_topic"].kappa.value == 1
-    assert found.categories.features["same_topic"].kappa.n == 2
+    assert agreement.categories.features["same_topic"].kappa.value == 1
+    assert agreement.categories.features["same_topic"].kappa.n == 2
 
 
-def test_one_taxonomy_is_of_pairs_of_all_labels(work: Work, store_url: str, tmp_path: Path) -> None:
+def test_one_taxonomy_is_of_pairs_of_all_labels(project: Project, store_url: str, tmp_path: Path) -> None:
     pairs = tmp_path / "pairs.jsonl"
     api.agreement(store_url, output=pairs)
     rows = {row["item"]: row for row in map(json.loads, pairs.read_text(encoding="utf-8").splitlines())}
@@ -94,19 +94,16 @@ def test_one_taxonomy_is_of_pairs_of_all_labels(work: Work, store_url: str, tmp_
     assert rows["n"]["categories"] == ["same_topic", "same_subject"]
     found = api.taxonomy_statistics(pairs)
     assert dict(found.labels) == {"entailment": 1, "neutral": 2, "contradiction": 1}
-    assert {name: counts.pairs for name, counts in found.categories.items() if counts.pairs} == {
-        "lexical": 1,
-        "negation": 1,
-    }
+    assert {each.name: each.pairs for each in found.categories if each.pairs} == {"lexical": 1, "negation": 1}
     assert (found.features["same_topic"].value, found.features["same_topic"].n) == (0.5, 2)
     assert found.judged is not None
     assert (found.judged.value, found.judged.n) == (0.5, 2)
 
 
 @pytest.mark.parametrize("form", ["answers.jsonl", "answers.tsv", "tasks.json"])
-def test_answers_come_back_from_files(work: Work, store_url: str, tmp_path: Path, form: str) -> None:
+def test_answers_come_back_from_files(project: Project, store_url: str, tmp_path: Path, form: str) -> None:
     file, again = tmp_path / form, str(tmp_path / "again.db")
-    api.export_annotations(work, file, form="label-studio" if form == "tasks.json" else "", everything=True)
+    api.export_annotations(project, file, form="label-studio" if form == "tasks.json" else "", everything=True)
     api.import_annotations(file, store=again, questionnaire="taxinli")
     first, second = api.agreement(store_url), api.agreement(again)
     assert first.signature == second.signature
@@ -115,23 +112,23 @@ def test_answers_come_back_from_files(work: Work, store_url: str, tmp_path: Path
 
 def test_what_the_item_does_not_ask_is_refused_and_gold_is_not_told(tmp_path: Path) -> None:
     pairs = pl.DataFrame(PAIRS)[2:3]
-    work = api.annotation_project(pairs, store=str(tmp_path / "a.db"), questionnaire="taxinli")
-    work.join("ann")
-    shown = work.next("ann")
+    project = api.annotation_project(pairs, store=str(tmp_path / "a.db"), questionnaire="taxinli")
+    project.join("ann")
+    shown = project.next("ann")
     assert shown["conditions"]["same_topic"] == {"all": []}
     assert shown["conditions"]["inference"] == {"any": []}
     assert "neutral" not in json.dumps(shown)
-    with pytest.raises(RefusedError, match="'inference' was not to be asked"):
-        work.answer("ann", shown["assignment"], ANSWERS["ann"]["e"], key="some-key-1", seconds=1.0)
-    with pytest.raises(RefusedError, match="'same_topic' has no answer"):
-        work.answer("ann", shown["assignment"], {}, key="some-key-1", seconds=1.0)
+    with pytest.raises(RequestError, match="'inference' is not asked"):
+        project.answer("ann", shown["assignment"], ANSWERS["ann"]["e"], key="some-key-1", seconds=1.0)
+    with pytest.raises(RequestError, match="'same_topic' has no answer"):
+        project.answer("ann", shown["assignment"], {}, key="some-key-1", seconds=1.0)
 
 
 @pytest.mark.parametrize(
     ("label", "problem"),
     [
         (None, "item 'e' has no gold label, and questionnaire 'taxinli' asks by it"),
-        ("maybe", "item 'e' has the gold 'maybe', which is no label"),
+        ("maybe", "item 'e' has the gold 'maybe', which is not a label"),
         ("non-entailment", "item 'e': questionnaire 'taxinli' asks nothing where gold is non-entailment"),
     ],
 )
@@ -144,10 +141,10 @@ def test_an_item_without_a_gold_that_is_asked_by_is_told(tmp_path: Path, label: 
 def test_a_control_that_nobody_could_pass_is_told(tmp_path: Path) -> None:
     controls = tmp_path / "controls.tsv"
     controls.write_text("id\tpremise\thypothesis\tlabel\nk\tA\tB\tneutral\n", encoding="utf-8")
-    sharing = api.Sharing(controls=controls)
+    options = api.PlanOptions(controls=controls)
     with pytest.raises(AcidtestError, match="nobody is asked for a label where gold is neutral"):
         api.annotation_project(
-            pl.DataFrame(PAIRS), store=str(tmp_path / "a.db"), questionnaire="taxinli", sharing=sharing
+            pl.DataFrame(PAIRS), store=str(tmp_path / "a.db"), questionnaire="taxinli", options=options
         )
 
 
@@ -166,11 +163,11 @@ def test_a_condition_on_gold_becomes_true_or_false() -> None:
     }
     assert resolve_gold({"gold": "neutral"}, None) == {"any": []}
     assert resolve_gold(None, "neutral") is None
-    assert mentions_gold(condition({"not": {"any": [{"gold": "neutral"}]}}, {}))
-    with pytest.raises(AcidtestError, match="'nuetral' is no gold label; there is entailment"):
-        condition({"gold": "nuetral"}, {})
+    assert depends_on_gold({"not": {"any": [{"gold": "neutral"}]}}, {})
+    with pytest.raises(AcidtestError, match="'nuetral' is not a gold label; expected entailment"):
+        condition_holds({"gold": "nuetral"}, {})
 
 
 def test_the_other_questionnaires_do_not_ask_by_gold() -> None:
-    assert questionnaire("taxinli").asks_by_gold
-    assert not any(questionnaire(name).asks_by_gold for name in ("taxonomy", "taxonomy-neutral", "error-types"))
+    assert load_questionnaire("taxinli").asks_by_gold
+    assert not any(load_questionnaire(name).asks_by_gold for name in ("taxonomy", "taxonomy-neutral", "error-types"))

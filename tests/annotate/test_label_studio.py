@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="stores need acidtest[annotate]")
 
 from acidtest import api
-from acidtest.annotate.exchange import rows
+from acidtest.annotate.exchange import project_answers
 from acidtest.api import annotation_project, export_annotations, import_annotations
 from acidtest.core.errors import FileError
 
@@ -70,13 +70,13 @@ def tasks(tmp_path: Path, *annotations: dict[str, Any]) -> Path:
 @pytest.mark.parametrize(
     ("made", "problem"),
     [
-        (annotation(result("follows", "Maybe")), "task 2: question 'follows': 'Maybe' is no answer"),
+        (annotation(result("follows", "Maybe")), "task 2: question 'follows': 'Maybe' is not an answer"),
         (annotation(result("why", "negation")), "task 2: question 'follows' has no answer"),
         (annotation(result("follows"), result("remarks", "x")), "task 2: question 'follows' has no answer"),
-        (annotation(result("follows", "yes", "no")), "task 2: question 'follows': has 2 answers, but one is asked"),
-        (annotation(result("follows", 1)), r"task 2: question 'follows': \[1\] is no list of texts"),
+        (annotation(result("follows", "yes", "no")), "task 2: question 'follows': has 2 answers, but one is expected"),
+        (annotation(result("follows", 1)), r"task 2: question 'follows': \[1\] is not a list of texts"),
         (annotation(result("mood", "good")), "task 2: no question called 'mood'"),
-        (annotation({"from_name": "follows", "value": {}}), "task 2: question 'follows': None is no list of texts"),
+        (annotation({"from_name": "follows", "value": {}}), "task 2: question 'follows': None is not a list of texts"),
         (annotation(result("follows", "no")), "task 2: question 'why' has no answer"),
     ],
 )
@@ -114,7 +114,7 @@ def test_answers_to_questions_that_are_not_asked_are_dropped_and_counted(asked: 
     )
     told = import_annotations(path, store=str(tmp_path / "a.db"), questionnaire=asked)
     assert told == {"answers": 2, "known already": 0, "answers to questions that are not asked": 1}
-    assert [row.answers for row in rows(annotation_project(store=str(tmp_path / "a.db")))] == [
+    assert [row.answers for row in project_answers(annotation_project(store=str(tmp_path / "a.db")))] == [
         {"follows": "yes", "remarks": "one\ntwo"},
         {"follows": "no", "why": ["boolean", "negation"]},
     ]
@@ -123,32 +123,32 @@ def test_answers_to_questions_that_are_not_asked_are_dropped_and_counted(asked: 
 def test_what_was_changed_in_label_studio_is_kept_as_a_further_answer(asked: Path, tmp_path: Path) -> None:
     store, path = str(tmp_path / "a.db"), tmp_path / "tasks.json"
     frame = pl.DataFrame({"id": ["a", "b"], "premise": ["p", "q"], "hypothesis": ["h", "i"]})
-    work = annotation_project(frame, store=store, questionnaire=asked)
-    work.join("anna")
-    while "item" in (shown := work.next("anna")):
-        work.answer("anna", shown["assignment"], WHY_NOT, key=f"key-{shown['assignment']:08}", seconds=2)
-    export_annotations(work, path, form="label-studio", everything=True)
-    found = json.loads(path.read_text(encoding="utf-8"))
-    ticks = {each["from_name"]: each["value"] for each in found[0]["annotations"][0]["result"]}
+    project = annotation_project(frame, store=store, questionnaire=asked)
+    project.join("anna")
+    while "item" in (shown := project.next("anna")):
+        project.answer("anna", shown["assignment"], WHY_NOT, key=f"key-{shown['assignment']:08}", seconds=2)
+    export_annotations(project, path, form="label-studio", everything=True)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    ticks = {each["from_name"]: each["value"] for each in content[0]["annotations"][0]["result"]}
     ticks["follows"]["choices"] = ["odd"]
     # In another order they are the same.
     ticks["why"]["choices"].reverse()
-    found[1]["annotations"][0]["result"][1]["value"]["choices"].reverse()
+    content[1]["annotations"][0]["result"][1]["value"]["choices"].reverse()
     path.chmod(0o644)
-    path.write_text(json.dumps(found), encoding="utf-8")
-    assert import_annotations(path, store=store, work=work) == {"answers": 1, "known already": 1}
-    assert {row.item: (row.annotator, row.answers["follows"]) for row in rows(work)} == {
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert import_annotations(path, store=store, project=project) == {"answers": 1, "known already": 1}
+    assert {row.item: (row.annotator, row.answers["follows"]) for row in project_answers(project)} == {
         "a": ("anna", "odd"),
         "b": ("anna", "no"),
     }
-    assert sorted(row.status for row in rows(work, everything=True)) == ["counts", "counts", "replaced"]
-    assert import_annotations(path, store=store, work=work) == {"answers": 0, "known already": 2}
+    assert sorted(row.status for row in project_answers(project, everything=True)) == ["counts", "counts", "replaced"]
+    assert import_annotations(path, store=store, project=project) == {"answers": 0, "known already": 2}
 
 
 def test_an_item_that_two_tasks_hold_is_told(asked: Path, tmp_path: Path) -> None:
     path = tasks(tmp_path, annotation(result("follows", "yes")))
     path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) * 2), encoding="utf-8")
-    with pytest.raises(FileError, match="task 2: item '1' stands in a task before it"):
+    with pytest.raises(FileError, match="task 2: item '1' stands in an earlier task"):
         import_annotations(path, store=str(tmp_path / "a.db"), questionnaire=asked)
     path.write_text("[]", encoding="utf-8")
     with pytest.raises(FileError, match="holds no tasks"):

@@ -7,9 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from acidtest.annotate.answers import checked_answers
-from acidtest.annotate.outcomes import Judgements, judgements, outcomes
-from acidtest.annotate.questionnaires import parsed_questionnaire, questionnaire
+from acidtest.annotate.answers import check_answers
+from acidtest.annotate.judgements import Judgements, judgements
+from acidtest.annotate.outcomes import outcomes
+from acidtest.annotate.questionnaires import load_questionnaire, parse_questionnaire
 from acidtest.core.errors import AcidtestError
 
 VOTING = """
@@ -53,21 +54,21 @@ def asked_three(**items: str) -> Judgements:
         for item, words in items.items()
         for number, word in enumerate(words.split())
     ]
-    asked = questionnaire("breaking-nli")
-    return judgements(asked, checked_answers(pl.DataFrame(rows), asked))
+    asked = load_questionnaire("breaking-nli")
+    return judgements(asked, check_answers(pl.DataFrame(rows), asked))
 
 
-def voted(aggregation: str, *votes: str, marks: str = "") -> dict[str, object]:
+def vote(aggregation: str, *votes: str, marks: str = "") -> dict[str, object]:
     """The one item on which people voted so."""
-    asked = parsed_questionnaire((VOTING + aggregation).encode(), Path("voting.toml"))
+    asked = parse_questionnaire((VOTING + aggregation).encode(), Path("voting.toml"))
     ticked = marks.split(" ") if marks else [""] * len(votes)
     people = [f"w{number}" for number in range(len(votes))]
     frame = pl.DataFrame({"item": ["p"] * len(votes), "annotator": people, "said": votes, "marks": ticked})
-    return judgements(asked, checked_answers(frame, asked)).items.row(0, named=True)
+    return judgements(asked, check_answers(frame, asked)).items.row(0, named=True)
 
 
 def test_items_are_judged_as_in_the_paper() -> None:
-    found = asked_three(
+    judged = asked_three(
         all_contradict="nnn nyn nnn",
         two_entail="ynn ynn nnn",
         two_neutral="yyn ynn yyn",
@@ -75,7 +76,7 @@ def test_items_are_judged_as_in_the_paper() -> None:
         one_ungrammatical="nnn nnn nny",
         two_people="nnn nnn",
     )
-    assert found.items.select("item", "label", "discarded", "undecided").rows() == [
+    assert judged.items.select("item", "label", "discarded", "undecided").rows() == [
         ("all_contradict", "contradiction", None, None),
         ("two_entail", "entailment", None, None),
         ("two_neutral", "neutral", None, None),
@@ -83,11 +84,11 @@ def test_items_are_judged_as_in_the_paper() -> None:
         ("one_ungrammatical", None, "ungrammatical", None),
         ("two_people", None, None, "fewer than 3 labels"),
     ]
-    assert found.discarded == {"ungrammatical": 1}
-    assert found.items["annotator_labels"].to_list()[1] == ["entailment", "entailment", "contradiction"]
-    assert found.items["annotator_labels"].to_list()[4] == []
-    assert found.items["votes"].to_list()[4] == {"contradiction": 2, "entailment": 0, "neutral": 0}
-    assert "categories" not in found.items.columns
+    assert judged.discarded == {"ungrammatical": 1}
+    assert judged.items["annotator_labels"].to_list()[1] == ["entailment", "entailment", "contradiction"]
+    assert judged.items["annotator_labels"].to_list()[4] == []
+    assert judged.items["votes"].to_list()[4] == {"contradiction": 2, "entailment": 0, "neutral": 0}
+    assert "categories" not in judged.items.columns
 
 
 def test_the_outcome_of_every_person_is_there() -> None:
@@ -112,8 +113,8 @@ def test_the_outcome_of_every_person_is_there() -> None:
     ],
 )
 def test_votes_are_counted_as_the_questionnaire_says(how: str, votes: str, label: str, undecided: str) -> None:
-    found = voted(f'label = "{how}"', *votes)
-    assert (found["label"], found["undecided"]) == (label, undecided)
+    item = vote(f'label = "{how}"', *votes)
+    assert (item["label"], item["undecided"]) == (label, undecided)
 
 
 @pytest.mark.parametrize(
@@ -129,28 +130,28 @@ def test_votes_are_counted_as_the_questionnaire_says(how: str, votes: str, label
 def test_how_many_people_discard_an_item_is_what_the_questionnaire_says(
     how: str, votes: list[str], label: str | None, discarded: str | None
 ) -> None:
-    found = voted(f'discard = "{how}"', *votes)
-    assert (found["label"], found["discarded"]) == (label, discarded)
+    item = vote(f'discard = "{how}"', *votes)
+    assert (item["label"], item["discarded"]) == (label, discarded)
 
 
 @pytest.mark.parametrize(
     ("how", "expected"), [("majority", ["x"]), ("any", ["x", "y"]), ("all", [])], ids=["majority", "any", "all"]
 )
 def test_categories_are_kept_as_the_questionnaire_says(how: str, expected: list[str]) -> None:
-    assert voted(f'categories = "{how}"', "a", "a", "b", marks="x|y x none")["categories"] == expected
+    assert vote(f'categories = "{how}"', "a", "a", "b", marks="x|y x none")["categories"] == expected
 
 
 def test_categories_of_a_rule_and_of_answers_are_put_together() -> None:
-    assert voted('categories = "all"', "c", "c", marks="y y")["categories"] == ["z", "y", "c"]
-    assert voted("", "a", marks="none")["categories"] == []
+    assert vote('categories = "all"', "c", "c", marks="y y")["categories"] == ["z", "y", "c"]
+    assert vote("", "a", marks="none")["categories"] == []
 
 
 def test_answers_that_no_rule_fits_are_an_error() -> None:
     text = VOTING.replace('[[rule]]\nlabel_from = "said"\ncategories_from = ["marks"]\n', "")
-    asked = parsed_questionnaire(text.encode(), Path("voting.toml"))
+    asked = parse_questionnaire(text.encode(), Path("voting.toml"))
     frame = pl.DataFrame({"item": ["p", "q"], "annotator": ["w", "w"], "said": ["c", "b"]})
-    answers = checked_answers(frame, asked)
-    told = "none of the rules of 'voting' fits these answers; end them with one that has no 'when'"
+    answers = check_answers(frame, asked)
+    told = "none of the rules of 'voting' applies to these answers; end them with one that has no 'when'"
     with pytest.raises(AcidtestError) as caught:
         outcomes(asked, answers.frame)
     assert str(caught.value) == f"row 2: {told}"
@@ -170,8 +171,8 @@ def test_a_questionnaire_without_labels_gives_categories_only() -> None:
     [[rule]]
     categories_from = ["marks"]
     """
-    asked = parsed_questionnaire(text.encode(), Path("marks.toml"))
+    asked = parse_questionnaire(text.encode(), Path("marks.toml"))
     frame = pl.DataFrame({"id": [1, 1], "annotator": ["a", "b"], "marks": ["x|y", "y"]})
-    found = judgements(asked, checked_answers(frame, asked))
+    judged = judgements(asked, check_answers(frame, asked))
     assert asked.labels == ()
-    assert found.table.to_dicts() == [{"id": "1", "categories": ["y"], "discarded": None}]
+    assert judged.table.to_dicts() == [{"id": "1", "categories": ["y"], "discarded": None}]

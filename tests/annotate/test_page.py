@@ -10,34 +10,34 @@ import polars as pl
 import pytest
 
 import acidtest.annotate
-from acidtest.annotate.conditions import condition
+from acidtest.annotate.conditions import condition_holds
 from acidtest.annotate.outcomes import asked_questions
-from acidtest.annotate.questionnaires import Option, Question, packaged_questionnaires, questionnaire
+from acidtest.annotate.questionnaires import AnswerOption, Question, load_questionnaire, packaged_questionnaires
 
 pytest.importorskip("playwright.sync_api", reason="the tests in a browser need playwright")
 pytest.importorskip("fastapi", reason="the annotation server needs acidtest[annotate]")
 pytestmark = pytest.mark.browser
 
 
-def test_keys_can_be_turned_off_and_are_told(hands: Any, visitors: Any, serve: Any) -> None:
+def test_keys_can_be_turned_off_and_are_told(steps: Any, visitors: Any, serve: Any) -> None:
     address, _ = serve("hans-human")
     page = visitors.window()
-    hands.joined(page, address, "anna")
-    hands.pressed(page, "?")
+    steps.join_as(page, address, "anna")
+    steps.press_keys(page, "?")
     assert page.locator("#keys").is_visible()
     page.locator("#single-keys").uncheck()
-    hands.pressed(page, "Escape", "1")
+    steps.press_keys(page, "Escape", "1")
     assert page.locator("#options input:checked").count() == 0
-    hands.pressed(page, "Space")
+    steps.press_keys(page, "Space")
     assert page.locator("#options input:checked").get_attribute("value") == "entailment"
 
 
-def test_markup_in_texts_stays_text(hands: Any, visitors: Any, serve: Any) -> None:
+def test_markup_in_texts_stays_text(steps: Any, visitors: Any, serve: Any) -> None:
     evil = "<script>alert(1)</script><img src=x onerror=alert(2)> {{7*7}} &amp; ‮abc"
     frame = pl.DataFrame({"id": ["p1"], "premise": [evil], "hypothesis": ["<b>bold</b>"]})
     address, _ = serve("hans-human", frame)
     page = visitors.window()
-    hands.joined(page, address, "<i>anna</i>")
+    steps.join_as(page, address, "<i>anna</i>")
     texts = page.locator(".statement > div")
     assert texts.nth(0).evaluate("(element) => element.textContent") == evil
     assert texts.nth(1).evaluate("(element) => element.textContent") == "<b>bold</b>"
@@ -46,22 +46,22 @@ def test_markup_in_texts_stays_text(hands: Any, visitors: Any, serve: Any) -> No
     assert page.locator("script").count() == 1
 
 
-def test_a_huge_text_scrolls_in_its_own_place(hands: Any, visitors: Any, serve: Any) -> None:
+def test_a_huge_text_scrolls_in_its_own_place(steps: Any, visitors: Any, serve: Any) -> None:
     frame = pl.DataFrame({"id": ["p1"], "premise": ["word " * 20_000], "hypothesis": ["x" * 5_000]})
-    address, work = serve("hans-human", frame)
+    address, project = serve("hans-human", frame)
     page = visitors.window(360, 740)
-    hands.joined(page, address, "anna")
+    steps.join_as(page, address, "anna")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.evaluate("document.documentElement.scrollHeight") < 3000
     assert page.locator(".statement > div").first.get_attribute("tabindex") == "0"
-    hands.pressed(page, "1", "Enter")
+    steps.press_keys(page, "1", "Enter")
     page.locator("#finished").wait_for()
-    assert len(hands.said(work)) == 1
+    assert len(steps.stored_answers(project)) == 1
 
 
 @pytest.mark.parametrize("name", packaged_questionnaires())
-def test_nothing_is_wider_than_a_phone(hands: Any, visitors: Any, serve: Any, name: str) -> None:
-    shown = questionnaire(name).shows
+def test_nothing_is_wider_than_a_phone(steps: Any, visitors: Any, serve: Any, name: str) -> None:
+    shown = load_questionnaire(name).shows
     long = {column: ["Donaudampfschifffahrt" * 9] for column in shown}
     frame = pl.DataFrame({"id": ["p1"], "label": ["neutral"], **long})
     address, _ = serve(name, frame)
@@ -69,16 +69,16 @@ def test_nothing_is_wider_than_a_phone(hands: Any, visitors: Any, serve: Any, na
     page.goto(address)
     page.locator("#annotator").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    hands.joined(page, address, "anna" * 20)
+    steps.join_as(page, address, "anna" * 20)
     for _ in range(12):
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         if page.locator("#finished").is_visible():
             break
         beside = page.locator("#question").bounding_box()["y"] < page.locator("#guidelines").bounding_box()["y"]
         assert beside or not page.locator("#guidelines").is_visible()
-        hands.pressed(page, "1", "Enter")
+        steps.press_keys(page, "1", "Enter")
         page.wait_for_function("() => document.getElementById('main').ariaBusy !== 'true'")
-    hands.pressed(page, "?")
+    steps.press_keys(page, "?")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
@@ -96,7 +96,7 @@ def faults(page: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)])
-def test_everybody_can_use_the_page(hands: Any, visitors: Any, serve: Any, scheme: str, width: int) -> None:
+def test_everybody_can_use_the_page(steps: Any, visitors: Any, serve: Any, scheme: str, width: int) -> None:
     pytest.importorskip("axe_playwright_python", reason="the check of accessibility needs axe-playwright-python")
     guards = pytest.importorskip("acidtest.annotate.guards")
     address, _ = serve("taxonomy-neutral", guard=guards.Guard(token="open sesame", admin_token="other"))
@@ -106,26 +106,26 @@ def test_everybody_can_use_the_page(hands: Any, visitors: Any, serve: Any, schem
     assert faults(page) == []
     page.goto(f"{address}#token=open sesame")
     page.reload()
-    hands.joined(page, address, "anna")
+    steps.join_as(page, address, "anna")
     for keys in (["y"], ["y"], ["n"], [], [], ["y"], ["1", "2"], ["1"], ["4"], ["6"]):
         assert faults(page) == []
-        hands.pressed(page, *keys, "Enter")
-    hands.asks(page, "wording")
-    hands.pressed(page, "Enter")
+        steps.press_keys(page, *keys, "Enter")
+    steps.wait_for_question(page, "wording")
+    steps.press_keys(page, "Enter")
     assert page.locator("#question-problem").inner_text() != ""
     assert faults(page) == []
-    hands.pressed(page, "?")
+    steps.press_keys(page, "?")
     assert faults(page) == []
-    hands.pressed(page, "Escape")
+    steps.press_keys(page, "Escape")
     page.route("**/api/answers", lambda route: route.abort(), times=1)
-    hands.pressed(page, "4", "Enter")
+    steps.press_keys(page, "4", "Enter")
     page.locator("#banner", has_text="kept in this browser").wait_for()
     assert faults(page) == []
-    hands.done(page, "1 of 3 done")
+    steps.wait_for_count(page, "1 of 3 done")
     for number in (2, 3):
-        hands.asks(page, "same_topic")
-        hands.pressed(page, "n", "Enter")
-        hands.done(page, f"{number} of 3 done")
+        steps.wait_for_question(page, "same_topic")
+        steps.press_keys(page, "n", "Enter")
+        steps.wait_for_count(page, f"{number} of 3 done")
     page.locator("#finished").wait_for()
     assert faults(page) == []
     visitors.forgive("net::ERR_FAILED")
@@ -133,10 +133,10 @@ def test_everybody_can_use_the_page(hands: Any, visitors: Any, serve: Any, schem
     assert "button-name" in faults(page)[0]
 
 
-def test_the_focus_follows_the_questions(hands: Any, visitors: Any, serve: Any) -> None:
+def test_the_focus_follows_the_questions(steps: Any, visitors: Any, serve: Any) -> None:
     address, _ = serve("swaps")
     page = visitors.window()
-    hands.joined(page, address, "anna")
+    steps.join_as(page, address, "anna")
 
     def focused() -> str:
         return str(page.evaluate("document.activeElement.value || document.activeElement.id"))
@@ -144,24 +144,24 @@ def test_the_focus_follows_the_questions(hands: Any, visitors: Any, serve: Any) 
     assert focused() == "yes"
     order = list[str]()
     for _ in range(3):
-        hands.pressed(page, "Tab")
+        steps.press_keys(page, "Tab")
         order.append(focused())
     assert order == ["next", "back", "guidelines"]
-    hands.pressed(page, "n")
+    steps.press_keys(page, "n")
     assert focused() == "no"
-    hands.pressed(page, "y", "Enter")
-    hands.asks(page, "inference")
+    steps.press_keys(page, "y", "Enter")
+    steps.wait_for_question(page, "inference")
     assert focused() == "entailment"
-    hands.pressed(page, "?", "Escape")
+    steps.press_keys(page, "?", "Escape")
     assert focused() == "entailment"
     assert page.get_by_role("group", name="If the premise is true, what of the hypothesis?").is_visible()
     assert page.get_by_role("radio", name="It is false").is_visible()
 
 
 ASKED = {
-    "choice": Question("choice", "?", "yes-no", (Option("yes", "yes"), Option("no", "no"))),
-    "one": Question("one", "?", "one-of", tuple(Option(each, each) for each in "uvw")),
-    "several": Question("several", "?", "several-of", tuple(Option(each, each) for each in "xyz")),
+    "choice": Question("choice", "?", "yes-no", (AnswerOption("yes", "yes"), AnswerOption("no", "no"))),
+    "one": Question("one", "?", "one-of", tuple(AnswerOption(each, each) for each in "uvw")),
+    "several": Question("several", "?", "several-of", tuple(AnswerOption(each, each) for each in "xyz")),
     # A name that every object of JavaScript knows.
     "constructor": Question("constructor", "?", "text"),
 }
@@ -211,13 +211,13 @@ def test_conditions_hold_in_the_browser_as_they_do_in_python(visitors: Any, serv
     schema = {name: pl.List(pl.String) if q.takes_several else pl.String for name, q in ASKED.items()}
     frame = pl.DataFrame([{name: answers.get(name) for name in ASKED} for answers in given], schema=schema)
     conditions = [some_condition(draws) for _ in range(150)]
-    expected = [frame.with_columns(found=condition(written, ASKED).holds)["found"].to_list() for written in conditions]
-    found = page.evaluate(
+    expected = [frame.with_columns(found=condition_holds(written, ASKED))["found"].to_list() for written in conditions]
+    result = page.evaluate(
         "async ([conditions, given]) => { const { holds } = await import('/static/flow.js');"
         "return conditions.map((when) => given.map((answers) => holds(when, answers))); }",
         [conditions, given],
     )
-    assert found == expected
+    assert result == expected
     assert 1000 < sum(map(sum, expected)) < 8000
 
 
@@ -226,22 +226,23 @@ def test_conditions_hold_in_the_browser_as_they_do_in_python(visitors: Any, serv
 )
 def test_the_browser_asks_what_python_would_ask(visitors: Any, serve: Any, name: str, gold: str) -> None:
     app = pytest.importorskip("acidtest.annotate.app")
-    asked = questionnaire(name)
+    asked = load_questionnaire(name)
     frame = pl.DataFrame(
         {"id": ["p1"], "gold": [gold], **{column: ["x"] for column in asked.shows if column != "gold"}}
     )
-    address, work = serve(name, frame)
+    address, project = serve(name, frame)
     page = visitors.window()
     page.goto(address)
     draws = random.Random(9)
     given = [some_answers(draws, asked.questions) for _ in range(80)]
-    work.join("anna")
-    found = page.evaluate(
-        "async ([questions, conditions, given]) => { const { asOf, path } = await import('/static/flow.js');"
-        "return given.map((answers) => path(asOf(questions, conditions), answers)); }",
-        [app.questions(asked, work.written), work.next("anna").get("conditions"), given],
+    project.join("anna")
+    result = page.evaluate(
+        "async ([questions, conditions, given]) => {"
+        "const { withConditions, followQuestions } = await import('/static/flow.js');"
+        "return given.map((answers) => followQuestions(withConditions(questions, conditions), answers)); }",
+        [app.questions_json(asked), project.next("anna").get("conditions"), given],
     )
-    for answers, took in zip(given, found, strict=True):
+    for answers, took in zip(given, result, strict=True):
         names = [question["id"] for question in took["asked"]]
         assert names == [question.id for question in asked_questions(asked, took["kept"], gold=gold)]
         assert took["kept"] == {name: answers[name] for name in names if answers.get(name)}
@@ -251,25 +252,25 @@ def test_what_was_kept_is_found_when_nothing_more_can_be(visitors: Any, serve: A
     address, _ = serve("hans-human")
     page = visitors.window()
     page.goto(address)
-    found = page.evaluate(
+    result = page.evaluate(
         """async () => {
-          const { Shelf } = await import('/static/server.js');
-          new Shelf('x').add({ key: 'one' });
-          const shelf = new Shelf('x');
+          const { AnswerStorage } = await import('/static/server.js');
+          new AnswerStorage('x').add({ key: 'one' });
+          const storage = new AnswerStorage('x');
           const { setItem } = Storage.prototype;
           Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };
-          shelf.keep(1, { place: 2 });
-          const full = [shelf.waiting.length, shelf.draft(1).place];
-          shelf.add({ key: 'two' });
-          full.push(shelf.waiting.length);
+          storage.keep(1, { place: 2 });
+          const full = [storage.waiting.length, storage.draft(1).place];
+          storage.add({ key: 'two' });
+          full.push(storage.waiting.length);
           Storage.prototype.setItem = setItem;
-          shelf.keep(1, { place: 3 });
-          const other = new Shelf('x');
-          return [...full, other.draft(1).place, other.waiting.length, shelf.waiting.length];
+          storage.keep(1, { place: 3 });
+          const other = new AnswerStorage('x');
+          return [...full, other.draft(1).place, other.waiting.length, storage.waiting.length];
         }"""
     )
     # What could not be written when the storage was full is known to this window alone.
-    assert found == [1, 2, 2, 3, 1, 2]
+    assert result == [1, 2, 2, 3, 1, 2]
 
 
 def test_the_page_ships_with_the_package_and_loads_nothing_from_elsewhere() -> None:

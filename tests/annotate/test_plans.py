@@ -12,10 +12,19 @@ pytest.importorskip("sqlalchemy", reason="stores need acidtest[annotate]")
 
 from acidtest import api
 from acidtest.annotate import store as tables
-from acidtest.annotate.items import Item, controls, items
-from acidtest.annotate.plans import EVERYBODY, Plan, categories, checked, packaged_plans, parsed_plan, plan, seats
-from acidtest.annotate.questionnaires import questionnaire
-from acidtest.annotate.state import Person, State
+from acidtest.annotate.items import Item, attention_checks, select_items
+from acidtest.annotate.plans import (
+    EVERYBODY,
+    AnnotationPlan,
+    check_plan,
+    item_categories,
+    load_plan,
+    packaged_plans,
+    parse_plan,
+    seat_counts,
+)
+from acidtest.annotate.questionnaires import load_questionnaire
+from acidtest.annotate.state import Person, ProjectState
 from acidtest.core.errors import AcidtestError
 
 
@@ -25,7 +34,7 @@ def hans() -> pl.DataFrame:
 
 
 def crowd(frame: pl.DataFrame, name: str = "hans-human") -> list[Item]:
-    return items(frame, questionnaire("hans-human"), plan(name), seed=0)
+    return select_items(frame, load_questionnaire("hans-human"), load_plan(name), seed=0)
 
 
 def test_the_plans_of_the_papers_ship() -> None:
@@ -34,26 +43,26 @@ def test_the_plans_of_the_papers_ship() -> None:
 
 def test_in_the_experiment_of_hans_people_finish_and_their_judgements_are_not_asked_for_again() -> None:
     # McCoy et al. 2019, appendix E: of 200 people of 57 items 105 were rejected afterwards, and nobody came instead.
-    found = plan("hans-human")
-    assert (found.finish, found.reopen, found.fail_after) == (True, False, 1)
-    assert (Plan().finish, Plan().reopen) == (False, True)
+    plan = load_plan("hans-human")
+    assert (plan.finish, plan.reopen, plan.fail_after) == (True, False, 1)
+    assert (AnnotationPlan().finish, AnnotationPlan().reopen) == (False, True)
 
 
 def test_a_plan_of_before_is_known_again() -> None:
     # What a store keeps does not change where nothing is said of keys that came later.
-    assert not {"finish", "reopen"} & set(json.loads(Plan(per_item=3).to_json()))
-    assert {"finish", "reopen"} <= set(json.loads(plan("hans-human").to_json()))
-    with pytest.raises(AcidtestError, match=r"mine.toml: finish = 1 is neither true nor false"):
-        parsed_plan(b"finish = 1", Path("mine.toml"))
+    assert not {"finish", "reopen"} & set(json.loads(AnnotationPlan(per_item=3).to_json()))
+    assert {"finish", "reopen"} <= set(json.loads(load_plan("hans-human").to_json()))
+    with pytest.raises(AcidtestError, match=r"mine.toml: finish: expected true or false, got 1"):
+        parse_plan(b"finish = 1", Path("mine.toml"))
 
 
 def test_hans_has_the_114_categories_of_the_experiment_with_people(hans: pl.DataFrame) -> None:
-    found = hans.with_columns(categories(hans, plan("hans-human")).alias("found"))
-    assert found["found"].n_unique() == 114
+    frame = hans.with_columns(item_categories(hans, load_plan("hans-human")).alias("found"))
+    assert frame["found"].n_unique() == 114
     # errata: 33 lexical, 34 subsequence and 47 constituent.
-    counts = dict(found.group_by("heuristic").agg(pl.col("found").n_unique()).iter_rows())
+    counts = dict(frame.group_by("heuristic").agg(pl.col("found").n_unique()).iter_rows())
     assert counts == {"lexical_overlap": 33, "subsequence": 34, "constituent": 47}
-    by_subcase = dict(found.group_by("subcase").agg(pl.col("found").n_unique()).iter_rows())
+    by_subcase = dict(frame.group_by("subcase").agg(pl.col("found").n_unique()).iter_rows())
     # Passives in one, participles by template and verb (2 × 5), NP/Z by verb.
     assert (by_subcase["ln_passive"], by_subcase["le_passive"]) == (1, 1)
     assert (by_subcase["sn_past_participle"], by_subcase["sn_NP/Z"]) == (10, 7)
@@ -61,37 +70,39 @@ def test_hans_has_the_114_categories_of_the_experiment_with_people(hans: pl.Data
 
 
 def test_the_crowd_gives_11400_judgements_of_2280_items(hans: pl.DataFrame) -> None:
-    found = crowd(hans)
-    assert len(found) == 114 * 20
-    assert sum(item.seats for item in found) == 114 * 20 * 5
-    assert set(Counter(item.category for item in found).values()) == {20}
+    items = crowd(hans)
+    assert len(items) == 114 * 20
+    assert sum(item.seats for item in items) == 114 * 20 * 5
+    assert set(Counter(item.category for item in items).values()) == {20}
     # 200 people of 57 items each, as in the paper (95 kept and 105 rejected).
     assert 114 * 20 * 5 / 57 == 200
 
 
 def test_the_controls_are_five_identical_pairs_and_five_negations() -> None:
-    found = controls(pl.read_csv(plan("hans-human").controls, separator="\t"), questionnaire("hans-human"))
-    assert Counter(item.known["kind"] for item in found) == {"identical": 5, "negation": 5}
-    for item in found:
+    checks = attention_checks(
+        pl.read_csv(load_plan("hans-human").controls, separator="\t"), load_questionnaire("hans-human")
+    )
+    assert Counter(item.known["kind"] for item in checks) == {"identical": 5, "negation": 5}
+    for item in checks:
         same = item.fields["premise"] == item.fields["hypothesis"]
         assert item.expected == {"label": "entailment" if same else "non-entailment"}
 
 
 def test_experts_get_one_item_of_each_category_and_the_controls(hans: pl.DataFrame) -> None:
-    found = crowd(hans, "hans-human-expert")
-    assert len(found) == 114
-    assert len({item.category for item in found}) == 114
-    assert {item.seats for item in found} == {EVERYBODY}
-    assert plan("hans-human-expert").per_annotator == 114
-    assert len(found) + 10 == 124
+    items = crowd(hans, "hans-human-expert")
+    assert len(items) == 114
+    assert len({item.category for item in items}) == 114
+    assert {item.seats for item in items} == {EVERYBODY}
+    assert load_plan("hans-human-expert").per_annotator == 114
+    assert len(items) + 10 == 124
 
 
 def test_two_hundred_people_of_57_items_judge_every_item_five_times_and_no_category_twice(hans: pl.DataFrame) -> None:
     """The whole crowd, one after the other, straight on the state: no store, no clock."""
-    state = State(crowd(hans), plan("hans-human"), 0)
+    state = ProjectState(crowd(hans), load_plan("hans-human"), 0)
     for number in range(1, 201):
         person = Person(number, f"p{number}", f"p{number}", 0.0)
-        state.people[number] = state.named[person.folded] = person
+        state.people[number] = state.people_by_name[person.folded] = person
         for _ in range(57):
             item = state.next_item(person, 0.0)
             assert item is not None
@@ -106,38 +117,38 @@ def test_two_hundred_people_of_57_items_judge_every_item_five_times_and_no_categ
     assert state.next_item(late, 0.0) is None
 
 
-def judge(state: State, person: Person, item: int) -> None:
+def judge(state: ProjectState, person: Person, item: int) -> None:
     number, (seat, turn) = len(state.claims) + 1, state.free_seat(item, 0.0)
     claim = {"item": item, "seat": seat, "turn": turn, "annotator": person.number}
     answer = {"claim": number, "answers": "{}", "seconds": None, "key": str(number), "version": 1}
-    state._take(tables.claims, SimpleNamespace(number=number, at=0.0, **claim))
-    state._take(tables.answers, SimpleNamespace(number=number, at=0.0, **answer))
+    state._apply(tables.claims, SimpleNamespace(number=number, at=0.0, **claim))
+    state._apply(tables.answers, SimpleNamespace(number=number, at=0.0, **answer))
 
 
 def test_an_overlap_goes_to_several_people_and_the_rest_to_one() -> None:
     # The paper's 600 of 10,071, judged by both annotators.
-    found = seats(10_071, Plan(per_item=2, overlap=600), seed=0)
-    assert Counter(found) == {2: 600, 1: 9_471}
-    assert found != seats(10_071, Plan(per_item=2, overlap=600), seed=1)
-    assert Counter(seats(10, Plan(per_item=0, overlap=3), seed=0)) == {EVERYBODY: 3, 1: 7}
+    seats = seat_counts(10_071, AnnotationPlan(per_item=2, overlap=600), seed=0)
+    assert Counter(seats) == {2: 600, 1: 9_471}
+    assert seats != seat_counts(10_071, AnnotationPlan(per_item=2, overlap=600), seed=1)
+    assert Counter(seat_counts(10, AnnotationPlan(per_item=0, overlap=3), seed=0)) == {EVERYBODY: 3, 1: 7}
 
 
 def test_a_plan_that_makes_no_sense_is_told() -> None:
     with pytest.raises(AcidtestError, match="say by how many"):
-        checked(Plan(overlap=10))
-    with pytest.raises(AcidtestError, match="per_annotator is 0; it is 1 or more"):
-        checked(Plan(per_annotator=0))
-    with pytest.raises(AcidtestError, match="an overlap of 11 items was asked for, but there are 10"):
-        seats(10, Plan(per_item=2, overlap=11), seed=0)
+        check_plan(AnnotationPlan(overlap=10))
+    with pytest.raises(AcidtestError, match="per_annotator is 0; expected 1 or more"):
+        check_plan(AnnotationPlan(per_annotator=0))
+    with pytest.raises(AcidtestError, match="the overlap is 11 items, but there are only 10"):
+        seat_counts(10, AnnotationPlan(per_item=2, overlap=11), seed=0)
 
 
 def test_mistakes_in_a_file_are_told_with_its_name() -> None:
     with pytest.raises(AcidtestError, match=r"mine.toml: no key called 'per_itm'; did you mean 'per_item'"):
-        parsed_plan(b"per_itm = 3", Path("mine.toml"))
-    with pytest.raises(AcidtestError, match=r"mine.toml: per_item = 'three' is no whole number"):
-        parsed_plan(b'per_item = "three"', Path("mine.toml"))
+        parse_plan(b"per_itm = 3", Path("mine.toml"))
+    with pytest.raises(AcidtestError, match=r"mine.toml: per_item: expected an integer, got \"three\""):
+        parse_plan(b'per_item = "three"', Path("mine.toml"))
     with pytest.raises(AcidtestError, match=r"mine.toml: is not valid TOML"):
-        parsed_plan(b"per_item = ", Path("mine.toml"))
+        parse_plan(b"per_item = ", Path("mine.toml"))
 
 
 def test_a_file_without_the_columns_of_a_plan_is_told_how_to_make_one() -> None:
@@ -153,4 +164,4 @@ def test_too_few_items_of_a_category_are_told(hans: pl.DataFrame) -> None:
 
 def test_a_plan_is_the_same_after_it_was_kept() -> None:
     for name in packaged_plans():
-        assert Plan.from_json(plan(name).to_json()) == plan(name)
+        assert AnnotationPlan.from_json(load_plan(name).to_json()) == load_plan(name)

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.annotate.conditions import ALWAYS, AllOf, Answered, AnyOf, Filled, Without
-from acidtest.annotate.outcomes import Outcome, asked_questions, outcome
+from acidtest.annotate.outcomes import AnswerOutcome, asked_questions, outcome
 from acidtest.annotate.questionnaires import (
     Aggregation,
-    Option,
+    AnswerOption,
     Questionnaire,
+    load_questionnaire,
     packaged_questionnaires,
-    parsed_questionnaire,
-    questionnaire,
+    parse_questionnaire,
 )
 from acidtest.core.errors import AcidtestError, FileError
 
@@ -109,28 +108,28 @@ categories = "any"
 """
 
 
-def parsed(text: str, name: str = "q.toml") -> Questionnaire:
-    return parsed_questionnaire(text.encode(), Path(name))
+def parse(text: str, name: str = "q.toml") -> Questionnaire:
+    return parse_questionnaire(text.encode(), Path(name))
 
 
 def test_the_papers_three_questions_ship_with_the_package() -> None:
     assert "breaking-nli" in packaged_questionnaires()
-    found = questionnaire("breaking-nli")
-    assert [(each.id, each.kind, each.when) for each in found.questions] == [
-        ("same_event", "yes-no", ALWAYS),
-        ("new_information", "yes-no", ALWAYS),
-        ("ungrammatical", "yes-no", ALWAYS),
+    questionnaire = load_questionnaire("breaking-nli")
+    assert [(each.id, each.kind, each.when) for each in questionnaire.questions] == [
+        ("same_event", "yes-no", None),
+        ("new_information", "yes-no", None),
+        ("ungrammatical", "yes-no", None),
     ]
-    assert found.labels == ("contradiction", "entailment", "neutral")
-    assert found.aggregation == Aggregation(label="majority", discard="any", fewest=3)
-    assert found.shows == ("premise", "hypothesis")
+    assert questionnaire.labels == ("contradiction", "entailment", "neutral")
+    assert questionnaire.aggregation == Aggregation(label="majority", discard="any", fewest=3)
+    assert questionnaire.shows == ("premise", "hypothesis")
 
 
 def test_the_questions_are_worded_as_in_the_paper() -> None:
     if not PAPER.is_file():
         pytest.skip("the paper's text (../shared/papers) is not on this machine")
     text = " ".join(PAPER.read_text(encoding="utf-8").split())
-    for question in questionnaire("breaking-nli").questions:
+    for question in load_questionnaire("breaking-nli").questions:
         assert question.text in text
 
 
@@ -141,47 +140,47 @@ def test_the_questions_are_worded_as_in_the_paper() -> None:
 @pytest.mark.parametrize(
     ("same_event", "new_information", "ungrammatical", "expected"),
     [
-        ("no", "no", "no", Outcome("contradiction")),
-        ("no", "yes", "no", Outcome("contradiction")),
-        ("yes", "no", "no", Outcome("entailment")),
-        ("yes", "yes", "no", Outcome("neutral")),
-        ("no", "no", "yes", Outcome(discard="ungrammatical")),
-        ("no", "yes", "yes", Outcome(discard="ungrammatical")),
-        ("yes", "no", "yes", Outcome(discard="ungrammatical")),
-        ("yes", "yes", "yes", Outcome(discard="ungrammatical")),
+        ("no", "no", "no", AnswerOutcome("contradiction")),
+        ("no", "yes", "no", AnswerOutcome("contradiction")),
+        ("yes", "no", "no", AnswerOutcome("entailment")),
+        ("yes", "yes", "no", AnswerOutcome("neutral")),
+        ("no", "no", "yes", AnswerOutcome(discard="ungrammatical")),
+        ("no", "yes", "yes", AnswerOutcome(discard="ungrammatical")),
+        ("yes", "no", "yes", AnswerOutcome(discard="ungrammatical")),
+        ("yes", "yes", "yes", AnswerOutcome(discard="ungrammatical")),
     ],
 )
 def test_the_papers_rule_gives_a_label_for_every_combination_of_answers(
-    same_event: str, new_information: str, ungrammatical: str, expected: Outcome
+    same_event: str, new_information: str, ungrammatical: str, expected: AnswerOutcome
 ) -> None:
     answers = {"same_event": same_event, "new_information": new_information, "ungrammatical": ungrammatical}
-    assert outcome(questionnaire("breaking-nli"), answers) == expected
+    assert outcome(load_questionnaire("breaking-nli"), answers) == expected
 
 
 def test_a_hierarchical_questionnaire_is_carried_by_the_format() -> None:
-    found = parsed(TAXINLI, "taxi.toml")
-    assert found.name == "taxi"
-    assert found.labels == ("entailment", "contradiction", "neutral")
-    knowledge = found.question("knowledge")
+    questionnaire = parse(TAXINLI, "taxi.toml")
+    assert questionnaire.name == "taxi"
+    assert questionnaire.labels == ("entailment", "contradiction", "neutral")
+    knowledge = questionnaire.by_id["knowledge"]
     assert knowledge.options == (
-        Option("world", "Knowledge about certain facts", "S1: Barack Obama lived in the White House during 2009-17."),
-        Option("taxonomic", "taxonomic"),
-        Option("none", "No extra knowledge required", exclusive=True),
+        AnswerOption(
+            "world", "Knowledge about certain facts", "S1: Barack Obama lived in the White House during 2009-17."
+        ),
+        AnswerOption("taxonomic", "taxonomic"),
+        AnswerOption("none", "No extra knowledge required", exclusive=True),
     )
-    assert knowledge.when == Answered("needs_more", ("yes",))
+    assert knowledge.when == {"needs_more": "yes"}
     assert not knowledge.required
-    assert found.question("needs_more").when == AnyOf(
-        (Without(Answered("inference", ("neutral",))), Answered("subject", ("yes",)))
-    )
-    assert found.question("missing").when == AllOf((Answered("inference", ("neutral",)), Answered("topic", ("yes",))))
-    assert found.aggregation == Aggregation("unanimous", "majority", "any", 1)
+    assert questionnaire.by_id["needs_more"].when == {"any": [{"not": {"inference": "neutral"}}, {"subject": "yes"}]}
+    assert questionnaire.by_id["missing"].when == {"all": [{"inference": "neutral"}, {"topic": "yes"}]}
+    assert questionnaire.aggregation == Aggregation("unanimous", "majority", "any", 1)
 
 
 def test_the_flow_asks_what_earlier_answers_lead_to() -> None:
-    found = parsed(TAXINLI)
+    questionnaire = parse(TAXINLI)
 
     def asked(**answers: object) -> list[str]:
-        return [question.id for question in asked_questions(found, answers)]
+        return [question.id for question in asked_questions(questionnaire, answers)]
 
     assert asked() == ["inference", "needs_more"]
     assert asked(inference="entailment") == ["inference", "needs_more"]
@@ -199,11 +198,11 @@ def test_the_flow_asks_what_earlier_answers_lead_to() -> None:
 
 
 def test_a_label_and_categories_come_from_the_same_answers() -> None:
-    found = parsed(TAXINLI)
+    questionnaire = parse(TAXINLI)
     answers = {"inference": "entailment", "needs_more": "yes", "knowledge": ["world"], "connectives": ["boolean"]}
-    assert outcome(found, answers) == Outcome("entailment", ("world", "boolean"))
-    assert outcome(found, answers | {"knowledge": ["none"], "connectives": []}) == Outcome("entailment")
-    assert outcome(found, {"inference": "neutral", "topic": "no"}) == Outcome(discard="random hypothesis")
+    assert outcome(questionnaire, answers) == AnswerOutcome("entailment", ("world", "boolean"))
+    assert outcome(questionnaire, answers | {"knowledge": ["none"], "connectives": []}) == AnswerOutcome("entailment")
+    assert outcome(questionnaire, {"inference": "neutral", "topic": "no"}) == AnswerOutcome(discard="random hypothesis")
 
 
 def test_conditions_may_ask_whether_anything_was_written_or_ticked() -> None:
@@ -214,28 +213,28 @@ def test_conditions_may_ask_whether_anything_was_written_or_ticked() -> None:
         + '[[rule]]\nwhen = { a = false }\nlabel = "nothing"\n[[rule]]\nwhen = { b = true }\nlabel = "why"\n'
         + '[[rule]]\nwhen = { a = ["u"] }\nlabel = "u"\n[[rule]]\nlabel = "v"\n'
     )
-    found = parsed(text)
-    assert found.question("b").when == Filled("a", True, several=True)
-    assert outcome(found, {"a": []}).label == "nothing"
-    assert outcome(found, {"a": ["v", "u"], "b": " because "}).label == "why"
-    assert outcome(found, {"a": ["v", "u"]}).label == "u"
-    assert outcome(found, {"a": ["v"]}).label == "v"
+    questionnaire = parse(text)
+    assert questionnaire.by_id["b"].when == {"a": True}
+    assert outcome(questionnaire, {"a": []}).label == "nothing"
+    assert outcome(questionnaire, {"a": ["v", "u"], "b": " because "}).label == "why"
+    assert outcome(questionnaire, {"a": ["v", "u"]}).label == "u"
+    assert outcome(questionnaire, {"a": ["v"]}).label == "v"
 
 
 def test_a_file_of_ones_own_is_read_and_named_after_its_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(HEAD + QUESTION + RULE, encoding="utf-8")
-    assert questionnaire(path).name == "mine"
-    assert questionnaire(str(path)).title == "t"
+    assert load_questionnaire(path).name == "mine"
+    assert load_questionnaire(str(path)).title == "t"
 
 
 def test_a_name_nobody_knows_is_told_what_there_is(tmp_path: Path) -> None:
     with pytest.raises(
         AcidtestError, match=re.escape("no questionnaire called 'breaking-nil'; did you mean 'breaking-nli'?")
     ):
-        questionnaire("breaking-nil")
+        load_questionnaire("breaking-nil")
     with pytest.raises(FileError, match=r"none\.toml: there is no such file"):
-        questionnaire(tmp_path / "none.toml")
+        load_questionnaire(tmp_path / "none.toml")
 
 
 def question(**keys: str) -> str:
@@ -251,39 +250,42 @@ def rule(text: str) -> str:
     ("text", "problem"),
     [
         ("schema = ", "is not valid TOML: Invalid value (at end of document)"),
-        ('title = "t"\n', "does not say how it is written; begin it with schema = 1"),
-        ("schema = 2\n", "has schema 2, and this acidtest reads up to 1; install a newer one"),
-        ("schema = 1\n", "asks nothing; add a table [[question]]"),
-        ("schema = 1\nquestion = 5\n", "question is a list of tables; begin each with [[question]]"),
-        ("schema = 1\n" + QUESTION + RULE, 'title is missing; say what it asks: title = "…"'),
+        ('title = "t"\n', "does not state its schema; begin it with schema = 1"),
+        ("schema = 2\n", "has schema 2; this acidtest reads up to 1: upgrade acidtest"),
+        (HEAD, "has no questions; add a table [[question]]"),
+        (HEAD + "question = 5\n", "question: expected a list, got 5"),
+        ("schema = 1\n" + QUESTION + RULE, "title: is missing"),
         (HEAD + 'titel = "t"\n' + QUESTION + RULE, "no key called 'titel'; did you mean 'title'?"),
-        (HEAD + QUESTION, "nothing follows from the answers; add a table [[rule]] with label, categories or discard"),
-        (question(id=""), 'question 1: id is missing; give it a name: id = "same_event"'),
+        (HEAD + QUESTION, "has no rules; add a table [[rule]] with label, categories or discard"),
+        (question(id=""), 'question 1 has no id; give it a name: id = "same_event"'),
         (
             question(id='"a b"'),
             "question 'a b': the id names a column; write a letter, then letters, digits, _ or -",
         ),
         (
             question(id='"annotator"'),
-            "question 'annotator': the id means something else in files of answers or in conditions; choose another",
+            "question 'annotator': the id is reserved in files of answers or in conditions; choose another",
         ),
         (
             question(id='"any"'),
-            "question 'any': the id means something else in files of answers or in conditions; choose another",
+            "question 'any': the id is reserved in files of answers or in conditions; choose another",
         ),
-        (HEAD + QUESTION + QUESTION + RULE, "question 'a': there is an earlier question of this id; rename one"),
-        (question(text=""), "question 'a': text is missing; write what people are asked: text = \"…\""),
-        (question(text='" "'), "question 'a': text is empty; write what people are asked: text = \"…\""),
-        (question(text="5"), "question 'a': text = 5 is no text; put it in quotes"),
-        (question(help="true"), "question 'a': help = true is no text; put it in quotes"),
-        (question(kind='"yesno"'), "question 'a': kind 'yesno' is not yes-no, one-of, several-of or text"),
-        (question(kind=""), "question 'a': kind '' is not yes-no, one-of, several-of or text"),
-        (question(required='"no"'), "question 'a': required = 'no' is neither true nor false"),
+        (HEAD + QUESTION + QUESTION + RULE, "question 'a': an earlier question has this id; rename one"),
+        (question(text=""), "question 'a'.text: is missing"),
+        (question(text='" "'), "question 'a': text is empty; fill it in"),
+        (question(text="5"), "question 'a'.text: expected a text, got 5"),
+        (question(help="true"), "question 'a'.help: expected a text, got true"),
+        (
+            question(kind='"yesno"'),
+            'question \'a\'.kind: expected "yes-no", "one-of", "several-of" or "text", got "yesno"',
+        ),
+        (question(kind=""), "question 'a'.kind: is missing"),
+        (question(required='"no"'), "question 'a'.required: expected true or false, got \"no\""),
         (question(optoins="[]"), "question 'a': no key called 'optoins'; did you mean 'options'?"),
         (
             question(options='["yes", "no"]'),
             "question 'a': a yes-no question has no options, its answers are yes and no; remove them, "
-            "or say another kind",
+            "or choose another kind",
         ),
         (
             question(kind='"one-of"'),
@@ -299,20 +301,20 @@ def rule(text: str) -> str:
         ),
         (
             question(kind='"several-of"', options='[5, "w"]'),
-            "question 'a': option 1 is neither a text nor a table with id and text: [[question.options]] id = \"…\"",
+            "question 'a': option 1 is neither a text nor a table: [[question.options]] id = \"…\"",
         ),
         (
             question(kind='"one-of"', options='[{ id = "u", exclusive = true }, "w"]'),
-            "question 'a': option 1: no key called 'exclusive'; there is help, id, text",
+            "question 'a': option 1: only options of a several-of question are exclusive; remove the key",
         ),
         (
             question(when='{ b = "yes" }'),
             "question 'a': when: no earlier question called 'b'; there is none",
         ),
-        (question(when='"yes"'), "question 'a': when: 'yes' is no condition; write { question = \"answer\" }"),
+        (question(when='"yes"'), "question 'a': when: 'yes' is not a condition; write { question = \"answer\" }"),
         (
             rule('[[rule]]\nwhen = { a = "maybe" }\nlabel = "x"\n'),
-            "rule 1: when: 'maybe' is no answer to 'a'; there is yes or no",
+            "rule 1: when: 'maybe' is not an answer to 'a'; expected yes or no",
         ),
         (
             rule('[[rule]]\nwhen = { a = true }\nlabel = "x"\n'),
@@ -320,7 +322,7 @@ def rule(text: str) -> str:
         ),
         (
             rule('[[rule]]\nwhen = { a = [] }\nlabel = "x"\n'),
-            "rule 1: when: 'a' has an empty list of answers, which nothing can fit",
+            "rule 1: when: 'a' has an empty list, which nothing can match",
         ),
         (
             rule('[[rule]]\nwhen = {}\nlabel = "x"\n'),
@@ -336,7 +338,7 @@ def rule(text: str) -> str:
         ),
         (
             rule('[[rule]]\nwhen = { a = "yes" }\n'),
-            'rule 1: nothing follows from it; write label = "…", categories = ["…"] or discard = "…"',
+            'rule 1 has no outcome; write label = "…", categories = ["…"] or discard = "…"',
         ),
         (rule('[[rule]]\nlabel = ""\n'), "rule 1: label is empty; fill it in"),
         (rule('[[rule]]\nlabel = "x"\ndiscard = "y"\n'), "rule 1: discard and label exclude each other; remove one"),
@@ -347,33 +349,42 @@ def rule(text: str) -> str:
         (rule('[[rule]]\nlabel_from = "b"\n'), "rule 1: label_from: no question called 'b'; there is a"),
         (
             rule('[[rule]]\ncategories_from = ["a"]\n'),
-            "rule 1: categories_from: 'a' is a yes-no question; name one that is one-of or several-of",
+            "rule 1: categories_from: 'a' is a yes-no question; expected one-of or several-of",
         ),
-        (rule('[[rule]]\ncategories = "x"\n'), 'rule 1: categories is a list of texts: categories = ["…", "…"]'),
+        (rule('[[rule]]\ncategories = "x"\n'), 'rule 1.categories: expected a list, got "x"'),
         (rule('[[rule]]\nlable = "x"\n'), "rule 1: no key called 'lable'; did you mean 'label'?"),
         (
             rule(RULE + RULE),
-            "rule 1: without 'when' it fits all answers, so that rule 2 is never reached; put it last",
+            "rule 1: without 'when' it applies to all answers, so that rule 2 is never reached; put it last",
         ),
-        (rule(RULE + "[aggregation]\nlabel = 3\n"), "aggregation: label 3 is not majority, plurality or unanimous"),
-        (rule(RULE + '[aggregation]\ndiscard = "one"\n'), "aggregation: discard 'one' is not any, majority or never"),
-        (rule(RULE + "[aggregation]\nfewest = 0\n"), "aggregation: fewest = 0 is no number of people; write 1 or more"),
+        (
+            rule(RULE + "[aggregation]\nlabel = 3\n"),
+            'aggregation.label: expected "majority", "plurality" or "unanimous", got 3',
+        ),
+        (
+            rule(RULE + '[aggregation]\ndiscard = "one"\n'),
+            'aggregation.discard: expected "any", "majority" or "never", got "one"',
+        ),
+        (
+            rule(RULE + "[aggregation]\nfewest = 0\n"),
+            "aggregation: fewest = 0 is not a number of people; write 1 or more",
+        ),
         (
             rule(RULE + "[aggregation]\nmost = 1\n"),
             "aggregation: no key called 'most'; there is categories, discard, fewest, label",
         ),
-        ("aggregation = 1\n" + rule(RULE), "aggregation is a table; begin it with [aggregation]"),
+        ("aggregation = 1\n" + rule(RULE), "aggregation: expected an object, got 1"),
     ],
 )
 def test_what_is_wrong_in_a_questionnaire_is_told_with_file_and_place(text: str, problem: str) -> None:
     with pytest.raises(FileError) as caught:
-        parsed(text)
+        parse(text)
     assert str(caught.value) == f"q.toml: {problem}"
 
 
 def test_bytes_that_are_no_text_are_told() -> None:
     with pytest.raises(FileError, match=r"^q\.toml:1: is not UTF-8 text"):
-        parsed_questionnaire(b"\xff", Path("q.toml"))
+        parse_questionnaire(b"\xff", Path("q.toml"))
 
 
 @pytest.mark.parametrize(
@@ -381,7 +392,7 @@ def test_bytes_that_are_no_text_are_told() -> None:
     [
         (
             {"inference": "true"},
-            "question 'inference': 'true' is no answer; there is entailment, contradiction or neutral",
+            "question 'inference': 'true' is not an answer; expected entailment, contradiction or neutral",
         ),
         ({}, "question 'inference' has no answer; answer it, or leave this person's answers out"),
         ({"inferences": "neutral"}, "no question called 'inferences'; did you mean 'inference'?"),
@@ -391,7 +402,7 @@ def test_bytes_that_are_no_text_are_told() -> None:
         ),
         (
             {"inference": "entailment", "needs_more": "no", "topic": "yes"},
-            "question 'topic' was not to be asked after the answers before it; leave it empty",
+            "question 'topic' is not asked after the answers before it; leave it empty",
         ),
         (
             {
@@ -407,5 +418,5 @@ def test_bytes_that_are_no_text_are_told() -> None:
 )
 def test_answers_that_cannot_be_are_told(answers: dict[str, object], problem: str) -> None:
     with pytest.raises(AcidtestError) as caught:
-        outcome(parsed(TAXINLI), answers)
+        outcome(parse(TAXINLI), answers)
     assert str(caught.value) == problem

@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="stores need acidtest[annotate]")
 
 from acidtest import api
-from acidtest.annotate.work import Work
-from acidtest.api import Sharing, annotation_project, export_annotations, import_annotations
+from acidtest.annotate.projects import Project
+from acidtest.api import PlanOptions, annotation_project, export_annotations, import_annotations
 from acidtest.core.errors import FileError
 from acidtest.io.tables import read_table
 
@@ -31,71 +31,73 @@ SAID = {"inference": "entailment", "outside_knowledge": "no", "approach": ["reas
 MARKS = {"deduction": ["causal", "spatial"], "connectives": ["negation"], "wording": ["none"]}
 
 
-def answered(data: Path, store: Path) -> Work:
+def answered_project(data: Path, store: Path) -> Project:
     """Anna says entailment of everything, Ben contradicts her once."""
-    work = annotation_project(data, store=str(store), questionnaire="taxonomy", sharing=Sharing(per_item=2))
+    project = annotation_project(data, store=str(store), questionnaire="taxonomy", options=PlanOptions(per_item=2))
     for name in ("Anna", "Ben"):
-        work.join(name)
-        while "item" in (shown := work.next(name)):
+        project.join(name)
+        while "item" in (shown := project.next(name)):
             odd = name == "Ben" and shown["item"]["fields"]["hypothesis"] == "b"
             said = SAID | MARKS | ({"inference": "neutral", "connectives": ["none"]} if odd else {})
-            work.answer(name, shown["assignment"], said, key=f"{name}-{shown['assignment']}", seconds=2.5)
-    return work
+            project.answer(name, shown["assignment"], said, key=f"{name}-{shown['assignment']}", seconds=2.5)
+    return project
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Work:
+def project(tmp_path: Path) -> Project:
     # As somebody else wrote it: what begins with an apostrophe does so of itself.
     path = tmp_path / "pairs.tsv"
     path.write_text(PAIRS.write_csv(separator="\t", quote_style="never"), encoding="utf-8")
-    return answered(path, tmp_path / "answers.db")
+    return answered_project(path, tmp_path / "answers.db")
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl"])
-def test_texts_come_back_as_they_were(work: Work, tmp_path: Path, ending: str) -> None:
+def test_texts_come_back_as_they_were(project: Project, tmp_path: Path, ending: str) -> None:
     path, other = tmp_path / f"answers{ending}", str(tmp_path / "other.db")
-    export_annotations(work, path)
+    export_annotations(project, path)
     import_annotations(path, store=other, questionnaire="taxonomy")
-    for found in (work, annotation_project(store=other)):
+    for found in (project, annotation_project(store=other)):
         with found.state() as state:
             assert {item.id: item.fields["premise"] for item in state.items} == dict(PAIRS["id", "premise"].iter_rows())
 
 
-def test_a_suite_that_acidtest_wrote_is_shown_as_it_is(work: Work, tmp_path: Path) -> None:
+def test_a_suite_that_acidtest_wrote_is_shown_as_it_is(project: Project, tmp_path: Path) -> None:
     path = tmp_path / "suite.csv"
     api.save(api.load(tmp_path / "pairs.tsv"), path)
-    with answered(path, tmp_path / "suite.db").state() as state:
+    with answered_project(path, tmp_path / "suite.db").state() as state:
         assert sorted(item.fields["premise"] for item in state.items) == sorted(PAIRS["premise"])
 
 
 @pytest.mark.parametrize(("ending", "several"), [(".csv", "causal|spatial"), (".jsonl", ["causal", "spatial"])])
-def test_several_answers_are_written_as_they_are_read(work: Work, tmp_path: Path, ending: str, several: object) -> None:
+def test_several_answers_are_written_as_they_are_read(
+    project: Project, tmp_path: Path, ending: str, several: object
+) -> None:
     path = tmp_path / f"answers{ending}"
-    export_annotations(work, path)
+    export_annotations(project, path)
     assert read_table(path).frame["deduction"].to_list() == [several] * 6
 
 
-def test_a_store_and_what_is_exported_from_it_have_one_signature(work: Work, tmp_path: Path) -> None:
+def test_a_store_and_what_is_exported_from_it_have_one_signature(project: Project, tmp_path: Path) -> None:
     signatures = {api.agreement(tmp_path / "answers.db").signature}
     for name in ("a.csv", "a.jsonl", "a.parquet"):
-        export_annotations(work, tmp_path / name)
+        export_annotations(project, tmp_path / name)
         signatures.add(api.agreement(tmp_path / name, questionnaire="taxonomy").signature)
-    export_annotations(work, tmp_path / "all.csv", everything=True)
+    export_annotations(project, tmp_path / "all.csv", everything=True)
     signatures.add(api.agreement(tmp_path / "all.csv", questionnaire="taxonomy").signature)
     assert len(signatures) == 1
 
 
 @pytest.mark.parametrize("ending", [".csv", ".jsonl"])
-def test_labels_that_came_along_are_not_what_people_answered(work: Work, tmp_path: Path, ending: str) -> None:
+def test_labels_that_came_along_are_not_what_people_answered(project: Project, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"answers{ending}"
-    export_annotations(work, path)
+    export_annotations(project, path)
     with pytest.raises(FileError, match="if they hold answers, the questionnaire with --questionnaire"):
         api.agreement(path)
     assert read_table(path).frame["source_annotated_label"].n_unique() == 2
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.csv"])
-def test_what_agreement_writes_is_a_file_of_annotated_pairs(work: Work, tmp_path: Path, name: str) -> None:
+def test_what_agreement_writes_is_a_file_of_annotated_pairs(project: Project, tmp_path: Path, name: str) -> None:
     api.agreement(tmp_path / "answers.db", output=tmp_path / name)
     found = api.generate("taxonomy", source=tmp_path / name).frame.collect().sort("hypothesis")
     # Of the second pair people disagree, so that it has no gold.

@@ -16,12 +16,11 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="the annotation server needs acidtest[annotate]")
 
-from acidtest.annotate.guards import Guard
-from acidtest.annotate.guesses import FREE, MOST_ADDRESSES, Guesses, client_address
-from acidtest.annotate.server import Limits
-from acidtest.annotate.work import Work
+from acidtest.annotate.app import ServerLimits
+from acidtest.annotate.guards import FREE_GUESSES, MAX_ADDRESSES, Guard, WrongTokens, client_address
+from acidtest.annotate.projects import Project
 
-Serve = Callable[..., tuple[str, Work]]
+Serve = Callable[..., tuple[str, Project]]
 
 HEADERS = {"X-Acidtest": "1", "Content-Type": "application/json"}
 HALF_HEADERS = b"GET /api/project HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
@@ -85,14 +84,14 @@ def bearer(token: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("sent", [b"", HALF_HEADERS, HALF_BODY], ids=["nothing", "half the headers", "half the body"])
 def test_a_request_that_does_not_arrive_in_time_is_cut_off(serve: Serve, sent: bytes) -> None:
-    address, _ = serve("breaking-nli", limits=Limits(request_seconds=0.3))
+    address, _ = serve("breaking-nli", limits=ServerLimits(request_seconds=0.3))
     with connections(address, 3, sent) as opened:
         assert all(map(is_closed, opened))
     assert ask(address)[0] == 200
 
 
 def test_bytes_that_trickle_in_do_not_put_off_the_end(serve: Serve) -> None:
-    address, _ = serve("breaking-nli", limits=Limits(request_seconds=0.5))
+    address, _ = serve("breaking-nli", limits=ServerLimits(request_seconds=0.5))
     with connections(address, 1, HALF_HEADERS) as (slow,):
         slow.settimeout(0.1)
         began, cut = time.monotonic(), False
@@ -108,7 +107,7 @@ def test_bytes_that_trickle_in_do_not_put_off_the_end(serve: Serve) -> None:
 
 
 def test_whoever_reads_between_two_requests_is_not_cut_off(serve: Serve) -> None:
-    address, _ = serve("breaking-nli", limits=Limits(request_seconds=0.2))
+    address, _ = serve("breaking-nli", limits=ServerLimits(request_seconds=0.2))
     with connections(address, 1, WHOLE) as (reader,):
         assert status(reader) == 200
         time.sleep(0.6)
@@ -119,7 +118,7 @@ def test_whoever_reads_between_two_requests_is_not_cut_off(serve: Serve) -> None
 
 
 def test_half_sent_requests_make_room_for_whole_ones(serve: Serve) -> None:
-    address, _ = serve("breaking-nli", limits=Limits(connections=20))
+    address, _ = serve("breaking-nli", limits=ServerLimits(connections=20))
     with connections(address, 60, HALF_HEADERS) as opened:
         assert ask(address)[0] == 200
         # Those that came first went first, long before the 20 seconds of the time limit.
@@ -150,27 +149,27 @@ def test_300_half_sent_requests_do_not_stop_a_server_that_may_open_256_files(tmp
 
 
 def test_an_address_that_guesses_is_locked_and_others_are_not(serve: Serve) -> None:
-    address, work = serve("breaking-nli", guard=Guard(token="hush", admin_token="louder"))
-    joined = work.join("anna")
-    from acidtest.annotate.app import cookie_names, invitation
+    address, project = serve("breaking-nli", guard=Guard(token="hush", admin_token="louder"))
+    joined = project.join("anna")
+    from acidtest.annotate.app import cookie_names, encode_invitation
 
-    name, token = cookie_names(work)
+    name, token = cookie_names(project)
     statuses = [ask(address, "api/progress", **bearer(f"guess-{number}"))[0] for number in range(60)]
-    assert statuses[:FREE] == [401] * FREE
+    assert statuses[:FREE_GUESSES] == [401] * FREE_GUESSES
     assert statuses.count(429) > 40
     # A short token might be guessed, so that it is not even looked at from the locked address …
     refused, headers = ask(address, "api/project", **bearer("hush"))
     assert refused == 429
     assert 1 <= int({key.lower(): value for key, value in headers.items()}["retry-after"]) <= 30
     # … but whoever had joined goes on, and other addresses see nothing of it.
-    cookies = f"{name}={invitation(joined)}; {token}=hush"
+    cookies = f"{name}={encode_invitation(joined)}; {token}=hush"
     assert ask(address, "api/progress", Cookie=cookies)[0] == 200
-    assert ask(address, "api/progress", Cookie=f"{name}={invitation(joined)}; {token}=guess")[0] == 429
+    assert ask(address, "api/progress", Cookie=f"{name}={encode_invitation(joined)}; {token}=guess")[0] == 429
     assert ask(address, "api/project", source="127.0.0.2", **bearer("hush"))[0] == 200
 
 
 def test_a_token_that_cannot_be_guessed_is_good_from_a_locked_address(serve: Serve) -> None:
-    guard = Guard.made("127.0.0.1", allowed=("label.example.org",))
+    guard = Guard.create("127.0.0.1", allowed=("label.example.org",))
     address, _ = serve("breaking-nli", guard=guard)
     for number in range(30):
         ask(address, "api/progress", **bearer(f"guess-{number}"))
@@ -180,8 +179,8 @@ def test_a_token_that_cannot_be_guessed_is_good_from_a_locked_address(serve: Ser
 
 def test_a_lock_ends_and_grows_with_every_further_guess() -> None:
     now = [0.0]
-    guesses = Guesses(lambda: now[0])
-    for number in range(FREE):
+    guesses = WrongTokens(lambda: now[0])
+    for number in range(FREE_GUESSES):
         guesses.add("a", f"{number}")
     assert guesses.seconds_locked("a") == 0
     lengths = []
@@ -198,17 +197,17 @@ def test_a_lock_ends_and_grows_with_every_further_guess() -> None:
 
 
 def test_the_same_wrong_token_again_is_no_further_guess() -> None:
-    guesses = Guesses()
+    guesses = WrongTokens()
     for _ in range(100):
         guesses.add("a", "that of yesterday")
     assert guesses.seconds_locked("a") == 0
 
 
 def test_a_million_addresses_need_no_more_room_than_some_thousands() -> None:
-    guesses = Guesses()
-    for number in range(MOST_ADDRESSES + 500):
+    guesses = WrongTokens()
+    for number in range(MAX_ADDRESSES + 500):
         guesses.add(str(number), "wrong")
-    assert len(guesses) == MOST_ADDRESSES
+    assert len(guesses) == MAX_ADDRESSES
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from acidtest import api
-from acidtest.annotate.questionnaires import parsed_questionnaire
+from acidtest.annotate.questionnaires import parse_questionnaire
 from acidtest.cli.app import main
 from acidtest.core.serialise import to_json
 
@@ -280,4 +280,4 @@ def test_the_questionnaire_on_the_page_is_a_questionnaire() -> None:
     blocks = [part.split("```")[0] for part in page.split("```toml\n")[1:]]
     assert blocks
     for block in blocks:
-        assert parsed_questionnaire(block.encode(), Path("page.toml")).labels
+        assert parse_questionnaire(block.encode(), Path("page.toml")).labels

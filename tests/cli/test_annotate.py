@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="stores need acidtest[annotate]")
 
-from acidtest.annotate.work import Work
+from acidtest.annotate.projects import Project
 from acidtest.api import annotation_project
 from acidtest.cli import main
 
@@ -16,7 +16,7 @@ ANSWERS = {"same_event": "yes", "new_information": "no", "ungrammatical": "no"}
 
 
 @pytest.fixture
-def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Work:
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """Anna has answered the only item."""
     monkeypatch.chdir(tmp_path)
     Path("pairs.tsv").write_text(PAIRS, encoding="utf-8")
@@ -26,7 +26,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Work:
     return work
 
 
-def test_progress_is_told(work: Work, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_told(work: Project, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["annotate", "--store", "answers.db", "--progress"]) == 0
     assert "1 item; 1 of 1 judgements" in capsys.readouterr().out
     assert main(["annotate", "--store", "answers.db", "--progress", "--json"]) == 0
@@ -34,7 +34,7 @@ def test_progress_is_told(work: Work, capsys: pytest.CaptureFixture[str]) -> Non
     assert (told["judgements"], told["annotators"][0]["annotator"]) == (1, "Anna")
 
 
-def test_answers_go_out_and_in_again(work: Work, capsys: pytest.CaptureFixture[str]) -> None:
+def test_answers_go_out_and_in_again(work: Project, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["annotate", "--store", "answers.db", "--export", "answers.jsonl"]) == 0
     assert main(["annotate", "pairs.tsv", "--store", "b.db", "--questionnaire", "breaking-nli", "--progress"]) == 0
     capsys.readouterr()
@@ -44,12 +44,12 @@ def test_answers_go_out_and_in_again(work: Work, capsys: pytest.CaptureFixture[s
     assert Path("tasks.config.xml").is_file()
 
 
-def test_agreement_takes_a_store_and_nothing_besides(work: Work, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agreement_takes_a_store_and_nothing_besides(work: Project, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agreement", "answers.db", "--questionnaire", "swaps"]) == 2
     assert "is a store, which says itself what was asked" in capsys.readouterr().err
 
 
-def test_a_link_is_made_for_somebody_who_lost_the_cookie(work: Work, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_link_is_made_for_somebody_who_lost_the_cookie(work: Project, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("fastapi", reason="the annotation server needs acidtest[annotate]")
     assert main(["annotate", "--store", "answers.db", "--readmit", "anna", "--port", "9"]) == 0
     assert capsys.readouterr().out.startswith("link: http://127.0.0.1:9/join/")
@@ -68,6 +68,6 @@ def test_a_link_is_made_for_somebody_who_lost_the_cookie(work: Work, capsys: pyt
         (["--progress"], "Missing option '--store'"),
     ],
 )
-def test_mistakes_are_told(work: Work, capsys: pytest.CaptureFixture[str], words: list[str], problem: str) -> None:
+def test_mistakes_are_told(work: Project, capsys: pytest.CaptureFixture[str], words: list[str], problem: str) -> None:
     assert main(["annotate", *words]) == 2
     assert problem in capsys.readouterr().err

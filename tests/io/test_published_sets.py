@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from acidtest import api
-from acidtest.annotate.plans import categories, plan
+from acidtest.annotate.plans import item_categories, load_plan
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Suite
 from acidtest.studies.antonyms import antonyms
@@ -101,7 +101,7 @@ def test_the_published_file_scored_has_published_numbers_and_counts_its_errors(t
 
 def test_the_human_experiment_takes_the_published_file(tmp_path: Path) -> None:
     suite = api.load(released(hans(n=200), tmp_path / "heuristics_evaluation_set.txt"))
-    found = categories(suite.frame.collect(), plan("hans-human"))
+    found = item_categories(suite.frame.collect(), load_plan("hans-human"))
     # 33 lexical, 34 subsequence and 47 constituent categories: McCoy et al. (2019), appendix E.
     assert found.n_unique() == 114
 
@@ -112,7 +112,7 @@ def test_every_pair_of_the_released_training_set_has_a_template_and_its_category
     rows = suite.frame.collect()
     assert suite.name == "hans"
     assert rows["template"].null_count() == 0
-    assert categories(rows, plan("hans-human")).n_unique() == 114
+    assert item_categories(rows, load_plan("hans-human")).n_unique() == 114
     assert suite.card.arguments["set"] == "training"
 
 

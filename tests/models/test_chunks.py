@@ -10,7 +10,7 @@ import pytest
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.model import CompletedModel, Counts, Model, Prepares, completed
-from acidtest.models.chunks import any_contradict, chunked, max_entail, windows
+from acidtest.models.chunks import any_contradict, max_entail, overlapping_windows, split_premises
 
 LONG = "Rain fell all day. The dog slept. A cat sat by the fire. Nobody came."
 """Sentences of 4, 3, 6 and 2 words."""
@@ -52,23 +52,23 @@ def labels(premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
 
 
 def test_windows_overlap_in_one_sentence() -> None:
-    assert windows([4, 3, 6, 2], 9) == [(0, 2), (1, 3), (2, 4)]
+    assert overlapping_windows([4, 3, 6, 2], 9) == [(0, 2), (1, 3), (2, 4)]
 
 
 def test_windows_do_not_overlap_where_that_leaves_no_room_for_the_next_sentence() -> None:
-    assert windows([4, 3, 7, 2], 9) == [(0, 2), (2, 4)]
-    assert windows([5, 5, 5], 5) == [(0, 1), (1, 2), (2, 3)]
+    assert overlapping_windows([4, 3, 7, 2], 9) == [(0, 2), (2, 4)]
+    assert overlapping_windows([5, 5, 5], 5) == [(0, 1), (1, 2), (2, 3)]
 
 
 def test_a_sentence_that_is_too_long_is_a_window_by_itself() -> None:
-    assert windows([2, 12, 2, 2], 9) == [(0, 1), (1, 2), (2, 4)]
-    assert windows([12], 9) == [(0, 1)]
-    assert windows([], 9) == []
+    assert overlapping_windows([2, 12, 2, 2], 9) == [(0, 1), (1, 2), (2, 4)]
+    assert overlapping_windows([12], 9) == [(0, 1)]
+    assert overlapping_windows([], 9) == []
 
 
 def test_a_long_premise_is_asked_in_overlapping_chunks_with_the_whole_hypothesis() -> None:
     inner, model = reader()
-    chunked(model, words=9).predict([LONG], ["dog slept"])
+    split_premises(model, words=9).predict([LONG], ["dog slept"])
     assert inner.asked == [
         ("Rain fell all day. The dog slept.", "dog slept"),
         ("The dog slept. A cat sat by the fire.", "dog slept"),
@@ -78,7 +78,7 @@ def test_a_long_premise_is_asked_in_overlapping_chunks_with_the_whole_hypothesis
 
 def test_a_premise_that_is_short_enough_is_asked_whole_and_its_answer_stays() -> None:
     inner, model = reader()
-    found = chunked(model, words=15).predict([LONG, "A cat sat."], ["dog slept", "dog slept"])
+    found = split_premises(model, words=15).predict([LONG, "A cat sat."], ["dog slept", "dog slept"])
     assert inner.asked == [(LONG, "dog slept"), ("A cat sat.", "dog slept")]
     assert found.dtype == np.float32
     assert found == pytest.approx(np.array([[0.8, 0.15, 0.05], [0.05, 0.9, 0.05]]))
@@ -87,22 +87,24 @@ def test_a_premise_that_is_short_enough_is_asked_whole_and_its_answer_stays() ->
 def test_without_a_number_of_words_chunks_have_two_hundred() -> None:
     inner, model = reader()
     sentence = "Ten words of which none says a thing at all. "
-    chunked(model).predict([(sentence * 20).strip(), (sentence * 21).strip()], ["a", "b"])
+    split_premises(model).predict([(sentence * 20).strip(), (sentence * 21).strip()], ["a", "b"])
     assert [len(premise.split()) for premise, _ in inner.asked] == [200, 200, 20]
 
 
 def test_answers_of_many_pairs_come_back_to_their_own_pair() -> None:
     _, model = reader()
     premises = ["A cat sat.", LONG, "Rain fell.", LONG]
-    found = chunked(model, words=9).predict(premises, ["cat", "Nobody came", "snow", "snow"])
+    found = split_premises(model, words=9).predict(premises, ["cat", "Nobody came", "snow", "snow"])
     assert found.argmax(axis=1).tolist() == [0, 0, 1, 1]
-    one_by_one = [chunked(model, words=9).predict([p], [h])[0] for p, h in zip(premises, ["cat"] * 4, strict=True)]
-    assert np.array(one_by_one) == pytest.approx(chunked(model, words=9).predict(premises, ["cat"] * 4))
+    one_by_one = [
+        split_premises(model, words=9).predict([p], [h])[0] for p, h in zip(premises, ["cat"] * 4, strict=True)
+    ]
+    assert np.array(one_by_one) == pytest.approx(split_premises(model, words=9).predict(premises, ["cat"] * 4))
 
 
 def test_no_pairs_have_no_answers() -> None:
     _, model = reader()
-    assert chunked(model).predict([], []).shape == (0, 3)
+    assert split_premises(model).predict([], []).shape == (0, 3)
 
 
 def test_max_entail_takes_the_largest_entailment_and_contradiction_and_leaves_the_rest_to_neutral() -> None:
@@ -138,8 +140,8 @@ def test_the_aggregations_part_where_one_chunk_entails_and_one_contradicts() -> 
     _, model = reader()
     premise = "The sign is not wet. Rain fell. The wall is wet."
     hypothesis = "wet"
-    entailed = chunked(model, "max-entail", words=5).predict([premise], [hypothesis])
-    contradicted = chunked(model, "any-contradict", words=5).predict([premise], [hypothesis])
+    entailed = split_premises(model, "max-entail", words=5).predict([premise], [hypothesis])
+    contradicted = split_premises(model, "any-contradict", words=5).predict([premise], [hypothesis])
     assert entailed[0] == pytest.approx([0.8 / 1.5, 0, 0.7 / 1.5])
     assert contradicted[0] == pytest.approx([0.1, 0.2, 0.7])
 
@@ -147,7 +149,7 @@ def test_the_aggregations_part_where_one_chunk_entails_and_one_contradicts() -> 
 def test_hard_labels_stay_hard() -> None:
     text = "This says entailment. This says contradiction. This says little."
     for aggregation, label in (("max-entail", 0), ("any-contradict", 2)):
-        model = chunked(completed(labels), aggregation, words=3)
+        model = split_premises(completed(labels), aggregation, words=3)
         found = model.predict(
             [text, "This says little. So does this one.", "So does this contradiction. Or this."], "abc"
         )
@@ -162,11 +164,11 @@ def test_a_two_way_model_entails_as_its_most_entailing_chunk_does() -> None:
         def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[list[float]]:
             return [[0.9, 0.1] if "dog" in premise else [0.2, 0.8] for premise in premises]
 
-    model = chunked(completed(TwoWay()), words=9)
+    model = split_premises(completed(TwoWay()), words=9)
     assert model.resolution == "two-way"
     assert model.predict([LONG], ["h"])[0] == pytest.approx([0.9, 0.1, 0.0])
     with pytest.raises(AcidtestError, match="no contradiction for any-contradict"):
-        chunked(completed(TwoWay()), "any-contradict")
+        split_premises(completed(TwoWay()), "any-contradict")
 
 
 def test_chunks_without_an_answer_are_passed_over() -> None:
@@ -177,7 +179,7 @@ def test_chunks_without_an_answer_are_passed_over() -> None:
             told = super().predict(premises, hypotheses)
             return [row if "dog" in premise else [np.nan] * 3 for premise, row in zip(premises, told, strict=True)]
 
-    model = chunked(completed(Silent()), words=9)
+    model = split_premises(completed(Silent()), words=9)
     assert model.may_abstain
     found = model.predict([LONG, "Rain fell all day. A cat sat by the fire."], ["slept", "slept"])
     assert found[0] == pytest.approx([0.8, 0.15, 0.05])
@@ -187,28 +189,28 @@ def test_chunks_without_an_answer_are_passed_over() -> None:
 def test_name_fingerprint_and_notes_tell_aggregation_and_size() -> None:
     _, model = reader()
     first, second, third = (
-        chunked(model, aggregation, words=words)
+        split_premises(model, aggregation, words=words)
         for aggregation, words in (("max-entail", 100), ("any-contradict", 100), ("max-entail", 150))
     )
     assert first.name == "reader+chunks-max-entail-100w"
     assert first.notes == ("premises of more than 100 words were asked in overlapping chunks (max-entail)",)
     assert len({model.fingerprint, first.fingerprint, second.fingerprint, third.fingerprint}) == 4
     assert len({str(each.fingerprint)[:6] for each in (first, second, third)}) == 3
-    assert chunked(CompletedModel(labels, "labels")).fingerprint is None
+    assert split_premises(CompletedModel(labels, "labels")).fingerprint is None
 
 
 def test_unknown_aggregations_no_words_and_models_without_premises_are_refused() -> None:
     inner, model = reader()
     with pytest.raises(UnknownNameError, match="no aggregation called 'max-entails'; did you mean 'max-entail'"):
-        chunked(model, "max-entails")  # type: ignore[arg-type]
+        split_premises(model, "max-entails")  # type: ignore[arg-type]
     with pytest.raises(AcidtestError, match="words of a chunk: a number from 1 on, not 0"):
-        chunked(model, words=0)
+        split_premises(model, words=0)
     model.columns = ("id",)
-    with pytest.raises(AcidtestError, match="does not read hypothesis, premise: its premises cannot be parted"):
-        chunked(model)
+    with pytest.raises(AcidtestError, match="does not read hypothesis, premise: its premises cannot be split"):
+        split_premises(model)
     model.columns = ("premise", "hypothesis", "premise_parse")
     with pytest.raises(AcidtestError, match="asks for premise_parse, too"):
-        chunked(model)
+        split_premises(model)
     assert inner.asked == []
 
 
@@ -222,7 +224,7 @@ def test_other_columns_go_with_every_chunk() -> None:
             seen.extend(zip(*columns, strict=True))
             return ["neutral"] * len(columns[0])
 
-    chunked(completed(Genre()), words=9).predict(
+    split_premises(completed(Genre()), words=9).predict(
         ["h"], ["letters"], ["One two three four five six. Seven. Eight nine ten."]
     )
     assert seen == [
@@ -233,7 +235,7 @@ def test_other_columns_go_with_every_chunk() -> None:
 
 def test_usage_tells_how_many_chunks_were_asked() -> None:
     _, model = reader()
-    wrapped = chunked(model, words=9)
+    wrapped = split_premises(model, words=9)
     wrapped.predict([LONG, "A cat sat."], ["h", "h"])
     assert isinstance(wrapped, Counts)
     assert wrapped.usage() == {"chunked pairs": 1, "chunks": 3}
@@ -278,7 +280,7 @@ class Device:
 
 
 def test_a_model_with_a_limit_in_tokens_gets_chunks_that_fit_it_beside_the_hypothesis() -> None:
-    model = chunked(Device())  # type: ignore[arg-type]
+    model = split_premises(Device())  # type: ignore[arg-type]
     assert isinstance(model, Prepares)
     assert model.name == "device+chunks-max-entail-12t"
     # 12 tokens less 4 marks and 2 of the hypothesis leave 6; of 1, there are 7, and two sentences fit.
@@ -302,7 +304,7 @@ def test_a_model_with_a_limit_in_tokens_gets_chunks_that_fit_it_beside_the_hypot
 
 
 def test_a_pair_is_truncated_only_where_a_chunk_still_is() -> None:
-    model = chunked(Device())  # type: ignore[arg-type]
+    model = split_premises(Device())  # type: ignore[arg-type]
     assert isinstance(model, Prepares)
     endless = "This one sentence goes on and on for far more than twelve words. Rain fell."
     assert model.prepare([LONG, endless, "Rain fell."], ["h"] * 3).truncated.tolist() == [False, True, False]
@@ -311,7 +313,7 @@ def test_a_pair_is_truncated_only_where_a_chunk_still_is() -> None:
 
 
 def test_words_go_before_the_models_own_limit() -> None:
-    model = chunked(Device(), words=30)  # type: ignore[arg-type]
+    model = split_premises(Device(), words=30)  # type: ignore[arg-type]
     assert model.name == "device+chunks-max-entail-30w"
     assert isinstance(model, Prepares)
     assert model.prepare([LONG], ["h"]).truncated.tolist() == [True]
@@ -320,10 +322,10 @@ def test_words_go_before_the_models_own_limit() -> None:
 def test_a_model_that_counts_tokens_but_has_no_limit_gets_chunks_of_words() -> None:
     endless = Device()
     endless.limit = None  # type: ignore[assignment]
-    assert chunked(endless).name == "device+chunks-max-entail-200w"  # type: ignore[arg-type]
+    assert split_premises(endless).name == "device+chunks-max-entail-200w"  # type: ignore[arg-type]
 
 
 def test_the_runner_takes_it_for_a_model() -> None:
-    assert isinstance(chunked(Device()), Model)  # type: ignore[arg-type]
-    assert isinstance(chunked(completed(labels)), Model)
-    assert not isinstance(chunked(completed(labels)), Prepares)
+    assert isinstance(split_premises(Device()), Model)  # type: ignore[arg-type]
+    assert isinstance(split_premises(completed(labels)), Model)
+    assert not isinstance(split_premises(completed(labels)), Prepares)

@@ -19,10 +19,9 @@ from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
 from acidtest.core.model import Counts, Model, Prepares, Represents, model_from_spec
-from acidtest.models.chunks import chunked
-from acidtest.models.encoders.pair_tokens import PairTokenizer
+from acidtest.models.chunks import split_premises
+from acidtest.models.encoders.pair_tokens import PairTokenizer, WordTokens, splits_at_spaces
 from acidtest.models.encoders.token_batches import flat_batches, padded_batches
-from acidtest.models.encoders.word_pieces import WordPieces, cuts_at_spaces
 from acidtest.models.label_maps import probe_pairs
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[hf]'")
@@ -296,7 +295,7 @@ def test_pairs_put_together_are_the_tokenizers_own(whole: bool) -> None:
         pairs = PairTokenizer(tokenizer, 64)
         assert pairs.assembled
         if whole:
-            pairs._frame = None
+            pairs._template = None
         premises, hypotheses = map(list, zip(*PAIRS, strict=True))
         premises[0] = "guitar " * 80
         tokens = pairs.tokens(premises, hypotheses)
@@ -332,8 +331,8 @@ def test_sentences_by_their_words_are_the_tokenizers_own() -> None:
     texts = ["".join(draws.choice(bits, draws.integers(0, 9)).tolist()) for _ in range(400)]
     texts += [" ".join(draws.choice(bits[:7], draws.integers(1, 9)).tolist()) for _ in range(400)]
     for tokenizer in (wordpieces(), byte_pairs()):
-        assert cuts_at_spaces(tokenizer.backend_tokenizer)
-        pieces = WordPieces(tokenizer.backend_tokenizer)
+        assert splits_at_spaces(tokenizer.backend_tokenizer)
+        pieces = WordTokens(tokenizer.backend_tokenizer)
         for part in (texts[:300], texts[300:], texts):
             tokens, starts = pieces.sentences(part)
             own = tokenizer(part, add_special_tokens=False)["input_ids"]
@@ -341,9 +340,9 @@ def test_sentences_by_their_words_are_the_tokenizers_own() -> None:
 
 
 def test_words_beyond_what_is_remembered_are_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acidtest.models.encoders.word_pieces.MOST", 3)
+    monkeypatch.setattr("acidtest.models.encoders.pair_tokens.MOST_WORDS", 3)
     tokenizer = wordpieces()
-    pieces = WordPieces(tokenizer.backend_tokenizer)
+    pieces = WordTokens(tokenizer.backend_tokenizer)
     for text in ("a man plays a guitar", "two dogs", "the shop is open today", "a man"):
         assert pieces.sentences([text])[0].tolist() == tokenizer(text, add_special_tokens=False)["input_ids"]
 
@@ -355,7 +354,7 @@ def test_long_premises_are_parted_by_the_models_own_tokens(kind: str, tmp_path: 
     own = transformers.AutoTokenizer.from_pretrained(tmp_path)(texts, add_special_tokens=False)["input_ids"]
     assert list(model.token_counts(texts)) == list(map(len, own))
     premise = "A man plays. " * 16
-    parted = chunked(model)
+    parted = split_premises(model)
     assert "48 tokens" in parted.notes[-1]
     assert model.prepare([premise], ["A man plays."]).truncated.all()
     assert not parted.prepare([premise], ["A man plays."]).truncated.any()

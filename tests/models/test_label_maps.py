@@ -10,7 +10,7 @@ import pytest
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
-from acidtest.models.label_maps import LabelMap, Logits, label_map_of, probe_pairs
+from acidtest.models.label_maps import LabelMap, Logits, find_label_map, probe_pairs
 
 UNNAMED = ("LABEL_0", "LABEL_1", "LABEL_2")
 PREMISES, HYPOTHESES, GOLD = probe_pairs()
@@ -42,8 +42,8 @@ def unasked(premises: Sequence[str], hypotheses: Sequence[str]) -> np.ndarray:
     raise AssertionError("the model was asked although the user said what its outputs mean")
 
 
-def found(names: Sequence[str], logits: Logits, **said: str) -> LabelMap:
-    return label_map_of(names, logits, owner="hf:x", **said)
+def find_map(names: Sequence[str], logits: Logits, **options: str) -> LabelMap:
+    return find_label_map(names, logits, spec="hf:x", **options)
 
 
 def test_the_probe_set_has_twenty_different_pairs_of_each_label() -> None:
@@ -54,32 +54,32 @@ def test_the_probe_set_has_twenty_different_pairs_of_each_label() -> None:
 
 @pytest.mark.parametrize("order", list(permutations(LABELS)))
 def test_unnamed_outputs_are_told_by_probing(order: tuple[str, ...]) -> None:
-    chosen = found(UNNAMED, knowing(order))
-    assert chosen.outputs == order
-    assert chosen.resolution == "three-way"
-    assert chosen.how.startswith("probing")
+    label_map = find_map(UNNAMED, knowing(order))
+    assert label_map.outputs == order
+    assert label_map.resolution == "three-way"
+    assert label_map.method.startswith("probing")
 
 
 @pytest.mark.parametrize("order", list(permutations(("entailment", "non-entailment"))))
 def test_two_unnamed_outputs_are_told_by_probing(order: tuple[str, ...]) -> None:
-    chosen = found(UNNAMED[:2], knowing(order))
-    assert chosen.outputs == order
-    assert chosen.resolution == "two-way"
+    label_map = find_map(UNNAMED[:2], knowing(order))
+    assert label_map.outputs == order
+    assert label_map.resolution == "two-way"
 
 
 @pytest.mark.parametrize("meaning", ["entailment", "non-entailment"])
 def test_one_score_is_told_by_which_pairs_score_high(meaning: str) -> None:
-    chosen = found(UNNAMED[:1], knowing([meaning]))
-    assert chosen.outputs == (meaning,)
-    assert chosen.notes[0].endswith(f"a high score = {meaning}")
+    label_map = find_map(UNNAMED[:1], knowing([meaning]))
+    assert label_map.outputs == (meaning,)
+    assert label_map.notes[0].endswith(f"a high score = {meaning}")
 
 
 def test_scores_that_rank_well_but_do_not_cut_at_one_half_are_doubted() -> None:
     knows = knowing(["entailment"])
-    chosen = found(["LABEL_0"], lambda premises, hypotheses: knows(premises, hypotheses) - 20)
-    assert chosen.outputs == ("entailment",)
-    assert "cut at one half, 50% of 60 unmistakable pairs are right" in chosen.notes[1]
-    assert not found(["LABEL_0"], knows).doubt
+    label_map = find_map(["LABEL_0"], lambda premises, hypotheses: knows(premises, hypotheses) - 20)
+    assert label_map.outputs == ("entailment",)
+    assert "cut at one half, 50% of 60 unmistakable pairs are right" in label_map.notes[1]
+    assert not find_map(["LABEL_0"], knows).doubt
 
 
 @pytest.mark.parametrize("outputs", [1, 2, 3])
@@ -87,7 +87,7 @@ def test_a_head_that_knows_nothing_of_labels_is_refused(outputs: int) -> None:
     refused = 0
     for seed in range(500):
         try:
-            found(UNNAMED[:outputs], blind(outputs, seed))
+            find_map(UNNAMED[:outputs], blind(outputs, seed))
         except AcidtestError as error:
             refused += "do not tell what they mean" in str(error)
     assert refused >= 499
@@ -96,7 +96,9 @@ def test_a_head_that_knows_nothing_of_labels_is_refused(outputs: int) -> None:
 def test_a_head_that_says_the_same_of_every_pair_is_refused() -> None:
     for outputs in (1, 2, 3):
         with pytest.raises(AcidtestError, match="do not tell what they mean"):
-            found(UNNAMED[:outputs], lambda premises, _, outputs=outputs: np.ones((len(premises), outputs), np.float32))
+            find_map(
+                UNNAMED[:outputs], lambda premises, _, outputs=outputs: np.ones((len(premises), outputs), np.float32)
+            )
 
 
 def test_a_head_that_confuses_neutral_and_contradiction_is_refused() -> None:
@@ -108,12 +110,12 @@ def test_a_head_that_confuses_neutral_and_contradiction_is_refused() -> None:
         return values
 
     with pytest.raises(AcidtestError, match="--labels"):
-        found(UNNAMED, confused)
+        find_map(UNNAMED, confused)
 
 
 def test_logits_that_are_not_finite_cannot_be_probed() -> None:
     with pytest.raises(AcidtestError, match="do not tell"):
-        found(UNNAMED, lambda premises, _: np.full((len(premises), 3), np.nan, np.float32))
+        find_map(UNNAMED, lambda premises, _: np.full((len(premises), 3), np.nan, np.float32))
 
 
 # cross-encoder/nli-*, roberta-large-mnli, bart-large-mnli, DeBERTa of MoritzLaurer, textattack, ANLI, fact checkers.
@@ -134,25 +136,29 @@ def test_logits_that_are_not_finite_cannot_be_probed() -> None:
     ],
 )
 def test_named_outputs_are_read_in_any_order_and_spelling(names: tuple[str, ...], outputs: tuple[str, ...]) -> None:
-    chosen = found(names, knowing(outputs))
-    assert chosen.outputs == outputs
-    assert chosen.how == "id2label"
-    assert not chosen.doubt
+    label_map = find_map(names, knowing(outputs))
+    assert label_map.outputs == outputs
+    assert label_map.method == "id2label"
+    assert not label_map.doubt
 
 
 def test_the_map_is_told_in_words() -> None:
-    chosen = found(("contradiction", "entailment", "neutral"), knowing(("contradiction", "entailment", "neutral")))
-    assert chosen.notes == ("labels by id2label: 0 = contradiction, 1 = entailment, 2 = neutral",)
+    label_map = find_map(
+        ("contradiction", "entailment", "neutral"), knowing(("contradiction", "entailment", "neutral"))
+    )
+    assert label_map.notes == ("labels by id2label: 0 = contradiction, 1 = entailment, 2 = neutral",)
 
 
 def test_names_at_odds_with_the_answers_are_kept_and_doubted() -> None:
-    chosen = found(("entailment", "neutral", "contradiction"), knowing(("contradiction", "neutral", "entailment")))
-    assert chosen.outputs == LABELS
-    assert "--labels contradiction,neutral,entailment" in chosen.notes[1]
+    label_map = find_map(
+        ("entailment", "neutral", "contradiction"), knowing(("contradiction", "neutral", "entailment"))
+    )
+    assert label_map.outputs == LABELS
+    assert "--labels contradiction,neutral,entailment" in label_map.notes[1]
 
 
 def test_names_are_not_doubted_by_a_model_that_knows_little() -> None:
-    assert not found(LABELS, blind(3, 0)).doubt
+    assert not find_map(LABELS, blind(3, 0)).doubt
 
 
 @pytest.mark.parametrize(
@@ -160,22 +166,22 @@ def test_names_are_not_doubted_by_a_model_that_knows_little() -> None:
 )
 def test_names_that_are_no_such_labels_are_refused_with_what_to_write(names: tuple[str, ...]) -> None:
     with pytest.raises(AcidtestError, match="--label-map"):
-        found(names, unasked)
+        find_map(names, unasked)
 
 
 def test_four_outputs_are_refused() -> None:
     with pytest.raises(AcidtestError, match="4 outputs"):
-        found(("a", "b", "c", "d"), unasked)
+        find_map(("a", "b", "c", "d"), unasked)
 
 
 def test_a_user_lists_the_labels_of_the_outputs() -> None:
-    chosen = found(UNNAMED, unasked, labels="c, entails,neutral")
-    assert chosen.outputs == ("contradiction", "entailment", "neutral")
-    assert chosen.notes == ("labels by --labels: 0 = contradiction, 1 = entailment, 2 = neutral",)
+    label_map = find_map(UNNAMED, unasked, labels="c, entails,neutral")
+    assert label_map.outputs == ("contradiction", "entailment", "neutral")
+    assert label_map.notes == ("labels by --labels: 0 = contradiction, 1 = entailment, 2 = neutral",)
 
 
 @pytest.mark.parametrize(
-    ("names", "said", "outputs"),
+    ("names", "options", "outputs"),
     [
         (UNNAMED, "LABEL_0=contradiction,1=neutral,label_2=e", ("contradiction", "neutral", "entailment")),
         (("good", "bad"), "good=entailment,BAD=not_entailment", ("entailment", "non-entailment")),
@@ -184,12 +190,12 @@ def test_a_user_lists_the_labels_of_the_outputs() -> None:
         (("score",), "0=non-entailment", ("non-entailment",)),
     ],
 )
-def test_a_user_renames_outputs(names: tuple[str, ...], said: str, outputs: tuple[str, ...]) -> None:
-    assert found(names, unasked, renamed=said).outputs == outputs
+def test_a_user_renames_outputs(names: tuple[str, ...], options: str, outputs: tuple[str, ...]) -> None:
+    assert find_map(names, unasked, renamed=options).outputs == outputs
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("options", "message"),
     [
         ({"labels": "entailment,neutral"}, "once each"),
         ({"labels": "entailment,neutral,maybe"}, "'maybe' is no label"),
@@ -199,9 +205,9 @@ def test_a_user_renames_outputs(names: tuple[str, ...], said: str, outputs: tupl
         ({"labels": "e,n,c", "renamed": "0=e"}, "not both"),
     ],
 )
-def test_what_a_user_says_wrongly_is_named(said: dict[str, str], message: str) -> None:
+def test_what_a_user_says_wrongly_is_named(options: dict[str, str], message: str) -> None:
     with pytest.raises(AcidtestError, match=message):
-        found(UNNAMED, unasked, **said)
+        find_map(UNNAMED, unasked, **options)
 
 
 def test_probabilities_come_in_our_order() -> None:
@@ -235,12 +241,12 @@ NAMES = ("CONTRADICTION", "Entailment", "neutral")
 
 def test_a_map_meant_for_a_file_does_not_relabel_named_outputs() -> None:
     with pytest.raises(AcidtestError, match="--suite-label-map"):
-        found(NAMES, unasked, renamed="0=entailment,1=neutral,2=contradiction")
-    assert found(NAMES, unasked, renamed="0=contradiction").outputs == ("contradiction", "entailment", "neutral")
-    said = "CONTRADICTION=entailment,Entailment=neutral,neutral=contradiction"
-    assert found(NAMES, unasked, renamed=said).outputs == LABELS
+        find_map(NAMES, unasked, renamed="0=entailment,1=neutral,2=contradiction")
+    assert find_map(NAMES, unasked, renamed="0=contradiction").outputs == ("contradiction", "entailment", "neutral")
+    options = "CONTRADICTION=entailment,Entailment=neutral,neutral=contradiction"
+    assert find_map(NAMES, unasked, renamed=options).outputs == LABELS
 
 
 def test_an_output_that_is_mapped_twice_is_refused() -> None:
     with pytest.raises(AcidtestError, match=r"output 0 \(foo\) both contradiction and entailment"):
-        found(("foo", "bar", "baz"), unasked, renamed="foo=contradiction,0=entailment")
+        find_map(("foo", "bar", "baz"), unasked, renamed="foo=contradiction,0=entailment")

@@ -15,8 +15,8 @@ import pytest
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
 from acidtest.core.model import Counts, Model, Prepares, model_from_spec
-from acidtest.models.chunks import Measures, chunked
-from acidtest.models.encoders.file_tokenizers import FileTokenizer
+from acidtest.models.chunks import CountsTokens, split_premises
+from acidtest.models.encoders.onnx_graphs import FileTokenizer
 from acidtest.models.encoders.pair_tokens import PairTokenizer
 from acidtest.models.label_maps import probe_pairs
 
@@ -160,7 +160,7 @@ def test_what_a_model_says_of_itself(folder: Path) -> None:
         "pairs are cut to 64 tokens, the end of the premise first",
     )
     assert (model.resolution, model.independent, model.keep, model.limit) == ("three-way", True, "always", 64)
-    assert all(isinstance(model, promised) for promised in (Model, Prepares, Counts, Measures))
+    assert all(isinstance(model, promised) for promised in (Model, Prepares, Counts, CountsTokens))
     asked(model)
     assert model.usage()["pairs"] == len(PAIRS)
     assert model.token_counts(["two dogs .", ""]) == [3, 0]
@@ -226,7 +226,7 @@ def test_long_premises_are_cut_and_flagged(folder: Path, table: np.ndarray) -> N
 
 
 def test_long_premises_can_be_asked_in_chunks(folder: Path) -> None:
-    model = chunked(opened(folder))
+    model = split_premises(opened(folder))
     long = " ".join(["A man is playing a guitar on a stage."] * 20)
     assert isinstance(model, Counts)
     assert np.isfinite(model.predict([long], ["A man plays."])).all()
@@ -265,7 +265,7 @@ def test_tokens_are_the_tokenizers_own(folder: Path, whole: bool) -> None:
     pairs = PairTokenizer(FileTokenizer(folder / "tokenizer.json", ("input_ids", "token_type_ids")), 64)
     assert pairs.assembled
     if whole:
-        pairs._frame = None
+        pairs._template = None
     premises, hypotheses = map(list, zip(("guitar " * 80, "A cat."), *PAIRS, strict=True))
     tokens = pairs.tokens(premises, hypotheses)
     own.enable_truncation(64, strategy="only_first")

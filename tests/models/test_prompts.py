@@ -8,7 +8,7 @@ import pytest
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.model import model_options
-from acidtest.models.prompts import Prompt, orders, packaged_prompts, parsed_prompt, prompt_called
+from acidtest.models.prompts import Prompt, answer_orders, load_prompt, packaged_prompts, parse_prompt
 
 MINIMAL = """
 schema = 1
@@ -27,11 +27,11 @@ words = ["no"]
 
 
 def prompt(text: str = MINIMAL) -> Prompt:
-    return parsed_prompt(text.encode(), Path("mine.toml"))
+    return parse_prompt(text.encode(), Path("mine.toml"))
 
 
 def test_the_letters_prompt_reads_as_written() -> None:
-    asked = prompt_called("letters").arranged((0, 1, 2)).messages("It rains.", "It is wet.")
+    asked = load_prompt("letters").arrange((0, 1, 2)).messages("It rains.", "It is wet.")
     assert [message["role"] for message in asked] == ["system", "user"]
     assert asked[1]["content"] == (
         "Premise: It rains.\nHypothesis: It is wet.\n\nSuppose that the premise is true. What of the hypothesis?\n"
@@ -40,44 +40,44 @@ def test_the_letters_prompt_reads_as_written() -> None:
 
 
 def test_another_order_gives_letters_another_meaning() -> None:
-    arranged = prompt_called("letters").arranged((2, 0, 1))
+    arranged = load_prompt("letters").arrange((2, 0, 1))
     assert arranged.meanings == {"A": "contradiction", "B": "entailment", "C": "neutral"}
     assert "A. It is false\nB. It is true\nC. It may be true or false" in arranged.messages("p", "h")[1]["content"]
 
 
 def test_another_order_lists_words_anew_but_leaves_their_meaning() -> None:
-    arranged = prompt_called("questions").arranged((2, 1, 0))
+    arranged = load_prompt("questions").arrange((2, 1, 0))
     assert arranged.messages("p", "h")[1]["content"].endswith("Answer with cannot tell, no or yes.")
     assert arranged.meanings["yes"] == "entailment"
 
 
 def test_braces_in_a_sentence_are_letters_like_others() -> None:
-    asked = prompt().arranged((0, 1, 2)).messages("{hypothesis} {0} {x!r} %s", "{premise}{options}")
+    asked = prompt().arrange((0, 1, 2)).messages("{hypothesis} {0} {x!r} %s", "{premise}{options}")
     assert asked[0]["content"] == "{hypothesis} {0} {x!r} %s => {premise}{options}"
 
 
 def test_braces_of_a_template_that_are_no_placeholder_stay() -> None:
     text = MINIMAL.replace("{premise} =>", '{\\"p\\": {premise}} =>')
-    assert prompt(text).arranged((0, 1, 2)).messages("a", "b")[0]["content"] == '{"p": a} => b'
+    assert prompt(text).arrange((0, 1, 2)).messages("a", "b")[0]["content"] == '{"p": a} => b'
 
 
 def test_examples_are_earlier_turns_of_a_chat() -> None:
-    asked = prompt_called("few-shot").arranged((0, 1, 2)).messages("p", "h")
+    asked = load_prompt("few-shot").arrange((0, 1, 2)).messages("p", "h")
     assert [message["role"] for message in asked] == ["system", *["user", "assistant"] * 6, "user"]
     assert asked[2]["content"] == "entailment"
 
 
 def test_a_completion_ends_where_the_answer_begins() -> None:
-    text = prompt_called("few-shot").arranged((0, 1, 2)).text("p", "h")
+    text = load_prompt("few-shot").arrange((0, 1, 2)).text("p", "h")
     assert text.endswith("Premise: p\nHypothesis: h\nIs this entailment, neutral or contradiction?\nAnswer:")
     assert "Answer: neutral\n\nPremise:" in text
 
 
 @pytest.mark.parametrize("name", packaged_prompts())
 def test_every_packaged_prompt_shows_both_sentences_and_every_answer(name: str) -> None:
-    found = prompt_called(name)
-    for order in orders(found, 2):
-        arranged = found.arranged(order)
+    found = load_prompt(name)
+    for order in answer_orders(found, 2):
+        arranged = found.arrange(order)
         sent = arranged.messages("the first text", "the second text")[-1]["content"]
         assert "the first text" in sent
         assert "the second text" in sent
@@ -86,15 +86,15 @@ def test_every_packaged_prompt_shows_both_sentences_and_every_answer(name: str) 
 
 
 def test_the_first_orders_put_each_answer_first_once() -> None:
-    assert orders(prompt(), 3) == [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
-    assert sorted(orders(prompt(), 6)) == [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
-    assert orders(prompt_called("supported"), 2) == [(0, 1), (1, 0)]
+    assert answer_orders(prompt(), 3) == [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
+    assert sorted(answer_orders(prompt(), 6)) == [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
+    assert answer_orders(load_prompt("supported"), 2) == [(0, 1), (1, 0)]
 
 
 @pytest.mark.parametrize("number", [0, 7])
 def test_more_orders_than_there_are_is_a_mistake(number: int) -> None:
     with pytest.raises(AcidtestError, match=f"has 6 orders of its answers; --orders {number} is not"):
-        orders(prompt(), number)
+        answer_orders(prompt(), number)
 
 
 def test_prompts_with_other_words_are_other_prompts() -> None:
@@ -104,12 +104,12 @@ def test_prompts_with_other_words_are_other_prompts() -> None:
 
 def test_a_misspelt_name_is_told_the_nearest() -> None:
     with pytest.raises(AcidtestError, match="no prompt called 'lables'; did you mean 'labels'"):
-        prompt_called("lables")
+        load_prompt("lables")
 
 
 def test_a_file_that_is_not_there_is_named() -> None:
     with pytest.raises(AcidtestError, match=r"nowhere\.toml: there is no such file"):
-        prompt_called("nowhere.toml")
+        load_prompt("nowhere.toml")
 
 
 @pytest.mark.parametrize(
@@ -119,13 +119,13 @@ def test_a_file_that_is_not_there_is_named() -> None:
         ("schema = 1", "schema = 2", "has schema 2"),
         ("{premise}", "{premis}", "user: no placeholder called 'premis'; did you mean 'premise'"),
         ("{hypothesis}", "it", "user does not say where the hypothesis goes"),
-        ('title = "t"', "title = 3", "title is no text"),
+        ('title = "t"', "title = 3", "title: expected"),
         ('title = "t"', 'titel = "t"', "no key called 'titel'; did you mean 'title'"),
         ('label = "neutral"', 'label = "nutral"', "answer 2: label 'nutral' is not"),
         ('label = "neutral"', 'label = "entailment"', "has answers for contradiction, entailment, entailment"),
         ('words = ["no"]', 'words = ["YES"]', "the word 'yes' stands there twice"),
         ('words = ["no"]', "words = []", "answer 3: says no words that mean contradiction"),
-        ('words = ["no"]', 'words = "no"', "answer 3: words is a list of texts"),
+        ('words = ["no"]', 'words = "no"', r"answer\[2\]\.words: expected a list"),
         ('title = "t"', 'symbols = ["A"]', "answer 1: symbols and words exclude each other"),
         ('title = "t"', "title = ", "is not valid TOML"),
     ],
@@ -143,7 +143,7 @@ def page() -> str:
 def test_the_file_shown_in_the_docs_can_be_read() -> None:
     shown = page().partition("```toml\n")[2].partition("```")[0]
     found = prompt(shown)
-    assert found.arranged((0, 1, 2)).messages("p", "h")[-1]["content"] == (
+    assert found.arrange((0, 1, 2)).messages("p", "h")[-1]["content"] == (
         "Text: p\nFolgt daraus: h\n- ja: es folgt\n- vielleicht: es bleibt offen\n- nein: es ist ausgeschlossen"
     )
     assert len(found.examples) == 1

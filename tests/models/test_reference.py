@@ -17,11 +17,10 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.model import Represents, model_from_spec
-from acidtest.models.encoders import blas_threads, numpy_encoders
-from acidtest.models.encoders.blas_threads import own_threads
-from acidtest.models.encoders.numpy_encoders import Encoder
-from acidtest.models.encoders.pair_tokens import PairTokens
-from acidtest.models.reference import BUNDLED, LONGEST, ReferenceModel, reference, restored
+from acidtest.models.encoders import numpy_encoders
+from acidtest.models.encoders.numpy_encoders import NumpyEncoder, single_threaded_blas
+from acidtest.models.encoders.pair_tokens import TokenizedPairs
+from acidtest.models.reference import BUNDLED, MAX_LENGTH, ReferenceModel, reference, restore_floats
 
 TOOLS = Path(__file__).parents[2] / "tools" / "reference"
 WIDTH, HEAD, WORDS, POSITIONS = 48, 12, 90, 160
@@ -59,13 +58,13 @@ def weights_of(inner: tuple[int, ...], heads: tuple[int, ...], *, words: int = W
     return found
 
 
-def tokens_of(lengths: list[int], seed: int = 0) -> PairTokens:
+def tokens_of(lengths: list[int], seed: int = 0) -> TokenizedPairs:
     """Random pairs of these lengths, in order of length."""
     draw = np.random.default_rng(seed)
     rows = np.argsort(lengths, kind="stable")
     ordered = np.array(lengths, dtype=np.int64)[rows]
     types = [np.arange(length) >= length // 2 for length in ordered]
-    return PairTokens(
+    return TokenizedPairs(
         draw.integers(0, WORDS, int(ordered.sum())).astype(np.int32),
         np.concatenate(types).astype(np.uint8),
         ordered,
@@ -74,7 +73,7 @@ def tokens_of(lengths: list[int], seed: int = 0) -> PairTokens:
     )
 
 
-def library(weights: Weights, tokens: PairTokens) -> tuple[np.ndarray, list[list[np.ndarray]]]:
+def library(weights: Weights, tokens: TokenizedPairs) -> tuple[np.ndarray, list[list[np.ndarray]]]:
     """What transformers makes of pairs, asked one by one: logits, and the states of every layer."""
     torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[hf]'")
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
@@ -114,7 +113,7 @@ def test_logits_and_states_are_those_of_transformers(inner: tuple[int, ...], mon
     weights = weights_of(inner, (WIDTH // HEAD,) * len(inner))
     tokens = tokens_of([3, 9, 4, 9, 150, 17, 4, 4, 30, 31])
     logits, states = library(weights, tokens)
-    encoder = Encoder(weights, HEAD)
+    encoder = NumpyEncoder(weights, HEAD)
     # float32 adds up in another order: 1e-5 is rounding.
     assert np.allclose(encoder.logits(tokens), logits, rtol=1e-5, atol=1e-5)
     seen = set()
@@ -137,31 +136,31 @@ def test_fewer_heads_are_heads_whose_output_counts_for_nothing() -> None:
         for part in ("query", "key", "value"):
             for kind in ("weight", "bias"):
                 thin[f"{name}.self.{part}.{kind}"] = weights[f"{name}.self.{part}.{kind}"][: heads * HEAD]
-    assert np.allclose(Encoder(thin, HEAD).logits(tokens), Encoder(silent, HEAD).logits(tokens), atol=1e-5)
+    assert np.allclose(NumpyEncoder(thin, HEAD).logits(tokens), NumpyEncoder(silent, HEAD).logits(tokens), atol=1e-5)
 
 
 def test_no_pairs_have_no_logits() -> None:
-    nothing = PairTokens(
+    nothing = TokenizedPairs(
         np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, bool)
     )
-    assert Encoder(weights_of((8, 8), (4, 4)), HEAD).logits(nothing).shape == (0, 3)
+    assert NumpyEncoder(weights_of((8, 8), (4, 4)), HEAD).logits(nothing).shape == (0, 3)
 
 
 def test_weights_that_lack_something_are_refused() -> None:
     weights = weights_of((8,), (4,))
-    with pytest.raises(AcidtestError, match="cannot be parted into heads of 7"):
-        Encoder(weights, 7)
+    with pytest.raises(AcidtestError, match="cannot be split into heads of 7"):
+        NumpyEncoder(weights, 7)
     del weights["classifier.bias"]
     with pytest.raises(AcidtestError, match=r"the weights lack classifier\.bias"):
-        Encoder(weights, HEAD)
+        NumpyEncoder(weights, HEAD)
 
 
 def test_blas_has_its_threads_again_afterwards() -> None:
-    with own_threads() as first:
+    with single_threaded_blas() as first:
         pass
-    with pytest.raises(ValueError, match="stop"), own_threads():
+    with pytest.raises(ValueError, match="stop"), single_threaded_blas():
         raise ValueError("stop")
-    with own_threads() as second:
+    with single_threaded_blas() as second:
         assert first == second >= 1
 
 
@@ -169,23 +168,23 @@ def test_blas_has_its_threads_again_afterwards() -> None:
 def blas(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of threads, last, that a stand-in for OpenBLAS was told to make, and those before."""
     told = [4]
-    found = blas_threads.OpenBlas(lambda: told[-1], told.append)
-    monkeypatch.setattr(blas_threads, "_openblas", lambda: found)
+    found = numpy_encoders.OpenBlas(lambda: told[-1], told.append)
+    monkeypatch.setattr(numpy_encoders, "_find_openblas", lambda: found)
     return told
 
 
 def test_blas_gets_back_the_threads_that_it_had_just_before(blas: list[int]) -> None:
-    with own_threads() as count:
+    with single_threaded_blas() as count:
         assert (count, blas[-1]) == (4, 1)
     assert blas[-1] == 4
     blas.append(2)
-    with own_threads() as count:
+    with single_threaded_blas() as count:
         assert (count, blas[-1]) == (2, 1)
     assert blas[-1] == 2
 
 
 def test_blas_makes_no_threads_until_the_last_of_several_models_is_done(blas: list[int]) -> None:
-    first, second = own_threads(), own_threads()
+    first, second = single_threaded_blas(), single_threaded_blas()
     assert first.__enter__() == second.__enter__() == 4
     first.__exit__(None, None, None)
     assert blas[-1] == 1
@@ -220,9 +219,11 @@ def test_a_head_that_says_what_another_says_is_the_one_taken_out_and_nothing_cha
     fewer = thin.thinned(weights, HEAD, [2, 2], tokens)
     assert capsys.readouterr().out.count("taken out") == 1
     assert fewer[f"{layer}.self.query.weight"].shape == (2 * HEAD, WIDTH)
-    assert np.allclose(Encoder(fewer, HEAD).logits(tokens), Encoder(weights, HEAD).logits(tokens), atol=0.02)
-    zero = thin.without(weights, 0, 1, HEAD, thin.moments(Encoder(weights, HEAD), 0, tokens))
-    assert not np.allclose(Encoder(zero, HEAD).logits(tokens), Encoder(weights, HEAD).logits(tokens), atol=0.1)
+    assert np.allclose(NumpyEncoder(fewer, HEAD).logits(tokens), NumpyEncoder(weights, HEAD).logits(tokens), atol=0.02)
+    zero = thin.without(weights, 0, 1, HEAD, thin.moments(NumpyEncoder(weights, HEAD), 0, tokens))
+    assert not np.allclose(
+        NumpyEncoder(zero, HEAD).logits(tokens), NumpyEncoder(weights, HEAD).logits(tokens), atol=0.1
+    )
 
 
 def vocabulary() -> list[str]:
@@ -270,7 +271,7 @@ def test_rounding_takes_the_factor_that_loses_least(tool: ModuleType) -> None:
     matrix[5, 0] = 30
     whole, scale = tool.rounded(matrix)
     plain = np.abs(matrix).max(axis=1) / 127
-    error = ((restored(whole, scale) - matrix) ** 2).sum(axis=1)
+    error = ((restore_floats(whole, scale) - matrix) ** 2).sum(axis=1)
     usual = np.where(plain[:, None] > 0, np.rint(matrix / np.maximum(plain, 1e-9)[:, None]) * plain[:, None], 0)
     assert whole.dtype == np.int8
     assert (error <= ((usual - matrix) ** 2).sum(axis=1) + 1e-6).all()
@@ -300,7 +301,7 @@ def test_rounded_weights_answer_nearly_as_the_plain_ones(made: Callable[..., Pat
     assert isinstance(model, ReferenceModel)
     frame = api.generate("hans", n=4).frame.collect()
     tokens = model.prepare(frame["premise"].to_list(), frame["hypothesis"].to_list())
-    plain = Encoder(weights_of((64, 96), (3, 4), words=len(vocabulary())), HEAD).logits(tokens)
+    plain = NumpyEncoder(weights_of((64, 96), (3, 4), words=len(vocabulary())), HEAD).logits(tokens)
     apart = np.abs(model._encoder.logits(tokens) - plain)
     # Measured: 0.06 at most on logits that reach 3.9.
     assert 0 < apart.max() < 0.15
@@ -311,7 +312,7 @@ def test_it_says_what_it_is_and_counts_what_it_cuts(made: Callable[..., Path]) -
     model = model_from_spec(f"reference:{made()}")
     assert isinstance(model, ReferenceModel)
     assert model.name == "reference:tiny"
-    assert (model.limit, model.resolution, model.probabilities) == (LONGEST, "three-way", True)
+    assert (model.limit, model.resolution, model.probabilities) == (MAX_LENGTH, "three-way", True)
     assert model.notes == ("pairs are cut to 128 tokens, the end of the premise first",)
     values = model.predict(["a cat sat . " * 50, "a cat sat ."], ["a cat sat ."] * 2)
     assert np.allclose(values.sum(axis=1), 1)

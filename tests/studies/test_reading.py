@@ -11,7 +11,7 @@ import pytest
 
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import CONTROL, Card
-from acidtest.studies.reading import Reading, reading_notes, readings
+from acidtest.studies.reading import ReadingSpan, reading_notes, readings
 from acidtest.studies.rows import ScoredRows, score_rows
 
 LADDER = "length-ladder"
@@ -57,7 +57,7 @@ def right(count: int, of: int = 60) -> Flags:
     return np.arange(of) < count
 
 
-def told(found: list[Reading]) -> dict[str, tuple[int, int | None]]:
+def told(found: list[ReadingSpan]) -> dict[str, tuple[int, int | None]]:
     return {each.position: (each.words, each.falls) for each in found}
 
 
@@ -87,7 +87,7 @@ def test_p_values_are_adjusted_for_the_number_of_positions() -> None:
 def test_a_model_that_reads_everything_is_said_to_read_the_longest_rung() -> None:
     cells = {(words, "start"): right(48) for words in (32, 1024)}
     found = readings(*rows(right(48), cells))
-    assert found == [Reading("start", 1024, 1024)]
+    assert found == [ReadingSpan("start", 1024, 1024)]
     assert reading_notes(*rows(right(48), cells)) == ["with the premise at the start, reads all 1,024 words"]
 
 
@@ -137,7 +137,7 @@ def test_json_has_what_a_reading_has() -> None:
     assert (found["position"], found["words"], found["longest"], found["falls"]) == ("end", 0, 32, 32)
     assert found["accuracy"]["value"] == pytest.approx(1 / 3)
     assert found["against"]["difference"]["value"] == pytest.approx(-28 / 60)
-    assert Reading("end", 32, 32).to_json()["against"] is None
+    assert ReadingSpan("end", 32, 32).to_json()["against"] is None
 
 
 def test_a_model_that_reads_everything_is_seldom_said_not_to() -> None:

@@ -14,17 +14,17 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 pytest.importorskip("safetensors", reason="safetensors is not installed: pip install 'acidtest[zoo]'")
 
 from acidtest.core.errors import AcidtestError  # noqa: E402
-from acidtest.core.labels import LABELS  # noqa: E402
+from acidtest.core.labels import LABELS, TWO_WAY_LABELS  # noqa: E402
 from acidtest.core.options import Option  # noqa: E402
 from acidtest.zoo.architectures import gated_attention  # noqa: E402
+from acidtest.zoo.batches import SentenceTensors  # noqa: E402
 from acidtest.zoo.catalogue import architecture, architectures  # noqa: E402
-from acidtest.zoo.layers import Encoder  # noqa: E402
-from acidtest.zoo.pairs import MERGED, shown  # noqa: E402
-from acidtest.zoo.readers import Reader  # noqa: E402
-from acidtest.zoo.saved import Config, load, save_config, save_weights  # noqa: E402
-from acidtest.zoo.sentences import Sentence  # noqa: E402
-from acidtest.zoo.study import Study  # noqa: E402
-from acidtest.zoo.training import Recipe, label_loss  # noqa: E402
+from acidtest.zoo.layers import BiLSTM  # noqa: E402
+from acidtest.zoo.network_files import NetworkConfig, load_network, save_config, save_weights  # noqa: E402
+from acidtest.zoo.pairs import visible_text  # noqa: E402
+from acidtest.zoo.readers import PairReader  # noqa: E402
+from acidtest.zoo.trainer import TrainerOptions, label_loss  # noqa: E402
+from acidtest.zoo.training import TrainingOptions  # noqa: E402
 
 CPU = torch.device("cpu")
 
@@ -84,9 +84,9 @@ class Made:
         self, name: str, *, labels: tuple[str, ...] = LABELS, tuned: bool = True, begun: bool = False, **settings: Any
     ) -> None:
         kind = architecture(name)
-        study = Study(name, {}, Recipe(), dimensions=8, embeddings_tuned=tuned)
-        self.reader: Reader = kind.reader.begun(study, pairs())
-        self.config = Config(name, labels, {**small(kind.options), **settings})
+        study = TrainingOptions(name, {}, TrainerOptions(), dimensions=8, embeddings_tuned=tuned)
+        self.reader: PairReader = kind.reader.for_training(study, pairs())
+        self.config = NetworkConfig(name, labels, {**small(kind.options), **settings})
         torch.manual_seed(3)
         self.network = self.config.network(self.reader).eval()
         with torch.no_grad():
@@ -104,7 +104,7 @@ class Made:
         return self.network(batch)
 
 
-@pytest.mark.parametrize("labels", [LABELS, MERGED])
+@pytest.mark.parametrize("labels", [LABELS, TWO_WAY_LABELS])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_pair_gets_a_score_for_every_label(name: str, labels: tuple[str, ...]) -> None:
     assert Made(name, labels=labels).scores(pairs()).shape == (len(PREMISES), len(labels))
@@ -147,7 +147,7 @@ def test_hypothesis_only_hides_the_premise_and_nothing_else(name: str) -> None:
     other = pairs(premises=PREMISES[1:] + PREMISES[:1])
     with torch.inference_mode():
         seen, seen_other = made.scores(pairs()), made.scores(other)
-        hidden, hidden_other = (made.scores(shown(each, hypothesis_only=True)) for each in (pairs(), other))
+        hidden, hidden_other = (made.scores(visible_text(each, hypothesis_only=True)) for each in (pairs(), other))
     assert (seen - seen_other).abs().max() > 1e-4
     assert torch.equal(hidden, hidden_other)
     assert (hidden[0] - hidden[1]).abs().max() > 1e-4
@@ -158,7 +158,7 @@ def test_a_network_read_back_gives_the_same_scores(name: str, tmp_path: Path) ->
     made = Made(name)
     save_config(tmp_path, made.config, made.reader)
     save_weights(tmp_path, made.network)
-    back = load(tmp_path)
+    back = load_network(tmp_path)
     with torch.inference_mode():
         batch = back.reader.inputs(pairs(), None, CPU).batch(torch.arange(len(PREMISES)).numpy())
         assert torch.equal(back.network.eval()(batch), made.scores(pairs()))
@@ -177,7 +177,7 @@ def test_texts_without_words_give_scores_and_gradients_that_are_numbers(name: st
 def test_a_preset_has_settings_that_there_are(name: str, preset: str) -> None:
     kind = architecture(name)
     told = kind.preset(preset)
-    of_recipe, of_study = ({each.name for each in fields(each)} for each in (Recipe, Study))
+    of_recipe, of_study = ({each.name for each in fields(each)} for each in (TrainerOptions, TrainingOptions))
     own = {key: value for key, value in told.items() if key not in of_recipe | of_study}
     assert own.keys() <= kind.options.keys()
     for key, value in own.items():
@@ -185,7 +185,7 @@ def test_a_preset_has_settings_that_there_are(name: str, preset: str) -> None:
         assert kind.options[key].parsed(written, name) == (tuple(value) if isinstance(value, list) else value)
     # A preset may not name a file, which only the user has.
     assert told.get("embeddings", "random") == "random"
-    Recipe(**{key: value for key, value in told.items() if key in of_recipe})
+    TrainerOptions(**{key: value for key, value in told.items() if key in of_recipe})
 
 
 @pytest.mark.parametrize(("name", "preset"), [each for each in PRESETS if each[0] in NAMES])
@@ -197,8 +197,8 @@ def _preset_network(name: str, preset: str) -> Any:
     """A network as large as a paper's, on a device where weights take no memory."""
     kind = architecture(name)
     told = kind.preset(preset)
-    study = Study(name, {}, Recipe(), dimensions=told.get("dimensions", 100))
-    basis = kind.reader.begun(study, pairs()).basis(3)
+    study = TrainingOptions(name, {}, TrainerOptions(), dimensions=told.get("dimensions", 100))
+    basis = kind.reader.for_training(study, pairs()).basis(3)
     with torch.device("meta"):
         return kind.network(basis, **{key: value for key, value in told.items() if key in kind.options})
 
@@ -217,13 +217,15 @@ def _word_networks() -> list[tuple[str, Made]]:
 
 def test_gates_are_those_of_an_lstm_that_goes_word_by_word() -> None:
     torch.manual_seed(0)
-    encoder, lengths, hidden = Encoder(3, 4), torch.tensor([5, 2, 1]), 4
+    encoder, lengths, hidden = BiLSTM(3, 4), torch.tensor([5, 2, 1]), 4
     mask = torch.arange(5) < lengths[:, None]
-    sentence = Sentence(mask.long(), mask, lengths, lengths)
+    sentence = SentenceTensors(mask.long(), mask, lengths, lengths)
     inputs = torch.randn(3, 5, 3)
     with torch.inference_mode():
         states = encoder(inputs, sentence)
-        found = {gate: gated_attention.gates(encoder, inputs, states, gate) for gate in ("input", "forget", "output")}
+        found = {
+            gate: gated_attention.gate_values(encoder, inputs, states, gate) for gate in ("input", "forget", "output")
+        }
         for row, length in enumerate(lengths.tolist()):
             for direction, order in enumerate((range(length), reversed(range(length)))):
                 into, onward, bias, other = encoder.lstm.all_weights[direction]
@@ -246,9 +248,9 @@ def test_words_are_weighed_by_the_length_of_the_gates_vector() -> None:
     inputs = torch.randn(len(PREMISES), batch.hypothesis.words.shape[1], network.encoders[-1].lstm.input_size)
     with torch.inference_mode():
         states = network.encoders[-1](inputs, batch.hypothesis)
-        found = network._attention(inputs, states, batch.hypothesis)
+        found = network._gated_mean(inputs, states, batch.hypothesis)
         length = int(batch.hypothesis.counts[0])
-        shut = 1 - gated_attention.gates(network.encoders[-1], inputs, states, "forget")[0, :length]
+        shut = 1 - gated_attention.gate_values(network.encoders[-1], inputs, states, "forget")[0, :length]
         weights = shut.pow(2).sum(dim=1).sqrt()
         expected = (states[0, :length] * weights[:, None]).sum(dim=0) / weights.sum()
     torch.testing.assert_close(found[0], expected)

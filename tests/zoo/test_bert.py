@@ -20,13 +20,12 @@ from acidtest.core.model import Prepares, Represents, model_from_spec
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[hf]'")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install 'acidtest[hf]'")
 
-from acidtest.models.encoders.checkpoints import encoder_checkpoint  # noqa: E402
-from acidtest.zoo.architectures.bert import network  # noqa: E402
+from acidtest.models.encoders.checkpoints import find_encoder  # noqa: E402
+from acidtest.zoo.architectures.bert import TokenReader, network  # noqa: E402
 from acidtest.zoo.batches import Inputs  # noqa: E402
-from acidtest.zoo.pieces import PieceReader  # noqa: E402
-from acidtest.zoo.saved import load  # noqa: E402
-from acidtest.zoo.study import Study  # noqa: E402
-from acidtest.zoo.training import Recipe, Trainer  # noqa: E402
+from acidtest.zoo.network_files import load_network  # noqa: E402
+from acidtest.zoo.trainer import Trainer, TrainerOptions  # noqa: E402
+from acidtest.zoo.training import TrainingOptions  # noqa: E402
 
 CPU = torch.device("cpu")
 SUBJECTS = ("a man", "a woman", "the dog", "two cats")
@@ -56,7 +55,7 @@ def _one_thread() -> Iterator[None]:
 def made(folder: Path, kind: str) -> Path:
     """An encoder of random weights, without a head, and its tokenizer."""
     texts = [*PREMISES, *HYPOTHESES]
-    own: dict[str, Any] = {"initializer_range": 0.2, **TINY}
+    sizes: dict[str, Any] = {"initializer_range": 0.2, **TINY}
     if kind == "roberta":
         from tokenizers import ByteLevelBPETokenizer
 
@@ -67,7 +66,7 @@ def made(folder: Path, kind: str) -> Path:
         merges = [tuple(merge) for merge in state["merges"]]
         tokenizer = transformers.RobertaTokenizerFast(vocab=state["vocab"], merges=merges)
         config: Any = transformers.RobertaConfig(
-            vocab_size=len(tokenizer), max_position_embeddings=66, pad_token_id=1, type_vocab_size=1, **own
+            vocab_size=len(tokenizer), max_position_embeddings=66, pad_token_id=1, type_vocab_size=1, **sizes
         )
     else:
         words = sorted(set(re.findall(r"\S+", " ".join(texts))))
@@ -75,11 +74,11 @@ def made(folder: Path, kind: str) -> Path:
         vocabulary = {piece: number for number, piece in enumerate(pieces)}
         if kind == "bert":
             tokenizer = transformers.BertTokenizerFast(vocab=vocabulary)
-            config = transformers.BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, **own)
+            config = transformers.BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, **sizes)
         elif kind == "deberta":
             tokenizer = transformers.BertTokenizerFast(vocab=vocabulary)
             relative = {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "type_vocab_size": 0}
-            config = transformers.DebertaV2Config(vocab_size=len(tokenizer), **own, **relative)
+            config = transformers.DebertaV2Config(vocab_size=len(tokenizer), **sizes, **relative)
         else:
             tokenizer = transformers.BertTokenizerFast(
                 vocab=vocabulary, model_input_names=["input_ids", "attention_mask"]
@@ -117,17 +116,19 @@ def train(
     file: Path, folder: Path, encoder: Path | str, *, arguments: Any = None, recipe: Any = None, **more: Any
 ) -> Any:
     material = api.Material([file], file)
-    told = {"epochs": 2, "batch_size": 4, "learning_rate": 1e-3, **(recipe or {})}
-    own = {"encoder": str(encoder), **(arguments or {})}
-    return api.train("bert", material, output=folder, arguments=own, recipe=told, device="cpu", **more)[0]
+    trainer_options = {"epochs": 2, "batch_size": 4, "learning_rate": 1e-3, **(recipe or {})}
+    options = {"encoder": str(encoder), **(arguments or {})}
+    return api.train("bert", material, output=folder, arguments=options, recipe=trainer_options, device="cpu", **more)[
+        0
+    ]
 
 
-def reader(encoder: Path, **settings: Any) -> PieceReader:
-    study = Study("bert", {"encoder": str(encoder), **settings}, Recipe(epochs=1, batch_size=4))
-    return PieceReader.begun(study, pl.DataFrame())
+def reader(encoder: Path, **settings: Any) -> TokenReader:
+    study = TrainingOptions("bert", {"encoder": str(encoder), **settings}, TrainerOptions(epochs=1, batch_size=4))
+    return TokenReader.for_training(study, pl.DataFrame())
 
 
-def inputs(of: PieceReader, premises: list[str] = PREMISES, hypotheses: list[str] = HYPOTHESES) -> Inputs:
+def inputs(of: TokenReader, premises: list[str] = PREMISES, hypotheses: list[str] = HYPOTHESES) -> Inputs:
     return of.inputs(pl.DataFrame({"premise": premises, "hypothesis": hypotheses}), None, CPU)
 
 
@@ -142,13 +143,13 @@ def test_a_batch_is_what_the_tokenizer_gives(kind: str, encoder: Callable[[str],
     tokenizer = transformers.AutoTokenizer.from_pretrained(encoder(kind))
     rows = np.array([3, 0, 7])
     batch = inputs(reader(encoder(kind))).batch(rows)
-    own = tokenizer(
+    expected = tokenizer(
         [PREMISES[row] for row in rows], [HYPOTHESES[row] for row in rows], padding=True, return_tensors="pt"
     )
-    assert torch.equal(batch.ids, own["input_ids"])
-    assert torch.equal(batch.mask.long(), own["attention_mask"])
-    assert (batch.types is None) == ("token_type_ids" not in own)
-    assert batch.types is None or torch.equal(batch.types, own["token_type_ids"])
+    assert torch.equal(batch.ids, expected["input_ids"])
+    assert torch.equal(batch.mask.long(), expected["attention_mask"])
+    assert (batch.types is None) == ("token_type_ids" not in expected)
+    assert batch.types is None or torch.equal(batch.types, expected["token_type_ids"])
     if kind == "roberta":
         # Two ends stand between the texts.
         ends = (batch.ids[0] == tokenizer.sep_token_id).nonzero().flatten().tolist()
@@ -193,28 +194,28 @@ def test_every_weight_learns(kind: str, encoder: Callable[[str], Path]) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_folder_says_the_same_as_hf(kind: str, encoder: Callable[[str], Path], file: Path, tmp_path: Path) -> None:
     train(file, tmp_path / "out", encoder(kind), arguments={"max_length": "40"})
-    ours, theirs = (model_from_spec(f"{way}:{tmp_path / 'out'}", {"device": "cpu"}) for way in ("zoo", "hf"))
+    trained_model, reopened = (model_from_spec(f"{way}:{tmp_path / 'out'}", {"device": "cpu"}) for way in ("zoo", "hf"))
     premises, hypotheses = [*PREMISES, "", LONG, "a man"], [*HYPOTHESES, "a dog runs .", "the man", LONG]
-    found, other = ours.predict(premises, hypotheses), theirs.predict(premises, hypotheses)
+    found, other = trained_model.predict(premises, hypotheses), reopened.predict(premises, hypotheses)
     assert np.abs(found - other).max() < 1e-5
     assert np.ptp(found, axis=0).min() > 1e-3
-    assert isinstance(ours, Prepares)
-    cut = ours.prepare(premises, hypotheses).truncated
+    assert isinstance(trained_model, Prepares)
+    cut = trained_model.prepare(premises, hypotheses).truncated
     assert cut.tolist() == [False] * (len(premises) - 2) + [True, True]
-    assert isinstance(ours, Represents)
-    assert ours.layers == theirs.layers == ("embeddings", "layer 1", "layer 2")
-    shown = ours.representations(premises, hypotheses)
-    assert np.abs(shown - theirs.representations(premises, hypotheses)).max() < 1e-4
-    assert ours.representations([], []).shape == (len(ours.layers), 0, shown.shape[2])
+    assert isinstance(trained_model, Represents)
+    assert trained_model.layers == reopened.layers == ("embeddings", "layer 1", "layer 2")
+    shown = trained_model.representations(premises, hypotheses)
+    assert np.abs(shown - reopened.representations(premises, hypotheses)).max() < 1e-4
+    assert trained_model.representations([], []).shape == (len(trained_model.layers), 0, shown.shape[2])
 
 
 def test_merged_labels_are_two_way_for_hf_too(encoder: Callable[[str], Path], file: Path, tmp_path: Path) -> None:
     train(file, tmp_path / "out", encoder("bert"), merged=True)
     config = json.loads((tmp_path / "out" / "config.json").read_text(encoding="utf-8"))
     assert config["id2label"] == {"0": "entailment", "1": "non-entailment"}
-    ours, theirs = (model_from_spec(f"{way}:{tmp_path / 'out'}", {"device": "cpu"}) for way in ("zoo", "hf"))
-    assert ours.resolution == theirs.resolution == "two-way"
-    assert np.abs(ours.predict(PREMISES, HYPOTHESES) - theirs.predict(PREMISES, HYPOTHESES)).max() < 1e-5
+    trained_model, reopened = (model_from_spec(f"{way}:{tmp_path / 'out'}", {"device": "cpu"}) for way in ("zoo", "hf"))
+    assert trained_model.resolution == reopened.resolution == "two-way"
+    assert np.abs(trained_model.predict(PREMISES, HYPOTHESES) - reopened.predict(PREMISES, HYPOTHESES)).max() < 1e-5
 
 
 def test_it_learns_a_few_pairs_by_heart(encoder: Callable[[str], Path], file: Path, tmp_path: Path) -> None:
@@ -255,8 +256,8 @@ def test_the_head_is_drawn_by_the_seed_and_the_encoder_is_the_given_one(encoder:
     first, same, other = begun(0), begun(0), begun(1)
     assert torch.equal(first.classifier.weight, same.classifier.weight)
     assert not torch.equal(first.classifier.weight, other.classifier.weight)
-    own = weights(encoder("bert"))
-    assert all(torch.equal(value, own[name]) for name, value in other.bert.state_dict().items())
+    expected = weights(encoder("bert"))
+    assert all(torch.equal(value, expected[name]) for name, value in other.bert.state_dict().items())
 
 
 def test_a_head_that_is_there_is_not_taken_over(encoder: Callable[[str], Path], tmp_path: Path) -> None:
@@ -283,7 +284,7 @@ def test_biases_and_norms_do_not_decay(tmp_path: Path) -> None:
 
     made = Still()
     before = {name: value.clone() for name, value in made.state_dict().items()}
-    recipe = Recipe(epochs=1, batch_size=2, optimizer="adamw", weight_decay=0.5, learning_rate=0.1)
+    recipe = TrainerOptions(epochs=1, batch_size=2, optimizer="adamw", weight_decay=0.5, learning_rate=0.1)
     Trainer(made, tmp_path, recipe, CPU).train(Rows(np.ones(2, np.int64), np.eye(2, 3, dtype=bool), CPU), None)
     after = made.state_dict()
     # One step of AdamW: the rate times the decay is taken off.
@@ -300,7 +301,7 @@ def test_an_installed_package_is_found_by_its_name_and_not_imported(
     (package / "__init__.py").write_text("raise RuntimeError('imported')", encoding="utf-8")
     (package / "model").symlink_to(encoder("bert"), target_is_directory=True)
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert encoder_checkpoint("tiny-encoder-of-a-test").folder == package / "model"
+    assert find_encoder("tiny-encoder-of-a-test").folder == package / "model"
 
 
 def test_mistakes_are_told(encoder: Callable[[str], Path], file: Path, tmp_path: Path) -> None:
@@ -343,8 +344,8 @@ def test_deberta_which_attends_in_its_own_way_learns_and_says_the_same_as_hf(
     encoder: Callable[[str], Path], file: Path, tmp_path: Path
 ) -> None:
     train(file, tmp_path / "out", encoder("deberta"))
-    ours, theirs = (model_from_spec(f"{way}:{tmp_path / 'out'}", {"device": "cpu"}) for way in ("zoo", "hf"))
-    assert np.abs(ours.predict(PREMISES, HYPOTHESES) - theirs.predict(PREMISES, HYPOTHESES)).max() < 1e-5
+    trained_model, reopened = (model_from_spec(f"{way}:{tmp_path / 'out'}", {"device": "cpu"}) for way in ("zoo", "hf"))
+    assert np.abs(trained_model.predict(PREMISES, HYPOTHESES) - reopened.predict(PREMISES, HYPOTHESES)).max() < 1e-5
 
 
 def test_how_many_pairs_are_cut_is_said(encoder: Callable[[str], Path], caplog: pytest.LogCaptureFixture) -> None:
@@ -358,17 +359,17 @@ def test_nothing_half_written_is_ever_in_the_folder(
     encoder: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever a killed program leaves behind lies elsewhere."""
-    own, there = reader(encoder("bert")), list[Path]()
+    token_reader, there = reader(encoder("bert")), list[Path]()
     folder = tmp_path / "net"
     folder.mkdir()
-    write = own.tokenizer.save_pretrained
+    write = token_reader.tokenizer.save_pretrained
 
     def written(where: str) -> None:
         write(where)
         there.extend(folder.iterdir())
 
-    monkeypatch.setattr(own.tokenizer, "save_pretrained", written)
-    own.save(folder)
+    monkeypatch.setattr(token_reader.tokenizer, "save_pretrained", written)
+    token_reader.save(folder)
     assert there == []
     assert {"tokenizer.json", "config.json"} <= {path.name for path in folder.iterdir()}
 
@@ -377,12 +378,12 @@ def test_another_configuration_or_tokenizer_is_another_fingerprint(
     encoder: Callable[[str], Path], file: Path, tmp_path: Path
 ) -> None:
     train(file, tmp_path / "out", encoder("bert"), recipe={"epochs": 1})
-    before = load(tmp_path / "out").fingerprint
+    before = load_network(tmp_path / "out").fingerprint
     for name, old, new in (("config.json", '"gelu"', '"relu"'), ("tokenizer.json", '"dog"', '"dogg"')):
         path = tmp_path / "out" / name
         written = path.read_text(encoding="utf-8")
         assert old in written
         path.write_text(written.replace(old, new), encoding="utf-8")
-        assert load(tmp_path / "out").fingerprint != before
+        assert load_network(tmp_path / "out").fingerprint != before
         path.write_text(written, encoding="utf-8")
-    assert load(tmp_path / "out").fingerprint == before
+    assert load_network(tmp_path / "out").fingerprint == before

@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 from acidtest import api
-from acidtest.zoo.knowledge import FEATURES, NOTHING, SWAPPED, feature_table, knowledge
 
 torch = pytest.importorskip("torch")
+
+from acidtest.zoo.architectures.kim import FEATURES, NO_KIND, SWAPPED, feature_table, relate_words  # noqa: E402
 
 WORDS = (
     *("<padding>", "<unknown>", "dog", "dogs", "animal", "canid", "wolf", "hot", "cold", "car", "automobile"),
@@ -23,11 +24,11 @@ WORDS = (
 
 def features(first: str, second: str, words: Sequence[str] = WORDS) -> dict[str, float]:
     """The features of a pair that are not 0."""
-    found = knowledge(words)
+    found = relate_words(words)
     pair = found.kinds[words.index(first)] * found.size + found.kinds[words.index(second)]
     place = int(np.searchsorted(found.pairs, pair))
     known = place < len(found.pairs) and found.pairs[place] == pair
-    values = feature_table()[found.codes[place] if known else NOTHING].tolist()
+    values = feature_table()[found.codes[place] if known else NO_KIND].tolist()
     return {name: value for name, value in zip(FEATURES, values, strict=True) if value}
 
 
@@ -63,26 +64,26 @@ def test_the_relations_of_known_words(first: str, second: str, expected: dict[st
 
 
 def test_words_of_no_sense_give_an_empty_table() -> None:
-    found = knowledge(["<padding>", "qqq"])
-    assert (found.kinds.tolist(), found.size, len(found.pairs)) == ([NOTHING, NOTHING], 1, 0)
+    found = relate_words(["<padding>", "qqq"])
+    assert (found.kinds.tolist(), found.size, len(found.pairs)) == ([NO_KIND, NO_KIND], 1, 0)
 
 
 def batch(rows: Sequence[tuple[str, str]]) -> Any:
-    from acidtest.zoo.sentences import SentenceInputs
-    from acidtest.zoo.words import Vocabulary
+    from acidtest.zoo.batches import SentenceInputs
+    from acidtest.zoo.words import WordVocabulary
 
-    premises, hypotheses = (Vocabulary(WORDS).texts(list(side)) for side in zip(*rows, strict=True))
+    premises, hypotheses = (WordVocabulary(WORDS).texts(list(side)) for side in zip(*rows, strict=True))
     return SentenceInputs(premises, hypotheses, None, device=torch.device("cpu")).batch(np.arange(len(rows)))
 
 
 def network(**options: Any) -> Any:
     from acidtest.zoo.architectures import kim
-    from acidtest.zoo.layers import Basis, Words
-    from acidtest.zoo.words import Vocabulary
+    from acidtest.zoo.layers import Basis, WordVectors
+    from acidtest.zoo.words import WordVocabulary
 
     torch.manual_seed(0)
-    words = Words(torch.randn(len(WORDS), 8), tuned=True)
-    return kim.network(Basis(words, 3, Vocabulary(WORDS)), hidden=6, **options).eval()
+    words = WordVectors(torch.randn(len(WORDS), 8), tuned=True)
+    return kim.network(Basis(words, 3, WordVocabulary(WORDS)), hidden=6, **options).eval()
 
 
 def test_pairs_are_looked_up_where_they_stand() -> None:

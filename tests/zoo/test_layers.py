@@ -10,8 +10,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[zoo]'")
 
 from acidtest.zoo.catalogue import architecture, architectures  # noqa: E402
-from acidtest.zoo.study import Study  # noqa: E402
-from acidtest.zoo.training import Recipe, precision  # noqa: E402
+from acidtest.zoo.trainer import TrainerOptions, precision  # noqa: E402
+from acidtest.zoo.training import TrainingOptions  # noqa: E402
 
 CPU = torch.device("cpu")
 
@@ -25,7 +25,7 @@ PAIRS = pl.DataFrame(
 @pytest.mark.parametrize("name", RECURRENT)
 def test_lstms_compute_in_full_precision_whatever_products_around_them_do(name: str) -> None:
     kind = architecture(name)
-    reader = kind.reader.begun(Study(name, {}, Recipe(), dimensions=8), PAIRS)
+    reader = kind.reader.for_training(TrainingOptions(name, {}, TrainerOptions(), dimensions=8), PAIRS)
     sizes = {"hidden": ("6", "4"), "layer": 4} if name == "shortcut-stacked" else {"hidden": 6}
     network = kind.network(reader.basis(3), **sizes)
     seen, products = list[Any](), list[Any]()

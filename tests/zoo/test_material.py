@@ -72,7 +72,7 @@ def test_a_pair_is_named_by_its_place_in_its_file_whatever_was_left_out(
     own = {str(train_file): rows[:54], str(dev_file): rows[54:]}
     places = []
     for row in range(24):
-        with pytest.raises(AcidtestError) as told, train.named():
+        with pytest.raises(AcidtestError) as told, train.locate_errors():
             raise PairError(row, "is odd")
         name, _, place = str(told.value).removesuffix(": is odd").partition(", pair ")
         assert own[name][int(place) - 1]["hypothesis"] == train.frame["hypothesis"][row]
@@ -86,7 +86,7 @@ def test_augmenting_pairs_are_named_by_their_place_in_the_suite(train_file: Path
     frame = suite.frame.collect()
     material = api.Material([train_file], tests=[replace(suite, frame=frame.head(20).lazy())], augment=[suite])
     part = found(material).suites[0].pairs
-    with pytest.raises(AcidtestError, match=r"hans, pair 21: is odd"), part.named():
+    with pytest.raises(AcidtestError, match=r"hans, pair 21: is odd"), part.locate_errors():
         raise PairError(0, "is odd")
 
 

@@ -17,11 +17,10 @@ from acidtest.core.model import model_from_spec
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[zoo]'")
 
-from acidtest.zoo.architectures.naive_bayes import fitted, network  # noqa: E402
-from acidtest.zoo.evidence import MOST, EvidenceReader, mentions  # noqa: E402
-from acidtest.zoo.pairs import Pairs  # noqa: E402
-from acidtest.zoo.study import Study  # noqa: E402
-from acidtest.zoo.training import Recipe  # noqa: E402
+from acidtest.zoo.architectures.naive_bayes import MAX_COUNT, CountReader, fit, network, pair_words  # noqa: E402  # noqa: E402
+from acidtest.zoo.pairs import TrainingPairs  # noqa: E402
+from acidtest.zoo.trainer import TrainerOptions  # noqa: E402
+from acidtest.zoo.training import TrainingOptions  # noqa: E402
 
 CPU = torch.device("cpu")
 NOUNS, VERBS = ("man", "woman", "dog", "child"), ("sleeps", "runs", "eats", "sings")
@@ -41,12 +40,12 @@ def drawn_frame(rows: int) -> pl.DataFrame:
     return pl.DataFrame({"premise": premises, "hypothesis": hypotheses, "label": [LABELS[label] for label in labels]})
 
 
-def made(frame: pl.DataFrame, **options: Any) -> tuple[Any, EvidenceReader, Any]:
+def made(frame: pl.DataFrame, **options: Any) -> tuple[Any, CountReader, Any]:
     """What is fitted to pairs, what it reads with, and the pairs as it reads them."""
-    reader = EvidenceReader.begun(Study("naive-bayes", {}, Recipe()), frame)
-    inputs = reader.inputs(frame, Pairs(frame).targets(LABELS), CPU)
+    reader = CountReader.for_training(TrainingOptions("naive-bayes", {}, TrainerOptions()), frame)
+    inputs = reader.inputs(frame, TrainingPairs(frame).targets(LABELS), CPU)
     bayes = network(reader.basis(3), **options)
-    fitted(bayes, inputs)
+    fit(bayes, inputs)
     return bayes, reader, inputs
 
 
@@ -59,7 +58,7 @@ def test_counts_are_those_a_reader_finds() -> None:
     hypotheses = pl.Series(["London never saw the man eat in Paris!", "A cat", "dogs don't RUN"])
     # Without stop words: {man, eat} shared, {never, saw} not; London is a name by the premise, Paris by itself. The
     # capital of "Dogs" begins a sentence; RUN is a name by its capitals in the hypothesis.
-    assert mentions(premises, hypotheses).counts.tolist() == [
+    assert pair_words(premises, hypotheses).counts.tolist() == [
         [2, 2, 1, 1, 1, 1],
         [0, 1, 0, 0, 0, 0],
         [1, 2, 1, 0, 0, 1],
@@ -68,12 +67,12 @@ def test_counts_are_those_a_reader_finds() -> None:
 
 def test_great_counts_are_one() -> None:
     many = " ".join(f"word{number}" for number in range(40))
-    assert mentions(pl.Series([""]), pl.Series([many])).counts[0, 1] == MOST
+    assert pair_words(pl.Series([""]), pl.Series([many])).counts[0, 1] == MAX_COUNT
 
 
 def test_no_pairs_are_no_counts() -> None:
     empty = pl.Series([], dtype=pl.String)
-    assert mentions(empty, empty).counts.shape == (0, 6)
+    assert pair_words(empty, empty).counts.shape == (0, 6)
 
 
 def test_words_are_scikit_learns_multinomial() -> None:
@@ -97,10 +96,10 @@ def test_counts_are_scikit_learns_categories_and_both_together_the_sum() -> None
     sklearn = pytest.importorskip("sklearn.naive_bayes", reason="scikit-learn is not installed")
     frame = drawn_frame(200)
     bayes, _, inputs = made(frame, features=("overlap",))
-    table = mentions(frame["premise"], frame["hypothesis"]).counts
+    table = pair_words(frame["premise"], frame["hypothesis"]).counts
     gold = np.array([LABELS.index(label) for label in frame["label"]])
     prior = (np.bincount(gold) + 1) / (len(gold) + 3)
-    own = sklearn.CategoricalNB(alpha=1.0, class_prior=prior, min_categories=MOST + 1).fit(table, gold)
+    own = sklearn.CategoricalNB(alpha=1.0, class_prior=prior, min_categories=MAX_COUNT + 1).fit(table, gold)
     assert np.abs(likely(bayes, inputs) - own.predict_joint_log_proba(table)).max() < 1e-4
     words, both = likely(*made(frame, features=("words",))[::2]), likely(*made(frame)[::2])
     assert np.abs(both - (words + likely(bayes, inputs) - np.log(prior))).max() < 1e-4

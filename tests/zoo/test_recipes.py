@@ -11,9 +11,12 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[zoo]'")
 pytest.importorskip("safetensors", reason="safetensors is not installed: pip install 'acidtest[zoo]'")
 
-from acidtest.zoo.batches import Inputs, Ints  # noqa: E402
-from acidtest.zoo.sentences import SentencePairs  # noqa: E402
-from acidtest.zoo.training import Recipe, Trainer  # noqa: E402
+from acidtest.zoo.batches import (  # noqa: E402
+    Inputs,
+    Ints,
+    SentencePairs,
+)
+from acidtest.zoo.trainer import Trainer, TrainerOptions  # noqa: E402
 
 CPU = torch.device("cpu")
 
@@ -45,7 +48,7 @@ def stepped(folder: Path, **recipe: Any) -> list[float]:
     """The weights after one step by plain descent, at a rate of 1, or as the recipe has it."""
     network = Steep()
     told: dict[str, Any] = {"optimizer": "sgd", "learning_rate": 1.0, "epochs": 1}
-    Trainer(network, folder, Recipe(**told | recipe), CPU).train(Pairs(), None)
+    Trainer(network, folder, TrainerOptions(**told | recipe), CPU).train(Pairs(), None)
     return [round(value, 4) for value in network.weights.tolist()]
 
 
@@ -66,11 +69,11 @@ def test_the_rate_shrinks_after_every_epoch_that_is_not_the_best(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Against the best of all epochs before, as in Chen et al.'s and AllenNLP's ESIM and in InferSent."""
-    from acidtest.zoo import training
+    from acidtest.zoo import trainer as trainer_module
 
     accuracies = iter([50, 40, 45, 45, 60])
-    monkeypatch.setattr(training, "scored_pairs", lambda *_: training.Score(next(accuracies), 100, 0.0))
-    trainer = Trainer(Steep(), tmp_path, Recipe(epochs=5, shrink=0.5, patience=9), CPU)
+    monkeypatch.setattr(trainer_module, "score_pairs", lambda *_: trainer_module.PairScore(next(accuracies), 100, 0.0))
+    trainer = Trainer(Steep(), tmp_path, TrainerOptions(epochs=5, shrink=0.5, patience=9), CPU)
     scales = list[float]()
     trainer.train(Pairs(), Pairs(), watch=lambda told: scales.append(trainer.state.scale))
     assert scales == [1, 0.5, 0.25, 0.125, 0.125]

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 
 from acidtest import api  # noqa: E402
 from acidtest.core.errors import FileError  # noqa: E402
-from acidtest.zoo.saved import load  # noqa: E402
+from acidtest.zoo.network_files import load_network  # noqa: E402
 
 
 @pytest.fixture
@@ -52,29 +52,29 @@ def test_a_description_that_is_none_is_told(net: Path, change: dict[str, Any], m
     told = json.loads((net / "zoo.json").read_text()) | change
     (net / "zoo.json").write_text(json.dumps({key: value for key, value in told.items() if value is not None}))
     with pytest.raises(FileError, match=rf"zoo\.json: {message}"):
-        load(net)
+        load_network(net)
 
 
 def test_labels_of_another_number_than_the_outputs_are_refused(net: Path) -> None:
     fields = json.loads((net / "zoo.json").read_text()) | {"labels": ["entailment", "non-entailment"]}
     (net / "zoo.json").write_text(json.dumps(fields))
     with pytest.raises(FileError, match=r"model\.safetensors: does not hold the weights of this network"):
-        load(net)
+        load_network(net)
 
 
 def test_another_word_is_another_fingerprint(net: Path) -> None:
-    before = load(net).fingerprint
-    assert load(net).fingerprint == before
+    before = load_network(net).fingerprint
+    assert load_network(net).fingerprint == before
     words = (net / "vocabulary.txt").read_text()
     (net / "vocabulary.txt").write_text(words.replace("paris", "rome"))
-    assert load(net).fingerprint != before
+    assert load_network(net).fingerprint != before
 
 
 @pytest.mark.parametrize("content", ["", "[]", "3", "[" * 100_000, '{"schema": 1, "schema": 1}', '{"schema": 99}'])
 def test_a_description_that_is_no_json_of_ours_is_told(net: Path, content: str) -> None:
     (net / "zoo.json").write_text(content)
     with pytest.raises(FileError, match=r"zoo\.json"):
-        load(net)
+        load_network(net)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from acidtest.core.suite import Card, Suite, completed
 from acidtest.evaluate.plan import planned
 from acidtest.evaluate.runner import answers
 from acidtest.zoo.pairs import PairError
-from acidtest.zoo.trees import PHRASE, Trees, Unparsed, joined, trees
+from acidtest.zoo.trees import PHRASE, Trees, Unparsed, concatenate_trees, parse_trees
 
 torch = pytest.importorskip("torch")
 
@@ -29,47 +29,47 @@ COLUMNS = ("premise", "hypothesis", "premise_binary_parse", "hypothesis_binary_p
 
 def read(parses: list[str | None], texts: list[str] | None = None, *, unparsed: Unparsed = "refuse") -> Trees:
     column = pl.Series("premise_binary_parse", parses, dtype=pl.String)
-    return trees(column, pl.Series("premise", texts or ["words"] * len(parses)), unparsed=unparsed)
+    return parse_trees(column, pl.Series("premise", texts or ["words"] * len(parses)), unparsed=unparsed)
 
 
-def steps(found: Trees, row: int = 0) -> list[str]:
+def steps(trees: Trees, row: int = 0) -> list[str]:
     """What a parser does: the word it shifts, or + where it reduces."""
-    own = found.words[found.starts[row] : found.starts[row + 1]].tolist()
-    return ["+" if word == PHRASE else found.forms[word] for word in own]
+    words = trees.words[trees.starts[row] : trees.starts[row + 1]].tolist()
+    return ["+" if word == PHRASE else trees.forms[word] for word in words]
 
 
-def brackets(found: Trees, node: int) -> Any:
+def brackets(trees: Trees, node: int) -> Any:
     """A tree as nested pairs."""
-    if found.words[node] != PHRASE:
-        return found.forms[found.words[node]]
-    return brackets(found, int(found.left[node])), brackets(found, node - 1)
+    if trees.words[node] != PHRASE:
+        return trees.forms[trees.words[node]]
+    return brackets(trees, int(trees.left[node])), brackets(trees, node - 1)
 
 
-def top(found: Trees, row: int) -> int:
-    return int(found.starts[row + 1]) - 1
+def top(trees: Trees, row: int) -> int:
+    return int(trees.starts[row + 1]) - 1
 
 
 def test_a_parse_is_what_a_parser_does() -> None:
-    found = read([CAT, "cat", "( a ( b ( c d ) ) )"])
-    assert steps(found, 0) == ["the", "cat", "+", "sat", ".", "+", "+"]
-    assert steps(found, 1) == ["cat"]
-    assert steps(found, 2) == ["a", "b", "c", "d", "+", "+", "+"]
-    assert found.unparsed == 0
+    trees = read([CAT, "cat", "( a ( b ( c d ) ) )"])
+    assert steps(trees, 0) == ["the", "cat", "+", "sat", ".", "+", "+"]
+    assert steps(trees, 1) == ["cat"]
+    assert steps(trees, 2) == ["a", "b", "c", "d", "+", "+", "+"]
+    assert trees.unparsed == 0
 
 
 def test_left_parts_heights_and_what_is_above() -> None:
-    found = read(["( a b )", "( ( a ( b c ) ) d )"])
-    assert brackets(found, top(found, 1)) == (("a", ("b", "c")), "d")
+    trees = read(["( a b )", "( ( a ( b c ) ) d )"])
+    assert brackets(trees, top(trees, 1)) == (("a", ("b", "c")), "d")
     # a b + | a b c + + d +
-    assert found.left.tolist() == [-1, -1, 0, -1, -1, -1, 4, 3, -1, 7]
-    assert found.heights.tolist() == [0, 0, 1, 0, 0, 0, 1, 2, 0, 3]
-    assert found.above.tolist() == [1, 1, 0, 2, 1, 1, 2, 3, 3, 0]
-    assert found.tallest.tolist() == [1, 3]
+    assert trees.left.tolist() == [-1, -1, 0, -1, -1, -1, 4, 3, -1, 7]
+    assert trees.heights.tolist() == [0, 0, 1, 0, 0, 0, 1, 2, 0, 3]
+    assert trees.parent_heights.tolist() == [1, 1, 0, 2, 1, 1, 2, 3, 3, 0]
+    assert trees.tree_heights.tolist() == [1, 3]
 
 
 def test_brackets_and_quotes_are_read_as_texts_write_them() -> None:
-    found = read(["( `` ( ( -LRB- Hello ) ( -RRB- '' ) ) )"])
-    assert steps(found) == ['"', "(", "hello", "+", ")", '"', "+", "+", "+"]
+    trees = read(["( `` ( ( -LRB- Hello ) ( -RRB- '' ) ) )"])
+    assert steps(trees) == ['"', "(", "hello", "+", ")", '"', "+", "+", "+"]
 
 
 @pytest.mark.parametrize(
@@ -98,24 +98,24 @@ def test_a_missing_parse_is_refused_by_row_or_branches_to_the_right() -> None:
     with pytest.raises(PairError, match=r"'A dog barked.' has no premise_binary_parse; .*--unparsed right") as caught:
         read(parses, texts)
     assert caught.value.row == 1
-    found = read(parses, texts, unparsed="right")
-    assert steps(found, 1) == ["a", "dog", "barked", ".", "+", "+", "+"]
-    assert brackets(found, top(found, 1)) == ("a", ("dog", ("barked", ".")))
-    assert [steps(found, row) for row in (2, 3)] == [["yes"], ["so", "it", "+"]]
-    assert found.unparsed == 2
+    trees = read(parses, texts, unparsed="right")
+    assert steps(trees, 1) == ["a", "dog", "barked", ".", "+", "+", "+"]
+    assert brackets(trees, top(trees, 1)) == ("a", ("dog", ("barked", ".")))
+    assert [steps(trees, row) for row in (2, 3)] == [["yes"], ["so", "it", "+"]]
+    assert trees.unparsed == 2
 
 
 def test_an_empty_text_is_a_tree_of_one_unknown_word() -> None:
-    found = read(["", CAT], ["", "The cat sat."])
-    assert (steps(found, 0), found.unparsed) == ([""], 0)
+    trees = read(["", CAT], ["", "The cat sat."])
+    assert (steps(trees, 0), trees.unparsed) == ([""], 0)
 
 
 def test_a_word_that_is_called_like_what_fills_up_is_an_unknown_one() -> None:
-    from acidtest.zoo.forests import TreeInputs
-    from acidtest.zoo.words import SPECIAL, UNKNOWN, Vocabulary
+    from acidtest.zoo.trees import TreeInputs
+    from acidtest.zoo.words import SPECIAL, UNKNOWN, WordVocabulary
 
-    found = read(["( <padding> cat )"])
-    inputs = TreeInputs(found, found, Vocabulary((*SPECIAL, "cat")), None, device=torch.device("cpu"))
+    trees = read(["( <padding> cat )"])
+    inputs = TreeInputs(trees, trees, WordVocabulary((*SPECIAL, "cat")), None, device=torch.device("cpu"))
     assert inputs.batch(np.array([0])).forest.words.tolist() == [UNKNOWN, 2] * 2
 
 
@@ -126,11 +126,11 @@ def test_no_pairs_are_no_trees() -> None:
 def test_all_parses_of_snli_are_read_as_they_are_written(shared: Path) -> None:
     frame = pl.read_ndjson(shared / "snli" / "snli_1.0_dev.jsonl.gz").head(3000)
     column = frame["sentence1_binary_parse"].alias("premise_binary_parse")
-    found = trees(column, frame["sentence1"])
+    trees = parse_trees(column, frame["sentence1"])
     for row in range(0, 3000, 100):
-        written = str(brackets(found, top(found, row))).lower()
+        written = str(brackets(trees, top(trees, row))).lower()
         plain = column[row].lower().replace("``", '"').replace("''", '"')
-        assert [word for word in plain.split() if word not in "()"] == [w for w in steps(found, row) if w != "+"]
+        assert [word for word in plain.split() if word not in "()"] == [w for w in steps(trees, row) if w != "+"]
         assert written.count("(") >= column[row].count("(")
 
 
@@ -151,17 +151,17 @@ def pairs(count: int, seed: int = 0) -> pl.DataFrame:
     return pl.DataFrame(
         {
             **dict(zip(COLUMNS, [*plain, *parses], strict=True)),
-            "label": ["entailment" if each else "contradiction" for each in same],
+            "label": ["entailment" if equal else "contradiction" for equal in same],
         }
     )
 
 
 def begun(frame: pl.DataFrame, **settings: Any) -> Any:
-    from acidtest.zoo.forests import TreeReader
-    from acidtest.zoo.study import Study
-    from acidtest.zoo.training import Recipe
+    from acidtest.zoo.trainer import TrainerOptions
+    from acidtest.zoo.training import TrainingOptions
+    from acidtest.zoo.trees import TreeReader
 
-    return TreeReader.begun(Study("spinn", settings, Recipe(), dimensions=10), frame)
+    return TreeReader.for_training(TrainingOptions("spinn", settings, TrainerOptions(), dimensions=10), frame)
 
 
 def network(reader: Any) -> Any:
@@ -192,9 +192,11 @@ def test_heights_at_once_give_the_states_of_trees_one_by_one() -> None:
     reader = begun(frame)
     made, cpu = network(reader), torch.device("cpu")
     batch = reader.inputs(frame, None, cpu).batch(np.arange(40)[::-1].copy())
-    both = joined(*(trees(frame[parses], frame[texts]) for texts, parses in zip(COLUMNS[:2], COLUMNS[2:], strict=True)))
+    both = concatenate_trees(
+        *(parse_trees(frame[parses], frame[texts]) for texts, parses in zip(COLUMNS[:2], COLUMNS[2:], strict=True))
+    )
     with torch.inference_mode():
-        tops = made.tops(batch.forest)
+        tops = made.root_states(batch.forest)
         expected = [
             state_of(made, reader, brackets(both, top(both, row)))[:7] for row in [*batch.rows, *batch.rows + 40]
         ]

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from safetensors.numpy import load_file
 
 from acidtest.core.files import replacing, write_text
-from acidtest.models.encoders.uncased_pieces import INSIDE
-from acidtest.models.reference import BUNDLED, HEAD_SIZE, LONGEST, SCALE, VOCABULARY, WEIGHTS, restored
+from acidtest.models.encoders.uncased_pieces import CONTINUATION
+from acidtest.models.reference import BUNDLED, HEAD_SIZE, MAX_LENGTH, SCALE, VOCABULARY, WEIGHTS, restore_floats
 
 WORDS = "embeddings.word_embeddings.weight"
 POSITIONS = "bert.embeddings.position_embeddings.weight"
@@ -44,7 +44,7 @@ def rounded(matrix: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
     scale = np.ones(len(matrix), dtype=np.float32)
     for share in SHARES:
         tried = np.where(greatest > 0, greatest * np.float32(share / MOST), 1).astype(np.float32)
-        error = ((restored(_whole(matrix, tried), tried) - matrix) ** 2).sum(axis=1)
+        error = ((restore_floats(_whole(matrix, tried), tried) - matrix) ** 2).sum(axis=1)
         better = error < best
         best[better], scale[better] = error[better], tried[better]
     return _whole(matrix, scale), scale
@@ -64,7 +64,7 @@ def packed(weights: dict[str, Floats], head_size: int) -> dict[str, npt.NDArray[
             continue
         arrays[name], scale = rounded(array)
         arrays[name + SCALE] = scale
-        error = float(((restored(arrays[name], scale) - array) ** 2).sum())
+        error = float(((restore_floats(arrays[name], scale) - array) ** 2).sum())
         square = float((array.astype(np.float64) ** 2).sum())
         print(f"{name:60} {array.shape!s:14} error {np.sqrt(error / max(square, 1e-30)):.4%}")
         lost, total = lost + error, total + square
@@ -75,7 +75,7 @@ def packed(weights: dict[str, Floats], head_size: int) -> dict[str, npt.NDArray[
 def missing_letters(vocabulary: list[str], encoder: Path, tokenizer: Path) -> tuple[list[str], Floats]:
     """Single letters that a vocabulary lacks, and their embeddings."""
     known = json.loads(tokenizer.read_text(encoding="utf-8"))["model"]["vocab"]
-    single = [piece for piece in known if len(piece.removeprefix(INSIDE)) == 1]
+    single = [piece for piece in known if len(piece.removeprefix(CONTINUATION)) == 1]
     missing = sorted(set(single) - set(vocabulary))
     return missing, load_file(encoder)[WORDS][[known[piece] for piece in missing]].astype(np.float32)
 
@@ -93,7 +93,7 @@ def export(student: Path, vocabulary: Path, output: Path, letters: tuple[Path, P
     if letters:
         more, embeddings = missing_letters(pieces, *letters)
         pieces, words = pieces + more, np.concatenate([words, embeddings])
-    weights |= {f"bert.{WORDS}": words, POSITIONS: weights[POSITIONS][:LONGEST]}
+    weights |= {f"bert.{WORDS}": words, POSITIONS: weights[POSITIONS][:MAX_LENGTH]}
     with replacing(output / WEIGHTS) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **packed(weights, told["head_size"]))
     write_text(output / VOCABULARY, "".join(f"{piece}\n" for piece in pieces))

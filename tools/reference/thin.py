@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import load_file, save_file
 
-from acidtest.models.encoders.numpy_encoders import Encoder, attended
-from acidtest.models.encoders.pair_tokens import PairTokens
+from acidtest.models.encoders.numpy_encoders import NumpyEncoder, attend
+from acidtest.models.encoders.pair_tokens import TokenizedPairs
 
 Floats = npt.NDArray[np.floating]
 Weights = dict[str, Floats]
@@ -28,7 +28,7 @@ RIDGE = 1e-3
 """What is added to variances, of their mean, before equations are solved."""
 
 
-def tokens(pool: dict[str, np.ndarray], name: str, rows: np.ndarray) -> PairTokens:
+def tokens(pool: dict[str, np.ndarray], name: str, rows: np.ndarray) -> TokenizedPairs:
     """Some pairs of the pool, in the student's pieces."""
     texts = np.split(pool["student_pieces"].astype(np.int64), np.cumsum(pool["student_lengths"])[:-1])
     sides = [[texts[number] for number in pool[f"{name}_{side}"][rows]] for side in ("premise", "hypothesis")]
@@ -37,22 +37,22 @@ def tokens(pool: dict[str, np.ndarray], name: str, rows: np.ndarray) -> PairToke
     order = np.argsort([len(pair) for pair in pairs], kind="stable")
     lengths = np.array([len(pairs[row]) for row in order])
     ids, types = (np.concatenate([each[row] for row in order]) for each in (pairs, kinds))
-    return PairTokens(ids, types.astype(np.uint8), lengths, order, np.zeros(len(pairs), dtype=np.bool_))
+    return TokenizedPairs(ids, types.astype(np.uint8), lengths, order, np.zeros(len(pairs), dtype=np.bool_))
 
 
-def logarithms(encoder: Encoder, some: PairTokens) -> Floats:
+def logarithms(encoder: NumpyEncoder, some: TokenizedPairs) -> Floats:
     """The logarithms of what it says."""
     found = encoder.logits(some).astype(np.float64)
     return found - np.logaddexp.reduce(found, axis=1, keepdims=True)
 
 
-def moments(encoder: Encoder, number: int, some: PairTokens) -> tuple[Floats, Floats]:
+def moments(encoder: NumpyEncoder, number: int, some: TokenizedPairs) -> tuple[Floats, Floats]:
     """What the heads of a layer find, one beside the other: its mean and its covariance over all tokens."""
     layer, total, products = encoder.layers[number], np.zeros(1), np.zeros((1, 1))
     for rows, states in encoder.hidden(some):
         read = states[number].reshape(-1, encoder.width)
         lengths = np.full(len(rows), states[number].shape[1])
-        found = attended(layer, layer.mixing(read), lengths).astype(np.float64)
+        found = attend(layer, layer.mixing(read), lengths).astype(np.float64)
         total, products = total + found.sum(axis=0), products + found.T @ found
     count = some.lengths.sum()
     mean = total / count
@@ -79,15 +79,15 @@ def without(weights: Weights, number: int, head: int, size: int, found: tuple[Fl
     return fewer
 
 
-def thinned(weights: Weights, size: int, wanted: list[int], some: PairTokens) -> Weights:
+def thinned(weights: Weights, size: int, wanted: list[int], some: TokenizedPairs) -> Weights:
     """The weights with fewer heads, told one by one."""
-    before = logarithms(Encoder(weights, size), some)
+    before = logarithms(NumpyEncoder(weights, size), some)
     for number, left in enumerate(wanted):
-        while len(Encoder(weights, size).layers[number].output.matrix) > left * size:
-            encoder = Encoder(weights, size)
+        while len(NumpyEncoder(weights, size).layers[number].output.matrix) > left * size:
+            encoder = NumpyEncoder(weights, size)
             found = moments(encoder, number, some)
             tried = [without(weights, number, head, size, found) for head in range(encoder.layers[number].heads)]
-            after = [logarithms(Encoder(each, size), some) for each in tried]
+            after = [logarithms(NumpyEncoder(each, size), some) for each in tried]
             lost = [float((np.exp(before) * (before - each)).sum(axis=1).mean()) for each in after]
             best = int(np.argmin(lost))
             changed = (after[best].argmax(axis=1) != before.argmax(axis=1)).mean()
@@ -115,7 +115,7 @@ def main() -> None:
         label = pool[f"{name}_label"]
         asked = tokens(pool, name, np.arange(len(label)))
         told["accuracies"][name] = round(
-            float((logarithms(Encoder(thin, told["head_size"]), asked).argmax(axis=1) == label).mean()) * 100, 2
+            float((logarithms(NumpyEncoder(thin, told["head_size"]), asked).argmax(axis=1) == label).mean()) * 100, 2
         )
     print(told["accuracies"])
     save_file({name: array.astype(np.float16) for name, array in thin.items()}, given.output)

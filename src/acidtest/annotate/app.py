@@ -1,45 +1,41 @@
-"""The web app for annotators: a page, and the JSON that it asks for.
+"""The web app for annotators and its HTTP server: a page, and the JSON it asks for (routes: docs/annotate.md).
 
-| route | gives |
-|---|---|
-| ``GET /``, ``GET /static/…`` | the page |
-| ``GET /api/project`` | what is asked; ``needs_token`` true and nothing else where a token is missing |
-| ``POST /api/token`` ``{token}`` | a cookie for a token that the page found behind ``#`` in its address |
-| ``POST /api/join`` ``{annotator, proof}`` | a name for whoever comes, with a cookie that proves it |
-| ``GET /api/next`` | what to judge now, or ``{finished, reason}`` |
-| ``POST /api/answers`` ``{assignment, answers, seconds, key}`` | progress, and what comes next |
-| ``POST /api/undo`` | the last answer, open again |
-| ``GET /api/progress``, ``GET /api/admin`` | how far one, or everybody, has come |
-
-Errors are ``{"error": …}``, with ``"question"`` where one is answered wrongly.
+Errors are ``{"error": …}``, with ``"question"`` if they are about the answer to one. The server limits connections and
+the time of a request: uvicorn limits how long a connection may be idle between two requests, but not how long a request
+may take to arrive, so half-sent ones would stay open until no file descriptor is left.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import hashlib
 import logging
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from importlib import resources
 from math import ceil
 from typing import Any
 
+import h11
+import uvicorn
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from acidtest.annotate.conditions import written_conditions
-from acidtest.annotate.guards import Guard, GuardedApp, given_token, is_encrypted
-from acidtest.annotate.guesses import Guesses, client_address
+from acidtest.annotate.guards import Guard, GuardedApp, WrongTokens, client_address, is_encrypted, request_token
+from acidtest.annotate.projects import Credentials, Project, RequestError, fold_name
 from acidtest.annotate.questionnaires import Questionnaire
 from acidtest.annotate.store import StoreError
-from acidtest.annotate.work import Joined, RefusedError, Work, folded_name
 
-YEAR = 365 * 24 * 3600
+MAX_CONNECTIONS = 512
+_YEAR = 365 * 24 * 3600
 
 log = logging.getLogger("acidtest.annotate")
 
@@ -48,22 +44,22 @@ class _Body(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class Token(_Body):
-    """What opens the server."""
+class TokenBody(_Body):
+    """The token that opens the server."""
 
     token: str = Field(max_length=1000)
 
 
-class Join(_Body):
-    """Who comes."""
+class JoinBody(_Body):
+    """The name of a new annotator."""
 
     annotator: str = Field(max_length=1000)
     proof: str = Field(default="", pattern="^([A-Za-z0-9_-]{20,100})?$")
-    """A long random word of the browser's own: sent again with the same name, it takes that name again."""
+    """A long random word of the browser; sent again with the same name, it takes that name again."""
 
 
-class Said(_Body):
-    """What somebody answered."""
+class AnswersBody(_Body):
+    """The answers to one item."""
 
     assignment: int
     answers: dict[str, Any]
@@ -71,28 +67,36 @@ class Said(_Body):
     key: str = Field(min_length=8, max_length=100, pattern="^[A-Za-z0-9_-]+$")
 
 
-def cookie_names(work: Work) -> tuple[str, str]:
-    """What the cookies with an annotator's name and with the token are called.
+class LockedError(RequestError):
+    """Too many wrong tokens came from an address, which has to wait ``seconds``."""
 
-    Browsers send a host's cookies to all of its ports, so that each project needs some of its own.
-    """
-    mark = hashlib.sha256(work.id.encode()).hexdigest()[:12]
-    return f"acidtest-annotator-{mark}", f"acidtest-token-{mark}"
+    def __init__(self, seconds: float) -> None:
+        self.seconds = ceil(seconds)
+        wait = "1 second" if self.seconds == 1 else f"{self.seconds} seconds"
+        super().__init__(429, f"too many wrong tokens came from your address; try again in {wait}")
 
 
-def annotation_app(work: Work, guard: Guard) -> GuardedApp:
+def annotation_app(project: Project, guard: Guard) -> GuardedApp:
     """The web app of a project."""
     app = FastAPI(title="acidtest annotate", docs_url=None, redoc_url=None, openapi_url=None)
-    _tell_errors(app)
-    door = _Door(work, guard)
-    _page_routes(app, work, guard, door)
-    _annotator_routes(app, work, door)
+    access = _Access(project, guard)
+    _add_error_handlers(app)
+    _add_page_routes(app, project, guard, access)
+    _add_annotator_routes(app, project, access)
     return GuardedApp(app, guard)
 
 
-def questions(asked: Questionnaire, written: dict[str, Any]) -> list[dict[str, Any]]:
-    """The questions as the page draws them; conditions as they are written."""
-    conditions = written_conditions(written)
+def cookie_names(project: Project) -> tuple[str, str]:
+    """The names of the cookies with an annotator's name and with the token.
+
+    Browsers send the cookies of a host to all of its ports, so each project has its own names.
+    """
+    digest = hashlib.sha256(project.id.encode()).hexdigest()[:12]
+    return f"acidtest-annotator-{digest}", f"acidtest-token-{digest}"
+
+
+def questions_json(questionnaire: Questionnaire) -> list[dict[str, Any]]:
+    """The questions as the page needs them, with conditions as they are written."""
     return [
         {
             "id": question.id,
@@ -100,190 +104,174 @@ def questions(asked: Questionnaire, written: dict[str, Any]) -> list[dict[str, A
             "kind": question.kind,
             "required": question.required,
             "help": question.help,
-            "options": [
-                {"id": option.id, "text": option.text, "help": option.help, "exclusive": option.exclusive}
-                for option in question.options
-            ],
-            "when": conditions[question.id],
+            "options": [asdict(option) for option in question.options],
+            "when": question.when,
         }
-        for question in asked.questions
+        for question in questionnaire.questions
     ]
 
 
-class LockedError(RefusedError):
-    """Too many wrong tokens came from an address; ``seconds`` says how long it has to wait."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = ceil(seconds)
-        told = "1 second" if self.seconds == 1 else f"{self.seconds} seconds"
-        super().__init__(429, f"too many wrong tokens came from your address; try again in {told}")
+def encode_invitation(credentials: Credentials) -> str:
+    """A name and its secret as one word: the cookie, and the end of a link that lets somebody in again."""
+    return base64.urlsafe_b64encode(f"{credentials.secret} {credentials.name}".encode()).decode().rstrip("=")
 
 
-class _Door:
-    """Who a request comes from, by its cookies, and whether it may come in."""
+def _decode_invitation(word: str) -> Credentials | None:
+    try:
+        secret, _, name = base64.urlsafe_b64decode(word + "=" * (-len(word) % 4)).decode().partition(" ")
+    except (binascii.Error, UnicodeError, ValueError):
+        return None
+    return Credentials(name, secret) if secret and name else None
 
-    def __init__(self, work: Work, guard: Guard) -> None:
-        self._work, self._guard, self._guesses = work, guard, Guesses()
-        self._name_cookie, self._token_cookie = cookie_names(work)
 
-    def token(self, request: Request) -> str | None:
-        return given_token(request, self._token_cookie)
+class _Access:
+    """Who a request comes from, by its cookies, and whether it is let in."""
+
+    def __init__(self, project: Project, guard: Guard) -> None:
+        self._project, self._guard, self._wrong_tokens = project, guard, WrongTokens()
+        self._name_cookie, self._token_cookie = cookie_names(project)
 
     def is_open(self, request: Request) -> bool:
-        return self._accepts(request, self.token(request), self._guard.admits)
+        return self._accepts(request, request_token(request, self._token_cookie), self._guard.admits)
 
     def is_admin(self, request: Request) -> bool:
-        return self._accepts(request, self.token(request), self._guard.admits_admin)
+        return self._accepts(request, request_token(request, self._token_cookie), self._guard.admits_admin)
 
     def _accepts(self, request: Request, token: str | None, admits: Callable[[str | None], bool]) -> bool:
         """Whether a token is right; an address that sent too many wrong ones has to wait.
 
-        A right token is taken from a locked address too where it cannot have been guessed: when tokens are long, or
-        when the browser proves with a secret of its own that somebody got in with it before.
+        A locked address gets in with a right token that cannot have been guessed: because tokens are long, or because
+        the browser proves with its annotator's secret that it got in before.
         """
         right = admits(token)
         if token is None or admits(None):
             return right
         address = client_address(request, proxied=bool(self._guard.allowed))
-        locked = self._guesses.seconds_locked(address)
-        if right and (not locked or self._guard.is_unguessable or self.known(request)):
+        locked = self._wrong_tokens.seconds_locked(address)
+        if right and (not locked or self._guard.is_unguessable or self.find_annotator(request)):
             return True
         if locked:
             raise LockedError(locked)
         if not self._guard.admits(token):
-            self._guesses.add(address, token)
+            self._wrong_tokens.add(address, token)
         return right
 
-    def admitted(self, request: Request) -> None:
+    def require_token(self, request: Request) -> None:
         if not self.is_open(request):
-            raise RefusedError(401, "this server needs a token; open the link that was given to you")
+            raise RequestError(401, "this server needs a token; open the link that was given to you")
 
-    def known(self, request: Request) -> str | None:
-        joined = _invitation(request.cookies.get(self._name_cookie, ""))
-        return self._work.annotator(joined.name, joined.secret) if joined else None
+    def find_annotator(self, request: Request) -> str | None:
+        credentials = _decode_invitation(request.cookies.get(self._name_cookie, ""))
+        return self._project.authenticate(credentials.name, credentials.secret) if credentials else None
 
-    def annotator(self, request: Request) -> str:
-        self.admitted(request)
-        name = self.known(request)
+    def require_annotator(self, request: Request) -> str:
+        self.require_token(request)
+        name = self.find_annotator(request)
         if name is None:
-            raise RefusedError(403, "join first: the server does not know who you are")
+            raise RequestError(403, "join first: the server does not know who you are")
         return name
 
-    def with_token(self, response: Response, request: Request, token: str) -> Response:
+    def set_token(self, response: Response, request: Request, token: str) -> Response:
         if not self._accepts(request, token, self._guard.admits):
-            raise RefusedError(401, "this token is not good; open the link that was given to you")
-        _set_cookie(response, request, self._token_cookie, token)
-        return response
+            raise RequestError(401, "this token is not valid; open the link that was given to you")
+        return _set_cookie(response, request, self._token_cookie, token)
 
-    def with_name(self, response: Response, request: Request, word: str) -> Response:
-        _set_cookie(response, request, self._name_cookie, word)
-        return response
+    def set_name(self, response: Response, request: Request, invitation: str) -> Response:
+        return _set_cookie(response, request, self._name_cookie, invitation)
 
 
-def _page_routes(app: FastAPI, work: Work, guard: Guard, door: _Door) -> None:
+def _add_page_routes(app: FastAPI, project: Project, guard: Guard, access: _Access) -> None:
     folder = str(resources.files("acidtest.annotate").joinpath("page"))
     app.mount("/static", StaticFiles(directory=folder))
 
     @app.get("/")
     def page(request: Request, token: str | None = None) -> Response:
         if token is not None:
-            return door.with_token(RedirectResponse("/", 303), request, token)
+            return access.set_token(RedirectResponse("/", 303), request, token)
         return FileResponse(f"{folder}/index.html")
 
     @app.get("/join/{invitation}")
-    def invited(request: Request, invitation: str) -> Response:
-        joined = _invitation(invitation)
-        if joined is None or work.annotator(joined.name, joined.secret) is None:
-            raise RefusedError(403, "this link is not good; ask for a new one")
-        response = door.with_name(RedirectResponse("/", 303), request, invitation)
-        return response if door.is_open(request) else door.with_token(response, request, guard.token)
+    def accept_invitation(request: Request, invitation: str) -> Response:
+        credentials = _decode_invitation(invitation)
+        if credentials is None or project.authenticate(credentials.name, credentials.secret) is None:
+            raise RequestError(403, "this link is not valid; ask for a new one")
+        response = access.set_name(RedirectResponse("/", 303), request, invitation)
+        return response if access.is_open(request) else access.set_token(response, request, guard.token)
 
     @app.post("/api/token")
-    def take_token(request: Request, body: Token) -> Response:
-        return door.with_token(JSONResponse({"needs_token": False}), request, body.token)
+    def take_token(request: Request, body: TokenBody) -> Response:
+        return access.set_token(JSONResponse({"needs_token": False}), request, body.token)
 
 
-def _annotator_routes(app: FastAPI, work: Work, door: _Door) -> None:
-    asked = work.questionnaire
+def _add_annotator_routes(app: FastAPI, project: Project, access: _Access) -> None:
+    questionnaire = project.questionnaire
 
     @app.get("/api/project")
-    def project(request: Request) -> dict[str, Any]:
-        if not door.is_open(request):
+    def describe_project(request: Request) -> dict[str, Any]:
+        if not access.is_open(request):
             return {"needs_token": True, "title": "", "annotator": None, "questionnaire": None}
         return {
-            "id": work.id,
-            "title": asked.title,
-            "instructions": asked.instructions,
-            "shows": list(asked.shows),
-            "questionnaire": {"name": asked.name, "questions": questions(asked, work.written)},
+            "id": project.id,
+            "title": questionnaire.title,
+            "instructions": questionnaire.instructions,
+            "shows": list(questionnaire.shows),
+            "questionnaire": {"name": questionnaire.name, "questions": questions_json(questionnaire)},
             "needs_token": False,
-            "annotator": door.known(request),
+            "annotator": access.find_annotator(request),
         }
 
-    @app.post("/api/join", dependencies=[Depends(door.admitted)])
-    def join(request: Request, body: Join) -> Response:
-        already = door.known(request)
-        if already is not None and folded_name(already) == folded_name(body.annotator):
-            return JSONResponse({"annotator": already, "progress": work.progress(already)})
-        joined = work.join(body.annotator, proof=body.proof)
-        response = JSONResponse({"annotator": joined.name, "progress": work.progress(joined.name)})
-        return door.with_name(response, request, invitation(joined))
+    @app.post("/api/join", dependencies=[Depends(access.require_token)])
+    def join(request: Request, body: JoinBody) -> Response:
+        name = access.find_annotator(request)
+        if name is not None and fold_name(name) == fold_name(body.annotator):
+            return JSONResponse({"annotator": name, "progress": project.progress(name)})
+        credentials = project.join(body.annotator, proof=body.proof)
+        response = JSONResponse({"annotator": credentials.name, "progress": project.progress(credentials.name)})
+        return access.set_name(response, request, encode_invitation(credentials))
 
     @app.get("/api/next")
-    def following(name: str = Depends(door.annotator)) -> dict[str, Any]:
-        return work.next(name)
+    def next_item(name: str = Depends(access.require_annotator)) -> dict[str, Any]:
+        return project.next(name)
 
     @app.post("/api/answers")
-    def answers(body: Said, name: str = Depends(door.annotator)) -> dict[str, Any]:
-        return work.answer(name, body.assignment, body.answers, key=body.key, seconds=body.seconds)
+    def answers(body: AnswersBody, name: str = Depends(access.require_annotator)) -> dict[str, Any]:
+        return project.answer(name, body.assignment, body.answers, key=body.key, seconds=body.seconds)
 
     @app.post("/api/undo")
-    def undo(name: str = Depends(door.annotator)) -> dict[str, Any]:
-        return work.undo(name)
+    def undo(name: str = Depends(access.require_annotator)) -> dict[str, Any]:
+        return project.undo(name)
 
     @app.get("/api/progress")
-    def progress(name: str = Depends(door.annotator)) -> dict[str, Any]:
-        return {"annotator": name, "progress": work.progress(name)}
+    def progress(name: str = Depends(access.require_annotator)) -> dict[str, Any]:
+        return {"annotator": name, "progress": project.progress(name)}
 
     @app.get("/api/admin")
     def admin(request: Request) -> dict[str, Any]:
-        if not door.is_admin(request):
-            raise RefusedError(401, "this needs the token of whoever set the project up")
-        return work.overview()
+        if not access.is_admin(request):
+            raise RequestError(401, "this needs the token of whoever runs the project")
+        return project.overview()
 
 
-def invitation(joined: Joined) -> str:
-    """A name and its secret as one word: the cookie, and the end of a link that lets somebody in again."""
-    return base64.urlsafe_b64encode(f"{joined.secret} {joined.name}".encode()).decode().rstrip("=")
-
-
-def _invitation(word: str) -> Joined | None:
-    try:
-        secret, _, name = base64.urlsafe_b64decode(word + "=" * (-len(word) % 4)).decode().partition(" ")
-    except (binascii.Error, UnicodeError, ValueError):
-        return None
-    return Joined(name, secret) if secret and name else None
-
-
-def _set_cookie(response: Response, request: Request, name: str, value: str) -> None:
+def _set_cookie(response: Response, request: Request, name: str, value: str) -> Response:
     secure = is_encrypted(request)
-    response.set_cookie(name, value, max_age=YEAR, httponly=True, samesite="strict", secure=secure)
+    response.set_cookie(name, value, max_age=_YEAR, httponly=True, samesite="strict", secure=secure)
+    return response
 
 
-def _error(problem: str, status: int, **more: str) -> Response:
-    # What a request holds may be repeated in the error, and half a character could not be sent.
-    told = {"error": problem, **more}
-    return JSONResponse({name: text.encode("utf-8", "replace").decode() for name, text in told.items()}, status)
+def _error_response(problem: str, status: int, **details: str) -> Response:
+    # An error may repeat parts of a request, and half a character of it cannot be encoded.
+    content = {"error": problem, **details}
+    return JSONResponse({name: text.encode("utf-8", "replace").decode() for name, text in content.items()}, status)
 
 
-def _tell_errors(app: FastAPI) -> None:
-    @app.exception_handler(RefusedError)
-    def refused(_: Request, error: RefusedError) -> Response:
-        return _error(str(error), error.status, **({"question": error.question} if error.question else {}))
+def _add_error_handlers(app: FastAPI) -> None:
+    @app.exception_handler(RequestError)
+    def refused(_: Request, error: RequestError) -> Response:
+        return _error_response(str(error), error.status, **({"question": error.question} if error.question else {}))
 
     @app.exception_handler(LockedError)
     def locked(_: Request, error: LockedError) -> Response:
-        response = _error(str(error), error.status)
+        response = _error_response(str(error), error.status)
         response.headers["retry-after"] = str(error.seconds)
         return response
 
@@ -291,18 +279,120 @@ def _tell_errors(app: FastAPI) -> None:
     def malformed(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"] if part != "body")
-        return _error(f"{where or 'the request'}: {first['msg']}", 422)
+        return _error_response(f"{where or 'the request'}: {first['msg']}", 422)
 
     @app.exception_handler(HTTPException)
-    def other(_: Request, error: HTTPException) -> Response:
-        return _error(str(error.detail), error.status_code)
+    def http_error(_: Request, error: HTTPException) -> Response:
+        return _error_response(str(error.detail), error.status_code)
 
     @app.exception_handler(StoreError)
-    def unkept(_: Request, error: StoreError) -> Response:
+    def not_stored(_: Request, error: StoreError) -> Response:
         log.error("%s", error)
-        return _error("the answer could not be kept just now; it will be sent again", 503)
+        return _error_response("the answer could not be stored just now; it will be sent again", 503)
 
     @app.exception_handler(Exception)
-    def unforeseen(_: Request, error: Exception) -> Response:
+    def unexpected(_: Request, error: Exception) -> Response:
         log.error("an annotator's request failed", exc_info=error)
-        return _error("something went wrong on the server; nothing you said is lost", 500)
+        return _error_response("something went wrong on the server; none of your answers is lost", 500)
+
+
+def available_connections() -> int:
+    """How many connections the server keeps open: half as many as the process may open files, at most 512."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit for sockets.
+        return MAX_CONNECTIONS
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return MAX_CONNECTIONS if files == resource.RLIM_INFINITY else max(8, min(MAX_CONNECTIONS, files // 2))
+
+
+@dataclass(frozen=True)
+class ServerLimits:
+    """Limits on the time of a request, on idle time, and on the number of connections."""
+
+    request_seconds: float = 20.0
+    """From the first byte, or from connecting, to the last byte of the body."""
+    idle_seconds: int = 75
+    """Between two requests."""
+    connections: int = 0
+    """0: ``available_connections()``."""
+
+
+def annotation_server(
+    app: ASGIApp, *, limits: ServerLimits | None = None, log_level: str = "warning"
+) -> uvicorn.Server:
+    """A server for the web app of a project; ``run(sockets=[…])`` serves until interrupted."""
+    limits = limits or ServerLimits()
+    seconds, connections = limits.request_seconds, limits.connections or available_connections()
+
+    class Protocol(LimitedProtocol):
+        request_seconds = seconds
+        max_connections = connections
+
+    config = uvicorn.Config(
+        app,
+        http=Protocol,
+        ws="none",
+        log_level=log_level,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=limits.idle_seconds,
+        # So many connections are accepted at once before the first of them can be closed.
+        backlog=max(1, connections // 2),
+    )
+    return uvicorn.Server(config)
+
+
+class LimitedProtocol(H11Protocol):
+    """A connection that is closed when its request does not arrive in time, or when it waits longest of too many."""
+
+    request_seconds: float
+    max_connections: int
+    _deadline: asyncio.TimerHandle | None = None
+    _waits_since: float = 0.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Accept the connection; if there are too many, close the one that has waited longest for its client."""
+        super().connection_made(transport)
+        self._waits_since = self.loop.time()
+        self._start_timer()
+        if len(self.connections) > self.max_connections:
+            waiting = [other for other in self.connections if isinstance(other, LimitedProtocol) and other.is_waiting]
+            min(waiting, key=lambda other: other._waits_since).transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Cancel the time limit."""
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Read more of a request; the time limit runs from its first byte to its last."""
+        super().data_received(data)
+        if self.is_waiting:
+            self._start_timer()
+        else:
+            self._stop_timer()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request; until its first byte the idle limit of uvicorn applies."""
+        self._waits_since = self.loop.time()
+        super().on_response_complete()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the client has to send more: there is no complete request without a response."""
+        return self.conn.their_state in (h11.IDLE, h11.SEND_BODY) and not self.transport.is_closing()
+
+    def _start_timer(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(self.request_seconds, self._time_out)
+
+    def _stop_timer(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _time_out(self) -> None:
+        self._deadline = None
+        if self.is_waiting:
+            self.transport.abort()

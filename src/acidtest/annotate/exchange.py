@@ -1,49 +1,66 @@
-"""Answers as tables, out of a store; ``arrivals`` brings them into one again.
+"""Answers as tables, exported from a store and imported into one.
 
 A row is one answer: item, annotator, a column for each question as ``acidtest agreement --questionnaire`` reads them,
-and what is known of the item. What a store has besides (which answers count, when they were given, which were taken
-back) stands in columns of its own, so that a table with everything makes the same store again.
+and what is known of the item. Everything else a store knows (which answers count, when they were given, which were
+taken back) has columns of its own, so that a table with everything makes the same store again.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import sqlalchemy as sa
 
-from acidtest.annotate.answers import PARTICULARS, Answers, checked_answers
-from acidtest.annotate.items import CONTROL, Item
-from acidtest.annotate.questionnaires import SEPARATOR, TAKEN, Questionnaire
+from acidtest.annotate import store
+from acidtest.annotate.answers import (
+    ITEM_COLUMNS,
+    PARTICIPATION_COLUMNS,
+    Answers,
+    RowError,
+    check_answers,
+    clean_text,
+    exclusion_reason,
+    row_error,
+)
+from acidtest.annotate.items import CHECK, ITEM, Item, json_row, validate_expected
+from acidtest.annotate.outcomes import outcomes
+from acidtest.annotate.plans import EVERYBODY
+from acidtest.annotate.projects import Project, fold_name
+from acidtest.annotate.questionnaires import RESERVED, SEPARATOR, Questionnaire
 from acidtest.annotate.ratings import LABEL_COLUMNS
-from acidtest.annotate.state import Answer, Claim, State
-from acidtest.annotate.work import Work
-from acidtest.core.errors import AcidtestError
+from acidtest.annotate.state import Claim, Person, ProjectState, StoredAnswer
+from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import refuse_to_lose
-from acidtest.io.tables import is_delimited, write_table
+from acidtest.core.structured import parse_json
+from acidtest.io.tables import is_delimited, read_table, write_table
 
-COUNTED = ("gold", "seconds", "role", "failed", "excluded")
-"""Columns besides the questions and what is known of an item that agreement is told of."""
-OWN = (*COUNTED, "at", "key", "status", "seat", "undone_at", "joined", "excluded_at", "expected")
+AGREEMENT_COLUMNS = ("gold", "seconds", "role", "failed", "excluded")
+"""Exported columns, besides the questions and what is known of an item, that agreement uses."""
+EXPORT_COLUMNS = (*AGREEMENT_COLUMNS, "at", "key", "status", "seat", "undone_at", "joined", "excluded_at", "expected")
 """All such columns."""
-SOURCE = "source_"
-"""What stands before a column of the data that is called like one of ours."""
 
-_TOLD = ("id", "item", "label", "gold")
-"""Columns of the data that are left out where they say no more than an item's own id and gold."""
+_SOURCE = "source_"
+"""The prefix of a column of the data that has the name of one of ours."""
+_ID_AND_GOLD = ("id", "item", "label", "gold")
+"""Columns of the data that are left out if they only repeat the item's id and gold label."""
 
 COUNTS, UNDONE, REPLACED, LATE, EXCLUDED = "counts", "undone", "replaced", "late", "excluded"
+_STATUSES = (COUNTS, UNDONE, REPLACED, LATE, EXCLUDED)
 
-SPACE = uuid.UUID("5b4e4a1e-6e55-4d62-9f0e-6163696474cc")
-"""Where our digests of answers have their names."""
+_NAMESPACE = uuid.UUID("5b4e4a1e-6e55-4d62-9f0e-6163696474cc")
+"""The namespace of the keys that imported answers without a key get."""
 
 
 @dataclass(frozen=True)
-class Row:
+class AnswerRow:
     """One answer on its way out of a store or into one."""
 
     item: str
@@ -55,109 +72,318 @@ class Row:
     status: str = COUNTS
     joined: float | None = None
     failed: bool | None = None
-    """Of a control: whether it was answered wrongly; None where nobody said what is right."""
+    """Whether an attention check was answered wrongly; None if the right answer is not known."""
     excluded: str = ""
     """Why the annotator was excluded."""
     excluded_at: float | None = None
     undone_at: float | None = None
     """When it was taken back."""
     seat: int | None = None
-    """Which of the item's seats it took; of several answers in one seat the first counts."""
+    """The seat of the item that it took; of several answers in one seat the first counts."""
 
 
-def rows(work: Work, *, everything: bool = False) -> list[Row]:
-    """The answers of a project in the order in which they were given: those that count, or all, controls too."""
-    with work.state() as state:
-        told = [(claim, answer) for claim in state.claims.values() for answer in claim.answers]
-        told.sort(key=lambda pair: pair[1].number)
-        if not everything:
-            told = [(claim, answer) for claim, answer in told if state.items[claim.item - 1].role != CONTROL]
-        found = [_row(work, state, claim, answer) for claim, answer in told]
-    return [row for row in found if everything or row.status == COUNTS]
+@dataclass(frozen=True)
+class ImportedAnswers:
+    """The answers in a file, their items, and how many annotations or answers were skipped, by reason."""
+
+    rows: Sequence[AnswerRow]
+    items: Sequence[Item]
+    notes: Mapping[str, int] = field(default_factory=dict)
 
 
-def answer_frame(work: Work, found: Sequence[Row], *, everything: bool = False) -> pl.DataFrame:
+def project_answers(project: Project, *, everything: bool = False) -> list[AnswerRow]:
+    """The answers of a project in the order in which they were given: those that count, or all, with the checks."""
+    with project.state() as state:
+        pairs = [(claim, answer) for claim in state.claims.values() for answer in claim.answers]
+        pairs.sort(key=lambda pair: pair[1].number)
+        rows = [
+            _export_row(project, state, claim, answer)
+            for claim, answer in pairs
+            if everything or not state.item(claim).is_check
+        ]
+    return [row for row in rows if everything or row.status == COUNTS]
+
+
+def answer_frame(project: Project, rows: Sequence[AnswerRow], *, everything: bool = False) -> pl.DataFrame:
     """Answers as a table."""
-    with work.state() as state:
+    with project.state() as state:
         items = {item.id: item for item in state.items}
-    asked = work.questionnaire
-    table = [_cells(row, items[row.item], asked, everything=everything) for row in found]
-    types: dict[str, Any] = {"item": pl.String, "annotator": pl.String, "seconds": pl.Float64}
-    types |= {q.id: pl.List(pl.String) if q.takes_several else pl.String for q in asked.questions}
-    if not table:
+    questionnaire = project.questionnaire
+    cells = [_export_cells(row, items[row.item], questionnaire, everything=everything) for row in rows]
+    types: dict[str, Any] = {"item": pl.String, "annotator": pl.String, "seconds": pl.Float64, **questionnaire.dtypes}
+    if not cells:
         return pl.DataFrame(schema=types)
-    return pl.DataFrame(table, schema_overrides=types, infer_schema_length=None, strict=False)
+    return pl.DataFrame(cells, schema_overrides=types, infer_schema_length=None, strict=False)
 
 
-def store_answers(work: Work, name: str) -> Answers:
-    """The answers of a project that stand, as ``attended`` takes them: it leaves controls and excluded people out."""
-    stand = [row for row in rows(work, everything=True) if row.status in (COUNTS, EXCLUDED)]
-    if not stand:
+def load_answers(project: Project, name: str) -> Answers:
+    """The current answers of a project, with the columns that say which are checks or of excluded people."""
+    rows = [row for row in project_answers(project, everything=True) if row.status in (COUNTS, EXCLUDED)]
+    if not rows:
         raise AcidtestError(f"{name}: nobody has answered anything yet")
-    questions = {question.id for question in work.questionnaire.questions}
-    frame = answer_frame(work, stand, everything=True).drop(set(OWN) - {*COUNTED, *questions})
-    return replace(checked_answers(frame, work.questionnaire), name=name)
+    unused = set(EXPORT_COLUMNS) - {*AGREEMENT_COLUMNS, *project.questionnaire.by_id}
+    frame = answer_frame(project, rows, everything=True).drop(unused)
+    return replace(check_answers(frame, project.questionnaire), name=name)
 
 
-def write_answers(work: Work, path: Path, *, everything: bool) -> dict[str, Any]:
-    """Write the answers to a table of any format, which is not there yet."""
+def write_answers(project: Project, path: Path, *, everything: bool) -> dict[str, Any]:
+    """Write the answers to a table of any format; an existing file is refused."""
     refuse_to_lose(path)
-    frame = answer_frame(work, rows(work, everything=everything), everything=everything)
+    frame = answer_frame(project, project_answers(project, everything=everything), everything=everything)
     if is_delimited(path):
-        several = [question.id for question in work.questionnaire.questions if question.takes_several]
+        several = [question.id for question in project.questionnaire.questions if question.takes_several]
         frame = frame.with_columns(pl.col(several).list.join(SEPARATOR))
     write_table(frame, path)
     return {"answers": frame.height, "file": str(path)}
 
 
-def known_columns(item: Item, asked: Questionnaire) -> dict[str, Any]:
-    """What is known of an item, named so that it is taken for nothing else; its id and gold have their own columns."""
-    taken = taken_columns(asked)
-    told = (item.id, str(item.gold))
-    said = {name: value for name, value in item.known.items() if name not in _TOLD or str(value) not in told}
-    return {f"{SOURCE}{name}" if name in taken else name: value for name, value in said.items()}
+def read_answer_rows(path: Path, questionnaire: Questionnaire) -> ImportedAnswers:
+    """The answers in a table, checked, with their items."""
+    table = read_table(path)
+    frame = table.written_frame
+    if not frame.height:
+        raise FileError(path, "has no rows: there are no answers in it")
+    item = next((name for name in ITEM_COLUMNS if name in frame.columns), None)
+    if item is None or "annotator" not in frame.columns:
+        raise FileError(path, "has no columns item and annotator; answers have a row for each person and item")
+    frame = frame.with_columns(clean_text(frame[item]).alias(item), clean_text(frame["annotator"]))
+    # A question may have the name of one of our columns.
+    columns = [name for name in EXPORT_COLUMNS if name in frame.columns and name not in questionnaire.by_id]
+    try:
+        answers = check_rows(frame, questionnaire)
+        cells = frame.select(columns).to_dicts() if columns else [{}] * frame.height
+        rows = [
+            parse_row(name, annotator, answers[at], cells[at], at=at)
+            for at, (name, annotator) in enumerate(zip(frame[item], frame["annotator"], strict=True))
+        ]
+        return ImportedAnswers(rows, _imported_items(frame, item, questionnaire))
+    except RowError as error:
+        raise row_error(table, error.row, error.problem) from error
+    except AcidtestError as error:
+        raise FileError(path, str(error)) from error
 
 
-def taken_columns(asked: Questionnaire) -> set[str]:
-    """What columns of tables of answers are called that say something else than what is known of an item."""
-    return {*TAKEN, *OWN, *PARTICULARS, *LABEL_COLUMNS, *(question.id for question in asked.questions)}
+def check_rows(frame: pl.DataFrame, questionnaire: Questionnaire) -> list[dict[str, Any]]:
+    """The answers of each row as the questionnaire spells them; a person may have answered an item more than once.
+
+    An answer that was taken back stands beside the one that replaced it: the first answers of all people to all items
+    are checked as one table, then the second ones, and so on.
+    """
+    item = next(name for name in ITEM_COLUMNS if name in frame.columns)
+    rounds = frame.select(pl.int_range(pl.len()).over(item, "annotator")).to_series()
+    checked = dict[int, dict[str, Any]]()
+    for number in sorted(rounds.unique()):
+        places = (rounds == number).arg_true().to_list()
+        try:
+            answers = check_answers(frame[places], questionnaire).frame
+            outcomes(questionnaire, answers)
+        except RowError as error:
+            raise RowError(places[error.row], error.problem) from error
+        for place, row in zip(places, answers.select(*questionnaire.by_id).to_dicts(), strict=True):
+            checked[place] = {name: value for name, value in row.items() if value not in (None, [])}
+    return [checked[place] for place in range(frame.height)]
 
 
-def _row(work: Work, state: State, claim: Claim, answer: Answer) -> Row:
-    person, passed = state.people[claim.annotator], work.passed(state, answer)
-    return Row(
-        state.items[claim.item - 1].id,
+def parse_row(item: str, annotator: str, answers: dict[str, Any], cells: Mapping[str, Any], *, at: int) -> AnswerRow:
+    """An answer with what the cells of a file say of it; an error is about row ``at``."""
+    status, seat = str(cells.get("status") or COUNTS), _parse_number(cells, "seat", at)
+    if status not in _STATUSES:
+        raise RowError(at, f"status {status!r} is not {', '.join(_STATUSES[:-1])} or {_STATUSES[-1]}")
+    return AnswerRow(
+        item,
+        annotator,
+        answers,
+        _parse_number(cells, "seconds", at),
+        _parse_number(cells, "at", at),
+        str(cells.get("key") or ""),
+        status,
+        _parse_number(cells, "joined", at),
+        excluded=exclusion_reason(str(cells.get("excluded") or "").strip()) or "",
+        excluded_at=_parse_number(cells, "excluded_at", at),
+        undone_at=_parse_number(cells, "undone_at", at),
+        seat=None if seat is None else int(seat),
+    )
+
+
+def import_answers(
+    connection: sa.Connection, state: ProjectState, rows: Sequence[AnswerRow], *, now: float
+) -> dict[str, int]:
+    """Add answers to a project; known ones are left alone, and those without a time get ``now``."""
+    importer = _Importer(connection, state, now)
+    added = sum(importer.add(row) for row in rows)
+    return {"answers": added, "known already": len(rows) - added}
+
+
+def widen_seats(items: Iterable[Item], rows: Iterable[AnswerRow]) -> list[Item]:
+    """Items with a seat for everybody who answered them; checks have a seat for everybody."""
+    people = Counter(item for item, _ in {(row.item, fold_name(row.annotator)) for row in rows})
+    return [replace(item, seats=EVERYBODY if item.is_check else max(item.seats, people[item.id])) for item in items]
+
+
+def _export_row(project: Project, state: ProjectState, claim: Claim, answer: StoredAnswer) -> AnswerRow:
+    person, passed = state.people[claim.annotator], project.passed(state, answer)
+    return AnswerRow(
+        state.item(claim).id,
         person.name,
         answer.answers,
         answer.seconds,
         answer.at,
         answer.key,
-        _status(work, state, claim, answer),
+        _status(project, state, claim, answer),
         person.joined,
         None if passed is None else not passed,
-        work.exclusion(state, person),
+        project.exclusion_reason(state, person),
         person.excluded_at,
         answer.undone_at,
         claim.seat,
     )
 
 
-def _status(work: Work, state: State, claim: Claim, answer: Answer) -> str:
+def _status(project: Project, state: ProjectState, claim: Claim, answer: StoredAnswer) -> str:
     if answer.undone:
         return UNDONE
     if answer is not claim.answers[-1]:
         return REPLACED
-    if work.exclusion(state, state.people[claim.annotator]):
+    if project.exclusion_reason(state, state.people[claim.annotator]):
         return EXCLUDED
     return COUNTS if state.counts(claim) else LATE
 
 
-def _cells(row: Row, item: Item, asked: Questionnaire, *, everything: bool) -> dict[str, Any]:
-    questions = {question.id: row.answers.get(question.id) for question in asked.questions}
-    own = {"gold": item.gold, "seconds": row.seconds, "at": row.at, "key": row.key}
+def _export_cells(row: AnswerRow, item: Item, questionnaire: Questionnaire, *, everything: bool) -> dict[str, Any]:
+    cells = {"gold": item.gold, "seconds": row.seconds, "at": row.at, "key": row.key}
     if everything:
         failed = None if row.failed is None else "yes" if row.failed else "no"
-        own |= {"role": item.role, "failed": failed, "excluded": row.excluded or None, "status": row.status}
-        own |= {name: getattr(row, name) for name in ("seat", "undone_at", "joined", "excluded_at")}
-        own |= {"expected": json.dumps(item.expected) if item.expected else None}
-    return {"item": row.item, "annotator": row.annotator, **known_columns(item, asked), **own, **questions}
+        cells |= {"role": item.role, "failed": failed, "excluded": row.excluded or None, "status": row.status}
+        cells |= {name: getattr(row, name) for name in ("seat", "undone_at", "joined", "excluded_at")}
+        cells |= {"expected": json.dumps(item.expected) if item.expected else None}
+    reserved, repeated = _reserved_columns(questionnaire), (item.id, str(item.gold))
+    known = {
+        f"{_SOURCE}{name}" if name in reserved else name: value
+        for name, value in item.known.items()
+        if name not in _ID_AND_GOLD or str(value) not in repeated
+    }
+    questions = {name: row.answers.get(name) for name in questionnaire.by_id}
+    return {"item": row.item, "annotator": row.annotator, **known, **cells, **questions}
+
+
+def _reserved_columns(questionnaire: Questionnaire) -> set[str]:
+    """Names of columns in tables of answers that do not describe an item."""
+    names = (*RESERVED, *EXPORT_COLUMNS, *PARTICIPATION_COLUMNS, *LABEL_COLUMNS)
+    return {*names, *questionnaire.by_id}
+
+
+class _Importer:
+    """Adds answers to the store of a project, each once."""
+
+    def __init__(self, connection: sa.Connection, state: ProjectState, now: float) -> None:
+        self._connection, self._state, self._now = connection, state, now
+        self._items = {item.id: number for number, item in enumerate(state.items, 1)}
+        self._seats: dict[tuple[int, int | None], int] = {}
+        """The seat in the store for an item and a seat in the file."""
+
+    def add(self, row: AnswerRow) -> bool:
+        """Whether the answer is new; if so, it is added."""
+        state, item = self._state, self._items.get(row.item)
+        if item is None:
+            raise AcidtestError(f"item {row.item!r} is not in the project; its items come from the data")
+        person = state.people_by_name.get(fold_name(row.annotator))
+        claim = next((claim for claim in person.claims if claim.item == item), None) if person else None
+        if claim:
+            self._seats.setdefault((item, row.seat), claim.seat)
+        key, at = _import_key(state, row, claim), self._now if row.at is None else row.at
+        if key in state.answers_by_key:
+            return False
+        if person is None:
+            joined = at if row.joined is None else row.joined
+            names = {"name": row.annotator, "folded": fold_name(row.annotator)}
+            person = state.people[self._insert(store.annotators, **names, at=joined)]
+        claim = claim or self._add_claim(row, item, person, at)
+        # An answer that was changed in the file was changed after it was given.
+        at = at if key == row.key or not row.key else self._now
+        values = {"claim": claim.number, "version": len(claim.answers) + 1, "answers": json.dumps(row.answers)}
+        answer = self._insert(store.answers, **values, seconds=row.seconds, key=key, at=at)
+        if row.status == UNDONE:
+            self._insert(store.undos, answer=answer, at=at if row.undone_at is None else row.undone_at)
+        if row.excluded and not person.excluded:
+            since = at if row.excluded_at is None else row.excluded_at
+            self._insert(store.exclusions, annotator=person.number, reason=row.excluded, at=since)
+        return True
+
+    def _insert(self, table: sa.Table, **values: Any) -> int:
+        return self._state.insert(self._connection, table, **values)
+
+    def _add_claim(self, row: AnswerRow, item: int, person: Person, at: float) -> Claim:
+        """A claim for an answer; answers that shared a seat in the file share one here."""
+        seat = self._seats.get((item, row.seat)) if row.seat is not None else None
+        if seat is None:
+            seat = self._state.unused_seat(item)
+        self._seats[item, row.seat] = seat
+        turn = self._state.claim_count(item, seat)
+        values = {"item": item, "seat": seat, "turn": turn, "annotator": person.number}
+        return self._state.claims[self._insert(store.claims, **values, at=at)]
+
+
+def _import_key(state: ProjectState, row: AnswerRow, claim: Claim | None) -> str:
+    """The key to store an answer under; a known key if the answer is not new.
+
+    A key may come again with other answers, changed in the file: they are stored as a further answer.
+    """
+    earlier = claim.answers if claim else []
+    given = _sort_ticks(row.answers)
+    if row.key:
+        if row.key not in state.answers_by_key:
+            return row.key
+        same = next((answer for answer in earlier if answer.key == row.key), None)
+        if same and (row.status in (UNDONE, REPLACED) or _sort_ticks(same.answers) == given):
+            return row.key
+    else:
+        for answer in earlier:
+            if _sort_ticks(answer.answers) == given and row.at in (None, answer.at):
+                return answer.key
+    return uuid.uuid5(_NAMESPACE, json.dumps([row.key, row.item, row.annotator, row.answers, row.at])).hex
+
+
+def _sort_ticks(answers: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: sorted(value) if isinstance(value, list) else value for name, value in answers.items()}
+
+
+def _parse_number(cells: Mapping[str, Any], name: str, at: int) -> float | None:
+    cell = cells.get(name)
+    try:
+        number = None if cell in (None, "") else float(str(cell))
+    except ValueError:
+        number = math.nan
+    if number is not None and not 0 <= number < math.inf:
+        raise RowError(at, f"{name} {cell!r} is not a number of 0 or more; write one, or leave it empty")
+    return number
+
+
+def _imported_items(frame: pl.DataFrame, item: str, questionnaire: Questionnaire) -> list[Item]:
+    """The items of a table of answers, for a project that has no other table of them."""
+    used = {item, "annotator", *EXPORT_COLUMNS, *questionnaire.by_id}
+    reserved = _reserved_columns(questionnaire)
+    items = list[Item]()
+    for row in map(json_row, frame.unique(item, keep="first", maintain_order=True).to_dicts()):
+        known = {
+            name.removeprefix(_SOURCE) if name.removeprefix(_SOURCE) in reserved else name: value
+            for name, value in row.items()
+            if name not in used
+        }
+        texts = {name: known.get(name, row.get(name)) for name in questionnaire.shows}
+        fields = {name: "" if value is None else str(value) for name, value in texts.items()}
+        role = CHECK if row.get("role") == CHECK else ITEM
+        expected = _parse_expected(row.get("expected"), row[item], questionnaire) if role == CHECK else None
+        gold = None if row.get("gold") is None else str(row["gold"])
+        items.append(Item(row[item], fields, {**fields, **known}, role, gold=gold, expected=expected))
+    return items
+
+
+def _parse_expected(cell: Any, item: str, questionnaire: Questionnaire) -> dict[str, Any] | None:
+    if cell in (None, ""):
+        return None
+    try:
+        expected = parse_json(str(cell).encode(), f"control {item!r}", dict[str, Any])
+    except FileError as error:
+        raise AcidtestError(f"control {item!r}: expected {cell!r} is not a JSON object") from error
+    validate_expected(item, expected, questionnaire)
+    return expected

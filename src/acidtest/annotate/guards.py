@@ -1,19 +1,25 @@
-"""Who may ask the server what: addresses, tokens, and requests that another site makes a browser send.
+"""Access to the annotation server: host names, tokens, wrong tokens, and requests made by other sites.
 
-On loopback the machine's own users need no token. Anywhere else, and behind a proxy (``--allow-host``), everybody does.
+On loopback the users of the machine need no token. On any other address, and behind a proxy (``--allow-host``),
+everybody does. After a few different wrong tokens an address is locked for a second, then two, four and up to half a
+minute with every further one; other addresses are not affected.
 """
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import ipaddress
 import json
 import re
 import secrets
 import socket
-from collections.abc import Mapping
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from threading import Lock
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
@@ -21,16 +27,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from acidtest.core.errors import AcidtestError
 
-MOST_BYTES = 256 * 1024
-"""The largest body that is read."""
+MAX_BODY_BYTES = 256 * 1024
 
 SHORTEST_UNGUESSABLE = 20
-"""Tokens that are drawn have 24 characters; a shorter one may be a word that somebody chose."""
+"""Drawn tokens have 24 characters; a shorter one may be a word that somebody chose."""
 
-TOKEN_HEADER = "x-acidtest-token"
-OWN_HEADER = "x-acidtest"
-
-SAFETY: Mapping[str, str] = {
+SECURITY_HEADERS: Mapping[str, str] = {
     "content-security-policy": (
         "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
     ),
@@ -43,137 +45,215 @@ SAFETY: Mapping[str, str] = {
 }
 """Headers of every response."""
 
+FREE_GUESSES = 10
+"""So many different wrong tokens are taken for mistakes of people who copy links."""
+LONGEST_LOCK = 30.0
+FORGOTTEN_AFTER = 600.0
+MAX_ADDRESSES = 10_000
+_REMEMBERED_TOKENS = 16
+
+_TOO_LARGE = f"the request is larger than {MAX_BODY_BYTES // 1024} kB; write less"
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-_LOCAL = ("localhost", "127.0.0.1", "::1")
-_ANY = ("0.0.0.0", "::", "")
+_LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+_ALL_ADDRESSES = ("0.0.0.0", "::", "")
 
 
 @dataclass(frozen=True)
 class Guard:
-    """The address the server listens on, the names it goes by, and the tokens that open it."""
+    """The address the server listens on, its other names, and the tokens that give access."""
 
     host: str = "127.0.0.1"
     allowed: tuple[str, ...] = ()
     token: str = field(default="", repr=False)
-    """What annotators need; none: nothing."""
+    """The token of annotators; empty: they need none."""
     admin_token: str = field(default="", repr=False)
-    """What whoever watches them needs; none: everybody who gets in may."""
+    """The token of whoever runs the project; empty: everybody has access to the overview."""
 
     @classmethod
-    def made(cls, host: str, *, allowed: tuple[str, ...] = (), token: str = "", admin_token: str = "") -> Guard:
-        """A guard with the tokens it needs: without any, on loopback; elsewhere what is missing is drawn."""
+    def create(cls, host: str, *, allowed: tuple[str, ...] = (), token: str = "", admin_token: str = "") -> Guard:
+        """A guard that needs no token on loopback; elsewhere missing tokens are drawn."""
         if not (token + admin_token).isascii() or not (token + admin_token).isprintable():
-            raise AcidtestError("a token holds letters, digits and signs of ASCII only, as headers do; choose another")
+            raise AcidtestError("a token consists of printable ASCII characters, as HTTP headers do; choose another")
         if is_loopback(host) and not allowed:
             return cls(host, allowed, token, admin_token or token)
         return cls(host, allowed, token or secrets.token_urlsafe(18), admin_token or secrets.token_urlsafe(18))
 
     @property
     def is_unguessable(self) -> bool:
-        """Whether no token can be found by trying, however fast: all are as long as those that are drawn."""
+        """Whether no token can be found by trying: all are as long as drawn ones."""
         return all(len(token) >= SHORTEST_UNGUESSABLE for token in (self.token, self.admin_token) if token)
 
     def knows_host(self, header: str) -> bool:
-        """Whether a request was meant for this server: a name that an attacker points here is refused.
+        """Whether a request was meant for this server; a name that an attacker points at it is refused.
 
-        An address in digits is no such name, so where all addresses are listened on each is good.
+        A numeric address is no such name, so any of them is accepted where the server listens on all addresses.
         """
         name = _hostname(header)
-        if name in (*_LOCAL, self.host.lower(), *(each.lower() for each in self.allowed)):
+        if name in (*_LOOPBACK_NAMES, self.host.lower(), *(host.lower() for host in self.allowed)):
             return True
-        return self.host in _ANY and (_is_address(name) or name == socket.gethostname().lower())
+        return self.host in _ALL_ADDRESSES and (
+            _parse_address(name) is not None or name == socket.gethostname().lower()
+        )
 
-    def admits(self, given: str | None) -> bool:
-        """Whether a token opens the pages of annotators; the admin's does too."""
-        return not self.token or _same(given, self.token) or (bool(self.admin_token) and _same(given, self.admin_token))
+    def admits(self, token: str | None) -> bool:
+        """Whether a token gives access to the pages of annotators; the admin's does too."""
+        return not self.token or _is_same(token, self.token) or (bool(self.admin_token) and self.admits_admin(token))
 
-    def admits_admin(self, given: str | None) -> bool:
-        """Whether a token opens what whoever watches annotators sees."""
-        return not self.admin_token or _same(given, self.admin_token)
+    def admits_admin(self, token: str | None) -> bool:
+        """Whether a token gives access to the overview."""
+        return not self.admin_token or _is_same(token, self.admin_token)
 
 
 class GuardedApp:
-    """Lets through what is meant for this server, small enough, and not sent by another site."""
+    """Passes on requests that are meant for this server, small enough, and not made by another site."""
 
     def __init__(self, app: ASGIApp, guard: Guard) -> None:
         self._app, self._guard = app, guard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with an error, or pass the request on; headers that make browsers careful go with every response."""
+        """Refuse the request or pass it on; every response gets the security headers."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return
 
-        async def careful(message: Message) -> None:
+        async def send_secured(message: Message) -> None:
             if message["type"] == "http.response.start":
-                own = {name.encode() for name in SAFETY}
-                kept = [pair for pair in message["headers"] if pair[0].lower() not in own]
-                message["headers"] = [*kept, *((name.encode(), value.encode()) for name, value in SAFETY.items())]
+                names = {name.encode() for name in SECURITY_HEADERS}
+                others = [pair for pair in message["headers"] if pair[0].lower() not in names]
+                ours = ((name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items())
+                message["headers"] = [*others, *ours]
             await send(message)
 
         problem = self._problem(scope)
         if problem:
-            await _refuse(careful, *problem)
+            await _refuse(send_secured, *problem)
             return
         body = b""
-        if scope["method"] not in _SAFE_METHODS:
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    return
-                body += message.get("body", b"")
-                if len(body) > MOST_BYTES:
-                    await _refuse(careful, 413, _TOO_LARGE)
-                    return
-                if not message.get("more_body"):
-                    break
-        given = [{"type": "http.request", "body": body, "more_body": False}]
+        while scope["method"] not in _SAFE_METHODS:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            body += message.get("body", b"")
+            if len(body) > MAX_BODY_BYTES:
+                await _refuse(send_secured, 413, _TOO_LARGE)
+                return
+            if not message.get("more_body"):
+                break
+        messages = [{"type": "http.request", "body": body, "more_body": False}]
 
-        async def replayed() -> Message:
-            return given.pop() if given else await receive()
+        async def replay() -> Message:
+            return messages.pop() if messages else await receive()
 
-        await self._app(scope, replayed, careful)
+        await self._app(scope, replay, send_secured)
 
     def _problem(self, scope: Scope) -> tuple[int, str] | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not self._guard.knows_host(host):
-            return 421, f"this server does not go by {_hostname(host)!r}; start it with --allow-host if it should"
+            return 421, f"this server is not called {_hostname(host)!r}; start it with --allow-host if it should be"
         if scope["method"] in _SAFE_METHODS:
             return None
         size = headers.get("content-length", "0")
-        if not re.fullmatch("[0-9]{1,12}", size) or int(size) > MOST_BYTES:
+        if not re.fullmatch("[0-9]{1,12}", size) or int(size) > MAX_BODY_BYTES:
             return 413, _TOO_LARGE
-        return _cross_site(headers, host)
+        return _cross_site_problem(headers, host)
 
 
-def given_token(connection: HTTPConnection, cookie: str) -> str | None:
-    """The token that came with a request, in a header or the cookie of this name."""
-    bearer = connection.headers.get("authorization", "")
+@dataclass
+class _Address:
+    wrong: int = 0
+    locked_until: float = 0.0
+    last: float = 0.0
+    tokens: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
+    """Digests of the last wrong tokens: the same one again, as from an old cookie, is no further guess."""
+
+
+class WrongTokens:
+    """Counts wrong tokens by address and locks addresses; the address that was quiet longest is forgotten first."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._lock = clock, Lock()
+        self._addresses: OrderedDict[str, _Address] = OrderedDict()
+
+    def __len__(self) -> int:
+        """How many addresses are remembered."""
+        return len(self._addresses)
+
+    def seconds_locked(self, address: str) -> float:
+        """For how many more seconds an address is locked; 0 if it is not."""
+        with self._lock:
+            known = self._addresses.get(address)
+            return max(0.0, known.locked_until - self._clock()) if known else 0.0
+
+    def add(self, address: str, token: str) -> None:
+        """Count a wrong token, and lock the address if there were too many."""
+        digest, now = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()[:8], self._clock()
+        with self._lock:
+            known = self._addresses.pop(address, None)
+            if known is None or now - known.last > FORGOTTEN_AFTER:
+                known = _Address()
+            self._addresses[address] = known
+            if len(self._addresses) > MAX_ADDRESSES:
+                self._addresses.popitem(last=False)
+            known.last = now
+            if digest in known.tokens:
+                return
+            known.tokens[digest] = None
+            if len(known.tokens) > _REMEMBERED_TOKENS:
+                known.tokens.popitem(last=False)
+            known.wrong += 1
+            if known.wrong > FREE_GUESSES:
+                known.locked_until = now + min(2.0 ** min(known.wrong - FREE_GUESSES - 1, 10), LONGEST_LOCK)
+
+
+def client_address(request: HTTPConnection, *, proxied: bool) -> str:
+    """The address a request comes from; of IPv6 the network, because one client has many addresses.
+
+    Behind a proxy on this machine it is the last one in X-Forwarded-For. From elsewhere that header is ignored: its
+    sender could choose another address for every guess.
+    """
+    peer = request.client.host if request.client else ""
+    forwarded = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
+    address = _parse_address(peer)
+    if proxied and forwarded and address and address.is_loopback:
+        peer, address = forwarded, _parse_address(forwarded)
+    if address is None:
+        return peer[:100]
+    return str(ipaddress.ip_network((address, 64), strict=False)) if address.version == 6 else str(address)
+
+
+def request_token(request: HTTPConnection, cookie: str) -> str | None:
+    """The token of a request, in a header or in the cookie of this name."""
+    bearer = request.headers.get("authorization", "")
     if bearer.lower().startswith("bearer "):
         return bearer[7:].strip()
-    return connection.headers.get(TOKEN_HEADER) or connection.cookies.get(cookie)
+    return request.headers.get("x-acidtest-token") or request.cookies.get(cookie)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
-    if host.lower() == "localhost":
-        return True
-    return _is_address(host) and ipaddress.ip_address(host).is_loopback
+    """Whether only this machine can reach an address."""
+    address = _parse_address(host)
+    return host.lower() == "localhost" or (address is not None and address.is_loopback)
 
 
-_TOO_LARGE = f"the request is larger than {MOST_BYTES // 1024} kB; write less"
+def is_encrypted(request: HTTPConnection) -> bool:
+    """Whether a browser reaches the server by HTTPS, maybe through a proxy.
+
+    The headers of the request are believed: a client that lies only loses its own cookie.
+    """
+    headers = (request.headers.get(name, "").lower() for name in ("origin", "x-forwarded-proto"))
+    return request.url.scheme == "https" or any(re.match("https(?![a-z])", header) for header in headers)
 
 
-def _cross_site(headers: Headers, host: str) -> tuple[int, str] | None:
-    """What is wrong with a request that changes something, where another site may have made a browser send it."""
-    if headers.get(OWN_HEADER) != "1":
+def _cross_site_problem(headers: Headers, host: str) -> tuple[int, str] | None:
+    """Why a request that changes something may have been made by another site; None if it was not."""
+    if headers.get("x-acidtest") != "1":
         return 403, "requests that change something need the header X-Acidtest: 1"
     if headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
         return 415, "requests that change something are JSON; send Content-Type: application/json"
     origin = headers.get("origin")
-    if origin is not None and _netloc(origin) != host.lower():
+    if origin is not None and _split_url(origin).netloc.lower() != host.lower():
         return 403, "another site asked for this"
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return 403, "another site asked for this"
@@ -187,36 +267,23 @@ async def _refuse(send: Send, status: int, problem: str) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def is_encrypted(connection: HTTPConnection) -> bool:
-    """Whether a browser reaches the server by HTTPS, maybe through a proxy.
-
-    It is believed what a request says of itself: who lies is refused a cookie by the own browser, and nothing else.
-    """
-    said = (connection.headers.get(name, "").lower() for name in ("origin", "x-forwarded-proto"))
-    return connection.url.scheme == "https" or any(re.match("https(?![a-z])", each) for each in said)
-
-
-def _netloc(origin: str) -> str:
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:
-        return ""
-
-
 def _hostname(header: str) -> str:
+    return (_split_url(f"//{header}").hostname or "").lower()
+
+
+def _split_url(url: str) -> SplitResult:
     try:
-        return (urlsplit(f"//{header}").hostname or "").lower()
+        return urlsplit(url)
     except ValueError:
-        return ""
+        return urlsplit("")
 
 
-def _is_address(name: str) -> bool:
+def _parse_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(text)
     except ValueError:
-        return False
-    return True
+        return None
 
 
-def _same(given: str | None, expected: str) -> bool:
-    return given is not None and hmac.compare_digest(given.encode(), expected.encode())
+def _is_same(token: str | None, expected: str) -> bool:
+    return token is not None and hmac.compare_digest(token.encode(), expected.encode())

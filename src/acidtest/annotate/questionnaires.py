@@ -1,122 +1,138 @@
-"""Questionnaires as data: what people are asked of an item, and the rules that make a label of their answers.
+"""Questionnaires as data: what people are asked about an item, and the rules that turn their answers into a label.
 
-A questionnaire is a TOML file. Those that ship lie in ``data/questionnaires``; docs/agreement.md describes the format.
-Whatever is wrong in a file is told with the file, the question or rule, and what to write instead.
+A questionnaire is a TOML file. The ones that ship are in ``data/questionnaires``; docs/agreement.md describes the
+format. An error names the file, the question or rule, and what to write instead.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar
 
-from acidtest.annotate.conditions import ALWAYS, WORDS, Condition, choice, condition, mentions_gold
-from acidtest.annotate.toml_tables import TomlTable, toml_value
+import polars as pl
+
+from acidtest.annotate.conditions import CONNECTIVES, condition_holds, depends_on_gold, join_with_or
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.structured import MOST_TOML_BYTES, parse_toml, read_bounded
+from acidtest.core.structured import MOST_TOML_BYTES, check_shape, parse_toml, read_bounded, refuse_newer
 
 SCHEMA = 1
-ENDING = ".toml"
+_FOLDER = "questionnaires"
+_ENDING = ".toml"
+
+T = TypeVar("T")
 
 Kind = Literal["yes-no", "one-of", "several-of", "text"]
 Vote = Literal["majority", "plurality", "unanimous"]
-Discard = Literal["any", "majority", "never"]
-Marked = Literal["majority", "any", "all"]
+When = Any
+"""A condition as it is written, see ``conditions``; None always holds."""
 
-TAKEN = ("item", "id", "annotator", "label", "categories", "votes", "annotator_labels", "discarded", "undecided")
-"""Columns of the files of answers and of results, so that no question may be called so."""
+RESERVED = ("item", "id", "annotator", "label", "categories", "votes", "annotator_labels", "discarded", "undecided")
+"""Columns of files of answers and results; no question may have such an id."""
 
 SEPARATOR = "|"
-"""What stands between answers in one cell, so that it may not stand within one."""
+"""Separates the answers in one cell, so no answer may contain it."""
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_YES_NO = ("yes", "no")
 
 
 @dataclass(frozen=True)
-class Option:
-    """One of the answers that may be chosen: what it is called in files, and what people read."""
+class AnswerOption:
+    """One of the answers to choose from: its id in files, and the text that people read, which is the id by default."""
 
     id: str
-    text: str
+    text: str = ""
     help: str = ""
     exclusive: bool = False
-    """Whether it excludes all others, as "nothing of this" does; it is never a category."""
+    """Whether it excludes all other options, like "none of these"; such an option is never a category."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question, of whom it is asked, and what may be answered."""
+    """One question, the condition under which it is asked, and its possible answers."""
 
     id: str
     text: str
     kind: Kind
-    options: tuple[Option, ...] = ()
-    when: Condition = ALWAYS
+    options: tuple[AnswerOption, ...] = ()
+    when: When = None
     help: str = ""
-    required: bool = True
+    required: bool | None = None
+    """None: whether exactly one answer is expected."""
 
     @property
     def takes_several(self) -> bool:
-        """Whether more than one answer may be ticked."""
+        """Whether more than one option may be ticked."""
         return self.kind == "several-of"
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """What may be answered; nothing for a text."""
+        """The ids of its options; empty for a text."""
         return tuple(option.id for option in self.options)
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """The type of its column in a frame of checked answers."""
+        return pl.List(pl.String) if self.takes_several else pl.String()
+
+    @property
+    def is_answered(self) -> pl.Expr:
+        """Whether anything was chosen, ticked or written; never null."""
+        column = pl.col(self.id)
+        return (column.list.len() > 0).fill_null(False) if self.takes_several else column.is_not_null()
 
 
 @dataclass(frozen=True)
-class Rule:
-    """What follows from answers that fit: a label, categories, both, or that the item is discarded."""
+class OutcomeRule:
+    """What follows from answers that meet a condition: a label, categories, both, or a discarded item."""
 
-    when: Condition = ALWAYS
+    when: When = None
     label: str = ""
     label_from: str = ""
-    """A question whose answer is the label; the rule fits only where it was answered."""
+    """A question whose answer is the label; the rule applies only where it was answered."""
     categories: tuple[str, ...] = ()
     categories_from: tuple[str, ...] = ()
-    """Questions whose answers are categories, besides those named."""
+    """Questions whose answers are categories, in addition to ``categories``."""
     discard: str = ""
-    """Why the item is discarded."""
+    """The reason for which the item is discarded."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """Something whose share among items is told: those of which it holds for more than half of the people."""
+    """A condition whose share among items is reported: an item counts if it holds for more than half of the people."""
 
     name: str
-    when: Condition = ALWAYS
-    confirms_gold: bool = False
-    """Whether it holds where a person's label is the gold that the item came with."""
+    when: When = None
+    label: str = ""
+    """``gold``: the condition is that a person's label is the gold label of the item."""
 
 
 @dataclass(frozen=True)
 class Aggregation:
-    """How what several people said of an item becomes one."""
+    """How the answers of several people to one item are combined."""
 
     label: Vote = "majority"
-    """More than half of the labels; the one that stands alone at the top; or all of them."""
-    discard: Discard = "any"
-    """Whether one person is enough to discard an item."""
-    categories: Marked = "majority"
-    """Categories that more than half of the people gave, anybody, or everybody."""
+    """More than half of the labels, the single most frequent one, or all of them."""
+    discard: Literal["any", "majority", "never"] = "any"
+    """How many people it takes to discard an item."""
+    categories: Literal["majority", "any", "all"] = "majority"
+    """Categories given by more than half of the people, by anybody, or by everybody."""
     fewest: int = 1
-    """How many people must have labelled an item for it to have gold."""
+    """How many people must have labelled an item for it to have a gold label."""
 
 
 @dataclass(frozen=True)
 class Questionnaire:
-    """What people are asked and what follows from it."""
+    """Questions, the rules for their answers, and how several people's answers are combined."""
 
     name: str
     title: str
     questions: tuple[Question, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[OutcomeRule, ...]
     aggregation: Aggregation = field(default_factory=Aggregation)
     source: str = ""
     instructions: str = ""
@@ -124,234 +140,240 @@ class Questionnaire:
     """The columns of an item that people see."""
     shares: tuple[Share, ...] = ()
 
-    @property
+    @cached_property
+    def by_id(self) -> Mapping[str, Question]:
+        """The questions in order, by their ids."""
+        return {question.id: question for question in self.questions}
+
+    @cached_property
     def labels(self) -> tuple[str, ...]:
-        """Every label its rules can give, in their order; none where they give categories only."""
-        found = dict[str, None]()
+        """Every label that its rules can give, in their order; empty if they give categories only."""
+        labels = dict[str, None]()
         for rule in self.rules:
-            found |= dict.fromkeys([rule.label] if rule.label else ())
-            found |= dict.fromkeys(self.question(rule.label_from).answers if rule.label_from else ())
-        return tuple(found)
+            labels |= dict.fromkeys([rule.label] if rule.label else ())
+            labels |= dict.fromkeys(self.by_id[rule.label_from].answers if rule.label_from else ())
+        return tuple(labels)
+
+    @cached_property
+    def asks_by_gold(self) -> bool:
+        """Whether a question or a rule depends on the gold label of an item."""
+        conditions = [question.when for question in self.questions] + [rule.when for rule in self.rules]
+        return any(depends_on_gold(when, self.by_id) for when in conditions)
 
     @property
-    def asks_by_gold(self) -> bool:
-        """Whether what is asked, or what follows from it, depends on the gold label that an item came with."""
-        stated = [question.when for question in self.questions] + [rule.when for rule in self.rules]
-        return any(map(mentions_gold, stated))
+    def dtypes(self) -> dict[str, pl.DataType]:
+        """The types of the columns of its answers, by question."""
+        return {question.id: question.dtype for question in self.questions}
 
-    def question(self, name: str) -> Question:
-        """The question of this id."""
-        return next(question for question in self.questions if question.id == name)
+    def holds(self, when: When) -> pl.Expr:
+        """Whether one of its conditions holds, as an expression over checked answers; never null."""
+        return condition_holds(when, self.by_id)
+
+
+@dataclass(frozen=True)
+class _File:
+    """The keys of a questionnaire's file."""
+
+    schema: int
+    title: str
+    source: str = ""
+    instructions: str = ""
+    shows: tuple[str, ...] = Questionnaire.shows
+    question: tuple[dict[str, Any], ...] = ()
+    rule: tuple[dict[str, Any], ...] = ()
+    aggregation: dict[str, Any] = field(default_factory=dict)
+    share: tuple[dict[str, Any], ...] = ()
 
 
 def packaged_questionnaires() -> list[str]:
     """The names of the questionnaires that ship with the package."""
-    folder = resources.files("acidtest.data").joinpath("questionnaires")
-    return sorted(file.name.removesuffix(ENDING) for file in folder.iterdir() if file.name.endswith(ENDING))
+    return packaged_names(_FOLDER)
 
 
-def questionnaire(name: str | Path) -> Questionnaire:
-    """A questionnaire that ships with the package, by name, or one in a file."""
-    path = Path(name)
-    return parsed_questionnaire(questionnaire_content(name), path if _is_file(path) else Path(f"{name}{ENDING}"))
+def load_questionnaire(name: str | Path) -> Questionnaire:
+    """A questionnaire that ships with the package, by name, or the one in a file."""
+    return parse_questionnaire(*read_toml_file(_FOLDER, name, kind="questionnaire"))
 
 
 def questionnaire_content(name: str | Path) -> bytes:
-    """The file of a questionnaire that ships with the package, by name, or of one elsewhere."""
-    if _is_file(Path(name)):
-        return read_bounded(name, MOST_TOML_BYTES)
-    known = packaged_questionnaires()
-    if str(name) not in known:
-        raise UnknownNameError("questionnaire", str(name), known, f" (a file's name ends in {ENDING})")
-    return resources.files("acidtest.data").joinpath("questionnaires", f"{name}{ENDING}").read_bytes()
+    """The file of a questionnaire that ships with the package, by name, or of the one in a file."""
+    return read_toml_file(_FOLDER, name, kind="questionnaire")[0]
 
 
-def _is_file(path: Path) -> bool:
-    return path.suffix.lower() == ENDING or path.is_file()
-
-
-def parsed_questionnaire(content: bytes, path: Path) -> Questionnaire:
-    """The questionnaire in the text of a TOML file; ``path`` gives its name, and stands in errors."""
-    written = parse_toml(content, path)
+def parse_questionnaire(content: bytes, path: Path) -> Questionnaire:
+    """The questionnaire in the content of a TOML file; ``path`` gives its name and stands in errors."""
+    written = strip_texts(parse_toml(content, path))
+    schema = written.get("schema")
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
+        raise FileError(path, f"does not state its schema; begin it with schema = {SCHEMA}")
+    refuse_newer(path, schema, SCHEMA)
+    file = parse_table(written, path, _File)
     try:
-        return _questionnaire(TomlTable(written), path.name.removesuffix(ENDING))
+        questions = _parse_questions(file.question, path)
+        return Questionnaire(
+            name=path.name.removesuffix(_ENDING),
+            title=file.title,
+            questions=tuple(questions.values()),
+            rules=_parse_rules(file.rule, questions, path),
+            aggregation=_parse_aggregation(file.aggregation, path),
+            source=file.source,
+            instructions=file.instructions,
+            shows=file.shows or Questionnaire.shows,
+            shares=_parse_shares(file.share, questions, path),
+        )
     except FileError:
         raise
     except AcidtestError as error:
         raise FileError(path, str(error)) from error
 
 
-def _questionnaire(table: TomlTable, name: str) -> Questionnaire:
-    schema = table.value("schema") if table.has("schema") else None
-    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
-        raise AcidtestError(f"does not say how it is written; begin it with schema = {SCHEMA}")
-    if schema > SCHEMA:
-        raise AcidtestError(f"has schema {schema}, and this acidtest reads up to {SCHEMA}; install a newer one")
-    table.check_keys("schema", "title", "source", "instructions", "shows", "question", "rule", "aggregation", "share")
-    questions = _questions(table.tables("question"))
-    return Questionnaire(
-        name=name,
-        title=table.text("title", needed='say what it asks: title = "…"'),
-        questions=tuple(questions.values()),
-        rules=_rules(table.tables("rule"), questions),
-        aggregation=_aggregation(table),
-        source=table.text("source"),
-        instructions=table.text("instructions"),
-        shows=table.texts("shows") or Questionnaire.shows,
-        shares=_shares(table.tables("share"), questions),
-    )
-
-
-def _condition(table: TomlTable, questions: Mapping[str, Question]) -> Condition:
-    """The condition ``when``, which always holds where it is not there."""
-    if not table.has("when"):
-        return ALWAYS
-    try:
-        return condition(table.value("when"), questions)
-    except AcidtestError as error:
-        raise table.error(f"when: {error}") from error
-
-
-def _questions(tables: list[Mapping[str, Any]]) -> dict[str, Question]:
+def _parse_questions(tables: tuple[dict[str, Any], ...], path: Path) -> dict[str, Question]:
     if not tables:
-        raise AcidtestError("asks nothing; add a table [[question]]")
-    found = dict[str, Question]()
-    for number, written in enumerate(tables, 1):
-        name = TomlTable(written, f"question {number}").text("id", needed='give it a name: id = "same_event"')
-        table = TomlTable(written, f"question {name!r}")
-        _check_id(table, name, found)
-        table.check_keys("id", "text", "kind", "options", "when", "help", "required")
-        kind: Kind = table.one_of("kind", get_args(Kind), default="")
-        found[name] = Question(
-            id=name,
-            text=table.text("text", needed='write what people are asked: text = "…"'),
-            kind=kind,
-            options=_options(table, kind),
-            when=_condition(table, found),
-            help=table.text("help"),
-            required=table.flag("required", default=kind in ("yes-no", "one-of")),
-        )
-    return found
+        raise AcidtestError("has no questions; add a table [[question]]")
+    questions = dict[str, Question]()
+    for number, table in enumerate(tables, 1):
+        name = check_shape(table.get("id", ""), path, str, key=f"question {number}.id")
+        if not name:
+            raise AcidtestError(f'question {number} has no id; give it a name: id = "same_event"')
+        where = f"question {name!r}"
+        if not _ID.fullmatch(name):
+            raise AcidtestError(f"{where}: the id names a column; write a letter, then letters, digits, _ or -")
+        if name in (*RESERVED, *CONNECTIVES):
+            raise AcidtestError(f"{where}: the id is reserved in files of answers or in conditions; choose another")
+        if name in questions:
+            raise AcidtestError(f"{where}: an earlier question has this id; rename one")
+        question = parse_table({key: table[key] for key in table if key != "options"}, path, Question, where=where)
+        _check_condition(question.when, questions, where)
+        options = _parse_options(table.get("options", []), question.kind, path, where=where)
+        required = question.kind in ("yes-no", "one-of") if question.required is None else question.required
+        questions[name] = replace(question, options=options, required=required)
+    return questions
 
 
-def _check_id(table: TomlTable, name: str, earlier: Collection[str]) -> None:
-    if not _ID.fullmatch(name):
-        raise table.error("the id names a column; write a letter, then letters, digits, _ or -")
-    if name in (*TAKEN, *WORDS):
-        raise table.error("the id means something else in files of answers or in conditions; choose another")
-    if name in earlier:
-        raise table.error("there is an earlier question of this id; rename one")
-
-
-def _options(table: TomlTable, kind: Kind) -> tuple[Option, ...]:
+def _parse_options(written: Any, kind: Kind, path: Path, *, where: str) -> tuple[AnswerOption, ...]:
     if kind in ("yes-no", "text"):
-        if table.has("options"):
+        if written:
             answers = "its answers are yes and no" if kind == "yes-no" else "people write what they like"
-            raise table.error(f"a {kind} question has no options, {answers}; remove them, or say another kind")
-        return tuple(Option(answer, answer) for answer in (_YES_NO if kind == "yes-no" else ()))
-    written = table.value("options") if table.has("options") else []
+            problem = f"a {kind} question has no options, {answers}; remove them, or choose another kind"
+            raise AcidtestError(f"{where}: {problem}")
+        return tuple(AnswerOption(answer, answer) for answer in (("yes", "no") if kind == "yes-no" else ()))
     if not isinstance(written, list) or len(written) < 2:
-        raise table.error(f'a {kind} question needs two options or more: options = ["…", "…"]')
-    found = tuple(_option(table, each, number, kind) for number, each in enumerate(written, 1))
-    twice = [option.id for place, option in enumerate(found) if option.id.lower() in _lower(found[:place])]
-    if twice:
-        raise table.error(f"there are two options {twice[0]!r}; rename one")
-    return found
+        raise AcidtestError(f'{where}: a {kind} question needs two options or more: options = ["…", "…"]')
+    options = dict[str, AnswerOption]()
+    for number, value in enumerate(written, 1):
+        table, place = {"id": value} if isinstance(value, str) else value, f"{where}: option {number}"
+        if not isinstance(table, dict):
+            raise AcidtestError(f'{place} is neither a text nor a table: [[question.options]] id = "…"')
+        option = parse_table(table, path, AnswerOption, where=place)
+        if SEPARATOR in option.id:
+            raise AcidtestError(f"{place}: {SEPARATOR!r} separates answers in files; choose an id without it")
+        if option.exclusive and kind != "several-of":
+            raise AcidtestError(f"{place}: only options of a several-of question are exclusive; remove the key")
+        if option.id.lower() in options:
+            raise AcidtestError(f"{where}: there are two options {option.id!r}; rename one")
+        options[option.id.lower()] = replace(option, text=option.text or option.id)
+    return tuple(options.values())
 
 
-def _option(table: TomlTable, written: object, number: int, kind: Kind) -> Option:
-    if isinstance(written, str):
-        written = {"id": written}
-    if not isinstance(written, dict):
-        raise table.error(
-            f'option {number} is neither a text nor a table with id and text: [[question.options]] id = "…"'
-        )
-    own = TomlTable(written, str(table.error(f"option {number}")))
-    own.check_keys("id", "text", "help", *(["exclusive"] if kind == "several-of" else []))
-    name = own.text("id", needed='give it a name: id = "…"')
-    if SEPARATOR in name:
-        raise own.error(f"{SEPARATOR!r} separates answers in files; choose an id without it")
-    return Option(name, own.text("text") or name, own.text("help"), own.flag("exclusive", default=False))
+def _check_condition(when: When, questions: Mapping[str, Question], where: str) -> None:
+    try:
+        condition_holds(when, questions)
+    except AcidtestError as error:
+        raise AcidtestError(f"{where}: when: {error}") from error
 
 
-def _lower(options: tuple[Option, ...]) -> set[str]:
-    return {option.id.lower() for option in options}
-
-
-def _rules(tables: list[Mapping[str, Any]], questions: Mapping[str, Question]) -> tuple[Rule, ...]:
+def _parse_rules(
+    tables: tuple[dict[str, Any], ...], questions: Mapping[str, Question], path: Path
+) -> tuple[OutcomeRule, ...]:
     if not tables:
-        raise AcidtestError("nothing follows from the answers; add a table [[rule]] with label, categories or discard")
-    found = list[Rule]()
-    for number, written in enumerate(tables, 1):
-        table = TomlTable(written, f"rule {number}")
-        if found and found[-1].when is ALWAYS and not found[-1].label_from:
+        raise AcidtestError("has no rules; add a table [[rule]] with label, categories or discard")
+    rules = list[OutcomeRule]()
+    for number, table in enumerate(tables, 1):
+        where = f"rule {number}"
+        if rules and rules[-1].when is None and not rules[-1].label_from:
             raise AcidtestError(
-                f"rule {number - 1}: without 'when' it fits all answers, so that rule {number} is never "
-                "reached; put it last"
+                f"rule {number - 1}: without 'when' it applies to all answers, so that {where} is never reached; put "
+                "it last"
             )
-        found.append(_rule(table, questions))
-    return tuple(found)
+        rule = parse_table(table, path, OutcomeRule, where=where)
+        if not table.keys() - {"when"}:
+            raise AcidtestError(f'{where} has no outcome; write label = "…", categories = ["…"] or discard = "…"')
+        for one, others in (("label", {"label_from"}), ("discard", table.keys() - {"when", "discard"})):
+            for other in sorted(others & table.keys()) if one in table else ():
+                raise AcidtestError(f"{where}: {one} and {other} exclude each other; remove one")
+        if rule.label_from:
+            _check_source(rule.label_from, questions, ("yes-no", "one-of"), f"{where}: label_from")
+        for name in rule.categories_from:
+            _check_source(name, questions, ("one-of", "several-of"), f"{where}: categories_from")
+        _check_condition(rule.when, questions, where)
+        rules.append(rule)
+    return tuple(rules)
 
 
-def _rule(table: TomlTable, questions: Mapping[str, Question]) -> Rule:
-    outcomes = ("label", "label_from", "categories", "categories_from", "discard")
-    table.check_keys("when", *outcomes)
-    given = [name for name in outcomes if table.has(name)]
-    if not given:
-        raise table.error('nothing follows from it; write label = "…", categories = ["…"] or discard = "…"')
-    for one, other in (("label", "label_from"), *(("discard", name) for name in outcomes[:-1])):
-        if one in given and other in given:
-            raise table.error(f"{one} and {other} exclude each other; remove one")
-    label_from = table.text("label_from")
-    if label_from:
-        _check_source(table, label_from, questions, ("yes-no", "one-of"), "label_from")
-    for name in table.texts("categories_from"):
-        _check_source(table, name, questions, ("one-of", "several-of"), "categories_from")
-    return Rule(
-        when=_condition(table, questions),
-        label=table.text("label"),
-        label_from=label_from,
-        categories=table.texts("categories"),
-        categories_from=table.texts("categories_from"),
-        discard=table.text("discard"),
-    )
-
-
-def _check_source(
-    table: TomlTable, name: str, questions: Mapping[str, Question], kinds: tuple[Kind, ...], key: str
-) -> None:
+def _check_source(name: str, questions: Mapping[str, Question], kinds: tuple[Kind, ...], where: str) -> None:
     if name not in questions:
-        raise table.error(f"{key}: {UnknownNameError('question', name, questions)}")
+        raise AcidtestError(f"{where}: {UnknownNameError('question', name, questions)}")
     if questions[name].kind not in kinds:
-        raise table.error(f"{key}: {name!r} is a {questions[name].kind} question; name one that is {choice(kinds)}")
+        raise AcidtestError(f"{where}: {name!r} is a {questions[name].kind} question; expected {join_with_or(kinds)}")
 
 
-def _shares(tables: list[Mapping[str, Any]], questions: Mapping[str, Question]) -> tuple[Share, ...]:
-    found = list[Share]()
-    for number, written in enumerate(tables, 1):
-        table = TomlTable(written, f"share {number}")
-        table.check_keys("name", "when", "label")
-        name, label = table.text("name", needed='say what it is the share of: name = "…"'), table.text("label")
-        if table.has("when") == bool(label) or label not in ("", "gold"):
-            raise table.error('write either when = { question = "answer" } or label = "gold"')
-        found.append(Share(name, _condition(table, questions), bool(label)))
-    return tuple(found)
+def _parse_shares(
+    tables: tuple[dict[str, Any], ...], questions: Mapping[str, Question], path: Path
+) -> tuple[Share, ...]:
+    shares = list[Share]()
+    for number, table in enumerate(tables, 1):
+        share = parse_table(table, path, Share, where=f"share {number}")
+        if (share.when is None) == (not share.label) or share.label not in ("", "gold"):
+            raise AcidtestError(f'share {number}: write either when = {{ question = "answer" }} or label = "gold"')
+        _check_condition(share.when, questions, f"share {number}")
+        shares.append(share)
+    return tuple(shares)
 
 
-def _aggregation(whole: TomlTable) -> Aggregation:
-    if not whole.has("aggregation"):
-        return Aggregation()
-    written = whole.value("aggregation")
-    if not isinstance(written, dict):
-        raise AcidtestError("aggregation is a table; begin it with [aggregation]")
-    table = TomlTable(written, "aggregation")
-    table.check_keys("label", "discard", "categories", "fewest")
-    fewest = table.value("fewest") if table.has("fewest") else 1
-    if not isinstance(fewest, int) or isinstance(fewest, bool) or fewest < 1:
-        raise table.error(f"fewest = {toml_value(fewest)} is no number of people; write 1 or more")
-    return Aggregation(
-        label=table.one_of("label", get_args(Vote), default="majority"),
-        discard=table.one_of("discard", get_args(Discard), default="any"),
-        categories=table.one_of("categories", get_args(Marked), default="majority"),
-        fewest=fewest,
-    )
+def _parse_aggregation(table: dict[str, Any], path: Path) -> Aggregation:
+    aggregation = parse_table(table, path, Aggregation, where="aggregation")
+    if aggregation.fewest < 1:
+        raise AcidtestError(f"aggregation: fewest = {aggregation.fewest} is not a number of people; write 1 or more")
+    return aggregation
+
+
+def packaged_names(folder: str) -> list[str]:
+    """The names of the files in a folder of the package's data, without their ending."""
+    files = resources.files("acidtest.data").joinpath(folder).iterdir()
+    return sorted(file.name.removesuffix(_ENDING) for file in files if file.name.endswith(_ENDING))
+
+
+def read_toml_file(folder: str, name: str | Path, *, kind: str) -> tuple[bytes, Path]:
+    """The content and path of a file, or of one in a folder of the package's data that is given by name."""
+    path = Path(name)
+    if path.suffix.lower() == _ENDING or path.is_file():
+        return read_bounded(path, MOST_TOML_BYTES), path
+    known = packaged_names(folder)
+    if str(name) not in known:
+        raise UnknownNameError(kind, str(name), known, f" (a file's name ends in {_ENDING})")
+    file = f"{name}{_ENDING}"
+    return resources.files("acidtest.data").joinpath(folder, file).read_bytes(), Path(file)
+
+
+def parse_table(table: Mapping[str, Any], path: Path, shape: type[T], *, where: str = "") -> T:
+    """A table of the file as a dataclass; ``where`` names it in errors.
+
+    An unknown key, an empty text, a missing key and a value of another type are errors.
+    """
+    known = [field.name for field in fields(shape)]  # type: ignore[arg-type]
+    prefix = f"{where}: " if where else ""
+    for key, value in table.items():
+        if key not in known:
+            raise FileError(path, f"{prefix}{UnknownNameError('key', key, known)}")
+        if value == "" or (isinstance(value, list) and "" in value):
+            raise FileError(path, f"{prefix}{key} is empty; fill it in")
+    return check_shape(table, path, shape, key=where)
+
+
+def strip_texts(value: Any) -> Any:
+    """A value of a TOML file with all its texts stripped."""
+    if isinstance(value, dict):
+        return {key: strip_texts(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [strip_texts(part) for part in value]
+    return value.strip() if isinstance(value, str) else value

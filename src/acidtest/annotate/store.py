@@ -1,10 +1,8 @@
-"""Where annotations are kept: SQLite or PostgreSQL, in tables that rows are only ever added to.
+"""The database of an annotation project: SQLite or PostgreSQL, with tables to which rows are only ever added.
 
-What was said stays: triggers refuse UPDATE and DELETE in both databases. An answer that was taken back, or whose author
-was excluded, is still there, with another row that says so. One store holds one project.
-
-Writers come one after the other (SQLite's own lock; an advisory lock in PostgreSQL), so that the numbers of rows grow
-in the order in which they were written, and whoever follows the tables misses none.
+Triggers refuse UPDATE and DELETE in both databases. An answer that was taken back, or whose author was excluded, is
+still there, and another row says so. One store holds one project. Writers work one after the other (SQLite's own lock,
+an advisory lock in PostgreSQL), so that row numbers grow in the order of writing and a reader of new rows misses none.
 """
 
 from __future__ import annotations
@@ -21,17 +19,17 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from acidtest.annotate.items import Item, fingerprint
-from acidtest.annotate.plans import Plan
-from acidtest.annotate.questionnaires import Questionnaire, parsed_questionnaire
+from acidtest.annotate.items import Item, project_fingerprint
+from acidtest.annotate.plans import AnnotationPlan
+from acidtest.annotate.questionnaires import Questionnaire
 from acidtest.core.errors import AcidtestError
 
 SCHEMA = 1
 
-_LOCK = 0x61636964
+_LOCK_NUMBER = 0x61636964
 """The number of the advisory lock: "acid"."""
-_PATIENCE = 60_000
-"""How many milliseconds a writer waits for another."""
+_LOCK_TIMEOUT = 60_000
+"""Milliseconds that a writer waits for another."""
 
 tables = sa.MetaData()
 
@@ -40,71 +38,70 @@ def _table(name: str, *columns: sa.schema.SchemaItem) -> sa.Table:
     return sa.Table(name, tables, sa.Column("number", sa.Integer, primary_key=True), *columns)
 
 
-def _of(name: str) -> sa.Column[int]:
-    return sa.Column(name, sa.ForeignKey(f"{name}s.number"), nullable=False)
+def _reference(name: str, **options: Any) -> sa.Column[int]:
+    return sa.Column(name, sa.ForeignKey(f"{name}s.number"), nullable=False, **options)
 
 
 def _text(name: str, **options: Any) -> sa.Column[str]:
     return sa.Column(name, sa.Text, nullable=False, **options)
 
 
-def _at() -> sa.Column[float]:
+def _integer(name: str) -> sa.Column[int]:
+    return sa.Column(name, sa.Integer, nullable=False)
+
+
+def _time() -> sa.Column[float]:
     """Seconds since 1970."""
     return sa.Column("at", sa.Double, nullable=False)
 
 
 project = _table(
     "project",
-    sa.Column("schema", sa.Integer, nullable=False),
+    _integer("schema"),
     _text("acidtest"),
     _text("name"),
     _text("questionnaire"),
     _text("plan"),
     sa.Column("seed", sa.BigInteger, nullable=False),
     _text("fingerprint"),
-    _at(),
+    _time(),
 )
 items = _table(
     "items",
     _text("id", unique=True),
     _text("role"),
-    sa.Column("seats", sa.Integer, nullable=False),
+    _integer("seats"),
     _text("category"),
     _text("fields"),
     _text("known"),
     sa.Column("gold", sa.Text),
     sa.Column("expected", sa.Text),
 )
-annotators = _table("annotators", _text("name"), _text("folded", unique=True), _at())
-secrets = _table("secrets", _of("annotator"), _text("digest"), _at())
+annotators = _table("annotators", _text("name"), _text("folded", unique=True), _time())
+secrets = _table("secrets", _reference("annotator"), _text("digest"), _time())
 claims = _table(
     "claims",
-    _of("item"),
-    sa.Column("seat", sa.Integer, nullable=False),
-    sa.Column("turn", sa.Integer, nullable=False),
-    _of("annotator"),
-    _at(),
+    _reference("item"),
+    _integer("seat"),
+    _integer("turn"),
+    _reference("annotator"),
+    _time(),
     sa.UniqueConstraint("item", "seat", "turn"),
     sa.UniqueConstraint("item", "annotator"),
 )
-servings = _table("servings", _of("claim"), _at())
+servings = _table("servings", _reference("claim"), _time())
 answers = _table(
     "answers",
-    _of("claim"),
-    sa.Column("version", sa.Integer, nullable=False),
+    _reference("claim"),
+    _integer("version"),
     _text("answers"),
     sa.Column("seconds", sa.Double),
     _text("key", unique=True),
-    _at(),
+    _time(),
     sa.UniqueConstraint("claim", "version"),
 )
-undos = _table("undos", sa.Column("answer", sa.ForeignKey("answers.number"), nullable=False, unique=True), _at())
-exclusions = _table(
-    "exclusions",
-    sa.Column("annotator", sa.ForeignKey("annotators.number"), nullable=False, unique=True),
-    _text("reason"),
-    _at(),
-)
+undos = _table("undos", _reference("answer", unique=True), _time())
+exclusions = _table("exclusions", _reference("annotator", unique=True), _text("reason"), _time())
 
 
 class StoreError(AcidtestError):
@@ -112,49 +109,49 @@ class StoreError(AcidtestError):
 
 
 @dataclass(frozen=True)
-class Project:
-    """What a store is set up with; ``text`` is the questionnaire as it is written."""
+class ProjectSetup:
+    """What a project is set up with; ``text`` is the file of the questionnaire."""
 
-    asked: Questionnaire
+    questionnaire: Questionnaire
     text: str
-    plan: Plan
+    plan: AnnotationPlan
     items: Sequence[Item]
     seed: int = 0
 
     @property
     def fingerprint(self) -> str:
-        """A digest by which the same project is known again."""
-        return fingerprint(self.items, self.text, self.plan, self.seed)
+        """A digest by which the same project is recognised."""
+        return project_fingerprint(self.items, self.text, self.plan, self.seed)
 
 
 class Store:
     """A database of annotations."""
 
     def __init__(self, url: str) -> None:
-        self._engine = _engine(url)
+        self._engine = _create_engine(url)
         self._dialect = self._engine.dialect.name
-        self._writing = Lock()
+        self._lock = Lock()
         weakref.finalize(self, self._engine.dispose)
-        self.url = sa.make_url(shown_url(url)).render_as_string(hide_password=True)
+        self.url = sa.make_url(database_url(url)).render_as_string(hide_password=True)
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
-        """A transaction that no other writer interrupts; it is kept when the block ends well."""
-        with self._writing, self._told(), self._engine.connect() as connection:
+        """A transaction that no other writer interrupts; it is committed unless the block raises."""
+        with self._lock, self._translated_errors(), self._engine.connect() as connection:
             if self._dialect == "postgresql":
-                # Whoever has waited for the lock must see what was written meanwhile.
+                # A writer that waited for the lock must see what was written in the meantime.
                 connection = connection.execution_options(isolation_level="READ COMMITTED")
             with connection.begin():
                 if self._dialect == "postgresql":
-                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_PATIENCE}")
-                    connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_LOCK_TIMEOUT}")
+                    connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK_NUMBER})
                 yield connection
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """A connection that sees one state of the store."""
         level = "REPEATABLE READ" if self._dialect == "postgresql" else "AUTOCOMMIT"
-        with self._told(), self._engine.connect() as plain:
+        with self._translated_errors(), self._engine.connect() as plain:
             connection = plain.execution_options(isolation_level=level)
             if self._dialect == "sqlite":
                 connection.exec_driver_sql("BEGIN")
@@ -165,97 +162,102 @@ class Store:
                     connection.exec_driver_sql("ROLLBACK")
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._engine.dispose()
 
     @property
     def exists(self) -> bool:
-        """Whether a project has been set up here."""
-        with self._told():
+        """Whether a project has been set up in it."""
+        with self._translated_errors():
             if not sa.inspect(self._engine).has_table("project"):
                 return False
             with self.reading() as connection:
                 return connection.execute(sa.select(project.c.number)).first() is not None
 
-    def set_up(self, connection: sa.Connection, new: Project, *, version: str, at: float) -> None:
-        """Make the tables and the project; another one that came first, maybe just now, is an error."""
+    def set_up(self, connection: sa.Connection, setup: ProjectSetup, *, version: str, at: float) -> None:
+        """Create the tables and the project; raise if another project is there, even if it was just created."""
         tables.create_all(connection)
-        there = connection.execute(sa.select(project.c.fingerprint)).scalar()
-        if there is not None:
-            if there != new.fingerprint:
+        existing = connection.execute(sa.select(project.c.fingerprint)).scalar()
+        if existing is not None:
+            if existing != setup.fingerprint:
                 raise StoreError(f"{self.url} holds another project already; name another --store")
             return
         for table in tables.sorted_tables:
-            for statement in _append_only(table.name, self._dialect):
+            for statement in _append_only_statements(table.name, self._dialect):
                 connection.exec_driver_sql(statement)
-        connection.execute(sa.insert(items), [_row(number, item) for number, item in enumerate(new.items, 1)])
-        told = {"questionnaire": new.text, "plan": new.plan.to_json(), "seed": new.seed, "at": at}
-        named = {"schema": SCHEMA, "acidtest": version, "name": new.asked.name, "fingerprint": new.fingerprint}
-        connection.execute(sa.insert(project), {"number": 1, **told, **named})
+        connection.execute(sa.insert(items), [_item_row(number, item) for number, item in enumerate(setup.items, 1)])
+        row = {
+            "number": 1,
+            "schema": SCHEMA,
+            "acidtest": version,
+            "name": setup.questionnaire.name,
+            "questionnaire": setup.text,
+            "plan": setup.plan.to_json(),
+            "seed": setup.seed,
+            "fingerprint": setup.fingerprint,
+            "at": at,
+        }
+        connection.execute(sa.insert(project), row)
 
     def project(self) -> sa.Row[Any]:
-        """What the project was set up with."""
+        """The row that says what the project was set up with."""
         if not self.exists:
             raise StoreError(f"{self.url} holds no annotation project; set one up with DATA and --questionnaire")
         with self.reading() as connection:
-            found = connection.execute(sa.select(project)).one()
-        if found.schema > SCHEMA:
-            raise StoreError(f"{self.url} has schema {found.schema}; this acidtest reads up to {SCHEMA}: upgrade it")
-        return found
+            row = connection.execute(sa.select(project)).one()
+        if row.schema > SCHEMA:
+            raise StoreError(f"{self.url} has schema {row.schema}; this acidtest reads up to {SCHEMA}: upgrade it")
+        return row
 
     def items(self) -> list[Item]:
         """All items in order; the first has number 1."""
         with self.reading() as connection:
             rows = connection.execute(sa.select(items).order_by(items.c.number)).all()
+        plain = ("id", "role", "seats", "category", "gold")
         return [
             Item(
-                row.id,
-                json.loads(row.fields),
-                json.loads(row.known),
-                row.role,
-                row.seats,
-                row.category,
-                row.gold,
-                json.loads(row.expected) if row.expected else None,
+                **{name: getattr(row, name) for name in plain},
+                fields=json.loads(row.fields),
+                known=json.loads(row.known),
+                expected=json.loads(row.expected) if row.expected else None,
             )
             for row in rows
         ]
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """What a database says, as an error of ours."""
+    def _translated_errors(self) -> Iterator[None]:
+        """Raise errors of the database as ``StoreError``."""
         try:
             yield
         except SQLAlchemyError as error:
-            why = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-            raise StoreError(f"{self.url}: {why}") from error
+            problem = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+            raise StoreError(f"{self.url}: {problem}") from error
 
 
-def questionnaire_of(row: sa.Row[Any]) -> Questionnaire:
-    """The questionnaire that a project was set up with."""
-    return parsed_questionnaire(row.questionnaire.encode(), Path(f"{row.name}.toml"))
-
-
-def shown_url(url: str) -> str:
-    """A URL as SQLAlchemy has it; the path of a file means SQLite."""
+def database_url(url: str) -> str:
+    """A URL for SQLAlchemy; a path without a scheme means SQLite."""
     if "://" not in url:
         return f"sqlite:///{url}"
-    for name in ("postgres://", "postgresql://"):
-        if url.startswith(name):
-            return "postgresql+psycopg://" + url.removeprefix(name)
+    for scheme in ("postgres://", "postgresql://"):
+        if url.startswith(scheme):
+            return "postgresql+psycopg://" + url.removeprefix(scheme)
     return url
 
 
-def _engine(url: str) -> sa.Engine:
+def _create_engine(url: str) -> sa.Engine:
     try:
-        parsed = sa.make_url(shown_url(url))
+        parsed = sa.make_url(database_url(url))
     except (SQLAlchemyError, ValueError) as error:
-        # The URL is not shown: what cannot be taken apart may hold a password anywhere.
-        problem = "what --store says is no URL of a store"
+        # The URL is not shown: one that cannot be parsed may have a password anywhere.
+        problem = "the value of --store is not the URL of a store"
         raise StoreError(f"{problem}; write answers.db or postgresql://user@host:5432/name") from error
     dialect = parsed.get_backend_name()
     if dialect == "postgresql":
-        return _postgresql(parsed)
+        try:
+            return sa.create_engine(parsed, pool_size=8, max_overflow=64, pool_pre_ping=True)
+        except ModuleNotFoundError as error:
+            remedy = "install it with: pip install 'acidtest[annotate,postgres]'"
+            raise StoreError(f"PostgreSQL needs {error.name}; {remedy}") from error
     if dialect != "sqlite":
         raise StoreError(f"stores are SQLite or PostgreSQL, not {dialect}")
     if parsed.database in (None, "", ":memory:"):
@@ -268,26 +270,12 @@ def _engine(url: str) -> sa.Engine:
     return engine
 
 
-def _postgresql(parsed: sa.URL) -> sa.Engine:
-    try:
-        return sa.create_engine(parsed, pool_size=8, max_overflow=64, pool_pre_ping=True)
-    except ModuleNotFoundError as error:
-        raise StoreError(
-            f"PostgreSQL needs {error.name}; install it with: pip install 'acidtest[annotate,postgres]'"
-        ) from error
-
-
 def _prepare_sqlite(connection: Any, _: object) -> None:
     connection.isolation_level = None
     cursor = connection.cursor()
-    for pragma in (
-        f"busy_timeout={_PATIENCE}",
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        "foreign_keys=ON",
-        "recursive_triggers=ON",
-    ):
-        cursor.execute(f"PRAGMA {pragma}")
+    settings = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "recursive_triggers=ON")
+    for setting in (f"busy_timeout={_LOCK_TIMEOUT}", *settings):
+        cursor.execute(f"PRAGMA {setting}")
     cursor.close()
 
 
@@ -296,30 +284,26 @@ def _begin_sqlite(connection: sa.Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def _append_only(table: str, dialect: str) -> list[str]:
-    """Statements after which rows of a table can be neither changed nor removed."""
-    told = f"{table}: rows of a store are never changed or removed"
+def _append_only_statements(table: str, dialect: str) -> list[str]:
+    """Statements after which the rows of a table can be neither changed nor removed."""
+    problem = f"{table}: rows of a store are never changed or removed"
     if dialect == "sqlite":
         return [
-            f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, '{told}'); END"
+            f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} BEGIN SELECT RAISE(ABORT, '{problem}'); END"
             for verb in ("UPDATE", "DELETE")
         ]
-    body = f"BEGIN RAISE EXCEPTION '{told}'; END"
+    body = f"BEGIN RAISE EXCEPTION '{problem}'; END"
     return [
         f"CREATE FUNCTION {table}_kept() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$",
         f"CREATE TRIGGER {table}_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} EXECUTE FUNCTION {table}_kept()",
     ]
 
 
-def _row(number: int, item: Item) -> dict[str, Any]:
+def _item_row(number: int, item: Item) -> dict[str, Any]:
     return {
+        **{name: getattr(item, name) for name in ("id", "role", "seats", "category", "gold")},
         "number": number,
-        "id": item.id,
-        "role": item.role,
-        "seats": item.seats,
-        "category": item.category,
         "fields": json.dumps(item.fields),
         "known": json.dumps(item.known),
-        "gold": item.gold,
         "expected": json.dumps(item.expected) if item.expected else None,
     }

@@ -42,7 +42,7 @@ from acidtest.suites.catalogue import Generator
 from acidtest.workflows.annotation import (
     LOOPBACK,
     PORT,
-    Sharing,
+    PlanOptions,
     annotation_project,
     export_annotations,
     import_annotations,
@@ -65,7 +65,6 @@ from acidtest.workflows.batteries import (
 from acidtest.workflows.evaluations import (
     DEFAULT_LIMIT,
     DEFAULT_MODEL,
-    RUNS,
     AnyRun,
     folder_for,
     model_kinds,
@@ -90,7 +89,7 @@ from acidtest.workflows.reporting import (
     report_document,
     scores_document,
 )
-from acidtest.workflows.runs import REPORT, Finished, finished_run
+from acidtest.workflows.runs import REPORT, RUNS, Finished, finished_run
 from acidtest.workflows.training import (
     Material,
     architecture_options,

@@ -11,7 +11,7 @@ from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import refuse_to_lose, require_page, write_page
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
-from acidtest.workflows.annotation import is_store, opened_store, stored_answers
+from acidtest.workflows.annotation import is_store, load_stored_answers, open_store
 from acidtest.workflows.batteries import Reading, chosen_suites, load
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from acidtest.annotate.questionnaires import Questionnaire
     from acidtest.core.ratings import Ratings
     from acidtest.studies.agreement import AgreementResult
-    from acidtest.studies.audit import AuditResult
+    from acidtest.studies.audit.result import AuditResult
 
 _STORES = (".db", ".sqlite", ".sqlite3")
 """How the names of stores end."""
@@ -144,9 +144,9 @@ def _load_ratings(
     if is_store(file):
         if questionnaire or labels or categories:
             raise AcidtestError(f"{file} is a store, which says itself what was asked; leave the other options out")
-        if not opened_store(str(file)).exists:
+        if not open_store(str(file)).exists:
             raise FileError(file, "is a database, but no store: acidtest annotate keeps no answers in it")
-        return _rate_answers(*stored_answers(str(file)), gold=gold, seed=seed)
+        return _rate_answers(*load_stored_answers(str(file)), gold=gold, seed=seed)
     if Path(file).is_file() and Path(file).suffix.lower() in _STORES:
         raise FileError(file, "is not a store, since it holds no database; see acidtest annotate --store")
     if questionnaire is None:
@@ -154,7 +154,7 @@ def _load_ratings(
 
         return read_ratings(file, labels=labels, gold=gold, categories=categories)
     from acidtest.annotate.answers import read_answers
-    from acidtest.annotate.questionnaires import questionnaire as load_questionnaire
+    from acidtest.annotate.questionnaires import load_questionnaire as load_questionnaire
 
     for name, columns in (("labels", labels), ("categories", categories)):
         if columns:
@@ -165,15 +165,13 @@ def _load_ratings(
 
 def _rate_answers(asked: Questionnaire, answers: Answers, *, gold: str | None, seed: int) -> Ratings:
     """What the rules of a questionnaire make of answers, wherever they come from."""
-    from acidtest.annotate.attendance import attended
-    from acidtest.annotate.outcomes import judgements
-    from acidtest.annotate.ratings import judged_ratings
-    from acidtest.annotate.shares import item_shares
+    from acidtest.annotate.answers import exclude_people
+    from acidtest.annotate.judgements import item_shares, judgement_ratings, judgements
 
-    counted, attendance = attended(answers)
+    counted, attendance = exclude_people(answers)
     judged = judgements(asked, counted)
     return replace(
-        judged_ratings(judged, gold=gold, attendance=attendance),
+        judgement_ratings(judged, gold=gold, attendance=attendance),
         questionnaire=asked.name,
         discarded=judged.discarded,
         shares=item_shares(judged, counted, gold=gold, draws_seed=seed),

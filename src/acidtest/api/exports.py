@@ -9,7 +9,7 @@ from acidtest.core.errors import UnknownNameError
 from acidtest.workflows.onnx_comparisons import UnfaithfulError as UnfaithfulError
 
 if TYPE_CHECKING:
-    from acidtest.workflows.onnx_export import Export
+    from acidtest.workflows.onnx_export import ExportResult
 
 FORMATS = ("onnx",)
 """What a model can be written as."""
@@ -29,17 +29,17 @@ def export(
     int8: bool = False,
     labels: str = "",
     label_map: str = "",
-) -> Export:
+) -> ExportResult:
     """A model written to a folder in another format, whole or not at all, and compared with what it was.
 
     ``onnx`` takes an ``hf:`` spec and writes what ``onnx:`` reads; ``int8`` adds a graph a quarter the size, which is
     faster and answers a little differently. ``labels`` and ``label_map`` say what the outputs mean where names do not.
     """
-    from acidtest.workflows.onnx_export import exported
+    from acidtest.workflows.onnx_export import export_checkpoint
 
     if format not in FORMATS:
         raise UnknownNameError("format", format, FORMATS)
-    return exported(model, Path(output), pairs=_sample(), int8=int8, labels=labels, label_map=label_map)
+    return export_checkpoint(model, Path(output), pairs=_sample(), int8=int8, labels=labels, label_map=label_map)
 
 
 def _sample() -> tuple[list[str], list[str]]:

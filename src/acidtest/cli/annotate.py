@@ -2,86 +2,100 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from acidtest import api
 from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, console, print_json, set_up_logging
 from acidtest.core.errors import AcidtestError
 
+StoreOption = Annotated[
+    str, Option("--store", help="Where answers are kept: a SQLite file, or postgresql://user@host/name.")
+]
+Data = Annotated[
+    str | None, Argument(help="What to judge: a suite, an NLI file or any table; none: continue with the store.")
+]
+QuestionnaireOption = Annotated[
+    str | None, Option("--questionnaire", help="What is asked: a name that ships, or a .toml file.")
+]
+PlanOption = Annotated[
+    str | None, Option("--plan", help="Who judges what: hans-human, stress-human …, or a .toml file.")
+]
+PerItem = Annotated[
+    int | None, Option("--per-item", help="How many people judge an item; 0: everybody. Default: 1.", min=0)
+]
+Overlap = Annotated[
+    int | None, Option("--overlap", help="How many items go to --per-item people; the others go to one.", min=0)
+]
+PerAnnotator = Annotated[
+    int | None, Option("--per-annotator", help="The most items one person gets, controls not counted.", min=1)
+]
+ChecksOption = Annotated[
+    Path | None, Option("--controls", help="Attention checks: items with right answers, mixed in for everybody.")
+]
+FailAfter = Annotated[
+    int | None, Option("--fail-after", help="How many failed controls exclude a person; 0: never. Default: 1.", min=0)
+]
+Finish = Annotated[
+    bool | None, Option("--finish/--no-finish", help="People who fail go on to the end and are left out afterwards.")
+]
+Reopen = Annotated[
+    bool | None,
+    Option("--reopen/--no-reopen", help="Items that excluded people judged go to others. Default: they do."),
+]
+Expires = Annotated[
+    float | None,
+    Option("--expires", help="Seconds until an unanswered item may go to another person. Default: 3600.", min=1),
+]
+Host = Annotated[str, Option("--host", help="The address to listen on; any but loopback needs a token.")]
+Port = Annotated[int, Option("--port", help="The port; 0: any that is free.", min=0, max=65535)]
+Token = Annotated[
+    str, Option("--token", help="What annotators need to get in. Default off loopback: drawn and printed.")
+]
+AdminToken = Annotated[
+    str, Option("--admin-token", help="What /api/admin needs. Default off loopback: drawn and printed.")
+]
+AllowHost = Annotated[list[str] | None, Option("--allow-host", help="Another name of the server, as behind a proxy.")]
+Export = Annotated[Path | None, Option("--export", help="Write the answers to .jsonl, .csv, .tsv, .parquet, and stop.")]
+Format = Annotated[str, Option("--format", help="With --export: answers, or label-studio for a .json and its config.")]
+Everything = Annotated[
+    bool, Option("--everything", help="With --export: also answers that do not count, and the controls.")
+]
+Import = Annotated[Path | None, Option("--import", help="Add the answers in a file that --export wrote, and stop.")]
+ShowProgress = Annotated[bool, Option("--progress", help="Print how far everybody has come, and stop.")]
+Readmit = Annotated[
+    str | None, Option("--readmit", help="Print a link for an annotator who lost the cookie, and stop.")
+]
+
 
 def annotate(
-    store: Annotated[
-        str, typer.Option("--store", help="Where answers are kept: a file for SQLite, or postgresql://user@host/name.")
-    ],
-    data: Annotated[
-        str | None, typer.Argument(help="What to judge: a suite, an NLI file or any table; none: go on with the store.")
-    ] = None,
-    questionnaire: Annotated[
-        str | None, typer.Option("--questionnaire", help="What is asked: a name that ships, or a .toml file.")
-    ] = None,
-    plan: Annotated[
-        str | None, typer.Option("--plan", help="Who judges what: hans-human, stress-human …, or a .toml file.")
-    ] = None,
-    per_item: Annotated[
-        int | None, typer.Option("--per-item", help="How many people judge an item; 0: everybody. Default: 1.", min=0)
-    ] = None,
-    overlap: Annotated[
-        int | None, typer.Option("--overlap", help="So many items go to --per-item people, the others to one.", min=0)
-    ] = None,
-    per_annotator: Annotated[
-        int | None, typer.Option("--per-annotator", help="The most items one person gets, controls not counted.", min=1)
-    ] = None,
-    controls: Annotated[
-        Path | None, typer.Option("--controls", help="Items with right answers, mixed in for everybody.")
-    ] = None,
-    fail_after: Annotated[
-        int | None,
-        typer.Option("--fail-after", help="So many failed controls exclude a person; 0: none do. Default: 1.", min=0),
-    ] = None,
-    finish: Annotated[
-        bool | None,
-        typer.Option("--finish/--no-finish", help="Whoever fails goes on to the end and is left out afterwards."),
-    ] = None,
-    reopen: Annotated[
-        bool | None,
-        typer.Option("--reopen/--no-reopen", help="What excluded people judged goes to others. Default: it does."),
-    ] = None,
-    expires: Annotated[
-        float | None,
-        typer.Option("--expires", help="Seconds until an unanswered item may go to another. Default: 3600.", min=1),
-    ] = None,
-    host: Annotated[str, typer.Option("--host", help="The address to listen on; any but loopback needs a token.")] = (
-        api.LOOPBACK
-    ),
-    port: Annotated[int, typer.Option("--port", help="The port; 0: any that is free.", min=0, max=65535)] = api.PORT,
-    token: Annotated[
-        str, typer.Option("--token", help="What annotators need to get in. Default off loopback: drawn and printed.")
-    ] = "",
-    admin_token: Annotated[
-        str, typer.Option("--admin-token", help="What /api/admin needs. Default off loopback: drawn and printed.")
-    ] = "",
-    allow_host: Annotated[
-        list[str] | None, typer.Option("--allow-host", help="Another name the server goes by, as behind a proxy.")
-    ] = None,
-    export: Annotated[
-        Path | None, typer.Option("--export", help="Write the answers to .jsonl, .csv, .tsv, .parquet, and stop.")
-    ] = None,
-    form: Annotated[
-        str, typer.Option("--format", help="With --export: answers, or label-studio for a .json and its config.")
-    ] = "answers",
-    everything: Annotated[
-        bool, typer.Option("--everything", help="With --export: also what does not count, and the controls.")
-    ] = False,
-    import_: Annotated[
-        Path | None, typer.Option("--import", help="Add the answers in a file that --export wrote, and stop.")
-    ] = None,
-    progress: Annotated[bool, typer.Option("--progress", help="Tell how far everybody has come, and stop.")] = False,
-    readmit: Annotated[
-        str | None, typer.Option("--readmit", help="A link for an annotator who lost the cookie, and stop.")
-    ] = None,
+    store: StoreOption,
+    data: Data = None,
+    questionnaire: QuestionnaireOption = None,
+    plan: PlanOption = None,
+    per_item: PerItem = None,
+    overlap: Overlap = None,
+    per_annotator: PerAnnotator = None,
+    controls: ChecksOption = None,
+    fail_after: FailAfter = None,
+    finish: Finish = None,
+    reopen: Reopen = None,
+    expires: Expires = None,
+    host: Host = api.LOOPBACK,
+    port: Port = api.PORT,
+    token: Token = "",
+    admin_token: AdminToken = "",
+    allow_host: AllowHost = None,
+    export: Export = None,
+    form: Format = "answers",
+    everything: Everything = False,
+    import_: Import = None,
+    progress: ShowProgress = False,
+    readmit: Readmit = None,
     columns: Columns = None,
     label_map: LabelMap = None,
     json: Json = False,
@@ -91,60 +105,53 @@ def annotate(
 ) -> None:
     """Let people judge pairs in their browsers, one by one, with a questionnaire.
 
-    The same command again goes on where it was. Nothing that an annotator said is ever lost: rows of a store are only
-    added to.
+    The same command again continues the project. No answer is ever lost: rows are only added to a store.
     """
     set_up_logging(verbose, quiet)
     if sum(map(bool, (export, import_, progress, readmit))) > 1:
-        raise AcidtestError("--export, --import, --progress and --readmit are done one at a time")
-    sharing = api.Sharing(plan, per_item, overlap, per_annotator, controls, fail_after, expires, finish, reopen)
-    if import_ and not data and sharing == api.Sharing():
-        _tell(api.import_annotations(import_, store=store, questionnaire=questionnaire), json=json)
+        raise AcidtestError("--export, --import, --progress and --readmit exclude each other; give one at a time")
+    options = api.PlanOptions(plan, per_item, overlap, per_annotator, controls, fail_after, expires, finish, reopen)
+    if import_ and not data and options == api.PlanOptions():
+        _print_values(api.import_annotations(import_, store=store, questionnaire=questionnaire), json=json)
         return
-    work = api.annotation_project(
-        data,
-        store=store,
-        questionnaire=questionnaire,
-        sharing=sharing,
-        reading=api.Reading.parsed(columns, label_map),
-        seed=seed,
+    reading = api.Reading.parsed(columns, label_map)
+    project = api.annotation_project(
+        data, store=store, questionnaire=questionnaire, options=options, reading=reading, seed=seed
     )
     if import_:
-        _tell(api.import_annotations(import_, store=store, work=work), json=json)
+        _print_values(api.import_annotations(import_, store=store, project=project), json=json)
     elif export:
-        _tell(api.export_annotations(work, export, form=form, everything=everything), json=json)
-    elif progress:
-        _tell_progress(work.overview(), json=json)
+        _print_values(api.export_annotations(project, export, form=form, everything=everything), json=json)
     elif readmit:
-        _tell({"link": api.invitation_link(work, readmit, host=host, port=port)}, json=json)
+        _print_values({"link": api.invitation_link(project, readmit, host=host, port=port)}, json=json)
     else:
-        _tell_progress(work.overview(), json=json)
+        _print_progress(project.overview(), json=json)
+    if not (import_ or export or readmit or progress):
+        announce, hosts = partial(_print_links, json=json), allow_host or ()
         api.serve_annotation(
-            work,
-            host=host,
-            port=port,
-            token=token,
-            admin_token=admin_token,
-            allowed_hosts=allow_host or (),
-            announce=lambda links: _tell({name.replace("_", " "): link for name, link in links.items()}, json=json),
+            project, host=host, port=port, token=token, admin_token=admin_token, allowed_hosts=hosts, announce=announce
         )
 
 
-def _tell(found: dict[str, Any], *, json: bool) -> None:
+def _print_links(links: Mapping[str, str], *, json: bool) -> None:
+    _print_values({name.replace("_", " "): link for name, link in links.items()}, json=json)
+
+
+def _print_values(values: dict[str, Any], *, json: bool) -> None:
     if json:
-        print_json(found)
+        print_json(values)
         return
     out = console()
-    for name, value in found.items():
+    for name, value in values.items():
         shown = f"{value:,}" if isinstance(value, int) else str(value)
         out.print(f"{name}: {shown}", soft_wrap=True, markup=False)
     out.file.flush()
 
 
-def _tell_progress(found: dict[str, Any], *, json: bool) -> None:
+def _print_progress(overview: dict[str, Any], *, json: bool) -> None:
     if json:
-        print_json(found)
+        print_json(overview)
         return
     out = console()
-    for line in api.progress_tables(found):
+    for line in api.progress_tables(overview):
         out.print(line)

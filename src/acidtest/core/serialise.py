@@ -81,8 +81,8 @@ def from_json(kind: Any, value: Any, at: str = "") -> Any:
         return container(from_json(arguments[0], part, f"{at}[{number}]") for number, part in enumerate(value))
     if origin in (dict, Mapping):
         number_keys = arguments[0] is int
-        parts = {key: from_json(arguments[1], part, f"{at}.{key}".lstrip(".")) for key, part in value.items()}
-        return {int(key): part for key, part in parts.items()} if number_keys else parts
+        entries = {key: from_json(arguments[1], part, f"{at}.{key}".lstrip(".")) for key, part in value.items()}
+        return {int(key): part for key, part in entries.items()} if number_keys else entries
     if _is_array(origin):
         import numpy as np
 

@@ -1,1 +1,1 @@
-"""Models: one adapter per module, found because it lies here."""
+"""Adapters that turn a spec into a model, one a module, and what they share."""

@@ -1,8 +1,8 @@
-"""``answers:FILE`` — predictions somebody already has, matched to a suite's rows by id, source id or the pair itself.
+"""``answers:FILE``: predictions somebody already has, matched to a suite's rows by id, source id or the pair itself.
 
 A file has an id column, or premises and hypotheses, and a label column (HANS's ``pairID,gold_label`` among them), three
-probability columns or a column of lists; CSV, TSV, JSON lines or Parquet. An id that stands more than once, as in files
-made of MultiNLI's matched and mismatched pairs, says nothing; then the pair does.
+probability columns or a column of lists; CSV, TSV, JSON lines or Parquet. An id that is not unique, as in files made of
+MultiNLI's matched and mismatched pairs, is not used; then the pair is.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from acidtest.io.tables import Table, read_table
 from acidtest.models.prediction_files import PredictionOptions, parse_order, read_predictions
 
 Missing = Literal["refuse", "unanswered"]
-"""What becomes of rows of a suite that the file does not have."""
+"""What to do with rows of a suite that the file lacks."""
 
 
-def checked_missing(text: str) -> Missing:
-    """One of the two ways, or an error that names them."""
+def parse_missing(text: str) -> Missing:
+    """The value of ``--missing``."""
     if text not in ("refuse", "unanswered"):
         raise AcidtestError(f"--missing is refuse or unanswered, not {text!r}")
     return "refuse" if text == "refuse" else "unanswered"
 
 
 class AnswersModel:
-    """A file of predictions as a model; it knows only the rows it has."""
+    """A file of predictions as a model that knows only the rows of the file."""
 
     columns: tuple[str, ...] = ("id", "source_id")
     batch_size = 1 << 16
@@ -56,43 +56,43 @@ class AnswersModel:
         options = options or PredictionOptions()
         self.path = path
         self.name = name or f"answers:{path.name}"
-        self._table, layout = _read(path)
+        self._table, layout = _read_file(path)
         self._missing = missing
-        said = json.dumps([asdict(options), missing], sort_keys=True)
-        self.fingerprint = hashlib.blake2b(read_bytes(path) + said.encode(), digest_size=8).hexdigest()
+        settings = json.dumps([asdict(options), missing], sort_keys=True)
+        self.fingerprint = hashlib.blake2b(read_bytes(path) + settings.encode(), digest_size=8).hexdigest()
         if Path(f"{path}.card.json").exists() or '"columns"' in self._table.metadata.get("acidtest", ""):
             raise FileError(
                 path, "is a suite that acidtest wrote, with gold labels; a file of predictions was expected"
             )
-        found = read_predictions(self._table, options, has_pairs=layout is not None)
-        self.probabilities = found.probabilities
-        self.may_abstain = missing == "unanswered" or bool(np.isnan(found.values).any())
-        self.resolution: Resolution = found.resolution
-        self._values = found.values
-        self._ids, self._texts = found.ids, _texts(self._table, layout)
-        doubled = _doubled(self._table, found.ids, refused=layout is None)
-        self._row = {name: row for row, name in enumerate(found.ids) if name is not None and name not in doubled}
-        self._pair = _places(self._texts, found.values)
+        predictions = read_predictions(self._table, options, has_pairs=layout is not None)
+        self.probabilities = predictions.probabilities
+        self.may_abstain = missing == "unanswered" or bool(np.isnan(predictions.values).any())
+        self.resolution: Resolution = predictions.resolution
+        self._values = predictions.values
+        self._ids, self._pairs = predictions.ids, _read_pairs(self._table, layout)
+        repeated = _repeated_ids(self._table, self._ids, refuse=layout is None)
+        self._row_of_id = {name: row for row, name in enumerate(self._ids) if name is not None and name not in repeated}
+        self._row_of_pair = _rows_of_pairs(self._pairs, self._values)
         if layout is not None:
             self.columns = ("id", "source_id", "premise", "hypothesis")
 
     def check(self, suites: Sequence[Suite]) -> None:
-        """Refuse ids the suites do not have, rows the file does not have, and texts that differ."""
-        shared: dict[int, str] = {}
+        """Refuse ids that the suites lack, rows that the file lacks, and texts that differ."""
+        suite_of_row: dict[int, str] = {}
         for suite in [*suites, *(suite.control for suite in suites if suite.control)]:
             frame = suite.frame.select("id", "source_id", "premise", "hypothesis").collect()
-            rows = self._rows(*(frame[name].to_list() for name in self.columns))
+            rows = self._find_rows(*(frame[name].to_list() for name in self.columns))
             self._refuse_missing(rows, frame, suite.name)
             kept = [place for place, row in enumerate(rows) if row >= 0]
             frame, rows = frame[kept], [rows[place] for place in kept]
             for row in rows:
-                if shared.setdefault(row, suite.name) != suite.name:
-                    both = f"{shared[row]!r} and {suite.name!r}"
+                if suite_of_row.setdefault(row, suite.name) != suite.name:
+                    both = f"{suite_of_row[row]!r} and {suite.name!r}"
                     raise FileError(
-                        self.path, f"id {self._called(row)!r} is in suites {both}; score them one at a time"
+                        self.path, f"id {self._describe_row(row)!r} is in suites {both}; score them one at a time"
                     )
             self._check_texts(frame, rows, suite.name)
-        self._refuse_unknown(shared, suites)
+        self._refuse_unknown(suite_of_row, suites)
 
     def _refuse_missing(self, rows: list[int], frame: pl.DataFrame, suite: str) -> None:
         names = zip(rows, frame["source_id"], frame["id"], strict=True)
@@ -103,15 +103,16 @@ class AnswersModel:
         if self._missing == "unanswered" and len(missing) < frame.height:
             log.warning("%s: %s; they count as unanswered", self.path, problem)
             return
-        how = "its id, its source_id or the pair itself" if self._pair else "its id or source_id"
+        key = "its id, its source_id or the pair itself" if self._row_of_pair else "its id or source_id"
         advice = "" if len(missing) == frame.height else "; rows the system did not answer: --missing unanswered"
-        raise FileError(self.path, f"{problem}; every row needs one, under {how}{advice}")
+        raise FileError(self.path, f"{problem}; every row needs one, under {key}{advice}")
 
     def _refuse_unknown(self, known: Collection[int], suites: Sequence[Suite]) -> None:
+        """Refuse predictions that belong to no row of the suites."""
         unknown = [row for row in range(len(self._values)) if row not in known]
-        if self._pair:
-            # A pair that stands twice is found by one of its rows.
-            unknown = [row for row in unknown if self._pair.get(self._texts[row], -1) not in known]
+        if self._row_of_pair:
+            # Of a repeated pair, only one row is matched.
+            unknown = [row for row in unknown if self._row_of_pair.get(self._pairs[row], -1) not in known]
         if not unknown:
             return
         if len(unknown) <= sum(suite.card.dropped for suite in suites):
@@ -120,7 +121,7 @@ class AnswersModel:
         names = ", ".join(repr(suite.name) for suite in suites)
         raise FileError(
             self.path,
-            f"{len(unknown):,} ids are not in {names}: {some([self._called(row) for row in unknown])}; "
+            f"{len(unknown):,} ids are not in {names}: {some([self._describe_row(row) for row in unknown])}; "
             f"is it another suite's file?",
             self._table.line(unknown[0]),
         )
@@ -129,7 +130,7 @@ class AnswersModel:
         self, ids: Sequence[str], source_ids: Sequence[str | None], *texts: Sequence[str]
     ) -> npt.NDArray[np.float32]:
         """The file's prediction for each row; ``texts`` are premises and hypotheses."""
-        rows = self._rows(ids, source_ids, *texts)
+        rows = self._find_rows(ids, source_ids, *texts)
         missing = [name for name, row in zip(ids, rows, strict=True) if row < 0]
         if missing and self._missing == "refuse":
             raise FileError(self.path, f"no prediction for {len(missing):,} rows: {some(missing)}")
@@ -137,32 +138,33 @@ class AnswersModel:
         values[[row < 0 for row in rows]] = np.nan
         return values
 
-    def _rows(self, ids: Sequence[str], source_ids: Sequence[str | None], *texts: Sequence[str]) -> list[int]:
-        """Where each row stands in this file, by its id, or else its source id, or else its pair; -1: nowhere."""
+    def _find_rows(self, ids: Sequence[str], source_ids: Sequence[str | None], *texts: Sequence[str]) -> list[int]:
+        """The row of the file for each id, else for its source id, else for its pair; -1 where there is none."""
         pairs = zip(*texts, strict=True) if texts else [("", "")] * len(ids)
+        by_id, by_pair = self._row_of_id, self._row_of_pair
         return [
-            self._row.get(identifier, self._row.get(source or "", self._pair.get(pair, -1)))
+            by_id.get(identifier, by_id.get(source or "", by_pair.get(pair, -1)))
             for identifier, source, pair in zip(ids, source_ids, pairs, strict=True)
         ]
 
-    def _called(self, row: int) -> str:
-        """What a row of the file is called: its id, or the beginning of its pair."""
-        return self._ids[row] or f"{self._texts[row][0][:40]}…"
+    def _describe_row(self, row: int) -> str:
+        """The id of a row of the file, or the beginning of its pair."""
+        return self._ids[row] or f"{self._pairs[row][0][:40]}…"
 
     def _check_texts(self, frame: pl.DataFrame, rows: list[int], suite: str) -> None:
+        """Refuse a file whose texts differ from the suite's."""
         given = self._table.frame
-        names = [name for name in ("premise", "hypothesis") if name in given.columns]
-        for name in names:
+        for name in [name for name in ("premise", "hypothesis") if name in given.columns]:
             differs = (given[name][rows] != frame[name]).fill_null(True)
             if differs.any():
                 row = int(differs.arg_max() or 0)
                 raise FileError(
                     self.path,
-                    f"the {name} of {self._called(rows[row])!r} is {given[name][rows[row]]!r}, but in suite {suite!r} "
-                    f"it is {frame[name][row]!r}; the predictions were made for other sentences",
+                    f"the {name} of {self._describe_row(rows[row])!r} is {given[name][rows[row]]!r}, but in suite "
+                    f"{suite!r} it is {frame[name][row]!r}; the predictions were made for other sentences",
                     self._table.line(rows[row]),
                 )
-        if not self._pair and rows and self._called(rows[0]) != frame["id"][0]:
+        if not self._row_of_pair and rows and self._describe_row(rows[0]) != frame["id"][0]:
             log.warning(
                 "%s is matched to suite %s by source id alone: whether the model saw these sentences cannot be checked",
                 self.path,
@@ -182,19 +184,20 @@ def answers(rest: str, *, order: str = "", missing: Missing = "refuse") -> Model
     return CompletedModel(AnswersModel(Path(rest), options, missing=missing), f"answers:{rest}")
 
 
-def _read(path: Path) -> tuple[Table, Layout | None]:
-    """The file, and the layout whose names its premises and hypotheses have, where it has them."""
+def _read_file(path: Path) -> tuple[Table, Layout | None]:
+    """The file, and the layout whose columns of premises and hypotheses it has, if it has any."""
     table = read_table(path)
     names = {name.lower() for name in table.columns}
-    layout = next((each for each in LAYOUTS if each.header and {each.premise, each.hypothesis} <= names), None)
+    layouts = (layout for layout in LAYOUTS if layout.header and {layout.premise, layout.hypothesis} <= names)
+    layout = next(layouts, None)
     if layout is not None and layout.quoted is not None:
-        # Read as the suite's own file is, or its texts would differ.
+        # With the quoting of the suite's file, or texts would differ.
         table = read_table(path, quoted=layout.quoted)
     return table, layout
 
 
-def _texts(table: Table, layout: Layout | None) -> list[tuple[str, str]]:
-    """The premise and the hypothesis of each row; none without a layout."""
+def _read_pairs(table: Table, layout: Layout | None) -> list[tuple[str, str]]:
+    """The premise and the hypothesis of each row; empty without a layout."""
     if layout is None:
         return []
     names = {name.lower(): name for name in reversed(table.columns)}
@@ -202,25 +205,25 @@ def _texts(table: Table, layout: Layout | None) -> list[tuple[str, str]]:
     return list(zip(*sides, strict=True))
 
 
-def _places(texts: Sequence[tuple[str, str]], values: npt.NDArray[np.float32]) -> dict[tuple[str, str], int]:
-    """Where each pair stands; one with different predictions is found by its id or not at all."""
-    found: dict[tuple[str, str], int] = {}
+def _rows_of_pairs(pairs: Sequence[tuple[str, str]], values: npt.NDArray[np.float32]) -> dict[tuple[str, str], int]:
+    """The row of each pair; pairs with several different predictions are left out."""
+    rows: dict[tuple[str, str], int] = {}
     differing = set()
-    for row, pair in enumerate(texts):
-        if not np.array_equal(values[found.setdefault(pair, row)], values[row], equal_nan=True):
+    for row, pair in enumerate(pairs):
+        if not np.array_equal(values[rows.setdefault(pair, row)], values[row], equal_nan=True):
             differing.add(pair)
-    return {pair: row for pair, row in found.items() if pair not in differing}
+    return {pair: row for pair, row in rows.items() if pair not in differing}
 
 
-def _doubled(table: Table, ids: list[str | None], *, refused: bool) -> frozenset[str]:
-    """The ids that stand more than once, by which no row can be found; refused where nothing else tells rows apart."""
+def _repeated_ids(table: Table, ids: list[str | None], *, refuse: bool) -> frozenset[str]:
+    """The ids of several rows, which identify none; an error if ``refuse``."""
     series = pl.Series(ids, dtype=pl.String)
-    doubled = series.filter(series.is_duplicated() & series.is_not_null()).unique(maintain_order=True)
-    if len(doubled) and refused:
-        second = int(np.flatnonzero((series == doubled[0]).to_numpy())[1])
+    repeated = series.filter(series.is_duplicated() & series.is_not_null()).unique(maintain_order=True)
+    if len(repeated) and refuse:
+        second = int(np.flatnonzero((series == repeated[0]).to_numpy())[1])
         raise FileError(
             table.path,
-            f"{len(doubled):,} ids stand more than once: {some(doubled.to_list())}; keep one prediction for each",
+            f"{len(repeated):,} ids stand more than once: {some(repeated.to_list())}; keep one prediction for each",
             table.line(second),
         )
-    return frozenset(doubled.to_list())
+    return frozenset(repeated.to_list())

@@ -1,4 +1,4 @@
-"""``baseline:…`` — models that follow one simple rule, to read other models' scores against."""
+"""``baseline:…``: models that follow one simple rule, to compare other models' scores with."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Baseline:
         self._rule = rule
 
     def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> npt.NDArray[np.float32]:
-        """The rule's labels as rows of one 1 and two 0, of NaN where it has no answer."""
+        """One-hot rows of the rule's labels; rows of NaN where it has no answer."""
         return self._rule(pl.Series(premises, dtype=pl.String), pl.Series(hypotheses, dtype=pl.String))
 
 
@@ -44,8 +44,8 @@ def baseline(rest: str) -> Model:
     if name not in BASELINES:
         raise UnknownNameError("baseline", name, BASELINES)
     rule = BASELINES[name](argument)
-    made = Baseline(f"baseline:{rest}", rule, may_abstain=name in ABSTAINING, revision=REVISIONS.get(name, 1))
-    return CompletedModel(made, rest)
+    model = Baseline(f"baseline:{rest}", rule, may_abstain=name in ABSTAINING, revision=REVISIONS.get(name, 1))
+    return CompletedModel(model, rest)
 
 
 def majority(argument: str) -> Rule:
@@ -57,7 +57,7 @@ def majority(argument: str) -> Rule:
 
 
 def random(argument: str) -> Rule:
-    """One of the three labels, drawn anew for every pair but always the same for the same pair and seed."""
+    """A random label for every pair, always the same for the same pair and seed."""
     if argument and not argument.isdecimal():
         raise AcidtestError(f"baseline:random:{argument}: the seed is a whole number")
     draws = Draws(int(argument or 0), "baseline:random")
@@ -69,13 +69,13 @@ def random(argument: str) -> Rule:
 def overlap(argument: str) -> Rule:
     """Entailment when every word of the hypothesis is in the premise, else neutral."""
     _refuse_argument("overlap", argument)
-    return lambda premises, hypotheses: _entailed_if(heuristics.lexical_overlap(premises, hypotheses))
+    return lambda premises, hypotheses: _entailment_where(heuristics.lexical_overlap(premises, hypotheses))
 
 
 def subsequence(argument: str) -> Rule:
     """Entailment when the hypothesis is a run of words of the premise, else neutral."""
     _refuse_argument("subsequence", argument)
-    return lambda premises, hypotheses: _entailed_if(heuristics.subsequence(premises, hypotheses))
+    return lambda premises, hypotheses: _entailment_where(heuristics.subsequence(premises, hypotheses))
 
 
 BASELINES: Mapping[str, Callable[[str], Rule]] = {
@@ -88,13 +88,13 @@ BASELINES: Mapping[str, Callable[[str], Rule]] = {
 }
 
 ABSTAINING = frozenset({"wordnet"})
-"""Those that may leave a pair without an answer."""
+"""Baselines that may leave a pair unanswered."""
 
 REVISIONS = {"wordnet": 2}
-"""Goes up when a baseline answers otherwise, so that its answers are not continued with older ones."""
+"""Increase when a baseline answers differently, so that runs do not mix its answers with older ones."""
 
 
-def _entailed_if(condition: pl.Series) -> npt.NDArray[np.float32]:
+def _entailment_where(condition: pl.Series) -> npt.NDArray[np.float32]:
     return np.eye(3, dtype=np.float32)[np.where(condition.to_numpy(), 0, 1)]
 
 

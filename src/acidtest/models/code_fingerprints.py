@@ -1,4 +1,4 @@
-"""What the code of a user's model is known by: the files of every module of theirs that it may import."""
+"""Fingerprints of the code of a user's model: the files of every module of the user's that it may import."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ _IMPORTERS = frozenset({"import_module", "__import__"})
 _RUNNERS = frozenset(
     {"exec", "run_path", "run_module", "spec_from_file_location", "SourceFileLoader", "exec_module", "load_module"}
 )
-"""Names by which code runs code that no import statement names."""
+"""Functions that run code which no import statement names."""
 
-_OTHERS = (
+_FOREIGN_FOLDERS = (
     Path(__file__).resolve().parents[1],
     *(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")),
 )
-"""Folders whose code is not the user's: acidtest, the standard library and what is installed."""
+"""Folders whose code is not the user's: acidtest, the standard library and installed packages."""
 
 _first_digests: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()
-"""The digest that a loaded module's file had when it was first looked at."""
+"""The digest that a loaded module's file had when it was first read."""
 
 _loaded_by: WeakKeyDictionary[ModuleType, set[str]] = WeakKeyDictionary()
-"""The modules that were loaded when a module was, or while its model was asked."""
+"""The modules that were loaded with a module, or by the predictions of its model."""
 
 
 @dataclass(frozen=True)
 class CodeFingerprint:
-    """A digest of a model's code, None where it cannot be had, and why."""
+    """A digest of a model's code, or None and the reason why there is none."""
 
     module: str
     digest: str | None
@@ -47,7 +47,7 @@ class CodeFingerprint:
     reason: str = ""
 
     def missing(self, modules: Collection[str]) -> str:
-        """What the fingerprint does not cover of modules that were loaded meanwhile, as a reason; empty if nothing."""
+        """The reason why the fingerprint does not cover one of these loaded modules; empty if it covers all."""
         for name in sorted(modules):
             file = _attribute(name, "__file__")
             if not isinstance(file, str):
@@ -57,12 +57,12 @@ class CodeFingerprint:
                 if _first_digest(name, _file_digest(path)) != self.files[name]:
                     return f"{path.name} was changed before it was loaded"
             elif _is_users(name, path, self.module) and _is_on_search_path(path):
-                return f"{name} ({path}) is imported in a way that cannot be seen in the source"
+                return f"{name} ({path}) is imported in a way that does not show in the source"
         return ""
 
 
 def import_users_module(name: str) -> ModuleType:
-    """Import a module, and remember what is loaded with it."""
+    """Import a module, and remember the modules loaded with it."""
     before = set(sys.modules)
     module = importlib.import_module(name)
     remember_loaded(name, sys.modules.keys() - before)
@@ -70,7 +70,7 @@ def import_users_module(name: str) -> ModuleType:
 
 
 def remember_loaded(name: str, modules: Collection[str]) -> None:
-    """Remember for later fingerprints in this process what a model's module has loaded."""
+    """Remember, for later fingerprints in this process, the modules that a model's module has loaded."""
     module = sys.modules.get(name)
     if isinstance(module, ModuleType):
         _loaded_by.setdefault(module, set()).update(modules)
@@ -79,8 +79,8 @@ def remember_loaded(name: str, modules: Collection[str]) -> None:
 def fingerprint_code(name: str) -> CodeFingerprint:
     """A hash of the files of a module and of all modules of the user's that it may import, directly or not.
 
-    Imports are read from the source, wherever they stand, and resolved without running anything. Compiled modules are
-    known by their bytes. Installed packages, weights and other files that the code reads are not seen.
+    Imports are read from anywhere in the source, and resolved without running anything. Compiled modules enter by
+    their bytes. Installed packages, weights and other files that the code reads are not covered.
     """
     importlib.invalidate_caches()
     digest, files = hashlib.blake2b(digest_size=8), dict[str, str]()
@@ -104,25 +104,25 @@ def fingerprint_code(name: str) -> CodeFingerprint:
 
 
 def _first_digest(module: str, current: str) -> str:
-    """The digest that the file of a loaded module had when it was first looked at; that of now if it is not loaded."""
+    """The digest that the file of a module had when it was first read after loading; the current one if not loaded."""
     loaded = sys.modules.get(module)
     return _first_digests.setdefault(loaded, current) if isinstance(loaded, ModuleType) else current
 
 
 class _NoFingerprintError(Exception):
-    """Why a model's code cannot be known again."""
+    """Why a model's code has no fingerprint."""
 
 
 @dataclass(frozen=True)
-class _Location:
-    """Where a module is: its file, if it has one, and the folders of its submodules, if it is a package."""
+class ModuleLocation:
+    """The file of a module, if it has one, and the folders of its submodules, if it is a package."""
 
     file: Path | None
     folders: Sequence[str] | None = None
 
 
 def _users_files(root: str) -> dict[str, Path]:
-    """The files of a module and of what it may import of the user's, by name of the module."""
+    """The files of a module and of the user's modules that it may import, by module name."""
     files, seen, waiting = dict[str, Path](), set[str](), [root]
     while waiting:
         name = waiting.pop()
@@ -131,36 +131,36 @@ def _users_files(root: str) -> dict[str, Path]:
         seen.add(name)
         # Importing a.b runs a first.
         waiting += [name.rpartition(".")[0]] if "." in name else []
-        place = _locate(name)
-        if place is None or place.file is None or not _is_users(name, place.file, root):
+        location = _locate(name)
+        if location is None or location.file is None or not _is_users(name, location.file, root):
             continue
-        files[name] = place.file
-        if place.file.suffix == ".py":
-            package = name if place.folders is not None else name.rpartition(".")[0]
-            waiting += _imports(place.file, package)
+        files[name] = location.file
+        if location.file.suffix == ".py":
+            package = name if location.folders is not None else name.rpartition(".")[0]
+            waiting += _imports(location.file, package)
     return files
 
 
 def _is_users(name: str, file: Path, root: str) -> bool:
-    """Whether a module is code of the user's: neither installed nor acidtest's, or of the model's own package."""
+    """Whether a module is the user's code: in the package of the model, or neither installed nor acidtest's."""
     if name.partition(".")[0] == root.partition(".")[0]:
         return True
-    if any(file.is_relative_to(folder) for folder in _OTHERS) or name == "__mp_main__":
-        # The last is the script that was started, under the name that multiprocessing gives it.
+    if any(file.is_relative_to(folder) for folder in _FOREIGN_FOLDERS) or name == "__mp_main__":
+        # __mp_main__ is the name that multiprocessing gives to the script that was started.
         return False
     return not {"site-packages", "dist-packages"} & set(file.parts)
 
 
 def _is_on_search_path(file: Path) -> bool:
-    # What lies elsewhere was put there by a program, such as code that a compiler of kernels makes as it goes.
+    # Files elsewhere were written by programs, such as compilers of kernels.
     return any(file.is_relative_to(Path(folder or os.curdir).resolve()) for folder in sys.path)
 
 
-def _locate(name: str) -> _Location | None:
-    """Where a module is, loaded or not, without running anything; None where there is none."""
+def _locate(name: str) -> ModuleLocation | None:
+    """The location of a module, loaded or not, without running anything; None where there is none."""
     if name in sys.modules:
         file, folders = _attribute(name, "__file__"), _attribute(name, "__path__")
-        return _Location(Path(file).resolve() if file else None, None if folders is None else list(folders))
+        return ModuleLocation(Path(file).resolve() if file else None, None if folders is None else list(folders))
     parent, _, last = name.rpartition(".")
     above = _locate(parent) if parent else None
     if parent and (above is None or above.folders is None):
@@ -172,35 +172,35 @@ def _locate(name: str) -> _Location | None:
         except ImportError:
             continue
         except KeyError:
-            # A folder without __init__.py in another one that is not loaded: Python looks for its parent.
+            # A folder without __init__.py inside one that is not loaded: Python looks up its parent and fails.
             return _folder_package(last, folders)
         if spec is None:
             continue
-        inside = spec.submodule_search_locations
+        inner = spec.submodule_search_locations
         if not (spec.has_location and spec.origin):
-            return _Location(None) if inside is None else _folder_package(last, folders)
-        return _Location(Path(spec.origin).resolve(), None if inside is None else list(inside))
+            return ModuleLocation(None) if inner is None else _folder_package(last, folders)
+        return ModuleLocation(Path(spec.origin).resolve(), None if inner is None else list(inner))
     return None
 
 
 def _attribute(module: str, name: str) -> Any:
-    """An attribute of a loaded module, None without one."""
-    # Some modules import what they are asked for by getattr, and fail where that is not installed.
+    """An attribute of a loaded module; None without one."""
+    # Not getattr: some modules import on attribute access, and fail where the import is not installed.
     return getattr(sys.modules.get(module), "__dict__", {}).get(name)
 
 
-def _folder_package(name: str, above: Sequence[str] | None) -> _Location:
-    """A package that is folders without a file."""
-    inside = [Path(folder, name) for folder in (sys.path if above is None else above)]
-    return _Location(None, [str(folder) for folder in inside if folder.is_dir()])
+def _folder_package(name: str, above: Sequence[str] | None) -> ModuleLocation:
+    """A package without __init__.py, which may be several folders."""
+    inner = [Path(folder, name) for folder in (sys.path if above is None else above)]
+    return ModuleLocation(None, [str(folder) for folder in inner if folder.is_dir()])
 
 
 def _imports(file: Path, package: str) -> Iterator[str]:
-    """The names of the modules that a source file may import; raises where a name is known only to the program."""
+    """The modules that a source file may import; raises where the source does not show a name."""
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError):
-        # It cannot be imported either.
+        # Importing it fails, too.
         return
     nodes = list(ast.walk(tree))
     renamed = {
@@ -220,7 +220,7 @@ def _imports(file: Path, package: str) -> Iterator[str]:
             name = node.id if isinstance(node, ast.Name) else node.attr
             name = renamed.get(name, name)
             if name in _IMPORTERS:
-                yield _named_in_call(calls.get(id(node)), package, f"{file.name}, line {node.lineno}")
+                yield _module_in_call(calls.get(id(node)), package, f"{file.name}, line {node.lineno}")
             elif name in _RUNNERS and (name != "exec" or isinstance(node, ast.Name)):
                 raise _NoFingerprintError(f"{file.name}, line {node.lineno} runs code by {name}")
 
@@ -229,40 +229,40 @@ def _imported_from(node: ast.ImportFrom, package: str) -> Iterator[str]:
     try:
         base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
     except ImportError:
-        # A relative import outside a package fails when it is run, too.
+        # A relative import outside a package fails when it runs, too.
         return
     yield base
     for alias in node.names:
         if alias.name == "*":
-            place = _locate(base)
-            folders = place.folders if place else None
+            location = _locate(base)
+            folders = location.folders if location else None
             yield from (f"{base}.{module.name}" for module in pkgutil.iter_modules(folders or []))
         else:
             yield f"{base}.{alias.name}"
 
 
-def _named_in_call(call: ast.Call | None, package: str, place: str) -> str:
+def _module_in_call(call: ast.Call | None, package: str, where: str) -> str:
     """The module that a call such as ``import_module("a.b")`` or ``import_module(".b", __package__)`` names."""
-    unclear = _NoFingerprintError(f"{place} imports a module whose name is made by the program")
+    unclear = _NoFingerprintError(f"{where} imports a module whose name is made by the program")
     arguments = call.args if call else []
     keywords = {keyword.arg: keyword.value for keyword in call.keywords} if call else {}
-    # The fifth argument of __import__ says from which package a name counts.
+    # The fifth argument of __import__ is the level of a relative import.
     if not arguments or len(arguments) > 4 or "level" in keywords:
         raise unclear
-    name, anchor = _text(arguments[0]), keywords.get("package", arguments[1] if len(arguments) > 1 else None)
+    name, anchor = _string_value(arguments[0]), keywords.get("package", arguments[1] if len(arguments) > 1 else None)
     if name is None:
         raise unclear
     if not name.startswith("."):
         return name
     if isinstance(anchor, ast.Name) and anchor.id in ("__package__", "__name__"):
-        # Of a module that is no package, __name__ would be of no use here.
+        # In a module that is not a package, __name__ here would fail.
         anchor = ast.Constant(package)
-    if not (base := _text(anchor)):
+    if not (base := _string_value(anchor)):
         raise unclear
     return importlib.util.resolve_name(name, base)
 
 
-def _text(node: ast.expr | None) -> str | None:
+def _string_value(node: ast.expr | None) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 

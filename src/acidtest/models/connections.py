@@ -1,4 +1,4 @@
-"""How a server is reached: an event loop in a thread, a client that stays, and turns that keep to a rate."""
+"""Connections to a server: an event loop in a thread with an HTTP client, and a rate limit."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import httpx
 
-Sleep = Callable[[float], Awaitable[None]]
-
 
 @dataclass(frozen=True)
-class Manners:
-    """How a server is treated: requests at once and a minute (0: any number), tries, seconds for one request."""
+class RequestOptions:
+    """Requests at once and a minute (0: no limit), retries, and seconds for one request."""
 
     concurrency: int = 8
     rate: float = 0.0
@@ -27,21 +25,21 @@ class Manners:
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What a server is reached with and timed by; tests bring their own. No environment is the process's own."""
+class SystemAccess:
+    """Environment variables (None: those of the process), clock, sleep and random numbers; tests pass their own."""
 
     environment: Mapping[str, str] | None = None
-    sleep: Sleep = asyncio.sleep
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     clock: Callable[[], float] = time.monotonic
     chance: Callable[[], float] = field(default_factory=lambda: random.Random().random)
 
 
-class Line:
-    """An event loop in a thread, and the client that lives on it."""
+class ClientThread:
+    """A thread with an event loop, and the HTTP client that lives on it."""
 
     def __init__(self, client: httpx.AsyncClient, concurrency: int) -> None:
         self.client = client
-        self.places = asyncio.Semaphore(concurrency)
+        self.slots = asyncio.Semaphore(concurrency)
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever, name="acidtest-endpoint", daemon=True)
         self._thread.start()
@@ -50,12 +48,12 @@ class Line:
         """Close the client and end the thread."""
         if self.loop.is_closed():
             return
-        asyncio.run_coroutine_threadsafe(self._closed(), self.loop)
+        asyncio.run_coroutine_threadsafe(self._stop(), self.loop)
         self._thread.join(timeout=2)
         if not self._thread.is_alive():
             self.loop.close()
 
-    async def _closed(self) -> None:
+    async def _stop(self) -> None:
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
@@ -64,21 +62,21 @@ class Line:
         self.loop.stop()
 
 
-class Pace:
-    """Turns that come no faster than they may, whoever takes them."""
+class RateLimiter:
+    """Keeps requests at least ``gap`` seconds apart."""
 
-    def __init__(self, gap: float, around: Surroundings) -> None:
-        self._gap, self._around = gap, around
+    def __init__(self, gap: float, system: SystemAccess) -> None:
+        self._gap, self._system = gap, system
         self._next = 0.0
 
-    async def turn(self) -> None:
-        """Wait until it is one's turn."""
-        now = self._around.clock()
+    async def wait(self) -> None:
+        """Wait until the next request may be sent."""
+        now = self._system.clock()
         start = max(now, self._next)
         self._next = start + self._gap if self._gap else self._next
         if start > now:
-            await self._around.sleep(start - now)
+            await self._system.sleep(start - now)
 
-    def hold(self, seconds: float) -> None:
-        """No turn for so long."""
-        self._next = max(self._next, self._around.clock() + seconds)
+    def pause(self, seconds: float) -> None:
+        """Send no request for this long."""
+        self._next = max(self._next, self._system.clock() + seconds)

@@ -1,4 +1,4 @@
-"""``onnx:PATH`` — a sequence classifier as an ONNX graph, run by ONNX Runtime, without torch or transformers."""
+"""``onnx:PATH``: a sequence classifier as an ONNX graph, run by ONNX Runtime, without torch or transformers."""
 
 from __future__ import annotations
 
@@ -14,39 +14,38 @@ from acidtest.core.errors import AcidtestError, some
 from acidtest.core.extras import required
 from acidtest.core.logs import stage
 from acidtest.core.model import MODELS, Model
-from acidtest.models.encoders.file_tokenizers import FileTokenizer
-from acidtest.models.encoders.onnx_graphs import Graph, anatomy_of, graph_of
-from acidtest.models.encoders.pair_tokens import PairTokenizer, PairTokens
+from acidtest.models.encoders.onnx_graphs import FileTokenizer, Graph, find_graph, read_structure
+from acidtest.models.encoders.pair_tokens import PairTokenizer, TokenizedPairs
 from acidtest.models.encoders.token_batches import TokenBatch, padded_batches
 from acidtest.models.encoders.token_classifiers import Floats, TokenClassifier
 
 CARD = "acidtest.json"
-"""What the exporter says of a graph: the labels of its outputs and how many tokens it reads."""
+"""The exporter's card of a graph: the labels of its outputs and the number of tokens it reads."""
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 BATCH_SIZE = 512
-"""Pairs the engine hands over at once; what a kill can cost."""
+"""Pairs that the engine passes at once, which are lost if it is killed."""
 
 TOKEN_BUDGETS = {"CPUExecutionProvider": 1 << 12, "CUDAExecutionProvider": 1 << 15}
 """Tokens that go through the graph at once."""
 
-LONGEST = 512
-"""Tokens of a pair where nothing in the folder says how many there may be."""
+DEFAULT_LENGTH = 512
+"""Tokens of a pair where no file of the folder gives a limit."""
 
-LATE_POSITIONS = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "longformer"})
-"""Families that number positions from after the padding token on."""
+OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "longformer"})
+"""Families that number positions from after the padding token."""
 
-CLOSE = {True: 1e-3, False: 0.1}
-"""How far padding may move logits, in units of the largest or of 1: of graphs in float32, and of others."""
+TOLERANCES = {True: 1e-3, False: 0.1}
+"""How far padding may move logits, relative to the largest or to 1: of exact graphs, and of others."""
 
-LEAST = 1e-12
-"""Probabilities below are taken for this one where a logarithm is needed."""
+LEAST_PROBABILITY = 1e-12
+"""Smaller probabilities are raised to this before their logarithm is taken."""
 
 
 @dataclass(frozen=True)
 class GraphConfiguration:
-    """What is needed of a model's config.json."""
+    """The part of a model's config.json that is needed here."""
 
     model_type: str | None = None
     pad_token_id: int | None = None
@@ -56,7 +55,7 @@ class GraphConfiguration:
 
 @dataclass(frozen=True)
 class GraphCard:
-    """What is needed of the card that the exporter wrote."""
+    """The part of the exporter's card that is needed here."""
 
     max_length: int | None = None
     pads: bool | None = None
@@ -65,14 +64,14 @@ class GraphCard:
 
 @dataclass(frozen=True)
 class TokenizerConfiguration:
-    """What is needed of tokenizer_config.json."""
+    """The part of tokenizer_config.json that is needed here."""
 
     model_max_length: float | None = None
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a user may say of a graph; see ``onnx``."""
+class OnnxOptions:
+    """The options of ``onnx``."""
 
     threads: int
     provider: str
@@ -86,48 +85,48 @@ class OnnxModel(TokenClassifier):
 
     batch_size = BATCH_SIZE
 
-    def __init__(self, found: Graph, settings: Settings) -> None:
-        anatomy = anatomy_of(found)
-        # Whole numbers are scaled to the largest value of a batch: the same pair comes out differently in another.
-        self.independent = anatomy.exact
-        self._last = anatomy.last
-        self._runtime = _runtime(found, settings)
+    def __init__(self, graph: Graph, options: OnnxOptions) -> None:
+        structure = read_structure(graph)
+        # Integers are scaled to the largest value of a batch, so answers depend on what else is in it.
+        self.independent = structure.exact
+        self._last_step = structure.last
+        self._runtime = _open_runtime(graph, options)
         self._budget = TOKEN_BUDGETS.get(self._runtime.get_providers()[0], TOKEN_BUDGETS["CPUExecutionProvider"])
-        self._inputs = _inputs(found, self._runtime)
-        self._output = _output(found, self._runtime)
-        config, card = found.described("config.json", GraphConfiguration), found.described(CARD, GraphCard)
-        tokenizer = FileTokenizer(_tokenizer_file(found), tuple(self._inputs))
-        longest = _longest(found, config, card=card, asked=settings.max_length)
-        super().__init__(found.name, PairTokenizer(tokenizer, longest))
-        self._padding = _padding(found, config.pad_token_id or tokenizer.padding or 0)
+        self._inputs = _find_inputs(graph, self._runtime)
+        self._output = _find_output(graph, self._runtime)
+        config, card = graph.read("config.json", GraphConfiguration), graph.read(CARD, GraphCard)
+        tokenizer = FileTokenizer(_tokenizer_file(graph), tuple(self._inputs))
+        longest = _find_length(graph, config, card=card, wanted=options.max_length)
+        super().__init__(graph.name, PairTokenizer(tokenizer, longest))
+        self._padding = _check_padding(graph, config.pad_token_id or tokenizer.padding or 0)
         self._pads = False
         sample = self._logits(self._sample())
-        # Whole numbers blur what padding does; where the exporter has seen the graph without them, it knows.
-        told = None if anatomy.exact else card.pads
-        self._pads = bool(told) if told is not None else self._bears_padding(sample, CLOSE[anatomy.exact])
-        names = _names(found, card, config, outputs=sample.shape[1])
-        self._find_labels(names, owner=found.spec, labels=settings.labels, renamed=settings.label_map)
-        if not anatomy.exact:
+        # Integers blur the effect of padding; the exporter has tried the graph before rounding, and its card says.
+        known = None if structure.exact else card.pads
+        self._pads = bool(known) if known is not None else self._allows_padding(sample, TOLERANCES[structure.exact])
+        names = _output_names(graph, card, config, outputs=sample.shape[1])
+        self._find_labels(names, spec=graph.spec, labels=options.labels, renamed=options.label_map)
+        if not structure.exact:
             self.notes += ("its weights are whole numbers: probabilities depend a little on what else is in a batch",)
-        self.fingerprint: str | None = found.digest(
-            anatomy.files, self._map.outputs, self.limit, self._padding, self._pads
+        self.fingerprint: str | None = graph.digest(
+            structure.files, self._map.outputs, self.limit, self._padding, self._pads
         )
 
     @property
     def pads(self) -> bool:
-        """Whether pairs may be filled up to the length of longer ones beside them."""
+        """Whether pairs may be padded to the length of longer ones beside them."""
         return self._pads
 
-    def _computed(self, tokens: PairTokens) -> tuple[Floats, int]:
-        parts = list(self._parts(tokens))
+    def _compute(self, tokens: TokenizedPairs) -> tuple[Floats, int]:
+        parts = list(self._run_batches(tokens))
         result = np.empty((len(tokens.rows), parts[0][1].shape[1] if parts else 3), dtype=np.float32)
         for batch, values in parts:
             result[tokens.rows[batch.start : batch.stop]] = values
-        return _unsquashed(result, self._last), sum(batch.padded for batch, _ in parts) - len(tokens.ids)
+        return _to_logits(result, self._last_step), sum(batch.padded for batch, _ in parts) - len(tokens.ids)
 
-    def _parts(self, tokens: PairTokens) -> Iterator[tuple[TokenBatch, Floats]]:
+    def _run_batches(self, tokens: TokenizedPairs) -> Iterator[tuple[TokenBatch, Floats]]:
         for batch in padded_batches(tokens.lengths, self._budget, mixed=self._pads):
-            values = self._run(self._padded(batch, tokens))
+            values = self._run(self._pad(batch, tokens))
             size = batch.stop - batch.start
             if values.ndim == 1:
                 values = values[:, None]
@@ -142,35 +141,36 @@ class OnnxModel(TokenClassifier):
         try:
             (values,) = self._runtime.run([self._output], inputs)
         except Exception as error:
-            # The runtime's own errors share no class but this one.
+            # The exceptions of the runtime have no other class in common.
             text = " ".join(str(error).split())
             raise AcidtestError(f"{self.name}: ONNX Runtime cannot run the graph: {text[:300]}") from error
         return np.asarray(values, dtype=np.float32)
 
-    def _padded(self, batch: TokenBatch, tokens: PairTokens) -> dict[str, npt.NDArray[np.integer]]:
-        """A batch as the graph asks for it."""
+    def _pad(self, batch: TokenBatch, tokens: TokenizedPairs) -> dict[str, npt.NDArray[np.integer]]:
+        """The inputs of the graph for a batch."""
         columns = np.arange(batch.longest)
-        there = columns < tokens.lengths[batch.start : batch.stop, None]
+        mask = columns < tokens.lengths[batch.start : batch.stop, None]
         places = np.minimum(tokens.starts[batch.start : batch.stop, None] + columns, len(tokens.ids) - 1)
         inputs: dict[str, npt.NDArray[np.integer]] = {}
-        for name, kind in self._inputs.items():
+        for name, dtype in self._inputs.items():
             if name == "input_ids":
-                inputs[name] = np.where(there, tokens.ids[places], self._padding).astype(kind)
+                inputs[name] = np.where(mask, tokens.ids[places], self._padding).astype(dtype)
             elif name == "attention_mask":
-                inputs[name] = there.astype(kind)
+                inputs[name] = mask.astype(dtype)
             else:
                 assert tokens.types is not None
-                inputs[name] = np.where(there, tokens.types[places], 0).astype(kind)
+                inputs[name] = np.where(mask, tokens.types[places], 0).astype(dtype)
         return inputs
 
-    def _bears_padding(self, alone: Floats, close: float) -> bool:
-        """Whether pairs come out as they do alone when longer ones stand beside them."""
+    def _allows_padding(self, unpadded: Floats, tolerance: float) -> bool:
+        """Whether the logits of pairs stay the same when they are padded."""
         if "attention_mask" not in self._inputs:
             return False
         self._pads = True
-        beside = self._logits(self._sample())
-        far = np.abs(beside - alone)
-        return not np.isfinite(alone).all() or bool(far.max() <= close * max(1.0, float(np.abs(alone).max())))
+        difference = np.abs(self._logits(self._sample()) - unpadded)
+        if not np.isfinite(unpadded).all():
+            return True
+        return bool(difference.max() <= tolerance * max(1.0, float(np.abs(unpadded).max())))
 
 
 @MODELS.add("onnx")
@@ -189,123 +189,123 @@ def onnx(
     0 is the model's own. ``labels`` and ``label_map`` say what the outputs mean where names do not.
     """
     required("onnx", "onnxruntime", "tokenizers", extra="onnx")
-    found = graph_of(rest)
-    stage("loading %s", found.name)
-    return OnnxModel(found, Settings(threads, provider, max_length, labels, label_map))
+    graph = find_graph(rest)
+    stage("loading %s", graph.name)
+    return OnnxModel(graph, OnnxOptions(threads, provider, max_length, labels, label_map))
 
 
-def _runtime(found: Graph, settings: Settings) -> Any:
+def _open_runtime(graph: Graph, options: OnnxOptions) -> Any:
     (library,) = required("onnxruntime", extra="onnx")
-    if settings.threads < 0:
-        raise AcidtestError(f"{found.spec}: --threads is {settings.threads}; it is from 1 on, or 0 for all cores")
-    on_device = "CUDAExecutionProvider" in library.get_available_providers()
-    if settings.provider == "cuda" and not on_device:
+    if options.threads < 0:
+        raise AcidtestError(f"{graph.spec}: --threads is {options.threads}; it is from 1 on, or 0 for all cores")
+    has_cuda = "CUDAExecutionProvider" in library.get_available_providers()
+    if options.provider == "cuda" and not has_cuda:
         raise AcidtestError(
-            f"{found.spec}: --provider cuda, but this ONNX Runtime has no CUDA; pip install onnxruntime-gpu, or use cpu"
+            f"{graph.spec}: --provider cuda, but this ONNX Runtime has no CUDA; pip install onnxruntime-gpu, or use cpu"
         )
-    options = library.SessionOptions()
-    options.intra_op_num_threads = settings.threads
-    options.log_severity_level = 4
+    session_options = library.SessionOptions()
+    session_options.intra_op_num_threads = options.threads
+    session_options.log_severity_level = 4
     providers: list[Any] = ["CPUExecutionProvider"]
-    if on_device and settings.provider != "cpu":
-        # By default it would round to ten bits of mantissa.
+    if has_cuda and options.provider != "cpu":
+        # TF32, the default, rounds to ten bits of mantissa.
         providers.insert(0, ("CUDAExecutionProvider", {"use_tf32": "0"}))
     try:
-        opened = library.InferenceSession(str(found.path), options, providers=providers)
+        session = library.InferenceSession(str(graph.path), session_options, providers=providers)
     except Exception as error:
         text = " ".join(str(error).split())
-        raise AcidtestError(f"{found.spec}: ONNX Runtime cannot open {found.path.name}: {text[:300]}") from error
-    if settings.provider == "cuda" and opened.get_providers()[0] != "CUDAExecutionProvider":
+        raise AcidtestError(f"{graph.spec}: ONNX Runtime cannot open {graph.path.name}: {text[:300]}") from error
+    if options.provider == "cuda" and session.get_providers()[0] != "CUDAExecutionProvider":
         raise AcidtestError(
-            f"{found.spec}: --provider cuda, but ONNX Runtime cannot use the device; use --provider cpu"
+            f"{graph.spec}: --provider cuda, but ONNX Runtime cannot use the device; use --provider cpu"
         )
-    return opened
+    return session
 
 
-def _inputs(found: Graph, runtime: Any) -> dict[str, type[np.integer]]:
-    """The inputs the graph asks for, and the kind of whole number it wants."""
-    kinds: dict[str, type[np.integer]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
-    asked = {each.name: each for each in runtime.get_inputs()}
-    strange = [name for name, each in asked.items() if name not in INPUTS or each.type not in kinds]
-    if strange or "input_ids" not in asked:
-        what = f"asks for {some(strange or sorted(asked))}" if asked else "asks for nothing"
+def _find_inputs(graph: Graph, runtime: Any) -> dict[str, type[np.integer]]:
+    """The inputs of the graph and their integer types."""
+    dtypes: dict[str, type[np.integer]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+    inputs = {value.name: value for value in runtime.get_inputs()}
+    strange = [name for name, value in inputs.items() if name not in INPUTS or value.type not in dtypes]
+    if strange or "input_ids" not in inputs:
+        problem = f"asks for {some(strange or sorted(inputs))}" if inputs else "asks for nothing"
         raise AcidtestError(
-            f"{found.spec} is no classifier of pairs of texts: its graph {what}; expected {', '.join(INPUTS)} as "
+            f"{graph.spec} is no classifier of pairs of texts: its graph {problem}; expected {', '.join(INPUTS)} as "
             f"whole numbers"
         )
-    fixed = [size for each in asked.values() for size in each.shape if isinstance(size, int)]
+    fixed = [size for value in inputs.values() for size in value.shape if isinstance(size, int)]
     if fixed:
         raise AcidtestError(
-            f"{found.spec}: its graph takes inputs of fixed size only ({' × '.join(map(str, fixed[:2]))}); export it "
+            f"{graph.spec}: its graph takes inputs of fixed size only ({' × '.join(map(str, fixed[:2]))}); export it "
             f"with dynamic axes for batch and sequence, as acidtest export onnx does"
         )
-    return {name: kinds[each.type] for name, each in asked.items()}
+    return {name: dtypes[value.type] for name, value in inputs.items()}
 
 
-def _output(found: Graph, runtime: Any) -> str:
+def _find_output(graph: Graph, runtime: Any) -> str:
     """The output that holds the logits: the one of that name, or the first."""
-    outputs = {each.name: each.shape for each in runtime.get_outputs()}
+    outputs = {output.name: output.shape for output in runtime.get_outputs()}
     name = "logits" if "logits" in outputs else next(iter(outputs))
     shape = outputs[name]
-    unfit = isinstance(shape[-1], int) and shape[-1] not in (1, 2, 3) if len(shape) == 2 else len(shape) > 2
-    if unfit:
+    unusable = isinstance(shape[-1], int) and shape[-1] not in (1, 2, 3) if len(shape) == 2 else len(shape) > 2
+    if unusable:
         raise AcidtestError(
-            f"{found.spec} is not a sequence classifier: its output {name!r} has the shape "
+            f"{graph.spec} is not a sequence classifier: its output {name!r} has the shape "
             f"{' × '.join(map(str, shape))}; expected three, two or one number for each pair"
         )
     return name
 
 
-def _tokenizer_file(found: Graph) -> Path:
-    path = found.folder / "tokenizer.json"
+def _tokenizer_file(graph: Graph) -> Path:
+    path = graph.folder / "tokenizer.json"
     if not path.is_file():
         raise AcidtestError(
-            f"{found.spec} has no tokenizer: there is no tokenizer.json in {found.folder}; save the one it was "
+            f"{graph.spec} has no tokenizer: there is no tokenizer.json in {graph.folder}; save the one it was "
             f"trained with there, with tokenizer.save_pretrained"
         )
     return path
 
 
-def _padding(found: Graph, token: int) -> int:
+def _check_padding(graph: Graph, token: int) -> int:
     if token >= 1 << 31:
-        raise AcidtestError(f"{found.spec}: its token for padding is {token}, which no tokenizer has")
+        raise AcidtestError(f"{graph.spec}: its token for padding is {token}, which no tokenizer has")
     return max(token, 0)
 
 
-def _names(found: Graph, card: GraphCard, config: GraphConfiguration, *, outputs: int) -> list[str]:
-    """The names of the outputs as the exporter or the configuration has them, else numbers."""
-    told = card.id2label or config.id2label
-    if told is None:
+def _output_names(graph: Graph, card: GraphCard, config: GraphConfiguration, *, outputs: int) -> list[str]:
+    """The names of the outputs from the card or the configuration, otherwise numbers."""
+    names = card.id2label or config.id2label
+    if names is None:
         return [f"LABEL_{number}" for number in range(outputs)]
-    if sorted(told) != [str(number) for number in range(outputs)]:
+    if sorted(names) != [str(number) for number in range(outputs)]:
         raise AcidtestError(
-            f"{found.spec}: its graph has {outputs} outputs, but id2label names {some(sorted(told))}; "
-            f"the configuration in {found.folder} is another model's"
+            f"{graph.spec}: its graph has {outputs} outputs, but id2label names {some(sorted(names))}; "
+            f"the configuration in {graph.folder} is another model's"
         )
-    return [told[str(number)] for number in range(outputs)]
+    return [names[str(number)] for number in range(outputs)]
 
 
-def _longest(found: Graph, config: GraphConfiguration, *, card: GraphCard, asked: int) -> int:
-    """How many tokens a pair may have: the least of what the folder's files allow, or fewer as asked."""
+def _find_length(graph: Graph, config: GraphConfiguration, *, card: GraphCard, wanted: int) -> int:
+    """The number of tokens of a pair: as wanted, or the least that the files of the folder allow."""
     positions = config.max_position_embeddings
-    if positions and config.model_type in LATE_POSITIONS:
+    if positions and config.model_type in OFFSET_POSITIONS:
         positions -= (config.pad_token_id or 0) + 1
     positions = positions if positions and positions > 0 else None
-    if asked < 0:
-        raise AcidtestError(f"{found.spec}: --max-length is {asked}; it is from 1 on, or 0 for the model's own")
-    if positions and asked > positions:
-        raise AcidtestError(f"{found.spec}: --max-length {asked} is more than the {positions} tokens it can take")
-    told = found.described("tokenizer_config.json", TokenizerConfiguration).model_max_length
-    # Where there is no end, transformers writes 10**30.
-    limits = [int(limit) for limit in (told, positions, card.max_length) if limit and 0 < limit < 1 << 20]
-    return asked or min(limits, default=LONGEST)
+    if wanted < 0:
+        raise AcidtestError(f"{graph.spec}: --max-length is {wanted}; it is from 1 on, or 0 for the model's own")
+    if positions and wanted > positions:
+        raise AcidtestError(f"{graph.spec}: --max-length {wanted} is more than the {positions} tokens it can take")
+    tokenizer_limit = graph.read("tokenizer_config.json", TokenizerConfiguration).model_max_length
+    # Transformers writes 10**30 for no limit.
+    limits = [int(limit) for limit in (tokenizer_limit, positions, card.max_length) if limit and 0 < limit < 1 << 20]
+    return wanted or min(limits, default=DEFAULT_LENGTH)
 
 
-def _unsquashed(values: Floats, last: str) -> Floats:
-    """Logits, of outputs that are probabilities already because the graph ends in that step."""
-    likely = np.maximum(values, LEAST)
-    if last == "Softmax":
+def _to_logits(values: Floats, last_step: str) -> Floats:
+    """Logits, also of a graph that ends in softmax or sigmoid and so gives probabilities."""
+    likely = np.maximum(values, LEAST_PROBABILITY)
+    if last_step == "Softmax":
         return np.asarray(np.log(likely), dtype=np.float32)
-    if last == "Sigmoid" and values.shape[1] == 1:
-        return np.asarray(np.log(likely) - np.log(np.maximum(1 - values, LEAST)), dtype=np.float32)
+    if last_step == "Sigmoid" and values.shape[1] == 1:
+        return np.asarray(np.log(likely) - np.log(np.maximum(1 - values, LEAST_PROBABILITY)), dtype=np.float32)
     return values

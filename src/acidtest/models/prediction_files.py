@@ -1,7 +1,7 @@
-"""What a file of predictions says: labels, three columns of probabilities, or one column of lists of three.
+"""Files of predictions: labels, three columns of probabilities, or one column of lists of three.
 
-A cell that is empty or says ``unanswered``, ``abstain`` and the like is a row without an answer. Lists say nothing of
-their order, so it is given, or read off a column beside them that names the likeliest label; it is never guessed.
+A cell that is empty or holds ``unanswered``, ``abstain`` and the like is a row without an answer. The order of labels
+in lists is given by the user, or read from a column beside them that names the likeliest label; it is never guessed.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ Values = npt.NDArray[np.float32]
 ID_COLUMNS = ("id", "pairid", "pair_id", "source_id", "uid", "row_id", "index")
 PREDICTION_COLUMNS = ("prediction", "predicted", "predicted_label", "pred_label", "pred", "answer")
 LABEL_COLUMNS = ("gold_label", "label")
-"""What prediction files in HANS's layout call their predictions; taken only when no other column holds labels."""
+"""Columns of predictions in HANS's layout; used only when no other column holds labels."""
 
 UNANSWERED = "unanswered"
 ALLOWED = (*LABELS, "non-entailment", UNANSWERED)
 NO_ANSWER = frozenset(
     {"", "-", UNANSWERED, "abstain", "abstained", "abstention", "no answer", "no_answer", "none", "null", "n/a", "nan"}
 )
-"""What files write, in lower case, where a system gave no answer."""
+"""Values, in lower case, for a row without an answer."""
 
 ROLES = ("id", "label", *LABELS)
 PREDICTED_LABEL = "PredLabel"
-"""What ANLI's annotated files append to the name of a column of lists for the label it predicts."""
+"""Suffix, in ANLI's annotated files, of the column that names the likeliest label of a column of lists."""
 
 _TOLERANCE = 1e-3
 _LIST = re.compile(r"\s*[\[(](.*)[\])]\s*", re.DOTALL)
@@ -46,7 +46,7 @@ _EXAMPLE = "--order entailment,neutral,contradiction"
 
 @dataclass(frozen=True)
 class PredictionOptions:
-    """How to read a file of predictions where it does not say by itself.
+    """How to read a file of predictions that does not explain itself.
 
     ``columns`` maps id, label or the three labels to columns, ``label_map`` the file's labels to ours; ``order`` are
     the labels that the numbers of a list stand for.
@@ -59,7 +59,7 @@ class PredictionOptions:
 
 @dataclass(frozen=True)
 class Predictions:
-    """The rows of a file: ids, where it has them, and probabilities, which are NaN where there is no answer."""
+    """The rows of a file: ids, where it has them, and probabilities, NaN where there is no answer."""
 
     ids: list[str | None]
     values: Values
@@ -68,7 +68,7 @@ class Predictions:
 
 
 def parse_order(text: str) -> tuple[str, ...]:
-    """The labels that ``entailment,neutral,contradiction`` or ``e,n,c`` name; none of nothing."""
+    """The labels in ``entailment,neutral,contradiction`` or ``e,n,c``; none in an empty text."""
     parts = [part.strip() for part in text.split(",")] if text else []
     order = tuple(gold_name(part) or part for part in parts)
     if parts and sorted(order) != sorted(LABELS):
@@ -78,7 +78,7 @@ def parse_order(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class PredictionFacts:
-    """What the metadata of a run's predictions.parquet say of its model."""
+    """The metadata of a run's predictions.parquet about its model."""
 
     probabilities: bool = True
     resolution: Resolution = "three-way"
@@ -88,25 +88,25 @@ def read_predictions(table: Table, options: PredictionOptions, *, has_pairs: boo
     """The predictions in a table; ``has_pairs`` when premise and hypothesis can stand in for ids."""
     _check_columns(table, options.columns)
     names = {name.lower(): name for name in reversed(table.frame.columns)}
-    ids = _read_ids(table, options.columns.get("id") or _first(names, ID_COLUMNS), has_pairs=has_pairs)
+    ids = _read_ids(table, options.columns.get("id") or _first_present(names, ID_COLUMNS), has_pairs=has_pairs)
     given = [options.columns.get(label) for label in LABELS]
-    chances = given if any(given) else _probability_columns(names)
-    if all(chances) and "label" not in options.columns:
-        # A run's own predictions say whether neutral there means non-entailment.
+    columns = given if any(given) else _probability_columns(names)
+    if all(columns) and "label" not in options.columns:
+        # In the predictions of a run, neutral may mean non-entailment.
         facts = parse_json(table.metadata.get("acidtest", "{}").encode(), table.path, PredictionFacts)
         return Predictions(
             ids,
-            _read_probability_columns(table, [str(name) for name in chances]),
+            _read_probability_columns(table, [str(name) for name in columns]),
             probabilities=facts.probabilities,
             resolution=facts.resolution,
         )
     column = options.columns.get("label") or _label_column(table, names)
     lists = _read_lists(table, column)
     if lists is not None:
-        order = _list_order(table, column, lists, options)
+        order = _find_order(table, column, lists, options)
         values = lists[:, [order.index(label) for label in LABELS]]
-        silent = np.asarray(np.isnan(values).all(axis=1), dtype=np.bool_)
-        return Predictions(ids, _check_probabilities(table, values, [column], silent=silent), True, "three-way")
+        empty = np.asarray(np.isnan(values).all(axis=1), dtype=np.bool_)
+        return Predictions(ids, _check_probabilities(table, values, [column], empty=empty), True, "three-way")
     if options.order:
         raise FileError(table.path, f"column {column!r} holds labels, not lists of three numbers; leave --order out")
     labels = _read_labels(table, column, options.label_map)
@@ -126,7 +126,7 @@ def _check_columns(table: Table, columns: Mapping[str, str]) -> None:
 
 def _read_ids(table: Table, column: str | None, *, has_pairs: bool) -> list[str | None]:
     if column is None and not has_pairs:
-        raise _absent(table, "id column", "id", ID_COLUMNS)
+        raise _missing_column(table, "id column", "id", ID_COLUMNS)
     if column is None:
         return [None] * table.frame.height
     ids = table.frame[column].cast(pl.String)
@@ -135,12 +135,12 @@ def _read_ids(table: Table, column: str | None, *, has_pairs: bool) -> list[str 
     return ids.to_list()
 
 
-def _first(names: Mapping[str, str], wanted: Sequence[str]) -> str | None:
+def _first_present(names: Mapping[str, str], wanted: Sequence[str]) -> str | None:
     return next((names[name] for name in wanted if name in names), None)
 
 
 def _probability_columns(names: Mapping[str, str]) -> list[str | None]:
-    """The three columns of probabilities, where there are any."""
+    """The three columns of probabilities, or [None]."""
     for pattern in ("{}", "p_{}", "prob_{}", "{}_prob", "{}_probability"):
         columns = [names.get(pattern.format(label)) for label in LABELS]
         if all(columns):
@@ -149,12 +149,12 @@ def _probability_columns(names: Mapping[str, str]) -> list[str | None]:
 
 
 def _label_column(table: Table, names: Mapping[str, str]) -> str:
-    """The column of predictions; refused when another column could be it."""
+    """The column of predictions; an error when several columns could be it."""
     predicted = [names[name] for name in PREDICTION_COLUMNS if name in names]
     likely = predicted or [names[name] for name in LABEL_COLUMNS if name in names]
     if not likely:
         wanted = (*PREDICTION_COLUMNS, *LABEL_COLUMNS)
-        raise _absent(table, "label column, nor one per label's probability", "label", wanted)
+        raise _missing_column(table, "label column, nor one per label's probability", "label", wanted)
     others = (
         [] if predicted else [name for name in table.frame.columns if name != likely[0] and _holds_labels(table, name)]
     )
@@ -171,7 +171,7 @@ def _holds_labels(table: Table, name: str) -> bool:
     return column.dtype == pl.String and all(value and gold_name(value) in ALLOWED for value in column.unique())
 
 
-def _absent(table: Table, what: str, role: str, wanted: Sequence[str]) -> FileError:
+def _missing_column(table: Table, what: str, role: str, wanted: Sequence[str]) -> FileError:
     return FileError(
         table.path,
         f"has no {what}; it has {', '.join(table.frame.columns)}, and one of {', '.join(wanted)} was expected: "
@@ -180,12 +180,12 @@ def _absent(table: Table, what: str, role: str, wanted: Sequence[str]) -> FileEr
 
 
 def _read_labels(table: Table, column: str, label_map: Mapping[str, str]) -> list[str]:
-    """The label of each row, ``unanswered`` where there is none."""
+    """The label of each row; ``unanswered`` where there is none."""
     for target in label_map.values():
         if target not in ALLOWED:
             raise UnknownNameError("label", target, ALLOWED, " (--label-map)")
     spellings = table.frame[column].cast(pl.String).fill_null("")
-    meanings = {spelling: label_map.get(spelling) or _label(spelling) for spelling in spellings.unique()}
+    meanings = {spelling: label_map.get(spelling) or _parse_label(spelling) for spelling in spellings.unique()}
     unknown = ~spellings.is_in([spelling for spelling, name in meanings.items() if name in ALLOWED])
     if unknown.any():
         row = int(unknown.arg_max() or 0)
@@ -202,7 +202,7 @@ def _read_labels(table: Table, column: str, label_map: Mapping[str, str]) -> lis
     return [str(meanings[spelling]) for spelling in spellings]
 
 
-def _label(spelling: str) -> str | None:
+def _parse_label(spelling: str) -> str | None:
     return UNANSWERED if spelling.strip().lower() in NO_ANSWER else gold_name(spelling)
 
 
@@ -210,40 +210,40 @@ def _read_probability_columns(table: Table, columns: Sequence[str]) -> Values:
     cells = table.frame.select(pl.col(name).cast(pl.String).fill_null("").str.strip_chars() for name in columns)
     numbers = table.frame.select(pl.col(name).cast(pl.Float32, strict=False) for name in columns)
     values = numbers.to_numpy().astype(np.float32)
-    silent = cells.select(pl.all_horizontal(pl.all().str.to_lowercase().is_in(list(NO_ANSWER)))).to_series()
-    values[silent.to_numpy()] = np.nan
-    return _check_probabilities(table, values, columns, silent=silent.to_numpy())
+    empty = cells.select(pl.all_horizontal(pl.all().str.to_lowercase().is_in(list(NO_ANSWER)))).to_series()
+    values[empty.to_numpy()] = np.nan
+    return _check_probabilities(table, values, columns, empty=empty.to_numpy())
 
 
 def _check_probabilities(
-    table: Table, values: Values, columns: Sequence[str], *, silent: npt.NDArray[np.bool_]
+    table: Table, values: Values, columns: Sequence[str], *, empty: npt.NDArray[np.bool_]
 ) -> Values:
-    """The values, once every row that has an answer adds up to one."""
+    """The values; an error unless every row with an answer adds up to one."""
     with np.errstate(invalid="ignore"):
-        sound = (values >= 0).all(axis=1) & (np.abs(values.sum(axis=1) - 1) <= _TOLERANCE)
-    wrong = np.flatnonzero(~sound & ~silent)
+        valid = (values >= 0).all(axis=1) & (np.abs(values.sum(axis=1) - 1) <= _TOLERANCE)
+    wrong = np.flatnonzero(~valid & ~empty)
     if wrong.size:
         row = int(wrong[0])
         shown = ", ".join(str(value) for value in table.frame.select(columns).row(row))
         problem = f"{shown} are not three probabilities that add up to 1 ({', '.join(columns)})"
         raise FileError(table.path, problem, table.line(row))
-    if silent.all() and len(silent):
+    if empty.all() and len(empty):
         raise FileError(table.path, f"has no answer in any row ({', '.join(columns)}); is it the right file?")
     return values
 
 
 def _read_lists(table: Table, column: str) -> Values | None:
-    """The numbers of a column of lists as three columns, NaN where a cell is empty; None where it holds no lists."""
+    """A column of lists as float[n, 3], NaN where a cell is empty; None where it holds no lists."""
     cells = table.frame[column]
     nested = isinstance(cells.dtype, pl.List | pl.Array)
-    rows = cells.to_list() if nested else [_written_list(cell) for cell in cells.cast(pl.String).fill_null("")]
+    rows = cells.to_list() if nested else [_parse_list(cell) for cell in cells.cast(pl.String).fill_null("")]
     if not any(isinstance(row, list) for row in rows):
         return None
     values = np.full((len(rows), len(LABELS)), np.nan, dtype=np.float32)
     for place, row in enumerate(rows):
         if row is None:
             continue
-        numbers = _numbers(row) if isinstance(row, list) else None
+        numbers = _parse_numbers(row) if isinstance(row, list) else None
         if numbers is None or len(numbers) != len(LABELS):
             shown = f"{row!r}"[:60]
             raise FileError(
@@ -253,44 +253,44 @@ def _read_lists(table: Table, column: str) -> Values | None:
     return values
 
 
-def _written_list(cell: str) -> list[str] | str | None:
-    """The parts of ``[0.1, 0.2, 0.7]`` or ``[0.1 0.2 0.7]``; None of a cell without an answer, else the cell itself."""
+def _parse_list(cell: str) -> list[str] | str | None:
+    """The parts of ``[0.1, 0.2, 0.7]`` or ``[0.1 0.2 0.7]``; None without an answer; the cell where it is no list."""
     if cell.strip().lower() in NO_ANSWER:
         return None
     match = _LIST.fullmatch(cell)
     return re.split(r"[,\s]+", match[1].strip()) if match else cell
 
 
-def _numbers(parts: Iterable[object]) -> list[float] | None:
+def _parse_numbers(parts: Iterable[object]) -> list[float] | None:
     try:
         return [float("nan") if part is None else float(str(part)) for part in parts]
     except ValueError:
         return None
 
 
-def _list_order(table: Table, column: str, lists: Values, options: PredictionOptions) -> tuple[str, ...]:
-    """The labels that the numbers of the lists stand for, as the user or the labels beside them say."""
-    given = options.order or _mapped_order(options.label_map)
-    shown = _shown_order(table, column, lists)
-    if not given and not shown:
-        raise _unordered(table, column, lists)
+def _find_order(table: Table, column: str, lists: Values, options: PredictionOptions) -> tuple[str, ...]:
+    """The labels that the numbers of the lists stand for, from the user or the labels beside them."""
+    given = options.order or _order_of_map(options.label_map)
+    labelled = _order_of_labels(table, column, lists)
+    if not given and not labelled:
+        raise _unknown_order(table, column, lists)
     beside = column + PREDICTED_LABEL
-    if given and shown and given != shown:
+    if given and labelled and given != labelled:
         problem = "%s: %s names the largest number of each list as if their order were %s, not %s as given"
-        log.warning(problem, table.path, beside, ", ".join(shown), ", ".join(given))
+        log.warning(problem, table.path, beside, ", ".join(labelled), ", ".join(given))
     if not given:
-        note("%s: the numbers of %s are %s, as %s shows", table.path, column, ", ".join(shown), beside)
-    return given or shown
+        note("%s: the numbers of %s are %s, as %s shows", table.path, column, ", ".join(labelled), beside)
+    return given or labelled
 
 
-def _mapped_order(label_map: Mapping[str, str]) -> tuple[str, ...]:
-    """The order that ``0=entailment,1=neutral,2=contradiction`` states; none where the map states none."""
+def _order_of_map(label_map: Mapping[str, str]) -> tuple[str, ...]:
+    """The order in ``0=entailment,1=neutral,2=contradiction``; empty where the map gives none."""
     order = tuple(label_map.get(str(place), "") for place in range(len(LABELS)))
     return order if sorted(order) == sorted(LABELS) else ()
 
 
-def _shown_order(table: Table, column: str, lists: Values) -> tuple[str, ...]:
-    """The order by which the column of predicted labels beside the lists names the largest number in every row."""
+def _order_of_labels(table: Table, column: str, lists: Values) -> tuple[str, ...]:
+    """The order in which the labels beside the lists name the largest number of every row; empty where none does."""
     beside = column + PREDICTED_LABEL
     if beside not in table.frame.columns:
         return ()
@@ -298,11 +298,11 @@ def _shown_order(table: Table, column: str, lists: Values) -> tuple[str, ...]:
     likeliest = np.nan_to_num(lists).argmax(axis=1).tolist()
     named = {(place, label) for place, label in zip(likeliest, labels, strict=True) if label}
     order = dict(sorted(named))
-    settled = len(named) == len(LABELS) and sorted(order.values()) == sorted(LABELS)
-    return tuple(order.values()) if settled else ()
+    consistent = len(named) == len(LABELS) and sorted(order.values()) == sorted(LABELS)
+    return tuple(order.values()) if consistent else ()
 
 
-def _unordered(table: Table, column: str, lists: Values) -> FileError:
+def _unknown_order(table: Table, column: str, lists: Values) -> FileError:
     first = lists[~np.isnan(lists).any(axis=1)][:1].tolist()
     shown = f", such as {[round(number, 4) for number in first[0]]}" if first else ""
     return FileError(

@@ -1,4 +1,4 @@
-"""``reference`` — the small model that comes with acidtest and needs NumPy alone; ``reference:FOLDER`` one like it."""
+"""``reference``: the small model that ships with acidtest and needs NumPy alone; ``reference:FOLDER``: one like it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from acidtest.core.files import read_bytes
 from acidtest.core.labels import LABELS
 from acidtest.core.logs import stage
 from acidtest.core.model import MODELS, Model, Resolution
-from acidtest.models.encoders.numpy_encoders import Encoder
-from acidtest.models.encoders.pair_tokens import PairTokens
+from acidtest.models.encoders.numpy_encoders import NumpyEncoder
+from acidtest.models.encoders.pair_tokens import TokenizedPairs
 from acidtest.models.encoders.token_classifiers import Floats, TokenClassifier
 from acidtest.models.encoders.uncased_pieces import UncasedTokenizer
 from acidtest.models.label_maps import LabelMap
@@ -24,11 +24,11 @@ from acidtest.models.label_maps import LabelMap
 BUNDLED = Path(__file__).parents[1] / "data" / "reference"
 WEIGHTS, VOCABULARY = "weights.npz", "vocabulary.txt"
 
-LONGEST = 128
+MAX_LENGTH = 128
 """Pieces of a pair; it was trained on shorter ones."""
 
 SCALE = ".scale"
-"""What ends the name of the factors of an array of whole numbers, one for each of its rows."""
+"""Suffix of the name of the factors of an integer array, one for each of its rows."""
 
 HEAD_SIZE = "head_size"
 
@@ -41,18 +41,18 @@ class ReferenceModel(TokenClassifier):
     batch_size = 2048
 
     def __init__(self, folder: Path, name: str) -> None:
-        # Not by splitlines: a piece may be a character that ends a line elsewhere.
+        # Not splitlines: a piece may be a character at which splitlines would split.
         words = read_bytes(folder / VOCABULARY).decode("utf-8").removesuffix("\n").split("\n")
-        self._encoder = encoder(folder / WEIGHTS)
+        self._encoder = load_encoder(folder / WEIGHTS)
         if self._encoder.words != len(words) or self._encoder.outputs != len(LABELS):
             raise FileError(
                 folder / WEIGHTS,
                 f"has {self._encoder.words:,} words and {self._encoder.outputs} outputs; expected {len(words):,} as "
                 f"in {VOCABULARY} beside it, and {len(LABELS)}; they do not belong together",
             )
-        super().__init__(name, UncasedTokenizer(words, min(LONGEST, self._encoder.longest)))
+        super().__init__(name, UncasedTokenizer(words, min(MAX_LENGTH, self._encoder.longest)))
         self._map = LabelMap(LABELS, "its own order")
-        self.notes = (self._cutting,)
+        self.notes = (self._length_note,)
         self.layers = ("embeddings", *(f"layer {number + 1}" for number in range(len(self._encoder.layers))))
         digest = blake2b(f"{self.limit}".encode(), digest_size=16)
         for file in (WEIGHTS, VOCABULARY):
@@ -60,7 +60,7 @@ class ReferenceModel(TokenClassifier):
         self.fingerprint: str | None = digest.hexdigest()
 
     def representations(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
-        """For every layer, the greatest value over a pair's tokens joined with the first token's."""
+        """For every layer, the maximum over a pair's tokens joined with the first token's state."""
         tokens = self.prepare(*columns)
         result = np.empty((len(self.layers), len(tokens.rows), 2 * self._encoder.width), dtype=np.float32)
         for rows, states in self._encoder.hidden(tokens):
@@ -68,36 +68,36 @@ class ReferenceModel(TokenClassifier):
                 result[number, rows] = np.concatenate([layer.max(axis=1), layer[:, 0]], axis=1)
         return result
 
-    def _computed(self, tokens: PairTokens) -> tuple[Floats, int]:
+    def _compute(self, tokens: TokenizedPairs) -> tuple[Floats, int]:
         return self._encoder.logits(tokens), 0
 
 
 @MODELS.add("reference")
 def reference(rest: str) -> Model:
-    """The model in the package, or one of a folder that tools/reference/export.py wrote."""
+    """The model in the package, or that of a folder which tools/reference/export.py wrote."""
     folder = Path(rest).expanduser() if rest else BUNDLED
     if not (folder / WEIGHTS).is_file():
-        place = f"{folder} holds no {WEIGHTS}" if rest else "this installation came without the reference model"
-        raise AcidtestError(f"reference: {place}; name another model with --model")
+        problem = f"{folder} holds no {WEIGHTS}" if rest else "this installation came without the reference model"
+        raise AcidtestError(f"reference: {problem}; name another model with --model")
     name = f"reference:{folder.resolve().name}" if rest else "reference"
     stage("loading %s", name)
     return ReferenceModel(folder, name)
 
 
-def encoder(path: Path) -> Encoder:
-    """The network whose weights a file holds: whole numbers, a factor for each row beside them, or plain numbers."""
+def load_encoder(path: Path) -> NumpyEncoder:
+    """The encoder whose weights a file holds, as floats or as integers with a factor for each row beside them."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise FileError(path, f"is no file of weights ({error})") from error
-    weights = {name: restored(array, arrays.get(name + SCALE)) for name, array in arrays.items()}
+    weights = {name: restore_floats(array, arrays.get(name + SCALE)) for name, array in arrays.items()}
     if HEAD_SIZE not in weights:
         raise FileError(path, f"does not say its {HEAD_SIZE}; write it with tools/reference/export.py")
-    return Encoder(weights, int(weights[HEAD_SIZE]))
+    return NumpyEncoder(weights, int(weights[HEAD_SIZE]))
 
 
-def restored(array: npt.NDArray[np.generic], scale: npt.NDArray[np.generic] | None) -> Floats:
-    """An array as float32, its rows multiplied by their factors where it has some."""
-    plain = np.asarray(array, dtype=np.float32)
-    return plain if scale is None else plain * np.asarray(scale, dtype=np.float32)[:, None]
+def restore_floats(array: npt.NDArray[np.generic], scale: npt.NDArray[np.generic] | None) -> Floats:
+    """An array as float32, its rows multiplied by their factors where there are some."""
+    floats = np.asarray(array, dtype=np.float32)
+    return floats if scale is None else floats * np.asarray(scale, dtype=np.float32)[:, None]

@@ -1,4 +1,4 @@
-"""A server that speaks the OpenAI protocol over HTTP: asked many things at once, paced, tried again, within bounds."""
+"""A server with the OpenAI protocol over HTTP: concurrent requests with a rate limit, retries and bounded replies."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import re
 import ssl
 import weakref
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log
-from acidtest.models.connections import Line, Manners, Pace, Surroundings
-from acidtest.models.replies import MalformedReplyError, Reply, parsed_reply
+from acidtest.models.connections import ClientThread, RateLimiter, RequestOptions, SystemAccess
+from acidtest.models.replies import MalformedReplyError, Reply, parse_reply
+from acidtest.models.reply_counts import Traffic
 
 if TYPE_CHECKING:
     import httpx
@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_BYTES = 4 * 2**20
-"""Bytes of one answer, at most."""
+"""Bytes of one response, at most."""
+
 MOST_WAIT = 300.0
-"""Seconds a server may ask to be left alone for; one that asks for more is given up."""
+"""Seconds that a server may ask to wait; one that asks for more is given up."""
+
 _BACK_OFF, _MOST_BACK_OFF = 0.5, 30.0
-_SHOWN = 300
-_TOLD_TO_WAIT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+_MESSAGE_LENGTH = 300
+_RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _TOO_LONG = re.compile(
     r"context[ _-]?(?:length|size|window)|maximum context|max_model_len|too many tokens|prompt is too long",
     re.IGNORECASE,
@@ -41,12 +43,12 @@ _FILTERED = re.compile(r"content[ _-]?(?:filter|policy|management)|content_polic
 _NO_MODEL = re.compile(
     r"model.{0,120}(?:not found|not exist|unknown|not available)|model_not_found", re.IGNORECASE | re.S
 )
-_NO_MONEY = re.compile(r"insufficient_quota|billing_hard_limit|exceeded your current quota", re.IGNORECASE)
-_WAIT_AT_MOST = 0.2
+_NO_QUOTA = re.compile(r"insufficient_quota|billing_hard_limit|exceeded your current quota", re.IGNORECASE)
+_POLL_S = 0.2
 
 
-class RefusedError(AcidtestError):
-    """One request that the server will not answer, however often it is asked: too long, or filtered."""
+class RefusedRequestError(AcidtestError):
+    """A request that the server never answers, because it is too long or filtered."""
 
     def __init__(self, message: str, *, filtered: bool) -> None:
         self.filtered = filtered
@@ -54,15 +56,15 @@ class RefusedError(AcidtestError):
 
 
 class BadRequestError(AcidtestError):
-    """A request with something in it that the server does not take; ``said`` is what it says about it."""
+    """A request with a parameter that the server does not accept; ``reason`` is the server's message."""
 
-    def __init__(self, message: str, *, said: str) -> None:
-        self.said = said
+    def __init__(self, message: str, *, reason: str) -> None:
+        self.reason = reason
         super().__init__(message)
 
 
-class _PassingError(Exception):
-    """Something that may not happen again; ``wait`` is how long the server asks to be left alone."""
+class TransientError(Exception):
+    """A failure worth a retry; ``wait`` is the number of seconds that the server asks to wait."""
 
     def __init__(self, reason: str, *, wait: float | None = None, reached: bool = True) -> None:
         self.wait = wait
@@ -70,28 +72,8 @@ class _PassingError(Exception):
         super().__init__(reason)
 
 
-@dataclass
-class Traffic:
-    """What was asked and what came back."""
-
-    requests: int = 0
-    retries: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    uncounted: int = 0
-    """Replies whose tokens the server did not count."""
-    seconds: float = 0.0
-
-    def add(self, reply: Reply) -> None:
-        """Count a reply."""
-        if reply.prompt_tokens is None or reply.completion_tokens is None:
-            self.uncounted += 1
-        self.prompt_tokens += reply.prompt_tokens or 0
-        self.completion_tokens += reply.completion_tokens or 0
-
-
-def address(text: str) -> SplitResult:
-    """A server's address in parts; what may hold a secret is refused, for addresses are kept in files."""
+def parse_address(text: str) -> SplitResult:
+    """The parts of a server's address; an address that may hold a secret is refused, because files keep it."""
     try:
         parts = urlsplit(text.rstrip("/"))
         host, _ = parts.hostname, parts.port
@@ -108,24 +90,24 @@ def address(text: str) -> SplitResult:
 
 
 class Server:
-    """One server, with one HTTP client for its whole life, on an event loop in a thread of its own.
+    """One server, with one HTTP client on an event loop in a separate thread.
 
-    The loop is not the caller's: a notebook has one already, and Ctrl-C reaches a caller that only waits.
+    It is not the caller's loop: a notebook has one already, and Ctrl-C reaches a caller that only waits.
     """
 
-    def __init__(self, url: str, key_env: str, *, manners: Manners, surroundings: Surroundings | None = None) -> None:
-        self._address = address(url)
+    def __init__(self, url: str, key_env: str, *, options: RequestOptions, system: SystemAccess | None = None) -> None:
+        self._address = parse_address(url)
         self._key_env = key_env
-        self._manners = manners
-        self._around = surroundings or Surroundings()
-        self._pace = Pace(60 / manners.rate if manners.rate else 0.0, self._around)
-        self._line: Line | None = None
+        self._options = options
+        self._system = system or SystemAccess()
+        self._limiter = RateLimiter(60 / options.rate if options.rate else 0.0, self._system)
+        self._thread: ClientThread | None = None
         self.reached = False
         self.traffic = Traffic()
 
     def __getstate__(self) -> dict[str, Any]:
-        # Another process opens connections of its own, and has the key in its own environment.
-        return vars(self) | {"_line": None}
+        # Another process opens its own connections, and reads the key from its own environment.
+        return vars(self) | {"_thread": None}
 
     @property
     def host(self) -> str:
@@ -133,40 +115,40 @@ class Server:
         return self._address.netloc
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What a coroutine gives, run on the server's loop; it is cancelled when waiting for it is interrupted."""
-        line = self._opened()
-        start = self._around.clock()
-        future = asyncio.run_coroutine_threadsafe(work(), line.loop)
+        """The result of a coroutine on the server's loop; the coroutine is cancelled when waiting is interrupted."""
+        loop = self._open().loop
+        start = self._system.clock()
+        future = asyncio.run_coroutine_threadsafe(work(), loop)
         try:
-            # Waiting in short turns: on Windows a lock that is waited for is deaf to Ctrl-C.
+            # Wait in short steps: on Windows, Ctrl-C does not interrupt waiting for a lock.
             while not future.done():
-                concurrent.futures.wait([future], timeout=_WAIT_AT_MOST)
+                concurrent.futures.wait([future], timeout=_POLL_S)
             return future.result()
         finally:
             future.cancel()
-            self.traffic.seconds += self._around.clock() - start
+            self.traffic.seconds += self._system.clock() - start
 
-    def _opened(self) -> Line:
-        if self._line is None:
-            self._line = Line(self._client(), self._manners.concurrency)
-            weakref.finalize(self, self._line.close)
-        return self._line
+    def _open(self) -> ClientThread:
+        if self._thread is None:
+            self._thread = ClientThread(self._make_client(), self._options.concurrency)
+            weakref.finalize(self, self._thread.close)
+        return self._thread
 
     def close(self) -> None:
-        """Close the connections and end the thread; asking again opens new ones."""
-        if self._line is not None:
-            self._line.close()
-            self._line = None
+        """Close the connections and end the thread; the next request opens new ones."""
+        if self._thread is not None:
+            self._thread.close()
+            self._thread = None
 
     async def reply(self, path: str, body: Mapping[str, Any]) -> Reply:
-        """The reply to a request, after as many tries as it is worth."""
+        """The reply to a request, after retries where they help."""
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        async with self._opened().places:
-            for attempt in range(self._manners.retries + 1):
-                await self._pace.turn()
+        async with self._open().slots:
+            for attempt in range(self._options.retries + 1):
+                await self._limiter.wait()
                 try:
-                    reply = parsed_reply(await self._answer("POST", path, content))
-                except (MalformedReplyError, _PassingError) as error:
+                    reply = parse_reply(await self._request("POST", path, content))
+                except (MalformedReplyError, TransientError) as error:
                     await self._wait_after(error, attempt)
                 else:
                     self.traffic.add(reply)
@@ -174,94 +156,95 @@ class Server:
         raise AssertionError("the last try raises")
 
     async def _wait_after(self, error: Exception, attempt: int) -> None:
-        """Wait as long as is due after a failure, or raise when it was the last."""
-        reason = self.redacted(str(error))
-        wait = error.wait if isinstance(error, _PassingError) else None
-        unreached = isinstance(error, _PassingError) and not error.reached
+        """Wait after a failure before the next try; raise after the last."""
+        reason = self.redact(str(error))
+        wait = error.wait if isinstance(error, TransientError) else None
+        unreached = isinstance(error, TransientError) and not error.reached
         if unreached and not self.reached:
             raise AcidtestError(
                 f"{self.host}: {reason}; check that the server runs, and that the address and port are right"
             ) from None
         if wait is not None and wait > MOST_WAIT:
             raise AcidtestError(f"{self.host}: {reason}, and asks to wait {wait:,.0f} s; ask again later") from None
-        if attempt == self._manners.retries:
+        if attempt == self._options.retries:
             advice = f"; {error.advice}" if isinstance(error, MalformedReplyError) and error.advice else ""
-            raise AcidtestError(f"{self.host}: {reason}, {_times(attempt + 1)}{advice}") from None
+            raise AcidtestError(f"{self.host}: {reason}, {_count_times(attempt + 1)}{advice}") from None
         self.traffic.retries += 1
         log.debug("%s: %s; trying again", self.host, reason)
         if wait is not None:
-            self._pace.hold(wait)
+            self._limiter.pause(wait)
             return
         most = min(_BACK_OFF * 2**attempt, _MOST_BACK_OFF)
-        await self._around.sleep(most * (0.5 + 0.5 * self._around.chance()))
+        await self._system.sleep(most * (0.5 + 0.5 * self._system.chance()))
 
     async def models(self) -> list[str]:
-        """The names of the models a server says it has; none where it does not say."""
+        """The names of the models that the server lists; empty where it lists none."""
         try:
-            value = json.loads((await self._answer("GET", "/models", b"")).decode("utf-8"))
+            value = json.loads((await self._request("GET", "/models", b"")).decode("utf-8"))
             return [str(item["id"]) for item in value["data"]][:1000]
-        except (AcidtestError, MalformedReplyError, _PassingError, ValueError, RecursionError, KeyError, TypeError):
+        except (AcidtestError, MalformedReplyError, TransientError, ValueError, RecursionError, KeyError, TypeError):
             return []
 
-    async def _answer(self, method: str, path: str, content: bytes) -> bytes:
-        """The body of a good answer; whatever else comes is an error, passing or for good."""
+    async def _request(self, method: str, path: str, content: bytes) -> bytes:
+        """The body of a successful response; anything else is an error, transient or final."""
         import httpx
 
-        client = self._opened().client
+        client = self._open().client
         self.traffic.requests += 1
         try:
-            async with asyncio.timeout(self._manners.timeout):
+            async with asyncio.timeout(self._options.timeout):
                 url = f"{self._address.geturl()}{path}"
                 headers = self._headers()
                 async with client.stream(method, url, content=content, headers=headers) as response:
-                    body = await _bounded(response)
+                    body = await _read_bounded(response)
         except TimeoutError:
-            raise _PassingError(f"no whole answer within {self._manners.timeout:g} s") from None
+            raise TransientError(f"no whole answer within {self._options.timeout:g} s") from None
         except (httpx.ConnectError, httpx.ProxyError) as error:
-            raise _PassingError(_connection_problem(error), reached=False) from None
+            raise TransientError(_describe_connection_error(error), reached=False) from None
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
-            raise _PassingError(f"the connection broke ({type(error).__name__})") from None
+            raise TransientError(f"the connection broke ({type(error).__name__})") from None
         except ValueError as error:
-            # A host that cannot be encoded, above all.
-            problem = self.redacted(str(error))
+            # Mostly a host name that cannot be encoded.
+            problem = self.redact(str(error))
             raise AcidtestError(f"{self.host}: the address cannot be used ({problem}); check it") from None
         self.reached = True
         if response.is_success:
             return body
-        raise await self._problem(response, body, method)
+        raise await self._response_error(response, body, method)
 
     def _headers(self) -> dict[str, str]:
         key = self._key()
         return {"Authorization": f"Bearer {key}"} if key else {}
 
     def _key(self) -> str:
-        environment = os.environ if self._around.environment is None else self._around.environment
+        environment = os.environ if self._system.environment is None else self._system.environment
         key = environment.get(self._key_env, "").strip() if self._key_env else ""
         if key and not re.fullmatch(r"[\x21-\x7e]+", key):
             raise AcidtestError(f"the key in {self._key_env} has spaces or letters that no key has; set it again")
         return key
 
-    async def _problem(self, response: httpx.Response, body: bytes, method: str) -> Exception:
-        """What an answer that is not good means."""
-        status, said = response.status_code, _said(body)
-        told = f"{self.host} answered {status}" + (f": {self.redacted(said)}" if said else "")
+    async def _response_error(self, response: httpx.Response, body: bytes, method: str) -> Exception:
+        """The error that an unsuccessful response means."""
+        status, message = response.status_code, _error_message(body)
+        answer = f"answered {status}" + (f": {self.redact(message)}" if message else "")
+        text = f"{self.host} {answer}"
         if status in (401, 403):
-            return AcidtestError(self._key_problem(status))
+            return AcidtestError(self._describe_key_problem(status))
         if 300 <= status < 400:
-            return AcidtestError(self._elsewhere(response.headers.get("location", "")))
-        if status == 429 and _NO_MONEY.search(said):
-            return AcidtestError(f"{told}; the account has no quota left")
-        if status in _TOLD_TO_WAIT:
-            return _PassingError(told.removeprefix(f"{self.host} "), wait=_retry_after(response))
-        if _FILTERED.search(said):
-            return RefusedError(told, filtered=True)
-        if status in (400, 413, 422) and (status == 413 or _TOO_LONG.search(said)):
-            return RefusedError(told, filtered=False)
-        if method == "POST" and (status in (404, 405) or (status == 400 and _NO_MODEL.search(said))):
-            return await self._not_found(response, told)
-        return BadRequestError(told, said=said)
+            return AcidtestError(self._describe_redirect(response.headers.get("location", "")))
+        if status == 429 and _NO_QUOTA.search(message):
+            return AcidtestError(f"{text}; the account has no quota left")
+        if status in _RETRIED:
+            return TransientError(answer, wait=_retry_after(response))
+        if _FILTERED.search(message):
+            return RefusedRequestError(text, filtered=True)
+        if status in (400, 413, 422) and (status == 413 or _TOO_LONG.search(message)):
+            return RefusedRequestError(text, filtered=False)
+        if method == "POST" and (status in (404, 405) or (status == 400 and _NO_MODEL.search(message))):
+            return await self._not_found(response, text)
+        return BadRequestError(text, reason=message)
 
-    def _key_problem(self, status: int) -> str:
+    def _describe_key_problem(self, status: int) -> str:
         problem = f"{self.host} answered {status}: "
         if not self._key_env:
             return f"{problem}it wants a key; put it in an environment variable and name that with --key-env"
@@ -269,38 +252,39 @@ class Server:
             return f"{problem}it does not take the key in {self._key_env}; check it, or name another with --key-env"
         return f"{problem}it wants a key; set {self._key_env}, or name another environment variable with --key-env"
 
-    def _elsewhere(self, location: str) -> str:
+    def _describe_redirect(self, location: str) -> str:
         parts = urlsplit(location)
-        where = self.redacted(f"{parts.scheme}://{parts.hostname}{parts.path}") if parts.hostname else "elsewhere"
-        return f"{self.host} sends requests on to {where}, which is not followed; give the address that answers itself"
+        target = self.redact(f"{parts.scheme}://{parts.hostname}{parts.path}") if parts.hostname else "elsewhere"
+        return f"{self.host} redirects to {target}, which is not followed; give the address that answers itself"
 
-    async def _not_found(self, response: httpx.Response, told: str) -> AcidtestError:
+    async def _not_found(self, response: httpx.Response, text: str) -> AcidtestError:
         known = await self.models()
         model = str(json.loads(response.request.content).get("model", ""))
         if known and model not in known:
-            return UnknownNameError(f"model at {self.host}", model, [self.redacted(name) for name in known])
+            return UnknownNameError(f"model at {self.host}", model, [self.redact(name) for name in known])
         path = response.request.url.path
         if known:
             other = "completions" if path.endswith("/chat/completions") else "chat"
-            return AcidtestError(f"{told}; it has the model but not {path}: try --api {other}")
-        return AcidtestError(f"{told}; check the model's name and the address (most end in /v1; {path} was asked)")
+            return AcidtestError(f"{text}; it has the model but not {path}: try --api {other}")
+        return AcidtestError(f"{text}; check the model's name and the address (most end in /v1; {path} was asked)")
 
-    def _client(self) -> httpx.AsyncClient:
+    def _make_client(self) -> httpx.AsyncClient:
         import httpx
 
-        host, near = str(self._address.hostname), _is_loopback(str(self._address.hostname))
-        if self._key() and not near:
+        host = str(self._address.hostname)
+        local = _is_loopback(host)
+        if self._key() and not local:
             log.info("the key in %s goes to %s with every request", self._key_env, host)
             if self._address.scheme == "http":
                 log.warning("the key in %s goes to %s without encryption; use https", self._key_env, host)
-        most = self._manners.concurrency
+        most = self._options.concurrency
         try:
             return httpx.AsyncClient(
                 timeout=None,
                 follow_redirects=False,
                 cookies=CookieJar(policy=DefaultCookiePolicy(allowed_domains=[])),
-                # A proxy is for the world outside.
-                trust_env=not near,
+                # No proxy for the local machine.
+                trust_env=not local,
                 limits=httpx.Limits(max_connections=most, max_keepalive_connections=most),
                 headers={
                     "User-Agent": "acidtest",
@@ -312,15 +296,15 @@ class Server:
         except (ImportError, ValueError) as error:
             raise AcidtestError(f"the proxy in the environment cannot be used: {error}") from None
 
-    def redacted(self, text: str) -> str:
-        """A text of the server's, for people: without the key, on one line, not long."""
+    def redact(self, text: str) -> str:
+        """A text of the server for messages: without the key, on one line, shortened."""
         key = self._key()
         text = text.replace(key, "[key]") if key else text
         text = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
-        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        return text if len(text) <= _MESSAGE_LENGTH else f"{text[:_MESSAGE_LENGTH]}…"
 
 
-async def _bounded(response: httpx.Response) -> bytes:
+async def _read_bounded(response: httpx.Response) -> bytes:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise MalformedReplyError("a compressed answer, which was not asked for")
     body = bytearray()
@@ -331,13 +315,13 @@ async def _bounded(response: httpx.Response) -> bytes:
     return bytes(body)
 
 
-def _said(body: bytes) -> str:
-    """What a server says about an error: its message and code where it speaks JSON, else the text it sent."""
+def _error_message(body: bytes) -> str:
+    """The message and code of an error in JSON; otherwise the text of the response."""
     text = body[:20_000].decode("utf-8", errors="replace")
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        # A page for browsers says nothing to a person on a terminal.
+        # HTML is of no use in a message.
         return "" if text.lstrip().startswith("<") else text
     error = value.get("error", value.get("detail", value.get("message", ""))) if isinstance(value, dict) else value
     if isinstance(error, dict):
@@ -347,7 +331,7 @@ def _said(body: bytes) -> str:
 
 
 def _retry_after(response: httpx.Response) -> float | None:
-    """Seconds that a server asks to be left alone for, from a number or a date; None where it does not say."""
+    """Seconds that a server asks to wait, from a number or a date; None where it does not say."""
     text = response.headers.get("retry-after", "").strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text):
         return float(text)
@@ -359,7 +343,7 @@ def _retry_after(response: httpx.Response) -> float | None:
         return None
 
 
-def _connection_problem(error: Exception) -> str:
+def _describe_connection_error(error: Exception) -> str:
     reasons = list[BaseException]()
     cause: BaseException | None = error
     while cause is not None and len(reasons) < 10:
@@ -381,5 +365,5 @@ def _is_loopback(host: str) -> bool:
     return host == "localhost" or host == "::1" or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
 
 
-def _times(number: int) -> str:
+def _count_times(number: int) -> str:
     return "once" if number == 1 else f"{number} times in a row"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,7 +25,7 @@ _FACTORS = ("words", "position")
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingSpan:
     """What a model reads with the premise at a position."""
 
     position: str
@@ -41,19 +40,8 @@ class Reading:
     against: AgainstControl | None = None
     """Accuracy there beside that on the same pairs untouched; p is adjusted for the number of positions."""
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "position": self.position,
-            "words": self.words,
-            "longest": self.longest,
-            "falls": self.falls,
-            "accuracy": self.accuracy and self.accuracy.to_json(),
-            "against": self.against and self.against.to_json(),
-        }
 
-
-def readings(rows: ScoredRows, control: ScoredRows | None) -> list[Reading]:
+def readings(rows: ScoredRows, control: ScoredRows | None) -> list[ReadingSpan]:
     """For each position how much is read; nothing for other suites, without a control, or where nothing can fall."""
     pairs = pairing(rows, control) if control and _is_ladder(rows) else None
     if control is None or pairs is None or not pairs.alike or _cannot_fall(control):
@@ -71,7 +59,7 @@ def reading_notes(rows: ScoredRows, control: ScoredRows | None) -> list[str]:
     return [_told(reading) for reading in readings(rows, control)]
 
 
-def _told(reading: Reading) -> str:
+def _told(reading: ReadingSpan) -> str:
     where = f"with the premise {'in' if reading.position == 'middle' else 'at'} the {reading.position}"
     if reading.against is None or reading.accuracy is None:
         return f"{where}, reads all {reading.longest:,} words"
@@ -80,12 +68,12 @@ def _told(reading: Reading) -> str:
     return f"{where}, {read}: {change}, {100 * reading.against.control.value:.1f} % on the same pairs untouched"
 
 
-def _reading(rows: ScoredRows, control: ScoredRows, pairs: Pairing, position: str, family: int) -> Reading:
+def _reading(rows: ScoredRows, control: ScoredRows, pairs: Pairing, position: str, family: int) -> ReadingSpan:
     """The descent from the longest rung to the first that holds."""
     words = rows.column(pl.col("words").cast(pl.Int64)).to_numpy()
     here = rows.column((pl.col("position") == position).fill_null(False)).to_numpy()
     rungs = sorted({int(number) for number in words[here]}, reverse=True)
-    found = Reading(position, rungs[0], rungs[0])
+    found = ReadingSpan(position, rungs[0], rungs[0])
     for rung, shorter in _steps(rungs):
         chosen = here & (words == rung)
         against = _part(pairs, chosen).rate(rows.correct, control.correct)
@@ -94,7 +82,7 @@ def _reading(rows: ScoredRows, control: ScoredRows, pairs: Pairing, position: st
         if not (against.difference.value < 0 and against.p_adjusted < LEVEL):
             break
         estimate = rows.rate(rows.correct, chosen)
-        found = Reading(position, shorter, rungs[0], rung, estimate, against)
+        found = ReadingSpan(position, shorter, rungs[0], rung, estimate, against)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Annotation projects: set up, served to annotators, and taken elsewhere."""
+"""Annotation projects: set up, served to annotators, exported and imported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.extras import required
 from acidtest.core.logs import log, stage
 from acidtest.core.signatures import signature
-from acidtest.core.suite import Suite
 from acidtest.workflows.batteries import Reading, generate, load
 
 if TYPE_CHECKING:
@@ -22,10 +21,10 @@ if TYPE_CHECKING:
 
     from acidtest.annotate.answers import Answers
     from acidtest.annotate.items import Item
-    from acidtest.annotate.plans import Plan
+    from acidtest.annotate.plans import AnnotationPlan
+    from acidtest.annotate.projects import Project
     from acidtest.annotate.questionnaires import Questionnaire
     from acidtest.annotate.store import Store
-    from acidtest.annotate.work import Work
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -33,8 +32,8 @@ LOOPBACK, PORT = "127.0.0.1", 8420
 
 
 @dataclass(frozen=True)
-class Sharing:
-    """What a user says of the plan; None: what the plan says."""
+class PlanOptions:
+    """A plan, and what the caller changes in it; None leaves a value as the plan has it."""
 
     plan: str | None = None
     per_item: int | None = None
@@ -46,15 +45,20 @@ class Sharing:
     finish: bool | None = None
     reopen: bool | None = None
 
-    @property
-    def changes(self) -> dict[str, Any]:
-        """What is said, by the plan's own names."""
-        said = {name: value for name, value in self.__dict__.items() if name != "plan" and value is not None}
-        return said | ({"controls": str(self.controls)} if self.controls is not None else {})
+    def load_plan(self) -> AnnotationPlan:
+        """The plan with the changes."""
+        from acidtest.annotate.plans import AnnotationPlan, check_plan, load_plan
+
+        changes = {name: value for name, value in self.__dict__.items() if name != "plan" and value is not None}
+        if self.controls is not None:
+            changes["controls"] = str(self.controls)
+        plan = replace(load_plan(self.plan) if self.plan else AnnotationPlan(), **changes)
+        check_plan(plan)
+        return plan
 
 
-def opened_store(url: str) -> Store:
-    """A store at a URL, or in a file: SQLite or PostgreSQL."""
+def open_store(url: str) -> Store:
+    """The store at a URL or in a file: SQLite or PostgreSQL."""
     required("sqlalchemy", extra="annotate", work="annotation")
     from acidtest.annotate.store import Store
 
@@ -72,19 +76,19 @@ def is_store(name: str | Path) -> bool:
         return file.read(len(_SQLITE)) == _SQLITE
 
 
-def stored_answers(url: str) -> tuple[Questionnaire, Answers]:
-    """What a store's project asks, and the answers that stand in it."""
-    work = annotation_project(store=url)
-    from acidtest.annotate.exchange import store_answers
+def load_stored_answers(url: str) -> tuple[Questionnaire, Answers]:
+    """The questionnaire of the project in a store, and its current answers."""
+    project = annotation_project(store=url)
+    from acidtest.annotate.exchange import load_answers
 
-    return work.questionnaire, store_answers(work, work.store.url if "://" in url else Path(url).name)
+    return project.questionnaire, load_answers(project, project.store.url if "://" in url else Path(url).name)
 
 
-def progress_tables(found: Mapping[str, Any]) -> list[RenderableType]:
-    """How far annotators have come, as a person reads it on a terminal."""
+def progress_tables(overview: Mapping[str, Any]) -> list[RenderableType]:
+    """How far annotators have come, as tables for a terminal."""
     from acidtest.reports import annotations
 
-    return annotations.progress_tables(found)
+    return annotations.progress_tables(overview)
 
 
 def annotation_project(
@@ -92,43 +96,42 @@ def annotation_project(
     *,
     store: str,
     questionnaire: str | Path | None = None,
-    sharing: Sharing | None = None,
+    options: PlanOptions | None = None,
     reading: Reading | None = None,
     seed: int = 0,
-) -> Work:
-    """A project in a store: the one that is there, or a new one with items from ``data``.
+) -> Project:
+    """The project in a store: the existing one, or a new one with items from ``data``.
 
-    A store that holds another project, by its data, questionnaire, plan or seed, is refused.
+    A store with another project (other data, questionnaire, plan or seed) is refused.
     """
-    kept = opened_store(store)
-    from acidtest.annotate.store import Project
-    from acidtest.annotate.work import Work
+    database = open_store(store)
+    from acidtest.annotate.projects import Project
+    from acidtest.annotate.store import ProjectSetup
 
-    sharing = sharing or Sharing()
-    if kept.exists and data is None and sharing == Sharing():
-        _refuse_other_questionnaire(kept, questionnaire)
-        return Work(kept)
-    plan = _plan(sharing)
-    asked, text = _questionnaire(questionnaire or plan.questionnaire)
-    if kept.exists:
-        _refuse_other_questionnaire(kept, questionnaire or plan.questionnaire)
-    found = _items(data, asked, plan, reading=reading, seed=seed)
-    new = Project(asked, text, replace(plan, controls=Path(plan.controls).name), found, seed)
-    if kept.exists:
-        if kept.project().fingerprint != new.fingerprint:
-            raise AcidtestError(
-                f"{kept.url} was set up with other data, another plan or another seed; give the same again, or leave "
-                "DATA and the plan out to go on with what is there; for a new project name another --store"
-            )
-    else:
-        stage("setting up %s items", f"{len(found):,}")
-        with kept.writing() as connection:
-            kept.set_up(connection, new, version=signature("annotate"), at=time.time())
-    return Work(kept)
+    options = options or PlanOptions()
+    if database.exists and data is None and options == PlanOptions():
+        _refuse_other_questionnaire(database, questionnaire)
+        return Project(database)
+    plan = options.load_plan()
+    asked, text = _load_questionnaire(questionnaire or plan.questionnaire)
+    if database.exists:
+        _refuse_other_questionnaire(database, questionnaire or plan.questionnaire)
+    items = _load_items(data, asked, plan, reading=reading, seed=seed)
+    setup = ProjectSetup(asked, text, replace(plan, controls=Path(plan.controls).name), items, seed)
+    if not database.exists:
+        stage("setting up %s items", f"{len(items):,}")
+        with database.writing() as connection:
+            database.set_up(connection, setup, version=signature("annotate"), at=time.time())
+    elif database.project().fingerprint != setup.fingerprint:
+        raise AcidtestError(
+            f"{database.url} was set up with other data, another plan or another seed; give the same again, or leave "
+            "DATA and the plan out to continue the project; for a new project name another --store"
+        )
+    return Project(database)
 
 
 def serve_annotation(
-    work: Work,
+    project: Project,
     *,
     host: str = LOOPBACK,
     port: int = PORT,
@@ -141,142 +144,155 @@ def serve_annotation(
     required("fastapi", "uvicorn", extra="annotate", work="annotation")
     import socket
 
-    from acidtest.annotate.app import annotation_app
+    from acidtest.annotate.app import annotation_app, annotation_server
     from acidtest.annotate.guards import Guard
-    from acidtest.annotate.server import annotation_server
 
-    guard = Guard.made(host, allowed=tuple(allowed_hosts), token=token, admin_token=admin_token)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    guard = Guard.create(host, allowed=tuple(allowed_hosts), token=token, admin_token=admin_token)
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((host, port))
+        listener.bind((host, port))
     except OSError as error:
-        why = error.strerror or error
-        raise AcidtestError(f"cannot listen on {host}:{port}: {why}; choose another --host or --port") from error
-    listening.listen(2048)
+        problem = error.strerror or error
+        raise AcidtestError(f"cannot listen on {host}:{port}: {problem}; choose another --host or --port") from error
+    listener.listen(2048)
     if announce:
-        announce(_links(guard.host, listening.getsockname()[1], guard.token, guard.admin_token))
-    annotation_server(annotation_app(work, guard)).run(sockets=[listening])
+        base = _base_url(guard.host, listener.getsockname()[1])
+        links = {
+            "page": base + (f"#token={guard.token}" if guard.token else ""),
+            "progress": f"{base}api/admin",
+            "token": guard.token,
+            "admin_token": guard.admin_token,
+        }
+        announce({name: link for name, link in links.items() if link})
+    annotation_server(annotation_app(project, guard)).run(sockets=[listener])
 
 
-def invitation_link(work: Work, name: str, *, host: str = LOOPBACK, port: int = PORT) -> str:
-    """A link by which somebody who has lost the cookie gets in again under the same name."""
+def invitation_link(project: Project, name: str, *, host: str = LOOPBACK, port: int = PORT) -> str:
+    """A link that lets an annotator who lost the cookie in again under the same name."""
     required("fastapi", "uvicorn", extra="annotate", work="annotation")
-    from acidtest.annotate.app import invitation
+    from acidtest.annotate.app import encode_invitation
 
-    return f"{_address(host, port)}join/{invitation(work.readmit(name))}"
+    return f"{_base_url(host, port)}join/{encode_invitation(project.readmit(name))}"
 
 
-def export_annotations(work: Work, path: str | Path, *, form: str = "", everything: bool = False) -> dict[str, Any]:
-    """Write the answers of a project: a table by its ending, or ``form`` label-studio; tells what was written.
+def export_annotations(
+    project: Project, path: str | Path, *, form: str = "", everything: bool = False
+) -> dict[str, Any]:
+    """Write the answers of a project, as a table by the ending of its name or with ``form`` label-studio.
 
-    ``everything`` adds what is not counted (taken back, replaced, late, of excluded people) and the controls.
+    ``everything`` adds answers that do not count (taken back, replaced, late, of excluded people) and the checks. The
+    result says how many were written, and where.
     """
     from acidtest.annotate.exchange import write_answers
     from acidtest.annotate.label_studio import write_tasks
 
     if form not in ("", "answers", "label-studio"):
-        raise AcidtestError(f"there is no format {form!r}; there is answers and label-studio")
-    written = write_tasks if form == "label-studio" else write_answers
-    return written(work, Path(path), everything=everything)
+        raise AcidtestError(f"there is no format {form!r}; expected answers or label-studio")
+    write = write_tasks if form == "label-studio" else write_answers
+    return write(project, Path(path), everything=everything)
 
 
 def import_annotations(
-    path: str | Path, *, store: str, questionnaire: str | Path | None = None, work: Work | None = None
+    path: str | Path, *, store: str, questionnaire: str | Path | None = None, project: Project | None = None
 ) -> dict[str, int]:
-    """Add the answers in a file, a table or Label Studio's, to a project; those that are there are left alone.
+    """Add the answers in a table or a file of Label Studio to a project; known answers are left alone.
 
-    Where the store holds no project, one is set up with the items of the file, or nothing is where the file cannot be
-    imported; it needs a ``questionnaire``. Nobody fails controls there but those whom the file excludes.
+    If the store has no project, one is set up with the items of the file; that needs a ``questionnaire``. Only people
+    whom the file excludes are excluded in it. The result says how many answers were added and how many were known.
     """
-    kept = work.store if work else opened_store(store)
-    from acidtest.annotate.arrivals import import_rows, read_rows, widened
-    from acidtest.annotate.label_studio import is_tasks, read_tasks
-    from acidtest.annotate.plans import Plan
-    from acidtest.annotate.state import State
-    from acidtest.annotate.store import Project, StoreError
-    from acidtest.annotate.work import Work as Opened
+    database = project.store if project else open_store(store)
+    from acidtest.annotate.exchange import import_answers, read_answer_rows, widen_seats
+    from acidtest.annotate.label_studio import holds_tasks, read_tasks
+    from acidtest.annotate.plans import AnnotationPlan
+    from acidtest.annotate.projects import Project
+    from acidtest.annotate.state import ProjectState
+    from acidtest.annotate.store import ProjectSetup, StoreError
 
-    if work is None and kept.exists:
-        _refuse_other_questionnaire(kept, questionnaire)
-        work = Opened(kept)
-    asked, text = (work.questionnaire, "") if work else _questionnaire(questionnaire or "")
+    if project is None and database.exists:
+        _refuse_other_questionnaire(database, questionnaire)
+        project = Project(database)
+    asked, text = (project.questionnaire, "") if project else _load_questionnaire(questionnaire or "")
     path, now = Path(path), time.time()
-    found = read_tasks(path, asked) if is_tasks(path) else read_rows(path, asked)
-    notes = {name: number for name, number in found.notes.items() if number}
+    imported = read_tasks(path, asked) if holds_tasks(path) else read_answer_rows(path, asked)
+    notes = {name: number for name, number in imported.notes.items() if number}
     try:
-        if work:
-            with work.changing() as (connection, state):
-                return import_rows(connection, state, found.rows, now=now) | notes
-        new = Project(asked, text, Plan(name="imported", fail_after=0), widened(found.items, found.rows))
-        with kept.writing() as connection:
-            kept.set_up(connection, new, version=signature("annotate"), at=now)
-            state = State(new.items, new.plan, new.seed)
+        if project:
+            with project.transaction() as (connection, state):
+                return import_answers(connection, state, imported.rows, now=now) | notes
+        plan = AnnotationPlan(name="imported", fail_after=0)
+        setup = ProjectSetup(asked, text, plan, widen_seats(imported.items, imported.rows))
+        with database.writing() as connection:
+            database.set_up(connection, setup, version=signature("annotate"), at=now)
+            state = ProjectState(setup.items, setup.plan, setup.seed)
             state.follow(connection)
-            return import_rows(connection, state, found.rows, now=now) | notes
+            return import_answers(connection, state, imported.rows, now=now) | notes
     except (FileError, StoreError):
         raise
     except AcidtestError as error:
         raise FileError(path, str(error)) from error
 
 
-def _plan(sharing: Sharing) -> Plan:
-    from acidtest.annotate.plans import Plan, checked, plan
-
-    found = plan(sharing.plan) if sharing.plan else Plan()
-    return checked(replace(found, **sharing.changes))
-
-
-def _questionnaire(name: str | Path) -> tuple[Questionnaire, str]:
-    from acidtest.annotate.questionnaires import packaged_questionnaires, questionnaire, questionnaire_content
+def _load_questionnaire(name: str | Path) -> tuple[Questionnaire, str]:
+    """A questionnaire, and the text of its file."""
+    from acidtest.annotate.questionnaires import load_questionnaire, packaged_questionnaires, questionnaire_content
 
     if not name:
         known = ", ".join(packaged_questionnaires())
-        raise AcidtestError(f"say what people are asked: --questionnaire NAME ({known}) or a .toml file")
-    return questionnaire(name), questionnaire_content(name).decode()
+        raise AcidtestError(f"no questionnaire is given; name one with --questionnaire NAME ({known}) or a .toml file")
+    return load_questionnaire(name), questionnaire_content(name).decode()
 
 
-def _refuse_other_questionnaire(kept: Store, name: str | Path | None) -> None:
+def _refuse_other_questionnaire(database: Store, name: str | Path | None) -> None:
     if not name:
         return
-    asked, text = _questionnaire(name)
-    row = kept.project()
+    questionnaire, text = _load_questionnaire(name)
+    row = database.project()
     if row.questionnaire != text:
-        another = "another questionnaire" if row.name != asked.name else "another wording of this questionnaire"
+        same_name = row.name == questionnaire.name
+        other = "another wording of this questionnaire" if same_name else "another questionnaire"
         raise AcidtestError(
-            f"{kept.url} holds answers to {another} ({row.name}); answers to {asked.name} need a store of their own: "
-            "name another --store"
+            f"{database.url} holds answers to {other} ({row.name}); answers to {questionnaire.name} need a store of "
+            "their own: name another --store"
         )
 
 
-def _items(
-    data: str | Path | pl.DataFrame | None, asked: Questionnaire, plan: Plan, *, reading: Reading | None, seed: int
+def _load_items(
+    data: str | Path | pl.DataFrame | None,
+    questionnaire: Questionnaire,
+    plan: AnnotationPlan,
+    *,
+    reading: Reading | None,
+    seed: int,
 ) -> list[Item]:
-    from acidtest.annotate.items import controls, items
+    from acidtest.annotate.items import attention_checks, select_items
 
-    frame, name = _frame(data, asked, plan, reading=reading, seed=seed)
+    frame, name = _load_rows(data, questionnaire, plan, reading=reading, seed=seed)
     try:
-        found = items(frame, asked, plan, seed=seed)
-        if plan.controls:
-            name = plan.controls
-            checks = controls(_table(plan.controls), asked)
-            taken = {item.id for item in found}
-            twice = [item.id for item in checks if item.id in taken]
-            if twice:
-                raise AcidtestError(f"control {twice[0]!r} has the id of an item; rename it")
-            found += checks
+        items = select_items(frame, questionnaire, plan, seed=seed)
+        if not plan.controls:
+            return items
+        name = plan.controls
+        checks, ids = attention_checks(_read_frame(plan.controls), questionnaire), {item.id for item in items}
+        for check in checks:
+            if check.id in ids:
+                raise AcidtestError(f"control {check.id!r} has the id of an item; rename it")
     except FileError:
         raise
     except AcidtestError as error:
         raise AcidtestError(f"{name}: {error}" if name else str(error)) from error
-    return found
+    return items + checks
 
 
-def _frame(
-    data: str | Path | pl.DataFrame | None, asked: Questionnaire, plan: Plan, *, reading: Reading | None, seed: int
+def _load_rows(
+    data: str | Path | pl.DataFrame | None,
+    questionnaire: Questionnaire,
+    plan: AnnotationPlan,
+    *,
+    reading: Reading | None,
+    seed: int,
 ) -> tuple[pl.DataFrame, str]:
-    """The rows to judge, and what to call them in errors."""
+    """The rows to judge, and their name for errors: a table as it is if it has what is needed, else read as pairs."""
     from acidtest.annotate.items import has_gold_names
     from acidtest.suites.files import read_suite
 
@@ -285,48 +301,45 @@ def _frame(
     if data is None:
         if not plan.suite:
             raise AcidtestError("there is nothing to judge; name a file with DATA")
-        stage("making %s", plan.suite)
-        return _named(generate(plan.suite, seed=seed, arguments=dict(plan.arguments))), plan.suite
-    table, usable = None, False
+        stage("generating %s", plan.suite)
+        suite = generate(plan.suite, seed=seed, arguments=dict(plan.arguments))
+        return _add_suite_column(suite.frame.collect(), suite.card.name), plan.suite
+    table = None
     if not (reading and (reading.columns or reading.label_map)):
         try:
-            table = _table(data)
+            table = _read_frame(data)
         except FileError:
             table = None
-        shown = table is not None and all(name in table.columns for name in asked.shows)
-        usable = table is not None and shown and (has_gold_names(table) or not asked.asks_by_gold)
-        # HANS as published has no column for the word a category turns on; its suite has.
-        if table is not None and usable and set(plan.category) <= set(table.columns):
+        if table is not None:
+            shown = set(questionnaire.shows) <= set(table.columns)
+            if not shown or (questionnaire.asks_by_gold and not has_gold_names(table)):
+                table = None
+        # HANS as published has no column for the word a category depends on; its suite has one.
+        if table is not None and set(plan.category) <= set(table.columns):
             made = read_suite(data)
-            return _with_suite(table, made.card.name) if made else table, str(data)
+            return _add_suite_column(table, made.card.name) if made else table, str(data)
     try:
         suite = load(data, reading=reading)
     except AcidtestError:
-        if table is None or not usable:
+        if table is None:
             raise
         return table, str(data)
     log.info("%s: read as pairs", data)
-    return _named(suite), str(data)
+    return _add_suite_column(suite.frame.collect(), suite.card.name), str(data)
 
 
-def _named(suite: Suite) -> pl.DataFrame:
-    """The rows of a suite, with its name where it is one that papers tell of."""
-    return _with_suite(suite.frame.collect(), suite.card.name)
-
-
-def _with_suite(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+def _add_suite_column(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The rows with the name of their suite, if papers have published numbers about it."""
     from acidtest.annotate.items import SUITE
     from acidtest.io.published import published_scores
 
-    known = name.partition(":")[0]
-    return (
-        frame
-        if SUITE in frame.columns or not published_scores(known)
-        else frame.with_columns(pl.lit(known).alias(SUITE))
-    )
+    suite = name.partition(":")[0]
+    if SUITE in frame.columns or not published_scores(suite):
+        return frame
+    return frame.with_columns(pl.lit(suite).alias(SUITE))
 
 
-def _table(path: str | Path) -> pl.DataFrame:
+def _read_frame(path: str | Path) -> pl.DataFrame:
     from acidtest.io.tables import read_table
     from acidtest.suites.files import card_path
 
@@ -334,17 +347,7 @@ def _table(path: str | Path) -> pl.DataFrame:
     return table.written_frame if card_path(path).is_file() else table.frame
 
 
-def _links(host: str, port: int, token: str, admin_token: str) -> dict[str, str]:
-    base = _address(host, port)
-    return {
-        "page": base + (f"#token={token}" if token else ""),
-        "progress": f"{base}api/admin",
-        **({"token": token} if token else {}),
-        **({"admin_token": admin_token} if admin_token else {}),
-    }
-
-
-def _address(host: str, port: int) -> str:
+def _base_url(host: str, port: int) -> str:
     import socket
 
     name = socket.gethostname() if host in ("0.0.0.0", "::", "") else host

@@ -119,9 +119,9 @@ def model_of(
             raise AcidtestError(f"--batch-size is a number from 1 on, not {batch_size}")
         asked.batch_size = batch_size
     if premise == "chunks":
-        from acidtest.models.chunks import chunked
+        from acidtest.models.chunks import split_premises
 
-        asked = chunked(asked, aggregation)
+        asked = split_premises(asked, aggregation)
     return asked
 
 
@@ -150,7 +150,7 @@ def score(
     cell stand for (``e,n,c``). An empty cell is no answer, which counts as wrong; with ``missing`` unanswered so is a
     row that the file does not have.
     """
-    from acidtest.models.answers import AnswersModel, checked_missing
+    from acidtest.models.answers import AnswersModel, parse_missing
     from acidtest.models.prediction_files import PredictionOptions, parse_order
 
     how = answers or Reading()
@@ -160,7 +160,7 @@ def score(
     columns |= {} if column is None else {"label": column}
     options = PredictionOptions(columns, dict(how.label_map or {}), parse_order(order or ""))
     return run(
-        AnswersModel(Path(predictions), options, missing=checked_missing(missing), name=column),
+        AnswersModel(Path(predictions), options, missing=parse_missing(missing), name=column),
         suite if isinstance(suite, Battery) else [suite],
         source=source,
         output=output,

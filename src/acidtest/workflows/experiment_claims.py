@@ -20,7 +20,7 @@ from acidtest.workflows.training import architecture_options
 
 if TYPE_CHECKING:
     from acidtest.workflows.experiment_designs import Wish
-    from acidtest.zoo.study import Study
+    from acidtest.zoo.training import TrainingOptions
 
 WISH, ARMS, DATA = "wish.json", "arms", "data"
 
@@ -39,7 +39,7 @@ def contents(path: str | Path) -> str:
     return found.hexdigest()
 
 
-def settled(name: str, wish: Wish, plans: Mapping[str, Study]) -> dict[str, Any]:
+def settled(name: str, wish: Wish, plans: Mapping[str, TrainingOptions]) -> dict[str, Any]:
     """All that decides what an experiment's trainings are, but for which of them are done; as JSON gives it back.
 
     Files are known by their names and what is in them, ``plans`` by the networks' names.
@@ -94,7 +94,7 @@ def _named(value: Any) -> Any:
     return _file(value) if isinstance(value, str | Path) and Path(value).exists() else value
 
 
-def _preset(plan: Study, settings: set[str], arguments: set[str]) -> dict[str, Any]:
+def _preset(plan: TrainingOptions, settings: set[str], arguments: set[str]) -> dict[str, Any]:
     """What a network has of its preset and of defaults; the settings and arguments given are told elsewhere."""
     told = {key: value for key, value in asdict(plan).items() if key not in settings}
     return told | {"settings": {key: value for key, value in plan.settings.items() if key not in arguments}}

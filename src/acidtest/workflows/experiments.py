@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from acidtest.studies.experiments_results import Answered, Experiment, Paper
-    from acidtest.zoo.study import Study, Trained
+    from acidtest.zoo.training import TrainingOptions, TrainingResult
 
 EXPERIMENTS = tuple(DESIGNS)
 RESULT, EXPERIMENT_PAGE = "experiment.json", "experiment.html"
@@ -139,7 +139,7 @@ def _networks(wish: Wish, paper: Paper) -> list[Network]:
     return found
 
 
-def _plan(wish: Wish, network: Network) -> Study:
+def _plan(wish: Wish, network: Network) -> TrainingOptions:
     """What a network is, and how it learns: its preset, and over it what is given."""
     return planned(
         network.architecture,
@@ -216,7 +216,7 @@ def _finished(base: Path, seed: int) -> bool:
 
 def _trained(
     wish: Wish, network: Network, way: Way, dev: Path | None, base: Path, seeds: Sequence[int], progress: Progress
-) -> list[Trained]:
+) -> list[TrainingResult]:
     note("training %s on %s", network.name, way.arm.told)
     return train(
         network.architecture,
@@ -233,7 +233,7 @@ def _trained(
     )
 
 
-def _facts(found: Trained) -> dict[str, Any]:
+def _facts(found: TrainingResult) -> dict[str, Any]:
     """What is worth telling of a training."""
     return {
         "folder": str(found.folder),

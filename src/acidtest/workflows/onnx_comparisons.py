@@ -1,21 +1,19 @@
-"""How a model that was written in another format answers, beside what it answered before."""
+"""Comparisons of an exported model with the original; separate from the exporter, which imports more."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from acidtest.core.errors import AcidtestError
-from acidtest.core.model import Probabilities
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One file of an export, and how its answers lie to the model's own on the pairs that both were asked.
+class GraphComparison:
+    """A graph of an export compared with the checkpoint on some pairs.
 
-    ``difference`` is the largest of any probability, ``equal`` the share of pairs with the same likeliest label.
+    ``difference`` is the largest between any two probabilities, ``equal`` the share of pairs with the same likeliest
+    label.
     """
 
     file: str
@@ -25,15 +23,8 @@ class Comparison:
 
 
 class UnfaithfulError(AcidtestError):
-    """An export that does not answer what the model answers; nothing of it is kept."""
+    """An export that answers differently from the checkpoint; nothing of it is kept."""
 
-    def __init__(self, message: str, graphs: Sequence[Comparison]) -> None:
+    def __init__(self, message: str, graphs: Sequence[GraphComparison]) -> None:
         super().__init__(message)
         self.graphs = tuple(graphs)
-
-
-def compared(answers: Probabilities, expected: Probabilities, *, file: str, size: int) -> Comparison:
-    """The comparison of two tables of answers to the same pairs."""
-    difference = float(np.abs(answers - expected).max())
-    equal = float(np.mean(answers.argmax(axis=1) == expected.argmax(axis=1)))
-    return Comparison(file, size, difference, equal)

@@ -1,4 +1,4 @@
-"""A checkpoint of transformers as a folder that ``onnx:`` reads: the graph, its tokenizer, and what they mean."""
+"""Export of a transformers checkpoint to a folder that ``onnx:`` reads: graph, tokenizer and a card."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from acidtest.core.errors import AcidtestError, FileError, some
 from acidtest.core.extras import required
 from acidtest.core.files import replacing_folder, write_json
 from acidtest.core.logs import stage
 from acidtest.core.model import Probabilities
 from acidtest.core.structured import check_shape, read_json
-from acidtest.models.encoders.checkpoints import Checkpoint, checkpoint, loaded_classifier, loaded_tokenizer
-from acidtest.models.encoders.onnx_graphs import GRAPHS, graph_of
+from acidtest.models.encoders.checkpoints import Checkpoint, find_checkpoint, load_classifier, load_tokenizer
+from acidtest.models.encoders.onnx_graphs import GRAPHS, find_graph
 from acidtest.models.encoders.pair_tokens import SAMPLES
 from acidtest.models.huggingface import NO_PADDING, hf
-from acidtest.models.onnx import CARD, INPUTS, OnnxModel, Settings
-from acidtest.workflows.onnx_comparisons import Comparison, UnfaithfulError, compared
+from acidtest.models.onnx import CARD, INPUTS, OnnxModel, OnnxOptions
+from acidtest.workflows.onnx_comparisons import GraphComparison, UnfaithfulError
 
 PLAIN, INT8 = GRAPHS
 
@@ -30,34 +32,34 @@ FORMAT = "onnx"
 
 SCHEMA = 1
 
-CLOSE = 1e-3
+TOLERANCE = 1e-3
 """The largest difference in a probability that a graph in float32 may have from the checkpoint."""
 
 OPSET = 17
 """The version of ONNX's operators: the first with layer normalisation, known to ONNX Runtime since 1.12."""
 
 _LARGE = 1 << 31
-"""Bytes from which on a graph's weights lie in files of their own: protobuf holds no more."""
+"""Bytes from which on the weights of a graph need separate files: protobuf holds no more."""
 
 
 @dataclass(frozen=True)
-class Export:
-    """What was written where: the graphs, the labels of their outputs, and on how many pairs they were compared."""
+class ExportResult:
+    """The graphs that were written, the labels of their outputs, and the number of pairs they were compared on."""
 
     model: str
     folder: Path
-    graphs: tuple[Comparison, ...]
+    graphs: tuple[GraphComparison, ...]
     labels: tuple[str, ...]
     notes: tuple[str, ...]
     pairs: int
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """What to name after ``onnx:``, the folder itself for the graph in float32."""
-        return tuple(self.folder if each.file == PLAIN else self.folder / each.file for each in self.graphs)
+        """The paths to name after ``onnx:``; that of the graph in float32 is the folder."""
+        return tuple(self.folder if graph.file == PLAIN else self.folder / graph.file for graph in self.graphs)
 
     def to_json(self) -> dict[str, Any]:
-        """The export for machines."""
+        """The result for ``--json``."""
         return {
             "format": FORMAT,
             "model": self.model,
@@ -69,7 +71,7 @@ class Export:
         }
 
 
-def exported(
+def export_checkpoint(
     model: str,
     folder: Path,
     *,
@@ -77,11 +79,11 @@ def exported(
     int8: bool = False,
     labels: str = "",
     label_map: str = "",
-) -> Export:
-    """A ``hf:`` checkpoint written into a folder, whole or not at all, once it was asked these pairs both ways.
+) -> ExportResult:
+    """Write a ``hf:`` checkpoint to a folder, whole or not at all, after comparing both on these pairs.
 
-    A graph in float32 that is further than ``CLOSE`` from the checkpoint is refused. With ``int8`` a second graph has
-    whole numbers for weights. ``labels`` and ``label_map`` are those of ``hf:``.
+    A graph in float32 that differs by more than ``TOLERANCE`` is refused. With ``int8``, a second graph has integer
+    weights. ``labels`` and ``label_map`` are those of ``hf:``.
     """
     required("onnx", "onnxruntime", "tokenizers", extra="onnx")
     required("torch", "transformers")
@@ -89,36 +91,36 @@ def exported(
     if kind != "hf":
         raise AcidtestError(f"{model!r} cannot be written as onnx; only a checkpoint can: hf:FOLDER or hf:NAME")
     _refuse_occupied(folder)
-    found = checkpoint(rest)
+    checkpoint = find_checkpoint(rest)
     reference = hf(rest, device="cpu", dtype="float32", labels=labels, label_map=label_map)
     expected = reference.predict(*pairs)
     del reference
     with replacing_folder(folder) as temporary:
         stage("writing the graph of %s", model)
-        _write_graph(found, temporary)
-        card: dict[str, Any] = {"schema": SCHEMA, "format": FORMAT, "max_length": found.longest}
+        _write_graph(checkpoint, temporary)
+        card: dict[str, Any] = {"schema": SCHEMA, "format": FORMAT, "max_length": checkpoint.longest}
         write_json(temporary / CARD, card)
         stage("comparing it with the checkpoint on %d pairs", len(expected))
-        plain = _opened(temporary / PLAIN, labels=labels, label_map=label_map)
-        graphs = [_compared(temporary / PLAIN, plain.predict(*pairs), expected)]
+        plain = _open_graph(temporary / PLAIN, labels=labels, label_map=label_map)
+        graphs = [_compare(temporary / PLAIN, plain.predict(*pairs), expected)]
         _refuse_unfaithful(model, graphs)
         card["pads"] = plain.pads
         write_json(temporary / CARD, card)
         if int8:
             stage("rounding its weights to whole numbers")
             _write_int8(temporary)
-            rounded = _opened(temporary / INT8, labels=",".join(plain.outputs))
-            graphs.append(_compared(temporary / INT8, rounded.predict(*pairs), expected))
+            rounded = _open_graph(temporary / INT8, labels=",".join(plain.outputs))
+            graphs.append(_compare(temporary / INT8, rounded.predict(*pairs), expected))
         card |= {
             "id2label": {str(number): label for number, label in enumerate(plain.outputs)},
             "max_length": plain.limit,
-            "source": {"model": model, "fingerprint": found.digest("float32")},
+            "source": {"model": model, "fingerprint": checkpoint.digest("float32")},
             "notes": list(plain.notes),
             "graphs": [asdict(graph) for graph in graphs],
             "files": sorted({CARD, *(path.name for path in temporary.iterdir())}),
         }
         write_json(temporary / CARD, card)
-    return Export(model, folder, tuple(graphs), plain.outputs, plain.notes, len(expected))
+    return ExportResult(model, folder, tuple(graphs), plain.outputs, plain.notes, len(expected))
 
 
 def _refuse_occupied(folder: Path) -> None:
@@ -127,21 +129,21 @@ def _refuse_occupied(folder: Path) -> None:
         return
     if not folder.is_dir():
         raise FileError(folder, "is a file; name a folder to write the model to")
-    there = {path.name for path in folder.iterdir()}
-    card = read_json(folder / CARD, dict[str, Any], remedy="name another folder") if CARD in there else {}
+    present = {path.name for path in folder.iterdir()}
+    card = read_json(folder / CARD, dict[str, Any], remedy="name another folder") if CARD in present else {}
     listed = card.get("files", []) if card.get("format") == FORMAT else []
-    own = check_shape(listed, folder / CARD, list[str], key="files", remedy="name another folder")
-    if there - set(own):
-        raise FileError(folder, f"holds {some(sorted(there - set(own)))}, no export of acidtest's; name another folder")
+    expected = check_shape(listed, folder / CARD, list[str], key="files", remedy="name another folder")
+    if others := sorted(present - set(expected)):
+        raise FileError(folder, f"holds {some(others)}, no export of acidtest's; name another folder")
 
 
-def _write_graph(found: Checkpoint, folder: Path) -> None:
-    """The checkpoint's classifier, tokenizer and configuration as files of this folder."""
+def _write_graph(checkpoint: Checkpoint, folder: Path) -> None:
+    """Write the checkpoint's classifier, tokenizer and configuration to a folder."""
     (torch,) = required("torch")
-    tokenizer = loaded_tokenizer(found)
-    model = loaded_classifier(found, torch.float32)
+    tokenizer = load_tokenizer(checkpoint)
+    model = load_classifier(checkpoint, torch.float32)
     if hasattr(model, "set_attn_implementation"):
-        # Written out in plain steps; ONNX Runtime is faster on them than on what torch makes of its fused one.
+        # Plain steps: ONNX Runtime is faster on them than on what torch makes of its fused attention.
         model.set_attn_implementation("eager")
     if getattr(model.config, "pad_token_id", None) is None:
         model.config.pad_token_id = NO_PADDING
@@ -160,7 +162,7 @@ def _write_graph(found: Checkpoint, folder: Path) -> None:
     inputs = _sample_inputs(torch, tokenizer)
     axes = {name: {0: "batch", 1: "sequence"} for name in names}
     with warnings.catch_warnings(), torch.inference_mode():
-        # What tracing warns of, that other inputs may take other ways through the code, is what is tried afterwards.
+        # Tracing warns that other inputs may take other paths through the code; the comparison tests that.
         warnings.simplefilter("ignore")
         try:
             torch.onnx.export(
@@ -176,73 +178,75 @@ def _write_graph(found: Checkpoint, folder: Path) -> None:
             )
         except Exception as error:
             text = " ".join(str(error).split())
-            raise AcidtestError(f"{found.spec}: torch cannot write it as a graph: {text[:300]}") from error
+            raise AcidtestError(f"{checkpoint.spec}: torch cannot write it as a graph: {text[:300]}") from error
     tokenizer.save_pretrained(folder)
     if not (folder / "tokenizer.json").is_file():
-        raise AcidtestError(f"{found.spec}: its tokenizer has no form as tokenizer.json, which onnx: models need")
-    shutil.copyfile(found.folder / "config.json", folder / "config.json")
+        raise AcidtestError(f"{checkpoint.spec}: its tokenizer has no form as tokenizer.json, which onnx: models need")
+    shutil.copyfile(checkpoint.folder / "config.json", folder / "config.json")
 
 
 def _sample_inputs(torch: Any, tokenizer: Any) -> dict[str, Any]:
-    """Pairs of several lengths side by side: with padding, so that the mask leaves its trace."""
+    """Pairs of several lengths, padded so that the mask enters the trace."""
     premises, hypotheses = (list(texts) for texts in zip(*SAMPLES, strict=True))
-    told = tokenizer(premises, hypotheses)
-    longest = max(map(len, told["input_ids"]))
+    encoded = tokenizer(premises, hypotheses)
+    longest = max(map(len, encoded["input_ids"]))
     padding = tokenizer.pad_token_id or 0
-    rows = told["input_ids"]
-    types = told.get("token_type_ids") or [[0] * len(row) for row in rows]
-    filled = {
+    rows = encoded["input_ids"]
+    types = encoded.get("token_type_ids") or [[0] * len(row) for row in rows]
+    padded = {
         "input_ids": [[*row, *[padding] * (longest - len(row))] for row in rows],
         "attention_mask": [[*[1] * len(row), *[0] * (longest - len(row))] for row in rows],
         "token_type_ids": [[*row, *[0] * (longest - len(row))] for row in types],
     }
-    return {name: torch.tensor(values) for name, values in filled.items()}
+    return {name: torch.tensor(values) for name, values in padded.items()}
 
 
 def _write_int8(folder: Path) -> None:
-    """A second graph whose matrices are whole numbers of seven bits, scaled for each column."""
+    """Write a second graph whose matrices are 7-bit integers, scaled for each column."""
     (quantization,) = required("onnxruntime.quantization", extra="onnx")
     large = sum(path.stat().st_size for path in folder.iterdir()) >= _LARGE
-    with _silent():
+    with _no_warnings():
         quantization.quantize_dynamic(
             folder / PLAIN,
             folder / INT8,
             weight_type=quantization.QuantType.QInt8,
             per_channel=True,
-            # With eight, processors without VNNI overflow and answer otherwise than those that have it.
+            # With 8 bits, processors without VNNI overflow and answer differently from those that have it.
             reduce_range=True,
             use_external_data_format=large,
         )
 
 
 @contextmanager
-def _silent() -> Iterator[None]:
-    """Without advice to whoever calls ONNX Runtime by hand, which it logs as warnings of the whole program."""
-    before, nobody = logging.root.manager.disable, logging.NullHandler()
-    # Logging to a root without handlers would give it one for good, and everything would be told twice.
-    logging.root.addHandler(nobody)
+def _no_warnings() -> Iterator[None]:
+    """Without the advice that ONNX Runtime logs as warnings of the root logger."""
+    before, handler = logging.root.manager.disable, logging.NullHandler()
+    # Logging to a root without handlers would add one for good, and everything would be printed twice.
+    logging.root.addHandler(handler)
     logging.disable(logging.WARNING)
     try:
         yield
     finally:
         logging.disable(before)
-        logging.root.removeHandler(nobody)
+        logging.root.removeHandler(handler)
 
 
-def _opened(graph: Path, *, labels: str = "", label_map: str = "") -> OnnxModel:
-    settings = Settings(threads=0, provider="cpu", max_length=0, labels=labels, label_map=label_map)
-    return OnnxModel(graph_of(str(graph)), settings)
+def _open_graph(graph: Path, *, labels: str = "", label_map: str = "") -> OnnxModel:
+    options = OnnxOptions(threads=0, provider="cpu", max_length=0, labels=labels, label_map=label_map)
+    return OnnxModel(find_graph(str(graph)), options)
 
 
-def _compared(graph: Path, answers: Probabilities, expected: Probabilities) -> Comparison:
-    return compared(answers, expected, file=graph.name, size=graph.stat().st_size)
+def _compare(graph: Path, answers: Probabilities, expected: Probabilities) -> GraphComparison:
+    difference = float(np.abs(answers - expected).max())
+    equal = float(np.mean(answers.argmax(axis=1) == expected.argmax(axis=1)))
+    return GraphComparison(graph.name, graph.stat().st_size, difference, equal)
 
 
-def _refuse_unfaithful(model: str, graphs: Sequence[Comparison]) -> None:
-    # Not a number is not close either.
-    if not all(graph.difference <= CLOSE for graph in graphs):
+def _refuse_unfaithful(model: str, graphs: Sequence[GraphComparison]) -> None:
+    # A NaN compares false and is refused, too.
+    if not all(graph.difference <= TOLERANCE for graph in graphs):
         raise UnfaithfulError(
             f"{model}: as a graph its probabilities differ by up to {graphs[0].difference:.2g} from the checkpoint's, "
-            f"more than {CLOSE:g}; nothing was written. Its code does not lend itself to tracing: run it as {model}",
+            f"more than {TOLERANCE:g}; nothing was written. Its code cannot be traced faithfully: run it as {model}",
             graphs,
         )

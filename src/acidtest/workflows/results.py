@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from acidtest.core.document import Finding
 from acidtest.core.errors import FileError
@@ -35,7 +35,7 @@ class ModelSummary:
     spec: str
     name: str
     fingerprint: str | None
-    resolution: Literal["three-way", "two-way"]
+    resolution: str
     probabilities: bool
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from acidtest.core.estimate import Estimate
     from acidtest.core.options import Option
     from acidtest.zoo.catalogue import Architecture
-    from acidtest.zoo.study import Study
-    from acidtest.zoo.study import Trained as Trained
+    from acidtest.zoo.training import TrainingOptions
+    from acidtest.zoo.training import TrainingResult as TrainingResult
 
 Progress = Callable[[int, int], None]
 Watch = Callable[[str], None]
@@ -53,7 +53,7 @@ def train(
     progress: Progress = lambda done, total: None,
     watch: Watch = lambda told: None,
     **settings: Any,
-) -> list[Trained]:
+) -> list[TrainingResult]:
     """An architecture trained on pairs, once for each seed; the folder, or one in it for each of several seeds.
 
     ``preset`` names a paper's settings; ``arguments`` are the architecture's own options, ``recipe`` the trainer's,
@@ -62,7 +62,7 @@ def train(
     many pairs have been learnt from, over all seeds, ``watch`` how it stands, in words.
     """
     _require_torch()
-    from acidtest.zoo.study import Lesson, trained
+    from acidtest.zoo.training import TrainingData, train_network
 
     if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
         shown = ",".join(map(str, seeds)) or "empty"
@@ -72,13 +72,13 @@ def train(
     study = planned(name, preset, arguments=arguments, recipe=recipe, settings=settings)
     stage("reading pairs")
     pairs = gathered(material, study)
-    lesson = Lesson(
+    lesson = TrainingData(
         study, pairs.train, pairs.dev.pairs if pairs.dev else None, {part.name: part.pairs for part in pairs.tests}
     )
     folders = [Path(output)] if len(seeds) == 1 else [Path(output) / f"seed-{seed}" for seed in seeds]
     found = []
     for number, (seed, folder) in enumerate(zip(seeds, folders, strict=True)):
-        each = trained(
+        each = train_network(
             lesson,
             seed=seed,
             folder=folder,
@@ -92,17 +92,17 @@ def train(
     return found
 
 
-def training_estimates(trained: Trained) -> dict[str, Estimate]:
+def training_estimates(trained: TrainingResult) -> dict[str, Estimate]:
     """The share of the pairs of each file scored that is right, with its 95 % interval."""
     return estimates(trained)
 
 
-def training_spread(trained: Sequence[Trained]) -> dict[str, dict[str, float]]:
+def training_spread(trained: Sequence[TrainingResult]) -> dict[str, dict[str, float]]:
     """Of each score the mean over several seeds, its standard deviation, and the lowest and highest."""
     return spread(trained)
 
 
-def training_json(trained: Sequence[Trained]) -> dict[str, Any]:
+def training_json(trained: Sequence[TrainingResult]) -> dict[str, Any]:
     """What came of trainings, for machines."""
     networks = [
         {
@@ -136,20 +136,20 @@ def planned(
     arguments: Mapping[str, str | bool] | None = None,
     recipe: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
-) -> Study:
+) -> TrainingOptions:
     """What would be trained: a preset, and over it what is given; the arguments are those of ``train``."""
     from acidtest.zoo.catalogue import architecture
-    from acidtest.zoo.study import Study
-    from acidtest.zoo.training import Recipe
+    from acidtest.zoo.trainer import TrainerOptions
+    from acidtest.zoo.training import TrainingOptions
 
     kind = architecture(name)
     told = dict(kind.preset(preset))
-    of_recipe = {each.name for each in fields(Recipe)}
-    of_study = {each.name for each in fields(Study)}
+    of_recipe = {each.name for each in fields(TrainerOptions)}
+    of_study = {each.name for each in fields(TrainingOptions)}
     own = {key: value for key, value in told.items() if key not in of_recipe | of_study}
     own |= parsed_options(kind.options, arguments or {}, name)
     _check_options(name, kind.options, own)
-    study = Study(name, own, _checked(Recipe(**{**_picked(told, of_recipe), **(recipe or {})})))
+    study = TrainingOptions(name, own, _checked(TrainerOptions(**{**_picked(told, of_recipe), **(recipe or {})})))
     given = {key: value for key, value in (settings or {}).items() if value is not None}
     study = replace(study, **{**_picked(told, of_study), **given})
     _check_vectors(study, preset)
@@ -178,7 +178,7 @@ def _note_unused(kind: Architecture, given: Sequence[str]) -> None:
         note("%s does nothing with %s", kind.name, ", ".join(found))
 
 
-def _check_vectors(study: Study, preset: str) -> None:
+def _check_vectors(study: TrainingOptions, preset: str) -> None:
     """Refuse vectors that are drawn by chance and never learnt: they would say of words only which are the same."""
     from acidtest.zoo.catalogue import architecture
 

@@ -20,8 +20,8 @@ from acidtest.suites.catalogue import SUITES, listed
 from acidtest.workflows.batteries import Reading, generate, load
 
 if TYPE_CHECKING:
-    from acidtest.zoo.pairs import Pairs
-    from acidtest.zoo.study import Study
+    from acidtest.zoo.pairs import TrainingPairs
+    from acidtest.zoo.training import TrainingOptions
 
 AUGMENTED_SEED = 1
 """The seed of suites that are trained on: not the one that suites are tested with."""
@@ -53,7 +53,7 @@ class Part:
     the files that networks are scored on."""
 
     name: str
-    pairs: Pairs
+    pairs: TrainingPairs
     without_gold: int = 0
     repeated: int = 0
 
@@ -68,14 +68,14 @@ class Gathered:
     tests: Sequence[Part]
 
     @cached_property
-    def train(self) -> Pairs:
+    def train(self) -> TrainingPairs:
         """All pairs to learn from."""
-        from acidtest.zoo.pairs import Pairs
+        from acidtest.zoo.pairs import TrainingPairs
 
         parts = (*self.files, *self.suites)
         origins = tuple((part.name, len(part.pairs)) for part in parts)
         rows = np.concatenate([part.pairs.own_rows for part in parts])
-        return Pairs(pl.concat([part.pairs.frame for part in parts]), origins, rows)
+        return TrainingPairs(pl.concat([part.pairs.frame for part in parts]), origins, rows)
 
     @cached_property
     def leaks(self) -> Mapping[str, int]:
@@ -86,7 +86,7 @@ class Gathered:
         return {name: count for name, count in counts.items() if count}
 
 
-def gathered(material: Material, study: Study) -> Gathered:
+def gathered(material: Material, study: TrainingOptions) -> Gathered:
     """The pairs a training asks for, with the columns that its network reads; what is amiss is said."""
     if not material.train:
         raise AcidtestError("there is nothing to train on; name a file with --train")
@@ -112,8 +112,8 @@ def gathered(material: Material, study: Study) -> Gathered:
     return found
 
 
-def _part(given: File, study: Study, reading: Reading | None) -> Part:
-    from acidtest.zoo.pairs import pairs_of
+def _part(given: File, study: TrainingOptions, reading: Reading | None) -> Part:
+    from acidtest.zoo.pairs import select_pairs
 
     suite = given if isinstance(given, Suite) else load(given, reading=reading)
     name = suite.name if isinstance(given, Suite) else str(given)
@@ -123,7 +123,7 @@ def _part(given: File, study: Study, reading: Reading | None) -> Part:
         if column not in study.may_lack:
             raise AcidtestError(f"{name}: has no {column}, which {study.architecture} reads; choose another file")
     frame = suite.frame.with_columns(pl.lit(None, dtype=pl.String).alias(column) for column in lacking).collect()
-    pairs = pairs_of(frame, study.columns, name)
+    pairs = select_pairs(frame, study.columns, name)
     with pairs.named():
         pairs.targets(study.labels)
     return Part(name, pairs, suite.card.dropped)

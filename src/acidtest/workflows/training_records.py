@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from acidtest.core.estimate import Estimate
     from acidtest.reports.training_cards import Data
     from acidtest.workflows.training_pairs import Gathered, Part
-    from acidtest.zoo.study import Trained
+    from acidtest.zoo.training import TrainingResult
 
 CARD, PICTURE, SEEDS = "card.md", "curve", "seeds.json"
 DEV = "--dev"
 
 
-def record(trained: Trained, pairs: Gathered, preset: str = "") -> None:
+def record(trained: TrainingResult, pairs: Gathered, preset: str = "") -> None:
     """Write the card and the picture of a training; where it was finished before, only what is missing."""
     if trained.again and (trained.folder / CARD).is_file():
         return
@@ -30,7 +30,7 @@ def record(trained: Trained, pairs: Gathered, preset: str = "") -> None:
     write_text(trained.folder / CARD, _card(trained, pairs, preset))
 
 
-def record_seeds(trained: Sequence[Trained], folder: Path) -> None:
+def record_seeds(trained: Sequence[TrainingResult], folder: Path) -> None:
     """Write the mean and spread over seeds, and one picture of all curves."""
     draw(trained, folder)
     told = [
@@ -39,7 +39,7 @@ def record_seeds(trained: Sequence[Trained], folder: Path) -> None:
     write_json(folder / SEEDS, {"schema": 1, "seeds": told, "scores": spread(trained)})
 
 
-def draw(trained: Sequence[Trained], folder: Path) -> None:
+def draw(trained: Sequence[TrainingResult], folder: Path) -> None:
     """Draw loss and accuracy by epoch, as SVG and PNG; a machine that cannot draw says so, and all else is there."""
     from acidtest.reports.plots import as_png, as_svg
     from acidtest.reports.training_curves import curve_picture
@@ -55,13 +55,13 @@ def draw(trained: Sequence[Trained], folder: Path) -> None:
         path.write_bytes(painted)
 
 
-def accuracies(trained: Trained) -> dict[str, float]:
+def accuracies(trained: TrainingResult) -> dict[str, float]:
     """The share that is right of --dev, in the epoch that was kept, and of every file scored."""
     dev = {DEV: trained.best["dev_accuracy"]} if "dev_accuracy" in trained.best else {}
     return {**dev, **{name: score.accuracy for name, score in trained.scores.items()}}
 
 
-def spread(trained: Sequence[Trained]) -> dict[str, dict[str, float]]:
+def spread(trained: Sequence[TrainingResult]) -> dict[str, dict[str, float]]:
     """Of each score that all seeds have the mean over them, its standard deviation, and the lowest and highest."""
     told = [accuracies(each) for each in trained]
     found = {}
@@ -71,7 +71,7 @@ def spread(trained: Sequence[Trained]) -> dict[str, dict[str, float]]:
     return found
 
 
-def estimates(trained: Trained, pairs: Gathered | None = None) -> dict[str, Estimate]:
+def estimates(trained: TrainingResult, pairs: Gathered | None = None) -> dict[str, Estimate]:
     """Accuracies with 95 % intervals: of --dev where its pairs are given, and of every file scored."""
     from acidtest.core.estimate import Estimate
     from acidtest.stats.intervals import clopper_pearson, wilson
@@ -87,7 +87,7 @@ def estimates(trained: Trained, pairs: Gathered | None = None) -> dict[str, Esti
     return found
 
 
-def _card(trained: Trained, pairs: Gathered, preset: str) -> str:
+def _card(trained: TrainingResult, pairs: Gathered, preset: str) -> str:
     from acidtest.reports.training_cards import TrainingCard, card_text
     from acidtest.zoo.catalogue import architecture
 
@@ -113,9 +113,9 @@ def _card(trained: Trained, pairs: Gathered, preset: str) -> str:
     return card_text(card)
 
 
-def _reads(trained: Trained) -> str:
+def _reads(trained: TrainingResult) -> str:
     """What the network knows of words and is shown of pairs, in words."""
-    from acidtest.zoo.saved import CONFIG
+    from acidtest.zoo.network_files import CONFIG
 
     study = trained.study
     told: Mapping[str, Any] = read_json(trained.folder / CONFIG, dict[str, Any])["reader"]
@@ -144,7 +144,7 @@ def _data(pairs: Gathered) -> list[Data]:
     ]
 
 
-def _course(trained: Trained, *, fitted: bool) -> str:
+def _course(trained: TrainingResult, *, fitted: bool) -> str:
     if fitted:
         return "It was fitted at once."
     seconds, curve = trained.seconds, trained.state.curve

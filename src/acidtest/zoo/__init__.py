@@ -1,1 +1,1 @@
-"""The papers' models: architectures, a trainer for them, and what runs those that were trained."""
+"""The papers' architectures, how they are trained, and the adapter that asks trained networks."""

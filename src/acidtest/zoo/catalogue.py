@@ -1,4 +1,4 @@
-"""Which architectures there are, and the settings the papers gave them; nothing here loads torch."""
+"""The architectures and the settings the papers gave them; nothing here loads torch unless a docstring says so."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Architecture:
-    """A kind of network: what it is, who described it, how it is trained, and settings of papers that tested it."""
+    """A kind of network: a summary, its citation, default settings, and settings of papers that tested it.
+
+    Its module in ``zoo/architectures`` defines ``network``, and may define ``READER``, ``fit`` and ``READS_LETTERS``.
+    """
 
     name: str
     summary: str
@@ -34,9 +37,9 @@ class Architecture:
 
     @property
     def network(self) -> Callable[..., Any]:
-        """What makes the network; loads torch."""
-        made: Callable[..., Any] = self._module.network
-        return made
+        """The class or function that makes the network; loads torch."""
+        function: Callable[..., Any] = self._module.network
+        return function
 
     @property
     def options(self) -> dict[str, Option]:
@@ -51,21 +54,21 @@ class Architecture:
         return getattr(self._module, "READER", WordReader)
 
     @property
-    def fitted(self) -> Callable[..., None] | None:
-        """What fits the network at once, where it is not trained step by step."""
-        found: Callable[..., None] | None = getattr(self._module, "fitted", None)
-        return found
+    def fit(self) -> Callable[..., None] | None:
+        """The function that fits the network in one pass; None where it is trained step by step. Loads torch."""
+        function: Callable[..., None] | None = getattr(self._module, "fit", None)
+        return function
 
     @property
     def reads_words(self) -> bool:
-        """Whether the network knows words by their vectors; loads torch."""
+        """Whether the network reads vectors of words; loads torch."""
         from acidtest.zoo.readers import WordReader
 
         return issubclass(self.reader, WordReader)
 
     @property
     def reads_letters(self) -> bool:
-        """Whether the network looks into words."""
+        """Whether the network reads the letters of words; loads torch."""
         return bool(getattr(self._module, "READS_LETTERS", False))
 
     @property

@@ -1,4 +1,4 @@
-"""Pieces that several of the papers' networks are made of."""
+"""Layers that several of the papers' networks share."""
 
 from __future__ import annotations
 
@@ -10,137 +10,133 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from acidtest.zoo.sentences import Sentence
-from acidtest.zoo.words import Vocabulary
+from acidtest.zoo.batches import SentenceTensors
+from acidtest.zoo.words import WordVocabulary
 
 
-class Words(nn.Module):
-    """The vectors of words, learnt or given; given ones may be learnt further or stay as they are."""
+class WordVectors(nn.Module):
+    """The vectors of words, which are trained further when ``tuned`` and stay as they are otherwise."""
 
     def __init__(self, vectors: Tensor, *, tuned: bool) -> None:
         super().__init__()
         self.table = nn.Embedding(len(vectors), vectors.shape[1], padding_idx=0, _weight=vectors, _freeze=not tuned)
         self.size = vectors.shape[1]
 
-    def forward(self, sentence: Sentence) -> Tensor:
+    def forward(self, sentence: SentenceTensors) -> Tensor:
         """float[n, words, size]."""
-        found: Tensor = self.table(sentence.words)
-        return found
+        vectors: Tensor = self.table(sentence.words)
+        return vectors
 
 
 @dataclass(frozen=True)
 class Basis:
-    """What a network over words is built on: their vectors, how many labels it tells apart, the words themselves."""
+    """What a network over words is built on: their vectors, the number of labels, and the vocabulary."""
 
-    words: Words
+    words: WordVectors
     labels: int
-    vocabulary: Vocabulary
+    vocabulary: WordVocabulary
 
 
-def packed(values: Tensor, sentence: Sentence) -> PackedSequence:
-    """The values of words without what fills sentences up, as LSTMs read them."""
-    return pack_padded_sequence(values, sentence.counts, batch_first=True, enforce_sorted=False)
+LSTMState = tuple[Tensor, Tensor]
+"""Hidden state and memory of an LSTM."""
 
 
-State = tuple[Tensor, Tensor]
-"""Where an LSTM is: what it says, and its memory."""
-
-
-def recurrent(
-    lstm: nn.LSTM, inputs: Tensor, sentence: Sentence, state: State | None = None
-) -> tuple[PackedSequence, State]:
-    """What an LSTM says of every word, and where it ends; always in full precision."""
-    # Autocast has cuDNN's LSTMs compute in float16, whichever type it is told. Its least number is 6e-8 and the loss is
-    # not scaled, so that small gradients would become nought. In float32 cuDNN takes TF32 where the device has it.
+def run_lstm(
+    lstm: nn.LSTM, inputs: Tensor, sentence: SentenceTensors, state: LSTMState | None = None
+) -> tuple[PackedSequence, LSTMState]:
+    """The states of an LSTM at every word, and its state at the end; always computed in float32."""
+    # Under autocast, cuDNN's LSTMs compute in float16 whatever type was chosen. Its least number is 6e-8 and the loss
+    # is not scaled, so small gradients would become zero. In float32 cuDNN uses TF32 where the device has it.
     with torch.autocast(inputs.device.type, enabled=False):
-        states, ends = lstm(packed(inputs.float(), sentence), state)
-    return states, ends
+        packed = pack_padded_sequence(inputs.float(), sentence.counts, batch_first=True, enforce_sorted=False)
+        states, end = lstm(packed, state)
+    return states, end
 
 
-class Encoder(nn.Module):
-    """A bidirectional LSTM over sentences of different lengths; it says nothing of what fills them up."""
+class BiLSTM(nn.Module):
+    """A bidirectional LSTM over sentences of different lengths; padding gets zeros."""
 
     def __init__(self, size: int, hidden: int) -> None:
         super().__init__()
         self.lstm = nn.LSTM(size, hidden, batch_first=True, bidirectional=True)
         self.size = 2 * hidden
 
-    def forward(self, inputs: Tensor, sentence: Sentence) -> Tensor:
-        """float[n, words, twice hidden]."""
-        states, _ = recurrent(self.lstm, inputs, sentence)
-        found: Tensor = pad_packed_sequence(states, batch_first=True, total_length=inputs.shape[1])[0]
-        return found
+    def forward(self, inputs: Tensor, sentence: SentenceTensors) -> Tensor:
+        """float[n, words, 2 * hidden]."""
+        packed, _ = run_lstm(self.lstm, inputs, sentence)
+        states: Tensor = pad_packed_sequence(packed, batch_first=True, total_length=inputs.shape[1])[0]
+        return states
 
 
 def perceptron(sizes: Sequence[int], *, dropout: float = 0.0, activation: type[nn.Module] = nn.ReLU) -> nn.Sequential:
-    """Layers of these sizes, each but the first followed by an activation, each input thinned out."""
+    """Linear layers of these sizes, each with dropout before it and an activation after it."""
     steps = list[nn.Module]()
-    for inside, outside in pairwise(sizes):
-        steps += [nn.Dropout(dropout), nn.Linear(inside, outside), activation()]
+    for inner, outer in pairwise(sizes):
+        steps += [nn.Dropout(dropout), nn.Linear(inner, outer), activation()]
     return nn.Sequential(*steps)
 
 
-def head(
+def classifier_head(
     size: int,
     hidden: Sequence[int],
     labels: int,
     *,
     dropout: float = 0.0,
-    entry: float | None = None,
+    input_dropout: float | None = None,
     activation: type[nn.Module] = nn.ReLU,
 ) -> nn.Sequential:
-    """A perceptron that ends in a score for each label; ``entry`` is how much its own input is thinned out."""
-    inside = perceptron([size, *hidden], dropout=dropout, activation=activation)
-    if entry is not None:
-        inside[0] = nn.Dropout(entry)
-    return nn.Sequential(*inside, nn.Dropout(dropout), nn.Linear([size, *hidden][-1], labels))
+    """A perceptron that ends in a score for each label; ``input_dropout`` replaces ``dropout`` at its input."""
+    layers = perceptron([size, *hidden], dropout=dropout, activation=activation)
+    if input_dropout is not None:
+        layers[0] = nn.Dropout(input_dropout)
+    return nn.Sequential(*layers, nn.Dropout(dropout), nn.Linear([size, *hidden][-1], labels))
 
 
-def begin_orthogonal(network: nn.Module) -> None:
-    """Let a network begin as Chen et al.'s programs for ESIM, KIM and gated attention do.
+def init_orthogonal(network: nn.Module) -> None:
+    """Initialise weights as Chen et al.'s programs for ESIM, KIM and gated attention do.
 
-    All gates of LSTMs are orthogonal, both of what they carry on and of what they read, which is what the programs draw
-    where the two are equally large, as with the papers' sizes. All other weights are normal with a deviation of 0.01,
-    and all biases nought, those that keep a memory among them.
+    Every gate of an LSTM is orthogonal, for its input and for its state, which is what the programs draw where the two
+    have the same size, as in the papers. All other weights are normal with deviation 0.01, and all biases are zero,
+    those of forget gates included.
     """
     for part in network.modules():
         if isinstance(part, nn.Linear):
             nn.init.normal_(part.weight, std=0.01)
             nn.init.zeros_(part.bias)
         elif isinstance(part, nn.LSTM):
-            for into, onward, *biases in part.all_weights:
-                for gate in (*into.data.chunk(4), *onward.data.chunk(4)):
+            for input_weight, state_weight, *biases in part.all_weights:
+                for gate in (*input_weight.data.chunk(4), *state_weight.data.chunk(4)):
                     nn.init.orthogonal_(gate)
                 for bias in biases:
                     nn.init.zeros_(bias)
 
 
-def summed(values: Tensor, sentence: Sentence) -> Tensor:
+def sum_words(values: Tensor, sentence: SentenceTensors) -> Tensor:
     """The sum over the words of each sentence."""
     return (values * sentence.mask[..., None]).sum(dim=1)
 
 
-def averaged(values: Tensor, sentence: Sentence) -> Tensor:
+def mean_words(values: Tensor, sentence: SentenceTensors) -> Tensor:
     """The mean over the words of each sentence."""
-    return summed(values, sentence) / sentence.lengths[:, None]
+    return sum_words(values, sentence) / sentence.lengths[:, None]
 
 
-def greatest(values: Tensor, sentence: Sentence) -> Tensor:
-    """The greatest value over the words of each sentence."""
+def max_words(values: Tensor, sentence: SentenceTensors) -> Tensor:
+    """The maximum over the words of each sentence."""
     return values.masked_fill(~sentence.mask[..., None], -torch.inf).amax(dim=1)
 
 
-def matched(first: Tensor, second: Tensor, *, signed: bool = False) -> Tensor:
-    """Two vectors beside each other, with how far apart they are and their product (Mou et al. 2016)."""
-    apart = first - second
-    return torch.cat([first, second, apart if signed else apart.abs(), first * second], dim=-1)
+def match_features(first: Tensor, second: Tensor, *, signed: bool = False) -> Tensor:
+    """Two vectors, their difference (absolute unless ``signed``) and their product, concatenated (Mou et al. 2016)."""
+    difference = first - second
+    return torch.cat([first, second, difference if signed else difference.abs(), first * second], dim=-1)
 
 
-def shares(scores: Tensor, mask: Tensor) -> Tensor:
-    """The scores of each row as shares that are 1 together, over what is there."""
+def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
+    """Softmax of each row of scores over the places that ``mask`` leaves."""
     return scores.masked_fill(~mask[:, None], -torch.inf).softmax(dim=-1)
 
 
-def attended(scores: Tensor, values: Tensor, mask: Tensor) -> Tensor:
-    """For each row of ``scores`` the mean of ``values`` that it weighs, over those that are there."""
-    return shares(scores, mask) @ values
+def attend(scores: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+    """For each row of ``scores``, the mean of ``values`` weighted by it, over the places that ``mask`` leaves."""
+    return attention_weights(scores, mask) @ values

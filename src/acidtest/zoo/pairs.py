@@ -1,4 +1,4 @@
-"""What networks are trained on: pairs of texts, and which labels are right for each."""
+"""The pairs that networks are trained on, and which labels are right for each."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ from acidtest.core.labels import GOLD_MASKS, TWO_WAY_LABELS, coarsened, masks
 
 Ints = npt.NDArray[np.int64]
 
-MERGED = TWO_WAY_LABELS
-"""The labels of a network that is trained with neutral and contradiction as one (McCoy et al. 2019, table 11)."""
-
 
 class PairError(AcidtestError):
     """A pair that cannot be read: its row, counted from 0, and what is wrong with it."""
@@ -33,32 +30,32 @@ class PairError(AcidtestError):
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """Columns of pairs: premise, hypothesis, what else networks read of them, and label, the name of a gold set."""
+class TrainingPairs:
+    """Columns of pairs: premise, hypothesis, further columns that networks read, and label, the name of a gold set."""
 
     frame: pl.DataFrame
     origins: tuple[tuple[str, int], ...] = ()
-    """The files and suites the pairs come from in turn, and how many come from each."""
+    """The files and suites that the pairs come from, in order, and the number of pairs of each."""
     rows: Ints | None = None
-    """The row of each pair in its file or suite, where some of them were left out."""
+    """The row of each pair in its file or suite; None where no row was left out."""
 
     def __len__(self) -> int:
         return self.frame.height
 
     @cached_property
     def digest(self) -> str:
-        """A digest of the pairs in whatever order."""
+        """A digest of the pairs that does not depend on their order."""
         return combined(digests(*self.frame.iter_columns()))
 
     @property
     def labels(self) -> dict[str, int]:
-        """How many pairs have each label, in the order of gold sets."""
+        """The number of pairs of each label, in the order of gold sets."""
         counts = dict(self.frame["label"].value_counts().iter_rows())
         return {name: counts[name] for name in GOLD_MASKS if name in counts}
 
     @property
-    def told(self) -> dict[str, Any]:
-        """How many pairs there are, and their digest."""
+    def summary(self) -> dict[str, Any]:
+        """The number of pairs and their digest, for training.json."""
         return {"pairs": len(self), "digest": self.digest}
 
     @cached_property
@@ -67,8 +64,8 @@ class Pairs:
         return digests(self.frame["premise"], self.frame["hypothesis"])
 
     @contextmanager
-    def named(self) -> Iterator[None]:
-        """Name the file of a pair that cannot be read."""
+    def locate_errors(self) -> Iterator[None]:
+        """Turn a ``PairError`` raised inside the block into an error that names the file of the pair."""
         try:
             yield
         except PairError as error:
@@ -80,35 +77,35 @@ class Pairs:
                 before += count
             raise
 
-    def only(self, kept: npt.NDArray[np.bool_]) -> Pairs:
-        """Some of the pairs of one file, which are still named by their rows there."""
+    def only(self, kept: npt.NDArray[np.bool_]) -> TrainingPairs:
+        """Some of the pairs of one file, which remember their rows there."""
         origins = tuple((name, int(kept.sum())) for name, _ in self.origins)
-        return Pairs(self.frame.filter(pl.Series(kept)), origins, self.own_rows[kept])
+        return TrainingPairs(self.frame.filter(pl.Series(kept)), origins, self.source_rows[kept])
 
     @property
-    def own_rows(self) -> Ints:
+    def source_rows(self) -> Ints:
         """The row of each pair in its file, for pairs of one file."""
         return np.arange(len(self)) if self.rows is None else self.rows
 
     def targets(self, labels: Sequence[str]) -> npt.NDArray[np.bool_]:
         """bool[pairs, labels]: which of a network's labels are right for each pair."""
         gold = masks(self.frame["label"].to_list())
-        gold = coarsened(gold) if tuple(labels) == MERGED else gold
-        own = np.array([GOLD_MASKS[label] for label in labels], dtype=np.uint8)
-        right: npt.NDArray[np.bool_] = (gold[:, None] & own) == own
+        gold = coarsened(gold) if tuple(labels) == TWO_WAY_LABELS else gold
+        label_masks = np.array([GOLD_MASKS[label] for label in labels], dtype=np.uint8)
+        right: npt.NDArray[np.bool_] = (gold[:, None] & label_masks) == label_masks
         for row in np.flatnonzero(right.all(axis=1))[:1]:
             name = self.frame["label"][int(row)]
             raise PairError(int(row), f"label {name!r} teaches nothing of {', '.join(labels)}; leave such pairs out")
         return right
 
 
-def pairs_of(frame: pl.DataFrame, columns: Sequence[str], name: str) -> Pairs:
-    """The pairs of a file, with the columns named and the two sentences."""
-    wanted = list(dict.fromkeys(("premise", "hypothesis", *columns, "label")))
-    return Pairs(frame.select(wanted), ((name, frame.height),))
+def select_pairs(frame: pl.DataFrame, columns: Sequence[str], name: str) -> TrainingPairs:
+    """The pairs of the file ``name``: the two sentences, these columns and the label."""
+    names = list(dict.fromkeys(("premise", "hypothesis", *columns, "label")))
+    return TrainingPairs(frame.select(names), ((name, frame.height),))
 
 
-def shown(frame: pl.DataFrame, *, hypothesis_only: bool) -> pl.DataFrame:
-    """What a network is shown: all, or nothing of the premise (Poliak et al. 2018; Gururangan et al. 2018)."""
+def visible_text(frame: pl.DataFrame, *, hypothesis_only: bool) -> pl.DataFrame:
+    """What a network sees: all, or empty premises (Poliak et al. 2018; Gururangan et al. 2018)."""
     hidden = [name for name in frame.columns if name.startswith("premise")] if hypothesis_only else []
     return frame.with_columns(pl.lit("").alias(name) for name in hidden)

@@ -13,7 +13,7 @@ import pytest
 
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.model import model_from_spec
-from acidtest.models.encoders.checkpoints import Checkpoint, checkpoint
+from acidtest.models.encoders.checkpoints import Checkpoint, find_checkpoint
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[hf]'")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install 'acidtest[hf]'")
@@ -64,7 +64,7 @@ class Trap:
 
 
 def test_weights_in_several_files_are_read(parted: Path) -> None:
-    assert len(checkpoint(str(parted)).weights) > 1
+    assert len(find_checkpoint(str(parted)).weights) > 1
     assert opened(parted).predict(["a dog"], ["a dog sleeps"]).shape == (1, 3)
 
 

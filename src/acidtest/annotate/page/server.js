@@ -1,6 +1,6 @@
-// Requests, and what must survive a reload or a lost server.
+// Requests, and the data that must survive a reload or an unreachable server.
 
-/** A request that did not succeed; `lost` where the server cannot have said its last word. */
+/** A request that failed; `lost` if it is worth sending again. */
 export class Failure extends Error {
   constructor(status, data) {
     super(typeof data.error === "string" ? data.error : `the server answered ${status}`);
@@ -10,12 +10,12 @@ export class Failure extends Error {
   }
 }
 
-const PATIENCE = 20_000;
+const TIMEOUT = 20_000;
 
-/** What the server answers to a request. */
+/** The server's response to a request. */
 export async function request(method, path, body) {
   const headers = method === "GET" ? {} : { "Content-Type": "application/json", "X-Acidtest": "1" };
-  const options = { method, headers, cache: "no-store", signal: AbortSignal.timeout(PATIENCE) };
+  const options = { method, headers, cache: "no-store", signal: AbortSignal.timeout(TIMEOUT) };
   let response;
   try {
     response = await fetch(path, method === "GET" ? options : { ...options, body: JSON.stringify(body ?? {}) });
@@ -23,17 +23,17 @@ export async function request(method, path, body) {
     throw new Failure(0, { error: "the server does not answer" });
   }
   const data = await response.json().catch(() => null);
-  // A page that is no JSON comes from something between here and the server.
+  // A response that is not JSON comes from a proxy in between.
   if (response.ok && data === null) throw new Failure(0, { error: "the server's answer cannot be read" });
   if (!response.ok) throw new Failure(response.status, data ?? {});
   return data;
 }
 
-/** What this browser keeps for one annotator of one project: answers not sent yet, and half-filled forms. */
-export class Shelf {
+/** The data that this browser keeps for one annotator of one project: unsent answers and unfinished forms. */
+export class AnswerStorage {
   #name;
   #memory = new Map();
-  #unstored = new Set(); // what is newer in memory, for want of room
+  #unstored = new Set(); // parts that are newer in memory, because the storage is full
 
   constructor(name) {
     this.#name = `acidtest:${name}`;
@@ -48,21 +48,21 @@ export class Shelf {
     this.#write("waiting", [...this.waiting, entry]);
   }
 
-  /** Forget answers that the server has, whichever window sent them. */
+  /** Forget answers that the server has received, from whichever window. */
   confirm(entry) {
-    this.#write("waiting", this.waiting.filter((each) => each.key !== entry.key));
+    this.#write("waiting", this.waiting.filter(({ key }) => key !== entry.key));
     this.drop(entry.assignment);
   }
 
-  /** Put answers away that the server will never take; they stay in this browser. */
+  /** Set answers aside that the server will never accept; they stay in this browser. */
   refuse(entry, reason) {
     this.#write("refused", [...this.#read("refused", []), { ...entry, reason }]);
     this.confirm(entry);
   }
 
-  /** Take answers back that the server found wrong; the form that made them is still here. */
+  /** Stop sending answers in which the server found a mistake; the form is still open. */
   takeBack(entry) {
-    this.#write("waiting", this.waiting.filter((each) => each.key !== entry.key));
+    this.#write("waiting", this.waiting.filter(({ key }) => key !== entry.key));
   }
 
   draft(assignment) {
@@ -78,7 +78,7 @@ export class Shelf {
     this.#write("drafts", others);
   }
 
-  /** A word by which the server knows this browser again that joined when its reply got lost. */
+  /** A random word by which the server recognises this browser if the reply to joining got lost. */
   get proof() {
     const word = this.#read("proof", null) ?? uuid();
     this.#write("proof", word);
@@ -89,16 +89,16 @@ export class Shelf {
     this.#write("proof", null);
   }
 
-  #read(part, otherwise) {
+  #read(part, fallback) {
     if (!this.#unstored.has(part)) {
       try {
         const text = localStorage.getItem(`${this.#name}:${part}`);
         if (text !== null) this.#memory.set(part, JSON.parse(text));
       } catch {
-        // Forbidden, or spoilt: what this window remembers is all there is.
+        // Storage is forbidden or damaged: use what this window has in memory.
       }
     }
-    return this.#memory.get(part) ?? otherwise;
+    return this.#memory.get(part) ?? fallback;
   }
 
   #write(part, value) {
@@ -112,7 +112,7 @@ export class Shelf {
   }
 }
 
-/** A name for one submission, so that the server knows it again; crypto.randomUUID is missing without https. */
+/** A unique key for one submission; crypto.randomUUID does not exist without https. */
 export function uuid() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6] & 0x0f) | 0x40;
@@ -121,7 +121,7 @@ export function uuid() {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** Seconds during which the page could be seen. */
+/** The seconds for which the page was visible. */
 export class Stopwatch {
   #before = 0;
   #since = null;
@@ -131,7 +131,7 @@ export class Stopwatch {
     this.#since = document.hidden ? null : performance.now();
   }
 
-  /** Run while the page is visible, stand still while it is not. */
+  /** Run while the page is visible, pause while it is not. */
   follow() {
     this.restart(this.seconds);
   }

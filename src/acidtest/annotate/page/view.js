@@ -1,6 +1,6 @@
-// What is on the page. Texts are set as text, never as markup.
+// The elements of the page. Texts are set as text, never as markup.
 
-export const at = (id) => document.getElementById(id);
+export const byId = (id) => document.getElementById(id);
 
 export function make(tag, text = "", attributes = {}) {
   const element = document.createElement(tag);
@@ -9,42 +9,42 @@ export function make(tag, text = "", attributes = {}) {
   return element;
 }
 
-/** Lines as paragraphs; those of an example stand apart. */
+/** Lines as paragraphs; those of an example have a class of their own. */
 export function paragraphs(text) {
   const lines = (text ?? "").split("\n").filter((line) => line.trim());
   return lines.map((line) => make("p", line, /^(Premise|Hypothesis): /.test(line) ? { class: "example" } : {}));
 }
 
 export function show(view) {
-  for (const id of ["loading", "token-form", "join-form", "work", "finished"]) at(id).hidden = id !== view;
-  at("guidelines").hidden = view !== "work";
-  at("main").setAttribute("aria-busy", String(view === "loading"));
+  for (const id of ["loading", "token-form", "join-form", "work", "finished"]) byId(id).hidden = id !== view;
+  byId("guidelines").hidden = view !== "work";
+  byId("main").setAttribute("aria-busy", String(view === "loading"));
 }
 
-export function say(text) {
-  at("said").textContent = text;
+export function announce(text) {
+  byId("said").textContent = text;
 }
 
-/** What must be seen at once; the same again is not said again. */
+/** Show an urgent message, with an action if there is one; a repeated message is not announced again. */
 export function banner(text, action = null) {
-  if (text && at("banner").querySelector("p")?.textContent === text) return;
+  if (text && byId("banner").querySelector("p")?.textContent === text) return;
   const parts = text ? [make("p", text)] : [];
   if (action) {
     const button = make("button", action.text, { type: "button" });
     button.addEventListener("click", action.run);
     parts.push(button);
   }
-  at("banner").replaceChildren(...parts);
+  byId("banner").replaceChildren(...parts);
 }
 
 export function showProgress({ done, total } = {}) {
   if (total === undefined || total === null) return;
-  at("standing").hidden = false;
-  at("count").textContent = `${done} of ${total} done`;
-  Object.assign(at("bar"), { max: Math.max(total, 1), value: done });
+  byId("standing").hidden = false;
+  byId("count").textContent = `${done} of ${total} done`;
+  Object.assign(byId("bar"), { max: Math.max(total, 1), value: done });
 }
 
-/** The texts of an item, each under its name. */
+/** Show the texts of an item, each under its name. */
 export function showItem(names, fields) {
   const statements = names.map((name) => {
     const title = name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
@@ -53,16 +53,16 @@ export function showItem(names, fields) {
     block.append(make("h2", title), text);
     return block;
   });
-  at("item").replaceChildren(...statements);
+  byId("item").replaceChildren(...statements);
   show("work");
-  // Only a text that must be scrolled takes part in the order of Tab.
-  const texts = [...at("item").querySelectorAll("[tabindex]")];
-  for (const text of texts.filter((each) => each.scrollHeight <= each.clientHeight + 1)) {
+  // Only a text that must be scrolled can be reached with Tab.
+  const texts = [...byId("item").querySelectorAll("[tabindex]")];
+  for (const text of texts.filter(({ scrollHeight, clientHeight }) => scrollHeight <= clientHeight + 1)) {
     for (const name of ["tabindex", "role", "aria-label"]) text.removeAttribute(name);
   }
 }
 
-/** The guidelines: what each answer to a question means, then what is said of the whole task. */
+/** Show the guidelines: the meaning of each answer to a question, then the instructions of the whole task. */
 export function showGuidelines(question, instructions) {
   const entries = question.options.filter((option) => option.help).map((option) => {
     const entry = make("div");
@@ -71,8 +71,8 @@ export function showGuidelines(question, instructions) {
     entry.append(make("dt", option.text), meaning);
     return entry;
   });
-  at("option-helps").replaceChildren(...entries);
-  at("option-helps").hidden = entries.length === 0;
-  at("instructions").replaceChildren(...paragraphs(instructions));
-  at("guidelines").hidden = entries.length === 0 && !instructions;
+  byId("option-helps").replaceChildren(...entries);
+  byId("option-helps").hidden = entries.length === 0;
+  byId("instructions").replaceChildren(...paragraphs(instructions));
+  byId("guidelines").hidden = entries.length === 0 && !instructions;
 }

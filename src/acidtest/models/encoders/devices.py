@@ -1,4 +1,4 @@
-"""What torch is told of the device it works on; it is loaded when asked for."""
+"""Torch settings and copies for the device it computes on; torch is loaded on use."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from acidtest.core.extras import required
 
 
 def kernels_for_any_shape(device: Any) -> AbstractContextManager[Any]:
-    """Attention without cuDNN's kernels, which are compiled anew for every shape: here every batch has another."""
+    """Attention without cuDNN's kernels, which are compiled for every shape: here nearly every batch has a new one."""
     if device.type != "cuda":
         return nullcontext()
     attention = importlib.import_module("torch.nn.attention")
-    kinds = attention.SDPBackend
-    chosen: AbstractContextManager[Any] = attention.sdpa_kernel(
-        [kinds.FLASH_ATTENTION, kinds.EFFICIENT_ATTENTION, kinds.MATH]
+    backends = attention.SDPBackend
+    context: AbstractContextManager[Any] = attention.sdpa_kernel(
+        [backends.FLASH_ATTENTION, backends.EFFICIENT_ATTENTION, backends.MATH]
     )
-    return chosen
+    return context
 
 
 def on_device(values: npt.NDArray[Any], device: Any) -> Any:
-    """An array of whole numbers as a tensor there, by a copy that does not wait for what the device is doing."""
+    """An array of integers as an int64 tensor on the device, copied without waiting for the device."""
     (torch,) = required("torch")
     tensor = torch.from_numpy(values)
     if device.type == "cuda":

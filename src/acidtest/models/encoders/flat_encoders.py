@@ -1,37 +1,47 @@
-"""Encoders like BERT over pairs laid end to end: no padding, and in the last layer only what the answer rests on.
+"""Encoders like BERT over pairs laid end to end without padding; the last layer computes the first token only.
 
-Everything but attention works on single tokens, so pairs of all lengths share one matrix. The classifier reads the
-first token alone: the last layer asks, and feeds forward, for that one only. On a processor the matrices go through
-oneDNN in its own layout, with GELU computed on the way.
+Everything but attention works on single tokens, so pairs of all lengths share one matrix. The classifier reads only
+the first token, so the last layer computes queries and the feed-forward part for that token alone. On a processor,
+matrix products go through oneDNN in its own layout, GELU included: torch by itself uses MKL's products, which are
+slower on AMD's processors (benchmarks/encoders.py). Attention takes one kernel for all pairs on CUDA devices, and one
+call for each length elsewhere.
 """
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.extras import required
 from acidtest.models.encoders.devices import on_device
-from acidtest.models.encoders.packed_linears import Linear, can_pack, packed
-from acidtest.models.encoders.pair_attention import pair_attention
+from acidtest.models.encoders.token_batches import length_runs
+
+Ints = npt.NDArray[np.int64]
+TensorFunction = Callable[[Any], Any]
 
 FAMILIES = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
-"""Those whose layers are called alike in transformers and are computed here."""
+"""Families whose layers have the same names in transformers and are computed here."""
+
+_PACKED_ROWS = 4096
+"""Rows of a usual matrix, by which oneDNN chooses its layout."""
 
 
 @dataclass(frozen=True)
-class Layer:
-    """One layer: queries, keys and values side by side, then its other projections and the two norms."""
+class FlatLayer:
+    """One layer: queries, keys and values in one projection, then the other projections and the two norms."""
 
-    projections: Linear
-    context: Linear
-    context_norm: Linear
-    up: Linear
-    down: Linear
-    norm: Linear
+    projections: TensorFunction
+    context: TensorFunction
+    context_norm: TensorFunction
+    up: TensorFunction
+    down: TensorFunction
+    norm: TensorFunction
 
 
 class FlatEncoder:
@@ -45,17 +55,17 @@ class FlatEncoder:
         self._heads = model.config.num_attention_heads
         padding = base.embeddings.position_embeddings.padding_idx
         self._first_position = 0 if padding is None else padding + 1
-        fused = model.config.hidden_act == "gelu"
+        gelu = model.config.hidden_act == "gelu"
         *layers, last = base.encoder.layer
-        self._layers = [self._layer(layer, fused) for layer in layers]
-        self._last = self._layer(last, fused)
-        self._asked = self._linear(last.attention.self.query)
-        self._keys_values = self._linear(last.attention.self.key, last.attention.self.value)
+        self._layers = [self._make_layer(layer, gelu) for layer in layers]
+        self._last = self._make_layer(last, gelu)
+        self._query = self._join_linears(last.attention.self.query)
+        self._keys_values = self._join_linears(last.attention.self.key, last.attention.self.value)
         pooler = getattr(base, "pooler", None)
         self._head = model.classifier if pooler is None else lambda first: model.classifier(pooler(first))
 
-    def logits(self, ids: Any, types: Any | None, lengths: npt.NDArray[np.int64]) -> Any:
-        """float[n, outputs] of pairs that come shortest first, their tokens end to end in ``ids`` on the device."""
+    def logits(self, ids: Any, types: Any | None, lengths: Ints) -> Any:
+        """float[n, outputs] of pairs in ascending order of length, their tokens end to end in ``ids`` on the device."""
         torch = self._torch
         starts = np.cumsum(lengths) - lengths
         positions = np.arange(len(ids)) - np.repeat(starts, lengths) + self._first_position
@@ -67,37 +77,38 @@ class FlatEncoder:
         hidden = hidden if self._project is None else self._project(hidden)
         attention = pair_attention(hidden, lengths, self._heads)
         for layer in self._layers:
-            hidden = self._forward(layer, hidden, attention.of_all(layer.projections(hidden)))
+            hidden = self._finish_layer(layer, hidden, attention.of_all(layer.projections(hidden)))
         first = hidden[on_device(starts, ids.device)]
-        attended = attention.of_first(self._asked(first), self._keys_values(hidden))
-        return self._head(self._forward(self._last, first, attended)[:, None])
+        context = attention.of_first(self._query(first), self._keys_values(hidden))
+        return self._head(self._finish_layer(self._last, first, context)[:, None])
 
-    def _forward(self, layer: Layer, hidden: Any, attended: Any) -> Any:
-        hidden = layer.context_norm(layer.context(attended).add_(hidden))
+    def _finish_layer(self, layer: FlatLayer, hidden: Any, context: Any) -> Any:
+        """The states after a layer, from the states before it and the result of its attention."""
+        hidden = layer.context_norm(layer.context(context).add_(hidden))
         return layer.norm(layer.down(layer.up(hidden)).add_(hidden))
 
-    def _layer(self, layer: Any, fused: bool) -> Layer:
-        own, output = layer.attention.self, layer.attention.output
-        up = self._linear(layer.intermediate.dense, gelu=fused)
+    def _make_layer(self, layer: Any, gelu: bool) -> FlatLayer:
+        attention, output = layer.attention.self, layer.attention.output
+        up = self._join_linears(layer.intermediate.dense, gelu=gelu)
         activation = layer.intermediate.intermediate_act_fn
-        return Layer(
-            projections=self._linear(own.query, own.key, own.value),
-            context=self._linear(output.dense),
+        return FlatLayer(
+            projections=self._join_linears(attention.query, attention.key, attention.value),
+            context=self._join_linears(output.dense),
             context_norm=output.LayerNorm,
-            up=up if fused else lambda hidden: activation(up(hidden)),
-            down=self._linear(layer.output.dense),
+            up=up if gelu else lambda hidden: activation(up(hidden)),
+            down=self._join_linears(layer.output.dense),
             norm=layer.output.LayerNorm,
         )
 
-    def _linear(self, *modules: Any, gelu: bool = False) -> Linear:
-        """The projections of these modules side by side, as one."""
+    def _join_linears(self, *modules: Any, gelu: bool = False) -> TensorFunction:
+        """The linear layers of these modules side by side as one."""
         torch = self._torch
         weight, bias = modules[0].weight.detach(), modules[0].bias.detach()
         if len(modules) > 1:
             weight = torch.cat([module.weight.detach() for module in modules])
             bias = torch.cat([module.bias.detach() for module in modules])
-        if can_pack(weight):
-            return packed(weight, bias, gelu=gelu)
+        if _can_pack(weight):
+            return _pack(weight, bias, gelu=gelu)
         linear = torch.nn.functional.linear
         if gelu:
             return lambda hidden: torch.nn.functional.gelu(linear(hidden, weight, bias))
@@ -105,7 +116,134 @@ class FlatEncoder:
 
 
 def flat_encoder(model: Any) -> FlatEncoder | None:
-    """An encoder of these families laid flat, or None when the model is of another."""
+    """The flat encoder of a model of these families; None for other models."""
     config = model.config
-    plain = config.model_type in FAMILIES and not getattr(config, "is_decoder", False)
-    return FlatEncoder(model) if plain else None
+    supported = config.model_type in FAMILIES and not getattr(config, "is_decoder", False)
+    return FlatEncoder(model) if supported else None
+
+
+def pack_linears(model: Any) -> None:
+    """Let oneDNN compute every linear layer of a network on the processor; its weights stay as they are."""
+    (torch,) = required("torch")
+    for module in model.modules():
+        if type(module) is torch.nn.Linear and _can_pack(module.weight):
+            bias = None if module.bias is None else module.bias.detach()
+            module.forward = _pack(module.weight.detach(), bias)
+
+
+def _pack(weight: Any, bias: Any | None, *, gelu: bool = False) -> TensorFunction:
+    """``x`` to ``x @ weight.T + bias``, or its GELU, by operators of torch's compiler for frozen networks."""
+    (torch,) = required("torch")
+    ops = torch.ops.mkldnn
+    matrix = ops._reorder_linear_weight(weight, _PACKED_ROWS)
+    name, algorithm = ("gelu", "none") if gelu else ("none", "")
+    return lambda hidden: ops._linear_pointwise(hidden, matrix, bias, name, [], algorithm)
+
+
+def _can_pack(weight: Any) -> bool:
+    """Whether a matrix is on the processor, in float32, and this build of torch can pack it."""
+    (torch,) = required("torch")
+    return weight.device.type == "cpu" and weight.dtype == torch.float32 and _packing_works()
+
+
+@cache
+def _packing_works() -> bool:
+    """Whether torch has the operators that are used here, and they compute what they should."""
+    (torch,) = required("torch")
+    if not torch.backends.mkldnn.is_available():
+        return False
+    steps = torch.arange(64, dtype=torch.float32)
+    weight, bias, rows = steps.view(4, 16) / 64, steps[:4], steps.view(4, 16).cos()
+    expected = torch.nn.functional.gelu(torch.nn.functional.linear(rows, weight, bias))
+    try:
+        with torch.inference_mode():
+            return bool(torch.allclose(_pack(weight, bias, gelu=True)(rows), expected, atol=1e-5))
+    except (AttributeError, RuntimeError, TypeError):
+        return False
+
+
+class PairAttention(Protocol):
+    """Attention of tokens to the tokens of their own pair."""
+
+    def of_all(self, projected: Any) -> Any:
+        """The result for every token, from queries, keys and values side by side."""
+
+    def of_first(self, query: Any, projected: Any) -> Any:
+        """The result for the first token of every pair, from its query and all keys and values side by side."""
+
+
+def pair_attention(hidden: Any, lengths: Ints, heads: int) -> PairAttention:
+    """Attention for states like ``hidden`` of pairs in ascending order of length."""
+    kernel = _varlen_kernel()
+    width = hidden.shape[1] // heads
+    # The kernel needs half precision and head sizes that are multiples of eight.
+    if kernel and hidden.is_cuda and hidden.element_size() == 2 and width % 8 == 0 and width <= 256:
+        ends, pairs = _ends(lengths, hidden.device), _ends(np.ones_like(lengths), hidden.device)
+        return VarlenAttention(kernel, heads, ends, pairs, int(lengths[-1]))
+    return AttentionByLength(heads, lengths)
+
+
+@dataclass(frozen=True)
+class VarlenAttention:
+    """All pairs in one kernel that takes the end of each."""
+
+    kernel: Callable[..., Any]
+    heads: int
+    ends: Any
+    pairs: Any
+    longest: int
+
+    def of_all(self, projected: Any) -> Any:
+        query, key, value = projected.view(len(projected), 3, self.heads, -1).unbind(1)
+        return self.kernel(query, key, value, self.ends, self.ends, self.longest, self.longest).flatten(1)
+
+    def of_first(self, query: Any, projected: Any) -> Any:
+        key, value = projected.view(len(projected), 2, self.heads, -1).unbind(1)
+        queries = query.view(len(query), self.heads, -1)
+        return self.kernel(queries, key, value, self.pairs, self.ends, 1, self.longest).flatten(1)
+
+
+class AttentionByLength:
+    """The pairs of one length at a time."""
+
+    def __init__(self, heads: int, lengths: Ints) -> None:
+        (torch,) = required("torch")
+        self._attention = torch.nn.functional.scaled_dot_product_attention
+        self._heads = heads
+        self._runs = list(length_runs(lengths))
+
+    def of_all(self, projected: Any) -> Any:
+        result = projected.new_empty(len(projected), projected.shape[1] // 3)
+        for run in self._runs:
+            shape = (run.count, -1, 3, self._heads, self._width(result))
+            query, key, value = projected[run.tokens].view(shape).unbind(2)
+            context = self._attention(query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2))
+            result[run.tokens].view(query.shape).copy_(context.transpose(1, 2))
+        return result
+
+    def of_first(self, query: Any, projected: Any) -> Any:
+        result = query.new_empty(query.shape)
+        for run in self._runs:
+            key, value = projected[run.tokens].view(run.count, -1, 2, self._heads, self._width(result)).unbind(2)
+            queries = query[run.pairs].view(run.count, 1, self._heads, -1).transpose(1, 2)
+            context = self._attention(queries, key.transpose(1, 2), value.transpose(1, 2))
+            result[run.pairs] = context.reshape(run.count, -1)
+        return result
+
+    def _width(self, result: Any) -> int:
+        return int(result.shape[1]) // self._heads
+
+
+def _ends(lengths: Ints, device: Any) -> Any:
+    """Cumulative lengths after a zero, on the device."""
+    return on_device(np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)]), device).int()
+
+
+@cache
+def _varlen_kernel() -> Callable[..., Any] | None:
+    """torch's attention over sequences of different lengths; None before 2.10."""
+    try:
+        kernel: Callable[..., Any] = importlib.import_module("torch.nn.attention.varlen").varlen_attn
+    except (ImportError, AttributeError):
+        return None
+    return kernel

@@ -1,37 +1,42 @@
-"""A small BERT classifier computed with NumPy alone: pairs end to end without padding, as little arithmetic as may be.
+"""A small BERT classifier computed with NumPy alone: pairs end to end without padding, with few matrix products.
 
-The first layer reads normalised sums of a word's vector and a place's, so its queries, keys and values are such sums
+The first layer reads normalised sums of a word's vector and a position's, so its queries, keys and values are such sums
 too: they are looked up in tables made at loading, not multiplied. Of the last layer only the first token is read, so
-only its query is asked, and no keys or values are made: scores are (query · key matrix) · state, contexts are value
-matrix · (weighted sum of states). Biases of keys cancel in the softmax; those of values go into the bias that follows.
+only its query is computed, and no keys or values: scores are (query · key matrix) · state, contexts are value matrix ·
+(weighted sum of states). Biases of keys cancel in the softmax; those of values go into the bias that follows.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError
-from acidtest.models.encoders.blas_threads import own_threads
-from acidtest.models.encoders.pair_tokens import PairTokens
-from acidtest.models.encoders.token_batches import Ints, TokenBatch, flat_batches, runs
+from acidtest.models.encoders.pair_tokens import TokenizedPairs
+from acidtest.models.encoders.token_batches import Ints, TokenBatch, flat_batches, length_runs
 
 Floats = npt.NDArray[np.float32]
 Weights = Mapping[str, Floats]
 
 TOKENS = 1 << 10
-"""Tokens computed at once: enough for matrices to be multiplied at full speed, few enough to stay in caches."""
+"""Tokens computed at once: enough to multiply matrices at full speed, few enough to stay in caches."""
 
 EPSILON = 1e-12
 """What BERT adds to a variance."""
 
-_CUBE = 0.044715
-_ROOT = math.sqrt(2 / math.pi)
+_GELU_CUBE = 0.044715
+_GELU_ROOT = math.sqrt(2 / math.pi)
+_OPENBLAS = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_", "openblas_{}_num_threads")
 
 
 @dataclass(frozen=True)
@@ -42,20 +47,19 @@ class Linear:
     bias: Floats
 
     def __call__(self, states: Floats) -> Floats:
-        found = states @ self.matrix
-        found += self.bias
-        return found
+        result = states @ self.matrix
+        result += self.bias
+        return result
 
 
 @dataclass(frozen=True)
-class Norm:
-    """A layer norm."""
+class LayerNorm:
+    """A layer norm that works in place."""
 
     weight: Floats
     bias: Floats
 
     def __call__(self, states: Floats) -> Floats:
-        """The states, normalised in place."""
         width = np.float32(states.shape[1])
         states -= (np.einsum("ij->i", states) / width)[:, None]
         states *= _inverse_deviation(np.einsum("ij,ij->i", states, states) / width)[:, None]
@@ -65,32 +69,32 @@ class Norm:
 
 
 @dataclass(frozen=True)
-class Layer:
-    """``mixing`` makes queries, keys and values of all heads; the rest is what follows once attention has used them."""
+class NumpyLayer:
+    """One layer; ``mixing`` gives the queries, keys and values of all heads, the others follow attention."""
 
     heads: int
     mixing: Linear
     output: Linear
-    output_norm: Norm
+    output_norm: LayerNorm
     inner: Linear
     outer: Linear
-    outer_norm: Norm
+    outer_norm: LayerNorm
 
-    def rest(self, context: Floats, states: Floats) -> Floats:
-        """The next states, from what attention found and the states it read."""
-        found = self.output(context)
-        found += states
-        found = self.output_norm(found)
-        result = self.outer(_gelu(self.inner(found)))
-        result += found
+    def finish(self, context: Floats, states: Floats) -> Floats:
+        """The states after the layer, from the result of attention and the states before the layer."""
+        middle = self.output(context)
+        middle += states
+        middle = self.output_norm(middle)
+        result = self.outer(_gelu(self.inner(middle)))
+        result += middle
         return self.outer_norm(result)
 
 
-class Encoder:
+class NumpyEncoder:
     """A classifier of pairs with the weights that transformers' ``BertForSequenceClassification`` saves.
 
-    Its activation is gelu by tanh. Layers may differ in how many heads they have, all of one size, and in the size of
-    their feed-forward halves.
+    Its activation is GELU by tanh. Layers may differ in the number of heads, all of one size, and in the size of their
+    feed-forward part.
     """
 
     def __init__(self, weights: Weights, head_size: int) -> None:
@@ -106,10 +110,11 @@ class Encoder:
         self._pooler = _linear(weights, "bert.pooler.dense")
         self._head = _linear(weights, "classifier")
         self.outputs = len(self._head.bias)
-        self._lay_tables(words, (types[:, None] + positions).reshape(-1, self.width), _norm(weights, "bert.embeddings"))
+        places = (types[:, None] + positions).reshape(-1, self.width)
+        self._make_tables(words, places, _layer_norm(weights, "bert.embeddings"))
 
-    def logits(self, tokens: PairTokens) -> Floats:
-        """float32[n, outputs] in the pairs' own order."""
+    def logits(self, tokens: TokenizedPairs) -> Floats:
+        """float32[n, outputs] in the original order of the pairs."""
         result = np.empty((len(tokens.rows), self.outputs), dtype=np.float32)
         starts = tokens.starts
 
@@ -118,43 +123,44 @@ class Encoder:
             first = self._first_tokens(self._states(tokens, batch, int(starts[batch.start]))[-1], lengths)
             result[tokens.rows[batch.start : batch.stop]] = self._head(np.tanh(self._pooler(first)))
 
-        # Whole batches to a thread: what NumPy does besides multiplying is then shared out, too, and none waits.
-        with own_threads() as count, ThreadPoolExecutor(count, thread_name_prefix="encoder") as pool:
+        # One thread a batch, so that NumPy's other work is also shared out and no thread waits for another.
+        with single_threaded_blas() as count, ThreadPoolExecutor(count, thread_name_prefix="encoder") as pool:
             list(pool.map(compute, reversed(flat_batches(tokens.lengths, TOKENS))))
         return result
 
-    def hidden(self, tokens: PairTokens) -> Iterator[tuple[Ints, list[Floats]]]:
-        """Pairs of one length at a time: which they are, and float32[n, length, width] of embeddings and each layer."""
+    def hidden(self, tokens: TokenizedPairs) -> Iterator[tuple[Ints, list[Floats]]]:
+        """Pairs of one length at a time: their rows, and float32[n, length, width] of embeddings and each layer."""
         starts = tokens.starts
         for batch in flat_batches(tokens.lengths, TOKENS):
             lengths = tokens.lengths[batch.start : batch.stop]
             states = self._states(tokens, batch, int(starts[batch.start]))
             last = self.layers[-1]
-            states.append(last.rest(attended(last, last.mixing(states[-1]), lengths), states[-1]))
+            states.append(last.finish(attend(last, last.mixing(states[-1]), lengths), states[-1]))
             rows = tokens.rows[batch.start : batch.stop]
-            for pairs, part, shape in _alike(lengths):
-                yield rows[pairs], [layer[part].reshape(*shape, self.width) for layer in states]
+            for run in length_runs(lengths):
+                shape = (run.count, run.length, self.width)
+                yield rows[run.pairs], [layer[run.tokens].reshape(shape) for layer in states]
 
-    def _lay_tables(self, words: Floats, places: Floats, norm: Norm) -> None:
-        """For every word and place: its share of what the first layer reads and mixes, and of the variance.
+    def _make_tables(self, words: Floats, places: Floats, norm: LayerNorm) -> None:
+        """For every word and place, its part of what the first layer reads and mixes, and of the variance.
 
-        Centred vectors have a centred sum, whose variance is its mean square: the word's, the place's, and twice the
-        product of the two.
+        The sum of centred vectors is centred, and its variance is its mean square: the word's square, the place's, and
+        twice their product.
         """
         words = words - words.mean(axis=1, keepdims=True)
         places = places - places.mean(axis=1, keepdims=True)
         mixing = self.layers[0].mixing
-        # Where the first layer is also the last, nothing mixes its states.
-        mixed = len(self.layers) > 1
-        maps = [np.eye(self.width, dtype=np.float32), *([mixing.matrix] if mixed else [])]
+        # A first layer that is also the last mixes nothing.
+        mixes = len(self.layers) > 1
+        maps = [np.eye(self.width, dtype=np.float32), *([mixing.matrix] if mixes else [])]
         joined = np.concatenate(maps, axis=1) * norm.weight[:, None]
         self._word_table, self._place_table = words @ joined, places @ joined
-        self._constant = np.concatenate([norm.bias, *([mixing(norm.bias[None])[0]] if mixed else [])])
-        self._word_squares, self._place_squares = (np.einsum("ij,ij->i", each, each) for each in (words, places))
+        self._constant = np.concatenate([norm.bias, *([mixing(norm.bias[None])[0]] if mixes else [])])
+        self._word_squares, self._place_squares = (np.einsum("ij,ij->i", table, table) for table in (words, places))
         self._products = words @ (2 * places.T)
 
-    def _states(self, tokens: PairTokens, batch: TokenBatch, start: int) -> list[Floats]:
-        """What each layer reads of a batch whose first token stands at ``start``."""
+    def _states(self, tokens: TokenizedPairs, batch: TokenBatch, start: int) -> list[Floats]:
+        """The input of each layer for a batch whose first token is at ``start``."""
         lengths = tokens.lengths[batch.start : batch.stop]
         ends = np.cumsum(lengths)
         part = slice(start, start + int(ends[-1]))
@@ -167,55 +173,47 @@ class Encoder:
         squares = self._word_squares[ids] + self._place_squares[places] + self._products[ids, places]
         mixed *= _inverse_deviation(squares / np.float32(self.width))[:, None]
         mixed += self._constant
-        found = [mixed[:, : self.width]]
+        states = [mixed[:, : self.width]]
         for number, layer in enumerate(self.layers[:-1]):
-            own = layer.mixing(found[-1]) if number else mixed[:, self.width :]
-            found.append(layer.rest(attended(layer, own, lengths), found[-1]))
-        return found
+            mixture = layer.mixing(states[-1]) if number else mixed[:, self.width :]
+            states.append(layer.finish(attend(layer, mixture, lengths), states[-1]))
+        return states
 
     def _first_tokens(self, states: Floats, lengths: Ints) -> Floats:
-        """The last layer's states of the pairs' first tokens."""
+        """The last layer's states of the first token of each pair."""
         layer = self.layers[-1]
         first = states[np.cumsum(lengths) - lengths]
         query, key, value = layer.mixing.matrix.reshape(self.width, 3, layer.heads, -1).transpose(1, 2, 0, 3)
         bias = layer.mixing.bias.reshape(3, layer.heads, 1, -1)[0]
-        asked = (first @ query + bias) @ key.swapaxes(-1, -2)
-        found = np.empty_like(asked)
-        for pairs, part, shape in _alike(lengths):
-            own = states[part].reshape(*shape, self.width)
-            scores = asked[:, pairs].swapaxes(0, 1) @ own.swapaxes(-1, -2)
+        queries = (first @ query + bias) @ key.swapaxes(-1, -2)
+        sums = np.empty_like(queries)
+        for run in length_runs(lengths):
+            run_states = states[run.tokens].reshape(run.count, run.length, self.width)
+            scores = queries[:, run.pairs].swapaxes(0, 1) @ run_states.swapaxes(-1, -2)
             _softmax(scores, axis=-1)
-            found[:, pairs] = (scores @ own).swapaxes(0, 1)
-        context = (found @ value).swapaxes(0, 1).reshape(len(first), -1)
-        return layer.rest(context, first)
+            sums[:, run.pairs] = (scores @ run_states).swapaxes(0, 1)
+        context = (sums @ value).swapaxes(0, 1).reshape(len(first), -1)
+        return layer.finish(context, first)
 
 
-def attended(layer: Layer, mixed: Floats, lengths: Ints) -> Floats:
-    """What every token finds in its pair, from queries, keys and values side by side."""
+def attend(layer: NumpyLayer, mixed: Floats, lengths: Ints) -> Floats:
+    """The result of attention for every token, from queries, keys and values side by side."""
     context = np.empty((len(mixed), mixed.shape[1] // 3), dtype=np.float32)
-    for _, part, (count, length) in _alike(lengths):
-        queries, keys, values = mixed[part].reshape(count, length, 3, layer.heads, -1).transpose(2, 0, 3, 1, 4)
+    for run in length_runs(lengths):
+        shape = (run.count, run.length, 3, layer.heads, -1)
+        queries, keys, values = mixed[run.tokens].reshape(shape).transpose(2, 0, 3, 1, 4)
         # Keys down and queries across: maxima and sums over keys then run along memory, many queries at once.
         scores = keys @ queries.swapaxes(-1, -2)
         _softmax(scores, axis=-2)
-        own = context[part].reshape(count, length, layer.heads, -1).swapaxes(1, 2)
-        np.matmul(scores.swapaxes(-1, -2), values, out=own)
+        target = context[run.tokens].reshape(run.count, run.length, layer.heads, -1).swapaxes(1, 2)
+        np.matmul(scores.swapaxes(-1, -2), values, out=target)
     return context
 
 
 def _softmax(scores: Floats, *, axis: int) -> None:
-    """In place."""
     scores -= scores.max(axis=axis, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=axis, keepdims=True)
-
-
-def _alike(lengths: Ints) -> Iterator[tuple[slice, slice, tuple[int, int]]]:
-    """Runs of pairs of one length: the pairs, their tokens, and how many by how many those are."""
-    pair = token = 0
-    for length, count in runs(lengths):
-        yield slice(pair, pair + count), slice(token, token + count * length), (count, length)
-        pair, token = pair + count, token + count * length
 
 
 def _inverse_deviation(variance: Floats) -> Floats:
@@ -223,10 +221,10 @@ def _inverse_deviation(variance: Floats) -> Floats:
 
 
 def _gelu(states: Floats) -> Floats:
-    """The activation by tanh, doubled: the matrix that follows is halved at loading."""
+    """Twice the GELU by tanh: the matrix that follows is halved at loading."""
     inside = states * states
-    inside *= np.float32(_CUBE * _ROOT)
-    inside += np.float32(_ROOT)
+    inside *= np.float32(_GELU_CUBE * _GELU_ROOT)
+    inside += np.float32(_GELU_ROOT)
     inside *= states
     np.tanh(inside, out=inside)
     inside += 1
@@ -245,15 +243,15 @@ def _linear(weights: Weights, name: str) -> Linear:
     return Linear(np.ascontiguousarray(matrix.T), _array(weights, f"{name}.bias"))
 
 
-def _norm(weights: Weights, name: str) -> Norm:
-    return Norm(*(_array(weights, f"{name}.LayerNorm.{part}") for part in ("weight", "bias")))
+def _layer_norm(weights: Weights, name: str) -> LayerNorm:
+    return LayerNorm(*(_array(weights, f"{name}.LayerNorm.{part}") for part in ("weight", "bias")))
 
 
-def _layer(weights: Weights, name: str, head_size: int) -> Layer:
+def _layer(weights: Weights, name: str, head_size: int) -> NumpyLayer:
     query, key, value = (_linear(weights, f"{name}.attention.self.{part}") for part in ("query", "key", "value"))
     heads, rest = divmod(len(query.bias), head_size)
     if rest:
-        raise AcidtestError(f"{name}: queries {len(query.bias)} wide cannot be parted into heads of {head_size}")
+        raise AcidtestError(f"{name}: queries {len(query.bias)} wide cannot be split into heads of {head_size}")
     scale = np.float32(1 / math.sqrt(head_size))
     mixing = Linear(
         np.concatenate([query.matrix * scale, key.matrix, value.matrix], axis=1),
@@ -261,12 +259,73 @@ def _layer(weights: Weights, name: str, head_size: int) -> Layer:
     )
     output = _linear(weights, f"{name}.attention.output.dense")
     outer = _linear(weights, f"{name}.output.dense")
-    return Layer(
+    return NumpyLayer(
         heads,
         mixing,
         Linear(output.matrix, output.bias + value.bias @ output.matrix),
-        _norm(weights, f"{name}.attention.output"),
+        _layer_norm(weights, f"{name}.attention.output"),
         _linear(weights, f"{name}.intermediate.dense"),
         Linear(outer.matrix * np.float32(0.5), outer.bias),
-        _norm(weights, f"{name}.output"),
+        _layer_norm(weights, f"{name}.output"),
     )
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[int]:
+    """The number of threads that may call NumPy at once; inside the block, BLAS starts none itself.
+
+    It is the number that BLAS would start, which its environment variables set, too. It is one where BLAS is not the
+    OpenBLAS of NumPy's wheels, because others cannot be told to start none. Of several blocks at once, the first reads
+    the number and the last restores it.
+    """
+    blas = _find_openblas()
+    if blas is None:
+        yield 1
+        return
+    count = blas.enter()
+    try:
+        yield count
+    finally:
+        blas.leave()
+
+
+@dataclass
+class OpenBlas:
+    """Reads and sets the number of OpenBLAS threads, and counts the blocks in which it is one."""
+
+    get_threads: Callable[[], int]
+    set_threads: Callable[[int], object]
+    _count: int = 1
+    _blocks: int = 0
+    _lock: Lock = field(default_factory=Lock)
+
+    def enter(self) -> int:
+        """Set one thread; return the number before."""
+        with self._lock:
+            if not self._blocks:
+                self._count = max(1, self.get_threads())
+                self.set_threads(1)
+            self._blocks += 1
+            return self._count
+
+    def leave(self) -> None:
+        """Restore the number of threads, unless another block is open."""
+        with self._lock:
+            self._blocks -= 1
+            if not self._blocks:
+                self.set_threads(self._count)
+
+
+@cache
+def _find_openblas() -> OpenBlas | None:
+    """The OpenBLAS that NumPy has loaded."""
+    home = Path(np.__file__).parent
+    for path in sorted(path for folder in (home.parent / "numpy.libs", home / ".dylibs") for path in folder.glob("*")):
+        if "openblas" not in path.name:
+            continue
+        with suppress(OSError):
+            library = ctypes.CDLL(str(path))
+            for name in _OPENBLAS:
+                with suppress(AttributeError):
+                    return OpenBlas(library[name.format("get")], library[name.format("set")])
+    return None

@@ -1,4 +1,4 @@
-"""ONNX graphs as files: where one lies, what belongs to it, and what it is made of, before anything is run."""
+"""ONNX graphs as files: the graph that a spec names, the files beside it, and what it is made of before it is run."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from acidtest.core.errors import AcidtestError, some
 from acidtest.core.extras import required
 from acidtest.core.files import chunks
-from acidtest.core.structured import read_json
+from acidtest.core.structured import check_json_bounds, read_json
 
 T = TypeVar("T")
 
 GRAPHS = ("model.onnx", "model.int8.onnx")
-"""What a folder's graph is called; the first that is there is meant."""
+"""Names of the graph of a folder; the first that exists is used."""
 
-REDUCED = frozenset({"DynamicQuantizeLinear", "QuantizeLinear", "MatMulInteger", "QLinearMatMul", "MatMulNBits"})
-"""Steps of a graph that computes in whole numbers."""
+INTEGER_STEPS = frozenset({"DynamicQuantizeLinear", "QuantizeLinear", "MatMulInteger", "QLinearMatMul", "MatMulNBits"})
+"""Operators of a graph that computes in integers."""
+
+_REMEDY = "save it anew from the model"
 
 
 @dataclass(frozen=True)
@@ -32,88 +34,86 @@ class Graph:
 
     @property
     def name(self) -> str:
-        """How it is called in results: after its folder, and its file where that is not the usual one."""
-        own = "" if self.path.name == GRAPHS[0] else f"/{self.path.name}"
-        return f"onnx:{self.folder.resolve().name}{own}"
+        """The name in results: that of the folder, and of the file where it is not the usual one."""
+        file = "" if self.path.name == GRAPHS[0] else f"/{self.path.name}"
+        return f"onnx:{self.folder.resolve().name}{file}"
 
-    def described(self, file: str, shape: type[T]) -> T:
-        """What a JSON file of the folder says; nothing where there is no such file."""
+    def read(self, file: str, shape: type[T]) -> T:
+        """A JSON file of the folder; the defaults where there is no such file."""
         path = self.folder / file
-        return read_json(path, shape, remedy="save it anew from the model", foreign=True) if path.is_file() else shape()
+        return read_json(path, shape, remedy=_REMEDY, foreign=True) if path.is_file() else shape()
 
     def digest(self, files: Sequence[Path], *settings: object) -> str:
         """A hash of what decides the answers: these files, the tokenizer, and these settings."""
-        found = hashlib.blake2b(digest_size=16)
+        digest = hashlib.blake2b(digest_size=16)
         for path in (*files, self.folder / "tokenizer.json"):
-            found.update(f"{path.stat().st_size}\0".encode())
+            digest.update(f"{path.stat().st_size}\0".encode())
             for chunk in chunks(path):
-                found.update(chunk)
-        found.update(repr(settings).encode())
-        return found.hexdigest()
+                digest.update(chunk)
+        digest.update(repr(settings).encode())
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True)
-class Anatomy:
-    """What a graph is seen to be made of before it is run: files, the steps it takes, and the last of them."""
+class GraphStructure:
+    """The files of a graph, whether it computes in floating point only, and its last operator."""
 
     files: tuple[Path, ...]
     exact: bool
     last: str
 
 
-def graph_of(rest: str) -> Graph:
-    """The graph a spec means, once it is known to be there."""
+def find_graph(rest: str) -> Graph:
+    """The graph that ``onnx:`` names: a file, or the graph of a folder."""
     spec = f"onnx:{rest}"
     if not rest:
         raise AcidtestError(f"{spec} names nothing; write onnx:FOLDER or onnx:FILE.onnx")
     path = Path(rest).expanduser()
     if path.is_dir():
-        there = [path / name for name in GRAPHS if (path / name).is_file()]
-        if not there:
+        graphs = [path / name for name in GRAPHS if (path / name).is_file()]
+        if not graphs:
             others = sorted(file.name for file in path.glob("*.onnx"))
-            then = (
-                f"; name one of its files: {some(others)}" if others else "; acidtest export onnx writes such folders"
-            )
-            raise AcidtestError(f"{spec} has no {' or '.join(GRAPHS)}{then}")
-        path = there[0]
+            advice = f"name one of its files: {some(others)}" if others else "acidtest export onnx writes such folders"
+            raise AcidtestError(f"{spec} has no {' or '.join(GRAPHS)}; {advice}")
+        path = graphs[0]
     elif not path.is_file():
         raise AcidtestError(f"{spec}: there is no file or folder {rest!r}")
     elif path.suffix != ".onnx":
         raise AcidtestError(f"{spec} is no file ending in .onnx; name one, or the folder that holds model.onnx")
     folder = path.parent
-    # On the hub, graphs lie in a folder of their own below the tokenizer's.
+    # On the hub, graphs are in a subfolder of the tokenizer's folder.
     if folder.resolve().name == "onnx" and not (folder / "tokenizer.json").is_file():
         folder = folder.resolve().parent
     return Graph(spec, path, folder)
 
 
-def anatomy_of(found: Graph) -> Anatomy:
-    """What the graph is made of; one that would read a file outside its own folder is refused."""
+def read_structure(graph: Graph) -> GraphStructure:
+    """The structure of a graph; one that would read a file outside its folder is refused."""
     (library,) = required("onnx", extra="onnx")
     try:
-        model = library.load(str(found.path), load_external_data=False)
+        model = library.load(str(graph.path), load_external_data=False)
     except Exception as error:
-        raise AcidtestError(f"{found.spec}: {found.path.name} is no ONNX file, or a broken one ({error})") from error
-    graphs = list(_graphs(model.graph, model.functions))
-    tensors = [tensor for graph in graphs for tensor in _tensors(graph)]
-    files = dict.fromkeys(path for tensor in tensors for path in _external(found, library, tensor))
-    kinds = {node.op_type for graph in graphs for node in graph.node}
-    halves = {library.TensorProto.FLOAT16, library.TensorProto.BFLOAT16}
-    exact = not kinds & REDUCED and not any(tensor.data_type in halves for tensor in tensors)
+        raise AcidtestError(f"{graph.spec}: {graph.path.name} is no ONNX file, or a broken one ({error})") from error
+    subgraphs = list(_subgraphs(model.graph, model.functions))
+    tensors = [tensor for subgraph in subgraphs for tensor in _tensors(subgraph)]
+    files = dict.fromkeys(path for tensor in tensors for path in _external_file(graph, library, tensor))
+    operators = {node.op_type for subgraph in subgraphs for node in subgraph.node}
+    half_types = {library.TensorProto.FLOAT16, library.TensorProto.BFLOAT16}
+    exact = not operators & INTEGER_STEPS and not any(tensor.data_type in half_types for tensor in tensors)
     outputs = [output.name for output in model.graph.output]
-    wanted = "logits" if "logits" in outputs else outputs[0] if outputs else ""
-    last = next((node.op_type for node in model.graph.node if wanted in node.output), "")
-    return Anatomy((found.path, *files), exact, last)
+    output = "logits" if "logits" in outputs else outputs[0] if outputs else ""
+    last = next((node.op_type for node in model.graph.node if output in node.output), "")
+    return GraphStructure((graph.path, *files), exact, last)
 
 
-def _graphs(graph: Any, functions: Sequence[Any] = ()) -> Iterator[Any]:
-    """A graph, the functions beside it, and those inside their nodes."""
-    for own in (graph, *functions):
-        yield own
-        for node in own.node:
+def _subgraphs(graph: Any, functions: Sequence[Any] = ()) -> Iterator[Any]:
+    """A graph, the functions beside it, and the graphs inside their nodes."""
+    for part in (graph, *functions):
+        yield part
+        for node in part.node:
             for attribute in node.attribute:
                 for inner in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
-                    yield from _graphs(inner)
+                    yield from _subgraphs(inner)
 
 
 def _tensors(graph: Any) -> Iterator[Any]:
@@ -125,15 +125,63 @@ def _tensors(graph: Any) -> Iterator[Any]:
             yield from (*([attribute.t] if attribute.HasField("t") else []), *attribute.tensors)
 
 
-def _external(found: Graph, library: Any, tensor: Any) -> Iterator[Path]:
-    """The file beside the graph that holds the numbers of a tensor, where one does."""
+def _external_file(graph: Graph, library: Any, tensor: Any) -> Iterator[Path]:
+    """The file beside the graph that holds the values of a tensor, where there is one."""
     if tensor.data_location != library.TensorProto.EXTERNAL:
         return
     location = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
-    home = found.path.parent
-    path = home / location
-    if not path.resolve().is_relative_to(home.resolve()):
-        raise AcidtestError(f"{found.spec} asks for weights from outside its folder ({location!r}), which is not done")
+    folder = graph.path.parent
+    path = folder / location
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise AcidtestError(f"{graph.spec} asks for weights from outside its folder ({location!r}), which is not done")
     if not path.is_file():
-        raise AcidtestError(f"{found.spec} keeps weights in {location!r}, which is not there; copy it beside the graph")
+        raise AcidtestError(f"{graph.spec} keeps weights in {location!r}, which is not there; copy it beside the graph")
     yield path
+
+
+class FileTokenizer:
+    """A ``tokenizer.json`` with the part of a transformers tokenizer's interface that ``PairTokenizer`` uses."""
+
+    def __init__(self, path: Path, names: Sequence[str]) -> None:
+        (tokenizers,) = required("tokenizers", extra="onnx")
+        check_json_bounds(path, remedy=_REMEDY)
+        try:
+            self.backend_tokenizer = tokenizers.Tokenizer.from_file(str(path))
+        except Exception as error:
+            raise AcidtestError(f"{path}: this is no file of the tokenizers library ({error})") from error
+        padding = self.backend_tokenizer.padding or {}
+        self.padding: int | None = padding.get("pad_id")
+        self.backend_tokenizer.no_padding()
+        self.backend_tokenizer.no_truncation()
+        self.model_input_names = tuple(names)
+
+    def num_special_tokens_to_add(self, *, pair: bool) -> int:
+        """The number of special tokens around one sentence, or around and between two."""
+        return int(self.backend_tokenizer.num_special_tokens_to_add(pair))
+
+    def __call__(
+        self,
+        first: str | list[str],
+        second: str | list[str] | None = None,
+        *,
+        add_special_tokens: bool = True,
+        truncation: Literal["only_first", "longest_first"] | None = None,
+        max_length: int | None = None,
+        return_attention_mask: bool = False,
+    ) -> dict[str, Any]:
+        """Tokens and types of one text or pair, or of many; a mask is never returned."""
+        backend = self.backend_tokenizer
+        if truncation is not None:
+            backend.enable_truncation(max_length, strategy=truncation)
+        try:
+            if isinstance(first, str):
+                encoding = backend.encode(first, second, add_special_tokens=add_special_tokens)
+                return {"input_ids": encoding.ids, "token_type_ids": encoding.type_ids}
+            texts = first if second is None else list(zip(first, second, strict=True))
+            encodings = backend.encode_batch(texts, add_special_tokens=add_special_tokens)
+        finally:
+            backend.no_truncation()
+        return {
+            "input_ids": [encoding.ids for encoding in encodings],
+            "token_type_ids": [encoding.type_ids for encoding in encodings],
+        }

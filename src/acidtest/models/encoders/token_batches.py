@@ -13,7 +13,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class TokenBatch:
-    """The pairs from ``start`` up to ``stop``, the longest of ``longest`` tokens; of one length when ``even``."""
+    """The pairs from ``start`` up to ``stop``, at most ``longest`` tokens each; ``even`` if all have that length."""
 
     start: int
     stop: int
@@ -22,15 +22,15 @@ class TokenBatch:
 
     @property
     def padded(self) -> int:
-        """How many tokens it takes when every pair is filled up to the longest."""
+        """The number of tokens once every pair is padded to the longest."""
         return (self.stop - self.start) * self.longest
 
 
 def padded_batches(lengths: Ints, budget: int, *, mixed: bool = True) -> list[TokenBatch]:
-    """Batches of pairs that come shortest first, longest batch first, each of at most ``budget`` tokens with padding.
+    """Batches of at most ``budget`` tokens with padding, the longest first; ``lengths`` ascend.
 
-    A batch that is a quarter full takes no shorter pairs: most batches are then of one length and need no padding.
-    Unless they may be ``mixed``, all are.
+    A batch that is a quarter full takes no shorter pairs, so most batches are of one length and need no padding. All
+    are of one length unless ``mixed``.
     """
     batches = []
     stop = len(lengths)
@@ -38,16 +38,16 @@ def padded_batches(lengths: Ints, budget: int, *, mixed: bool = True) -> list[To
         longest = int(lengths[stop - 1])
         start = max(stop - max(budget // longest, 1), 0)
         same = int(np.searchsorted(lengths[start:stop], longest)) + start
-        enough = stop - max(budget // (4 * longest), 1)
-        # Where the pairs of the greatest length alone are enough, they are all; else shorter ones fill the quarter.
-        start = max(start, min(same, enough) if mixed else same)
+        quarter = stop - max(budget // (4 * longest), 1)
+        # Pairs of the greatest length, if they fill a quarter; otherwise shorter ones fill it up.
+        start = max(start, min(same, quarter) if mixed else same)
         batches.append(TokenBatch(start, stop, longest, even=int(lengths[start]) == longest))
         stop = start
     return batches
 
 
 def flat_batches(lengths: Ints, budget: int) -> list[TokenBatch]:
-    """Batches of at most ``budget`` tokens without padding, or of one pair, of pairs that come shortest first."""
+    """Batches of at most ``budget`` tokens without padding, or of one pair; ``lengths`` ascend."""
     ends = np.cumsum(lengths)
     batches = []
     start = 0
@@ -59,7 +59,19 @@ def flat_batches(lengths: Ints, budget: int) -> list[TokenBatch]:
     return batches
 
 
-def runs(lengths: Ints) -> Iterator[tuple[int, int]]:
-    """The different lengths of pairs that come shortest first, and how many there are of each."""
-    values, counts = np.unique(lengths, return_counts=True)
-    yield from zip(values.tolist(), counts.tolist(), strict=True)
+@dataclass(frozen=True, slots=True)
+class LengthRun:
+    """Consecutive pairs of one length: the slice of the pairs and that of their tokens."""
+
+    pairs: slice
+    tokens: slice
+    count: int
+    length: int
+
+
+def length_runs(lengths: Ints) -> Iterator[LengthRun]:
+    """The runs of pairs of one length; ``lengths`` ascend."""
+    pair = token = 0
+    for length, count in zip(*(values.tolist() for values in np.unique(lengths, return_counts=True)), strict=True):
+        yield LengthRun(slice(pair, pair + count), slice(token, token + count * length), count, length)
+        pair, token = pair + count, token + count * length

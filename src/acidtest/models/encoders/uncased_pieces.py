@@ -1,8 +1,8 @@
-"""Texts cut into the pieces of an uncased BERT's vocabulary, without the tokenizers library.
+"""The tokenizer of an uncased BERT, without the tokenizers library.
 
-As there: control characters go, letters are lowered and lose their accents, punctuation marks and Chinese characters
-stand alone, and a word is cut into the longest pieces there are, from the left. Unlike there, ``[SEP]`` and its like in
-a text are text.
+As there, control characters are removed, letters are lowered and lose their accents, punctuation marks and Chinese
+characters are words by themselves, and a word is split into the longest pieces there are, from the left. Unlike there,
+``[SEP]`` and other special tokens in a text are text.
 """
 
 from __future__ import annotations
@@ -17,17 +17,16 @@ from itertools import chain
 import numpy as np
 
 from acidtest.core.errors import AcidtestError
-from acidtest.models.encoders.pair_tokens import Frame, PairTokens, framed_pairs
-from acidtest.models.encoders.word_pieces import WordPieces
+from acidtest.models.encoders.pair_tokens import PairTemplate, TokenizedPairs, WordTokens, assemble_pairs
 
 UNKNOWN, FIRST, BETWEEN = "[UNK]", "[CLS]", "[SEP]"
-INSIDE = "##"
-"""What a piece begins with that does not begin a word."""
+CONTINUATION = "##"
+"""Prefix of a piece that does not begin a word."""
 
 LONGEST_WORD = 100
 """Characters of a word; longer ones are unknown as a whole."""
 
-_PARTS = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
+_ASCII_WORDS = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
 _CHINESE = tuple(
     range(first, last + 1)
     for first, last in (
@@ -45,13 +44,13 @@ _CHINESE = tuple(
 
 @dataclass(frozen=True)
 class Encoding:
-    """The numbers of a text's pieces, as the tokenizers library hands them over."""
+    """The numbers of a text's pieces, in the form that the tokenizers library returns."""
 
     ids: list[int]
 
 
 class UncasedPieces:
-    """A vocabulary that cuts texts, with as much of a tokenizers tokenizer's manners as ``WordPieces`` asks for."""
+    """A vocabulary that splits texts, with the part of a tokenizer's interface that ``WordTokens`` uses."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         self.numbers = {piece: number for number, piece in enumerate(vocabulary)}
@@ -62,25 +61,25 @@ class UncasedPieces:
         self._longest = max(map(len, vocabulary))
 
     def encode_batch(self, texts: Sequence[str], *, add_special_tokens: bool = False) -> list[Encoding]:
-        """The pieces of each text, without any around them."""
+        """The pieces of each text, without special tokens."""
         assert not add_special_tokens
-        return [Encoding(list(chain.from_iterable(map(self._cut, words(text))))) for text in texts]
+        return [Encoding(list(chain.from_iterable(map(self._split_word, split_words(text))))) for text in texts]
 
-    def _cut(self, word: str) -> list[int]:
-        """The numbers of a word's pieces, or of the unknown one where a part of it is none."""
+    def _split_word(self, word: str) -> list[int]:
+        """The numbers of a word's pieces, or of the unknown piece where a part of it is none."""
         if len(word) > LONGEST_WORD:
             return self._unknown
-        found, start, before = list[int](), 0, ""
+        pieces, start, prefix = list[int](), 0, ""
         while start < len(word):
             for stop in range(min(len(word), start + self._longest), start, -1):
-                number = self.numbers.get(before + word[start:stop])
+                number = self.numbers.get(prefix + word[start:stop])
                 if number is not None:
                     break
             else:
                 return self._unknown
-            found.append(number)
-            start, before = stop, INSIDE
-        return found
+            pieces.append(number)
+            start, prefix = stop, CONTINUATION
+        return pieces
 
 
 class UncasedTokenizer:
@@ -89,39 +88,39 @@ class UncasedTokenizer:
     def __init__(self, vocabulary: Sequence[str], longest: int) -> None:
         pieces = UncasedPieces(vocabulary)
         first, between = pieces.numbers[FIRST], pieces.numbers[BETWEEN]
-        self._frame = Frame((first,), (between,), (between,), (0, 0, 0, 1, 1))
-        self._sentences = WordPieces(pieces).sentences
+        self._template = PairTemplate((first,), (between,), (between,), (0, 0, 0, 1, 1))
+        self._sentences = WordTokens(pieces).sentences
         self.longest = longest
 
-    def tokens(self, premises: Sequence[str], hypotheses: Sequence[str]) -> PairTokens:
-        """The pieces of the pairs, in order of length."""
-        return framed_pairs(self._frame, self._sentences, premises, hypotheses, longest=self.longest)
+    def tokens(self, premises: Sequence[str], hypotheses: Sequence[str]) -> TokenizedPairs:
+        """The pieces of the pairs, the shortest pair first."""
+        return assemble_pairs(self._template, self._sentences, premises, hypotheses, longest=self.longest)
 
     def counts(self, texts: Sequence[str]) -> list[int]:
-        """How many pieces each text has on its own."""
+        """The number of pieces of each text on its own."""
         return [int(size) for size in np.diff(self._sentences(list(texts))[1])]
 
 
-def words(text: str) -> list[str]:
-    """The words and marks of a text, lowered and without accents."""
+def split_words(text: str) -> list[str]:
+    """The words and marks of a text, in lower case and without accents."""
     if text.isascii() and text.isprintable():
-        return _PARTS.findall(text.lower())
-    return unicodedata.normalize("NFD", text.translate(_CLEANED)).translate(_APART).split()
+        return _ASCII_WORDS.findall(text.lower())
+    return unicodedata.normalize("NFD", text.translate(_CLEANED)).translate(_SPLIT).split()
 
 
-class _Characters(dict[int, str]):
-    """What becomes of each character, for ``str.translate``; found out when it first comes."""
+class _CharacterTable(dict[int, str]):
+    """A table for ``str.translate`` that computes the entry of a character when it first appears."""
 
-    def __init__(self, become: Callable[[str], str]) -> None:
-        self._become = become
+    def __init__(self, translate: Callable[[str], str]) -> None:
+        self._translate = translate
 
     def __missing__(self, code: int) -> str:
-        self[code] = self._become(chr(code))
+        self[code] = self._translate(chr(code))
         return self[code]
 
 
-def _cleaned(character: str) -> str:
-    """Nothing for what is no text, a space for any kind of it, spaces around what is Chinese."""
+def _clean(character: str) -> str:
+    """Nothing for a control character, a plain space for any space, spaces around a Chinese character."""
     if character in "\t\n\r":
         return " "
     if character in "\0\ufffd" or unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs"):
@@ -131,16 +130,16 @@ def _cleaned(character: str) -> str:
     return f" {character} " if any(ord(character) in block for block in _CHINESE) else character
 
 
-def _apart(character: str) -> str:
-    """Nothing for an accent, spaces around a mark, else the small letter.
+def _lower_and_split(character: str) -> str:
+    """Nothing for an accent, spaces around a punctuation mark, otherwise the lower-case letter.
 
     Characters are lowered one by one, as in the library: a sigma that ends a word is like any other.
     """
-    kind = unicodedata.category(character)
-    if kind == "Mn":
+    category = unicodedata.category(character)
+    if category == "Mn":
         return ""
-    mark = kind.startswith("P") or (character in string.punctuation)
-    return f" {character} " if mark else character.lower()
+    is_mark = category.startswith("P") or character in string.punctuation
+    return f" {character} " if is_mark else character.lower()
 
 
-_CLEANED, _APART = _Characters(_cleaned), _Characters(_apart)
+_CLEANED, _SPLIT = _CharacterTable(_clean), _CharacterTable(_lower_and_split)

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from acidtest.core.document import Cell, Chart, Column, Document, Note, Part, Published, Reference, Row, Section, Table
+from acidtest.core.document import (
+    Cell,
+    Chart,
+    Column,
+    Document,
+    Note,
+    Part,
+    Published,
+    Reference,
+    Row,
+    Section,
+    Table,
+    Unit,
+)
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import counted, decimal, interval, share
 from acidtest.core.ratings import DISCARDED, KEPT, MAJORITY
@@ -230,6 +243,7 @@ def _whole_section(result: AgreementResult) -> Section:
     """Coefficients and shares that speak of the whole file."""
     coefficients, shares = _coefficients(result), _shares(result)
     parts: list[Part] = []
+    unit: Unit
     for table_id, caption, unit, lines, describe in (
         ("coefficients", "Coefficients with 95 % intervals", "decimal", coefficients, _describe_iou),
         ("accuracies", "Agreement and accuracy, %, with 95 % intervals", "percent", shares, _describe_accuracies),

@@ -22,6 +22,7 @@ from acidtest.core.run import Run
 from acidtest.core.study import study
 from acidtest.core.suite import Suite
 from acidtest.stats.significance import bonferroni
+from acidtest.stats.ties import Ties, tied_categories
 from acidtest.studies.behaviour.factors import (
     POLARITY,
     ContingencyOptions,
@@ -48,7 +49,6 @@ from acidtest.studies.behaviour.samples import (
     word_pairs,
 )
 from acidtest.studies.rows import runs_by_model
-from acidtest.studies.ties import Ties, tied_categories
 from acidtest.text.polarity import polarities
 
 SCHEMA = 1

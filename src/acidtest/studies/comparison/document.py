@@ -125,8 +125,7 @@ def _matrices(whole: Sequence[Contrast]) -> Iterator[Table]:
 def _reversed(contrast: Contrast) -> Cell:
     change = contrast.difference
     # Adding zero makes a negative zero positive.
-    ends = {"value": 0.0 - change.value, "low": 0.0 - change.high, "high": 0.0 - change.low}
-    return replace(change, **ends) if change.known else change
+    return replace(change, value=0.0 - change.value, low=0.0 - change.high, high=0.0 - change.low)
 
 
 def contrast_table(name: str, caption: str, contrasts: Sequence[Contrast], *, by_pair: bool) -> Table:

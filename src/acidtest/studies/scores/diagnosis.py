@@ -304,7 +304,7 @@ def _below(estimate: Estimate, bound: float) -> bool:
 
 def _rose(kind: ErrorKind) -> bool:
     """Whether a larger part of the errors is of this kind than on the untouched pairs, and not a little."""
-    test = kind.vs_control and kind.vs_control.share
+    test = kind.vs_control.share if kind.vs_control else None
     return test is not None and test.p_adjusted < ALPHA and test.difference.value > NEGLIGIBLE
 
 

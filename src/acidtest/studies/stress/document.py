@@ -21,7 +21,7 @@ from acidtest.core.errors import some
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
 from acidtest.io.published import ERROR
-from acidtest.studies.error_kinds import confusion_table, kind_title, kinds_table
+from acidtest.studies.error_kinds import ErrorKind, confusion_table, kind_title, kinds_table
 from acidtest.studies.stress import (
     ANTONYMY,
     CLASSES,
@@ -215,10 +215,7 @@ def _kind_shares(by_suite: Mapping[str, Tests]) -> Table | None:
             who = f"{model}, " if any(len(members) > 1 for members in by_suite.values()) else ""
             compared = bool(test.errors.control_n) and all(kind.vs_control for kind in shown.values())
             if compared:
-                before = (
-                    shown[kind].vs_control.share.control if kind in shown and shown[kind].vs_control else None
-                    for kind in names
-                )
+                before = (_untouched_share(shown.get(kind)) for kind in names)
                 rows.append(
                     Row(f"{who}untouched pairs", (*before, test.errors.control_n), suite_title(suite), "control")
                 )
@@ -335,3 +332,8 @@ def _ladder_section(by_suite: Mapping[str, Tests]) -> Section:
 def _split(slices: Mapping[str, Estimate]) -> Iterator[tuple[list[str], Estimate]]:
     for key, value in slices.items():
         yield key.split(CROSS), value
+
+
+def _untouched_share(kind: ErrorKind | None) -> Estimate | None:
+    """The share of a kind of error on the untouched pairs."""
+    return kind.vs_control.share.control if kind and kind.vs_control else None

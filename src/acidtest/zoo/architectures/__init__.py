@@ -1,1 +1,1 @@
-"""One module for each architecture: its function ``network`` makes the layers above the words."""
+"""One module for each architecture; its class or function ``network`` takes a reader's basis, then its options."""

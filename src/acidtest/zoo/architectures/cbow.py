@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from acidtest.zoo.layers import Basis, Words, matched, perceptron, summed
-from acidtest.zoo.sentences import Sentence, SentencePairs
+from acidtest.zoo.batches import SentencePairs, SentenceTensors
+from acidtest.zoo.layers import Basis, match_features, perceptron, sum_words
 
 
-class Network(nn.Module):
-    """Sums of word vectors, compared by three layers."""
+class CBOWNetwork(nn.Module):
+    """Sums of word vectors, compared by three layers of size ``hidden``."""
 
-    def __init__(self, words: Words, labels: int, hidden: int, dropout: float) -> None:
+    def __init__(self, basis: Basis, *, hidden: int = 300, dropout: float = 0.1) -> None:
         super().__init__()
-        self.words = words
+        self.words = basis.words
         self.dropout = nn.Dropout(dropout)
-        self.layers = perceptron([4 * words.size, hidden, hidden, hidden])
-        self.label = nn.Linear(hidden, labels)
+        self.layers = perceptron([4 * basis.words.size, hidden, hidden, hidden])
+        self.label = nn.Linear(hidden, basis.labels)
 
     def forward(self, batch: SentencePairs) -> Tensor:
-        """Scores of the labels."""
-        pair = matched(self._encoded(batch.premise), self._encoded(batch.hypothesis), signed=True)
+        pair = match_features(self._encode(batch.premise), self._encode(batch.hypothesis), signed=True)
         scores: Tensor = self.label(self.dropout(self.layers(pair)))
         return scores
 
-    def _encoded(self, sentence: Sentence) -> Tensor:
-        return summed(self.dropout(self.words(sentence)), sentence)
+    def _encode(self, sentence: SentenceTensors) -> Tensor:
+        return sum_words(self.dropout(self.words(sentence)), sentence)
 
 
-def network(basis: Basis, *, hidden: int = 300, dropout: float = 0.1) -> nn.Module:
-    """The network; ``hidden`` is the size of its three layers."""
-    return Network(basis.words, basis.labels, hidden, dropout)
+network = CBOWNetwork

@@ -1,34 +1,34 @@
-"""InferSent (Conneau et al. 2017): the greatest states of a wide BiLSTM, compared by a perceptron.
+"""InferSent (Conneau et al. 2017): the maximum over the states of a wide BiLSTM, compared by a perceptron.
 
-The perceptron has one hidden layer, as the paper says, of tanh, which the released program offers.
+The perceptron has one hidden layer, as the paper says, with tanh, which the released program offers.
 """
 
 from __future__ import annotations
 
 from torch import Tensor, nn
 
-from acidtest.zoo.layers import Basis, Encoder, Words, greatest, head, matched
-from acidtest.zoo.sentences import Sentence, SentencePairs
+from acidtest.zoo.batches import SentencePairs, SentenceTensors
+from acidtest.zoo.layers import Basis, BiLSTM, classifier_head, match_features, max_words
 
 
-class Network(nn.Module):
-    """Sentences as the greatest value of each state of a BiLSTM."""
+class InferSentNetwork(nn.Module):
+    """Sentences as the maximum over the states of a BiLSTM.
 
-    def __init__(self, words: Words, labels: int, *, hidden: int, layer: int, dropout: float) -> None:
+    ``hidden`` is the size of each direction, ``layer`` that of the layer before the labels.
+    """
+
+    def __init__(self, basis: Basis, *, hidden: int = 2048, layer: int = 512, dropout: float = 0.0) -> None:
         super().__init__()
-        self.words = words
-        self.encoder = Encoder(words.size, hidden)
-        self.head = head(4 * self.encoder.size, [layer], labels, dropout=dropout, activation=nn.Tanh)
+        self.words = basis.words
+        self.encoder = BiLSTM(basis.words.size, hidden)
+        self.head = classifier_head(4 * self.encoder.size, [layer], basis.labels, dropout=dropout, activation=nn.Tanh)
 
     def forward(self, batch: SentencePairs) -> Tensor:
-        """Scores of the labels."""
-        scores: Tensor = self.head(matched(self._encoded(batch.premise), self._encoded(batch.hypothesis)))
+        scores: Tensor = self.head(match_features(self._encode(batch.premise), self._encode(batch.hypothesis)))
         return scores
 
-    def _encoded(self, sentence: Sentence) -> Tensor:
-        return greatest(self.encoder(self.words(sentence), sentence), sentence)
+    def _encode(self, sentence: SentenceTensors) -> Tensor:
+        return max_words(self.encoder(self.words(sentence), sentence), sentence)
 
 
-def network(basis: Basis, *, hidden: int = 2048, layer: int = 512, dropout: float = 0.0) -> nn.Module:
-    """The network; ``hidden`` is the size of each direction, ``layer`` that of the layer before the labels."""
-    return Network(basis.words, basis.labels, hidden=hidden, layer=layer, dropout=dropout)
+network = InferSentNetwork

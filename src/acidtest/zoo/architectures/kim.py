@@ -1,39 +1,161 @@
-"""KIM (Chen et al. 2018): ESIM that is told what WordNet says of the words it aligns.
+"""KIM (Chen et al. 2018): ESIM with what WordNet says about pairs of aligned words, five numbers a pair.
 
-Related words attract each other (``knowledge`` is the paper's λ), each word is given what is known of those it is
-aligned to, and a third pooling weighs words by that. As in the authors' code, what is known is added once more to what
-the second BiLSTM reads; that code's script leaves λ and the third pooling out, the paper has both, and chooses λ by a
-development set.
+Related words attract each other (``knowledge`` is the paper's λ), each word gets the features of the words it is
+aligned to, and a third pooling weighs words by them. As in the authors' code, the features are added once more to the
+input of the second BiLSTM; that code's script leaves out λ and the third pooling, the paper has both, and chooses λ on
+a development set.
+
+Synonymy, antonymy and a common hypernym are 1 or 0. Hypernymy is 1 − n / 8 where the second word lies n edges above the
+first, hyponymy where it lies n edges below. All senses count, and a word is a synonym of itself. The authors lemmatise
+in context; here a word has the senses of all lemmas that it may be a form of, and words with equal senses (*dog*,
+*dogs*) share one kind.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
+import numpy.typing as npt
+import polars as pl
 import torch
 from torch import Tensor, nn
 
-from acidtest.zoo.architectures import esim
-from acidtest.zoo.knowledge import FEATURES, SWAPPED, feature_table
-from acidtest.zoo.knowledge import knowledge as word_knowledge
+from acidtest.text.wordnet import wordnet
+from acidtest.zoo.architectures.esim import ESIMNetwork
+from acidtest.zoo.batches import SentencePairs, SentenceTensors
 from acidtest.zoo.layers import (
     Basis,
-    Words,
-    attended,
-    averaged,
-    begin_orthogonal,
-    greatest,
-    matched,
+    WordVectors,
+    attend,
+    attention_weights,
+    init_orthogonal,
+    match_features,
+    max_words,
+    mean_words,
     perceptron,
-    shares,
 )
-from acidtest.zoo.sentences import Sentence, SentencePairs
-from acidtest.zoo.words import Vocabulary
+from acidtest.zoo.words import WordVocabulary
 
-_LAST = np.iinfo(np.int64).max
+FEATURES = ("synonym", "antonym", "hypernym", "hyponym", "co-hyponym")
+"""The relations of the second word of a pair to the first."""
+
+SWAPPED = tuple(FEATURES.index(name) for name in ("synonym", "antonym", "hyponym", "hypernym", "co-hyponym"))
+"""The place of each feature after the two words are swapped."""
+
+EDGES = 8
+"""Hypernyms at this distance or further do not count."""
+
+NO_KIND = 0
+"""The kind of words that WordNet does not have."""
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RelationTable:
+    """Related pairs of kinds of words as numbers ``first * size + second``, in ascending order.
+
+    ``codes`` says how each pair is related: its row of ``feature_table``.
+    """
+
+    kinds: Ints
+    """The kind of each word."""
+    size: int
+    """The number of kinds, ``NO_KIND`` included."""
+    pairs: Ints
+    codes: npt.NDArray[np.int16]
+
+
+def feature_table() -> npt.NDArray[np.float32]:
+    """float32[codes, features]: a code has one bit for each yes-or-no relation, and two numbers of edges."""
+    codes = np.arange(EDGES * EDGES * 8)
+    edges = np.arange(EDGES) / EDGES
+    closeness = np.where(edges > 0, 1 - edges, 0)
+    columns = {
+        "synonym": codes & 1,
+        "antonym": codes >> 1 & 1,
+        "co-hyponym": codes >> 2 & 1,
+        "hypernym": closeness[codes >> 3 & 7],
+        "hyponym": closeness[codes >> 6 & 7],
+    }
+    return np.stack([columns[name] for name in FEATURES], axis=1).astype(np.float32)
+
+
+def relate_words(words: Sequence[str]) -> RelationTable:
+    """The relations between any two of these words."""
+    senses, kinds = _word_kinds(words)
+    synsets = senses.select("kind", "synset").unique()
+    hypernyms = _hypernym_pairs(synsets)
+    related = [
+        _pairs_sharing(synsets, synsets, "synset").with_columns(code=1),
+        _antonym_pairs(senses).with_columns(code=2),
+        _sibling_pairs(synsets).with_columns(code=4),
+        hypernyms.select("first", "second", code=pl.col("edges") * 8),
+        hypernyms.select(first="second", second="first", code=pl.col("edges") * 64),
+    ]
+    size = int(kinds.max(initial=NO_KIND)) + 1
+    number = pl.col("first").cast(pl.Int64) * size + pl.col("second")
+    pairs = pl.concat([part.select(number.alias("pair"), pl.col("code").cast(pl.Int16)) for part in related])
+    # Relations do not share bits, so their codes add up.
+    coded = pairs.group_by("pair").agg(pl.col("code").sum()).sort("pair")
+    return RelationTable(kinds, size, coded["pair"].to_numpy(), coded["code"].cast(pl.Int16).to_numpy())
+
+
+def _word_kinds(words: Sequence[str]) -> tuple[pl.DataFrame, Ints]:
+    """The senses of each kind of words, columns kind, sense and synset, and the kind of each word."""
+    senses = wordnet().sense_frame(pl.Series(words, dtype=pl.String)).select("word", "sense", "synset").unique()
+    sense_list = pl.col("sense").sort().cast(pl.String).str.join(" ")
+    kinds = senses.group_by("word").agg(sense_list).with_columns(kind=pl.col("sense").rank("dense")).drop("sense")
+    of_words = pl.DataFrame({"word": words}, schema={"word": pl.String}).join(
+        kinds, on="word", how="left", maintain_order="left"
+    )
+    of_kinds = senses.join(kinds, on="word").select("kind", "sense", "synset").unique()
+    return of_kinds, of_words["kind"].fill_null(NO_KIND).to_numpy().astype(np.int64)
+
+
+def _pairs_sharing(left: pl.DataFrame, right: pl.DataFrame, on: str) -> pl.DataFrame:
+    """The pairs of kinds that share a value of a column, columns first and second."""
+    pairs = left.rename({"kind": "first"}).join(right.rename({"kind": "second"}), on=on)
+    return pairs.select("first", "second").unique()
+
+
+def _antonym_pairs(senses: pl.DataFrame) -> pl.DataFrame:
+    """The pairs of kinds with senses that are antonyms."""
+    antonyms = senses.join(wordnet().relation("antonyms"), left_on="sense", right_on="source")
+    return _pairs_sharing(antonyms.select("kind", sense="target"), senses.select("kind", "sense"), "sense")
+
+
+def _sibling_pairs(synsets: pl.DataFrame) -> pl.DataFrame:
+    """The pairs of different kinds with different synsets directly below the same one."""
+    below = synsets.join(wordnet().relation("hypernyms"), left_on="synset", right_on="source")
+    pairs = below.rename({"kind": "first"}).join(below.rename({"kind": "second"}), on="target")
+    pairs = pairs.filter(pl.col("first") != pl.col("second"), pl.col("synset") != pl.col("synset_right"))
+    return pairs.select("first", "second").unique()
+
+
+def _hypernym_pairs(synsets: pl.DataFrame) -> pl.DataFrame:
+    """The pairs of different kinds of which the second lies above the first, and the least number of edges."""
+    above = synsets.join(_ancestors(), left_on="synset", right_on="source")
+    pairs = above.rename({"kind": "first"}).join(synsets, left_on="target", right_on="synset")
+    different = pairs.rename({"kind": "second"}).filter(pl.col("first") != pl.col("second"))
+    return different.group_by("first", "second").agg(pl.col("edges").min())
+
+
+def _ancestors() -> pl.DataFrame:
+    """The ancestors of each synset fewer than ``EDGES`` edges away: columns source, target and edges."""
+    # Instances have another relation in WordNet, which the paper leaves out.
+    step = wordnet().relation("hypernyms").select("source", "target")
+    steps = [step]
+    for _ in range(2, EDGES):
+        further = steps[-1].join(step, left_on="target", right_on="source").select("source", target="target_right")
+        steps.append(further.unique())
+    return pl.concat([part.with_columns(edges=pl.lit(edges)) for edges, part in enumerate(steps, start=1)])
 
 
 class Relations(nn.Module):
-    """What WordNet says of every word of a premise and every word of a hypothesis, looked up on the device."""
+    """WordNet's features of every word of a premise with every word of a hypothesis, looked up on the device."""
 
     kinds: Tensor
     pairs: Tensor
@@ -41,65 +163,67 @@ class Relations(nn.Module):
     features: Tensor
     swapped: Tensor
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: WordVocabulary) -> None:
         super().__init__()
-        known = word_knowledge(vocabulary.words)
-        self._size = known.size
-        # What no pair is stands last, so that every pair has a place among them.
-        told = {
-            "kinds": known.kinds,
-            "pairs": np.append(known.pairs, _LAST),
-            "codes": np.append(known.codes, np.int16(0)),
+        table = relate_words(vocabulary.words)
+        self._size = table.size
+        # A number that no pair has comes last, so that a search always finds a place.
+        buffers = {
+            "kinds": table.kinds,
+            "pairs": np.append(table.pairs, np.iinfo(np.int64).max),
+            "codes": np.append(table.codes, np.int16(0)),
             "features": feature_table(),
             "swapped": np.array(SWAPPED),
         }
-        for name, values in told.items():
+        for name, values in buffers.items():
             self.register_buffer(name, torch.from_numpy(values), persistent=False)
 
     def forward(self, batch: SentencePairs) -> Tensor:
         """float[n, premise words, hypothesis words, features]."""
-        first, second = self.kinds[batch.premise.words], self.kinds[batch.hypothesis.words]
-        wanted = first[:, :, None] * self._size + second[:, None]
-        places = torch.searchsorted(self.pairs, wanted)
-        codes = torch.where(self.pairs[places] == wanted, self.codes[places], 0)
+        premise, hypothesis = self.kinds[batch.premise.words], self.kinds[batch.hypothesis.words]
+        pairs = premise[:, :, None] * self._size + hypothesis[:, None]
+        places = torch.searchsorted(self.pairs, pairs)
+        codes = torch.where(self.pairs[places] == pairs, self.codes[places], 0)
         return self.features[codes.long()]
 
 
-class Network(esim.Network):
-    """ESIM's steps, each with what is known of the words."""
+class KIMNetwork(ESIMNetwork):
+    """ESIM's steps, each with WordNet's features of the words."""
 
-    def __init__(self, words: Words, labels: int, relations: Relations, *, hidden: int, lift: float, dropout: float):
-        super().__init__(words, labels, hidden=hidden, dropout=dropout, known=len(FEATURES), poolings=3)
+    def __init__(
+        self, words: WordVectors, labels: int, relations: Relations, *, hidden: int, attraction: float, dropout: float
+    ) -> None:
+        super().__init__(words, labels, hidden=hidden, dropout=dropout, knowledge=len(FEATURES), poolings=3)
         self.relations = relations
         self.weigh = perceptron([len(FEATURES), 1])
-        begin_orthogonal(self.weigh)
-        self._lift = lift
+        init_orthogonal(self.weigh)
+        self._attraction = attraction
 
     def forward(self, batch: SentencePairs) -> Tensor:
-        """Scores of the labels."""
-        first, second = self.encoded(batch.premise), self.encoded(batch.hypothesis)
-        known = self.relations(batch)
-        scores = first @ second.transpose(1, 2) + self._lift * (known != 0).any(dim=-1)
-        to_second = shares(scores, batch.hypothesis.mask)
-        to_first = shares(scores.transpose(1, 2), batch.premise.mask)
-        of_first = torch.einsum("nph,nphk->npk", to_second, known)
-        of_second = torch.einsum("nhp,nphk->nhk", to_first, known).index_select(-1, self.relations.swapped)
+        premise, hypothesis = self.encode(batch.premise), self.encode(batch.hypothesis)
+        features = self.relations(batch)
+        weights = premise @ hypothesis.transpose(1, 2) + self._attraction * (features != 0).any(dim=-1)
+        to_hypothesis = attention_weights(weights, batch.hypothesis.mask)
+        to_premise = attention_weights(weights.transpose(1, 2), batch.premise.mask)
+        of_premise = torch.einsum("nph,nphk->npk", to_hypothesis, features)
+        of_hypothesis = torch.einsum("nhp,nphk->nhk", to_premise, features)
+        of_hypothesis = of_hypothesis.index_select(-1, self.relations.swapped)
         pooled = [
-            self._told(first, to_second @ second, of_first, batch.premise),
-            self._told(second, to_first @ first, of_second, batch.hypothesis),
+            self._compose_with(premise, to_hypothesis @ hypothesis, of_premise, batch.premise),
+            self._compose_with(hypothesis, to_premise @ premise, of_hypothesis, batch.hypothesis),
         ]
-        found: Tensor = self.head(torch.cat(pooled, dim=1))
-        return found
+        scores: Tensor = self.head(torch.cat(pooled, dim=1))
+        return scores
 
-    def _told(self, values: Tensor, aligned: Tensor, known: Tensor, sentence: Sentence) -> Tensor:
-        """What is composed and pooled of a sentence of whose words something is known."""
-        enhanced = self.project(torch.cat([matched(values, aligned, signed=True), known], dim=-1))
-        states = self.composer(torch.cat([self.dropout(enhanced), known], dim=-1), sentence)
-        weighed = attended(self.weigh(known).transpose(1, 2), states, sentence.mask)
-        return torch.cat([averaged(states, sentence), greatest(states, sentence), weighed[:, 0]], dim=1)
+    def _compose_with(self, values: Tensor, aligned: Tensor, features: Tensor, sentence: SentenceTensors) -> Tensor:
+        """A sentence composed and pooled, with the features of its words."""
+        enhanced = self.project(torch.cat([match_features(values, aligned, signed=True), features], dim=-1))
+        states = self.composer(torch.cat([self.dropout(enhanced), features], dim=-1), sentence)
+        weighed = attend(self.weigh(features).transpose(1, 2), states, sentence.mask)
+        return torch.cat([mean_words(states, sentence), max_words(states, sentence), weighed[:, 0]], dim=1)
 
 
 def network(basis: Basis, *, hidden: int = 300, knowledge: float = 1.0, dropout: float = 0.5) -> nn.Module:
     """The network; ``knowledge`` is how much related words attract each other, ``hidden`` the size of a direction."""
     relations = Relations(basis.vocabulary)
-    return Network(basis.words, basis.labels, relations, hidden=hidden, lift=knowledge, dropout=dropout)
+    return KIMNetwork(basis.words, basis.labels, relations, hidden=hidden, attraction=knowledge, dropout=dropout)

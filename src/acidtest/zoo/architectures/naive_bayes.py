@@ -1,79 +1,251 @@
-"""Naive Bayes on bags of words (Joshi et al. 2020) and on how the words of both texts compare, fitted at once.
+"""Naive Bayes on bags of words (Joshi et al. 2020) and on counts of shared words, fitted in one pass.
 
 Words are a multinomial over the distinct words of premise and hypothesis, each with its side; every count is a
-category of its own. Both are smoothed as Laplace did.
+categorical variable. Both are smoothed by Laplace's rule. The counts are the features of NLTK's
+``RTEFeatureExtractor`` over distinct words without stop words: words of the hypothesis that the premise has and lacks,
+names apart, and negations of either. Unlike there, words are compared without regard to capitals, and a capital makes a
+name only inside a sentence.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
 import torch
 from torch import Tensor, nn
 
 from acidtest.core.errors import AcidtestError
-from acidtest.zoo.batches import Inputs
-from acidtest.zoo.evidence import COMPARED, MOST, Evidence, EvidenceBasis, EvidenceReader
+from acidtest.io.wordlists import packaged_table
+from acidtest.text.tokens import placed
+from acidtest.zoo.batches import Inputs, Ints, SentenceTensors, Targets, TextColumn
+from acidtest.zoo.readers import load_vocabulary, save_vocabulary
+from acidtest.zoo.words import SPECIAL, UNKNOWN, Texts, WordVocabulary, build_vocabulary
 
-READER = EvidenceReader
+if TYPE_CHECKING:
+    from acidtest.zoo.training import TrainingOptions
 
 FEATURES = ("words", "overlap")
 
+COUNTED = (
+    "words of the hypothesis that the premise has",
+    "words of the hypothesis that the premise has not",
+    "names of the hypothesis that the premise has",
+    "names of the hypothesis that the premise has not",
+    "negations of the premise",
+    "negations of the hypothesis",
+)
+"""What is counted of a pair."""
+
+MAX_COUNT = 15
+"""Greater counts are taken for this one."""
+
 _BATCH = 4096
 
+Flags = npt.NDArray[np.bool_]
 
-class Network(nn.Module):
+
+@dataclass(frozen=True)
+class CountedPairs:
+    """A batch: the words of both sides of some pairs, and int[pairs, counted] up to ``MAX_COUNT``."""
+
+    rows: Ints
+    words: SentenceTensors
+    counts: Tensor
+    targets: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class CountBasis:
+    """The number of words of both sides together, numbered from 1, and the number of labels."""
+
+    words: int
+    labels: int
+
+
+class CountInputs(Inputs):
+    """Pairs as words and counts on a device."""
+
+    def __init__(self, words: Texts, counts: Ints, targets: Targets | None, device: torch.device) -> None:
+        super().__init__(words.lengths, targets, device)
+        self._words = TextColumn(words, device, spelled=False)
+        self._counts = torch.from_numpy(counts).to(device)
+
+    def batch(self, rows: Ints) -> CountedPairs:
+        device_rows = torch.from_numpy(rows).to(self.device, non_blocking=True)
+        words = self._words.sentences(rows, device_rows)
+        return CountedPairs(rows, words, self._counts[device_rows], self.targets(device_rows))
+
+
+@dataclass(frozen=True)
+class CountReader:
+    """Reads pairs as sets of the words that training pairs have, and counts shared words."""
+
+    vocabulary: WordVocabulary
+    columns: tuple[str, ...] = ("premise", "hypothesis")
+
+    @classmethod
+    def for_training(cls, options: TrainingOptions, train: pl.DataFrame) -> CountReader:
+        """The reader for the words of training pairs that are not stop words."""
+        words = build_vocabulary([train["premise"], train["hypothesis"]]).words[len(SPECIAL) :]
+        content = (word for word, is_content in zip(words, _are_content(words), strict=True) if is_content)
+        return cls(WordVocabulary((*SPECIAL, *content)))
+
+    @classmethod
+    def load(cls, folder: Path, saved: Mapping[str, Any]) -> CountReader:
+        return cls(load_vocabulary(folder))
+
+    def save(self, folder: Path) -> dict[str, Any]:
+        return {"files": save_vocabulary(folder, self.vocabulary)}
+
+    def with_seed(self, seed: int) -> Self:
+        """The same reader: nothing is random."""
+        return self
+
+    def basis(self, labels: int) -> CountBasis:
+        return CountBasis(2 * (len(self.vocabulary.words) - len(SPECIAL)), labels)
+
+    def inputs(self, frame: pl.DataFrame, targets: Targets | None, device: torch.device) -> CountInputs:
+        words = pair_words(frame["premise"], frame["hypothesis"])
+        return CountInputs(self._known_words(words), words.counts, targets, device)
+
+    def _known_words(self, words: PairWords) -> Texts:
+        """The known words of each pair, numbered from 1; those of hypotheses come after all those of premises."""
+        numbers = np.array([self.vocabulary.numbers.get(word, UNKNOWN) for word in words.words], dtype=np.int32)
+        word = numbers[words.word] - UNKNOWN
+        known = np.flatnonzero(word)
+        known = known[np.argsort(words.pair[known], kind="stable")]
+        word = word[known] + words.hypothesis[known] * np.int32(len(self.vocabulary.words) - len(SPECIAL))
+        ends = np.cumsum(np.bincount(words.pair[known], minlength=words.pairs))
+        starts = np.concatenate([np.zeros(1, dtype=np.int64), ends])
+        return Texts(word, starts, np.zeros(0, dtype=np.int32), np.zeros((0, 0), dtype=np.uint8))
+
+
+READER = CountReader
+
+
+@dataclass(frozen=True)
+class PairWords:
+    """The distinct words of each text of some pairs, without stop words, as columns.
+
+    For each word: its pair, its number among ``words``, whether the hypothesis has it, and whether it is a name.
+    """
+
+    pairs: int
+    words: list[str]
+    """All words, in lower case."""
+    pair: Ints
+    word: Ints
+    hypothesis: Flags
+    named: Flags
+
+    @property
+    def counts(self) -> Ints:
+        """int[pairs, counted]."""
+        keys = self.pair * len(self.words) + self.word
+        shared = np.isin(keys, keys[~self.hypothesis])
+        is_negation = np.array(
+            [word.replace("’", "'") in _word_list("negation") for word in self.words], dtype=np.bool_
+        )
+        negates = is_negation[self.word]
+        kinds = (
+            self.hypothesis & shared & ~self.named,
+            self.hypothesis & ~shared & ~self.named,
+            self.hypothesis & shared & self.named,
+            self.hypothesis & ~shared & self.named,
+            ~self.hypothesis & negates,
+            self.hypothesis & negates,
+        )
+        counts = np.stack([np.bincount(self.pair[kind], minlength=self.pairs) for kind in kinds], axis=1)
+        return np.minimum(counts, MAX_COUNT)
+
+
+def pair_words(premises: pl.Series, hypotheses: pl.Series) -> PairWords:
+    """The distinct words of pairs of texts."""
+    pairs = len(premises)
+    tokens = placed(pl.concat([premises.alias("text"), hypotheses.alias("text")]))
+    forms, form = np.unique(tokens.words.str.to_lowercase().to_numpy().astype(str), return_inverse=True)
+    words = forms.tolist()
+    capital = tokens.words.str.contains(r"^\p{Lu}").to_numpy()[tokens.word] & ~tokens.initial
+    form = form[tokens.word]
+    content = np.array(_are_content(words), dtype=np.bool_)[form]
+    names = np.unique((tokens.text % pairs * len(words) + form)[capital])
+    text, word = np.divmod(np.unique((tokens.text * len(words) + form)[content]), max(len(words), 1))
+    pair = text % max(pairs, 1)
+    return PairWords(pairs, words, pair, word, text >= pairs, np.isin(pair * len(words) + word, names))
+
+
+def _are_content(words: Iterable[str]) -> list[bool]:
+    """Whether lower-case words are neither punctuation nor stop words."""
+    stops = _word_list("stop")
+    return [word not in stops and any(letter.isalnum() for letter in word) for word in words]
+
+
+@cache
+def _word_list(kind: str) -> frozenset[str]:
+    return frozenset(packaged_table("zoo/rte_words.tsv").filter(pl.col("kind") == kind)["word"])
+
+
+class NaiveBayesNetwork(nn.Module):
     """Log probabilities: of labels, of words given a label, of counts given a label."""
 
     prior: Tensor
     words: Tensor
     counts: Tensor
 
-    def __init__(self, basis: EvidenceBasis, features: tuple[str, ...], smoothing: float) -> None:
+    def __init__(self, basis: CountBasis, features: tuple[str, ...], smoothing: float) -> None:
         super().__init__()
         self.features = features
         self.smoothing = smoothing
         self.register_buffer("prior", torch.zeros(basis.labels))
         self.register_buffer("words", torch.zeros(1 + basis.words, basis.labels))
-        self.register_buffer("counts", torch.zeros(len(COMPARED), MOST + 1, basis.labels))
+        self.register_buffer("counts", torch.zeros(len(COUNTED), MAX_COUNT + 1, basis.labels))
 
-    def forward(self, batch: Evidence) -> Tensor:
-        """Log of the probability of label and features together."""
+    def forward(self, batch: CountedPairs) -> Tensor:
+        """Log of the joint probability of label and features."""
         scores = self.prior.expand(len(batch.counts), -1)
         if "words" in self.features:
             scores = scores + self.words[batch.words.words].sum(dim=1)
         if "overlap" in self.features:
-            kinds = torch.arange(len(COMPARED), device=batch.counts.device)
+            kinds = torch.arange(len(COUNTED), device=batch.counts.device)
             scores = scores + self.counts[kinds, batch.counts].sum(dim=1)
         return scores
 
 
-def network(basis: EvidenceBasis, *, features: tuple[str, ...] = FEATURES, smoothing: float = 1.0) -> nn.Module:
-    """The classifier; ``smoothing`` is what is added to every count before it is divided."""
+def network(basis: CountBasis, *, features: tuple[str, ...] = FEATURES, smoothing: float = 1.0) -> nn.Module:
+    """The classifier; ``smoothing`` is added to every count before it is divided."""
     unknown = [name for name in features if name not in FEATURES]
     if unknown or not features:
         raise AcidtestError(f"naive-bayes: --features is {' or '.join(FEATURES)} or both, not {', '.join(features)!r}")
     if smoothing <= 0:
         raise AcidtestError(f"naive-bayes: --smoothing is {smoothing:g}; it is above 0")
-    return Network(basis, tuple(features), smoothing)
+    return NaiveBayesNetwork(basis, tuple(features), smoothing)
 
 
-def fitted(network: Network, inputs: Inputs) -> None:
-    """Give the network the log probabilities of training pairs; one with several right labels is shared out to them."""
+def fit(network: NaiveBayesNetwork, inputs: Inputs) -> None:
+    """Fit the log probabilities to training pairs; a pair with several right labels counts in equal parts for each."""
     prior, words, counts = (torch.zeros_like(part, dtype=torch.float64) for part in network.buffers())
-    kinds = torch.arange(len(COMPARED), device=inputs.device) * (MOST + 1)
+    kinds = torch.arange(len(COUNTED), device=inputs.device) * (MAX_COUNT + 1)
     for batch in inputs.ordered(_BATCH):
         right = batch.targets.double()
         right /= right.sum(dim=1, keepdim=True)
         prior += right.sum(dim=0)
         words.index_add_(0, batch.words.words.flatten(), right.repeat_interleave(batch.words.words.shape[1], dim=0))
         places = (kinds + batch.counts).flatten()
-        counts.flatten(0, 1).index_add_(0, places, right.repeat_interleave(len(COMPARED), dim=0))
-    network.prior.copy_(_logs(prior, network.smoothing, dim=0))
-    # The first stands for no word, and says nothing.
-    network.words[1:] = _logs(words[1:], network.smoothing, dim=0)
-    network.counts.copy_(_logs(counts, network.smoothing, dim=1))
+        counts.flatten(0, 1).index_add_(0, places, right.repeat_interleave(len(COUNTED), dim=0))
+    network.prior.copy_(_log_shares(prior, network.smoothing, dim=0))
+    # The first row stands for padding and stays zero.
+    network.words[1:] = _log_shares(words[1:], network.smoothing, dim=0)
+    network.counts.copy_(_log_shares(counts, network.smoothing, dim=1))
 
 
-def _logs(counts: Tensor, smoothing: float, dim: int) -> Tensor:
-    """The log of the share that each count has of all along a dimension."""
+def _log_shares(counts: Tensor, smoothing: float, dim: int) -> Tensor:
+    """The log of each count's share of the sum along a dimension."""
     counts = counts + smoothing
     return counts.log() - counts.sum(dim=dim, keepdim=True).log()

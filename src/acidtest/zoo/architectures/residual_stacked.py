@@ -1,13 +1,13 @@
 """Residual-stacked encoders (Nie and Bansal 2017, addendum), which Glockner et al. (2018) test.
 
-Each BiLSTM reads the words and the sum of what all BiLSTMs below it said.
+Each BiLSTM reads the words and the sum of the states of all BiLSTMs below it.
 """
 
 from __future__ import annotations
 
 from torch import nn
 
-from acidtest.zoo.architectures.shortcut_stacked import Network
+from acidtest.zoo.architectures.shortcut_stacked import StackedNetwork
 from acidtest.zoo.layers import Basis
 
 
@@ -21,6 +21,6 @@ def network(
     dropout: float = 0.1,
 ) -> nn.Module:
     """The network; ``stacked`` BiLSTMs of ``hidden`` each direction, then ``depth`` layers of size ``layer``."""
-    return Network(
-        basis.words, basis.labels, sizes=[hidden] * stacked, layers=[layer] * depth, dropout=dropout, summed=True
+    return StackedNetwork(
+        basis.words, basis.labels, sizes=[hidden] * stacked, layers=[layer] * depth, dropout=dropout, residual=True
     )

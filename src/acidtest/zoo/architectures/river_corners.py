@@ -1,19 +1,19 @@
-"""The model of the team Rivercorners (Balazs et al. 2017): the mean state of a BiLSTM says which states to look at.
+"""The model of the team Rivercorners (Balazs et al. 2017): attention over the states of a BiLSTM, guided by their mean.
 
-That is the inner attention of Liu et al. (2016), with weights of its own for premise and hypothesis. Words are not
-spelled out; the authors' program can, and does not unless asked.
+That is the inner attention of Liu et al. (2016), with separate weights for premise and hypothesis. Words are not
+spelled; the authors' program can do so, but not by default.
 """
 
 from __future__ import annotations
 
 from torch import Tensor, nn
 
-from acidtest.zoo.layers import Basis, Encoder, Words, attended, averaged, head, matched
-from acidtest.zoo.sentences import Sentence, SentencePairs
+from acidtest.zoo.batches import SentencePairs, SentenceTensors
+from acidtest.zoo.layers import Basis, BiLSTM, attend, classifier_head, match_features, mean_words
 
 
 class InnerAttention(nn.Module):
-    """States weighed by what they have to do with their mean."""
+    """A weighted mean of states; the weight of a state depends on it and on the mean of all."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -21,36 +21,37 @@ class InnerAttention(nn.Module):
         self.of_mean = nn.Linear(size, size, bias=False)
         self.weight = nn.Linear(size, 1, bias=False)
 
-    def forward(self, states: Tensor, sentence: Sentence) -> Tensor:
+    def forward(self, states: Tensor, sentence: SentenceTensors) -> Tensor:
         """float[n, size]: one vector for each sentence."""
-        mean = averaged(states, sentence)
+        mean = mean_words(states, sentence)
         scores = self.weight((self.of_state(states) + self.of_mean(mean)[:, None]).tanh())
-        return attended(scores.transpose(1, 2), states, sentence.mask)[:, 0]
+        return attend(scores.transpose(1, 2), states, sentence.mask)[:, 0]
 
 
-class Network(nn.Module):
-    """Sentences refined by inner attention, compared by a perceptron."""
+class InnerAttentionNetwork(nn.Module):
+    """Sentences by inner attention, compared by a perceptron.
 
-    def __init__(self, words: Words, labels: int, *, hidden: int, layer: int, dropout: float) -> None:
+    ``hidden`` is the size of each direction, ``layer`` that of the two layers before the labels.
+    """
+
+    def __init__(self, basis: Basis, *, hidden: int = 300, layer: int = 2000, dropout: float = 0.25) -> None:
         super().__init__()
-        self.words = words
-        self.encoder = Encoder(words.size, hidden)
+        self.words = basis.words
+        self.encoder = BiLSTM(basis.words.size, hidden)
         self.of_premise = InnerAttention(self.encoder.size)
         self.of_hypothesis = InnerAttention(self.encoder.size)
-        self.head = head(4 * self.encoder.size, [layer, layer], labels, dropout=dropout, entry=0.0)
+        size, labels = self.encoder.size, basis.labels
+        self.head = classifier_head(4 * size, [layer, layer], labels, dropout=dropout, input_dropout=0.0)
 
     def forward(self, batch: SentencePairs) -> Tensor:
-        """Scores of the labels."""
-        premise = self.of_premise(self._encoded(batch.premise), batch.premise)
-        hypothesis = self.of_hypothesis(self._encoded(batch.hypothesis), batch.hypothesis)
-        scores: Tensor = self.head(matched(premise, hypothesis))
+        premise = self.of_premise(self._encode(batch.premise), batch.premise)
+        hypothesis = self.of_hypothesis(self._encode(batch.hypothesis), batch.hypothesis)
+        scores: Tensor = self.head(match_features(premise, hypothesis))
         return scores
 
-    def _encoded(self, sentence: Sentence) -> Tensor:
+    def _encode(self, sentence: SentenceTensors) -> Tensor:
         states: Tensor = self.encoder(self.words(sentence), sentence)
         return states
 
 
-def network(basis: Basis, *, hidden: int = 300, layer: int = 2000, dropout: float = 0.25) -> nn.Module:
-    """The network; ``hidden`` is the size of each direction, ``layer`` that of the two layers before the labels."""
-    return Network(basis.words, basis.labels, hidden=hidden, layer=layer, dropout=dropout)
+network = InnerAttentionNetwork

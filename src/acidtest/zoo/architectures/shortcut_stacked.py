@@ -1,6 +1,6 @@
-"""Shortcut-stacked encoders (Nie and Bansal 2017): each BiLSTM reads the words and what all BiLSTMs below it said.
+"""Shortcut-stacked encoders (Nie and Bansal 2017): each BiLSTM reads the words and the states of all BiLSTMs below it.
 
-The greatest states of the last one are the sentence. Sentences are read whole; the authors cut them to 60 words.
+A sentence is the maximum over the states of the last one. Sentences are read whole; the authors cut them to 60 words.
 """
 
 from __future__ import annotations
@@ -11,38 +11,44 @@ import torch
 from torch import Tensor, nn
 
 from acidtest.core.errors import AcidtestError
-from acidtest.zoo.layers import Basis, Encoder, Words, greatest, head, matched
-from acidtest.zoo.sentences import Sentence, SentencePairs
+from acidtest.zoo.batches import SentencePairs, SentenceTensors
+from acidtest.zoo.layers import Basis, BiLSTM, WordVectors, classifier_head, match_features, max_words
 
 
-class Network(nn.Module):
-    """Stacked BiLSTMs, compared by a perceptron; ``summed`` adds up what those below said, else it stands side by side.
+class StackedNetwork(nn.Module):
+    """Stacked BiLSTMs, compared by a perceptron.
 
-    A sum is the residual variant, and needs BiLSTMs of one size.
+    ``residual`` sums the states of the BiLSTMs below, which then have one size; otherwise they are concatenated.
     """
 
     def __init__(
-        self, words: Words, labels: int, *, sizes: Sequence[int], layers: Sequence[int], dropout: float, summed: bool
+        self,
+        words: WordVectors,
+        labels: int,
+        *,
+        sizes: Sequence[int],
+        layers: Sequence[int],
+        dropout: float,
+        residual: bool,
     ) -> None:
         super().__init__()
         self.words = words
-        self.summed = summed
-        below = [0, *(2 * (sizes[0] if summed else sum(sizes[:depth])) for depth in range(1, len(sizes)))]
-        self.encoders = nn.ModuleList(Encoder(words.size + more, size) for more, size in zip(below, sizes, strict=True))
-        self.head = head(8 * sizes[-1], layers, labels, dropout=dropout, entry=0.0)
+        self.residual = residual
+        below = [0, *(2 * (sizes[0] if residual else sum(sizes[:depth])) for depth in range(1, len(sizes)))]
+        self.encoders = nn.ModuleList(BiLSTM(words.size + more, size) for more, size in zip(below, sizes, strict=True))
+        self.head = classifier_head(8 * sizes[-1], layers, labels, dropout=dropout, input_dropout=0.0)
 
     def forward(self, batch: SentencePairs) -> Tensor:
-        """Scores of the labels."""
-        scores: Tensor = self.head(matched(self._encoded(batch.premise), self._encoded(batch.hypothesis)))
+        scores: Tensor = self.head(match_features(self._encode(batch.premise), self._encode(batch.hypothesis)))
         return scores
 
-    def _encoded(self, sentence: Sentence) -> Tensor:
+    def _encode(self, sentence: SentenceTensors) -> Tensor:
         words = self.words(sentence)
         states = list[Tensor]()
         for encoder in self.encoders:
-            below = [torch.stack(states).sum(dim=0)] if self.summed and states else states
+            below = [torch.stack(states).sum(dim=0)] if self.residual and states else states
             states.append(encoder(torch.cat([words, *below], dim=-1), sentence))
-        return greatest(states[-1], sentence)
+        return max_words(states[-1], sentence)
 
 
 def network(
@@ -54,8 +60,8 @@ def network(
     dropout: float = 0.1,
 ) -> nn.Module:
     """The network; ``hidden`` are the sizes of each direction, bottom up, followed by ``depth`` layers of ``layer``."""
-    return Network(
-        basis.words, basis.labels, sizes=_sizes(hidden), layers=[layer] * depth, dropout=dropout, summed=False
+    return StackedNetwork(
+        basis.words, basis.labels, sizes=_sizes(hidden), layers=[layer] * depth, dropout=dropout, residual=False
     )
 
 

@@ -1,8 +1,8 @@
 """SPINN-PI-NT (Bowman et al. 2016): a TreeLSTM along given binary parses, without the LSTM that tracks the stack.
 
-What its stack does word after word is done here for all phrases of one height at once, which gives the same states.
-As in the paper words are projected to the state and memory of a leaf, sentences are compared by their states, their
-difference and product, and batch normalisation and dropout stand after the projection and around the layers of the
+What the paper's stack does word by word is done here for all phrases of one height at once, which gives the same
+states. As in the paper, words are projected to the state and memory of a leaf, sentences are compared by their states,
+their difference and product, and batch normalisation and dropout follow the projection and surround the layers of the
 classifier.
 """
 
@@ -13,21 +13,20 @@ from collections import defaultdict
 import torch
 from torch import Tensor, nn
 
-from acidtest.zoo.forests import Forest, TreePairs, TreeReader
-from acidtest.zoo.layers import Basis, Words, matched
-from acidtest.zoo.trees import Unparsed
+from acidtest.zoo.layers import Basis, match_features
+from acidtest.zoo.trees import Forest, TreePairs, TreeReader, Unparsed
 
 READER = TreeReader
 
 
-class Cell(nn.Module):
+class TreeCell(nn.Module):
     """Joins the states and memories of two parts to those of a phrase (Tai et al. 2015)."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
         self.gates = nn.Linear(2 * hidden, 5 * hidden)
         with torch.no_grad():
-            # At first nothing is forgotten.
+            # Forget gates start open.
             self.gates.bias.zero_()
             self.gates.bias[hidden : 3 * hidden] = 1
 
@@ -40,11 +39,10 @@ class Cell(nn.Module):
         return torch.cat([leave * memory.tanh(), memory], dim=1)
 
 
-class Normal(nn.BatchNorm1d):
-    """Batch normalisation, by what it has seen before where there is but one row."""
+class BatchNorm(nn.BatchNorm1d):
+    """Batch normalisation that uses the running statistics for a batch of one row."""
 
     def forward(self, values: Tensor) -> Tensor:
-        """The same shape."""
         if self.training and len(values) > 1:
             return super().forward(values)
         return nn.functional.batch_norm(
@@ -52,51 +50,49 @@ class Normal(nn.BatchNorm1d):
         )
 
 
-class Network(nn.Module):
-    """Leaves, phrases, classifier."""
+class SPINNNetwork(nn.Module):
+    """Leaves, phrases, classifier.
+
+    ``hidden`` is the size of a state, ``layer`` that of the two layers of the classifier. ``unparsed`` is the reader's:
+    pairs without a parse are refused, or read as trees that branch to the right.
+    """
 
     def __init__(
-        self, words: Words, labels: int, *, hidden: int, layer: int, leaf_dropout: float, dropout: float
+        self,
+        basis: Basis,
+        *,
+        hidden: int = 300,
+        layer: int = 1024,
+        leaf_dropout: float = 0.17,
+        dropout: float = 0.06,
+        unparsed: Unparsed = "refuse",
     ) -> None:
         super().__init__()
-        self.words = words
-        self.leaves = nn.Sequential(nn.Linear(words.size, 2 * hidden), Normal(2 * hidden), nn.Dropout(leaf_dropout))
-        self.cell = Cell(hidden)
-        steps: list[nn.Module] = [Normal(4 * hidden), nn.Dropout(dropout)]
+        del unparsed
+        self.words = words = basis.words
+        self.leaves = nn.Sequential(nn.Linear(words.size, 2 * hidden), BatchNorm(2 * hidden), nn.Dropout(leaf_dropout))
+        self.cell = TreeCell(hidden)
+        steps: list[nn.Module] = [BatchNorm(4 * hidden), nn.Dropout(dropout)]
         for size in (4 * hidden, layer):
-            steps += [nn.Linear(size, layer), nn.ReLU(), Normal(layer), nn.Dropout(dropout)]
-        self.head = nn.Sequential(*steps, nn.Linear(layer, labels))
+            steps += [nn.Linear(size, layer), nn.ReLU(), BatchNorm(layer), nn.Dropout(dropout)]
+        self.head = nn.Sequential(*steps, nn.Linear(layer, basis.labels))
 
     def forward(self, batch: TreePairs) -> Tensor:
-        """Scores of the labels."""
-        premise, hypothesis = self.tops(batch.forest).chunk(2)
-        found: Tensor = self.head(matched(premise, hypothesis, signed=True))
-        return found
+        premise, hypothesis = self.root_states(batch.forest).chunk(2)
+        scores: Tensor = self.head(match_features(premise, hypothesis, signed=True))
+        return scores
 
-    def tops(self, forest: Forest) -> Tensor:
+    def root_states(self, forest: Forest) -> Tensor:
         """float[trees, state]: the states of whole trees."""
-        made: Tensor = self.leaves(self.words.table(forest.words)).float()
-        coming = defaultdict[int, list[Tensor]](list)
+        nodes: Tensor = self.leaves(self.words.table(forest.words)).float()
+        arriving = defaultdict[int, list[Tensor]](list)
         for height, (shares, parts) in enumerate(zip(forest.shares, forest.parts, strict=True), start=1):
-            for nodes, (above, _) in zip(made.split_with_sizes([count for _, count in shares]), shares, strict=True):
-                coming[above].append(nodes)
-            taken = torch.cat(coming.pop(height)).index_select(0, parts)
-            made = self.cell(taken.view(-1, 2, taken.shape[1])) if height < len(forest.parts) else taken
-        return made.chunk(2, dim=1)[0]
+            groups = nodes.split_with_sizes([count for _, count in shares])
+            for group, (parent_height, _) in zip(groups, shares, strict=True):
+                arriving[parent_height].append(group)
+            taken = torch.cat(arriving.pop(height)).index_select(0, parts)
+            nodes = self.cell(taken.view(-1, 2, taken.shape[1])) if height < len(forest.parts) else taken
+        return nodes.chunk(2, dim=1)[0]
 
 
-def network(
-    basis: Basis,
-    *,
-    hidden: int = 300,
-    layer: int = 1024,
-    leaf_dropout: float = 0.17,
-    dropout: float = 0.06,
-    unparsed: Unparsed = "refuse",
-) -> nn.Module:
-    """The network; ``hidden`` is the size of a state, ``layer`` that of the two layers of the classifier.
-
-    ``unparsed`` is the reader's: what becomes of pairs without a parse, refuse or right (trees branch to the right).
-    """
-    del unparsed
-    return Network(basis.words, basis.labels, hidden=hidden, layer=layer, leaf_dropout=leaf_dropout, dropout=dropout)
+network = SPINNNetwork

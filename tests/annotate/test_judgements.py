@@ -11,34 +11,33 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="stores need acidtest[annotate]")
 
 from acidtest import api
-from acidtest.annotate.questionnaires import parsed_questionnaire
-from acidtest.annotate.work import Work
+from acidtest.annotate.projects import Project
+from acidtest.annotate.questionnaires import parse_questionnaire
 from acidtest.cli.app import main
 from acidtest.core.errors import AcidtestError
 from acidtest.core.ratings import PeoplePace
-from acidtest.core.serialise import to_json
 
 
 def test_the_study_of_hans_prints_what_its_paper_prints(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    work = api.annotation_project(store="hans.db", sharing=api.Sharing(plan="hans-human", per_annotator=6))
+    project = api.annotation_project(store="hans.db", options=api.PlanOptions(plan="hans-human", per_annotator=6))
     # Ann is always right; Ben says entailment always, so that he fails the five controls with a negation.
-    answer_all(work, "ann", None, 9.0)
-    answer_all(work, "ben", "entailment", 4.0)
-    found = api.agreement("hans.db")
-    assert found.attendance is not None
-    assert found.attendance.excluded == ("ben",)
+    answer_all(project, "ann", None, 9.0)
+    answer_all(project, "ben", "entailment", 4.0)
+    agreement = api.agreement("hans.db")
+    assert agreement.attendance is not None
+    assert agreement.attendance.excluded == ("ben",)
     # Controls are not counted: everybody took 1 second for each of ten.
-    assert found.attendance.paces == {
+    assert agreement.attendance.paces == {
         "all": PeoplePace(2, 6.5),
         "kept": PeoplePace(1, 9.0),
         "discarded": PeoplePace(1, 4.0),
     }
-    slices = {(each.factor, each.value): each.accuracy for each in found.slices}
-    assert slices[None, None].value == 1
-    assert slices[None, None].n == 6
+    slices = {(each.factor, each.value): each.accuracy for each in agreement.slices}
+    assert slices["", ""].value == 1
+    assert slices["", ""].n == 6
     assert sum(each.n for (factor, _), each in slices.items() if factor == "heuristic") == 6
     capsys.readouterr()
     assert main(["agreement", "hans.db"]) == 0
@@ -52,23 +51,23 @@ def test_the_study_of_hans_prints_what_its_paper_prints(
     assert '<th scope="col" class="number">expert annotators</th>' in page
     assert page.count('<th scope="row">non-entailment</th>') == 1
     # A table of all answers, asked with the same questionnaire, says the same.
-    api.export_annotations(work, "answers.tsv", everything=True)
+    api.export_annotations(project, "answers.tsv", everything=True)
     again = api.agreement("answers.tsv", questionnaire="hans-human")
-    assert to_json(again)["accuracy_by"] == to_json(found)["accuracy_by"]
-    assert to_json(again)["attendance"]["pace"] == to_json(found)["attendance"]["pace"]
+    assert again.to_json()["accuracy_by"] == agreement.to_json()["accuracy_by"]
+    assert again.to_json()["attendance"]["pace"] == agreement.to_json()["attendance"]["pace"]
 
 
-def answer_all(work: Work, name: str, label: str | None, seconds: float) -> None:
+def answer_all(project: Project, name: str, label: str | None, seconds: float) -> None:
     """Give every item a label, or its gold where there is none; controls take a second."""
-    work.join(name)
-    shown = work.next(name)
+    project.join(name)
+    shown = project.next(name)
     while not shown.get("finished"):
-        with work.state() as state:
+        with project.state() as state:
             item = state.items[state.claims[shown["assignment"]].item - 1]
         took = 1.0 if item.role == "control" else seconds
         key = f"key-{name}-{shown['assignment']}"
         said = {"follows": label or item.known["label"]}
-        shown = work.answer(name, shown["assignment"], said, key=key, seconds=took)["next"]
+        shown = project.answer(name, shown["assignment"], said, key=key, seconds=took)["next"]
 
 
 VALIDATION = [
@@ -106,9 +105,9 @@ def validation(tmp_path: Path) -> Path:
 def test_the_study_of_stress_tests_prints_what_its_paper_prints(
     validation: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = api.agreement(validation, questionnaire="validation")
+    agreement = api.agreement(validation, questionnaire="validation")
     # At least two of three: a and c confirmed, a and b grammatical, a and b trivial; d and e all of it.
-    assert {(each.suite, each.name): (each.share.value, each.share.n, each.published) for each in found.shares} == {
+    assert {(each.suite, each.name): (each.share.value, each.share.n, each.published) for each in agreement.shares} == {
         ("stress/antonymy", "confirmed"): (pytest.approx(2 / 3), 3, 0.86),
         ("stress/antonymy", "grammatical"): (pytest.approx(2 / 3), 3, 0.87),
         ("stress/antonymy", "trivial"): (pytest.approx(2 / 3), 3, None),
@@ -139,13 +138,13 @@ def test_without_gold_or_suite_shares_say_what_can_be_said(validation: Path) -> 
 def test_items_of_a_suite_that_papers_tell_of_know_its_name(tmp_path: Path) -> None:
     made = tmp_path / "numerical.jsonl"
     api.save(api.generate("stress/numerical", n=10), made)
-    work = api.annotation_project(str(made), store=str(tmp_path / "a.db"), questionnaire="validation")
-    with work.state() as state:
+    project = api.annotation_project(str(made), store=str(tmp_path / "a.db"), questionnaire="validation")
+    with project.state() as state:
         assert {item.known["suite"] for item in state.items} == {"stress/numerical"}
     plain = tmp_path / "pairs.tsv"
     plain.write_text("id\tpremise\thypothesis\tlabel\np\tA\tB\tneutral\n", encoding="utf-8")
-    work = api.annotation_project(str(plain), store=str(tmp_path / "b.db"), questionnaire="validation")
-    with work.state() as state:
+    project = api.annotation_project(str(plain), store=str(tmp_path / "b.db"), questionnaire="validation")
+    with project.state() as state:
         assert "suite" not in state.items[0].known
 
 
@@ -155,11 +154,11 @@ def test_items_of_a_suite_that_papers_tell_of_know_its_name(tmp_path: Path) -> N
         ('name = "x"', "share 1: write either when"),
         ('name = "x"\nlabel = "neutral"', "share 1: write either when"),
         ('name = "x"\nlabel = "gold"\nwhen = { a = "yes" }', "share 1: write either when"),
-        ('when = { a = "yes" }', "share 1: name is missing; say what it is the share of"),
+        ('when = { a = "yes" }', "share 1.name: is missing"),
         ('name = "x"\nwhen = { b = "yes" }', "share 1: when: no earlier question called 'b'"),
     ],
 )
 def test_a_share_that_makes_no_sense_is_told(share: str, problem: str) -> None:
     text = 'schema = 1\ntitle = "t"\n[[question]]\nid = "a"\ntext = "?"\nkind = "yes-no"\n[[rule]]\nlabel_from = "a"\n'
     with pytest.raises(AcidtestError, match=problem):
-        parsed_questionnaire(f"{text}[[share]]\n{share}\n".encode(), Path("mine.toml"))
+        parse_questionnaire(f"{text}[[share]]\n{share}\n".encode(), Path("mine.toml"))

@@ -1,0 +1,335 @@
+"""What the answers of several people make of an item: its label, its categories, and ratings to measure agreement."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from acidtest.annotate.answers import GOLD_COLUMNS, Answers, RowError, clean_text
+from acidtest.annotate.conditions import join_with_or
+from acidtest.annotate.items import SUITE
+from acidtest.annotate.outcomes import outcomes
+from acidtest.annotate.questionnaires import RESERVED, Questionnaire, Share, Vote
+from acidtest.core.digests import combined, digests
+from acidtest.core.draws import key
+from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.estimate import Estimate
+from acidtest.core.labels import gold_name
+from acidtest.core.ratings import Attendance, ItemShare, LabelCounts, Ratings, label_counts, majority_labels
+from acidtest.io.published import published_share
+from acidtest.stats.annotators import accepted, majority_share
+from acidtest.text.heuristics import HANS, HANS_FACTORS, is_hans
+from acidtest.text.taxonomy import TAXINLI, is_of_taxonomy, is_taxinli, ordered_categories
+
+ANNOTATED = "annotated_label"
+"""The column with the label of these people where ``label`` is another gold label, here as in TaxiNLI's file."""
+
+SENTENCE_COLUMNS = ("premise", "sentence1", "prem", "context", "sentence_a")
+"""Columns that rows of one source sentence have in common, the likeliest first."""
+
+_LIST = pl.List(pl.String)
+_EMPTY = pl.lit(pl.Series([[]], dtype=_LIST))
+_NO_MAJORITY = {"majority": "no majority", "plurality": "no most frequent label", "unanimous": "no unanimity"}
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """What people's answers amount to, person by person and item by item.
+
+    ``outcomes`` has item, annotator, label, categories and discard, a row for each person and item. ``items`` has a row
+    for each item: what was known of it; where there are labels, label (its gold label or null), annotator_labels (empty
+    if it is discarded), votes for each label; categories if there are any; and why there is no gold label, in discarded
+    or undecided.
+    """
+
+    questionnaire: Questionnaire
+    outcomes: pl.DataFrame
+    items: pl.DataFrame
+    name: str = ""
+    item_column: str = "item"
+    fingerprint: str = ""
+
+    @property
+    def discarded(self) -> dict[str, int]:
+        """How many items were discarded, by reason, the most frequent first."""
+        return dict(Counter(self.items["discarded"].drop_nulls().to_list()).most_common())
+
+    @property
+    def kept(self) -> pl.DataFrame:
+        """The items that were not discarded."""
+        return self.items.filter(pl.col("discarded").is_null())
+
+    @property
+    def known(self) -> list[str]:
+        """The columns with what else was known of the items."""
+        return [name for name in self.items.columns if name not in RESERVED]
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """The items as they are written to a file, with the id column of the answers.
+
+        If the questionnaire asks by gold, label is that gold label and annotated_label the vote of these people.
+        Columns of the data are prefixed with source_ where a reader could take them for labels or categories of these
+        people.
+        """
+        columns, renamed = self.items.columns, set[str]()
+        if "label" in columns:
+            renamed |= {name for name in self.known if name.lower() in (*GOLD_COLUMNS, ANNOTATED)}
+        if "categories" in columns:
+            possible = possible_categories(self.questionnaire)
+            renamed |= {name for name in self.known if name in possible or is_of_taxonomy(name)}
+        items = self.items.rename({"item": self.item_column} | {name: _source_name(name, columns) for name in renamed})
+        if not self.questionnaire.asks_by_gold:
+            return items
+        # As in TaxiNLI's own file, where people who were told the label instead of being asked for it count as
+        # having given it.
+        column = next(name for name in GOLD_COLUMNS if name in columns)
+        gold = pl.Series("gold", [gold_name(text) for text in clean_text(self.items[column])], dtype=pl.String)
+        unasked = pl.all_horizontal(pl.col("label", "undecided", "discarded").is_null())
+        annotated = items.select(pl.when(unasked).then(gold).otherwise("label").alias(ANNOTATED)).to_series()
+        return items.with_columns(gold.alias("label"), annotated)
+
+
+def judgements(questionnaire: Questionnaire, answers: Answers) -> Judgements:
+    """What the answers of several people amount to, item by item."""
+    try:
+        by_person = outcomes(questionnaire, answers.frame)
+    except RowError as error:
+        item, annotator = answers.frame.select("item", "annotator").row(error.row)
+        raise AcidtestError(f"{answers.name}: item {item!r}, annotator {annotator!r}: {error.problem}") from error
+    items = answers.items.join(_aggregate(questionnaire, by_person), on="item", how="left", maintain_order="left")
+    return Judgements(questionnaire, by_person, items, answers.name, answers.item_column, answers.fingerprint)
+
+
+def possible_categories(questionnaire: Questionnaire) -> tuple[str, ...]:
+    """Every category that the rules of a questionnaire can give."""
+    categories = list[str]()
+    for rule in questionnaire.rules:
+        categories += rule.categories
+        for name in rule.categories_from:
+            categories += [option.id for option in questionnaire.by_id[name].options if not option.exclusive]
+    return ordered_categories(categories)
+
+
+def judgement_ratings(judged: Judgements, *, gold: str | None = None, attendance: Attendance | None = None) -> Ratings:
+    """The labels and categories of the items that were not discarded, ready to measure agreement.
+
+    ``gold`` names a column of the answers with the gold label to compare with, instead of the vote of these people.
+    Inference accuracy is measured against it, or else against a column called gold or gold_label.
+    """
+    questionnaire, categories = judged.questionnaire, possible_categories(judged.questionnaire)
+    labels, kept = questionnaire.labels, judged.kept
+    if not labels and not categories:
+        raise AcidtestError(f"questionnaire {questionnaire.name!r} gives neither labels nor categories to agree on")
+    if gold is not None and not labels:
+        raise AcidtestError(f"--gold {gold}: questionnaire {questionnaire.name!r} gives no labels to compare with it")
+    if not kept.height:
+        raise AcidtestError(f"{judged.name}: all {judged.items.height:,} items are discarded; no labels are left")
+    if gold is not None and gold not in judged.known:
+        where = f" (--gold; the same in all rows of an item, {judged.name})"
+        raise UnknownNameError("column", gold, judged.known, where)
+    sentence = _sentence_column(kept)
+    sentences = clean_text(kept[sentence]) if sentence else None
+    reference_column, reference = _reference_gold(judged, gold)
+    none = pl.Series("gold", [None] * kept.height, dtype=pl.String)
+    golds = reference if gold and reference is not None else kept["label"] if labels else none
+    known = digests(kept["item"], *(column for column in (golds, reference, sentences) if column is not None))
+    digest = f"{key(judged.fingerprint, combined(known)):016x}"
+    from_hans = "heuristic" in kept.columns and is_hans(kept["heuristic"].cast(pl.String))
+    vote = questionnaire.aggregation.label
+    method = f"questionnaire:{questionnaire.name}|gold:{gold or vote}|groups:{sentence or 'rows'}"
+    return Ratings(
+        name=judged.name,
+        labels=labels,
+        counts=_vote_counts(kept["annotator_labels"], labels) if labels else np.zeros((kept.height, 0), dtype=np.int64),
+        gold=golds.alias("gold"),
+        gold_from=gold or vote,
+        groups=None if sentences is None else group_codes(sentences),
+        # TaxiNLI's pairs have all labels; where nobody was asked for one, all pairs are known to be neutral.
+        corpus=TAXINLI if is_taxinli(categories) and labels else HANS if from_hans else "",
+        signature=f"agreement|{method}|n:{kept.height}|h:{digest[:6]}",
+        said=_kept_outcomes(judged),
+        categories=categories,
+        reference=reference,
+        reference_from=reference_column,
+        attendance=attendance,
+        unasked=kept.filter(pl.col("label").is_null() & pl.col("undecided").is_null()).height if labels else 0,
+        factors=kept.select(HANS_FACTORS) if from_hans else None,
+    )
+
+
+def item_shares(
+    judged: Judgements, answers: Answers, *, gold: str | None = None, draws_seed: int = 0
+) -> tuple[ItemShare, ...]:
+    """The shares that the questionnaire defines, for each suite that the items come from, or for all items.
+
+    Discarded items are left out. ``gold`` names the column with the gold label if it is not recognised.
+    """
+    kept = judged.kept
+    numbers = kept.select("item", row=pl.int_range(pl.len(), dtype=pl.Int64))
+    rows = answers.frame.with_columns(judged.outcomes["label"].alias("_label")).join(
+        numbers, on="item", how="inner", maintain_order="left"
+    )
+    sentence = _sentence_column(kept)
+    groups = group_codes(clean_text(kept[sentence])) if sentence else None
+    suites = kept[SUITE].cast(pl.String).fill_null("") if SUITE in kept.columns else pl.Series([""] * kept.height)
+    items, shares = rows["row"].to_numpy(), list[ItemShare]()
+    for suite in suites.unique(maintain_order=True):
+        for share in judged.questionnaire.shares:
+            published, source = published_share(suite, share.name)
+            holds = _share_holds(share, judged, rows, gold=gold)
+            in_suite = (suites == suite).to_numpy()[items]
+            if holds is None:
+                value, skipped = Estimate(math.nan, note="no gold came along with the items"), 0
+            else:
+                value, skipped = majority_share(holds[in_suite], items[in_suite], groups=groups, draws_seed=draws_seed)
+            shares.append(ItemShare(suite, share.name, value, skipped, published, source))
+    return tuple(shares)
+
+
+def group_codes(column: pl.Series) -> npt.NDArray[np.int64]:
+    """A number for each different text; every null gets a number of its own."""
+    unique = pl.int_range(len(column), eager=True) + len(column) + 1
+    codes = pl.select(pl.coalesce(column.rank("dense").cast(pl.Int64), unique)).to_series()
+    return np.asarray(codes.to_numpy(), dtype=np.int64)
+
+
+def clean_gold(column: pl.Series, *, missing: Sequence[str]) -> pl.Series:
+    """A column of gold labels as written; null where it holds one of the marks for a missing label."""
+    written = clean_text(column)
+    return written.set(written.is_in(list(missing)), None).alias("gold")
+
+
+def _sentence_column(items: pl.DataFrame) -> str | None:
+    return next((name for name in items.columns if name.lower() in SENTENCE_COLUMNS), None)
+
+
+def _reference_gold(judged: Judgements, gold: str | None) -> tuple[str, pl.Series | None]:
+    """The column of the data with gold labels, and its values for the items that were not discarded.
+
+    Without ``gold``, nothing if there is no such column or it holds other labels than the questionnaire gives.
+    """
+    labels = judged.questionnaire.labels
+    column = gold or next((name for name in judged.known if name.lower() in GOLD_COLUMNS), None)
+    if not labels or column is None:
+        return "", None
+    missing = ["", "-", *(["-1"] if "-1" not in labels else [])]
+    golds = clean_gold(judged.kept[column], missing=missing)
+    names = {text: text if text in labels else gold_name(text) for text in golds.drop_nulls().unique()}
+    for text, name in names.items():
+        if name is None and gold is None:
+            return "", None
+        if name is None:
+            problem = f"gold {text!r} (--gold {column}) is not {join_with_or(labels)}; correct it"
+            raise AcidtestError(f"{judged.name}: {problem}")
+    return column, golds.replace_strict(names, default=None, return_dtype=pl.String)
+
+
+def _kept_outcomes(judged: Judgements) -> pl.DataFrame:
+    """Row, annotator, label and categories of the outcomes of kept items that do not discard the item."""
+    numbers = judged.kept.select("item", row=pl.int_range(pl.len(), dtype=pl.Int64))
+    used = judged.outcomes.filter(pl.col("discard").is_null())
+    joined = used.join(numbers, on="item", how="inner", maintain_order="left")
+    return joined.select("row", "annotator", "label", "categories")
+
+
+def _share_holds(
+    share: Share, judged: Judgements, rows: pl.DataFrame, *, gold: str | None
+) -> npt.NDArray[np.bool_] | None:
+    """Whether each row of answers meets the condition of a share; None if there is no gold label to compare with."""
+    if share.label != "gold":
+        return rows.select("item", holds=judged.questionnaire.holds(share.when))["holds"].to_numpy()
+    labels, (_, golds) = judged.questionnaire.labels, _reference_gold(judged, gold)
+    if golds is None:
+        return None
+    codes = rows["_label"].replace_strict({label: code for code, label in enumerate(labels)}, default=len(labels))
+    # The last column stands for no label, which no gold label accepts.
+    right = np.pad(accepted(labels, golds), ((0, 0), (0, 1)))
+    return np.asarray(right[rows["row"].to_numpy(), codes.cast(pl.Int64).fill_null(len(labels)).to_numpy()])
+
+
+def _source_name(name: str, columns: Collection[str]) -> str:
+    while name in columns:
+        name = f"source_{name}"
+    return name
+
+
+def _vote_counts(given: pl.Series, labels: Sequence[str]) -> LabelCounts:
+    """How often each label occurs in each list."""
+    rows = pl.DataFrame({"row": np.arange(len(given)), "label": given})
+    return label_counts(rows.explode("label", empty_as_null=False, keep_nulls=False), labels, rows=len(given))
+
+
+def _aggregate(questionnaire: Questionnaire, by_person: pl.DataFrame) -> pl.DataFrame:
+    """One row per item: label, votes, categories, and why there is no label."""
+    discards = pl.col("discards").list.len()
+    is_discarded = {"any": discards > 0, "majority": 2 * discards > pl.col("people"), "never": pl.lit(False)}
+    reasons = pl.col("discards").list.unique(maintain_order=True).list.join("; ")
+    items = by_person.group_by("item", maintain_order=True).agg(
+        people=pl.len(),
+        annotator_labels=pl.col("label").drop_nulls(),
+        discards=pl.col("discard").drop_nulls(),
+        unasked=(pl.col("label").is_null() & pl.col("discard").is_null()).all(),
+    )
+    items = items.with_columns(discarded=pl.when(is_discarded[questionnaire.aggregation.discard]).then(reasons))
+    columns = ["item"]
+    if any(rule.categories or rule.categories_from for rule in questionnaire.rules):
+        items = items.join(_vote_on_categories(questionnaire, by_person), on="item", how="left", maintain_order="left")
+        columns += ["categories"]
+    if questionnaire.labels:
+        items = _vote_on_labels(questionnaire, items)
+        columns += ["label", "annotator_labels", "votes", "discarded", "undecided"]
+    return items.select(list(dict.fromkeys([*columns, "discarded"])))
+
+
+def _vote_on_labels(questionnaire: Questionnaire, items: pl.DataFrame) -> pl.DataFrame:
+    """The items with their label, the votes for each label, and why there is no label."""
+    aggregation, labels = questionnaire.aggregation, questionnaire.labels
+    counts = _vote_counts(items["annotator_labels"], labels)
+    votes = pl.DataFrame(counts, schema=list(labels)).to_struct("votes")
+    kept, few = pl.col("discarded").is_null(), pl.col("annotator_labels").list.len() < aggregation.fewest
+    too_few, no_majority = f"fewer than {aggregation.fewest} labels", _NO_MAJORITY[aggregation.label]
+    reason = pl.when(few).then(pl.lit(too_few)).otherwise(pl.lit(no_majority))
+    items = items.with_columns(votes, _winning_labels(counts, labels, vote=aggregation.label))
+    items = items.with_columns(
+        label=pl.when(kept & ~few).then("label"),
+        # Without labels a discarded item does not take part in the agreement on the others.
+        annotator_labels=pl.when(kept).then("annotator_labels").otherwise(_EMPTY),
+        _reason=reason,
+    )
+    # If no rule that applies gives a label, nobody was asked for one, and nothing is undecided.
+    return items.with_columns(undecided=pl.when(pl.col("label").is_null() & kept & ~pl.col("unasked")).then("_reason"))
+
+
+def _winning_labels(counts: LabelCounts, labels: Sequence[str], *, vote: Vote) -> pl.Series:
+    """The label that wins the vote in each row; null if none does."""
+    if vote == "majority":
+        return majority_labels(counts, labels).alias("label")
+    ranked = np.sort(counts, axis=1)
+    second = ranked[:, -2] if len(labels) > 1 else np.zeros(len(counts), dtype=np.int64)
+    wins = ranked[:, -1] > second if vote == "plurality" else (ranked[:, -1] > 0) & (second == 0)
+    winners = [labels[place] if won else None for place, won in zip(counts.argmax(1), wins, strict=True)]
+    return pl.Series("label", winners, dtype=pl.String)
+
+
+def _vote_on_categories(questionnaire: Questionnaire, by_person: pl.DataFrame) -> pl.DataFrame:
+    """The categories of each item that enough of the people who did not discard it gave."""
+    kept = by_person.filter(pl.col("discard").is_null())
+    people = kept.group_by("item").agg(people=pl.len())
+    given = kept.explode("categories", empty_as_null=False, keep_nulls=False)
+    counts = given.group_by("item", "categories", maintain_order=True).agg(given=pl.len()).join(people, on="item")
+    enough = {
+        "majority": 2 * pl.col("given") > pl.col("people"),
+        "any": pl.lit(True),
+        "all": pl.col("given") == pl.col("people"),
+    }[questionnaire.aggregation.categories]
+    marked = counts.filter(enough).group_by("item", maintain_order=True).agg("categories")
+    items = by_person.select(pl.col("item").unique(maintain_order=True))
+    joined = items.join(marked, on="item", how="left", maintain_order="left")
+    return joined.with_columns(pl.col("categories").fill_null(_EMPTY))

@@ -1,0 +1,352 @@
+"""An annotation project at work: annotators join, get items, answer them and take answers back.
+
+Every step is one transaction of the store.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import time
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import sqlalchemy as sa
+
+from acidtest.annotate import store
+from acidtest.annotate.conditions import resolve_gold
+from acidtest.annotate.items import passes_check
+from acidtest.annotate.outcomes import FormError, form_checker, is_storable
+from acidtest.annotate.plans import EVERYBODY, AnnotationPlan
+from acidtest.annotate.questionnaires import parse_questionnaire
+from acidtest.annotate.state import Claim, Person, ProjectState, StoredAnswer
+from acidtest.annotate.store import Store
+from acidtest.core.errors import AcidtestError, UnknownNameError
+
+LONGEST_NAME = 80
+EXCLUDED = "Some of the pairs were there to check whether they are read, and were not answered as expected."
+NOTHING_LEFT = "There is nothing left for you to judge."
+
+
+class RequestError(AcidtestError):
+    """Something an annotator may not do; ``status`` is the status of the HTTP response."""
+
+    def __init__(self, status: int, problem: str, question: str | None = None) -> None:
+        self.status, self.question = status, question
+        super().__init__(problem)
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """The name of an annotator, and a secret that proves it."""
+
+    name: str
+    secret: str
+
+
+class Project:
+    """A project in a store, for annotators and for whoever runs it; safe in several threads and processes."""
+
+    def __init__(self, database: Store, *, clock: Callable[[], float] = time.time) -> None:
+        row = database.project()
+        self.store, self._clock = database, clock
+        self.id = f"{row.fingerprint}-{row.at}"
+        self.plan = AnnotationPlan.from_json(row.plan)
+        self.questionnaire = parse_questionnaire(row.questionnaire.encode(), Path(f"{row.name}.toml"))
+        self._seed = int(row.seed)
+        self._items = database.items()
+        self._state: ProjectState | None = None
+        self._lock = Lock()
+        self._check_form = form_checker(self.questionnaire)
+
+    def join(self, name: str, *, proof: str = "") -> Credentials:
+        """Take a name that nobody has; the secret proves it from then on.
+
+        Somebody who comes again with the same ``proof``, because the reply got lost, gets the name and a new secret.
+        """
+        shown = _check_name(name)
+        with self.transaction() as (connection, state):
+            at, person = self._clock(), state.people_by_name.get(fold_name(shown))
+            if person is None:
+                number = state.insert(connection, store.annotators, name=shown, folded=fold_name(shown), at=at)
+                person = state.people[number]
+                if proof:
+                    state.insert(connection, store.secrets, annotator=number, digest=_digest(proof), at=at)
+            elif not proof or not _proves(person, proof):
+                raise RequestError(409, f"there is already somebody called {shown!r}; choose another name")
+            return self._add_secret(connection, state, person)
+
+    def readmit(self, name: str) -> Credentials:
+        """A new secret for somebody who has lost the first one; the first stays valid."""
+        with self.transaction() as (connection, state):
+            person = state.people_by_name.get(fold_name(name))
+            if person is None:
+                raise UnknownNameError("annotator", name, [person.name for person in state.people.values()])
+            return self._add_secret(connection, state, person)
+
+    def authenticate(self, name: str, secret: str) -> str | None:
+        """The name of an annotator as it was first written, if the secret proves it; otherwise None."""
+        with self._lock:
+            # A secret stays valid for ever, so a known one needs no look at the store.
+            known = self._state and _authenticate(self._state, name, secret)
+        if known:
+            return known
+        with self._reading() as state:
+            return _authenticate(state, name, secret)
+
+    def next(self, name: str) -> dict[str, Any]:
+        """The item to judge now, the same one until it is answered; or the reason why there is none."""
+        with self.transaction() as (connection, state):
+            return self._next(connection, state, _find_person(state, name))
+
+    def answer(
+        self, name: str, assignment: int, answers: dict[str, Any], *, key: str, seconds: float | None
+    ) -> dict[str, Any]:
+        """Store answers, and return what comes next; the same key again changes nothing."""
+        failure: Exception | None = None
+        with self.transaction() as (connection, state):
+            person = _find_person(state, name)
+            claim = state.claims.get(assignment)
+            if claim is None or claim.annotator != person.number:
+                raise RequestError(403, f"assignment {assignment} is not yours; load the page again")
+            earlier = state.answers_by_key.get(key)
+            if earlier and earlier.claim != claim.number:
+                raise RequestError(409, "this key was used for another answer; make a new one")
+            if not earlier:
+                try:
+                    checked = self._check_form(answers, state.item(claim).gold_name)
+                except FormError as error:
+                    raise RequestError(422, str(error), error.question) from error
+                row = {"claim": claim.number, "version": len(claim.answers) + 1, "answers": json.dumps(checked)}
+                state.insert(connection, store.answers, **row, seconds=seconds, key=key, at=self._clock())
+            try:
+                with connection.begin_nested():
+                    if not earlier and not self.plan.finish:
+                        self._exclude_if_failed(connection, state, person, but=claim)
+                    following = self._next(connection, state, person)
+            except Exception as error:
+                # The answers are kept, even if the next item cannot be found.
+                failure, self._state = error, None
+        if failure:
+            raise failure
+        return {"progress": following["progress"], "next": following}
+
+    def undo(self, name: str) -> dict[str, Any]:
+        """Reopen the annotator's last answer; it stays in the store."""
+        with self.transaction() as (connection, state):
+            person = _find_person(state, name)
+            if person.excluded:
+                raise RequestError(409, "your part is over; nothing can be taken back")
+            if not person.answered:
+                raise RequestError(409, "there is no answer to take back")
+            claim = person.answered[-1]
+            state.insert(connection, store.undos, answer=claim.answers[-1].number, at=self._clock())
+            return self._serve(connection, state, person, claim)
+
+    def progress(self, name: str) -> dict[str, Any]:
+        """How far the annotator has come."""
+        with self._reading() as state:
+            return asdict(state.progress(_find_person(state, name), self._clock()))
+
+    def overview(self) -> dict[str, Any]:
+        """How far everybody has come, and who failed checks."""
+        with self.state() as state:
+            now = self._clock()
+            people = [self._describe_person(state, person, now) for person in state.people.values()]
+            items = [item for item in state.items if not item.is_check]
+            excluded = {person.number for person in state.people.values() if self.exclusion_reason(state, person)}
+            claims = [claim for claim in state.claims.values() if not state.item(claim).is_check]
+            counted = [claim for claim in claims if state.counts(claim) and claim.annotator not in excluded]
+            bounded = all(item.seats < EVERYBODY for item in items)
+            return {
+                "plan": self.plan.name,
+                "items": len(items),
+                "controls": len(state.items) - len(items),
+                "judgements": len(counted),
+                "excluded": sum(1 for claim in claims if claim.current_answer and claim.annotator in excluded),
+                "wanted": sum(item.seats for item in items) if bounded else None,
+                "annotators": people,
+            }
+
+    @contextmanager
+    def state(self) -> Iterator[ProjectState]:
+        """The state of the project, to read."""
+        with self._reading() as state:
+            absent = self._absent_failures(state)
+        if absent:
+            with self.transaction() as (connection, state):
+                self._exclude_absent(connection, state)
+        with self._reading() as state:
+            yield state
+
+    @contextmanager
+    def transaction(self) -> Iterator[tuple[sa.Connection, ProjectState]]:
+        """A transaction with the state at its beginning; if it fails, the state is read again."""
+        with self._lock:
+            try:
+                with self.store.writing() as connection:
+                    yield connection, self._follow(connection)
+            except RequestError:
+                # Requests are refused before anything is written.
+                raise
+            except BaseException:
+                self._state = None
+                raise
+
+    def exclusion_reason(self, state: ProjectState, person: Person) -> str:
+        """Why a person's answers are left out of the results; empty if they count."""
+        return person.excluded or (self._failure(state, person) if self.plan.finish else "")
+
+    def passed(self, state: ProjectState, answer: StoredAnswer) -> bool | None:
+        """Whether an answer to a check is right; None if it is of no check, or the right answer is not known."""
+        item = state.item(state.claims[answer.claim])
+        if item.expected and answer.passed is None:
+            answer.passed = passes_check(item.expected, answer.answers, self.questionnaire, item.gold_name)
+        return answer.passed
+
+    def _next(self, connection: sa.Connection, state: ProjectState, person: Person) -> dict[str, Any]:
+        self._exclude_absent(connection, state)
+        now = self._clock()
+        claim = state.current_claim(person, now)
+        if claim is None and not person.excluded:
+            item = state.next_item(person, now)
+            if item is None:
+                self._exclude_if_failed(connection, state, person)
+            else:
+                seat, turn = state.free_seat(item, now)
+                row = {"item": item, "seat": seat, "turn": turn, "annotator": person.number}
+                claim = state.claims[state.insert(connection, store.claims, **row, at=now)]
+        if claim is None:
+            reason = EXCLUDED if person.excluded and not self.plan.finish else NOTHING_LEFT
+            return {"finished": True, "reason": reason, "progress": asdict(state.progress(person, now))}
+        return self._serve(connection, state, person, claim)
+
+    def _serve(self, connection: sa.Connection, state: ProjectState, person: Person, claim: Claim) -> dict[str, Any]:
+        """Record that an item is shown, and return what the page needs."""
+        now = self._clock()
+        state.insert(connection, store.servings, claim=claim.number, at=now)
+        last = claim.answers[-1] if claim.answers else None
+        item = state.item(claim)
+        shown = {
+            "assignment": claim.number,
+            # The id is not sent: it may reveal the label, or that the item is a check.
+            "item": {"fields": item.fields},
+            "answers": last.answers if last else None,
+            "seconds": last.seconds if last else None,
+            "progress": asdict(state.progress(person, now)),
+        }
+        if self.questionnaire.asks_by_gold:
+            # The gold label itself is not sent.
+            conditions = {question.id: question.when for question in self.questionnaire.questions}
+            shown["conditions"] = {name: resolve_gold(when, item.gold_name) for name, when in conditions.items()}
+        return shown
+
+    def _add_secret(self, connection: sa.Connection, state: ProjectState, person: Person) -> Credentials:
+        secret = secrets.token_urlsafe(24)
+        state.insert(connection, store.secrets, annotator=person.number, digest=_digest(secret), at=self._clock())
+        return Credentials(person.name, secret)
+
+    def _exclude_if_failed(
+        self, connection: sa.Connection, state: ProjectState, person: Person, *, but: Claim | None = None
+    ) -> None:
+        """Exclude a person who failed too many checks; ``but`` is the last claim, whose answer may be taken back."""
+        reason = self._failure(state, person, but=but)
+        # People who go on to the end keep their seats, unless the seats are to go to others.
+        if reason and not person.excluded and (self.plan.reopen or not self.plan.finish):
+            state.insert(connection, store.exclusions, annotator=person.number, reason=reason, at=self._clock())
+
+    def _failure(self, state: ProjectState, person: Person, *, but: Claim | None = None) -> str:
+        """The checks that a person failed, if there are too many; otherwise empty."""
+        failed = [claim for claim in self._failed_checks(state, person) if claim is not but]
+        if not self.plan.fail_after or len(failed) < self.plan.fail_after:
+            return ""
+        return f"failed control {', '.join(state.item(claim).id for claim in failed)}"
+
+    def _exclude_absent(self, connection: sa.Connection, state: ProjectState) -> None:
+        for person in self._absent_failures(state):
+            self._exclude_if_failed(connection, state, person)
+
+    def _absent_failures(self, state: ProjectState) -> list[Person]:
+        """People who failed too many checks and left: they gave no answer since, for as long as a claim is fresh."""
+        if self.plan.finish and not self.plan.reopen:
+            return []
+        now = self._clock()
+        return [
+            person
+            for person in state.people.values()
+            if not person.excluded and self._failure(state, person)
+            if person.answered[-1].answers[-1].at + self.plan.expires <= now
+        ]
+
+    def _failed_checks(self, state: ProjectState, person: Person) -> list[Claim]:
+        answered = [claim for claim in person.checks if claim.current_answer]
+        return [claim for claim in answered if self.passed(state, claim.answers[-1]) is False]
+
+    def _describe_person(self, state: ProjectState, person: Person, now: float) -> dict[str, Any]:
+        answered, reason = person.answered, self.exclusion_reason(state, person)
+        seconds = [claim.answers[-1].seconds for claim in answered if claim.answers[-1].seconds is not None]
+        return {
+            "annotator": person.name,
+            **asdict(state.progress(person, now)),
+            "excluded": bool(reason),
+            "reason": reason or None,
+            "controls": sum(1 for claim in answered if state.item(claim).is_check),
+            "failed_controls": [state.item(claim).id for claim in self._failed_checks(state, person)],
+            "mean_seconds": sum(seconds) / len(seconds) if seconds else None,
+            "last_answer": max((claim.answers[-1].at for claim in answered), default=None),
+        }
+
+    @contextmanager
+    def _reading(self) -> Iterator[ProjectState]:
+        with self._lock:
+            with self.store.reading() as connection:
+                state = self._follow(connection)
+            yield state
+
+    def _follow(self, connection: sa.Connection) -> ProjectState:
+        if self._state is None:
+            self._state = ProjectState(self._items, self.plan, self._seed)
+        self._state.follow(connection)
+        return self._state
+
+
+def fold_name(name: str) -> str:
+    """A form in which names that people take for the same are equal."""
+    return unicodedata.normalize("NFKC", " ".join(name.split())).casefold()
+
+
+def _find_person(state: ProjectState, name: str) -> Person:
+    person = state.people_by_name.get(fold_name(name))
+    if person is None:
+        raise RequestError(403, "join first")
+    return person
+
+
+def _authenticate(state: ProjectState, name: str, secret: str) -> str | None:
+    person = state.people_by_name.get(fold_name(name))
+    return person.name if person and _proves(person, secret) else None
+
+
+def _proves(person: Person, secret: str) -> bool:
+    digest = _digest(secret)
+    # All are compared, so that the time does not depend on which one matches.
+    return sum(hmac.compare_digest(known, digest) for known in person.secrets) > 0
+
+
+def _check_name(written: str) -> str:
+    name = " ".join(unicodedata.normalize("NFC", written).split()) if is_storable(written) else ""
+    if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+        raise RequestError(422, f"a name has 1 to {LONGEST_NAME} printable characters")
+    return name
+
+
+def _digest(secret: str) -> str:
+    # The secrets are long and random and cannot be guessed, so a plain digest is enough.
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
