@@ -118,7 +118,7 @@ __all__ = [
     "Generator",
     "Material",
     "Reading",
-    "Sharing",
+    "PlanOptions",
     "UnfaithfulError",
     "Wish",
     "agreement",
