@@ -22,8 +22,8 @@ import torch
 from race import told
 from torch.profiler import ProfilerActivity, profile
 
-from acidtest.workflows.training import Material, architectures, planned
-from acidtest.workflows.training_pairs import gathered
+from acidtest.workflows.training import Material, architectures, plan_training
+from acidtest.workflows.training.pairs import gather_pairs
 from acidtest.zoo.batches import Inputs
 from acidtest.zoo.catalogue import architecture
 from acidtest.zoo.machines import machine
@@ -53,7 +53,7 @@ class Bench:
     """An architecture ready to learn."""
 
     def __init__(self, study: Study, material: Material) -> None:
-        pairs = gathered(material, study).train
+        pairs = gather_pairs(material, study).train
         self.device = device_of(study.device)
         started = time.perf_counter()
         reader = architecture(study.architecture).reader.begun(study, shown(pairs.frame, hypothesis_only=False))
@@ -142,7 +142,7 @@ def main() -> None:
     for name in given.names or [name for name, kind in architectures().items() if name != "bert" and not kind.fitted]:
         recipe = {"batch_size": given.batch_size} if given.batch_size else {}
         settings = {"embeddings": given.embeddings, "device": given.device}
-        study = planned(name, arguments=own.get(name), recipe=recipe, settings=settings)
+        study = plan_training(name, arguments=own.get(name), recipe=recipe, settings=settings)
         try:
             rows.append(measured(study, Material(given.train, limit=given.limit), given.steps))
             print(rows[-1], flush=True)

@@ -96,14 +96,13 @@ from acidtest.workflows.evaluations import (
     run_of,
     score,
 )
-from acidtest.workflows.experiment_designs import Wish
 from acidtest.workflows.experiments import (
     EXPERIMENT_PAGE,
     EXPERIMENTS,
     experiment,
     experiment_papers,
-    experiment_tables,
 )
+from acidtest.workflows.experiments.designs import ExperimentOptions
 from acidtest.workflows.reporting import (
     compare,
     comparison_document,
@@ -118,9 +117,11 @@ from acidtest.workflows.training import (
     architecture_options,
     architectures,
     train,
-    training_estimates,
     training_json,
-    training_spread,
+)
+from acidtest.workflows.training.records import (
+    score_estimates,
+    spread_over_seeds,
 )
 
 __all__ = [
@@ -137,13 +138,13 @@ __all__ = [
     "AnyRun",
     "Arguments",
     "Battery",
+    "ExperimentOptions",
     "Finished",
     "Generator",
     "Material",
     "Reading",
     "Sharing",
     "UnfaithfulError",
-    "Wish",
     "agreement",
     "agreement_output",
     "agreement_tables",
@@ -167,7 +168,6 @@ __all__ = [
     "error_typology",
     "experiment",
     "experiment_papers",
-    "experiment_tables",
     "export",
     "export_annotations",
     "fetch",
@@ -194,9 +194,11 @@ __all__ = [
     "run_of",
     "save",
     "score",
+    "score_estimates",
     "scores_document",
     "serve_annotation",
     "sources",
+    "spread_over_seeds",
     "suites",
     "tag",
     "tag_tables",
@@ -205,9 +207,7 @@ __all__ = [
     "taxonomy_statistics_tables",
     "taxonomy_tables",
     "train",
-    "training_estimates",
     "training_json",
-    "training_spread",
     "type_tables",
     "typology_plot",
     "typology_tables",

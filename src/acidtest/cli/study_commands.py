@@ -72,11 +72,16 @@ def check_output(study: Study, output: Path | None) -> None:
         require_page(output)
 
 
-def show(study: Study, result: Any, output: dict[str, Any]) -> None:
-    """Write the files that were asked for and print the result, for a machine or for a person."""
+def show(
+    study: Study, result: Any, output: dict[str, Any], *, written: dict[str, Path] | None = None, full: bool = True
+) -> None:
+    """Write the files that were asked for and print the result, for a machine or for a person.
+
+    ``written`` are files that are there already, by kind. Folded sections are printed only where ``full`` is true.
+    """
     page, tables, plots = (output.get(name) for name in ("output", "tables", "plots"))
     document = study.document(result) if page or tables or plots or not output["json"] else None
-    written: dict[str, Any] = {}
+    written = dict(written or {})
     if page and page.suffix != ".html":
         from acidtest.api import write_table
 
@@ -87,7 +92,7 @@ def show(study: Study, result: Any, output: dict[str, Any]) -> None:
     if output["json"]:
         print_json(to_json(result) | to_json(written))
     elif document:
-        print_document(document, console())
+        print_document(document, console(), full=full)
         show_written(written)
 
 

@@ -21,6 +21,8 @@ _NARROWEST_HEADING = 9
 """Characters to which headings of columns are folded where room is scarce."""
 _WIDEST_WORD = 14
 """Words of headings up to this length are not broken."""
+_NARROWEST_TEXT = 24
+"""Characters to which columns of text are wrapped where room is scarce."""
 _WIDEST_NAMES = 0.45
 """Share of the width that row names may take before they are wrapped."""
 
@@ -108,6 +110,7 @@ def _blocks(table: Table, texts: Sequence[Sequence[CellText]], width: int) -> It
     everything = list(range(len(table.columns)))
     for stacked, heading in ((False, longest), (False, _NARROWEST_HEADING), (True, _NARROWEST_HEADING)):
         widths = [_column_width(table, texts, number, stacked=stacked, heading=heading) for number in everything]
+        widths = _wrap_text(table, widths, width - longest - GAP * len(widths))
         if longest + sum(widths) + GAP * len(widths) <= width:
             yield everything, _Layout(longest, tuple(widths), stacked)
             return
@@ -118,6 +121,16 @@ def _blocks(table: Table, texts: Sequence[Sequence[CellText]], width: int) -> It
             block = []
         block.append(number)
     yield block, _Layout(longest, tuple(widths[n] for n in block), stacked=True)
+
+
+def _wrap_text(table: Table, widths: list[int], room: int) -> list[int]:
+    """Widths that fit the room, if narrower columns of text can make them fit: the widest are narrowed first."""
+    limits = [_NARROWEST_TEXT if column.unit == "text" else size for column, size in zip(table.columns, widths, strict=True)]
+    most = max(widths, default=0)
+    while sum(widths) > room and most > _NARROWEST_TEXT:
+        most -= 1
+        widths = [max(min(size, most), min(size, limit)) for size, limit in zip(widths, limits, strict=True)]
+    return widths
 
 
 def _column_width(

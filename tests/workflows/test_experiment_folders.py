@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from acidtest import api
-from acidtest.workflows.experiment_claims import contents, settled
-from acidtest.workflows.experiment_designs import slug
+from acidtest.workflows.experiments.claims import content_digest, experiment_settings
+from acidtest.workflows.experiments.designs import slug
 
 pytest.importorskip("torch")
 
@@ -20,7 +20,7 @@ def test_a_digest_is_of_what_is_in_a_file_whatever_it_is_called_and_however_it_i
     plain.write_bytes(b"one")
     packed.write_bytes(gzip.compress(b"one"))
     other.write_bytes(b"two")
-    assert contents(plain) == contents(packed) != contents(other)
+    assert content_digest(plain) == content_digest(packed) != content_digest(other)
 
 
 def test_a_digest_is_of_all_files_of_a_folder_and_of_all_three_parallel_ones(tmp_path: Path) -> None:
@@ -30,10 +30,10 @@ def test_a_digest_is_of_all_files_of_a_folder_and_of_all_three_parallel_ones(tmp
     for part, text in (("s1", "A man runs.\n"), ("s2", "A man moves.\n"), ("labels", "entailment\n")):
         (tmp_path / f"{part}.train").write_text(text, encoding="utf-8")
     paths = folder, tmp_path / "s1.train"
-    before = [contents(path) for path in paths]
+    before = [content_digest(path) for path in paths]
     (folder / "data" / "test.parquet").write_bytes(b"two")
     (tmp_path / "labels.train").write_text("neutral\n", encoding="utf-8")
-    assert [contents(path) == own for path, own in zip(paths, before, strict=True)] == [False, False]
+    assert [content_digest(path) == digest for path, digest in zip(paths, before, strict=True)] == [False, False]
 
 
 def test_vectors_words_and_suites_are_known_by_what_is_in_their_files(tmp_path: Path) -> None:
@@ -43,23 +43,23 @@ def test_vectors_words_and_suites_are_known_by_what_is_in_their_files(tmp_path: 
         path.write_text("one", encoding="utf-8")
     shutil.copytree(tmp_path / "first", tmp_path / "second")
 
-    def told(folder: str) -> dict[str, object]:
-        own = {name: str(tmp_path / folder / name) for name in files}
-        wish = api.Wish(
-            [own["pairs.tsv"]],
+    def settings_of(folder: str) -> dict[str, object]:
+        paths = {name: str(tmp_path / folder / name) for name in files}
+        options = api.ExperimentOptions(
+            [paths["pairs.tsv"]],
             ["cbow"],
             tmp_path / "out",
-            suite=own["suite.tsv"],
-            words=own["words.tsv"],
-            settings={"embeddings": own["vectors.txt"]},
+            suite=paths["suite.tsv"],
+            words=paths["words.tsv"],
+            settings={"embeddings": paths["vectors.txt"]},
         )
-        return settled("augmentation", wish, {})
+        return experiment_settings("augmentation", options, {})
 
-    assert told("first") == told("second")
-    before = told("second")
+    assert settings_of("first") == settings_of("second")
+    before = settings_of("second")
     for name in files:
         (tmp_path / "second" / name).write_text("two", encoding="utf-8")
-    after = told("second")
+    after = settings_of("second")
     assert [key for key in before if before[key] != after[key]] == ["train", "suite", "words", "settings"]
 
 

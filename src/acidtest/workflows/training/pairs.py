@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 AUGMENTED_SEED = 1
 """The seed of suites that are trained on: not the one that suites are tested with."""
 
-File = str | Path | Suite
+Source = str | Path | Suite
 
 
 @dataclass(frozen=True)
 class Material:
-    """What is trained on: files, suites made besides, and what is held back of them."""
+    """What is trained on: files, suites generated besides, and what is withheld from them."""
 
-    train: Sequence[File]
-    dev: File | None = None
-    tests: Sequence[File] = ()
+    train: Sequence[Source]
+    dev: Source | None = None
+    tests: Sequence[Source] = ()
     augment: Sequence[str | Suite] = ()
     augment_seed: int = AUGMENTED_SEED
     augment_n: int | None = None
@@ -43,14 +43,14 @@ class Material:
     withhold: Sequence[str] = ()
     """Subcases of the augmenting suites that are left out (McCoy et al. 2019, tables 12 to 16)."""
     limit: int | None = None
-    """Learn from so many of the pairs of the files, in the proportions of files and labels."""
+    """Learn from a sample of so many pairs of the files, in the proportions of files and labels."""
     reading: Reading | None = None
 
 
 @dataclass(frozen=True)
-class Part:
-    """The pairs of a file or suite, and how many of its rows were left out: for want of gold, or for standing in
-    the files that networks are scored on."""
+class SourcePairs:
+    """The pairs of a file or suite, and how many of its rows were left out: those without gold, and those that stand
+    in the files that networks are scored on."""
 
     name: str
     pairs: Pairs
@@ -59,13 +59,13 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Gathered:
+class TrainingData:
     """All pairs of a training."""
 
-    files: Sequence[Part]
-    suites: Sequence[Part]
-    dev: Part | None
-    tests: Sequence[Part]
+    files: Sequence[SourcePairs]
+    suites: Sequence[SourcePairs]
+    dev: SourcePairs | None
+    tests: Sequence[SourcePairs]
 
     @cached_property
     def train(self) -> Pairs:
@@ -78,59 +78,66 @@ class Gathered:
         return Pairs(pl.concat([part.pairs.frame for part in parts]), origins, rows)
 
     @cached_property
+    def scored(self) -> tuple[SourcePairs, ...]:
+        """The files that networks are scored on."""
+        return (*([self.dev] if self.dev else []), *self.tests)
+
+    @cached_property
     def leaks(self) -> Mapping[str, int]:
-        """How many pairs of each file that networks are scored on are also learnt from, where there are any."""
-        own = self.train.keys
-        scored = (*([self.dev] if self.dev else []), *self.tests)
-        counts = {part.name: int(np.isin(part.pairs.keys, own).sum()) for part in scored}
+        """How many pairs of each scored file are also learnt from, where there are any."""
+        counts = {part.name: int(np.isin(part.pairs.keys, self.train.keys).sum()) for part in self.scored}
         return {name: count for name, count in counts.items() if count}
 
 
-def gathered(material: Material, study: Study) -> Gathered:
-    """The pairs a training asks for, with the columns that its network reads; what is amiss is said."""
+def gather_pairs(material: Material, plan: Study) -> TrainingData:
+    """The pairs of a training, with the columns that its network reads; warns of labels that lack and of leaks."""
     if not material.train:
         raise AcidtestError("there is nothing to train on; name a file with --train")
     if material.withhold and not material.augment:
         raise AcidtestError("--withhold leaves subcases out of what --augment adds; there is no --augment")
-    files = [_part(each, study, material.reading) for each in material.train]
-    dev = None if material.dev is None else _part(material.dev, study, material.reading)
-    tests = [_part(each, study, material.reading) for each in material.tests]
-    suites = [_part(suite, study, None) for suite in _augmenting(material)]
-    scored = [part.pairs.keys for part in (*([dev] if dev else []), *tests)]
-    suites = [_disjoint(part, scored) for part in suites]
-    found = Gathered(_sampled(files, material.limit), suites, dev, tests)
-    if not len(found.train):
+    files = [_read_source(source, plan, material.reading) for source in material.train]
+    dev = None if material.dev is None else _read_source(material.dev, plan, material.reading)
+    tests = [_read_source(source, plan, material.reading) for source in material.tests]
+    data = TrainingData(_sample(files, material.limit), [], dev, tests)
+    suites = [_read_source(suite, plan, None) for suite in _augmenting_suites(material)]
+    scored = [part.pairs.keys for part in data.scored]
+    data = replace(data, suites=[_without_scored_pairs(part, scored) for part in suites])
+    if not len(data.train):
         raise AcidtestError("there is nothing to train on: no pair of --train has gold")
-    right = found.train.targets(study.labels)
-    for column, label in enumerate(study.labels):
-        if not right[:, column].any():
+    _warn_of_gaps(data, plan.labels)
+    return data
+
+
+def _warn_of_gaps(data: TrainingData, labels: Sequence[str]) -> None:
+    targets = data.train.targets(labels)
+    for column, label in enumerate(labels):
+        if not targets[:, column].any():
             log.warning("no pair to learn from is %s: the network will not tell it from the others", label)
-    for part in suites:
+    for part in data.suites:
         note("%s: %s pairs are learnt from, too", part.name, f"{len(part.pairs):,}")
-    for name, count in found.leaks.items():
+    for name, count in data.leaks.items():
         log.warning("%s: %s of its pairs are also learnt from, so scores on it are too good", name, f"{count:,}")
-    return found
 
 
-def _part(given: File, study: Study, reading: Reading | None) -> Part:
+def _read_source(source: Source, plan: Study, reading: Reading | None) -> SourcePairs:
     from acidtest.zoo.pairs import pairs_of
 
-    suite = given if isinstance(given, Suite) else load(given, reading=reading)
-    name = suite.name if isinstance(given, Suite) else str(given)
-    have = suite.frame.collect_schema()
-    lacking = [column for column in study.columns if column not in have]
-    for column in lacking:
-        if column not in study.may_lack:
-            raise AcidtestError(f"{name}: has no {column}, which {study.architecture} reads; choose another file")
-    frame = suite.frame.with_columns(pl.lit(None, dtype=pl.String).alias(column) for column in lacking).collect()
-    pairs = pairs_of(frame, study.columns, name)
+    suite = source if isinstance(source, Suite) else load(source, reading=reading)
+    name = suite.name if isinstance(source, Suite) else str(source)
+    schema = suite.frame.collect_schema()
+    missing = [column for column in plan.columns if column not in schema]
+    for column in missing:
+        if column not in plan.may_lack:
+            raise AcidtestError(f"{name}: has no {column}, which {plan.architecture} reads; choose another file")
+    frame = suite.frame.with_columns(pl.lit(None, dtype=pl.String).alias(column) for column in missing).collect()
+    pairs = pairs_of(frame, plan.columns, name)
     with pairs.named():
-        pairs.targets(study.labels)
-    return Part(name, pairs, suite.card.dropped)
+        pairs.targets(plan.labels)
+    return SourcePairs(name, pairs, suite.card.dropped)
 
 
-def _augmenting(material: Material) -> list[Suite]:
-    """The suites that are learnt from besides files, without what is withheld of them."""
+def _augmenting_suites(material: Material) -> list[Suite]:
+    """The suites that are learnt from beside files, without the withheld subcases."""
     if not material.augment:
         return []
     suites = [suite for suite in material.augment if isinstance(suite, Suite)]
@@ -139,11 +146,11 @@ def _augmenting(material: Material) -> list[Suite]:
             suites.append(generate(name, n=material.augment_n, seed=material.augment_seed))
         else:
             suites.append(load(name, reading=material.reading))
-    return [replace(suite, frame=_without(suite, material.withhold)) for suite in suites]
+    return [replace(suite, frame=_without_subcases(suite, material.withhold)) for suite in suites]
 
 
-def _without(suite: Suite, withheld: Sequence[str]) -> pl.LazyFrame:
-    """The rows of other subcases than those withheld; each of these must be there."""
+def _without_subcases(suite: Suite, withheld: Sequence[str]) -> pl.LazyFrame:
+    """The rows of the other subcases; a withheld subcase that the suite does not have is an error."""
     if not withheld:
         return suite.frame
     if "subcase" not in suite.frame.collect_schema():
@@ -155,20 +162,23 @@ def _without(suite: Suite, withheld: Sequence[str]) -> pl.LazyFrame:
     return suite.frame.filter(~pl.col("subcase").is_in(list(withheld)))
 
 
-def _disjoint(part: Part, scored: Sequence[U64]) -> Part:
+def _without_scored_pairs(part: SourcePairs, scored: Sequence[U64]) -> SourcePairs:
     """An augmenting suite without the pairs that networks are scored on."""
     if not scored:
         return part
-    there = np.isin(part.pairs.keys, np.concatenate(scored))
-    if not there.any():
+    repeated = np.isin(part.pairs.keys, np.concatenate(scored))
+    if not repeated.any():
         return part
-    note("%s: %s pairs that also stand in --dev or --test are not learnt from", part.name, f"{int(there.sum()):,}")
-    return replace(part, pairs=part.pairs.only(~there), repeated=int(there.sum()))
+    count = int(repeated.sum())
+    note("%s: %s pairs that also stand in --dev or --test are not learnt from", part.name, f"{count:,}")
+    return replace(part, pairs=part.pairs.only(~repeated), repeated=count)
 
 
-def _sampled(parts: Sequence[Part], limit: int | None) -> list[Part]:
-    """So many of the pairs, in the proportions of parts and labels. A pair's draw depends on its sentences alone, so
-    that a smaller sample is, but for rounding, part of a larger one."""
+def _sample(parts: Sequence[SourcePairs], limit: int | None) -> list[SourcePairs]:
+    """So many of the pairs, in the proportions of parts and labels.
+
+    A pair's draw depends on its sentences alone, so that a smaller sample is, but for rounding, part of a larger one.
+    """
     sizes = [(number, label, count) for number, part in enumerate(parts) for label, count in part.pairs.labels.items()]
     total = sum(count for _, _, count in sizes)
     if limit is not None and limit > total:
@@ -178,15 +188,13 @@ def _sampled(parts: Sequence[Part], limit: int | None) -> list[Part]:
     if limit < 1:
         raise AcidtestError(f"--limit is a number of pairs from 1 on, not {limit}")
     counts = [count for _, _, count in sizes]
-    quotas = {
-        (number, label): quota
-        for (number, label, _), quota in zip(sizes, apportioned(limit, counts, most=counts).tolist(), strict=True)
-    }
-    found = []
+    shares = apportioned(limit, counts, most=counts).tolist()
+    quotas = {(number, label): quota for (number, label, _), quota in zip(sizes, shares, strict=True)}
+    samples = []
     for number, part in enumerate(parts):
         draw = pl.Series(Draws(0, "training limit").bits(part.pairs.keys))
         quota = pl.col("label").replace_strict({label: quotas[number, label] for label in part.pairs.labels})
         place = pl.col("draw").rank("ordinal").over("label")
         kept = part.pairs.frame.select("label", draw=draw).select(place <= quota).to_series().to_numpy()
-        found.append(replace(part, pairs=part.pairs.only(kept)))
-    return found
+        samples.append(replace(part, pairs=part.pairs.only(kept)))
+    return samples
