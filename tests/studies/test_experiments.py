@@ -59,7 +59,7 @@ def answered(arm: str, seed: int, right: list[bool]) -> TrainedNetwork:
 
 
 def trained(name: str, arm: str, seed: int, answers: Run) -> TrainedNetwork:
-    record = TrainingRecord(name, arm, seed, "folder", 3, 2.0, None, 1.5)
+    record = TrainingRecord(name, arm, seed, "folder", 3, 2, None, 1.5)
     return TrainedNetwork(name.partition(":")[0], arm, seed, answers, record)
 
 
@@ -123,7 +123,12 @@ def test_several_seeds_give_their_mean_their_spread_and_each_its_own() -> None:
     cells, (change,) = compare_arms(papers()["augmentation"], [TABLE], arms(), answers)
     assert cells[0].value.value == pytest.approx(0.5)
     assert [each.value for each in cells[0].seeds.values()] == [0, 0.5, 1]
-    assert to_json(cells[0])["spread"] == {"mean": 0.5, "deviation": pytest.approx(statistics.stdev([0, 0.5, 1])), "lowest": 0.0, "highest": 1.0}
+    assert to_json(cells[0])["spread"] == {
+        "mean": 0.5,
+        "deviation": pytest.approx(statistics.stdev([0, 0.5, 1])),
+        "lowest": 0.0,
+        "highest": 1.0,
+    }
     # The changed arm has the seeds the other way round: seed 0 gains everything, seed 2 loses it.
     assert [each.value for each in change.seeds.values()] == [1, 0, -1]
     assert change.value.value == pytest.approx(0)

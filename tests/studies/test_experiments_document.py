@@ -64,8 +64,8 @@ def result() -> ExperimentResult:
         ),
         differences=(difference,),
         trainings=(
-            TrainingRecord("esim", PLAIN, 0, "x", 3, 2.0, 0.812, 1234.5),
-            TrainingRecord("esim", PLAIN, 1, "y", 3, 2.0, None, 1.0),
+            TrainingRecord("esim", PLAIN, 0, "x", 3, 2, 0.812, 1234.5),
+            TrainingRecord("esim", PLAIN, 1, "y", 3, 2, None, 1.0),
         ),
         signatures=(f"hans|{HOSTILE}",),
         notes=(f"a note of {HOSTILE}",),
@@ -151,7 +151,7 @@ def test_where_nothing_published_stands_in_the_tables_no_paper_is_cited(result: 
 
 def test_every_training_is_listed_with_the_epoch_that_was_kept(result: ExperimentResult) -> None:
     rows = tables(document(result))["trainings"].rows
-    assert rows[0] == Row("esim", (PLAIN, 0, 3, 2.0, 0.812, 1234.5))
+    assert rows[0] == Row("esim", (PLAIN, 0, 3, 2, 0.812, 1234.5))
     assert rows[1].cells[4] is None
 
 

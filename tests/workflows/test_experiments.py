@@ -146,7 +146,9 @@ def copied(augmented: tuple[api.ExperimentOptions, ExperimentResult], tmp_path: 
 
 
 def test_what_is_finished_is_not_done_again_and_seeds_can_be_added(
-    augmented: tuple[api.ExperimentOptions, ExperimentResult], copied: api.ExperimentOptions, monkeypatch: pytest.MonkeyPatch
+    augmented: tuple[api.ExperimentOptions, ExperimentResult],
+    copied: api.ExperimentOptions,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     trained, asked = list[tuple[str, tuple[int, ...]]](), list[str]()
     train, run = experiments.train, experiments.run
@@ -173,7 +175,9 @@ def test_what_is_finished_is_not_done_again_and_seeds_can_be_added(
     assert more.scores[0].seeds[0] == first.scores[0].value
 
 
-def test_a_file_that_was_changed_is_another_experiment_though_its_size_is_the_same(copied: api.ExperimentOptions) -> None:
+def test_a_file_that_was_changed_is_another_experiment_though_its_size_is_the_same(
+    copied: api.ExperimentOptions,
+) -> None:
     path = Path(copied.train[0])
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
@@ -313,7 +317,9 @@ def test_files_of_one_name_that_have_to_be_told_how_to_read_are_told_apart(wish:
     assert made.arms[0].arm.pairs == 21
 
 
-def test_both_development_sets_of_multinli_have_their_own_numbers_beside_them(wish: MakeOptions, tmp_path: Path) -> None:
+def test_both_development_sets_of_multinli_have_their_own_numbers_beside_them(
+    wish: MakeOptions, tmp_path: Path
+) -> None:
     sizes = {"multinli_1.0_dev_matched": 30, "multinli_1.0_dev_mismatched": 9_832}
     made = design("distraction", wish(tests=[jsonl(tmp_path / f"{name}.jsonl", name, n) for name, n in sizes.items()]))
     assert [block.title for block in made.tables] == list(sizes)

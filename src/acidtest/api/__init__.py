@@ -22,11 +22,6 @@ from acidtest.api.ratings import (
     label_agreement_tables,
     questionnaires,
 )
-from acidtest.api.representations import LIMIT as LAYER_LIMIT
-from acidtest.api.representations import (
-    representation_tables,
-    representations,
-)
 from acidtest.api.resources import (
     fetch,
     sources,
@@ -111,6 +106,7 @@ from acidtest.workflows.reporting import (
     report_document,
     scores_document,
 )
+from acidtest.workflows.representations import LAYER_LIMIT, representations
 from acidtest.workflows.runs import REPORT, Finished, finished_run
 from acidtest.workflows.training import (
     Material,
@@ -188,7 +184,6 @@ __all__ = [
     "questionnaires",
     "report",
     "report_document",
-    "representation_tables",
     "representations",
     "run",
     "run_of",

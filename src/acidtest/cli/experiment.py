@@ -45,18 +45,18 @@ class ArmOptions:
     n: Annotated[
         int | None, typer.Option("-n", help="Its size: pairs of each subcase of HANS, source pairs elsewhere.", min=1)
     ] = None
-    words: Annotated[
-        str, typer.Option("--words", help="Of HANS, tested and added: fresh, published or a file.")
-    ] = "fresh"
+    words: Annotated[str, typer.Option("--words", help="Of HANS, tested and added: fresh, published or a file.")] = (
+        "fresh"
+    )
     augment_n: Annotated[
         int, typer.Option("--augment-n", help="HANS-like pairs of each subcase that are trained on.", min=1)
     ] = 1000
     augment_seed: Annotated[
         int | None, typer.Option("--augment-seed", help="Their seed. Default: the one after --seed.", min=0)
     ] = None
-    fold: Annotated[
-        str | None, typer.Option("--fold", help="Of withheld: 1 to 5, or several: 1,5. Default: all.")
-    ] = None
+    fold: Annotated[str | None, typer.Option("--fold", help="Of withheld: 1 to 5, or several: 1,5. Default: all.")] = (
+        None
+    )
     add: Annotated[
         list[str] | None,
         typer.Option("--add", help="Of training-mixes: NAME=FILE or NAME=FILE,FILE, such as MultiNLI=mnli.jsonl."),

@@ -37,14 +37,16 @@ if TYPE_CHECKING:
 class MaterialOptions:
     """What is learnt from beside the files of --train, and what is left out."""
 
-    test: Annotated[list[Path] | None, typer.Option("--test", help="Pairs to score at the end; may be repeated.")] = None
+    test: Annotated[list[Path] | None, typer.Option("--test", help="Pairs to score at the end; may be repeated.")] = (
+        None
+    )
     limit: Annotated[
         int | None, typer.Option("--limit", help="Learn from a sample of so many pairs of --train.", min=1)
     ] = None
     augment: Annotated[list[str] | None, typer.Option("--augment", help="Suites to learn from, too.")] = None
-    augment_n: Annotated[
-        int | None, typer.Option("--augment-n", help="Their rows per subcase or category.", min=1)
-    ] = None
+    augment_n: Annotated[int | None, typer.Option("--augment-n", help="Their rows per subcase or category.", min=1)] = (
+        None
+    )
     augment_seed: Annotated[
         int, typer.Option("--augment-seed", help="Their seed; suites are tested with seed 0.", min=0)
     ] = 1

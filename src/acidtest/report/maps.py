@@ -75,9 +75,7 @@ def scaled_positions(layer: Layer, size: float) -> list[tuple[int, int]]:
 def pack_map(part: Map) -> str:
     """All that a page's script needs of a map, gzip data in base64: nothing in it can end a script element."""
     content = {
-        "layers": [
-            {"name": layer.name, "positions": scaled_positions(layer, FINEST)} for layer in part.layers
-        ],
+        "layers": [{"name": layer.name, "positions": scaled_positions(layer, FINEST)} for layer in part.layers],
         "colourings": [_pack_colouring(colouring) for colouring in part.colourings],
         "texts": {title: list(texts) for title, texts in part.texts.items()},
     }

@@ -125,7 +125,9 @@ def _blocks(table: Table, texts: Sequence[Sequence[CellText]], width: int) -> It
 
 def _wrap_text(table: Table, widths: list[int], room: int) -> list[int]:
     """Widths that fit the room, if narrower columns of text can make them fit: the widest are narrowed first."""
-    limits = [_NARROWEST_TEXT if column.unit == "text" else size for column, size in zip(table.columns, widths, strict=True)]
+    limits = [
+        _NARROWEST_TEXT if column.unit == "text" else size for column, size in zip(table.columns, widths, strict=True)
+    ]
     most = max(widths, default=0)
     while sum(widths) > room and most > _NARROWEST_TEXT:
         most -= 1

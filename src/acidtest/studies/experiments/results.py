@@ -126,7 +126,7 @@ class TrainingRecord:
     seed: int
     folder: str
     epochs: int
-    best_epoch: float
+    best_epoch: int
     dev_accuracy: float | None
     seconds: float
 

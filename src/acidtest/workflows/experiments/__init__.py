@@ -55,7 +55,7 @@ class TrainingFacts:
 
     folder: str
     epochs: int
-    best_epoch: float
+    best_epoch: int
     dev_accuracy: float | None
     seconds: float
 
@@ -241,7 +241,7 @@ def _training_facts(network: Trained) -> TrainingFacts:
     return TrainingFacts(
         folder=str(network.folder),
         epochs=len(network.state.curve),
-        best_epoch=network.best["epoch"],
+        best_epoch=int(network.best["epoch"]),
         dev_accuracy=network.best.get("dev_accuracy"),
         seconds=round(network.seconds, 3),
     )

@@ -62,7 +62,9 @@ def experiment_settings(name: str, options: ExperimentOptions, plans: Mapping[st
         "arguments": arguments,
         "settings": {key: value if value == "random" else _described(value) for key, value in settings.items()},
         "reading": None if options.reading is None else asdict(options.reading),
-        "networks": {key: _plan_defaults(plan, {*CHANGEABLE, *settings}, set(arguments)) for key, plan in plans.items()},
+        "networks": {
+            key: _plan_defaults(plan, {*CHANGEABLE, *settings}, set(arguments)) for key, plan in plans.items()
+        },
     }
     return dict(json.loads(json.dumps(described, default=str)))
 

@@ -128,7 +128,9 @@ class Workbench:
             notes.append(f"{name!r} is none of the paper's test sets, {known}: nothing published stands beside it")
         return corpora, tuple(filter(None, notes))
 
-    def challenge(self, default: str, *, source: Suite | None = None, arguments: Mapping[str, str] | None = None) -> Suite:
+    def challenge(
+        self, default: str, *, source: Suite | None = None, arguments: Mapping[str, str] | None = None
+    ) -> Suite:
         """The suite that is asked: the one named or, made with the seed, the paper's kind."""
         options = self.options
         name = options.suite or default

@@ -134,7 +134,12 @@ def training_card(network: Trained, data: TrainingData, preset: str = "") -> Doc
     plan, made = network.study, network.made
     kind = architecture(plan.architecture)
     defaults = {name: option.default for name, option in kind.options.items()}
-    settings = {**({"preset": preset} if preset else {}), **defaults, **plan.settings, "weights": f"{made['weights']:,}"}
+    settings = {
+        **({"preset": preset} if preset else {}),
+        **defaults,
+        **plan.settings,
+        "weights": f"{made['weights']:,}",
+    }
     recipe = {name: value for name, value in asdict(plan.recipe).items() if name != "checkpoint_s"}
     labels = f"{', '.join(plan.labels[:-1])} and {plan.labels[-1]}"
     summary = f"{kind.summary[:1].upper()}{kind.summary[1:]} ({kind.citation}), trained by acidtest."

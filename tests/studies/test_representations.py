@@ -14,10 +14,11 @@ from acidtest.core.suite import Card
 from acidtest.stats.probes import group_folds, probe_accuracies, smoothers
 from acidtest.stats.shuffles import judged, shuffled_rows
 from acidtest.stats.silhouettes import silhouettes
-from acidtest.studies.representation import representations
-from acidtest.studies.representation_maps import components, layer_maps
-from acidtest.studies.representation_results import PROBE, SILHOUETTE, Representations
-from acidtest.studies.representation_targets import groups_of, targets_of
+from acidtest.core.serialise import to_json
+from acidtest.studies.representations import representations
+from acidtest.studies.representations.maps import layer_maps, principal_components
+from acidtest.studies.representations.results import PROBE, SILHOUETTE, RepresentationsResult
+from acidtest.studies.representations.targets import find_targets, group_categories
 
 CARD = Card("toy", columns={"negation": "factor", "boolean": "factor", "world": "factor", "genre": "factor"})
 LAYERS = ("embeddings", "layer 1", "layer 2")
@@ -51,22 +52,28 @@ def layers(frame: pl.DataFrame, width: int = 12) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def found() -> Representations:
+def found() -> RepresentationsResult:
     frame = rows()
     return representations(
         layers(frame), frame, card=CARD, model="toy", names=LAYERS, by=["genre"], permutations=99, seed=3
     )
 
 
-def test_a_category_is_found_from_the_layer_on_where_it_was_planted(found: Representations) -> None:
-    firsts = {trace.name: trace.first(PROBE, found.alpha) for trace in found.traces}
-    assert firsts == {"label": 2, "connectives": 1, "negation": 1, "boolean": None, "world": None, "genre": None}
-    nearer = {trace.name: trace.first(SILHOUETTE, found.alpha) for trace in found.traces}
-    assert nearer["negation"] == 1
-    assert nearer["label"] == 2
+def test_a_category_is_found_from_the_layer_on_where_it_was_planted(found: RepresentationsResult) -> None:
+    assert {target.name: target.probe.first for target in found.targets} == {
+        "label": "layer 2",
+        "connectives": "layer 1",
+        "negation": "layer 1",
+        "boolean": None,
+        "world": None,
+        "genre": None,
+    }
+    nearer = {target.name: target.silhouette.first for target in found.targets}
+    assert nearer["negation"] == "layer 1"
+    assert nearer["label"] == "layer 2"
     assert nearer["boolean"] is None
-    negation = found.traces[2].measures[PROBE]
-    assert negation[0].estimate.value < 0.65 < 0.9 < negation[1].estimate.low
+    negation = list(found.targets[2].probe.layers.values())
+    assert negation[0].value < 0.65 < 0.9 < negation[1].low
     assert negation[1].baseline.value == pytest.approx(0.5, abs=0.03)
     assert negation[1].p == pytest.approx(1 / 100)
 
@@ -88,37 +95,37 @@ def test_of_nothing_one_in_twenty_measures_is_found() -> None:
     assert max(small.values()) <= 16
 
 
-def test_a_category_of_few_pairs_has_a_note_and_no_number(found: Representations) -> None:
-    world = next(trace for trace in found.traces if trace.name == "world")
+def test_a_category_of_few_pairs_has_a_note_and_no_number(found: RepresentationsResult) -> None:
+    world = next(target for target in found.targets if target.name == "world")
     assert world.n == 5
-    assert all(not one.estimate.known and "only 3 groups" in one.estimate.note for one in world.measures[PROBE])
-    assert world.best(PROBE) is None
+    assert all(not score.known and "only 3 groups" in score.note for score in world.probe.layers.values())
+    assert world.probe.best is None
     assert found.notes[0].startswith("world: only 3 groups of pairs on one side")
 
 
-def test_the_result_is_json_with_null_for_what_is_not_known(found: Representations) -> None:
-    told = json.loads(json.dumps(found.to_json(), allow_nan=False))
+def test_the_result_is_json_with_null_for_what_is_not_known(found: RepresentationsResult) -> None:
+    told = json.loads(json.dumps(to_json(found), allow_nan=False))
     assert told["groups"] == 120
     assert told["targets"][2]["probe"]["first"] == "layer 1"
     assert told["targets"][4]["probe"]["layers"]["layer 2"]["value"] is None
 
 
-def test_the_same_seed_gives_the_same_numbers(found: Representations) -> None:
+def test_the_same_seed_gives_the_same_numbers(found: RepresentationsResult) -> None:
     frame = rows()
     again = representations(
         layers(frame), frame, card=CARD, model="toy", names=LAYERS, by=["genre"], permutations=99, seed=3
     )
-    assert again.to_json() == found.to_json()
+    assert to_json(again) == to_json(found)
 
 
 def test_groups_of_categories_are_those_of_the_taxonomy() -> None:
-    assert groups_of(("lexical", "negation", "boolean", "causal", "world")) == {
+    assert group_categories(("lexical", "negation", "boolean", "causal", "world")) == {
         "linguistic": ("lexical",),
         "connectives": ("negation", "boolean"),
         "deductions": ("causal",),
         "knowledge": ("world",),
     }
-    targets = targets_of(rows(), CARD)
+    targets = find_targets(rows(), CARD)
     # A group with one category would say the same twice; of two values one says it all, of three each.
     assert [(target.name, target.columns.shape[1]) for target in targets] == [
         ("label", 3),
@@ -128,7 +135,7 @@ def test_groups_of_categories_are_those_of_the_taxonomy() -> None:
         ("world", 1),
     ]
     with pytest.raises(AcidtestError, match="genres"):
-        targets_of(rows(), CARD, ["genres"])
+        find_targets(rows(), CARD, ["genres"])
 
 
 def test_a_suite_without_categories_is_probed_for_its_label() -> None:
@@ -136,7 +143,7 @@ def test_a_suite_without_categories_is_probed_for_its_label() -> None:
     found = representations(
         layers(rows()), frame, card=Card("plain"), model="toy", names=LAYERS, permutations=19, seed=0
     )
-    assert [trace.name for trace in found.traces] == ["label"]
+    assert [target.name for target in found.targets] == ["label"]
 
 
 def test_maps_depend_on_the_seed_alone_and_lie_as_the_ones_before() -> None:
@@ -156,7 +163,7 @@ def test_maps_depend_on_the_seed_alone_and_lie_as_the_ones_before() -> None:
 def test_principal_components_keep_distances_and_have_fixed_signs() -> None:
     layer = np.random.default_rng(0).normal(size=(30, 8)).astype(np.float32)
     for part in (layer, np.concatenate([layer, np.zeros((30, 40), np.float32)], axis=1)):
-        found = components(part)
+        found = principal_components(part)
         far = np.linalg.norm(layer[:, None] - layer, axis=2)
         assert np.linalg.norm(found[:, None] - found, axis=2) == pytest.approx(far, abs=1e-3)
         assert (found[np.abs(found[:, :8]).argmax(axis=0), range(8)] > 0).all()

@@ -10,8 +10,9 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.numbers import counted
 from acidtest.core.suite import Card
-from acidtest.studies.representation_results import TargetKind
+from acidtest.studies.representations.results import TargetKind
 from acidtest.text.taxonomy import CATEGORIES, node
 
 LABEL = "label"
@@ -24,9 +25,9 @@ MOST_VALUES = 50
 
 @dataclass(frozen=True)
 class Target:
-    """Something pairs have or have not: a column for each value, one for what is either there or not.
+    """Something that pairs have or do not have: a column for each value, a single one for a category.
 
-    A measure of several columns is the mean of theirs, each value against all others.
+    A measure of a target of several columns is the mean of theirs, each value against all others.
     """
 
     name: str
@@ -39,48 +40,43 @@ class Target:
         return int(self.columns.any(axis=1).sum())
 
 
-def categories_in(frame: pl.DataFrame) -> tuple[str, ...]:
+def category_columns(frame: pl.DataFrame) -> tuple[str, ...]:
     """The columns of a suite that are categories of the taxonomy, in its order."""
     return tuple(name for name in CATEGORIES if name in frame.columns and frame[name].dtype == pl.Boolean)
 
 
-def group_of(category: str) -> str:
-    """The group of categories that a category belongs to."""
-    return node(category).parent
-
-
-def groups_of(categories: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def group_categories(categories: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The groups that categories belong to, each with those of its members that are among them."""
-    found: dict[str, tuple[str, ...]] = {}
+    groups: dict[str, tuple[str, ...]] = {}
     for name in categories:
-        found[group_of(name)] = (*found.get(group_of(name), ()), name)
-    return found
+        group = node(name).parent
+        groups[group] = (*groups.get(group, ()), name)
+    return groups
 
 
-def targets_of(frame: pl.DataFrame, card: Card, by: Sequence[str] = ()) -> list[Target]:
+def find_targets(frame: pl.DataFrame, card: Card, by: Sequence[str] = ()) -> list[Target]:
     """The label, the categories, groups of at least two of them, and the factors named in ``by``."""
-    categories = categories_in(frame)
-    found = [_factor(frame[LABEL], "label")]
+    categories = category_columns(frame)
+    targets = [_factor(frame[LABEL], "label")]
     columns = {name: frame[name].fill_null(False).to_numpy() for name in categories}
-    for group, members in groups_of(categories).items():
+    for group, members in group_categories(categories).items():
         if len(members) > 1:
             any_of = np.logical_or.reduce([columns[name] for name in members])
-            found.append(Target(group, "group", any_of[:, None]))
-        found += [Target(name, "category", columns[name][:, None]) for name in members]
+            targets.append(Target(group, "group", any_of[:, None]))
+        targets += [Target(name, "category", columns[name][:, None]) for name in members]
     for name in by:
         if name not in card.factors:
             raise UnknownNameError("factor", name, card.factors, f" (of suite {card.name!r})")
-        found += [] if name in categories else [_factor(frame[name], "factor")]
-    return found
+        targets += [] if name in categories else [_factor(frame[name], "factor")]
+    return targets
 
 
-def scarcity(target: Target, groups: npt.NDArray[np.intp]) -> str:
-    """Why a target cannot be measured; empty where every value of it stands in enough groups of pairs."""
+def describe_scarcity(target: Target, groups: npt.NDArray[np.intp]) -> str:
+    """Why a target cannot be measured; empty where each of its values occurs, and lacks, in enough groups of pairs."""
     fewest = min((np.unique(groups[side]).size for column in target.columns.T for side in (column, ~column)), default=0)
     if fewest >= FEWEST:
         return ""
-    counted = "1 group" if fewest == 1 else f"{fewest} groups"
-    return f"only {counted} of pairs on one side; at least {FEWEST} are needed (a larger --limit may give them)"
+    return f"only {counted(fewest, 'group')} of pairs on one side; at least {FEWEST} are needed (a larger --limit may give them)"
 
 
 def _factor(values: pl.Series, kind: TargetKind) -> Target:
@@ -89,7 +85,7 @@ def _factor(values: pl.Series, kind: TargetKind) -> Target:
     names = texts.drop_nulls().unique().sort().to_list()
     if len(names) > MOST_VALUES:
         raise AcidtestError(f"{values.name} has {len(names):,} values; at most {MOST_VALUES} can be told apart")
-    kept = names[:1] if len(names) == 2 else names
-    columns = [(texts == name).fill_null(False).to_numpy() for name in kept]
+    distinct = names[:1] if len(names) == 2 else names
+    columns = [(texts == name).fill_null(False).to_numpy() for name in distinct]
     empty = np.zeros((values.len(), 0), dtype=np.bool_)
     return Target(values.name, kind, np.column_stack(columns) if columns else empty)
