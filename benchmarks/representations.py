@@ -16,14 +16,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from acidtest.studies.representations import representations
+from acidtest.studies.representations.maps import layer_maps, principal_components
 from encoders import saved
 from race import told
 from sklearn.manifold import TSNE, trustworthiness
 
 from acidtest import api
 from acidtest.models.huggingface import hf
-from acidtest.studies.representation import representations
-from acidtest.studies.representation_maps import components, layer_maps
 
 TAXINLI = Path(__file__).parents[2] / "shared" / "data" / "taxinli" / "taxinli10k.tsv"
 
@@ -56,7 +56,7 @@ def main() -> None:
     ways = {
         "maps, ours": lambda: layer_maps(layers),
         "maps, all threads on a layer": lambda: np.stack(
-            [TSNE(random_state=0).fit_transform(components(x)) for x in layers]
+            [TSNE(random_state=0).fit_transform(principal_components(x)) for x in layers]
         ),
         "maps, all columns": lambda: np.stack([TSNE(random_state=0).fit_transform(layer) for layer in layers]),
     }

@@ -14,10 +14,10 @@ import pytest
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.run import Header, ModelFacts, Run
+from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card
 from acidtest.io.published import MATCHED, MISMATCHED, published_scores
 from acidtest.io.wordlists import packaged_table
-from acidtest.core.serialise import to_json
 from acidtest.studies.experiments import compare_arms
 from acidtest.studies.experiments.results import (
     Arm,

@@ -165,7 +165,7 @@ def seed_spread(seeds: Mapping[int, Estimate]) -> SeedSpread | None:
 
 @dataclass(frozen=True)
 class ArmScore:
-    """A rate in a table: the mean over seeds with its interval over rows, the rate of every seed, the paper's number."""
+    """A rate in a table: the mean over seeds with its interval over rows, each seed's rate, and the paper's number."""
 
     table: str = field(metadata={"json": "block"})
     column: str

@@ -82,9 +82,9 @@ def _methods(result: RepresentationsResult) -> Iterator[str]:
         f"value over all tokens, joined with the first token's, {result.width:,} numbers in all"
     )
     yield (
-        f"Probes are ridge regressions in {result.folds} folds; pairs of one group (one premise) are in one fold. Their "
-        "accuracy is the share of couples of held-out pairs of one fold, one that has the category and one that does "
-        "not, that the probe orders correctly (the area under the curve): it does not depend on how rare a category is"
+        f"Probes are ridge regressions in {result.folds} folds; pairs of one group (one premise) are in one fold. "
+        "Their accuracy is the share of couples of held-out pairs of one fold, one that has the category and one that "
+        "does not, that the probe orders correctly (the area under the curve): how rare a category is makes no difference"
     )
     yield (
         "Silhouettes compare a pair's mean distance to its own side, those that have the category or those that do "
@@ -92,14 +92,14 @@ def _methods(result: RepresentationsResult) -> Iterator[str]:
         "a label or factor every value is measured against all others, and the mean is given"
     )
     yield (
-        f"Baseline: the labels of whole groups are shuffled among groups of the same size, "
-        f"{counted(result.permutations, 'time')}, the same shuffles on every layer. Corrected p-values are those of the "
-        f"greatest of all targets and layers (Westfall and Young, maxT); above means below {result.alpha:g}"
+        "Baseline: the labels of whole groups are shuffled among groups of the same size, "
+        f"{counted(result.permutations, 'time')}, the same shuffles on every layer. Corrected p-values are those of "
+        f"the greatest of all targets and layers (Westfall and Young, maxT); above means below {result.alpha:g}"
     )
     if result.maps is not None:
         yield (
-            f"Maps: t-SNE of the first 50 principal components, perplexity {result.perplexity:.3g}, seed {result.seed}; "
-            "each map is turned to match the one before it"
+            f"Maps: t-SNE of the first 50 principal components, perplexity {result.perplexity:.3g}, seed {result.seed}"
+            "; each map is turned to match the one before it"
         )
 
 

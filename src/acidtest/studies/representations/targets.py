@@ -76,7 +76,8 @@ def describe_scarcity(target: Target, groups: npt.NDArray[np.intp]) -> str:
     fewest = min((np.unique(groups[side]).size for column in target.columns.T for side in (column, ~column)), default=0)
     if fewest >= FEWEST:
         return ""
-    return f"only {counted(fewest, 'group')} of pairs on one side; at least {FEWEST} are needed (a larger --limit may give them)"
+    few = f"only {counted(fewest, 'group')} of pairs on one side"
+    return f"{few}; at least {FEWEST} are needed (a larger --limit may give them)"
 
 
 def _factor(values: pl.Series, kind: TargetKind) -> Target:
