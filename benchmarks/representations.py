@@ -21,8 +21,8 @@ from race import parse_options, report, require, shared_files
 
 from acidtest.api import Battery
 from acidtest.models.huggingface import hf
-from acidtest.studies.representation import representations
-from acidtest.studies.representation_maps import components, layer_maps
+from acidtest.studies.representations import representations
+from acidtest.studies.representations.maps import layer_maps, principal_components
 
 
 def load_suite(limit: int) -> Any:
@@ -54,7 +54,7 @@ def main() -> None:
     maps = {
         "maps, ours": lambda: layer_maps(layers),
         "maps, all threads on a layer": lambda: [
-            TSNE(random_state=0).fit_transform(components(layer)) for layer in layers
+            TSNE(random_state=0).fit_transform(principal_components(layer)) for layer in layers
         ],
         "maps, all columns": lambda: [TSNE(random_state=0).fit_transform(layer) for layer in layers],
     }

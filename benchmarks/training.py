@@ -44,13 +44,13 @@ class Bench:
     """An architecture that is ready to learn."""
 
     def __init__(self, study: Any, material: Any) -> None:
-        from acidtest.workflows.training_pairs import gathered
+        from acidtest.workflows.training.pairs import gather_pairs
         from acidtest.zoo.catalogue import architecture
         from acidtest.zoo.network_files import NetworkConfig
         from acidtest.zoo.pairs import visible_text
         from acidtest.zoo.trainer import Trainer, find_device
 
-        pairs = gathered(material, study).train
+        pairs = gather_pairs(material, study).train
         self.device = find_device(study.device)
         start = time.perf_counter()
         reader = architecture(study.architecture).reader.begun(study, visible_text(pairs.frame, hypothesis_only=False))
@@ -144,7 +144,7 @@ def main() -> None:
     sizes = {"batch_size": (16, 64), "steps": (2, 100), "limit": (100, 10**9)}
     options = parse_options(parser, **sizes)
     require("torch")
-    from acidtest.workflows.training import Material, architectures, planned
+    from acidtest.workflows.training import Material, architectures, plan_training
     from acidtest.zoo.trainer import find_device
     from acidtest.zoo.training import describe_machine
 
@@ -159,7 +159,7 @@ def main() -> None:
         material = Material(options.train or [starter], limit=options.limit)
         for name in names:
             recipe = {"batch_size": options.batch_size}
-            study = planned(name, arguments=choices.get(name), recipe=recipe, settings=settings)
+            study = plan_training(name, arguments=choices.get(name), recipe=recipe, settings=settings)
             rows.append(measure(study, material, options.steps))
     facts = describe_machine(device)
     machine_facts = {"device": facts["device"], "threads": facts["threads"]}

@@ -20,7 +20,6 @@ PARTS = (
     "evaluate",
     "studies",
     "report",
-    "reports",
     "annotate",
 )
 
@@ -35,7 +34,6 @@ ALLOWED: dict[str, set[str]] = {
     "evaluate": {"core", "io", "suites"},
     "studies": {"core", "io", "text", "stats"},
     "report": {"core", "io"},
-    "reports": {"core", "io", "report", "stats", "studies"},
     "annotate": {"core", "io", "text", "stats", "suites"},
     "workflows": set(PARTS),
     "api": {*PARTS, "workflows"},

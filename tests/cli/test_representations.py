@@ -118,5 +118,6 @@ def test_a_page_and_pictures_are_written(capsys: pytest.CaptureFixture[str]) -> 
     out = capsys.readouterr().out
     told = json.loads(out[out.index("{") :])
     assert told["page"] == "page.html"
-    assert 'id="points"' in Path("page.html").read_text(encoding="utf-8")
-    assert sorted(path.name for path in Path("plots").iterdir()) == ["maps-label.png", "maps-label.svg"]
+    assert 'class="map-data"' in Path("page.html").read_text(encoding="utf-8")
+    names = {path.name for path in Path("plots").iterdir()}
+    assert {"maps-label.png", "maps-label.svg", "probe-label.svg"} <= names

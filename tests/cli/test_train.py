@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[zoo]'")
 
-from acidtest.cli.app import app
+from acidtest.cli.app import main
 
 PAIRS = "premise,hypothesis,label\n" + "".join(
     f"A {who} runs.,{hypothesis}\n"
@@ -28,8 +29,10 @@ def pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def typed(*words: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["train", *words])
-    return result.exit_code, result.output
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        code = main(["train", *words])
+    return code, printed.getvalue()
 
 
 def test_a_training_leaves_a_card_a_curve_and_what_runs(pairs: str, tmp_path: Path) -> None:
@@ -120,6 +123,6 @@ def test_architectures_and_their_options_are_listed() -> None:
     ],
 )
 def test_mistakes_are_told(pairs: str, words: list[str], message: str) -> None:
-    result = CliRunner().invoke(app, ["train", *words])
-    assert result.exit_code != 0
-    assert message in str(result.exception)
+    code, told = typed(*words)
+    assert code == 2
+    assert message in told

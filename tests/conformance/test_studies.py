@@ -25,12 +25,56 @@ import acidtest
 from acidtest.core.document import Browser, Chart, Document, Section, Table, tables, walk
 from acidtest.core.estimate import Estimate
 from acidtest.core.ratings import Attendance, CheckCounts, ItemShare, PeoplePace, Ratings, Times, label_counts
+from acidtest.core.run import Run
 from acidtest.core.serialise import from_json, json_schema, to_json
 from acidtest.core.study import STUDIES
+from acidtest.core.suite import Card
 from acidtest.io.starter import starter_pairs
 from acidtest.report.files import write_charts, write_tables
 from acidtest.report.html import render_page
 from acidtest.report.terminal import print_document
+from acidtest.studies.experiments.results import Arm, ResultColumn, ResultTable, TrainedNetwork, TrainingRecord
+
+
+def experiment_input(runs: list[Path], folder: Path) -> dict[str, Any]:
+    """Networks of two arms from as many seeds as there are runs for, each run taken for one network's answers."""
+    arms = (Arm("training pairs alone", "pairs", 10, ""), Arm("with HANS-like pairs", "more pairs", 20))
+    networks = []
+    for number, path in enumerate(runs):
+        arm, seed = arms[number % 2].name, number // 2
+        record = TrainingRecord("esim:mccoy2019", arm, seed, "folder", 3, 2, 0.5 if number else None, 1.5)
+        networks.append(TrainedNetwork("esim", arm, seed, Run.read(path), record))
+    by = {"heuristic": "constituent", "label": "non-entailment"}
+    columns = (
+        ResultColumn("const., ↛", "hans", by, "correct: non-entailment", "hans", by),
+        ResultColumn("nowhere", "hans", {"heuristic": "nowhere"}),
+        ResultColumn("∆", "lexical", less=ResultColumn("hans", "hans")),
+    )
+    table = ResultTable("HANS", columns, tuple(arm.name for arm in arms), arms[0].name)
+    seeds = list(range((len(runs) + 1) // 2))
+    return {"name": "augmentation", "tables": [table], "arms": arms, "networks": networks, "settings": {"seeds": seeds}}
+
+
+def layers_input(runs: list[Path], folder: Path) -> dict[str, Any]:
+    """Two layers of noise, the second of which shows negation, of pairs with categories; more pairs for more runs."""
+    n, rng = 15 * len(runs) + 25, np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "id": [str(number) for number in range(n)],
+            "premise": [f"Premise {number}." for number in range(n)],
+            "hypothesis": ["Hypothesis."] * n,
+            "label": rng.choice(["entailment", "neutral", "contradiction"], n),
+            "group": [str(number) for number in range(n)],
+            "negation": rng.random(n) < 0.5,
+            "boolean": rng.random(n) < 0.5,
+            "world": np.arange(n) < 3,
+        }
+    )
+    layers = rng.normal(size=(2, n, 5)).astype(np.float32)
+    layers[1, :, 0] += 3 * frame["negation"].to_numpy()
+    card = Card("toy", columns=dict.fromkeys(("negation", "boolean", "world"), "factor"))
+    names = ("embeddings", "layer 1")
+    return {"layers": layers, "frame": frame, "card": card, "model": "toy", "names": names, "permutations": 19}
 
 
 def _sorted_errors(runs: list[Path], folder: Path) -> dict[str, Any]:
@@ -66,6 +110,8 @@ INPUTS: dict[str, Callable[[list[Path], Path], dict[str, Any]]] = {
     "antonyms": lambda runs, folder: {"runs": runs, "train": _training_file(folder)},
     "behaviour": lambda runs, folder: {"runs": runs, "train": _training_file(folder)},
     "lexical": lambda runs, folder: {"runs": runs, "train": _training_file(folder)},
+    "experiments": experiment_input,
+    "representations": layers_input,
 }
 """Arguments of the studies that ask for more than runs: from the runs' folders and an empty folder."""
 

@@ -177,7 +177,7 @@ ELSEWHERE = {
     "annotate/items.py": "a row that it has just written itself",
     "annotate/state.py": "a column of the store",
     "annotate/store.py": "columns of the store",
-    "workflows/experiment_claims.py": "what it has just written itself",
+    "workflows/experiments/claims.py": "what it has just written itself",
     "io/jsonlines.py": "tables: a line at a time, within the bounds of tables",
     "core/structured.py": "the door itself",
     "models/encoders/word_pieces.py": "what the tokenizers library has just written",

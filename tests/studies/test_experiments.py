@@ -14,15 +14,24 @@ import pytest
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.run import Header, ModelFacts, Run
+from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card
 from acidtest.io.published import MATCHED, MISMATCHED, published_scores
 from acidtest.io.wordlists import packaged_table
-from acidtest.studies.experiments import compared
-from acidtest.studies.experiments_results import Answered, Arm, Block, Column, Experiment, papers
+from acidtest.studies.experiments import compare_arms
+from acidtest.studies.experiments.results import (
+    Arm,
+    ExperimentResult,
+    ResultColumn,
+    ResultTable,
+    TrainedNetwork,
+    TrainingRecord,
+    papers,
+)
 
 PLAIN, CHANGED = "plain", "changed"
 SLICE = {"heuristic": "constituent", "label": "non-entailment"}
-COLUMN = Column("const.", "hans", SLICE, published="hans", published_by=SLICE)
+COLUMN = ResultColumn("const.", "hans", SLICE, published="hans", published_by=SLICE)
 
 
 def run(right: list[bool], suite: str = "hans", *, resolution: str = "three-way") -> Run:
@@ -45,8 +54,13 @@ def run(right: list[bool], suite: str = "hans", *, resolution: str = "three-way"
     return Run(Header(facts, {suite: Card(suite, columns={"heuristic": "factor"})}, {"collapse": "argmax"}), frame)
 
 
-def answered(arm: str, seed: int, right: list[bool]) -> Answered:
-    return Answered("esim", "mccoy2019", arm, seed, run(right))
+def answered(arm: str, seed: int, right: list[bool]) -> TrainedNetwork:
+    return trained("esim:mccoy2019", arm, seed, run(right))
+
+
+def trained(name: str, arm: str, seed: int, answers: Run) -> TrainedNetwork:
+    record = TrainingRecord(name, arm, seed, "folder", 3, 2, None, 1.5)
+    return TrainedNetwork(name.partition(":")[0], arm, seed, answers, record)
 
 
 def arms() -> dict[str, Arm]:
@@ -57,7 +71,7 @@ def arms() -> dict[str, Arm]:
     }
 
 
-BLOCK = Block("table", (COLUMN,), (PLAIN, CHANGED), PLAIN)
+TABLE = ResultTable("table", (COLUMN,), (PLAIN, CHANGED), PLAIN)
 
 
 def test_folds_are_those_of_tables_12_to_16_and_part_the_thirty_subcases() -> None:
@@ -87,8 +101,8 @@ def test_an_arm_less_the_plain_one_is_counted_on_the_rows_of_the_column() -> Non
     # Of the 20 rows of the column 4 are right before and 15 after, 3 of the 4 among them; the others do not count.
     before = [number % 2 == 0 and number < 8 for number in range(40)]
     after = [number % 2 == 1 or 2 <= number <= 30 for number in range(40)]
-    cells, (change,) = compared(
-        papers()["augmentation"], [BLOCK], arms(), [answered(PLAIN, 0, before), answered(CHANGED, 0, after)]
+    cells, (change,) = compare_arms(
+        papers()["augmentation"], [TABLE], arms(), [answered(PLAIN, 0, before), answered(CHANGED, 0, after)]
     )
     assert [cell.value.value for cell in cells] == [4 / 20, 15 / 20]
     assert change.value.value == pytest.approx(11 / 20)
@@ -106,12 +120,15 @@ def test_several_seeds_give_their_mean_their_spread_and_each_its_own() -> None:
     rights = [[False] * 40, [number < 20 for number in range(40)], [True] * 40]
     answers = [answered(arm, seed, right) for arm in (PLAIN, CHANGED) for seed, right in enumerate(rights)]
     answers = [replace(each, run=rights_run(each, rights)) for each in answers]
-    cells, (change,) = compared(papers()["augmentation"], [BLOCK], arms(), answers)
+    cells, (change,) = compare_arms(papers()["augmentation"], [TABLE], arms(), answers)
     assert cells[0].value.value == pytest.approx(0.5)
     assert [each.value for each in cells[0].seeds.values()] == [0, 0.5, 1]
-    assert cells[0].spread == pytest.approx(statistics.stdev([0, 0.5, 1]))
-    told = cells[0].to_json()["spread"]
-    assert told == {"mean": 0.5, "deviation": pytest.approx(0.5), "lowest": 0.0, "highest": 1.0}
+    assert to_json(cells[0])["spread"] == {
+        "mean": 0.5,
+        "deviation": pytest.approx(statistics.stdev([0, 0.5, 1])),
+        "lowest": 0.0,
+        "highest": 1.0,
+    }
     # The changed arm has the seeds the other way round: seed 0 gains everything, seed 2 loses it.
     assert [each.value for each in change.seeds.values()] == [1, 0, -1]
     assert change.value.value == pytest.approx(0)
@@ -121,13 +138,13 @@ def test_a_difference_that_one_seed_turns_round_is_not_found() -> None:
     none, most, all_right = [False] * 40, [number < 34 for number in range(40)], [True] * 40
     alike = [answered(PLAIN, 0, none), answered(PLAIN, 1, none), answered(CHANGED, 0, most), answered(CHANGED, 1, most)]
     turned = [*alike[:1], answered(PLAIN, 1, all_right), answered(CHANGED, 0, all_right), alike[3]]
-    found = [compared(papers()["augmentation"], [BLOCK], arms(), answers)[1][0] for answers in (alike, turned)]
+    found = [compare_arms(papers()["augmentation"], [TABLE], arms(), answers)[1][0] for answers in (alike, turned)]
     assert [change.p_adjusted < 0.05 for change in found] == [True, True]
     assert [change.value.value > 0.4 for change in found] == [True, True]
-    assert [change.found for change in found] == [True, False]
+    assert [change.differs for change in found] == [True, False]
 
 
-def rights_run(each: Answered, rights: list[list[bool]]) -> Run:
+def rights_run(each: TrainedNetwork, rights: list[list[bool]]) -> Run:
     return run(rights[each.seed] if each.arm == PLAIN else rights[::-1][each.seed])
 
 
@@ -135,8 +152,8 @@ def test_arms_without_a_difference_are_found_to_differ_in_about_one_of_twenty_ca
     rng, found = np.random.default_rng(5), 0
     for _ in range(100):
         sides = [list(map(bool, rng.random(80) < 0.5)) for _ in range(2)]
-        _, (change,) = compared(
-            papers()["augmentation"], [BLOCK], arms(), [answered(PLAIN, 0, sides[0]), answered(CHANGED, 0, sides[1])]
+        _, (change,) = compare_arms(
+            papers()["augmentation"], [TABLE], arms(), [answered(PLAIN, 0, sides[0]), answered(CHANGED, 0, sides[1])]
         )
         found += change.p < 0.05
     assert found <= 10  # 0.99 quantile of binomial(100, 0.05)
@@ -145,39 +162,39 @@ def test_arms_without_a_difference_are_found_to_differ_in_about_one_of_twenty_ca
 def test_identical_arms_differ_in_nothing_and_an_empty_column_has_no_number() -> None:
     right = [number % 3 == 0 for number in range(40)]
     nowhere = replace(COLUMN, name="none", by={"heuristic": "nowhere"})
-    block = replace(BLOCK, columns=(COLUMN, nowhere))
-    cells, changes = compared(
+    block = replace(TABLE, columns=(COLUMN, nowhere))
+    cells, changes = compare_arms(
         papers()["augmentation"], [block], arms(), [answered(PLAIN, 0, right), answered(CHANGED, 0, right)]
     )
     assert changes[0].value.value == 0
     assert changes[0].p == 1
     empty = [cell for cell in cells if cell.column == "none"]
-    assert all(not cell.value.known and cell.to_json()["value"]["value"] is None for cell in empty)
+    assert all(not cell.value.known and to_json(cell)["value"]["value"] is None for cell in empty)
     assert math.isnan(changes[1].p_adjusted)
-    assert changes[1].to_json()["p"] is None
+    assert to_json(changes[1])["p"] is None
 
 
 def test_a_column_less_another_is_a_difference_of_rates_with_the_papers_beside_it() -> None:
     paper = papers()["training-mixes"]
-    old, new = Column("snli", "snli", published="snli"), Column("lexical", "lexical", published="lexical")
+    old, new = ResultColumn("snli", "snli", published="snli"), ResultColumn("lexical", "lexical", published="lexical")
     both = [run([True] * 40, "snli"), run([number < 30 for number in range(40)], "lexical")]
     whole = Run(
         replace(both[0].header, suites={**both[0].header.suites, **both[1].header.suites}),
         pl.concat([each.frame.lazy().collect() for each in both]),
     )
-    block = Block("table", (old, new, replace(new, name="∆", less=old)), (PLAIN,))
-    cells, changes = compared(paper, [block], {PLAIN: Arm(PLAIN, "", 1, "")}, [Answered("esim", "", PLAIN, 0, whole)])
+    block = ResultTable("table", (old, new, replace(new, name="∆", less=old)), (PLAIN,))
+    cells, changes = compare_arms(paper, [block], {PLAIN: Arm(PLAIN, "", 1, "")}, [trained("esim", PLAIN, 0, whole)])
     assert [cell.value.value for cell in cells] == [1.0, 0.75, -0.25]
     # Glockner et al. 2018, table 3: ESIM trained on SNLI has 87.9, 65.6 and a drop of 22.3.
     assert [cell.published for cell in cells] == [0.879, 0.656, pytest.approx(-0.223)]
     assert changes == ()
 
 
-def test_networks_that_were_asked_other_rows_are_not_compared() -> None:
+def test_networks_that_were_asked_other_rows_are_not_compare_arms() -> None:
     with pytest.raises(AcidtestError, match="asked different rows of 'hans'"):
-        compared(
+        compare_arms(
             papers()["augmentation"],
-            [BLOCK],
+            [TABLE],
             arms(),
             [answered(PLAIN, 0, [True] * 40), answered(CHANGED, 0, [True] * 42)],
         )
@@ -186,12 +203,14 @@ def test_networks_that_were_asked_other_rows_are_not_compared() -> None:
 def test_agreement_counts_signs_of_published_differences_and_distances_of_rates() -> None:
     before, after = [False] * 40, [True] * 40
     paper = papers()["augmentation"]
-    cells, changes = compared(paper, [BLOCK], arms(), [answered(PLAIN, 0, before), answered(CHANGED, 0, after)])
-    found = Experiment(paper, (BLOCK,), arms(), cells, changes, (), (), (), {"seeds": [0]})
-    (near,) = found.agreements
+    cells, changes = compare_arms(paper, [TABLE], arms(), [answered(PLAIN, 0, before), answered(CHANGED, 0, after)])
+    result = ExperimentResult(
+        paper.name, paper.title, "", (TABLE,), tuple(arms().values()), cells, changes, (), (), (), {"seeds": [0]}
+    )
+    (near,) = result.agreement
     assert (near.same, near.changes, near.cells) == (1, 1, 2)
     assert near.distance == pytest.approx(0.005)  # 0 against 0.01, 1 against 1.00
-    assert json.loads(json.dumps(found.to_json(), allow_nan=False))["agreement"][0]["network"] == "esim:mccoy2019"
+    assert json.loads(json.dumps(to_json(result), allow_nan=False))["agreement"][0]["network"] == "esim:mccoy2019"
 
 
 @pytest.mark.parametrize(

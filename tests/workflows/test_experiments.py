@@ -18,14 +18,14 @@ from acidtest.core.labels import LABELS
 from acidtest.core.run import Run
 from acidtest.core.suite import Suite
 from acidtest.io.starter import starter_pairs
-from acidtest.studies.experiments_results import Column, Experiment, papers
+from acidtest.studies.experiments.results import Arm, ExperimentResult, ResultColumn, papers
 from acidtest.workflows import experiments
-from acidtest.workflows.experiment_designs import DESIGNS, Bench, Design
+from acidtest.workflows.experiments.designs import DESIGNS, Design, Workbench
 
 pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
-Wished = Callable[..., api.Wish]
+MakeOptions = Callable[..., api.ExperimentOptions]
 SETTINGS = {"dimensions": 8, "device": "cpu"}
 
 
@@ -33,7 +33,7 @@ SETTINGS = {"dimensions": 8, "device": "cpu"}
 def _without_pictures() -> Iterator[None]:
     """Curves are drawn, and tested, elsewhere."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("acidtest.workflows.training_records.draw", lambda *_: None)
+        patched.setattr("acidtest.workflows.training.records.draw_curves", lambda *_: None)
         yield
 
 
@@ -46,9 +46,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def augmented(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[api.Wish, Experiment]:
+def augmented(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[api.ExperimentOptions, ExperimentResult]:
     """One augmentation, trained once for all tests that only look at it or go on from a copy."""
-    asked = api.Wish(
+    asked = api.ExperimentOptions(
         [corpus],
         ["cbow:"],
         tmp_path_factory.mktemp("augmented") / "out",
@@ -61,10 +61,10 @@ def augmented(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[a
 
 
 @pytest.fixture
-def wish(corpus: Path, tmp_path: Path) -> Wished:
+def wish(corpus: Path, tmp_path: Path) -> MakeOptions:
     """A wish for a tiny network."""
 
-    def wished(**changes: Any) -> api.Wish:
+    def wished(**changes: Any) -> api.ExperimentOptions:
         told: dict[str, Any] = {
             "train": [corpus],
             "architectures": ["cbow:"],
@@ -75,7 +75,7 @@ def wish(corpus: Path, tmp_path: Path) -> Wished:
             "settings": SETTINGS,
             **changes,
         }
-        return api.Wish(**told)
+        return api.ExperimentOptions(**told)
 
     return wished
 
@@ -84,13 +84,13 @@ def few(suite: Suite, every: int) -> Suite:
     return replace(suite, frame=suite.frame.gather_every(every)).sealed()
 
 
-def design(name: str, asked: api.Wish) -> Design:
+def design(name: str, asked: api.ExperimentOptions) -> Design:
     """What would be trained and asked."""
-    return DESIGNS[name](Bench(asked, papers()[name]))
+    return DESIGNS[name](Workbench(asked, papers()[name]))
 
 
-def columns(found: Design) -> dict[str, Column]:
-    return {column.name: column for block in found.blocks for column in block.columns}
+def columns(found: Design) -> dict[str, ResultColumn]:
+    return {column.name: column for table in found.tables for column in table.columns}
 
 
 def jsonl(path: Path, premise: str, count: int, names: tuple[str, ...] = ("premise", "hypothesis", "label")) -> Path:
@@ -106,13 +106,17 @@ def pairs(path: Path) -> pl.DataFrame:
     return api.load(path).frame.collect()
 
 
-def value(found: Experiment, column: str, arm: str) -> float:
-    (cell,) = [each for each in found.cells if each.column == column and each.arm == arm]
+def arm_of(found: ExperimentResult, name: str) -> Arm:
+    return next(arm for arm in found.arms if arm.name == name)
+
+
+def value(found: ExperimentResult, column: str, arm: str) -> float:
+    (cell,) = [each for each in found.scores if each.column == column and each.arm == arm]
     return cell.value.value
 
 
 def test_augmentation_teaches_what_the_training_pairs_do_not_with_pairs_that_are_not_tested(
-    augmented: tuple[api.Wish, Experiment],
+    augmented: tuple[api.ExperimentOptions, ExperimentResult],
 ) -> None:
     asked, found = augmented
     data = Path(asked.output) / "data"
@@ -125,14 +129,14 @@ def test_augmentation_teaches_what_the_training_pairs_do_not_with_pairs_that_are
     # Words such as "if" and "probably" tell a bag of words that a clause is not entailed.
     assert value(found, "const., ↛", "with HANS-like pairs") > 0.8
     assert value(found, "const., →", "with HANS-like pairs") > 0.8
-    (change,) = [each for each in found.changes if each.column == "const., →"]
+    (change,) = [each for each in found.differences if each.column == "const., →"]
     assert change.value.low > 0.1
     assert change.p_adjusted < 0.05
-    assert [arm.pairs for arm in found.arms.values()] == [164, 164 + 900]
+    assert [arm.pairs for arm in found.arms] == [164, 164 + 900]
 
 
 @pytest.fixture
-def copied(augmented: tuple[api.Wish, Experiment], tmp_path: Path) -> api.Wish:
+def copied(augmented: tuple[api.ExperimentOptions, ExperimentResult], tmp_path: Path) -> api.ExperimentOptions:
     """The wish for the experiment that is trained already, in a copy of its folder, with files of its own."""
     asked = augmented[0]
     shutil.copytree(asked.output, tmp_path / "copy")
@@ -142,7 +146,9 @@ def copied(augmented: tuple[api.Wish, Experiment], tmp_path: Path) -> api.Wish:
 
 
 def test_what_is_finished_is_not_done_again_and_seeds_can_be_added(
-    augmented: tuple[api.Wish, Experiment], copied: api.Wish, monkeypatch: pytest.MonkeyPatch
+    augmented: tuple[api.ExperimentOptions, ExperimentResult],
+    copied: api.ExperimentOptions,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     trained, asked = list[tuple[str, tuple[int, ...]]](), list[str]()
     train, run = experiments.train, experiments.run
@@ -161,15 +167,17 @@ def test_what_is_finished_is_not_done_again_and_seeds_can_be_added(
     # The same pairs in another folder are the same pairs.
     again = api.experiment("augmentation", copied)
     assert (trained, asked) == ([], [])
-    assert again.cells == first.cells
+    assert again.scores == first.scores
     more = api.experiment("augmentation", replace(copied, seeds=(0, 1)))
     assert trained == [("cbow", (1,))] * 2
     assert len(asked) == 2
-    assert [list(cell.seeds) for cell in more.cells] == [[0, 1]] * len(more.cells)
-    assert more.cells[0].seeds[0] == first.cells[0].value
+    assert [list(cell.seeds) for cell in more.scores] == [[0, 1]] * len(more.scores)
+    assert more.scores[0].seeds[0] == first.scores[0].value
 
 
-def test_a_file_that_was_changed_is_another_experiment_though_its_size_is_the_same(copied: api.Wish) -> None:
+def test_a_file_that_was_changed_is_another_experiment_though_its_size_is_the_same(
+    copied: api.ExperimentOptions,
+) -> None:
     path = Path(copied.train[0])
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
@@ -179,24 +187,24 @@ def test_a_file_that_was_changed_is_another_experiment_though_its_size_is_the_sa
 
 
 def test_a_preset_that_was_changed_or_another_version_is_another_experiment(
-    copied: api.Wish, monkeypatch: pytest.MonkeyPatch
+    copied: api.ExperimentOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("acidtest.workflows.experiment_claims.__version__", "0.0.1")
+        patched.setattr("acidtest.workflows.experiments.claims.__version__", "0.0.1")
         with pytest.raises(AcidtestError, match=r"\(acidtest differs?"):
             api.experiment("augmentation", copied)
-    planned = experiments.planned
+    plan_training = experiments.plan_training
 
     def another(*rest: Any, **options: Any) -> Any:
-        found = planned(*rest, **options)
+        found = plan_training(*rest, **options)
         return replace(found, recipe=replace(found.recipe, batch_size=7))
 
-    monkeypatch.setattr(experiments, "planned", another)
+    monkeypatch.setattr(experiments, "plan_training", another)
     with pytest.raises(AcidtestError, match=r"\(networks differ"):
         api.experiment("augmentation", copied)
 
 
-def test_a_fold_is_withheld_from_what_is_added_and_alone_is_told(wish: Wished) -> None:
+def test_a_fold_is_withheld_from_what_is_added_and_alone_is_told(wish: MakeOptions) -> None:
     # A mistake can be mended in the same folder until something is trained.
     with pytest.raises(AcidtestError, match="--test"):
         api.experiment("distraction", wish())
@@ -206,15 +214,15 @@ def test_a_fold_is_withheld_from_what_is_added_and_alone_is_told(wish: Wished) -
     added = pairs(Path(asked.output) / "data" / "hans-like-without-fold-3.parquet")
     assert not set(fold) & set(added["subcase"])
     assert added["subcase"].n_unique() == 24
-    assert [cell.column for cell in found.cells] == fold
-    assert found.changes == ()
-    assert list(found.arms) == ["fold 3 withheld"]
-    assert found.arms["fold 3 withheld"].pairs == pairs(Path(asked.train[0])).height + 24 * 10
+    assert [cell.column for cell in found.scores] == fold
+    assert found.differences == ()
+    assert [arm.name for arm in found.arms] == ["fold 3 withheld"]
+    assert arm_of(found, "fold 3 withheld").pairs == pairs(Path(asked.train[0])).height + 24 * 10
     assert "300 HANS-like pairs (seed 1) were made" in found.notes[0]
 
 
 def test_labels_merged_before_training_make_a_network_of_two_though_it_was_stopped_before_it_was_asked(
-    wish: Wished, monkeypatch: pytest.MonkeyPatch
+    wish: MakeOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
@@ -244,7 +252,7 @@ def test_labels_merged_before_training_make_a_network_of_two_though_it_was_stopp
     assert "scored by two labels" in found.notes[0]
 
 
-def test_the_distraction_is_after_every_hypothesis_and_another_one_is_tested(wish: Wished) -> None:
+def test_the_distraction_is_after_every_hypothesis_and_another_one_is_tested(wish: MakeOptions) -> None:
     asked = wish(architectures=["naive-bayes"], tests=wish().train, n=50, settings={})
     found = api.experiment("distraction", asked)
     data = Path(asked.output) / "data"
@@ -255,14 +263,14 @@ def test_the_distraction_is_after_every_hypothesis_and_another_one_is_tested(wis
     other = pairs(data / "test-few-green.parquet")
     assert other.height == 50
     assert other["hypothesis"].str.contains("and green is not red").all()
-    assert [column.name for column in found.blocks[0].columns] == ["untouched", "negation", "different tautology"]
-    assert {cell.value.n for cell in found.cells} == {50}
-    assert list(found.arms.values())[1].pairs == 2 * own
-    assert all(cell.published is None for cell in found.cells)
+    assert [column.name for column in found.tables[0].columns] == ["untouched", "negation", "different tautology"]
+    assert {cell.value.n for cell in found.scores} == {50}
+    assert found.arms[1].pairs == 2 * own
+    assert all(cell.published is None for cell in found.scores)
     assert "'few' is none of the paper's test sets" in found.notes[0]
 
 
-def test_mixes_add_each_corpus_to_the_first_alone(wish: Wished, tmp_path: Path) -> None:
+def test_mixes_add_each_corpus_to_the_first_alone(wish: MakeOptions, tmp_path: Path) -> None:
     api.save(few(starter_pairs(), 40), tmp_path / "more.parquet")
     made = few(starter_pairs(), 20)
     api.save(replace(made, card=replace(made.card, name="lexical")), tmp_path / "made.parquet")
@@ -275,26 +283,26 @@ def test_mixes_add_each_corpus_to_the_first_alone(wish: Wished, tmp_path: Path) 
         arguments={"hidden": "2"},
     )
     found = api.experiment("training-mixes", asked)
-    assert list(found.arms) == ["training pairs alone", "SciTail added"]
-    assert found.arms["SciTail added"].condition == "trained on SciTail + SNLI"
+    assert [arm.name for arm in found.arms] == ["training pairs alone", "SciTail added"]
+    assert arm_of(found, "SciTail added").condition == "trained on SciTail + SNLI"
     own = [value(found, column, "SciTail added") for column in ("few", "lexical", "∆")]
     assert own[2] == pytest.approx(own[1] - own[0])
-    assert {change.column for change in found.changes} == {"few", "lexical"}
+    assert {change.column for change in found.differences} == {"few", "lexical"}
     # SNLI's numbers are not those of these pairs, nor is the drop from them.
-    assert {cell.column for cell in found.cells if cell.published is not None} == {"lexical"}
+    assert {cell.column for cell in found.scores if cell.published is not None} == {"lexical"}
 
 
-def test_files_whose_names_are_alike_are_told_apart(wish: Wished, tmp_path: Path) -> None:
+def test_files_whose_names_are_alike_are_told_apart(wish: MakeOptions, tmp_path: Path) -> None:
     first = jsonl(tmp_path / "snli_1.0_train.jsonl", "A man runs", 12)
     second = jsonl(tmp_path / "snli_1.0_dev.jsonl", "A dog sings", 9)
     made = design("distraction", wish(train=[first, second], tests=[second], n=None))
-    (_, way) = made.ways
-    assert [pairs(path).height for path in way.files] == [12, 9, 12, 9]
-    assert [pairs(path)["premise"][0][:5] for path in way.files] == ["A man", "A dog", "A man", "A dog"]
-    assert [block.title for block in made.blocks] == ["snli_1.0_dev"]
+    (_, changed) = made.arms
+    assert [pairs(path).height for path in changed.files] == [12, 9, 12, 9]
+    assert [pairs(path)["premise"][0][:5] for path in changed.files] == ["A man", "A dog", "A man", "A dog"]
+    assert [block.title for block in made.tables] == ["snli_1.0_dev"]
 
 
-def test_files_of_one_name_that_have_to_be_told_how_to_read_are_told_apart(wish: Wished, tmp_path: Path) -> None:
+def test_files_of_one_name_that_have_to_be_told_how_to_read_are_told_apart(wish: MakeOptions, tmp_path: Path) -> None:
     names = ("p", "h", "l")
     a, b, c, d = (
         jsonl(tmp_path / folder / "pairs.jsonl", premise, count, names)
@@ -302,18 +310,20 @@ def test_files_of_one_name_that_have_to_be_told_how_to_read_are_told_apart(wish:
     )
     reading = api.Reading.parsed("premise=p,hypothesis=h,label=l", None)
     made = design("merged-labels", wish(train=[a, b], dev=c, tests=[d], reading=reading))
-    assert [pairs(path)["premise"][0] for path in made.ways[0].files] == ["One 0.", "Two 0."]
+    assert [pairs(path)["premise"][0] for path in made.arms[0].files] == ["One 0.", "Two 0."]
     assert made.dev is not None
     assert pairs(made.dev)["premise"][0] == "Three 0."
     assert made.suites[1].frame.collect()["premise"][0] == "Four 0."
-    assert made.ways[0].arm.pairs == 21
+    assert made.arms[0].arm.pairs == 21
 
 
-def test_both_development_sets_of_multinli_have_their_own_numbers_beside_them(wish: Wished, tmp_path: Path) -> None:
+def test_both_development_sets_of_multinli_have_their_own_numbers_beside_them(
+    wish: MakeOptions, tmp_path: Path
+) -> None:
     sizes = {"multinli_1.0_dev_matched": 30, "multinli_1.0_dev_mismatched": 9_832}
     made = design("distraction", wish(tests=[jsonl(tmp_path / f"{name}.jsonl", name, n) for name, n in sizes.items()]))
-    assert [block.title for block in made.blocks] == list(sizes)
-    first, second = ({column.published: dict(column.published_by) for column in block.columns} for block in made.blocks)
+    assert [block.title for block in made.tables] == list(sizes)
+    first, second = ({column.published: dict(column.published_by) for column in block.columns} for block in made.tables)
     # Thirty pairs are not the development set, whatever their file is called.
     assert list(first) == [""]
     assert [own["corpus"] for own in second.values()] == ["MultiNLI mismatched"] * 2
@@ -332,7 +342,7 @@ def test_both_development_sets_of_multinli_have_their_own_numbers_beside_them(wi
     ],
 )
 def test_published_accuracies_stand_beside_the_papers_test_sets_alone(
-    wish: Wished, tmp_path: Path, name: str, file: str, count: int, published: str
+    wish: MakeOptions, tmp_path: Path, name: str, file: str, count: int, published: str
 ) -> None:
     path = jsonl(tmp_path / file, "A man runs", count)
     more: dict[str, Any] = {"additions": {"SciTail": wish().train}} if name == "training-mixes" else {}
@@ -340,7 +350,7 @@ def test_published_accuracies_stand_beside_the_papers_test_sets_alone(
     assert columns(made)[path.name.removesuffix(".jsonl")].published == published
 
 
-def test_arms_and_tests_that_would_share_a_folder_are_refused(wish: Wished, tmp_path: Path) -> None:
+def test_arms_and_tests_that_would_share_a_folder_are_refused(wish: MakeOptions, tmp_path: Path) -> None:
     path = wish().train[0]
     with pytest.raises(AcidtestError, match=r"'a b added' and 'A-b added' .* --add"):
         design("training-mixes", wish(suite=str(path), n=None, tests=[path], additions={"a b": [path], "A-b": [path]}))
@@ -370,7 +380,7 @@ def test_arms_and_tests_that_would_share_a_folder_are_refused(wish: Wished, tmp_
     ],
 )
 def test_a_wish_that_cannot_be_met_is_told_before_anything_is_trained(
-    wish: Wished, name: str, changes: dict[str, Any], message: str
+    wish: MakeOptions, name: str, changes: dict[str, Any], message: str
 ) -> None:
     asked = wish(**changes)
     with pytest.raises(AcidtestError, match=message):
@@ -378,13 +388,13 @@ def test_a_wish_that_cannot_be_met_is_told_before_anything_is_trained(
     assert not (Path(asked.output) / "arms").exists()
 
 
-def test_a_folder_in_which_another_experiment_was_trained_is_refused(copied: api.Wish) -> None:
+def test_a_folder_in_which_another_experiment_was_trained_is_refused(copied: api.ExperimentOptions) -> None:
     with pytest.raises(AcidtestError, match=r"holds another experiment \(n differ"):
         api.experiment("augmentation", replace(copied, n=5))
     with pytest.raises(AcidtestError, match="holds another experiment"):
         api.experiment("withheld", copied)
 
 
-def test_an_unknown_experiment_is_told_with_those_there_are(wish: Wished) -> None:
+def test_an_unknown_experiment_is_told_with_those_there_are(wish: MakeOptions) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'augmentation'"):
         api.experiment("augmentatoin", wish())

@@ -14,16 +14,16 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 
 from acidtest import api  # noqa: E402
 from acidtest.core.errors import AcidtestError, UnknownNameError  # noqa: E402
-from acidtest.workflows.training import planned  # noqa: E402
-from acidtest.workflows.training_pairs import Gathered, gathered  # noqa: E402
+from acidtest.workflows.training import plan_training  # noqa: E402
+from acidtest.workflows.training.pairs import TrainingData, gather_pairs  # noqa: E402
 from acidtest.zoo.pairs import PairError  # noqa: E402
 
 Rows = list[dict[str, str]]
 Write = Callable[[str, Rows], Path]
 
 
-def found(material: api.Material, *, merged: bool = False) -> Gathered:
-    return gathered(material, planned("cbow", settings={"merged": merged}))
+def found(material: api.Material, *, merged: bool = False) -> TrainingData:
+    return gather_pairs(material, plan_training("cbow", settings={"merged": merged}))
 
 
 def test_files_of_different_layouts_and_labels_are_learnt_from_together(train_file: Path, tmp_path: Path) -> None:
@@ -97,11 +97,11 @@ def test_random_vectors_that_stay_are_refused() -> None:
         ("cbow", "", {"embeddings_tuned": False}),
     ):
         with pytest.raises(AcidtestError, match=rf"{name}.*random.*--embeddings FILE, or --tuned"):
-            planned(name, preset, settings=settings)
-    assert planned("spinn", "mccoy2019", settings={"embeddings_tuned": True}).embeddings_tuned
-    assert not planned("spinn", "mccoy2019", settings={"embeddings": "glove.txt"}).embeddings_tuned
+            plan_training(name, preset, settings=settings)
+    assert plan_training("spinn", "mccoy2019", settings={"embeddings_tuned": True}).embeddings_tuned
+    assert not plan_training("spinn", "mccoy2019", settings={"embeddings": "glove.txt"}).embeddings_tuned
     # It has no vectors.
-    planned("naive-bayes", settings={"embeddings_tuned": False})
+    plan_training("naive-bayes", settings={"embeddings_tuned": False})
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_random_vectors_that_stay_are_refused() -> None:
 )
 def test_sizes_and_shares_without_sense_are_refused(name: str, arguments: dict[str, str], message: str) -> None:
     with pytest.raises(AcidtestError, match=message):
-        planned(name, arguments=arguments)
+        plan_training(name, arguments=arguments)
 
 
 def test_pairs_that_are_learnt_from_and_scored_are_counted(
@@ -139,7 +139,7 @@ def test_a_label_that_no_pair_has_is_warned_of(rows: Rows, pair_file: Write, cap
 
 def test_what_does_nothing_is_said(train_file: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="acidtest"):
-        planned("naive-bayes", recipe={"epochs": 5}, settings={"embeddings": "glove.txt", "merged": True})
+        plan_training("naive-bayes", recipe={"epochs": 5}, settings={"embeddings": "glove.txt", "merged": True})
         found(api.Material([train_file], augment=["hans"], augment_n=2, limit=1000))
     assert "naive-bayes does nothing with --embeddings, --epochs" in caplog.text
     assert "--limit 1,000: there are only 54 pairs" in caplog.text

@@ -13,11 +13,6 @@ from acidtest.api.exports import (
     UnfaithfulError,
     export,
 )
-from acidtest.api.representations import LIMIT as LAYER_LIMIT
-from acidtest.api.representations import (
-    representation_tables,
-    representations,
-)
 from acidtest.api.resources import (
     fetch,
     sources,
@@ -47,7 +42,7 @@ from acidtest.workflows.annotation import (
     export_annotations,
     import_annotations,
     invitation_link,
-    progress_tables,
+    progress_document,
     serve_annotation,
 )
 from acidtest.workflows.batteries import (
@@ -73,14 +68,13 @@ from acidtest.workflows.evaluations import (
     run_of,
     score,
 )
-from acidtest.workflows.experiment_designs import Wish
 from acidtest.workflows.experiments import (
     EXPERIMENT_PAGE,
     EXPERIMENTS,
     experiment,
     experiment_papers,
-    experiment_tables,
 )
+from acidtest.workflows.experiments.designs import ExperimentOptions
 from acidtest.workflows.reporting import (
     compare,
     comparison_document,
@@ -89,15 +83,18 @@ from acidtest.workflows.reporting import (
     report_document,
     scores_document,
 )
+from acidtest.workflows.representations import LAYER_LIMIT, representations
 from acidtest.workflows.runs import REPORT, RUNS, Finished, finished_run
 from acidtest.workflows.training import (
     Material,
     architecture_options,
     architectures,
     train,
-    training_estimates,
     training_json,
-    training_spread,
+)
+from acidtest.workflows.training.records import (
+    score_estimates,
+    spread_over_seeds,
 )
 
 __all__ = [
@@ -114,13 +111,13 @@ __all__ = [
     "AnyRun",
     "Arguments",
     "Battery",
+    "ExperimentOptions",
     "Finished",
     "Generator",
     "Material",
-    "Reading",
     "PlanOptions",
+    "Reading",
     "UnfaithfulError",
-    "Wish",
     "agreement",
     "annotated_suite",
     "annotation_project",
@@ -135,7 +132,6 @@ __all__ = [
     "error_typology",
     "experiment",
     "experiment_papers",
-    "experiment_tables",
     "export",
     "export_annotations",
     "fetch",
@@ -150,28 +146,27 @@ __all__ = [
     "model_kinds",
     "model_options",
     "output_kind",
-    "progress_tables",
+    "progress_document",
     "questionnaires",
     "report",
     "report_document",
-    "representation_tables",
     "representations",
     "run",
     "run_of",
     "save",
     "score",
+    "score_estimates",
     "scores_document",
     "serve_annotation",
     "sources",
+    "spread_over_seeds",
     "suites",
     "tag",
     "taxonomy",
     "taxonomy_document",
     "taxonomy_statistics",
     "train",
-    "training_estimates",
     "training_json",
-    "training_spread",
     "words",
     "write_table",
 ]

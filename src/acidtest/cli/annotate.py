@@ -11,6 +11,7 @@ from typer import Argument, Option
 
 from acidtest import api
 from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, console, print_json, set_up_logging
+from acidtest.cli.study_commands import print_document
 from acidtest.core.errors import AcidtestError
 
 StoreOption = Annotated[
@@ -152,6 +153,4 @@ def _print_progress(overview: dict[str, Any], *, json: bool) -> None:
     if json:
         print_json(overview)
         return
-    out = console()
-    for line in api.progress_tables(overview):
-        out.print(line)
+    print_document(api.progress_document(overview), console())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 import logging
 import os
@@ -9,7 +11,8 @@ import re
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -77,6 +80,41 @@ _UNESCAPED = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Context settings of a command that passes suite options such as ``--words`` on."""
+
+
+def expand_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the fields of each dataclass among its parameters as options of its own.
+
+    The fields are annotated as typer reads them; the command gets the dataclass with what was given.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    bundles = {name: {field.name for field in fields(kind)} for name, kind in hints.items() if is_dataclass(kind)}
+    parameters = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        kind = hints[name]
+        if name in bundles:
+            annotations = get_type_hints(kind, include_extras=True)
+            parameters += [
+                inspect.Parameter(
+                    field.name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=field.default,
+                    annotation=annotations[field.name],
+                )
+                for field in fields(kind)
+            ]
+        else:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind))
+
+    @functools.wraps(command)
+    def expanded(**given: Any) -> None:
+        for name, names in bundles.items():
+            given[name] = hints[name](**{key: given.pop(key) for key in names})
+        command(**given)
+
+    expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return expanded
 
 
 def set_up_logging(verbose: int, quiet: bool) -> None:

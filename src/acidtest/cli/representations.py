@@ -8,21 +8,10 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import (
-    Columns,
-    From,
-    Json,
-    LabelMap,
-    Quiet,
-    Seed,
-    Verbose,
-    console,
-    own_arguments,
-    print_json,
-    set_up_logging,
-)
+from acidtest.cli.options import Columns, From, Json, LabelMap, Quiet, Seed, Verbose, own_arguments, set_up_logging
 from acidtest.cli.progress import ProgressBar
-from acidtest.cli.report import show_written
+from acidtest.cli.study_commands import check_output, show
+from acidtest.core.study import STUDIES
 
 
 def representations(
@@ -32,15 +21,15 @@ def representations(
     source: From = None,
     limit: Annotated[int, typer.Option("--limit", help="A stratified sample of N pairs.", min=1)] = api.LAYER_LIMIT,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="An interactive page with maps.")] = None,
-    plots: Annotated[Path | None, typer.Option("--plots", help="Folder for the maps as SVG and PNG.")] = None,
+    plots: Annotated[Path | None, typer.Option("--plots", help="Folder for maps and curves as SVG and PNG.")] = None,
     keep: Annotated[
-        Path | None, typer.Option("--keep", help="An .npz file that takes the representations, and gives them back.")
+        Path | None, typer.Option("--keep", help="An .npz file to write the representations to, and read them from.")
     ] = None,
     by: Annotated[
         list[str] | None, typer.Option("--by", help="A further factor to look for, such as genre; may be repeated.")
     ] = None,
     permutations: Annotated[
-        int, typer.Option("--permutations", help="How often labels are dealt anew for the baseline.", min=1)
+        int, typer.Option("--permutations", help="How often labels are shuffled for the baseline.", min=1)
     ] = 199,
     columns: Columns = None,
     label_map: LabelMap = None,
@@ -49,23 +38,24 @@ def representations(
     quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
-    """Tell which layers of a model tell categories of reasoning and labels apart, in numbers and as maps.
+    """Show which layers of a model tell categories of reasoning and labels apart, in numbers and as maps.
 
-    Linear probes and silhouettes of every layer against labels dealt anew; with -o t-SNE maps of the layers (Joshi et
-    al. 2020, figure 7).
+    Linear probes and silhouettes of every layer against shuffled labels; with -o t-SNE maps of the layers (Joshi et al.
+    2020, figure 7).
     """
     set_up_logging(verbose, quiet)
+    study = STUDIES["representations"]
+    check_output(study, output)
     arguments, options = own_arguments(context, [suite], [model])
     if label_map and "label_map" in api.model_options(model):
         options["label_map"] = label_map
-    with Bars(quiet=quiet) as progress:
-        found = api.representations(
+    with StepBars(quiet=quiet) as progress:
+        result = api.representations(
             model,
             suite,
             source=source,
             limit=limit,
-            output=output,
-            plots=plots,
+            maps=bool(output or plots),
             keep=keep,
             by=by or (),
             permutations=permutations,
@@ -75,17 +65,11 @@ def representations(
             seed=seed,
             progress=progress,
         )
-    written = {"page": output, "plots": plots, "representations": keep}
-    if json:
-        print_json(found.to_json() | {name: str(path) for name, path in written.items() if path})
-        return
-    out = console()
-    for part in api.representation_tables(found):
-        out.print(part)
-    show_written(written, json=False)
+    written = {"representations": keep} if keep else {}
+    show(study, result, {"output": output, "plots": plots, "json": json}, written=written, full=False)
 
 
-class Bars:
+class StepBars:
     """A progress bar for each step, one after the other."""
 
     def __init__(self, *, quiet: bool) -> None:
@@ -93,7 +77,7 @@ class Bars:
         self._title = ""
         self._bar: ProgressBar | None = None
 
-    def __enter__(self) -> Bars:
+    def __enter__(self) -> StepBars:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -91,10 +91,12 @@ def check_output(study: Study, output: Path | None) -> None:
         refuse_to_lose(output)
 
 
-def show(study: Study, result: Any, output: dict[str, Any], *, written: dict[str, Any] | None = None) -> None:
+def show(
+    study: Study, result: Any, output: dict[str, Any], *, written: dict[str, Any] | None = None, full: bool = True
+) -> None:
     """Write the files that were asked for and print the result, for a machine or for a person.
 
-    ``written`` names files that were written before. Folded sections are printed unless ``output["full"]`` is false.
+    ``written`` are files that are there already, by kind. Folded sections are printed only where ``full`` is true.
     """
     page, tables, plots = (output.get(name) for name in ("output", "tables", "plots"))
     document = study.document(result) if page or tables or plots or not output["json"] else None
@@ -109,7 +111,7 @@ def show(study: Study, result: Any, output: dict[str, Any], *, written: dict[str
     if output["json"]:
         print_json(to_json(result) | to_json(written))
     elif document:
-        print_document(document, console(), full=output.get("full", True))
+        print_document(document, console(), full=full and output.get("full", True))
         show_written(written)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,27 +12,47 @@ import typer
 from acidtest.core.errors import AcidtestError
 
 Train = Annotated[list[Path] | None, typer.Option("--train", help="Pairs to learn from; may be repeated.")]
-Dev = Annotated[Path | None, typer.Option("--dev", help="Pairs that tell when to stop; the best is kept.")]
-Embeddings = Annotated[
-    str | None, typer.Option("--embeddings", help="random, or a file of vectors: GloVe, word2vec, JSON, .npz.")
-]
-Dimensions = Annotated[int | None, typer.Option("--dimensions", help="Numbers of a random vector.", min=1)]
-Tuned = Annotated[
-    bool | None, typer.Option("--tuned/--fixed", help="Whether vectors are learnt further or stay as they are.")
-]
-Epochs = Annotated[int | None, typer.Option("--epochs", help="At most so many.", min=1)]
-BatchSize = Annotated[int | None, typer.Option("--batch-size", help="Pairs learnt from at once.", min=1)]
-LearningRate = Annotated[float | None, typer.Option("--learning-rate", help="How far a step goes.")]
-Patience = Annotated[
-    int | None, typer.Option("--patience", help="Epochs without a better score on --dev, then it ends.", min=1)
-]
-Precision = Annotated[str | None, typer.Option("--precision", help="auto, full or bf16: of products while learning.")]
-Device = Annotated[str | None, typer.Option("--device", help="auto, cpu, cuda or cuda:1.")]
+Dev = Annotated[Path | None, typer.Option("--dev", help="Pairs that tell when to stop; the best epoch is kept.")]
 
 
-def given(**values: Any) -> dict[str, Any]:
-    """Those of some values that were given."""
-    return {name: value for name, value in values.items() if value is not None}
+@dataclass(frozen=True)
+class NetworkOptions:
+    """How a network reads words and how it learns; None leaves the choice to the preset."""
+
+    embeddings: Annotated[
+        str | None, typer.Option("--embeddings", help="random, or a file of vectors: GloVe, word2vec, JSON, .npz.")
+    ] = None
+    dimensions: Annotated[int | None, typer.Option("--dimensions", help="Numbers of a random vector.", min=1)] = None
+    tuned: Annotated[
+        bool | None, typer.Option("--tuned/--fixed", help="Whether vectors are learnt further or stay as they are.")
+    ] = None
+    epochs: Annotated[int | None, typer.Option("--epochs", help="The most epochs.", min=1)] = None
+    batch_size: Annotated[int | None, typer.Option("--batch-size", help="Pairs learnt from at once.", min=1)] = None
+    learning_rate: Annotated[float | None, typer.Option("--learning-rate", help="How far a step goes.")] = None
+    patience: Annotated[
+        int | None, typer.Option("--patience", help="Stop after so many epochs without a better score on --dev.", min=1)
+    ] = None
+    precision: Annotated[
+        str | None, typer.Option("--precision", help="auto, full or bf16: of products while learning.")
+    ] = None
+    seeds: Annotated[str, typer.Option("--seeds", help="Train once for each seed: 0,1,2.")] = "0"
+    device: Annotated[str | None, typer.Option("--device", help="auto, cpu, cuda or cuda:1.")] = None
+
+    @property
+    def recipe(self) -> Mapping[str, Any]:
+        """What was given of the trainer's recipe."""
+        names = ("epochs", "batch_size", "learning_rate", "patience", "precision")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings of the network's words and the device."""
+        return {
+            "embeddings": self.embeddings,
+            "dimensions": self.dimensions,
+            "embeddings_tuned": self.tuned,
+            "device": self.device,
+        }
 
 
 def whole_numbers(text: str, option: str) -> tuple[int, ...]:

@@ -143,16 +143,25 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class Colouring:
+    """One way to colour the points of a map: the values that each point has, none, one or several."""
+
+    name: str
+    values: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
 class Map:
-    """Points in a plane, coloured by group, in one layer or several."""
+    """Points in a plane, in one layer or several, coloured in one way or several.
+
+    ``texts`` is what whoever points at a point reads of it, by title: ``{"premise": …, "hypothesis": …}``.
+    """
 
     id: str
     caption: str
     layers: tuple[Layer, ...]
-    groups: tuple[str, ...]
-    """The group of each point."""
-    labels: tuple[str, ...] = ()
-    """What a point is, for whoever points at it."""
+    colourings: tuple[Colouring, ...]
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

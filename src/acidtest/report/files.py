@@ -1,9 +1,9 @@
-"""A document's tables as CSV, LaTeX and Markdown, and its charts as SVG and PNG: a file each."""
+"""Documents as files: tables as CSV, LaTeX and Markdown, charts and maps as SVG and PNG, or all of it as Markdown."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,14 @@ from acidtest.core.document import (
     Coefficient,
     Column,
     Document,
+    Finding,
+    Map,
+    Note,
+    Part,
     Published,
     PValue,
     Row,
+    Section,
     Table,
     tables,
     walk,
@@ -28,8 +33,10 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.files import replacing, write_text
 from acidtest.core.numbers import cell_text
 from acidtest.io.tables import write_table
+from acidtest.report.drawing import Drawing
 from acidtest.report.html import column_groups, row_groups
-from acidtest.report.svg import draw
+from acidtest.report.maps import draw_map
+from acidtest.report.svg import draw, draw_on
 
 PICTURES = (".svg", ".png")
 LONG = 45
@@ -89,18 +96,17 @@ def write_tables(document: Document, folder: str | Path) -> list[Path]:
 
 
 def write_charts(document: Document, folder: str | Path) -> list[Path]:
-    """Write every chart as SVG and PNG; gives what was written."""
+    """Write every chart, and every map in each of its colourings, as SVG and PNG; gives what was written."""
     names, by_id = _Names(folder), tables(document)
     written = []
-    for chart in walk(document.parts):
-        if not isinstance(chart, Chart):
-            continue
-        svg = draw(chart, by_id[chart.table], standalone=True)
-        name = names.unique(chart.table)
-        paths = [names.folder / f"{name}{ending}" for ending in PICTURES]
-        for path in paths:
-            _write_picture(svg, path)
-        written += paths
+    for part in walk(document.parts):
+        if isinstance(part, Chart):
+            svg = draw(part, by_id[part.table], standalone=True)
+            written += write_picture(svg, names.folder / names.unique(part.table))
+        elif isinstance(part, Map):
+            for colouring in part.colourings:
+                svg = draw_map(part, colouring, standalone=True)
+                written += write_picture(svg, names.folder / names.unique(f"{part.id}-{colouring.name}"))
     return written
 
 
@@ -115,6 +121,14 @@ def write_chart(document: Document, path: str | Path) -> None:
     _write_picture(draw(charts[-1], tables(document)[charts[-1].table], standalone=True), path)
 
 
+def write_picture(svg: str, path: Path) -> list[Path]:
+    """Write a picture as SVG and as PNG; the path has no ending."""
+    paths = [path.with_name(f"{path.name}{ending}") for ending in PICTURES]
+    for one in paths:
+        _write_picture(svg, one)
+    return paths
+
+
 def _write_picture(svg: str, path: Path) -> None:
     if path.suffix.lower() == ".svg":
         write_text(path, svg)
@@ -123,6 +137,37 @@ def _write_picture(svg: str, path: Path) -> None:
 
     with replacing(path) as temporary:
         temporary.write_bytes(vl_convert.svg_to_png(svg, scale=2))
+
+
+def draw_side_by_side(panels: Sequence[tuple[Chart, Table]], *, width: int = 440, gap: int = 36) -> str:
+    """Charts beside each other in one picture, each below its title."""
+    whole = Drawing(max(len(panels) * (width + gap) - gap, 0))
+    for number, (chart, table) in enumerate(panels):
+        panel = Drawing(width, height=24)
+        panel.text(0, 10, chart.title or table.caption, css="heading")
+        draw_on(panel, chart, table)
+        place = number * (width + gap)
+        whole.elements.append(f'<g transform="translate({place} 0)">{"".join(panel.elements)}</g>')
+        whole.height = max(whole.height, panel.height)
+    return whole.svg(", ".join(chart.title for chart, _ in panels), standalone=True)
+
+
+def render_markdown(document: Document) -> str:
+    """The whole document in GitHub's Markdown; charts, maps and rows to look through are left out."""
+    return "\n\n".join([f"# {document.title}", document.headline, *_markdown_parts(document.parts, level=2)]) + "\n"
+
+
+def _markdown_parts(parts: Iterable[Part], level: int) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Section):
+            yield f"{'#' * level} {part.title}"
+            yield from _markdown_parts(part.parts, level + 1)
+        elif isinstance(part, Table):
+            yield markdown_table(part).strip()
+        elif isinstance(part, Note):
+            yield part.text
+        elif isinstance(part, Finding):
+            yield f"**{part.severity}**: {part.sentence}"
 
 
 def table_frame(table: Table) -> pl.DataFrame:

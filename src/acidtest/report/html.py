@@ -21,6 +21,7 @@ from acidtest.core.document import (
     Chart,
     Coefficient,
     Document,
+    Map,
     Part,
     Published,
     PValue,
@@ -34,6 +35,7 @@ from acidtest.core.document import (
 )
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import cell_text
+from acidtest.report.maps import draw_map, pack_map
 from acidtest.report.svg import draw
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 GENERATOR = '<meta name="generator" content="acidtest'
 """What marks a page as ours, near its top."""
 
-SCRIPTS, BROWSER_SCRIPTS = ("page.js",), ("trees.js", "examples.js")
+SCRIPTS, MAP_SCRIPTS, BROWSER_SCRIPTS = ("page.js",), ("maps.js",), ("trees.js", "examples.js")
 PACKAGE = "acidtest.report"
 
 METHODS = {
@@ -74,7 +76,8 @@ def render_page(document: Document) -> str:
     document = replace(document, parts=_anchored(document.parts))
     browser = next((part for part in walk(document.parts) if isinstance(part, Browser)), None)
     examples = _packed(browser) if browser else None
-    names = (*SCRIPTS, *(BROWSER_SCRIPTS if browser else ()))
+    has_map = any(isinstance(part, Map) for part in walk(document.parts))
+    names = (*SCRIPTS, *(MAP_SCRIPTS if has_map else ()), *(BROWSER_SCRIPTS if browser else ()))
     script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, names)) + "})();\n"
     by_id = tables(document)
     return (
@@ -85,6 +88,8 @@ def render_page(document: Document) -> str:
             browser=browser,
             examples=examples,
             draw=partial(_drawn, by_id),
+            pack_map=pack_map,
+            still_map=lambda part: Markup(draw_map(part, part.colourings[0])),
             methods=explain_methods(_methods(document)),
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

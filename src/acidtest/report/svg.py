@@ -26,8 +26,13 @@ _HOLLOW = ('<path d="M0-5V5"/>', '<path d="M-3.2-3.2L3.2 3.2M-3.2 3.2L3.2-3.2"/>
 def draw(chart: Chart, table: Table, *, width: int = 900, standalone: bool = False) -> str:
     """A chart of a table as SVG, ``width`` pixels wide."""
     drawing = Drawing(width)
-    _DRAWERS[chart.mark](drawing, chart, table)
+    draw_on(drawing, chart, table)
     return drawing.svg(chart.title or table.caption, standalone=standalone)
+
+
+def draw_on(drawing: Drawing, chart: Chart, table: Table) -> None:
+    """Draw a chart of a table below what a picture has already."""
+    _DRAWERS[chart.mark](drawing, chart, table)
 
 
 def drawn_columns(chart: Chart, table: Table) -> list[int]:
@@ -233,17 +238,17 @@ def _draw_line(drawing: Drawing, chart: Chart, table: Table) -> None:
     """A curve for each model over the numbers that name the rows; a row of the role control is a level line."""
     columns = drawn_columns(chart, table)
     _legend(drawing, _series_entries(table, columns))
-    across, level = (
-        [row for row in table.rows if row.role != "control"],
-        [row for row in table.rows if row.role == "control"],
-    )
+    across = [row for row in table.rows if row.role != "control"]
+    level = [row for row in table.rows if row.role == "control"]
     places = [float(row.name) for row in across]
     top, bottom = drawing.height + 8, drawing.height + 300
     up = _scale(chart, table, columns, bottom, top)
     ticks = round_ticks(min(places), max(places)) if places else (0.0, 1.0)
-    right = Scale(
-        (min(places), *ticks[1:-1], max(places)) if len(set(places)) > 1 else ticks, 56, drawing.width - 12, "number"
-    )
+    if len(set(places)) > 1:
+        whole = all(place.is_integer() for place in places)
+        between = (tick for tick in ticks[1:-1] if tick.is_integer() or not whole)
+        ticks = (min(places), *between, max(places))
+    right = Scale(ticks, 56, drawing.width - 12, "number")
     for tick in up.ticks:
         drawing.line(right.left, up(tick), right.right, up(tick), "grid")
         drawing.text(right.left - 8, up(tick), up.label(tick), css="quiet", anchor="end")

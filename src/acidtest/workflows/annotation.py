@@ -17,14 +17,13 @@ from acidtest.core.signatures import signature
 from acidtest.workflows.batteries import Reading, generate, load
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from acidtest.annotate.answers import Answers
     from acidtest.annotate.items import Item
     from acidtest.annotate.plans import AnnotationPlan
     from acidtest.annotate.projects import Project
     from acidtest.annotate.questionnaires import Questionnaire
     from acidtest.annotate.store import Store
+    from acidtest.core.document import Document
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -84,11 +83,33 @@ def load_stored_answers(url: str) -> tuple[Questionnaire, Answers]:
     return project.questionnaire, load_answers(project, project.store.url if "://" in url else Path(url).name)
 
 
-def progress_tables(overview: Mapping[str, Any]) -> list[RenderableType]:
-    """How far annotators have come, as tables for a terminal."""
-    from acidtest.reports import annotations
+def progress_document(overview: Mapping[str, Any]) -> Document:
+    """How far annotators have come: what there is to judge, and a row for each annotator."""
+    from acidtest.core.document import Column, Document, Row, Table
+    from acidtest.core.numbers import counted
 
-    return annotations.progress_tables(overview)
+    checks = f", {overview['controls']:,} controls" if overview["controls"] else ""
+    wanted = f" of {overview['wanted']:,}" if overview["wanted"] else ""
+    excluded = f", and {overview['excluded']:,} of excluded people" if overview["excluded"] else ""
+    judgements = f"{overview['judgements']:,}{wanted} judgements{excluded}"
+    counts = tuple(Column(name, "count") for name in ("answered", "of", "controls", "failed"))
+    columns = (*counts, Column("seconds each", "seconds"), Column("excluded", "text"))
+    rows = tuple(
+        Row(
+            person["annotator"],
+            (
+                person["done"],
+                person["total"],
+                person["controls"],
+                len(person["failed_controls"]),
+                person["mean_seconds"],
+                person["reason"] or "",
+            ),
+        )
+        for person in overview["annotators"]
+    )
+    headline = f"{counted(overview['items'], 'item')}{checks}; {judgements}."
+    return Document("acidtest annotate", headline, (Table("progress", "", columns, rows, "annotator"),) if rows else ())
 
 
 def annotation_project(

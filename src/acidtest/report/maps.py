@@ -1,0 +1,107 @@
+"""Maps of points: all layers as small pictures in SVG, and the data that a page's script draws them from."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from acidtest.core.document import Colouring, Layer, Map
+from acidtest.report.svg import LETTER, Drawing
+
+PALETTE = (
+    *("#2f7ed8", "#e8590c", "#2b9348", "#9c36b5", "#c99700", "#0c8599", "#d6336c", "#7a5195"),
+    *("#74b816", "#a0522d", "#4263eb", "#f06595", "#1098ad", "#868e00", "#c92a2a", "#5f7d95"),
+)
+GREY = "#9aa3ad"
+"""Of points that have no value, or more values than are drawn."""
+
+NONE, SEVERAL = "none", "several"
+
+FINEST = 9999
+"""The positions of a page's map are whole numbers up to this."""
+
+_ACROSS, _SIDE, _GAP, _TITLE = 4, 210, 16, 24
+
+
+def draw_map(part: Map, colouring: Colouring, *, standalone: bool = False) -> str:
+    """A small map of each layer, all in one picture, points coloured by value; rare values are drawn last, on top."""
+    values = [_drawn_value(point) for point in colouring.values]
+    counts = Counter(values)
+    colours = value_colours(counts)
+    drawing = Drawing(_ACROSS * (_SIDE + _GAP) - _GAP)
+    _draw_legend(drawing, colours)
+    top = drawing.height
+    for number, layer in enumerate(part.layers):
+        x = number % _ACROSS * (_SIDE + _GAP)
+        y = top + number // _ACROSS * (_SIDE + _GAP + _TITLE)
+        drawing.text(x, y + 10, layer.name, css="quiet")
+        dots = scaled_positions(layer, _SIDE)
+        for value, _ in counts.most_common():
+            path = "".join(
+                f"M{x + across} {y + _TITLE + down}h.01"
+                for (across, down), own in zip(dots, values, strict=True)
+                if own == value
+            )
+            drawing.elements.append(
+                f'<path d="{path}" fill="none" stroke="{colours[value]}" stroke-width="3" stroke-linecap="round" '
+                'stroke-opacity=".7"/>'
+            )
+        drawing.height = y + _TITLE + _SIDE + _GAP
+    return drawing.svg(f"{part.caption}, coloured by {colouring.name}", standalone=standalone)
+
+
+def value_colours(values: Iterable[str]) -> dict[str, str]:
+    """A colour for each value; grey for points of no value or of several."""
+    plain = (NONE, SEVERAL)
+    names = sorted(value for value in set(values) if value not in plain)
+    colours = {name: PALETTE[number % len(PALETTE)] for number, name in enumerate(names)}
+    return colours | {value: GREY for value in plain if value in set(values)}
+
+
+def scaled_positions(layer: Layer, size: float) -> list[tuple[int, int]]:
+    """Positions as whole numbers from 0 to ``size``, y downwards; one scale for both, so that distances keep."""
+    columns = list(zip(*layer.positions, strict=True)) or [(0.0,), (0.0,)]
+    middles = [(min(column) + max(column)) / 2 for column in columns]
+    span = max(max(column) - min(column) for column in columns) or 1.0
+    return [
+        (round(((x - middles[0]) / span + 0.5) * size), round((0.5 - (y - middles[1]) / span) * size))
+        for x, y in layer.positions
+    ]
+
+
+def pack_map(part: Map) -> str:
+    """All that a page's script needs of a map, gzip data in base64: nothing in it can end a script element."""
+    content = {
+        "layers": [{"name": layer.name, "positions": scaled_positions(layer, FINEST)} for layer in part.layers],
+        "colourings": [_pack_colouring(colouring) for colouring in part.colourings],
+        "texts": {title: list(texts) for title, texts in part.texts.items()},
+    }
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    return base64.b64encode(gzip.compress(text, mtime=0)).decode()
+
+
+def _pack_colouring(colouring: Colouring) -> dict[str, object]:
+    """The values of a colouring with their colours, and for each point the numbers of those it has."""
+    colours = value_colours(value for point in colouring.values for value in point)
+    numbers = {value: number for number, value in enumerate(colours)}
+    points = [[numbers[value] for value in point] for point in colouring.values]
+    return {"name": colouring.name, "values": list(colours.items()), "points": points}
+
+
+def _drawn_value(values: Sequence[str]) -> str:
+    return SEVERAL if len(values) > 1 else values[0] if values else NONE
+
+
+def _draw_legend(drawing: Drawing, colours: dict[str, str]) -> None:
+    x, y = 0.0, 10.0
+    for name, colour in colours.items():
+        width = 18 + len(name) * LETTER + 16
+        if x and x + width > drawing.width:
+            x, y = 0.0, y + 20
+        drawing.elements.append(f'<circle cx="{x + 6:g}" cy="{y:g}" r="4" fill="{colour}"/>')
+        drawing.text(x + 16, y, name)
+        x += width
+    drawing.height = y + 18

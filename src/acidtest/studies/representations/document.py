@@ -1,0 +1,211 @@
+"""A model's layers as a document: how well each tells things apart, curves through the layers, and maps of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from acidtest.core.document import (
+    Cell,
+    Chart,
+    Colouring,
+    Column,
+    Document,
+    Layer,
+    Map,
+    Note,
+    Part,
+    PValue,
+    Row,
+    Section,
+    Table,
+    Unit,
+)
+from acidtest.core.estimate import Estimate
+from acidtest.core.numbers import counted
+from acidtest.studies.representations.results import (
+    MEASURES,
+    PROBE,
+    SILHOUETTE,
+    LayerScores,
+    RepresentationsResult,
+    TargetScores,
+)
+from acidtest.studies.representations.targets import group_categories
+
+HEADINGS = {PROBE: "Linear probes", SILHOUETTE: "Silhouettes"}
+
+CAPTIONS = {
+    PROBE: "of couples of pairs, one with and one without, the share told apart, in %; chance is 50",
+    SILHOUETTE: "above 0, pairs that have it and pairs that do not lie nearer to their own kind",
+}
+
+_UNITS: dict[str, Unit] = {PROBE: "percent", SILHOUETTE: "number"}
+_CHANCE = {PROBE: 0.5, SILHOUETTE: 0.0}
+
+MOST_VALUES = 16
+"""A factor of more values than there are colours is not offered for colouring."""
+
+
+def document(result: RepresentationsResult) -> Document:
+    """Maps where there are any, then for each measure a table of all targets and, folded, a curve for each."""
+    maps = _map(result)
+    return Document(
+        title="acidtest representations",
+        headline=_headline(result),
+        parts=(
+            *([_maps_section(maps)] if maps else []),
+            *(_measure_section(result, measure) for measure in MEASURES),
+            *(Note(f"{note}.", quiet=True) for note in result.notes),
+        ),
+        models=(result.model,),
+        signatures={f"{result.suite}, {result.model}": result.signature},
+        methods=tuple(_methods(result)),
+    )
+
+
+def _headline(result: RepresentationsResult) -> str:
+    size = f"{counted(result.n, 'pair')} of {result.suite} from {counted(result.groups, 'group')}"
+    above = [target for target in result.targets if target.probe.first]
+    label = next((target.probe for target in result.targets if target.kind == "label"), None)
+    where = f", the label first on {label.first}" if label and label.first else ""
+    return (
+        f"{result.model}, {counted(len(result.layers), 'layer')}, {size}: probes find {len(above)} of "
+        f"{counted(len(result.targets), 'target')} above shuffled labels{where}."
+    )
+
+
+def _methods(result: RepresentationsResult) -> Iterator[str]:
+    yield (
+        "A pair's representation on a layer is what the model gives: for checkpoints of transformers the greatest "
+        f"value over all tokens, joined with the first token's, {result.width:,} numbers in all"
+    )
+    yield (
+        f"Probes are ridge regressions in {result.folds} folds; pairs of one group (one premise) are in one fold. "
+        "Their accuracy is the share of couples of held-out pairs of one fold, one that has the category and one that "
+        "does not, that the probe orders correctly (the area under the curve): how rare a category is makes no difference"
+    )
+    yield (
+        "Silhouettes compare a pair's mean distance to its own side, those that have the category or those that do "
+        "not, with that to the other side, without pairs of its own group; the means of the two sides are averaged. Of "
+        "a label or factor every value is measured against all others, and the mean is given"
+    )
+    yield (
+        "Baseline: the labels of whole groups are shuffled among groups of the same size, "
+        f"{counted(result.permutations, 'time')}, the same shuffles on every layer. Corrected p-values are those of "
+        f"the greatest of all targets and layers (Westfall and Young, maxT); above means below {result.alpha:g}"
+    )
+    if result.maps is not None:
+        yield (
+            f"Maps: t-SNE of the first 50 principal components, perplexity {result.perplexity:.3g}, seed {result.seed}"
+            "; each map is turned to match the one before it"
+        )
+
+
+def _measure_section(result: RepresentationsResult, measure: str) -> Section:
+    overview = _overview_table(result, measure)
+    notes = (
+        f"The first layer above is the first whose measure exceeds shuffled labels, p < {result.alpha:g} after "
+        "correction for all targets and layers. 97.5 % of shuffles are below the baseline on any layer."
+    )
+    curves = tuple(_target_section(result, target, measure) for target in result.targets)
+    return Section(HEADINGS[measure], (overview, Note(notes, quiet=True), *curves), anchor=measure)
+
+
+def _overview_table(result: RepresentationsResult, measure: str) -> Table:
+    """A row for each target and a column for each layer."""
+    unit = _UNITS[measure]
+    columns = (
+        Column("pairs", "count"),
+        *(Column(name, unit, model=result.model) for name in result.layers),
+        Column("baseline at most", unit, role="control"),
+        Column("first above", "text"),
+        Column("highest", "text"),
+    )
+    rows = []
+    for target in result.targets:
+        scores = target.measure(measure)
+        highs = [score.baseline.high for score in scores.layers.values() if score.baseline.known]
+        values: list[Cell] = [score.estimate for score in scores.layers.values()]
+        cells = (target.n, *values, max(highs) if highs else None, scores.first or "–", scores.best or "–")
+        rows.append(Row(target.name, cells, heading=_heading(target)))
+    return Table(f"{measure} by layer", f"{HEADINGS[measure]}: {CAPTIONS[measure]}", columns, tuple(rows), "target")
+
+
+def _heading(target: TargetScores) -> str:
+    return {"label": "Gold label", "factor": "Factors"}.get(target.kind, "Categories and their groups")
+
+
+def _target_section(result: RepresentationsResult, target: TargetScores, measure: str) -> Section:
+    """One target through the layers: a curve over the band of its baseline, and the numbers."""
+    scores = target.measure(measure)
+    first, best = (name or "none" for name in (scores.first, scores.best))
+    parts: tuple[Part, ...]
+    if scores.best is None:
+        parts = (Note(f"{next(iter(scores.layers.values())).note}."),)
+    else:
+        table = _curve_table(target, scores, measure)
+        chart = Chart(table.id, "line", (target.name, "baseline"), title=table.caption, axis="layer")
+        parts = (chart, table)
+    summary = f"first above: {first}; highest: {best}"
+    return Section(target.name, parts, anchor=f"{measure}-{_place(result, target)}", folded=True, summary=summary)
+
+
+def _place(result: RepresentationsResult, target: TargetScores) -> int:
+    return result.targets.index(target) + 1
+
+
+def _curve_table(target: TargetScores, scores: LayerScores, measure: str) -> Table:
+    unit = _UNITS[measure]
+    columns = (
+        Column(target.name, unit),
+        Column("baseline", unit, role="control"),
+        Column("p", "p"),
+        Column("corrected p", "p"),
+        Column("name", "text"),
+    )
+    rows = [
+        Row(str(number), (score.estimate, score.baseline, PValue(score.p), PValue(score.p_adjusted), name))
+        for number, (name, score) in enumerate(scores.layers.items())
+    ]
+    chance = Row("chance", (Estimate(_CHANCE[measure]), None, None, None, ""), role="control")
+    caption = f"{HEADINGS[measure]}, {target.name}, layer by layer, with 95 % intervals; dashed: chance"
+    return Table(f"{measure} {target.name}", caption, columns, (*rows, chance), "layer")
+
+
+def _maps_section(maps: Map) -> Section:
+    explanation = (
+        "Every point is a pair; points that lie together have similar representations on that layer. A map shows which "
+        "pairs are near each other, not how far apart groups lie: for that, see the numbers below."
+    )
+    return Section("Maps of layers", (maps,), anchor="layers", summary=explanation)
+
+
+def _map(result: RepresentationsResult) -> Map | None:
+    if result.maps is None or result.rows is None:
+        return None
+    layers = tuple(
+        Layer(name, tuple((x, y) for x, y in positions.tolist()))
+        for name, positions in zip(result.layers, result.maps, strict=True)
+    )
+    texts = {side: tuple(result.rows[side].to_list()) for side in ("premise", "hypothesis")}
+    return Map("maps", "Maps of layers", layers, tuple(_colourings(result, result.rows)), texts)
+
+
+def _colourings(result: RepresentationsResult, rows: pl.DataFrame) -> Iterator[Colouring]:
+    if result.categories:
+        members = group_categories(result.categories)
+        groups = {group: pl.any_horizontal(pl.col(names).fill_null(False)) for group, names in members.items()}
+        yield _flag_colouring("groups", rows.select(**groups))
+        yield _flag_colouring("categories", rows.select(pl.col(result.categories).fill_null(False)))
+    for name in ("label", *result.factors):
+        values = rows[name].cast(pl.String)
+        if 1 < values.drop_nulls().n_unique() <= MOST_VALUES:
+            yield Colouring(name, tuple(() if value is None else (value,) for value in values))
+
+
+def _flag_colouring(name: str, flags: pl.DataFrame) -> Colouring:
+    """A colouring by columns of true and false: each point has the names of those that hold."""
+    values = (tuple(key for key, holds in row.items() if holds) for row in flags.iter_rows(named=True))
+    return Colouring(name, tuple(values))

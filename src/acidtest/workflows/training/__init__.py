@@ -1,0 +1,240 @@
+"""Architectures of the papers, trained on a user's pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acidtest.core.errors import AcidtestError
+from acidtest.core.extras import required
+from acidtest.core.logs import note, stage
+from acidtest.core.options import parsed_options
+from acidtest.workflows.training.pairs import Material as Material
+from acidtest.workflows.training.pairs import gather_pairs
+from acidtest.workflows.training.records import (
+    score_estimates,
+    spread_over_seeds,
+    write_record,
+    write_seeds_record,
+)
+
+if TYPE_CHECKING:
+    from acidtest.core.options import Option
+    from acidtest.zoo.catalogue import Architecture
+    from acidtest.zoo.training import TrainingOptions
+    from acidtest.zoo.training import TrainingResult as TrainingResult
+
+Progress = Callable[[int, int], None]
+Watch = Callable[[str], None]
+
+_VECTOR_FLAGS = {"embeddings": "--embeddings", "dimensions": "--dimensions", "embeddings_tuned": "--tuned or --fixed"}
+_STEP_SETTINGS = ("epochs", "batch_size", "learning_rate", "patience", "precision")
+"""What a network that is fitted at once has no use for."""
+
+
+def architectures() -> Mapping[str, Architecture]:
+    """The architectures that can be trained, by name."""
+    from acidtest.zoo import catalogue
+
+    return catalogue.architectures()
+
+
+def architecture_options(name: str) -> Mapping[str, Option]:
+    """The options that only this architecture has."""
+    from acidtest.zoo.catalogue import architecture
+
+    _require_torch()
+    return architecture(name).options
+
+
+def train(
+    name: str,
+    material: Material,
+    *,
+    output: str | Path,
+    preset: str = "",
+    arguments: Mapping[str, str | bool] | None = None,
+    recipe: Mapping[str, Any] | None = None,
+    seeds: Sequence[int] = (0,),
+    embeddings: str | None = None,
+    dimensions: int | None = None,
+    embeddings_tuned: bool | None = None,
+    merged: bool | None = None,
+    hypothesis_only: bool | None = None,
+    device: str | None = None,
+    progress: Progress = lambda done, total: None,
+    watch: Watch = lambda state: None,
+) -> list[TrainingResult]:
+    """Train an architecture once for each seed, in the folder ``output`` or, of several seeds, in one below it each.
+
+    ``preset`` names a paper's settings, ``arguments`` are the architecture's own options, ``recipe`` the trainer's. A
+    folder that holds the same training is continued, or given back where that is finished. ``progress`` is called with
+    the number of pairs learnt from over all seeds, ``watch`` with a description of the state.
+    """
+    _require_torch()
+    _check_target(seeds, output)
+    settings = {
+        "embeddings": embeddings,
+        "dimensions": dimensions,
+        "embeddings_tuned": embeddings_tuned,
+        "merged": merged,
+        "hypothesis_only": hypothesis_only,
+        "device": device,
+    }
+    plan = plan_training(name, preset, arguments=arguments, recipe=recipe, settings=settings)
+    return _train_seeds(plan, material, Path(output), preset=preset, seeds=seeds, progress=progress, watch=watch)
+
+
+def _check_target(seeds: Sequence[int], output: str | Path) -> None:
+    if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
+        shown = ",".join(map(str, seeds)) or "empty"
+        raise AcidtestError(f"--seeds is a list of different whole numbers from 0 on, such as 0,1,2, not {shown}")
+    if Path(output).is_file():
+        raise AcidtestError(f"-o {output} is a file; name a folder to train in")
+
+
+def _train_seeds(
+    plan: TrainingOptions,
+    material: Material,
+    output: Path,
+    *,
+    preset: str,
+    seeds: Sequence[int],
+    progress: Progress,
+    watch: Watch,
+) -> list[TrainingResult]:
+    from acidtest.zoo.training import TrainingData, train_network
+
+    stage("reading pairs")
+    data = gather_pairs(material, plan)
+    dev = data.dev.pairs if data.dev else None
+    lesson = TrainingData(plan, data.train, dev, {part.name: part.pairs for part in data.tests})
+    several = len(seeds) > 1
+    networks = []
+    for number, seed in enumerate(seeds):
+        network = train_network(
+            lesson,
+            seed=seed,
+            folder=output / f"seed-{seed}" if several else output,
+            progress=_share_of_progress(progress, number, len(seeds)),
+            watch=_watch_seed(watch, seed) if several else watch,
+        )
+        write_record(network, data, preset)
+        networks.append(network)
+    if several:
+        write_seeds_record(networks, output)
+    return networks
+
+
+def training_json(networks: Sequence[TrainingResult]) -> dict[str, Any]:
+    """What came out of trainings, as ``--json`` prints it."""
+    return {
+        "networks": [
+            {
+                "model": f"zoo:{network.folder}",
+                "again": network.again,
+                "seed": network.study.recipe.seed,
+                "best_epoch": network.best["epoch"],
+                "seconds": network.seconds,
+                "curve": network.state.curve,
+                "scores": {name: estimate.to_json() for name, estimate in score_estimates(network).items()},
+                "made": dict(network.made),
+            }
+            for network in networks
+        ],
+        "over_seeds": spread_over_seeds(networks) if len(networks) > 1 else None,
+    }
+
+
+def _share_of_progress(progress: Progress, number: int, seeds: int) -> Progress:
+    """The progress of one training as part of that of all."""
+    return lambda done, total: progress(number * total + done, seeds * total)
+
+
+def _watch_seed(watch: Watch, seed: int) -> Watch:
+    return lambda state: watch(f"seed {seed}, {state}")
+
+
+def plan_training(
+    name: str,
+    preset: str = "",
+    *,
+    arguments: Mapping[str, str | bool] | None = None,
+    recipe: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> TrainingOptions:
+    """What would be trained: a preset, with the given values over it; the arguments are those of ``train``."""
+    from acidtest.zoo.catalogue import architecture
+    from acidtest.zoo.trainer import TrainerOptions
+    from acidtest.zoo.training import TrainingOptions
+
+    kind = architecture(name)
+    preset_values = dict(kind.preset(preset))
+    recipe_names = {field.name for field in fields(TrainerOptions)}
+    plan_names = {field.name for field in fields(TrainingOptions)}
+    options = {key: value for key, value in preset_values.items() if key not in recipe_names | plan_names}
+    options |= parsed_options(kind.options, arguments or {}, name)
+    _check_options(name, kind.options, options)
+    plan = TrainingOptions(
+        name, options, _checked_recipe(TrainerOptions(**{**_pick(preset_values, recipe_names), **(recipe or {})}))
+    )
+    given = {key: value for key, value in (settings or {}).items() if value is not None}
+    plan = replace(plan, **{**_pick(preset_values, plan_names), **given})
+    _check_vectors(plan, preset)
+    _note_unused(kind, [*given, *(recipe or {})])
+    return plan
+
+
+def _pick(values: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name in names}
+
+
+def _check_options(name: str, options: Mapping[str, Option], given: Mapping[str, Any]) -> None:
+    """Refuse sizes below 1 and dropout rates that are not shares."""
+    for key, value in given.items():
+        if isinstance(value, int) and not isinstance(value, bool) and value < 1:
+            raise AcidtestError(f"{name}: {options[key].flag} is a whole number from 1 on, not {value}")
+        if key.endswith("dropout") and not 0 <= value < 1:
+            raise AcidtestError(f"{name}: {options[key].flag} is a share from 0 to below 1, not {value:g}")
+
+
+def _checked_recipe(recipe: Any) -> Any:
+    """The recipe, or an error where one of its numbers makes no sense."""
+    for name in ("epochs", "batch_size", "learning_rate", "patience"):
+        value = getattr(recipe, name)
+        if not value > 0:
+            raise AcidtestError(f"--{name.replace('_', '-')} is a number above 0, not {value}")
+    if recipe.precision not in ("auto", "full", "bf16"):
+        raise AcidtestError(f"--precision is auto, full or bf16, not {recipe.precision!r}")
+    return recipe
+
+
+def _check_vectors(plan: TrainingOptions, preset: str) -> None:
+    """Refuse random vectors that are never learnt: they would only say which words are the same."""
+    from acidtest.zoo.catalogue import architecture
+
+    if plan.dimensions < 1:
+        raise AcidtestError(f"--dimensions is a whole number from 1 on, not {plan.dimensions}")
+    reads_words = architecture(plan.architecture).reads_words
+    if reads_words and plan.embeddings == "random" and not plan.embeddings_tuned:
+        source = f" with the preset {preset}" if preset else ""
+        raise AcidtestError(
+            f"{plan.architecture}{source} leaves the vectors of words as they are, and these are random; "
+            f"add --embeddings FILE, or --tuned to learn them"
+        )
+
+
+def _note_unused(kind: Architecture, given: Sequence[str]) -> None:
+    """Say which of the given settings have no effect on an architecture."""
+    unused = {} if kind.reads_words else dict(_VECTOR_FLAGS)
+    if kind.fitted is not None:
+        unused |= {name: f"--{name.replace('_', '-')}" for name in _STEP_SETTINGS}
+    flags = [flag for name, flag in unused.items() if name in given]
+    if flags:
+        note("%s does nothing with %s", kind.name, ", ".join(flags))
+
+
+def _require_torch() -> None:
+    required("torch", "safetensors", extra="zoo", work="training")
