@@ -30,7 +30,7 @@ from acidtest.core.document import Column, Document, Row, Table
 from acidtest.core.errors import AcidtestError
 
 if TYPE_CHECKING:
-    from acidtest.workflows.training import Trained
+    from acidtest.workflows.training import TrainingResult
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def _describe_owners(option: str) -> str:
     return f"an option of {', '.join(names)}; see: acidtest train {names[0]} --list" if names else ""
 
 
-def _print_networks(networks: Sequence[Trained], output: Path) -> None:
+def _print_networks(networks: Sequence[TrainingResult], output: Path) -> None:
     for network in networks:
         best = network.best
         dev = f"{best['dev_accuracy']:.1%} of --dev right, " if "dev_accuracy" in best else ""

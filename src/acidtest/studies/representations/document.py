@@ -84,7 +84,7 @@ def _methods(result: RepresentationsResult) -> Iterator[str]:
     yield (
         f"Probes are ridge regressions in {result.folds} folds; pairs of one group (one premise) are in one fold. "
         "Their accuracy is the share of couples of held-out pairs of one fold, one that has the category and one that "
-        "does not, that the probe orders correctly (the area under the curve): how rare a category is makes no difference"
+        "does not, that the probe orders correctly (the area under the curve), however rare a category is"
     )
     yield (
         "Silhouettes compare a pair's mean distance to its own side, those that have the category or those that do "

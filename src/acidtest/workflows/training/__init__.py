@@ -135,7 +135,7 @@ def training_json(networks: Sequence[TrainingResult]) -> dict[str, Any]:
             {
                 "model": f"zoo:{network.folder}",
                 "again": network.again,
-                "seed": network.study.recipe.seed,
+                "seed": network.options.recipe.seed,
                 "best_epoch": network.best["epoch"],
                 "seconds": network.seconds,
                 "curve": network.state.curve,
@@ -229,7 +229,7 @@ def _check_vectors(plan: TrainingOptions, preset: str) -> None:
 def _note_unused(kind: Architecture, given: Sequence[str]) -> None:
     """Say which of the given settings have no effect on an architecture."""
     unused = {} if kind.reads_words else dict(_VECTOR_FLAGS)
-    if kind.fitted is not None:
+    if kind.fit is not None:
         unused |= {name: f"--{name.replace('_', '-')}" for name in _STEP_SETTINGS}
     flags = [flag for name, flag in unused.items() if name in given]
     if flags:

@@ -46,7 +46,7 @@ def write_seeds_record(networks: Sequence[TrainingResult], folder: Path) -> None
     """Write the mean and spread over seeds, and one picture of all curves."""
     draw_curves(networks, folder)
     seeds = [
-        {"folder": network.folder.name, "seed": network.study.recipe.seed, "scores": accuracies(network)}
+        {"folder": network.folder.name, "seed": network.options.recipe.seed, "scores": accuracies(network)}
         for network in networks
     ]
     write_json(folder / SEEDS, {"schema": 1, "seeds": seeds, "scores": spread_over_seeds(networks)})
@@ -131,7 +131,7 @@ def training_card(network: TrainingResult, data: TrainingData, preset: str = "")
     """The card of a network: what it is, what it learnt from, how well it does, how to run it."""
     from acidtest.zoo.catalogue import architecture
 
-    plan, made = network.study, network.made
+    plan, made = network.options, network.made
     kind = architecture(plan.architecture)
     defaults = {name: option.default for name, option in kind.options.items()}
     settings = {
@@ -156,8 +156,8 @@ def training_card(network: TrainingResult, data: TrainingData, preset: str = "")
             Section(
                 "Training",
                 (
-                    Note(_describe_course(network, fitted=kind.fitted is not None)),
-                    *([] if kind.fitted else [_settings_table("recipe", "recipe", recipe)]),
+                    Note(_describe_course(network, fitted=kind.fit is not None)),
+                    *([] if kind.fit else [_settings_table("recipe", "recipe", recipe)]),
                     Note(machine),
                 ),
             ),
@@ -219,7 +219,7 @@ def _describe_reader(network: TrainingResult) -> str:
     """Sentences on what the network knows of words and whether it sees premises."""
     from acidtest.zoo.network_files import CONFIG
 
-    plan = network.study
+    plan = network.options
     reader: Mapping[str, Any] = read_json(network.folder / CONFIG, dict[str, Any])["reader"]
     words = ""
     if "dimensions" in reader:
