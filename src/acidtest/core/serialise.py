@@ -61,12 +61,13 @@ def from_json(kind: Any, value: Any) -> Any:
     """The value of a type that ``to_json`` wrote; keys of a later version are left aside."""
     origin, arguments = get_origin(kind), get_args(kind)
     if is_dataclass(kind):
+        make: Any = kind
         hints = get_type_hints(kind)
         parts = {field.name: value[key] for field, key in _keys(kind) if key in value}
         for field, key in _keys(kind):
             if key == INLINE and _fits(_object_type(hints[field.name]), value):
                 parts[field.name] = value
-        return kind(**{name: from_json(hints[name], part) for name, part in parts.items()})
+        return make(**{name: from_json(hints[name], part) for name, part in parts.items()})
     if kind is float:
         return math.nan if value is None else float(value)
     if origin in (typing.Union, _UNION):

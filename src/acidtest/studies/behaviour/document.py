@@ -205,8 +205,8 @@ def _sample_table(suite: str, behaviours: Sequence[Behaviour]) -> Table:
     for system in dict.fromkeys(system for systems in lines.values() for system in systems):
         for line, systems in lines.items():
             numbers = systems.get(system, {})
-            pairs = [(None, Published(numbers[name]) if name in numbers else None) for name in COLUMNS]
-            cells = tuple(cell for pair in pairs for cell in pair)
+            values = (Published(numbers[name]) if name in numbers else None for name in COLUMNS)
+            cells = tuple(cell for value in values for cell in (None, value))
             rows.append(Row(line, cells, heading=f"{system}, published", role="published"))
     caption = "Accuracy on whole samples and subsets, %, with 95 % intervals (table 1)"
     sources = ("Sanchez et al. 2018, table 1",) if lines else ()

@@ -148,7 +148,7 @@ def _scale_parts(suite: str, scale: BinScale, knowledge: Sequence[WordKnowledge]
     for name in dict.fromkeys(name for one in binned for name in one.parts):
         bins = [one.parts.get(name) for one in binned]
         sizes = (max(part.accuracy.n for part in bins if part), max(part.pairs for part in bins if part))
-        cells = (*sizes, *(part and part.accuracy for part in bins), *_published_cells(published, name))
+        cells = (*sizes, *(part.accuracy if part else None for part in bins), *_published_cells(published, name))
         table_rows.append(Row(name.replace("-", "–"), cells, heading="" if name in scale.names else OUTSIDE))
     columns = (
         Column("pairs", "count"),
