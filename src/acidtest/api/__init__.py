@@ -53,11 +53,9 @@ from acidtest.api.studies import (
     type_tables,
     words,
 )
-from acidtest.api.tags import (
-    tag,
-)
 from acidtest.api.taxonomies import (
     annotated_suite,
+    tag,
     taxonomy,
     taxonomy_document,
     taxonomy_statistics,

@@ -33,7 +33,6 @@ from acidtest.cli import (
     score,
     sources,
     suites,
-    tag,
     taxonomy,
     train,
     words,
@@ -70,7 +69,7 @@ app.command("errors")(errors.errors)
 app.command("agreement")(agreement.agreement)
 app.command("annotate")(annotate.annotate)
 app.command("taxonomy")(taxonomy.taxonomy)
-app.command("tag")(tag.tag)
+app.command("tag")(taxonomy.tag)
 app.command("train", context_settings=train.CONTEXT)(train.train)
 app.command("experiment", context_settings=experiment.CONTEXT)(experiment.experiment)
 app.command("words")(words.words)
