@@ -23,11 +23,9 @@ from acidtest.api.studies import (
     error_typology,
     words,
 )
-from acidtest.api.tags import (
-    tag,
-)
 from acidtest.api.taxonomies import (
     annotated_suite,
+    tag,
     taxonomy,
     taxonomy_document,
     taxonomy_statistics,

@@ -48,6 +48,9 @@ COMMANDS = {
 }
 """Commands written by hand, each in the module of its name, with their group; those of studies have theirs there."""
 
+_SHARED_MODULES = {"tag": "taxonomy"}
+"""Commands that stand in the module of another."""
+
 OPEN_COMMANDS = ("run", "generate", "score", "representations")
 """The commands that pass suites' own options on."""
 
@@ -107,7 +110,8 @@ def command(names: Sequence[str] | None = None) -> TyperGroup:
 def _command_function(name: str) -> Callable[..., Any]:
     """The function of a command: that of its module, or one made from a study's signature."""
     if name in COMMANDS:
-        function: Callable[..., Any] = getattr(importlib.import_module(f"acidtest.cli.{name}"), name)
+        module = importlib.import_module(f"acidtest.cli.{_SHARED_MODULES.get(name, name)}")
+        function: Callable[..., Any] = getattr(module, name)
         return function
     from acidtest.cli.study_commands import study_command
 

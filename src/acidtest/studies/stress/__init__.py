@@ -133,7 +133,11 @@ def _applies(runs: Sequence[Run]) -> bool:
 
 
 @study(group="look into a run", applies=_applies)
-def stress(runs: Annotated[Sequence[Run], "Run folders with stress tests."]) -> StressResult:
+def stress(
+    runs: Annotated[Sequence[Run], "Run folders with stress tests."],
+    *,
+    seed: Annotated[int, "Seed of every random choice."] = 0,
+) -> StressResult:
     """Show what stress tests cost models and what their errors are, beside the numbers of Naik et al. (2018)."""
     tests: list[StressTest] = []
     for model, run in zip(model_names(runs), runs, strict=True):

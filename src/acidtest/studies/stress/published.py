@@ -28,9 +28,9 @@ def paper_tables(result: StressResult, table_id: str, caption: str, lines: Seque
         return
     models = dict.fromkeys(model for line in lines for model in line.cells)
     scores = [_scores_by_system(result.published.get(line.suite, ()), line.by) for line in lines]
-    own = [by_system for line, by_system in zip(lines, scores, strict=True) if line.suite != ORIGINAL]
-    systems = dict.fromkeys(key for by_system in own for key in by_system if key[0] == MAIN)
-    people = dict.fromkeys(key for by_system in own for key in by_system if key[0] == PEOPLE)
+    on_tests = [by_system for line, by_system in zip(lines, scores, strict=True) if line.suite != ORIGINAL]
+    systems = dict.fromkeys(key for by_system in on_tests for key in by_system if key[0] == MAIN)
+    people = dict.fromkeys(key for by_system in on_tests for key in by_system if key[0] == PEOPLE)
     columns = [Column(model, model=model if model in result.models else "") for model in models]
     columns += [Column(_person(system), role="people") for _, system in people]
     columns += [Column(system, role="published") for _, system in systems]
@@ -58,12 +58,12 @@ def paper_tables(result: StressResult, table_id: str, caption: str, lines: Seque
 
 def _scores_by_system(scores: Iterable[StressScore], by: Mapping[str, str]) -> dict[tuple[str, str], StressScore]:
     """The published numbers on a slice by condition and system; a system with two goes by its source too."""
-    found: dict[tuple[str, str], StressScore] = {}
+    by_system: dict[tuple[str, str], StressScore] = {}
     for score in scores:
         if dict(score.by) == dict(by):
             key = (score.condition, score.system)
-            found[key if key not in found else (score.condition, f"{score.system} ({score.source})")] = score
-    return found
+            by_system[key if key not in by_system else (score.condition, f"{score.system} ({score.source})")] = score
+    return by_system
 
 
 def _published_cell(score: StressScore | None) -> Published | None:

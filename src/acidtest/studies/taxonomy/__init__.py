@@ -69,13 +69,13 @@ class Correlation:
 
 @dataclass(frozen=True)
 class PublishedStatistic:
-    """A number of the paper about its data set, with a note on it, and the number of these pairs (``own``)."""
+    """A number of the paper about its data set, with a note on it, and what these pairs have (``here``)."""
 
     by: str
     value: float
     source: str
     note: str
-    own: float | None = None
+    here: float | None = field(default=None, metadata={"json": "own"})
 
 
 @dataclass(frozen=True)

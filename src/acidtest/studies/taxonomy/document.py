@@ -192,7 +192,7 @@ def _published_section(result: TaxonomyResult) -> Section | None:
         rows = tuple(
             Row(
                 _statistic_name(number),
-                (number.own, Published(number.value), number.source.rpartition(", ")[2], number.note),
+                (number.here, Published(number.value), number.source.rpartition(", ")[2], number.note),
             )
             for number in result.published
             if _statistic_unit(number) == unit
