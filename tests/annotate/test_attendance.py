@@ -43,7 +43,7 @@ def test_controls_and_excluded_people_are_left_out() -> None:
     assert found.left_out == 4
     assert {name: (each.asked, each.failed) for name, each in found.controls.items()} == {"ann": (1, 0), "ben": (1, 1)}
     assert found.seconds is not None
-    assert (found.seconds.n, found.seconds.quartiles[1], found.seconds.total) == (2, 4, 8)
+    assert (found.seconds.n, found.seconds.median, found.seconds.total) == (2, 4, 8)
     assert list(found.by_person) == ["ann"]
     assert to_json(found)["controls"]["ben"] == {"asked": 1, "failed": 1}
     # They are no columns of items.

@@ -227,8 +227,9 @@ class _SecondPass:
         for leak, suite, search in zip(leaks, self._suites, self._searches, strict=True):
             near = search.result()
             examples = (*suite.examples, *({"match": "near", **example} for example in near.examples))
-            counts = {"near": near.near, "near_same_label": near.same_label, "near_of": near.of}
-            complete.append(replace(leak, **counts, examples=examples))
+            complete.append(
+                replace(leak, near=near.near, near_same_label=near.same_label, near_of=near.of, examples=examples)
+            )
         return tuple(complete)
 
 
