@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -42,14 +43,14 @@ def test_the_study_of_hans_prints_what_its_paper_prints(
     capsys.readouterr()
     assert main(["agreement", "hans.db"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "accuracy judged % right 95 % interval crowd workers expert annotators all 6 100.0" in out
-    assert "6.5 (published 6.5) of 2 people in all, 9.0 (published 8.9) of 1 person kept, 4.0 (published 4.2) of" in out
-    assert "excluded 1 of 2 people: ben" in out
+    # McCoy et al. 2019, section 6: 76 % of crowd workers, 97 % of experts.
+    assert re.search(r" all 6 100\.0 (\(\S+\) )?76 97 ", out)
+    assert "published all 2 6.5 6.5 kept 1 9.0 8.9 discarded 1 4.0 4.2" in out
+    assert "excluded: 1 of 2 people: ben" in out
     assert "published: HANS, 2,280 pairs, 95 of 200 people kept; McCoy et al. 2019, section 6 and appendix E" in out
     api.agreement("hans.db", output="page.html")
     page = Path("page.html").read_text(encoding="utf-8")
-    assert '<th scope="col" class="number">expert annotators</th>' in page
-    assert page.count('<th scope="row">non-entailment</th>') == 1
+    assert ">expert annotators</th>" in page
     # A table of all answers, asked with the same questionnaire, says the same.
     api.export_annotations(project, "answers.tsv", everything=True)
     again = api.agreement("answers.tsv", questionnaire="hans-human")
@@ -118,7 +119,7 @@ def test_the_study_of_stress_tests_prints_what_its_paper_prints(
     capsys.readouterr()
     assert main(["agreement", str(validation), "--questionnaire", "validation"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["stress/antonymy:", "confirmed", "3", "66.7", "20.8–93.9", "86"] in lines
+    assert ["stress/antonymy:", "confirmed", "3", "66.7", "(20.8–93.9)", "86"] in lines
     assert [line[-1] for line in lines if line[:1] == ["stress/numerical:"]] == ["91", "92", "98"]
 
 
@@ -128,7 +129,7 @@ def test_without_gold_or_suite_shares_say_what_can_be_said(validation: Path) -> 
     frame.write_ndjson(path)
     confirmed, grammatical, _ = api.agreement(path, questionnaire="validation").shares
     assert (confirmed.suite, confirmed.share.known, confirmed.share.note) == (
-        "",
+        None,
         False,
         "no gold came along with the items",
     )

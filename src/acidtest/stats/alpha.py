@@ -21,53 +21,56 @@ def krippendorff_alpha(
     counts: npt.ArrayLike, *, groups: npt.ArrayLike | None = None, confidence: float = 0.95
 ) -> Estimate:
     """Nominal alpha of labels, at most 1; 0 is chance. ``counts``: rows × labels, how many people said so."""
-    sums, rows = _summed(counts, None, groups)
+    sums, rows = _alpha_sums(counts, None, groups)
     if not rows:
         return Estimate(math.nan, note=NO_ROWS)
-    found = replicates(sums, lambda each: _alphas(each, together=True)[:, 0], rows=rows)
-    return jackknifed(found, undefined="everybody gave the same label: chance alone agrees", confidence=confidence)
+    estimates = replicates(sums, lambda table: _alphas(table, together=True)[:, 0], rows=rows)
+    return jackknifed(estimates, undefined="everybody gave the same label: chance alone agrees", confidence=confidence)
 
 
 def category_alphas(
     counts: npt.ArrayLike, *, people: npt.ArrayLike, groups: npt.ArrayLike | None = None, confidence: float = 0.95
 ) -> list[Estimate]:
     """The nominal alpha of having marked each category; ``people``: how many judged each row."""
-    sums, rows = _summed(counts, people, groups)
+    sums, rows = _alpha_sums(counts, people, groups)
     categories = np.asarray(counts).shape[1]
     if not rows:
         return [Estimate(math.nan, note=NO_ROWS)] * categories
     given = sums[:, 1 : 1 + categories].sum(axis=0)
-    notes = ["everybody marked it on every row: chance alone agrees" if each else "nobody marked it" for each in given]
-    found = (replicates(sums, lambda each, at=at: _alphas(each)[:, at], rows=rows) for at in range(categories))  # type: ignore[misc]
-    estimates = [
-        jackknifed(each, undefined=note, confidence=confidence) for each, note in zip(found, notes, strict=True)
-    ]
     together = given_together(counts, people)
-    return [each if both else without_interval(each) for each, both in zip(estimates, together, strict=True)]
+    estimates = []
+    for category in range(categories):
+        note = "everybody marked it on every row: chance alone agrees" if given[category] else "nobody marked it"
+        values = replicates(sums, lambda table, at=category: _alphas(table)[:, at], rows=rows)  # type: ignore[misc]
+        estimate = jackknifed(values, undefined=note, confidence=confidence)
+        estimates.append(estimate if together[category] else without_interval(estimate))
+    return estimates
 
 
 def mean_alpha(
     counts: npt.ArrayLike, *, people: npt.ArrayLike, groups: npt.ArrayLike | None = None, confidence: float = 0.95
 ) -> Estimate:
     """The mean of the alphas of categories, over those that have one."""
-    sums, rows = _summed(counts, people, groups)
+    sums, rows = _alpha_sums(counts, people, groups)
     if not rows:
         return Estimate(math.nan, note=NO_ROWS)
-    found = replicates(sums, lambda each: row_means(_alphas(each)), rows=rows)
-    return jackknifed(found, undefined="no category has an alpha", confidence=confidence)
+    estimates = replicates(sums, lambda table: row_means(_alphas(table)), rows=rows)
+    return jackknifed(estimates, undefined="no category has an alpha", confidence=confidence)
 
 
-def _summed(counts: npt.ArrayLike, people: npt.ArrayLike | None, groups: npt.ArrayLike | None) -> tuple[Floats, int]:
+def _alpha_sums(
+    counts: npt.ArrayLike, people: npt.ArrayLike | None, groups: npt.ArrayLike | None
+) -> tuple[Floats, int]:
     """What alpha is made of, a row for each group, and of how many rows.
 
     First how many people there are, then for every label how often it was given, and the sum of x(m - x)/(m - 1), where
     x of a row's m people gave it.
     """
     table = np.asarray(counts, dtype=np.float64)
-    of_rows = table.sum(axis=1) if people is None else np.asarray(people, dtype=np.float64)
-    rated = of_rows >= 2
-    table, of_rows = table[rated], of_rows[rated, None]
-    columns = np.concatenate([of_rows, table, table * (of_rows - table) / (of_rows - 1)], axis=1)
+    people_of_row = table.sum(axis=1) if people is None else np.asarray(people, dtype=np.float64)
+    rated = people_of_row >= 2
+    table, people_of_row = table[rated], people_of_row[rated, None]
+    columns = np.concatenate([people_of_row, table, table * (people_of_row - table) / (people_of_row - 1)], axis=1)
     if not rated.any():
         return columns, 0
     return group_sums(columns, None if groups is None else np.asarray(groups)[rated]), len(table)

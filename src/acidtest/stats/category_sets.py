@@ -26,7 +26,7 @@ _SUBSET, _OVERLAP = 2 / 3, 1 / 3
 
 
 @dataclass(frozen=True)
-class Overlap:
+class SetOverlap:
     """Intersection over union, and of how many rows there is none since nobody marked anything."""
 
     iou: Estimate
@@ -35,7 +35,7 @@ class Overlap:
 
 def intersection_over_union(
     marked: Booleans, rows: Codes, *, groups: Codes | None = None, draws_seed: int = 0
-) -> Overlap:
+) -> SetOverlap:
     """Categories that two people both marked, of those that either did: a mean over rows (Joshi et al. 2020).
 
     With more than two people a row's is the mean over pairs of them. Where both marked nothing it is 0/0: such pairs,
@@ -45,16 +45,16 @@ def intersection_over_union(
     both = (marked[first] & marked[second]).sum(axis=1)
     either = (marked[first] | marked[second]).sum(axis=1)
     filled = either > 0
-    paired, of_row = np.unique(rows[first], return_inverse=True)
-    pairs = np.bincount(of_row[filled], minlength=len(paired))
-    shares = np.bincount(of_row[filled], both[filled] / either[filled], minlength=len(paired))
+    paired, row_of = np.unique(rows[first], return_inverse=True)
+    pairs = np.bincount(row_of[filled], minlength=len(paired))
+    shares = np.bincount(row_of[filled], both[filled] / either[filled], minlength=len(paired))
     used = pairs > 0
     if not used.any():
         note = "nobody marked anything where two people looked: 0/0" if len(paired) else NO_ROWS
-        return Overlap(Estimate(math.nan, note=note), len(paired))
-    own = None if groups is None else groups[paired[used]]
-    found = rate(shares[used] / pairs[used], groups=own, draws_seed=draws_seed)
-    return Overlap(found, int((~used).sum()))
+        return SetOverlap(Estimate(math.nan, note=note), len(paired))
+    row_groups = None if groups is None else groups[paired[used]]
+    iou = rate(shares[used] / pairs[used], groups=row_groups, draws_seed=draws_seed)
+    return SetOverlap(iou, int((~used).sum()))
 
 
 def set_alpha(
@@ -64,17 +64,17 @@ def set_alpha(
 
     Two empty sets are the same. Rows with one person are left out.
     """
-    number_of = np.bincount(rows)[rows] if len(rows) else np.zeros(0, dtype=np.int64)
-    kept = number_of > 1
+    people_of_row = np.bincount(rows)[rows] if len(rows) else np.zeros(0, dtype=np.int64)
+    kept = people_of_row > 1
     if not kept.any():
         return Estimate(math.nan, note=NO_ROWS)
-    rows, number_of = rows[kept], number_of[kept]
+    rows, people_of_row = rows[kept], people_of_row[kept]
     names, sets = np.unique(marked[kept], axis=0, return_inverse=True)
     sets = sets.reshape(-1)
     apart = set_distances(names, distance)
     codes = np.unique(rows if groups is None else groups[rows], return_inverse=True)[1]
     first, second = pairs_within(rows)
-    differences = 2 * apart[sets[first], sets[second]] / (number_of[first] - 1)
+    differences = 2 * apart[sets[first], sets[second]] / (people_of_row[first] - 1)
     observed = np.bincount(codes[first], differences, minlength=codes.max() + 1)
     beside, other = pairs_within(codes)
     within = np.bincount(codes[beside], 2 * apart[sets[beside], sets[other]], minlength=codes.max() + 1)
@@ -86,8 +86,8 @@ def set_alpha(
         observed.sum() - observed, expected - 2 * np.bincount(codes, chance[sets]) + within, len(rows) - people
     )
     value = alphas(observed.sum()[None], np.array([expected]), np.array([len(rows)]))
-    found = Replicates(float(value[0]), without, len(np.unique(rows)))
-    return jackknifed(found, undefined="everybody marked the same: chance alone agrees", confidence=confidence)
+    replicates = Replicates(float(value[0]), without, len(np.unique(rows)))
+    return jackknifed(replicates, undefined="everybody marked the same: chance alone agrees", confidence=confidence)
 
 
 def set_distances(sets: Booleans, distance: Distance) -> Floats:

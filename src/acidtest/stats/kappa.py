@@ -44,8 +44,8 @@ def cohen_kappa(
     one, other = np.eye(len(names))[codes[:n]], np.eye(len(names))[codes[n:]]
     if groups is not None and len(names) > 1:
         columns = np.concatenate([np.ones((n, 1)), one * other, one, other], axis=1)
-        found = replicates(group_sums(columns, groups), _cohen, rows=n)
-        return jackknifed(found, undefined="", confidence=confidence)
+        kappas = replicates(group_sums(columns, groups), _cohen, rows=n)
+        return jackknifed(kappas, undefined="", confidence=confidence)
     shares = one.T @ other / n
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     observed, expected = float(np.trace(shares)), float(rows @ columns)
@@ -69,11 +69,11 @@ def fleiss_kappa(counts: npt.ArrayLike, *, groups: npt.ArrayLike | None = None, 
 
     Rows with fewer than two labels are left out. No rows, or one label for all: NaN with a note.
     """
-    sums = _summed(counts, None, groups)
+    sums = _kappa_sums(counts, None, groups)
     if sums is None:
         return Estimate(math.nan, note=NO_ROWS)
-    found = replicates(sums.sums, lambda each: _kappas(each, together=True)[:, 0], rows=sums.rows)
-    return jackknifed(found, undefined="everybody gave the same label: chance alone agrees", confidence=confidence)
+    kappas = replicates(sums.sums, lambda table: _kappas(table, together=True)[:, 0], rows=sums.rows)
+    return jackknifed(kappas, undefined="everybody gave the same label: chance alone agrees", confidence=confidence)
 
 
 def label_kappas(
@@ -89,31 +89,31 @@ def label_kappas(
     none: the kappa of each is that of having marked it. There is no interval where no row has two people who gave a
     label, or two who did not: rows then differ too little to tell.
     """
-    sums, together = _summed(counts, people, groups), given_together(counts, people)
+    sums, together = _kappa_sums(counts, people, groups), given_together(counts, people)
     if sums is None:
         return [Estimate(math.nan, note=NO_ROWS)] * np.asarray(counts).shape[1]
-    found = list[Estimate]()
+    estimates = list[Estimate]()
     for label in range(sums.labels):
         undefined = "everybody gave the same label: chance alone agrees"
         if people is not None:
             undefined = "everybody marked it on every row: chance alone agrees"
         if not sums.given[label]:
             undefined = "nobody gave this label" if people is None else "nobody marked it"
-        kappas = replicates(sums.sums, lambda each, at=label: _kappas(each)[:, at], rows=sums.rows)  # type: ignore[misc]
+        kappas = replicates(sums.sums, lambda table, at=label: _kappas(table)[:, at], rows=sums.rows)  # type: ignore[misc]
         estimate = jackknifed(kappas, undefined=undefined, confidence=confidence)
-        found.append(estimate if together[label] else without_interval(estimate))
-    return found
+        estimates.append(estimate if together[label] else without_interval(estimate))
+    return estimates
 
 
 def mean_kappa(
     counts: npt.ArrayLike, *, people: npt.ArrayLike, groups: npt.ArrayLike | None = None, confidence: float = 0.95
 ) -> Estimate:
     """The mean of the kappas of categories (see ``label_kappas``), over those that have one."""
-    sums = _summed(counts, people, groups)
+    sums = _kappa_sums(counts, people, groups)
     if sums is None:
         return Estimate(math.nan, note=NO_ROWS)
-    found = replicates(sums.sums, lambda each: row_means(_kappas(each)), rows=sums.rows)
-    return jackknifed(found, undefined="no category has a kappa", confidence=confidence)
+    kappas = replicates(sums.sums, lambda table: row_means(_kappas(table)), rows=sums.rows)
+    return jackknifed(kappas, undefined="no category has a kappa", confidence=confidence)
 
 
 def given_together(counts: npt.ArrayLike, people: npt.ArrayLike | None = None) -> npt.NDArray[np.bool_]:
@@ -143,7 +143,7 @@ def row_means(table: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Summed:
+class _KappaSums:
     """What kappa is made of, a row for each group.
 
     The first column holds how many people there are beyond one for each row, the second how many there are. Then come,
@@ -164,28 +164,30 @@ class _Summed:
         return np.asarray(self.sums[:, 2 : 2 + self.labels].sum(axis=0))
 
 
-def _summed(counts: npt.ArrayLike, people: npt.ArrayLike | None, groups: npt.ArrayLike | None) -> _Summed | None:
+def _kappa_sums(counts: npt.ArrayLike, people: npt.ArrayLike | None, groups: npt.ArrayLike | None) -> _KappaSums | None:
     table = np.asarray(counts, dtype=np.float64)
-    of_rows = table.sum(axis=1) if people is None else np.asarray(people, dtype=np.float64)
-    rated = of_rows >= 2
+    people_of_row = table.sum(axis=1) if people is None else np.asarray(people, dtype=np.float64)
+    rated = people_of_row >= 2
     if not rated.any():
         return None
-    table, of_rows = table[rated], of_rows[rated, None]
-    columns = np.concatenate([of_rows - 1, of_rows, table, table * (of_rows - table) / of_rows], axis=1)
-    return _Summed(group_sums(columns, None if groups is None else np.asarray(groups)[rated]), len(table))
+    table, people_of_row = table[rated], people_of_row[rated, None]
+    columns = np.concatenate(
+        [people_of_row - 1, people_of_row, table, table * (people_of_row - table) / people_of_row], axis=1
+    )
+    return _KappaSums(group_sums(columns, None if groups is None else np.asarray(groups)[rated]), len(table))
 
 
 def _kappas(sums: Floats, *, together: bool = False) -> Floats:
     """The kappa of each label for every row of sums, or that of all labels together in one column."""
     labels = (sums.shape[1] - 2) // 2
-    spare, people, given, apart = np.split(sums, [1, 2, 2 + labels], axis=1)
+    beyond_one, people, given, apart = np.split(sums, [1, 2, 2 + labels], axis=1)
     shares = given / np.maximum(people, 1)
     expected = shares * (1 - shares)
     if together:
         expected, apart = expected.sum(axis=1, keepdims=True), apart.sum(axis=1, keepdims=True)
     # Leaving a group out of sums of fractions comes close to nothing without reaching it.
-    defined = (expected > 1e-12) & (spare > 0)
-    return np.where(defined, 1 - apart / np.where(defined, spare * expected, 1.0), np.nan)
+    defined = (expected > 1e-12) & (beyond_one > 0)
+    return np.where(defined, 1 - apart / np.where(defined, beyond_one * expected, 1.0), np.nan)
 
 
 def _cohen(sums: Floats) -> Floats:

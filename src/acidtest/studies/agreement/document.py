@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from acidtest.core.document import (
     Cell,
@@ -241,25 +241,41 @@ def _describe_shares(result: AgreementResult) -> Iterator[str]:
 
 def _whole_section(result: AgreementResult) -> Section:
     """Coefficients and shares that speak of the whole file."""
-    coefficients, shares = _coefficients(result), _shares(result)
-    parts: list[Part] = []
-    unit: Unit
-    for table_id, caption, unit, lines, describe in (
-        ("coefficients", "Coefficients with 95 % intervals", "decimal", coefficients, _describe_iou),
-        ("accuracies", "Agreement and accuracy, %, with 95 % intervals", "percent", shares, _describe_accuracies),
-    ):
-        if not lines:
-            continue
-        published = any(cells[1] for cells in lines.values())
-        columns = [Column("value", unit)]
-        columns += [Column("published", unit, role="published", note=_whose(result))] if published else []
-        rows = tuple(Row(name, cells if published else cells[:1]) for name, cells in lines.items())
-        notes = (*_estimate_notes({name: estimate for name, (estimate, _) in lines.items()}), *describe(result))
-        parts.append(Table(table_id, caption, tuple(columns), rows, "whole file", notes=notes))
-    return Section("As a whole", (*parts, *(Note(text, quiet=True) for text in _gold_notes(result))))
+    tables = (
+        _lines_table(
+            result, "coefficients", "Coefficients with 95 % intervals", "decimal", _coefficients(result), _describe_iou
+        ),
+        _lines_table(
+            result,
+            "accuracies",
+            "Agreement and accuracy, %, with 95 % intervals",
+            "percent",
+            _shares(result),
+            _describe_accuracies,
+        ),
+    )
+    notes = (Note(text, quiet=True) for text in _gold_notes(result))
+    return Section("As a whole", (*(table for table in tables if table.rows), *notes))
 
 
 _Lines = dict[str, tuple[Estimate, Published | None]]
+
+
+def _lines_table(
+    result: AgreementResult,
+    table_id: str,
+    caption: str,
+    unit: Unit,
+    lines: _Lines,
+    describe: Callable[[AgreementResult], Iterator[str]],
+) -> Table:
+    """A row for each number of the whole file, the paper's beside it where it gives any."""
+    published = any(paper for _, paper in lines.values())
+    columns = [Column("value", unit)]
+    columns += [Column("published", unit, role="published", note=_whose(result))] if published else []
+    rows = tuple(Row(name, cells if published else cells[:1]) for name, cells in lines.items())
+    notes = (*_estimate_notes({name: estimate for name, (estimate, _) in lines.items()}), *describe(result))
+    return Table(table_id, caption, tuple(columns), rows, "whole file", notes=notes)
 
 
 def _coefficients(result: AgreementResult) -> _Lines:

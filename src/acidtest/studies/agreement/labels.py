@@ -145,7 +145,7 @@ def accuracy_slices(
     right = are_accepted(given, labels, gold).astype(np.float64)
     people = given["annotator"].fill_null("").rank("dense").to_numpy()
     slices = []
-    columns = [(None, None), ("label", gold), *factors.to_dict().items()]
+    columns: list[tuple[str | None, pl.Series | None]] = [(None, None), ("label", gold), *factors.to_dict().items()]
     for factor, column in columns:
         values = pl.Series([""] * len(rows)) if column is None else column.gather(rows).cast(pl.String)
         for value in sorted(values.drop_nulls().unique(), key=lambda name: ((*HEURISTICS, name).index(name), name)):
