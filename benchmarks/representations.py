@@ -16,14 +16,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from acidtest.studies.representations import representations
-from acidtest.studies.representations.maps import layer_maps, principal_components
 from encoders import saved
 from race import told
 from sklearn.manifold import TSNE, trustworthiness
 
 from acidtest import api
 from acidtest.models.huggingface import hf
+from acidtest.studies.representations import representations
+from acidtest.studies.representations.maps import layer_maps, principal_components
 
 TAXINLI = Path(__file__).parents[2] / "shared" / "data" / "taxinli" / "taxinli10k.tsv"
 

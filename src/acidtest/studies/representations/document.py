@@ -12,8 +12,8 @@ from acidtest.core.document import (
     Colouring,
     Column,
     Document,
-    Layer,
     Map,
+    MapLayer,
     Note,
     Part,
     PValue,
@@ -84,7 +84,7 @@ def _methods(result: RepresentationsResult) -> Iterator[str]:
     yield (
         f"Probes are ridge regressions in {result.folds} folds; pairs of one group (one premise) are in one fold. "
         "Their accuracy is the share of couples of held-out pairs of one fold, one that has the category and one that "
-        "does not, that the probe orders correctly (the area under the curve): how rare a category is makes no difference"
+        "does not, that the probe orders correctly (the area under the curve), however rare the category is"
     )
     yield (
         "Silhouettes compare a pair's mean distance to its own side, those that have the category or those that do "
@@ -186,7 +186,7 @@ def _map(result: RepresentationsResult) -> Map | None:
     if result.maps is None or result.rows is None:
         return None
     layers = tuple(
-        Layer(name, tuple((x, y) for x, y in positions.tolist()))
+        MapLayer(name, tuple((x, y) for x, y in positions.tolist()))
         for name, positions in zip(result.layers, result.maps, strict=True)
     )
     texts = {side: tuple(result.rows[side].to_list()) for side in ("premise", "hypothesis")}
