@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acidtest.core.document import Colouring, Document, Layer, Map
+from acidtest.core.document import Colouring, Document, Map, MapLayer
 from acidtest.report.html import render_page
 
 HOSTILE = "</script><img src=x onerror=document.title='broken'>"
@@ -18,8 +18,8 @@ def page(tmp_path: Path) -> str:
     """The address of a page with a map of sixty points on two layers."""
     n = 60
     layers = (
-        Layer("embeddings", tuple((float(i % 10), float(i // 10)) for i in range(n))),
-        Layer("layer 1", tuple((float(i // 10), float(i % 10)) for i in range(n))),
+        MapLayer("embeddings", tuple((float(i % 10), float(i // 10)) for i in range(n))),
+        MapLayer("layer 1", tuple((float(i // 10), float(i % 10)) for i in range(n))),
     )
     groups = tuple(
         tuple(name for name, every in (("connectives", 2), ("deductions", 5)) if i % every == 0) for i in range(n)

@@ -89,8 +89,6 @@ class ArmOptions:
 @expand_options
 def experiment(
     context: typer.Context,
-    arms: ArmOptions,
-    network: NetworkOptions,
     name: Annotated[
         str | None, typer.Argument(help="Which: " + ", ".join(api.EXPERIMENTS) + ". Without one, they are listed.")
     ] = None,
@@ -100,6 +98,9 @@ def experiment(
     train: Train = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The experiment's folder.")] = None,
     dev: Dev = None,
+    *,
+    arms: ArmOptions,
+    network: NetworkOptions,
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,

@@ -60,8 +60,6 @@ class MaterialOptions:
 @expand_options
 def train(
     context: typer.Context,
-    extra: MaterialOptions,
-    network: NetworkOptions,
     architecture: Annotated[
         str | None, typer.Argument(help="What to train: " + ", ".join(api.architectures()) + ".")
     ] = None,
@@ -79,6 +77,9 @@ def train(
         bool | None, typer.Option("--merge-labels", help="Neutral and contradiction are one label, non-entailment.")
     ] = None,
     hypothesis_only: Annotated[bool | None, typer.Option("--hypothesis-only", help="Show no premise.")] = None,
+    *,
+    network: NetworkOptions,
+    extra: MaterialOptions,
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,

@@ -134,7 +134,7 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Layer:
+class MapLayer:
     """One view of a map: a position for each point."""
 
     name: str
@@ -159,7 +159,7 @@ class Map:
 
     id: str
     caption: str
-    layers: tuple[Layer, ...]
+    layers: tuple[MapLayer, ...]
     colourings: tuple[Colouring, ...]
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 

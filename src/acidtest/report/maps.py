@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from acidtest.core.document import Colouring, Layer, Map
+from acidtest.core.document import Colouring, Map, MapLayer
 from acidtest.report.drawing import LETTER, Drawing
 
 PALETTE = (
@@ -61,7 +61,7 @@ def value_colours(values: Iterable[str]) -> dict[str, str]:
     return colours | {value: GREY for value in plain if value in set(values)}
 
 
-def scaled_positions(layer: Layer, size: float) -> list[tuple[int, int]]:
+def scaled_positions(layer: MapLayer, size: float) -> list[tuple[int, int]]:
     """Positions as whole numbers from 0 to ``size``, y downwards; one scale for both, so that distances keep."""
     columns = list(zip(*layer.positions, strict=True)) or [(0.0,), (0.0,)]
     middles = [(min(column) + max(column)) / 2 for column in columns]

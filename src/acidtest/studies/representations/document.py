@@ -12,8 +12,8 @@ from acidtest.core.document import (
     Colouring,
     Column,
     Document,
-    Layer,
     Map,
+    MapLayer,
     Note,
     Part,
     PValue,
@@ -186,7 +186,7 @@ def _map(result: RepresentationsResult) -> Map | None:
     if result.maps is None or result.rows is None:
         return None
     layers = tuple(
-        Layer(name, tuple((x, y) for x, y in positions.tolist()))
+        MapLayer(name, tuple((x, y) for x, y in positions.tolist()))
         for name, positions in zip(result.layers, result.maps, strict=True)
     )
     texts = {side: tuple(result.rows[side].to_list()) for side in ("premise", "hypothesis")}
