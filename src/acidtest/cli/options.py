@@ -18,6 +18,7 @@ import typer
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import NOTE, PlainFormatter, log
+from acidtest.core.registry import PLUGINS
 from acidtest.core.settings import CONFIG, PREFIX, variable
 from acidtest.core.terminal import terminal_text
 
@@ -72,7 +73,14 @@ Address = Annotated[
     typer.Option("--address", help="Of the Ray cluster, such as auto or ray://host:10001. Default: one of our own."),
 ]
 
-KNOWN_VARIABLES = {CONFIG, "ACIDTEST_UPDATE_GOLDEN", "ACIDTEST_CACHE_FOLDER", "ACIDTEST_DATA", "ACIDTEST_WORDNET"}
+KNOWN_VARIABLES = {
+    CONFIG,
+    PLUGINS,
+    "ACIDTEST_UPDATE_GOLDEN",
+    "ACIDTEST_CACHE_FOLDER",
+    "ACIDTEST_DATA",
+    "ACIDTEST_WORDNET",
+}
 """Variables that are no options."""
 
 _PATIENCE = 2.0

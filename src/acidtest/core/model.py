@@ -218,8 +218,9 @@ def completed(model: object) -> Model:
     return CompletedModel(model, getattr(model, "__name__", type(model).__name__))
 
 
-Adapter = Callable[..., Model]
-"""Makes a model from what follows the first colon of its spec; its other parameters are options of its own."""
+Adapter = Callable[..., Any]
+"""Makes a model, or any object with ``predict``, from what follows the first colon of its spec; its other parameters are
+options of its own."""
 
 MODELS: Registry[Adapter] = Registry("kind of model", ["acidtest.models", "acidtest.zoo.adapter"], "acidtest.models")
 
@@ -233,7 +234,7 @@ def model_from_spec(spec: str, arguments: Mapping[str, Any] | None = None) -> Mo
     """The model a spec such as ``baseline:overlap`` names, with options of its kind."""
     kind, rest = _parted(spec)
     adapter = MODELS[kind]
-    return adapter(rest, **parsed_options(options_of(adapter), arguments or {}, kind))
+    return completed(adapter(rest, **parsed_options(options_of(adapter), arguments or {}, kind)))
 
 
 def _parted(spec: str) -> tuple[str, str]:

@@ -1,18 +1,29 @@
-"""Names → things: registered by modules of one package and by other packages' entry points, imported on use."""
+"""Names → things: registered by modules of ours, of other packages and by local files, imported on use.
+
+Other packages declare an entry point; a local file is named by the variable ``ACIDTEST_PLUGINS``.
+"""
 
 from __future__ import annotations
 
 import importlib
 import importlib.metadata
 import importlib.util
+import os
 import pkgutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log
 
 T = TypeVar("T")
+
+PLUGINS = "ACIDTEST_PLUGINS"
+"""The variable that names local files to import; a settings file cannot, since it may be somebody else's."""
+
+_IMPORTED = set[str]()
 
 
 class Registry(Generic[T]):
@@ -70,12 +81,31 @@ class Registry(Generic[T]):
         self._complete = True
         for home in self._homes:
             _import_tree(home)
+        import_local_files()
         for point in importlib.metadata.entry_points(group=self._entry_points):
             try:
                 point.load()
             except Exception as error:
                 # Somebody else's broken package must not take ours down.
                 log.warning("the plug-in %s (%s) could not be loaded: %s", point.name, point.value, error)
+
+
+def import_local_files() -> None:
+    """Import the files that ``ACIDTEST_PLUGINS`` names, separated as in PATH, each once."""
+    for name in filter(None, os.environ.get(PLUGINS, "").split(os.pathsep)):
+        path = Path(name).resolve()
+        if str(path) in _IMPORTED:
+            continue
+        if path.suffix != ".py" or not path.is_file():
+            raise AcidtestError(f"{PLUGINS}: {name} is not a Python file; name files that end in .py")
+        _IMPORTED.add(str(path))
+        spec = importlib.util.spec_from_file_location(f"acidtest_plugin_{path.stem}", path)
+        if spec is None or spec.loader is None:
+            raise AcidtestError(f"{PLUGINS}: {name} cannot be imported")
+        module = importlib.util.module_from_spec(spec)
+        # Functions of a study look for their module by its name.
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
 
 
 def _import_tree(name: str) -> None:

@@ -1,0 +1,78 @@
+"""The three files of CONTRIBUTING.md, run as single local files and as a package."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[1] / "CONTRIBUTING.md"
+NAMES = ("weather", "polite", "hesitation")
+
+
+@pytest.fixture
+def modules(tmp_path: Path) -> Path:
+    """A folder with the files that the page shows."""
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
+    for block in blocks:
+        name = re.match(r"# (\w+\.py)\n", block)
+        assert name
+        (tmp_path / name[1]).write_text(block, encoding="utf-8")
+    assert {path.stem for path in tmp_path.glob("*.py")} == set(NAMES)
+    return tmp_path
+
+
+def acidtest(folder: Path, *arguments: str, **variables: str) -> str:
+    """What the program prints in a folder."""
+    command = [sys.executable, "-m", "acidtest", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env={**os.environ, **variables})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def check_all_three(folder: Path, **variables: str) -> None:
+    acidtest(folder, "run", "-m", "polite:0.5", "-s", "weather", "--verb", "snows", "-o", "polite", **variables)
+    results = json.loads((folder / "polite" / "results.json").read_text(encoding="utf-8"))
+    assert results["suites"]["weather"]["overall"]["value"] == 1
+    assert "verb:snows" in results["signature"]
+    shares = json.loads(acidtest(folder, "hesitation", "polite", "--json", **variables))["shares"]
+    # The model is half sure of everything, and 0.6 is the bound.
+    assert shares["polite:0.5"]["weather"]["value"] == 1
+    out = acidtest(folder, "hesitation", "polite", "--below", "0.4", "-o", "page.html", **variables)
+    assert "Answers with a probability below 0.4" in out
+    assert "Show how often models are unsure" in acidtest(folder, "-h", **variables)
+
+
+def test_a_suite_a_model_and_a_study_are_single_local_files(modules: Path) -> None:
+    check_all_three(modules, ACIDTEST_PLUGINS=os.pathsep.join(f"{name}.py" for name in NAMES))
+
+
+def test_a_suite_a_model_and_a_study_come_from_an_installed_package(modules: Path, tmp_path: Path) -> None:
+    package = tmp_path / "site"
+    (package / "my_package").mkdir(parents=True)
+    (package / "my_package" / "__init__.py").touch()
+    for name in NAMES:
+        (modules / f"{name}.py").rename(package / "my_package" / f"{name}.py")
+    facts = package / "my_package-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n", encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
+    (toml,) = re.findall(r"```toml\n(.*?)```", page, re.S)
+    # An installer writes what [project.entry-points."group"] says as [group].
+    points = re.sub(r'\[project\.entry-points\."(.+?)"\]', r"[\1]", toml).replace('"', "")
+    (facts / "entry_points.txt").write_text(points, encoding="utf-8")
+    paths = os.pathsep.join([str(package), *filter(None, [os.environ.get("PYTHONPATH", "")])])
+    check_all_three(tmp_path, PYTHONPATH=paths)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "acidtest", "suites"]
+    variables = {**os.environ, "ACIDTEST_PLUGINS": "nowhere.py"}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=variables)
+    assert done.returncode == 2
+    assert "ACIDTEST_PLUGINS: nowhere.py is not a Python file" in done.stderr
