@@ -19,7 +19,7 @@ PARTS = (
     "zoo",
     "evaluate",
     "studies",
-    "report",
+    "render",
     "annotate",
 )
 
@@ -33,12 +33,12 @@ ALLOWED: dict[str, set[str]] = {
     "zoo": {"core", "io", "text", "models"},
     "evaluate": {"core", "io", "suites"},
     "studies": {"core", "io", "text", "stats"},
-    "report": {"core", "io"},
+    "render": {"core", "io"},
     "annotate": {"core", "io", "text", "stats", "suites"},
     "workflows": set(PARTS),
     "api": {*PARTS, "workflows"},
     "integrations": {*PARTS, "workflows", "api"},
-    "cli": {"api", "core", "report"},
+    "cli": {"api", "core", "render"},
     "data": set(),
 }
 

@@ -30,9 +30,9 @@ from acidtest.core.serialise import from_json, json_schema, to_json
 from acidtest.core.study import STUDIES
 from acidtest.core.suite import Card
 from acidtest.io.starter import starter_pairs
-from acidtest.report.files import write_charts, write_tables
-from acidtest.report.html import render_page
-from acidtest.report.terminal import print_document
+from acidtest.render.files import write_charts, write_tables
+from acidtest.render.html import render_page
+from acidtest.render.terminal import print_document
 from acidtest.studies.experiments.results import Arm, ResultColumn, ResultTable, TrainedNetwork, TrainingRecord
 
 

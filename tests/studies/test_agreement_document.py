@@ -13,8 +13,8 @@ import pytest
 from acidtest.core.document import Chart, Document, Note, Published, Section, Table, tables, walk
 from acidtest.core.estimate import Estimate
 from acidtest.core.ratings import Attendance, CheckCounts, PeoplePace, Ratings, Times
-from acidtest.report.files import write_chart
-from acidtest.report.html import render_page
+from acidtest.render.files import write_chart
+from acidtest.render.html import render_page
 from acidtest.stats.annotators import InferenceAccuracy
 from acidtest.studies.agreement import AgreementResult, agreement
 from acidtest.studies.agreement.document import document

@@ -10,7 +10,7 @@ from acidtest.core.document import Change, Document, Finding, Note, Published, R
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import CONTROL, Card, Kind, Suite
-from acidtest.report.html import render_page
+from acidtest.render.html import render_page
 from acidtest.studies.behaviour import BehaviourResult, behaviour
 from acidtest.studies.behaviour.document import document
 from acidtest.studies.behaviour.published import published_accuracies, published_tables, published_tests

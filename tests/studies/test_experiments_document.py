@@ -8,7 +8,7 @@ import pytest
 
 from acidtest.core.document import Chart, Document, Note, Published, PValue, Row, Table, tables, walk
 from acidtest.core.estimate import Estimate
-from acidtest.report.html import render_page
+from acidtest.render.html import render_page
 from acidtest.studies.experiments.document import document
 from acidtest.studies.experiments.results import (
     Arm,

@@ -9,7 +9,7 @@ from acidtest.core.document import Chart, Document, Note, Section, Table, tables
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card, Kind
-from acidtest.report.html import render_page
+from acidtest.render.html import render_page
 from acidtest.studies.lexical import lexical
 from acidtest.studies.lexical.document import describe_training, describe_vectors, document, published_accuracies
 from acidtest.studies.lexical.rows import TrainingCounts, VectorCoverage

@@ -16,9 +16,9 @@ import pytest
 
 from acidtest.core.document import Map, PValue, tables, walk
 from acidtest.core.suite import Card
-from acidtest.report.files import write_charts
-from acidtest.report.html import render_page
-from acidtest.report.maps import FINEST, draw_map, value_colours
+from acidtest.render.files import write_charts
+from acidtest.render.html import render_page
+from acidtest.render.maps import FINEST, draw_map, value_colours
 from acidtest.studies.representations import representations
 from acidtest.studies.representations.document import document
 from acidtest.studies.representations.results import RepresentationsResult

@@ -290,7 +290,7 @@ def test_two_way_models_have_two_kinds_of_errors() -> None:
 
 
 def test_a_page_escapes_the_names_of_models(tmp_path: Path) -> None:
-    from acidtest.report.html import render_page
+    from acidtest.render.html import render_page
 
     page = render_page(document(stress([stress_run("<script>alert(1)</script>")])))
     assert "<script>alert" not in page

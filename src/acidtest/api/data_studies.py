@@ -51,7 +51,7 @@ def audit(
     suites += chosen_suites(names, seed=seed) if names else []
     result = study(train, against=suites, faithful=faithful, seed=seed)
     if output is not None:
-        from acidtest.report.html import render_page
+        from acidtest.render.html import render_page
         from acidtest.studies.audit.document import document
 
         write_page(output, render_page(document(result)))
@@ -122,11 +122,11 @@ def _write_agreement(result: AgreementResult, output: str | Path) -> None:
 
         write_table(result.items, output)
     elif output_kind(output) == "chart":
-        from acidtest.report.files import write_chart
+        from acidtest.render.files import write_chart
 
         write_chart(document(result), output)
     else:
-        from acidtest.report.html import render_page
+        from acidtest.render.html import render_page
 
         write_page(output, render_page(document(result)))
 

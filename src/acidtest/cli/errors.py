@@ -102,7 +102,7 @@ def _show_decisions(samples: Sequence[Path], plot: Path | None, output: dict[str
         return
     result = api.error_typology(samples[0])
     if plot is not None:
-        from acidtest.report.files import write_chart
+        from acidtest.render.files import write_chart
 
         write_chart(study.document(result), plot)
     show(study, result, output)

@@ -167,7 +167,7 @@ def show(done: list[api.Finished], *, json: bool, joint: Path | None = None) -> 
         results = [dict(finished.results) | {"folder": str(finished.folder)} for finished in done]
         print_json(results[0] if len(results) == 1 else results)
         return
-    from acidtest.report.terminal import print_document
+    from acidtest.render.terminal import print_document
 
     out = console()
     for finished in done:

@@ -121,17 +121,17 @@ def write_document(
     """Write a document as a page and as folders of tables and charts; gives what was written, by kind."""
     written = {}
     if page:
-        from acidtest.report.html import render_page
+        from acidtest.render.html import render_page
 
         write_page(page, render_page(document))
         written[page_key] = page
     if tables:
-        from acidtest.report.files import write_tables
+        from acidtest.render.files import write_tables
 
         write_tables(document, tables)
         written["tables"] = tables
     if plots:
-        from acidtest.report.files import write_charts
+        from acidtest.render.files import write_charts
 
         write_charts(document, plots)
         written["plots"] = plots
@@ -140,7 +140,7 @@ def write_document(
 
 def print_document(document: Document, out: Console, *, full: bool = True) -> None:
     """Print a document to standard output."""
-    from acidtest.report.terminal import print_document as print_to
+    from acidtest.render.terminal import print_document as print_to
 
     print_to(document, out, full=full)
 

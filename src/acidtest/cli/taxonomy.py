@@ -65,7 +65,7 @@ def _show_tree(name: str | None, *, json: bool) -> None:
     if json:
         print_json([node.to_json() for node in nodes])
         return
-    from acidtest.report.terminal import print_document
+    from acidtest.render.terminal import print_document
 
     print_document(api.taxonomy_document(nodes), console())
 

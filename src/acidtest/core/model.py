@@ -219,8 +219,10 @@ def completed(model: object) -> Model:
 
 
 Adapter = Callable[..., Any]
-"""Makes a model, or any object with ``predict``, from what follows the first colon of its spec; its other parameters are
-options of its own."""
+"""Makes a model, or any object with ``predict``, from what follows the first colon of its spec.
+
+Its other parameters are options of its own.
+"""
 
 MODELS: Registry[Adapter] = Registry("kind of model", ["acidtest.models", "acidtest.zoo.adapter"], "acidtest.models")
 

@@ -39,8 +39,8 @@ def report(
     contamination gets that section; ``reference`` is for it. ``tables`` and ``plots`` are folders for the tables as
     CSV, LaTeX and Markdown and the charts as SVG and PNG.
     """
-    from acidtest.report.files import write_charts, write_tables
-    from acidtest.report.html import render_page
+    from acidtest.render.files import write_charts, write_tables
+    from acidtest.render.html import render_page
 
     several = [runs] if isinstance(runs, str | Path | Finished) else runs
     finished = [one if isinstance(one, Finished) else finished_run(one) for one in several]

@@ -221,7 +221,7 @@ def _earlier(folder: Path, job: Job, *, page: bool) -> Finished | None:
 
 
 def _write_report(finished: Finished) -> None:
-    from acidtest.report.html import render_page
+    from acidtest.render.html import render_page
     from acidtest.workflows.reporting import report_document
 
     write_text(finished.folder / REPORT, render_page(report_document([finished])))

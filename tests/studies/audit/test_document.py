@@ -10,7 +10,7 @@ import pytest
 
 from acidtest.core.document import Document, Note, Pairs, Section, tables, walk
 from acidtest.core.suite import Card, Suite, completed
-from acidtest.report.html import render_page
+from acidtest.render.html import render_page
 from acidtest.studies.audit import audit
 from acidtest.studies.audit.cues import Cue
 from acidtest.studies.audit.document import document

@@ -69,7 +69,7 @@ def experiment(name: str, options: ExperimentOptions, *, bars: Bars | None = Non
     if name not in DESIGNS:
         raise UnknownNameError("experiment", name, DESIGNS)
     from acidtest.core.study import STUDIES
-    from acidtest.report.html import render_page
+    from acidtest.render.html import render_page
 
     paper = experiment_papers()[name]
     specs = _network_specs(options, paper)

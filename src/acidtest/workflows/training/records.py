@@ -36,7 +36,7 @@ def write_record(network: TrainingResult, data: TrainingData, preset: str = "") 
     """Write the card and the curve of a training; one that was finished before keeps its card."""
     if network.again and (network.folder / CARD).is_file():
         return
-    from acidtest.report.files import render_markdown
+    from acidtest.render.files import render_markdown
 
     draw_curves([network], network.folder)
     write_text(network.folder / CARD, render_markdown(training_card(network, data, preset)))
@@ -86,7 +86,7 @@ def score_estimates(network: TrainingResult, data: TrainingData | None = None) -
 
 def draw_curves(networks: Sequence[TrainingResult], folder: Path) -> None:
     """Draw loss and accuracy by epoch as SVG and PNG; without the library for PNG a warning says so."""
-    from acidtest.report.files import draw_side_by_side, write_picture
+    from acidtest.render.files import draw_side_by_side, write_picture
 
     curves = [network.state.curve for network in networks]
     panels = curve_panels(curves, [network.best["epoch"] for network in networks])

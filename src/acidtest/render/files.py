@@ -33,10 +33,10 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.files import replacing, write_text
 from acidtest.core.numbers import cell_text
 from acidtest.io.tables import write_table
-from acidtest.report.drawing import Drawing
-from acidtest.report.html import column_groups, row_groups
-from acidtest.report.maps import draw_map
-from acidtest.report.svg import draw, draw_on
+from acidtest.render.drawing import Drawing
+from acidtest.render.html import column_groups, row_groups
+from acidtest.render.maps import draw_map
+from acidtest.render.svg import draw, draw_on
 
 PICTURES = (".svg", ".png")
 LONG = 45

@@ -10,8 +10,8 @@ import pytest
 from acidtest.core.document import Chart, Column, Document, Reference, Row, Table
 from acidtest.core.errors import FileError
 from acidtest.core.estimate import Estimate
-from acidtest.report.files import write_chart
-from acidtest.report.svg import draw
+from acidtest.render.files import write_chart
+from acidtest.render.svg import draw
 
 COUNTS = Table(
     "counts",

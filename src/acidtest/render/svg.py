@@ -10,7 +10,7 @@ from math import isfinite
 from acidtest.core.document import Cell, Change, Chart, Coefficient, Column, Published, Row, Table
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import fold_name, number_text
-from acidtest.report.drawing import FONT_SIZE, GAP, HEADING, LANE, LETTER, NARROW, Drawing, Scale, round_ticks
+from acidtest.render.drawing import FONT_SIZE, GAP, HEADING, LANE, LETTER, NARROW, Drawing, Scale, round_ticks
 
 _SHAPES = (
     '<circle r="4"/>',

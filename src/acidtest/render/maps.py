@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from acidtest.core.document import Colouring, Map, MapLayer
-from acidtest.report.drawing import LETTER, Drawing
+from acidtest.render.drawing import LETTER, Drawing
 
 PALETTE = (
     *("#2f7ed8", "#e8590c", "#2b9348", "#9c36b5", "#c99700", "#0c8599", "#d6336c", "#7a5195"),

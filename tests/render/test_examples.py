@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 from acidtest.core.document import Browser, Document
-from acidtest.report import examples as module
-from acidtest.report.examples import BLOCK, examples
-from acidtest.report.html import render_page
+from acidtest.render import examples as module
+from acidtest.render.examples import BLOCK, examples
+from acidtest.render.html import render_page
 from acidtest.studies.rows import model_names
 
 GOLD, OTHER = "entailment", "non-entailment"

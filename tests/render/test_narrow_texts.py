@@ -7,7 +7,7 @@ import io
 from rich.console import Console
 
 from acidtest.core.document import Column, Document, Row, Table
-from acidtest.report.terminal import print_document
+from acidtest.render.terminal import print_document
 
 
 def printed(width: int, *texts: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acidtest.core.document import Colouring, Document, Map, MapLayer
-from acidtest.report.html import render_page
+from acidtest.render.html import render_page
 
 HOSTILE = "</script><img src=x onerror=document.title='broken'>"
 

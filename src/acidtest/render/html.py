@@ -35,8 +35,8 @@ from acidtest.core.document import (
 )
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import cell_text
-from acidtest.report.maps import draw_map, pack_map
-from acidtest.report.svg import draw
+from acidtest.render.maps import draw_map, pack_map
+from acidtest.render.svg import draw
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -46,7 +46,7 @@ GENERATOR = '<meta name="generator" content="acidtest'
 """What marks a page as ours, near its top."""
 
 SCRIPTS, MAP_SCRIPTS, BROWSER_SCRIPTS = ("page.js",), ("maps.js",), ("trees.js", "examples.js")
-PACKAGE = "acidtest.report"
+PACKAGE = "acidtest.render"
 
 METHODS = {
     "mover with correlation": "The difference of two shares among errors, different rows of the same pairs; its ends "
@@ -195,7 +195,7 @@ def _methods(document: Document) -> list[str]:
 
 
 def _packed(browser: Browser) -> Any:
-    from acidtest.report.examples import examples
+    from acidtest.render.examples import examples
 
     return examples(browser.runs)
 
