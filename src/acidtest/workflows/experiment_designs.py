@@ -18,7 +18,7 @@ from acidtest.core.suite import CONTROL, Suite
 from acidtest.io.tables import stem
 from acidtest.studies.experiments_results import Arm, Block, Column, Corpus, Paper
 from acidtest.suites.catalogue import SUITES
-from acidtest.suites.disjoint import disjoint
+from acidtest.suites.sampling import exclude_pairs
 from acidtest.workflows.batteries import Reading, generate, load, save
 from acidtest.workflows.experiment_claims import DATA, contents
 
@@ -273,7 +273,7 @@ def _hans_like(bench: Bench, test: Suite) -> tuple[Path, Suite, tuple[str, ...]]
     def make() -> Suite:
         # Twice as many as wanted: each pair of the test costs one at most.
         drawn = generate("hans", n=2 * wish.augment_n, at_most=True, seed=seed, arguments={"words": wish.words})
-        found = disjoint(drawn, test, cell="subcase", most=wish.augment_n)
+        found = exclude_pairs(drawn, test, cell="subcase", most=wish.augment_n)
         told = (
             f"{found.suite.card.rows:,} HANS-like pairs (seed {seed}) were made to be trained on, none of which is "
             f"tested ({found.left_out:,} left out for that); {found.shared_premises:,} premises and "
