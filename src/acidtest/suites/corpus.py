@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,7 @@ import polars as pl
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.streams import compacted, visit_batches
+from acidtest.core.streams import compacted, streamed, visit_batches
 from acidtest.core.suite import COLUMNS, CONTROL, Argument, Card, Kind, Suite
 from acidtest.suites.catalogue import Request
 
@@ -78,16 +79,21 @@ def source_pairs(
         raise TypeError("a suite made of pairs takes a suite as its source, not a path")
     pairs = rename_taken_columns(request.source or (default or starter_pairs)(), {*columns, *_WORKING_COLUMNS})
     available = pairs.card.rows
-    if request.n is None or request.n == available or (request.n > available and request.at_most):
+    if uses_all(request, available, "pairs", f"{pairs.name!r} has only {available:,}"):
         return pairs
-    if request.n > available:
-        raise AcidtestError(
-            f"{request.n:,} pairs were asked for, but {pairs.name!r} has only {available:,}; {advise_fewer(available)}"
-        )
     ids = pairs.frame.select("id").collect()["id"]
     draw = Draws(request.seed, "corpus").bits(digests(ids))
     chosen = ids.gather(np.sort(np.argsort(draw, kind="stable")[: request.n]))
     return replace(pairs, frame=pairs.frame.filter(pl.col("id").is_in(chosen.implode())))
+
+
+def uses_all(request: Request, available: int, items: str, shortage: str) -> bool:
+    """Whether all that is available is used; raises ``shortage`` when more is requested than there is."""
+    if request.n is None or request.n == available or (request.n > available and request.at_most):
+        return True
+    if request.n > available:
+        raise AcidtestError(f"{request.n:,} {items} were asked for, but {shortage}; {advise_fewer(available)}")
+    return False
 
 
 def advise_fewer(available: int) -> str:
@@ -114,6 +120,18 @@ def transform_rows(frame: pl.LazyFrame, transform: Callable[[pl.DataFrame], pl.D
     return spool.rows(schema or transform(frame.head(0).collect()).schema)
 
 
+def select_rows(rows: Rows, wanted: pl.Series, columns: Sequence[str]) -> pl.LazyFrame:
+    """The rows whose digests over some columns are ``wanted``, read when they are needed."""
+    digest_list = wanted.implode()
+
+    def blocks(selected: Sequence[str]) -> Iterator[pl.DataFrame]:
+        for part in rows.batches():
+            is_wanted = pl.Series(digests(*(part[column] for column in columns))).is_in(digest_list)
+            yield part.filter(is_wanted).select(selected)
+
+    return streamed(blocks, rows.schema)
+
+
 def derive_suite(
     name: str,
     pairs: Suite,
@@ -126,6 +144,8 @@ def derive_suite(
     columns: Mapping[str, Kind] | None = None,
     crossings: tuple[tuple[str, ...], ...] = (),
     strata: tuple[str, ...] = (),
+    left_out: Counter[str] | None = None,
+    note: str = "",
 ) -> Suite:
     """The suite of ``changed`` pairs with the untouched ones as its control.
 
@@ -146,6 +166,8 @@ def derive_suite(
         columns=kinds,
         strata=(*(column for column in pairs.card.strata if column in kinds), *strata),
         crossings=(*(crossing for crossing in pairs.card.crossings if {*crossing} <= {"label", *kinds}), *crossings),
+        left_out=dict((left_out or Counter()).most_common()),
+        note=note,
     )
     frame = changed.with_columns(pl.concat_str("id", pl.lit("-"), "variant").alias("id"), pl.col("id").alias("base_id"))
     dropped = [column for column in pairs.card.columns if column not in kinds]
@@ -157,6 +179,8 @@ def derive_suite(
         columns=pairs.card.columns,
         strata=pairs.card.strata,
         crossings=pairs.card.crossings,
+        left_out={},
+        note="",
     )
     return Suite(frame, card, Suite(pairs.frame, control))
 

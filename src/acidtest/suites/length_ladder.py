@@ -72,7 +72,7 @@ def length_ladder(request: Request, *, rungs: str = _RUNGS, pairs: int = 120) ->
         raise AcidtestError(f"--pairs is a number from 1 on, not {pairs}")
     sample = replace(request, n=request.n or pairs, at_most=request.at_most or request.n is None)
     chosen, left_out = _drop_unfit(source_pairs(sample, columns=_COLUMNS))
-    suite = derive_suite(
+    return derive_suite(
         _NAME,
         chosen,
         _embed_premises(chosen, numbers, Draws(request.seed, _NAME)).lazy(),
@@ -82,8 +82,8 @@ def length_ladder(request: Request, *, rungs: str = _RUNGS, pairs: int = 120) ->
         arguments={"rungs": "+".join(map(str, numbers))},
         columns=_COLUMNS,
         crossings=(("words", "position"),),
+        left_out=left_out,
     )
-    return replace(suite, card=replace(suite.card, left_out=dict(left_out.most_common())))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ The categories are the rows of ``data/lexical/categories.tsv``; their word lists
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +16,9 @@ import polars as pl
 from acidtest.core.digests import Seen, digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.streams import streamed
 from acidtest.core.suite import PARSES, Argument, Kind, Suite
 from acidtest.suites.catalogue import Request, generator
-from acidtest.suites.corpus import LABEL_COLUMNS, advise_fewer, derive_suite, source_pairs, transform_rows
+from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, select_rows, source_pairs, transform_rows, uses_all
 
 if TYPE_CHECKING:
     from acidtest.io.embeddings import Embeddings
@@ -164,10 +163,11 @@ def _replace_words(name: str, categories: Sequence[str], request: Request, optio
         arguments=options.arguments,
         columns=_COLUMNS | kinds,
         strata=("category",),
+        left_out=replacement.left_out,
+        note=_NOTE,
     )
-    card = replace(suite.card, left_out=dict(replacement.left_out.most_common()), note=_NOTE)
     # The new pairs share only their premises with the old ones: there is nothing to compare.
-    return Suite(suite.frame.with_columns(base_id=pl.lit(None, dtype=pl.String)), card)
+    return Suite(suite.frame.with_columns(base_id=pl.lit(None, dtype=pl.String)), suite.card)
 
 
 @dataclass
@@ -221,26 +221,13 @@ def _draw_rows(rows: Rows, name: str, request: Request, *, most: int) -> pl.Lazy
     if most:
         frame = frame.filter(pl.col("row_draw").rank("ordinal").over(*_CAPPED_COLUMNS) <= most)
     kept = _draw_premises(frame, name, request)
-    if kept.height == rows.height:
-        return rows.lazy()
-    wanted = kept["row"].implode()
-
-    def blocks(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        for part in rows.batches():
-            yield part.filter(pl.Series(digests(part["id"], part["variant"])).is_in(wanted)).select(columns)
-
-    return streamed(blocks, rows.schema)
+    return rows.lazy() if kept.height == rows.height else select_rows(rows, kept["row"], ("id", "variant"))
 
 
 def _draw_premises(frame: pl.DataFrame, name: str, request: Request) -> pl.DataFrame:
     available = frame["premise"].n_unique()
-    if request.n is None or (request.n >= available and request.at_most):
+    if uses_all(request, available, "premises", f"only {available:,} of {name!r} have a word to replace"):
         return frame
-    if request.n > available:
-        raise AcidtestError(
-            f"{request.n:,} premises were asked for, but only {available:,} of {name!r} have a word to replace; "
-            f"{advise_fewer(available)}"
-        )
     return frame.filter(pl.col("premise_draw").rank("dense") <= request.n)
 
 

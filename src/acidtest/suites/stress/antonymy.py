@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 import polars as pl
@@ -48,7 +48,7 @@ def antonymy(request: Request, *, wsd: Wsd = "context", tagger: str = "auto") ->
     tagger_name = load_tagger(tagger).name
     reversal = WordReversal(Draws(request.seed, _NAME), wsd, tagger)
     rows = transform_rows(pairs.frame.drop(*LABEL_COLUMNS, *PARSES, strict=False), reversal.reverse_words)
-    suite = derive_suite(
+    return derive_suite(
         _NAME,
         pairs,
         rows.lazy(),
@@ -58,8 +58,8 @@ def antonymy(request: Request, *, wsd: Wsd = "context", tagger: str = "auto") ->
         arguments={"wsd": wsd, "tagger": tagger_name},
         columns=_COLUMNS,
         crossings=(("pos", "place"),),
+        left_out=reversal.left_out,
     )
-    return replace(suite, card=replace(suite.card, left_out=dict(reversal.left_out.most_common())))
 
 
 @dataclass

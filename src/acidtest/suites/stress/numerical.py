@@ -13,12 +13,12 @@ import polars as pl
 
 from acidtest.core.digests import Gathered, digests, hexadecimal, repeated
 from acidtest.core.draws import U64, Draws
-from acidtest.core.errors import AcidtestError, NothingToMakeError
+from acidtest.core.errors import NothingToMakeError
 from acidtest.core.logs import log
 from acidtest.core.streams import streamed
 from acidtest.core.suite import Argument, Card, Kind, SourceIds, Suite, completed, source_digests
 from acidtest.suites.catalogue import Request, generator
-from acidtest.suites.corpus import CORPUS_LICENCE, advise_fewer, rename_taken_columns, travelling_columns
+from acidtest.suites.corpus import CORPUS_LICENCE, rename_taken_columns, travelling_columns, uses_all
 from acidtest.suites.stress import CITATION
 
 if TYPE_CHECKING:
@@ -106,14 +106,10 @@ def _draw_premises(corpus: Statements, request: Request, draws: Draws) -> Iterat
     available = corpus.rows.height
     if available == 0:
         raise NothingToMakeError(f"{corpus.name!r} has no sentence whose quantity can be changed; add -v to see why")
-    if request.n is None or request.n == available or (request.n > available and request.at_most):
+    if uses_all(request, available, "premises", f"{corpus.name!r} has only {available:,}"):
         yield from _parts(corpus)
         return
-    if request.n > available:
-        raise AcidtestError(
-            f"{request.n:,} premises were asked for, but {corpus.name!r} has only {available:,}; "
-            f"{advise_fewer(available)}"
-        )
+    assert request.n is not None
     draw = np.concatenate([draws.bits(digests(part["sentence"]), "premise") for part in _parts(corpus)])
     last = np.partition(draw, request.n - 1)[request.n - 1]
     for part in _parts(corpus):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,10 +13,16 @@ import polars as pl
 from acidtest.core.digests import Seen, digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.streams import streamed
 from acidtest.core.suite import COLUMNS, PARSES, Argument, Kind, Suite
 from acidtest.suites.catalogue import Request
-from acidtest.suites.corpus import advise_fewer, derive_suite, source_pairs, transform_rows, travelling_columns
+from acidtest.suites.corpus import (
+    derive_suite,
+    select_rows,
+    source_pairs,
+    transform_rows,
+    travelling_columns,
+    uses_all,
+)
 
 if TYPE_CHECKING:
     from acidtest.io.rows import Rows
@@ -48,6 +54,7 @@ WORKING_COLUMNS = (
 )
 """Columns of rows before they are a suite: those of control and changed pair, the two lemmas, and the ends of ids."""
 
+_ROW_KEY = ("id", "pair", "variant")
 _GIVEN, _DERIVED, _ASKED, _ASSUMED, _WAITING = "given", "derived", "asked", "assumed", "waiting"
 """States of a pair: whether its gold is the corpus's, derived, people's, assumed or still to be asked."""
 _CERTAINTIES = {_DERIVED: "logical", _ASKED: "human", _ASSUMED: "assumed"}
@@ -134,10 +141,10 @@ def make_suite(plan: SwapPlan, request: Request, options: SwapOptions) -> Suite:
     if options.ask:
         is_waiting = pl.any_horizontal(pl.col(f"{side}_state") == _WAITING for side in plan.sides)
         chosen = _draw_sources(kept.filter(is_waiting), request, pairs.name, "a question to ask")
-        suite = _questions(plan, pairs, _select_rows(rows, chosen), arguments, request)
+        suite = _questions(plan, pairs, select_rows(rows, chosen["row"], _ROW_KEY), arguments, request)
     else:
         chosen = _draw_sources(kept.filter("gold"), request, pairs.name, "gold")
-        suite = _with_controls(plan, pairs, _select_rows(rows, chosen), arguments, request)
+        suite = _with_controls(plan, pairs, select_rows(rows, chosen["row"], _ROW_KEY), arguments, request)
     if options.answers:
         request.leftovers.note(options.answers, rows=swapping.answered, used=frozenset(swapping.used))
     left_out = swapping.left_out + _without_gold(states, asking=options.ask)
@@ -204,7 +211,7 @@ class WordSwapping:
         parts = [
             part.select(
                 *schema,
-                row=_row_digests(part),
+                row=pl.Series(digests(*(part[name] for name in _ROW_KEY))),
                 source=pl.Series(digests(part["id"])),
                 gold=pl.col("control_label").is_not_null() & pl.col("changed_label").is_not_null(),
             )
@@ -256,28 +263,10 @@ def _without_gold(states: Counter[str], *, asking: bool) -> Counter[str]:
 def _draw_sources(rows: pl.DataFrame, request: Request, name: str, needed: str) -> pl.DataFrame:
     """The rows of all pairs of the corpus, or of ``n`` of them drawn with the seed."""
     available = rows["source"].n_unique()
-    if request.n is None or (request.n >= available and request.at_most):
+    shortage = f"only {available:,} of {name!r} have words to swap and {needed}"
+    if uses_all(request, available, "pairs", shortage):
         return rows
-    if request.n > available:
-        raise AcidtestError(
-            f"{request.n:,} pairs were asked for, but only {available:,} of {name!r} have words to swap and {needed}; "
-            f"{advise_fewer(available)}"
-        )
     return rows.filter(pl.col("source_draw").rank("dense") <= request.n)
-
-
-def _select_rows(rows: Rows, chosen: pl.DataFrame) -> pl.LazyFrame:
-    wanted = chosen["row"].implode()
-
-    def blocks(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        for part in rows.batches():
-            yield part.filter(_row_digests(part).is_in(wanted)).select(columns)
-
-    return streamed(blocks, rows.schema)
-
-
-def _row_digests(part: pl.DataFrame) -> pl.Series:
-    return pl.Series(digests(part["id"], part["pair"], part["variant"]))
 
 
 def _select_side(frame: pl.LazyFrame, side: str) -> pl.LazyFrame:
