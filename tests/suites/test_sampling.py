@@ -104,9 +104,7 @@ def suite_of(name: str, *rows: tuple[str, str, str]) -> Suite:
 
 
 def test_a_pair_of_the_test_is_left_out_however_it_is_written() -> None:
-    training = suite_of(
-        "train", ("The judge ran.", "The judge ran.", "a"), ("The judge sat.", "The judge ran.", "a")
-    )
+    training = suite_of("train", ("The judge ran.", "The judge ran.", "a"), ("The judge sat.", "The judge ran.", "a"))
     result = exclude_pairs(
         training, suite_of("test", ("the judge ran .", "The Judge ran", "b")), cell="subcase", most=5
     )

@@ -42,7 +42,7 @@ class DistractionDefaults:
     description: str
 
 
-SUITES_OF_ONE = (
+DISTRACTIONS = (
     DistractionDefaults(
         "stress/word-overlap",
         "true",
@@ -106,7 +106,7 @@ def _generator_of(defaults: DistractionDefaults) -> Callable[..., Suite]:
     return distract
 
 
-for _defaults in SUITES_OF_ONE:
+for _defaults in DISTRACTIONS:
     generator(
         _defaults.name,
         summary=_defaults.summary,

@@ -1,6 +1,6 @@
 """How a swapped pair is made: two words swapped in their sentences, in one sentence, or one replaced by a proxy.
 
-Each function returns a ``Change``: from pairs of a corpus and the words found in them to rows of ``WORKING_COLUMNS``.
+Each function returns a ``PairChange``, which makes rows of ``WORKING_COLUMNS`` of pairs and the words found in them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
-from acidtest.suites.swaps.gold import WORKING_COLUMNS, Change
+from acidtest.suites.swaps.gold import WORKING_COLUMNS, PairChange
 
 if TYPE_CHECKING:
     from acidtest.text.swaps import Swaps
@@ -24,7 +24,7 @@ _LABELS = {"hyponym": "entailment", "hypernym": "neutral"}
 """What follows in an upward place, by what the premise's word is to the hypothesis's."""
 
 
-def swap_in_situ(tagger: str, *, derives_gold: bool) -> Change:
+def swap_in_situ(tagger: str, *, derives_gold: bool) -> PairChange:
     """Premise and hypothesis as they are, and with the words swapped."""
 
     def change(part: pl.DataFrame, swaps: Swaps) -> pl.DataFrame:
@@ -51,7 +51,7 @@ def swap_in_situ(tagger: str, *, derives_gold: bool) -> Change:
     return change
 
 
-def swap_ex_situ(draws: Draws, tagger: str, *, derives_gold: bool) -> Change:
+def swap_ex_situ(draws: Draws, tagger: str, *, derives_gold: bool) -> PairChange:
     """The sentence of one side, drawn at random, on both sides with either word."""
 
     def change(part: pl.DataFrame, swaps: Swaps) -> pl.DataFrame:
@@ -144,7 +144,7 @@ def _select(rows: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
     return rows.select(*part.columns, *(name for name in WORKING_COLUMNS if name in rows.columns), "swap")
 
 
-def replace_by_proxies(draws: Draws, known: frozenset[str]) -> Change:
+def replace_by_proxies(draws: Draws, known: frozenset[str]) -> PairChange:
     """Each contradiction twice: with a proxy in the premise, and with one in the hypothesis.
 
     A proxy is a relative of the other side's word that is among the ``known`` words.

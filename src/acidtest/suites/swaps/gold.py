@@ -96,7 +96,7 @@ class SwapOptions:
         return arguments | ({"assume": self.assume} if self.assume != "nothing" else {})
 
 
-Change = Callable[[pl.DataFrame, "Swaps"], pl.DataFrame]
+PairChange = Callable[[pl.DataFrame, "Swaps"], pl.DataFrame]
 """From pairs of the corpus and the words found in them to rows with ``WORKING_COLUMNS`` and ``swap``.
 
 A null label has to be asked.
@@ -109,7 +109,7 @@ class SwapPlan:
 
     name: str
     relation: Relation
-    change: Change
+    change: PairChange
     labels: tuple[str, ...] = ()
     """Labels of the pairs that are controls; empty for all."""
     own_controls: bool = False
