@@ -10,7 +10,7 @@ import pytest
 from acidtest import api
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.suite import COLUMNS, Suite
-from acidtest.suites.checks import problems
+from acidtest.suites.checks import find_problems
 
 NAMES = [name for name, generator in api.suites().items() if generator.source != "published"]
 """Every suite that can be had without a file; that of a published one is tested with it, where it lies."""
@@ -25,7 +25,7 @@ def small(name: str, seed: int = 0) -> Suite:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_suite_is_sound_and_warns_of_nothing(name: str) -> None:
-    assert [str(problem) for problem in problems(small(name))] == []
+    assert [str(problem) for problem in find_problems(small(name))] == []
 
 
 @pytest.mark.parametrize("name", NAMES)

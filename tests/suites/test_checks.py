@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from acidtest.core.suite import Card, Suite, completed
-from acidtest.suites.checks import problems
+from acidtest.suites.checks import find_problems
 
 FRAME = completed(
     pl.DataFrame(
@@ -19,7 +19,7 @@ CARD = Card("mine", columns={"kind": "factor"})
 
 
 def codes(frame: pl.DataFrame, card: Card = CARD, control: Suite | None = None) -> list[str]:
-    return [problem.code for problem in problems(Suite(frame.lazy(), card, control))]
+    return [problem.code for problem in find_problems(Suite(frame.lazy(), card, control))]
 
 
 def test_a_sound_suite_has_no_problems() -> None:
@@ -58,7 +58,7 @@ def test_every_base_id_that_is_missing_is_named_once() -> None:
     control = Suite(FRAME.lazy(), CARD)
     bases = pl.Series(["nowhere", FRAME["id"][0], "nowhere", "elsewhere", None])
     frame = pl.concat([FRAME] * 3)[:5].with_columns(base_id=bases, id=pl.int_range(5).cast(pl.String))
-    found = problems(Suite(frame.lazy(), CARD, control))
+    found = find_problems(Suite(frame.lazy(), CARD, control))
     assert [str(problem) for problem in found] == [
         "E104 base_id points at rows the control does not have: nowhere, elsewhere"
     ]
@@ -67,7 +67,7 @@ def test_every_base_id_that_is_missing_is_named_once() -> None:
 def test_pairs_with_two_labels_are_counted_wherever_they_stand() -> None:
     labels = pl.Series(["entailment", "neutral", "entailment", "maybe", "neutral", "neutral"])
     frame = pl.DataFrame({"premise": list("ababcc"), "hypothesis": "A dog runs.", "label": labels})
-    found = problems(Suite(completed(frame, "mine").lazy(), Card("mine")))
+    found = find_problems(Suite(completed(frame, "mine").lazy(), Card("mine")))
     # a is entailed twice, b neutral and unknown, c neutral twice.
     assert [problem.code for problem in found] == ["E103", "W201"]
     assert found[1].message == "1 pairs stand with two different labels"
@@ -81,8 +81,8 @@ def test_a_label_that_length_gives_away_is_a_warning() -> None:
             "label": ["neutral" if i % 2 else "entailment" for i in range(200)],
         }
     )
-    found = problems(Suite(completed(frame, "leaky").lazy(), Card("leaky")))
+    found = find_problems(Suite(completed(frame, "leaky").lazy(), Card("leaky")))
     assert [problem.code for problem in found] == ["W301", "W301"]
     assert "entailment hypotheses are longer (area 1.00)" in found[0].message
     even = frame.with_columns(hypothesis=pl.lit("same ") + pl.int_range(200).cast(pl.String))
-    assert problems(Suite(completed(even, "even").lazy(), Card("even"))) == []
+    assert find_problems(Suite(completed(even, "even").lazy(), Card("even"))) == []

@@ -1,1 +1,1 @@
-"""Suites: what there is, how they are filed, and whether they hold what they promise."""
+"""Challenge suites: the catalogue, the generators of each family, files and checks."""

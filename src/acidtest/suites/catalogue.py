@@ -1,4 +1,4 @@
-"""The suites that can be generated: every module under ``generators/`` registers its own here."""
+"""The suites that can be generated; the modules of this folder register theirs here."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from acidtest.core.registry import Registry
 from acidtest.core.suite import Suite
 
 Material = Literal["templates", "pairs", "sentences", "published"]
-"""What a suite is made of. Pairs and sentences may be a user's own; without them the starter corpus serves.
+"""What a suite is made of. Pairs and sentences come from the user or from the starter corpus.
 
-A suite of a published file cannot be had without it.
+A suite of a published file needs that file.
 """
 
 
 class Leftovers:
-    """Which rows of files, such as people's answers, none of the suites that read them has used."""
+    """The rows of files of answers that no suite has used."""
 
     def __init__(self) -> None:
         self._rows: dict[str, int] = {}
         self._unused: dict[str, frozenset[int]] = {}
 
     def note(self, path: str, *, rows: frozenset[int], used: frozenset[int]) -> None:
-        """Take note of the rows of a file, by their digests, and of those that one suite has used."""
+        """Record the digests of the rows of a file, and those of the rows that one suite has used."""
         self._rows[path] = len(rows)
         self._unused[path] = self._unused.get(path, rows) - used
 
     def warn(self) -> None:
-        """Say how many answers of each file no suite has used."""
+        """Log how many answers of each file no suite has used."""
         for path, unused in self._unused.items():
             if unused:
                 log.warning(
@@ -50,7 +50,7 @@ class Leftovers:
 
 @dataclass(frozen=True)
 class Request:
-    """What may be asked of every generator."""
+    """What every generator is asked for."""
 
     n: int | None = None
     seed: int = 0
@@ -58,14 +58,14 @@ class Request:
     source: Suite | Path | None = None
     """Pairs to make the suite from or, for a suite made of sentences, also a file of text."""
     leftovers: Leftovers = field(default_factory=Leftovers)
-    """What suites made by one command have not used, of all of them together."""
+    """Shared by the suites that one command makes."""
     keep: tuple[str, ...] = ()
-    """Columns of the source that the user says hold of changed pairs too."""
+    """Columns of the source that, as the user says, are true of changed pairs too."""
 
 
 @dataclass(frozen=True)
 class Generator:
-    """How one suite is made, and what can be said of it before it is."""
+    """How one suite is made, and what is known of it before that."""
 
     name: str
     make: Callable[..., Suite]
@@ -79,31 +79,31 @@ class Generator:
 
     @property
     def options(self) -> dict[str, Option]:
-        """The suite's own arguments, read off the generating function."""
+        """The options of this suite, read from the signature of its function."""
         return options_of(self.make)
 
     def __call__(self, request: Request, arguments: Mapping[str, Any] | None = None) -> Suite:
-        """The suite, with its own arguments checked and its card sealed."""
+        """Make the suite: check its options, make its rows and seal its card."""
         if request.source is not None and self.source == "templates":
             raise AcidtestError(f"suite {self.name!r} is made of templates and takes no --from")
         if request.source is None and self.source == "published":
             raise NothingToMakeError(f"suite {self.name!r} is a published file; give it with --from FILE")
-        made = self.make(request, **parsed_options(self.options, arguments or {}, f"suite {self.name!r}"))
-        made = replace(made, card=replace(made.card, note=made.card.note or self.summary)).sealed()
-        if not made.card.rows:
-            corpus = made.card.arguments.get("from", "the corpus")
-            reasons = [f"{count:,} {reason}" for reason, count in made.card.left_out.items()]
-            why = f" (left out: {some(reasons)})" if reasons else ""
-            nothing = f"suite {self.name!r}: nothing comes of {corpus!r}{why}"
-            raise NothingToMakeError(f"{nothing}; {_advice(made.card.left_out, assumes='assume' in self.options)}")
-        return made
+        options = parsed_options(self.options, arguments or {}, f"suite {self.name!r}")
+        suite = self.make(request, **options)
+        suite = replace(suite, card=replace(suite.card, note=suite.card.note or self.summary)).sealed()
+        if not suite.card.rows:
+            raise self._empty_error(suite)
+        return suite
 
-
-def _advice(left_out: Mapping[str, int], *, assumes: bool) -> str:
-    """What to do about an empty suite; ``assumes``: it has the option to assume the paper's gold."""
-    waiting = any("--ask" in reason for reason in left_out)
-    asking = f"get gold for those that wait (--ask, then --answers FILE{'; or --assume paper' if assumes else ''}), or "
-    return f"{asking if waiting else ''}use another corpus"
+    def _empty_error(self, suite: Suite) -> NothingToMakeError:
+        corpus, left_out = suite.card.arguments.get("from", "the corpus"), suite.card.left_out
+        reasons = some([f"{count:,} {reason}" for reason, count in left_out.items()])
+        advice = "use another corpus"
+        if any("--ask" in reason for reason in left_out):
+            assume = "; or --assume paper" if "assume" in self.options else ""
+            advice = f"get gold for those that wait (--ask, then --answers FILE{assume}), or {advice}"
+        problem = f"nothing comes of {corpus!r}" + (f" (left out: {reasons})" if reasons else "")
+        return NothingToMakeError(f"suite {self.name!r}: {problem}; {advice}")
 
 
 SUITES: Registry[Generator] = Registry("suite", ["acidtest.suites"], "acidtest.suites")
@@ -112,9 +112,9 @@ SUITES: Registry[Generator] = Registry("suite", ["acidtest.suites"], "acidtest.s
 def generator(
     name: str, *, summary: str, rows: int, source: Material, citation: str, licence: str, row_local: bool = False
 ) -> Callable[[Callable[..., Suite]], Callable[..., Suite]]:
-    """Register the function below as the way to make suite ``name``; for ``row_local`` see ``Generator``.
+    """Register the function below as the generator of suite ``name``.
 
-    Such a suite is made lazily, has its corpus as control, and draws ``n`` pairs of it before anything else.
+    A ``row_local`` suite is lazy, has its corpus as control, and draws ``n`` pairs before anything else.
     """
 
     def register(make: Callable[..., Suite]) -> Callable[..., Suite]:
@@ -124,29 +124,29 @@ def generator(
     return register
 
 
-def listed(entries: Sequence[str]) -> list[str]:
-    """The names and files a list of suites means: names, globs and files, separated by commas or one by one.
+def resolve_names(entries: Sequence[str]) -> list[str]:
+    """The suites and files that a list means: names, globs and files, separate or joined by commas.
 
     An existing file is taken whole before splitting.
     """
-    found: list[str] = []
+    names: list[str] = []
     for entry in entries:
         if entry and Path(entry).exists() and entry not in SUITES:
-            found.append(entry)
+            names.append(entry)
         else:
-            found += [name for part in entry.split(",") if part.strip() for name in _meant(part.strip())]
-    if entries and not found:
+            names += [name for part in entry.split(",") if part.strip() for name in _resolve_name(part.strip())]
+    if entries and not names:
         raise UnknownNameError("suite or file", ", ".join(entries), SUITES)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(names))
 
 
-def _meant(part: str) -> list[str]:
-    if part in SUITES or Path(part).exists():
-        return [part]
-    matching = [name for name in SUITES if fnmatch.fnmatchcase(name, part)] or sorted(glob.glob(part))  # noqa: PTH207
+def _resolve_name(entry: str) -> list[str]:
+    if entry in SUITES or Path(entry).exists():
+        return [entry]
+    matching = [name for name in SUITES if fnmatch.fnmatchcase(name, entry)] or sorted(glob.glob(entry))  # noqa: PTH207
     if matching:
         return matching
     families = {name.split("/")[0] for name in SUITES}
-    if Path(part).suffix or (os.sep in part and part.split("/")[0] not in families):
-        raise FileError(part, "there is no such file, and no suite of that name")
-    raise UnknownNameError("suite or file", part, SUITES)
+    if Path(entry).suffix or (os.sep in entry and entry.split("/")[0] not in families):
+        raise FileError(entry, "there is no such file, and no suite of that name")
+    raise UnknownNameError("suite or file", entry, SUITES)

@@ -1,4 +1,4 @@
-"""Coded checks of what a suite promises: E is wrong, W is worth a look."""
+"""Coded checks of suites: codes with E are errors, codes with W are warnings."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from acidtest.core.errors import AcidtestError, some
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.suite import COLUMNS, PARSES, RESERVED, Suite, visit_batches
 
-_LABEL = np.uint64(15)
-"""The bits in which the number of a label is kept: there are seven labels, and of unknown ones some share a number."""
+_LABEL_BITS = np.uint64(15)
+"""The bits of a pair's digest that hold the number of its label; unknown labels may share a number."""
 
 _CHUNK = 1 << 20
 _LENGTHS = {"label": pl.String, "length": pl.UInt32, "rows": pl.UInt32}
@@ -32,7 +32,7 @@ KIND_TYPES = {
 
 @dataclass(frozen=True)
 class Problem:
-    """Something a check found."""
+    """One thing that is wrong or doubtful about a suite."""
 
     code: str
     message: str
@@ -47,8 +47,8 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What the checks need to know of a suite's rows: 24 bytes each, so that ten million can be checked."""
+class RowFacts:
+    """What the checks need of the rows of a suite: 24 bytes a row, so that ten million can be checked."""
 
     schema: Mapping[str, Any]
     empty: Mapping[str, int]
@@ -57,109 +57,108 @@ class Facts:
     bases: U64
     """The digests of the base ids, in ascending order."""
     pairs: U64
-    """The digests of the pairs, in ascending order, each with the number of its label in place of the last bits."""
+    """The digests of the pairs, in ascending order; the last bits of each are the number of its label."""
     lengths: pl.DataFrame
-    """How many rows there are of each label and length of the hypothesis, in characters."""
+    """label, length of the hypothesis in characters, and how many rows have both."""
 
 
-def problems(suite: Suite) -> list[Problem]:
+def find_problems(suite: Suite) -> list[Problem]:
     """What is wrong or doubtful about a suite, errors first."""
     schema = suite.frame.collect_schema()
     missing = [name for name in COLUMNS if name not in schema]
     if missing:
         return [Problem("E100", f"columns missing: {', '.join(missing)}")]
-    facts = _facts(suite)
-    found = [problem for check in CHECKS for problem in check(suite, facts)]
-    return sorted(found, key=lambda problem: problem.code)
+    facts = _read_facts(suite)
+    problems = [problem for check in CHECKS for problem in check(suite, facts)]
+    return sorted(problems, key=lambda problem: problem.code)
 
 
 def require_sound(suite: Suite, where: str) -> list[Problem]:
-    """Raise when a suite has an error, else give what is doubtful; ``where`` names the file or generator."""
-    found = problems(suite)
-    errors = [str(problem) for problem in found if problem.is_error]
+    """Raise when a suite has an error, else return the warnings; ``where`` names the file or generator."""
+    problems = find_problems(suite)
+    errors = [str(problem) for problem in problems if problem.is_error]
     if errors:
         raise AcidtestError(f"{where}: suite {suite.name!r} is not sound: {'; '.join(errors)}")
-    return found
+    return problems
 
 
-def _facts(suite: Suite) -> Facts:
-    """The facts of a suite in one pass over its rows; parses are not made for it."""
+def _read_facts(suite: Suite) -> RowFacts:
+    """Read the facts of a suite in one pass over its rows, without making parses."""
     filled = ("id", "premise", "hypothesis", "label", "group")
     empty, labels = dict.fromkeys(filled, 0), dict[str, int]()
     lengths = pl.DataFrame(schema=_LENGTHS)
     ids, bases, pairs = Gathered(), Gathered(), Gathered()
 
-    def note(batch: pl.DataFrame) -> None:
+    def visit(batch: pl.DataFrame) -> None:
         nonlocal lengths
         bases.add(digests(batch["base_id"].drop_nulls()))
         batch = batch.with_columns(pl.col(filled).fill_null(""))
         for name in filled:
             empty[name] += int(batch[name].eq("").sum())
         for label in batch["label"].unique(maintain_order=True):
-            labels.setdefault(label, min(len(labels), int(_LABEL)))
-        code = batch["label"].replace_strict(labels, return_dtype=pl.UInt64).to_numpy()
+            labels.setdefault(label, min(len(labels), int(_LABEL_BITS)))
+        label_numbers = batch["label"].replace_strict(labels, return_dtype=pl.UInt64).to_numpy()
         ids.add(digests(batch["id"]))
-        pairs.add(digests(batch["premise"], batch["hypothesis"]) & ~_LABEL | code)
-        more = batch.group_by("label", length=pl.col("hypothesis").str.len_chars()).agg(rows=pl.len())
-        lengths = pl.concat([lengths, more]).group_by("label", "length").agg(pl.col("rows").sum())
+        pairs.add(digests(batch["premise"], batch["hypothesis"]) & ~_LABEL_BITS | label_numbers)
+        counts = batch.group_by("label", length=pl.col("hypothesis").str.len_chars()).agg(rows=pl.len())
+        lengths = pl.concat([lengths, counts]).group_by("label", "length").agg(pl.col("rows").sum())
 
-    visit_batches(suite.frame.select(pl.col(*filled, "base_id").cast(pl.String)), note)
+    visit_batches(suite.frame.select(pl.col(*filled, "base_id").cast(pl.String)), visit)
     lengths = lengths.sort("length", "label")
-    return Facts(suite.frame.collect_schema(), empty, ids.sorted(), bases.sorted(), pairs.sorted(), lengths)
+    return RowFacts(suite.frame.collect_schema(), empty, ids.sorted(), bases.sorted(), pairs.sorted(), lengths)
 
 
-def _unique_ids(suite: Suite, facts: Facts) -> Iterator[Problem]:
-    twice = repeated(facts.ids)
-    if twice.size:
-        yield Problem("E101", f"ids that stand twice: {_named(suite.frame, 'id', twice)}")
+def _check_ids(suite: Suite, facts: RowFacts) -> Iterator[Problem]:
+    duplicates = repeated(facts.ids)
+    if duplicates.size:
+        yield Problem("E101", f"ids that stand twice: {_describe_values(suite.frame, 'id', duplicates)}")
 
 
-def _filled(_: Suite, facts: Facts) -> Iterator[Problem]:
+def _check_filled(_: Suite, facts: RowFacts) -> Iterator[Problem]:
     for name, empty in facts.empty.items():
         if empty:
             yield Problem("E102", f"{empty:,} rows have no {name}")
 
 
-def _known_labels(_: Suite, facts: Facts) -> Iterator[Problem]:
+def _check_labels(_: Suite, facts: RowFacts) -> Iterator[Problem]:
     unknown = sorted(set(facts.lengths["label"]) - {*GOLD_MASKS, ""})
     if unknown:
         yield Problem("E103", f"labels that are not among {', '.join(GOLD_MASKS)}: {some(unknown)}")
 
 
-def _controls_exist(suite: Suite, facts: Facts) -> Iterator[Problem]:
+def _check_controls(suite: Suite, facts: RowFacts) -> Iterator[Problem]:
     bases = facts.bases
     if suite.control is None or not bases.size:
         return
-    # Of bases that are alike, the first stands for all; the ids of the control are never held.
+    # Equal base ids are marked at their first place; the ids of the control are never all in memory.
     missing = np.append(True, bases[1:] != bases[:-1])
 
-    def look(batch: pl.DataFrame) -> None:
-        have = digests(batch["id"].drop_nulls())
-        places = np.minimum(np.searchsorted(bases, have), bases.size - 1)
-        missing[places[bases[places] == have]] = False
+    def visit(batch: pl.DataFrame) -> None:
+        ids = digests(batch["id"].drop_nulls())
+        places = np.minimum(np.searchsorted(bases, ids), bases.size - 1)
+        missing[places[bases[places] == ids]] = False
 
-    visit_batches(suite.control.frame.select(pl.col("id").cast(pl.String)), look)
+    visit_batches(suite.control.frame.select(pl.col("id").cast(pl.String)), visit)
     if missing.any():
-        shown = _named(suite.frame, "base_id", bases[missing])
+        shown = _describe_values(suite.frame, "base_id", bases[missing])
         yield Problem("E104", f"base_id points at rows the control does not have: {shown}")
 
 
-def _named(frame: pl.LazyFrame, column: str, wanted: U64) -> str:
-    """Some of the values of a column whose digests are known, found by reading it once more."""
-    found = list[str]()
+def _describe_values(frame: pl.LazyFrame, column: str, wanted: U64) -> str:
+    """The first values of a column that have the ``wanted`` digests; reads the column once more."""
+    values = list[str]()
 
-    def look(batch: pl.DataFrame) -> None:
+    def visit(batch: pl.DataFrame) -> None:
         texts = batch[column].drop_nulls()
-        found.extend(texts.filter(np.isin(digests(texts), wanted)).unique(maintain_order=True))
+        values.extend(texts.filter(np.isin(digests(texts), wanted)).unique(maintain_order=True))
 
-    visit_batches(frame.select(pl.col(column).cast(pl.String)), look)
-    return some(list(dict.fromkeys(found)))
+    visit_batches(frame.select(pl.col(column).cast(pl.String)), visit)
+    return some(list(dict.fromkeys(values)))
 
 
-def _declared_columns(suite: Suite, facts: Facts) -> Iterator[Problem]:
-    own = [name for name in facts.schema if name not in (*COLUMNS, *PARSES)]
-    if set(own) != set(suite.card.columns):
-        differ = sorted(set(own) ^ set(suite.card.columns))
+def _check_columns(suite: Suite, facts: RowFacts) -> Iterator[Problem]:
+    differ = sorted({name for name in facts.schema if name not in (*COLUMNS, *PARSES)} ^ set(suite.card.columns))
+    if differ:
         yield Problem("E105", f"columns in the card or in the rows, but not in both: {', '.join(differ)}")
         return
     for name, kind in suite.card.columns.items():
@@ -167,25 +166,25 @@ def _declared_columns(suite: Suite, facts: Facts) -> Iterator[Problem]:
             yield Problem("E106", f"{kind} {name!r} is {facts.schema[name]}, not {KIND_TYPES[kind]()}")
 
 
-def _free_names(suite: Suite, _: Facts) -> Iterator[Problem]:
+def _check_names(suite: Suite, _: RowFacts) -> Iterator[Problem]:
     taken = sorted((RESERVED - {*COLUMNS, *PARSES}) & set(suite.card.columns))
     if taken:
         yield Problem("E107", f"columns whose names a run needs for itself: {', '.join(taken)}; rename them")
 
 
-def _one_label_per_pair(_: Suite, facts: Facts) -> Iterator[Problem]:
+def _check_pairs(_: Suite, facts: RowFacts) -> Iterator[Problem]:
     split = list[U64]()
     for start in range(0, len(facts.pairs), _CHUNK):
         pairs = facts.pairs[start : start + _CHUNK + 1]
-        apart = pairs[1:] ^ pairs[:-1]
-        split.append(pairs[1:][(apart > 0) & (apart <= _LABEL)] & ~_LABEL)
+        difference = pairs[1:] ^ pairs[:-1]
+        split.append(pairs[1:][(difference > 0) & (difference <= _LABEL_BITS)] & ~_LABEL_BITS)
     count = np.unique(np.concatenate(split)).size if split else 0
     if count:
         yield Problem("W201", f"{count:,} pairs stand with two different labels")
 
 
-def _no_leak_by_length(_: Suite, facts: Facts) -> Iterator[Problem]:
-    """Length alone should not tell the label: the area under the curve of one label against the rest."""
+def _check_lengths(_: Suite, facts: RowFacts) -> Iterator[Problem]:
+    """Warn where length alone predicts a label: the area under the ROC curve of the label against the others."""
     total = facts.lengths["rows"].sum()
     if total < 100:
         return
@@ -202,13 +201,13 @@ def _no_leak_by_length(_: Suite, facts: Facts) -> Iterator[Problem]:
                 yield Problem("W301", f"label leak by length: {label} hypotheses are {longer} (area {area:.2f})")
 
 
-CHECKS: tuple[Callable[[Suite, Facts], Iterator[Problem]], ...] = (
-    _unique_ids,
-    _filled,
-    _known_labels,
-    _controls_exist,
-    _declared_columns,
-    _free_names,
-    _one_label_per_pair,
-    _no_leak_by_length,
+CHECKS: tuple[Callable[[Suite, RowFacts], Iterator[Problem]], ...] = (
+    _check_ids,
+    _check_filled,
+    _check_labels,
+    _check_controls,
+    _check_columns,
+    _check_names,
+    _check_pairs,
+    _check_lengths,
 )

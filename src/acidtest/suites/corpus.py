@@ -1,13 +1,14 @@
-"""Suites made from a corpus of pairs: which pairs are used, and how a changed pair points back at its own."""
+"""Suites made from a corpus of pairs: which pairs are used, and how a changed pair points back at the original."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -15,30 +16,31 @@ import polars as pl
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.streams import compacted, visit_batches
+from acidtest.core.streams import compacted, streamed, visit_batches
 from acidtest.core.suite import COLUMNS, CONTROL, Argument, Card, Kind, Suite
-from acidtest.io.rows import Rows, Spool
-from acidtest.io.starter import starter_pairs
-from acidtest.io.wordlists import packaged_table
 from acidtest.suites.catalogue import Request
 
-_WORKING = ("variant", "changed", "sentence", "number", "start", "order")
-"""Columns that are needed on the way to a suite."""
+if TYPE_CHECKING:
+    from acidtest.io.rows import Rows
 
-_TOGETHER = 1 << 12
+LABEL_COLUMNS = ("label", "certainty", "annotator_labels")
+"""Columns that are only true of a pair as it is; a pair with another sentence cannot keep them."""
 
+CORPUS_LICENCE = "that of the corpus it was made from"
 
-OF_THE_PAIR = ("label", "certainty", "annotator_labels")
-"""Columns that say what a pair is; a pair with another sentence in it cannot have them."""
+_WORKING_COLUMNS = ("variant", "changed", "sentence", "number", "start", "order")
+"""Columns that are needed while a suite is made."""
+
+_BATCH_ROWS = 1 << 12
 
 
 def travelling_columns(columns: Mapping[str, Kind], keep: Collection[str] = ()) -> dict[str, Kind]:
-    """The columns of a corpus that also hold of a changed pair: those that say where the item comes from.
+    """The columns of a corpus that are also true of a changed pair: those that say where the item comes from.
 
     What people or systems said of the old pair (labels, predictions, reasons, tags, scores) may be false of the new
     one, so a column travels only when its name is on the list or among ``keep``, which the user vouches for.
     """
-    # A suite that needs a column's name for itself has renamed the corpus's.
+    # A suite that adds a column of the same name has renamed the corpus's column.
     vouched = {name if name in columns else f"source_{name}" for name in keep}
     for name in vouched - set(columns):
         raise UnknownNameError("column", name.removeprefix("source_"), columns, " (--keep-columns)")
@@ -46,7 +48,7 @@ def travelling_columns(columns: Mapping[str, Kind], keep: Collection[str] = ()) 
 
 
 def _is_provenance(name: str) -> bool:
-    spelling = _normalised(name)
+    spelling = _normalise_name(name)
     while spelling.startswith("source") and spelling not in _provenance_names():
         spelling = spelling.removeprefix("source")
     return spelling in _provenance_names()
@@ -54,55 +56,83 @@ def _is_provenance(name: str) -> bool:
 
 @cache
 def _provenance_names() -> frozenset[str]:
-    return frozenset(map(_normalised, packaged_table("corpora/provenance_columns.tsv")["column"]))
+    from acidtest.io.wordlists import packaged_table
+
+    return frozenset(map(_normalise_name, packaged_table("corpora/provenance_columns.tsv")["column"]))
 
 
-def _normalised(name: str) -> str:
-    """``captionID`` and ``caption_id`` alike."""
+def _normalise_name(name: str) -> str:
+    """The name without case and separators: ``captionID`` and ``caption_id`` become the same."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def corpus(request: Request, *, columns: Collection[str] = (), default: Callable[[], Suite] = starter_pairs) -> Suite:
-    """The pairs asked for: a user's or the ``default``, whole or ``n`` of them drawn with the seed.
+def source_pairs(
+    request: Request, *, columns: Collection[str] = (), default: Callable[[], Suite] | None = None
+) -> Suite:
+    """The requested pairs: the user's or the ``default`` (the starter corpus), all or ``n`` drawn with the seed.
 
     ``columns`` are those the suite will add: one of the same name in the corpus becomes ``source_<name>``.
     """
+    from acidtest.io.starter import starter_pairs
+
     if isinstance(request.source, Path):
-        raise TypeError("a suite made of pairs is given them read")
-    pairs = renamed(request.source or default(), {*columns, *_WORKING})
-    if request.n is None or request.n == pairs.card.rows:
+        raise TypeError("a suite made of pairs takes a suite as its source, not a path")
+    pairs = rename_taken_columns(request.source or (default or starter_pairs)(), {*columns, *_WORKING_COLUMNS})
+    available = pairs.card.rows
+    if uses_all(request, available, "pairs", f"{pairs.name!r} has only {available:,}"):
         return pairs
-    if request.n > pairs.card.rows:
-        if request.at_most:
-            return pairs
-        raise AcidtestError(
-            f"{request.n:,} pairs were asked for, but {pairs.name!r} has only {pairs.card.rows:,}; ask for at most "
-            f"that many (-n {pairs.card.rows}), or add --at-most to take all there are"
-        )
     ids = pairs.frame.select("id").collect()["id"]
     draw = Draws(request.seed, "corpus").bits(digests(ids))
     chosen = ids.gather(np.sort(np.argsort(draw, kind="stable")[: request.n]))
     return replace(pairs, frame=pairs.frame.filter(pl.col("id").is_in(chosen.implode())))
 
 
-def gathered(frame: pl.LazyFrame, made: Callable[[pl.DataFrame], pl.DataFrame]) -> Rows:
-    """What a function makes of the rows of a frame, some thousands at a time, kept on disk where it is much.
+def uses_all(request: Request, available: int, items: str, shortage: str) -> bool:
+    """Whether all that is available is used; raises ``shortage`` when more is requested than there is."""
+    if request.n is None or request.n == available or (request.n > available and request.at_most):
+        return True
+    if request.n > available:
+        raise AcidtestError(f"{request.n:,} {items} were asked for, but {shortage}; {advise_fewer(available)}")
+    return False
 
-    Tokens and tags take far more room than text: more rows at once would not fit.
+
+def advise_fewer(available: int) -> str:
+    """What to do when more was requested than there is, for the end of an error message."""
+    return f"ask for at most that many (-n {available}), or add --at-most to take all there are"
+
+
+def transform_rows(frame: pl.LazyFrame, transform: Callable[[pl.DataFrame], pl.DataFrame]) -> Rows:
+    """The rows that a function makes of those of a frame, some thousands at a time, on disk when there are many.
+
+    Tokens and tags take far more memory than text: more rows at once would not fit.
     """
-    kept, schema = Spool(), dict[str, Any]()
+    from acidtest.io.rows import Spool
 
-    def look(batch: pl.DataFrame) -> None:
-        for part in batch.iter_slices(_TOGETHER):
-            rows = made(part)
+    spool, schema = Spool(), dict[str, Any]()
+
+    def visit(batch: pl.DataFrame) -> None:
+        for part in batch.iter_slices(_BATCH_ROWS):
+            rows = transform(part)
             schema.update(rows.schema)
-            kept.add(compacted(rows))
+            spool.add(compacted(rows))
 
-    visit_batches(frame, look)
-    return kept.rows(schema or made(frame.head(0).collect()).schema)
+    visit_batches(frame, visit)
+    return spool.rows(schema or transform(frame.head(0).collect()).schema)
 
 
-def derived(
+def select_rows(rows: Rows, wanted: pl.Series, columns: Sequence[str]) -> pl.LazyFrame:
+    """The rows whose digests over some columns are ``wanted``, read when they are needed."""
+    digest_list = wanted.implode()
+
+    def blocks(selected: Sequence[str]) -> Iterator[pl.DataFrame]:
+        for part in rows.batches():
+            is_wanted = pl.Series(digests(*(part[column] for column in columns))).is_in(digest_list)
+            yield part.filter(is_wanted).select(selected)
+
+    return streamed(blocks, rows.schema)
+
+
+def derive_suite(
     name: str,
     pairs: Suite,
     changed: pl.LazyFrame,
@@ -114,40 +144,51 @@ def derived(
     columns: Mapping[str, Kind] | None = None,
     crossings: tuple[tuple[str, ...], ...] = (),
     strata: tuple[str, ...] = (),
+    left_out: Counter[str] | None = None,
+    note: str = "",
 ) -> Suite:
     """The suite of ``changed`` pairs with the untouched ones as its control.
 
-    ``changed`` has the columns of ``pairs``, new ones named in ``columns``, and ``variant``: what tells the rows made
-    of one pair apart, which makes their ids. Of what the corpus knows of its pairs, ``travelling_columns`` come along.
+    ``changed`` has the columns of ``pairs``, new ones named in ``columns``, and ``variant``, which distinguishes the
+    rows made of one pair and ends their ids. Of the other columns of the corpus, ``travelling_columns`` are kept.
     """
-    own = dict(columns or {})
-    given = changed.collect_schema().names()
-    known = travelling_columns(pairs.card.columns, request.keep)
-    kinds = {name: kind for name, kind in known.items() if name in given} | own
+    available = changed.collect_schema().names()
+    travelling = travelling_columns(pairs.card.columns, request.keep)
+    kinds = {column: kind for column, kind in travelling.items() if column in available} | dict(columns or {})
     card = Card(
         name,
         version=version,
         seed=request.seed,
         arguments={"from": pairs.name} | dict(arguments or {}),
         sources=pairs.card.sources,
-        licence=pairs.card.licence or "that of the corpus it was made from",
+        licence=pairs.card.licence or CORPUS_LICENCE,
         citation=citation,
         columns=kinds,
-        strata=(*(name for name in pairs.card.strata if name in kinds), *strata),
-        crossings=(*(names for names in pairs.card.crossings if {*names} <= {"label", *kinds}), *crossings),
+        strata=(*(column for column in pairs.card.strata if column in kinds), *strata),
+        crossings=(*(crossing for crossing in pairs.card.crossings if {*crossing} <= {"label", *kinds}), *crossings),
+        left_out=dict((left_out or Counter()).most_common()),
+        note=note,
     )
     frame = changed.with_columns(pl.concat_str("id", pl.lit("-"), "variant").alias("id"), pl.col("id").alias("base_id"))
-    left_behind = [name for name in pairs.card.columns if name not in kinds]
-    frame = frame.select(*COLUMNS, pl.exclude(*COLUMNS, "variant", *left_behind))
-    control = replace(card, name=name + CONTROL, arguments={"from": pairs.name}, columns=pairs.card.columns)
-    control = replace(control, strata=pairs.card.strata, crossings=pairs.card.crossings)
+    dropped = [column for column in pairs.card.columns if column not in kinds]
+    frame = frame.select(*COLUMNS, pl.exclude(*COLUMNS, "variant", *dropped))
+    control = replace(
+        card,
+        name=name + CONTROL,
+        arguments={"from": pairs.name},
+        columns=pairs.card.columns,
+        strata=pairs.card.strata,
+        crossings=pairs.card.crossings,
+        left_out={},
+        note="",
+    )
     return Suite(frame, card, Suite(pairs.frame, control))
 
 
-def renamed(pairs: Suite, taken: Collection[str]) -> Suite:
-    """The pairs with ``source_`` before the names of columns that a suite made from them needs for itself.
+def rename_taken_columns(pairs: Suite, taken: Collection[str]) -> Suite:
+    """The pairs with ``source_`` before the names of columns that a suite made from them will add.
 
-    A corpus that has ``source_<name>``, too, was made so itself: that one becomes ``source_source_<name>``.
+    Where the corpus also has ``source_<name>``, that column becomes ``source_source_<name>``.
     """
     names = dict[str, str]()
     for name in (name for name in pairs.card.columns if name in taken):
@@ -162,3 +203,23 @@ def renamed(pairs: Suite, taken: Collection[str]) -> Suite:
         crossings=tuple(tuple(names.get(name, name) for name in crossing) for crossing in pairs.card.crossings),
     )
     return replace(pairs, frame=pairs.frame.rename(names), card=card)
+
+
+def unite_with_control(suite: Suite) -> Suite:
+    """The rows of a suite and of its control in one suite; the factor ``changed`` is yes or no.
+
+    Training on both teaches a model to bear a distraction (Naik et al. 2018, section 4.6).
+    """
+    if suite.control is None:
+        raise AcidtestError(f"suite {suite.name!r} has no untouched pairs, so there is no union with them")
+    schema = suite.frame.collect_schema()
+    control_schema = suite.control.frame.collect_schema()
+    absent = [pl.lit(None, dtype=dtype).alias(name) for name, dtype in schema.items() if name not in control_schema]
+    untouched = suite.control.frame.with_columns(absent).select(list(schema)).with_columns(changed=pl.lit("no"))
+    rows = pl.concat([untouched, suite.frame.with_columns(changed=pl.lit("yes"))])
+    card = replace(
+        suite.card,
+        arguments={**suite.card.arguments, "union": True},
+        columns={**suite.card.columns, "changed": "factor"},
+    )
+    return Suite(rows, card).sealed()

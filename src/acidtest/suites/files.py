@@ -1,4 +1,4 @@
-"""Suites as files: one format per ending, a card beside each, and a folder Hugging Face can open."""
+"""Suites as files: one format per ending, a card beside each, or a folder that Hugging Face opens."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from acidtest.core.errors import FileError
 from acidtest.core.files import refuse_to_lose, replacing_folder, write_json, write_text
 from acidtest.core.structured import check_shape, parse_json, read_json, read_own_json, refuse_newer
 from acidtest.core.suite import COLUMNS, CONTROL, SCHEMA, Card, Suite
-from acidtest.io.partitions import part_files, part_rows, write_parts
-from acidtest.io.tables import ENDINGS, read_table, unprefixed, write_table
 from acidtest.suites.checks import KIND_TYPES
 
 METADATA = "acidtest"
 README = "README.md"
 _SPLIT = "test"
-_AGAIN = "generate it again"
+_REMEDY = "generate it again"
 _DATA = re.compile(rf"data/(?:{_SPLIT}|control)(?:-\d{{5}}-of-\d{{5}})?\.parquet")
 
 
@@ -34,6 +32,8 @@ def card_path(path: str | Path) -> Path:
 
 def is_folder_format(path: str | Path) -> bool:
     """Whether a suite at this path is a folder: the name has no ending."""
+    from acidtest.io.tables import ENDINGS
+
     path = Path(path)
     if path.suffix and not path.name.lower().endswith(ENDINGS):
         raise FileError(
@@ -44,17 +44,17 @@ def is_folder_format(path: str | Path) -> bool:
 
 
 def write_suite(suite: Suite, path: str | Path, *, parted: bool = False) -> list[Path]:
-    """Write a suite, its card and its control, whole or not at all; give the paths written.
+    """Write a suite, its card and its control, whole or not at all; return the paths written.
 
-    What acidtest did not write is not overwritten, nor is a folder with anything else in it. ``parted``: a folder's
-    rows lie in files of some size each.
+    Files that acidtest did not write are never overwritten, nor is a folder that has any. ``parted``: a folder gets
+    its rows in several files.
     """
     path = Path(path)
     _refuse_foreign(path, suite)
     if is_folder_format(path):
         return _write_folder(suite, path, parted=parted)
     written = _write_file(suite, path)
-    return written + (_write_file(suite.control, _beside(path)) if suite.control else [])
+    return written + (_write_file(suite.control, _control_path(path)) if suite.control else [])
 
 
 def read_suite(path: str | Path) -> Suite | None:
@@ -63,14 +63,16 @@ def read_suite(path: str | Path) -> Suite | None:
     if path.is_dir():
         return _read_folder(path)
     suite = _read_file(path)
-    if suite is not None and _beside(path).exists():
-        suite = replace(suite, control=_read_file(_beside(path)))
+    if suite is not None and _control_path(path).exists():
+        suite = replace(suite, control=_read_file(_control_path(path)))
     return suite
 
 
 def _write_file(suite: Suite, path: Path) -> list[Path]:
+    from acidtest.io.tables import write_table
+
     metadata = {METADATA: json.dumps(suite.card.to_json())}
-    # An old card must never stand beside new rows: without a card they are at worst read as somebody else's.
+    # An old card must never lie beside new rows; rows without a card are at worst read as a foreign file.
     card_path(path).unlink(missing_ok=True)
     write_table(suite.frame, path, metadata=metadata)
     write_json(card_path(path), suite.card.to_json())
@@ -78,6 +80,9 @@ def _write_file(suite: Suite, path: Path) -> list[Path]:
 
 
 def _write_folder(suite: Suite, path: Path, *, parted: bool) -> list[Path]:
+    from acidtest.io.partitions import write_parts
+    from acidtest.io.tables import write_table
+
     parts = {_SPLIT: suite} | ({"control": suite.control} if suite.control else {})
     with replacing_folder(path) as temporary:
         for split, part in parts.items():
@@ -93,10 +98,10 @@ def _write_folder(suite: Suite, path: Path, *, parted: bool) -> list[Path]:
 
 
 def _dataset_page(card: Card, splits: list[str], *, parted: bool) -> str:
-    """What a data-set hub reads: which file is which split, then what the suite is."""
+    """The text that a data-set hub reads: which file is which split, then what the suite is."""
     lines = ["---", "configs:", "- config_name: default", "  data_files:"]
-    rest = "-*.parquet" if parted else ".parquet"
-    lines += [f"  - split: {split}\n    path: data/{split}{rest}" for split in splits]
+    ending = "-*.parquet" if parted else ".parquet"
+    lines += [f"  - split: {split}\n    path: data/{split}{ending}" for split in splits]
     lines += ["---", "", f"# {card.name}", "", f"`{card.signature}`", ""]
     lines += [f"{card.rows:,} premise–hypothesis pairs made by acidtest.", ""]
     lines += [text + "\n" for text in (card.note, card.citation, card.licence and f"Licence: {card.licence}") if text]
@@ -104,16 +109,18 @@ def _dataset_page(card: Card, splits: list[str], *, parted: bool) -> str:
 
 
 def _read_file(path: Path) -> Suite | None:
+    from acidtest.io.tables import read_table, unprefixed
+
     if path.suffix == ".parquet":
         table = read_table(path)
         card = _parquet_card(path, table.metadata)
         return Suite(table.rows.lazy(), card) if card else None
     if not card_path(path).is_file():
         return None
-    card = read_own_json(card_path(path), Card, SCHEMA, remedy=_AGAIN)
+    card = read_own_json(card_path(path), Card, SCHEMA, remedy=_REMEDY)
     table = read_table(path, quoted=True)
     frame = unprefixed(table.rows.lazy()) if table.dialect else table.rows.lazy()
-    return Suite(_typed(frame, card, path), card)
+    return Suite(_restore_types(frame, card, path), card)
 
 
 def _read_folder(path: Path) -> Suite | None:
@@ -124,6 +131,8 @@ def _read_folder(path: Path) -> Suite | None:
 
 
 def _read_split(data: Path, split: str) -> Suite | None:
+    from acidtest.io.partitions import part_files, part_rows
+
     if (data / f"{split}.parquet").is_file():
         return _read_file(data / f"{split}.parquet")
     paths = part_files(data, split)
@@ -132,17 +141,17 @@ def _read_split(data: Path, split: str) -> Suite | None:
 
 
 def _parquet_card(path: Path, metadata: Mapping[str, str]) -> Card | None:
-    """The card inside a Parquet file; a run's predictions carry our metadata too, but no card."""
-    fields = parse_json(metadata.get(METADATA, "{}").encode(), path, dict[str, Any], remedy=_AGAIN)
+    """The card in the metadata of a Parquet file; predictions of a run have our metadata but no card."""
+    fields = parse_json(metadata.get(METADATA, "{}").encode(), path, dict[str, Any], remedy=_REMEDY)
     if "columns" not in fields:
         return None
-    card = check_shape(fields, path, Card, remedy=_AGAIN)
+    card = check_shape(fields, path, Card, remedy=_REMEDY)
     refuse_newer(path, card.schema, SCHEMA)
     return card
 
 
-def _typed(frame: pl.LazyFrame, card: Card, path: Path) -> pl.LazyFrame:
-    """Text formats know no types and no difference between empty and missing: the card does."""
+def _restore_types(frame: pl.LazyFrame, card: Card, path: Path) -> pl.LazyFrame:
+    """The rows of a text file with the types of its card, and null for empty."""
     names = frame.collect_schema().names()
     missing = [name for name in (*COLUMNS, *card.columns) if name not in names]
     if missing:
@@ -153,7 +162,7 @@ def _typed(frame: pl.LazyFrame, card: Card, path: Path) -> pl.LazyFrame:
     return frame.with_columns(pl.when(pl.col(pl.String) != "").then(pl.col(pl.String)))
 
 
-def _beside(path: Path) -> Path:
+def _control_path(path: Path) -> Path:
     stem, dot, endings = path.name.partition(".")
     return path.with_name(f"{stem}{CONTROL}{dot}{endings}")
 
@@ -162,9 +171,9 @@ def _refuse_foreign(path: Path, suite: Suite) -> None:
     """Raise when writing the suite would replace anything but a suite that acidtest wrote."""
     if is_folder_format(path):
         refuse_to_lose(card_path(path), is_ours=_is_card)
-        _refuse_own_files(path)
+        _refuse_changed_files(path)
         return
-    for file in [path, _beside(path)] if suite.control else [path]:
+    for file in [path, _control_path(path)] if suite.control else [path]:
         refuse_to_lose(card_path(file), is_ours=_is_card)
         refuse_to_lose(file, is_ours=lambda file: card_path(file).exists())
 
@@ -177,22 +186,22 @@ def _is_card(path: Path) -> bool:
     return {"schema", "fingerprint", "columns"} <= fields.keys()
 
 
-def _refuse_own_files(folder: Path) -> None:
-    """Raise when a folder holds anything that is not part of a suite as acidtest writes it: a user's file, or edits."""
+def _refuse_changed_files(folder: Path) -> None:
+    """Raise when a folder has a file that acidtest did not write, or one that was changed since."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         refuse_to_lose(folder)
     files = sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
     if files and not card_path(folder).exists():
         raise FileError(folder, "exists and was not written by acidtest; delete it or choose another name")
     for file in files:
-        place = file.relative_to(folder).as_posix()
-        if file.is_symlink() or not (place == README or _DATA.fullmatch(place)) or not _is_part(file):
+        name = file.relative_to(folder).as_posix()
+        if file.is_symlink() or not (name == README or _DATA.fullmatch(name)) or not _is_unchanged(file):
             problem = "was not written by acidtest, or was changed since; move it away or choose another folder"
             raise FileError(file, problem)
 
 
-def _is_part(file: Path) -> bool:
-    """Whether a file of a suite's folder is as acidtest wrote it: Parquet with a card inside, or the page about it."""
+def _is_unchanged(file: Path) -> bool:
+    """Whether a file of a folder is as acidtest wrote it: Parquet with a card in it, or the page about it."""
     if file.name != README:
         with suppress(pl.exceptions.PolarsError, ValueError):
             return _parquet_card(file, pl.read_parquet_metadata(file)) is not None

@@ -12,7 +12,7 @@ from acidtest.core.errors import AcidtestError, NothingToMakeError, UnknownNameE
 from acidtest.core.logs import log, note, stage
 from acidtest.core.study import LOADERS
 from acidtest.core.suite import CONTROL, Suite
-from acidtest.suites.catalogue import SUITES, Generator, Leftovers, Request, listed
+from acidtest.suites.catalogue import SUITES, Generator, Leftovers, Request, resolve_names
 
 STANDARD = (
     "hans",
@@ -64,7 +64,7 @@ def suites() -> dict[str, Generator]:
 
 def means(suites: Sequence[str], name: str) -> bool:
     """Whether a list of suites, as a user writes it, holds a suite that can be generated."""
-    return name in listed(suites)
+    return name in resolve_names(suites)
 
 
 def generate(
@@ -87,7 +87,7 @@ def generate(
     own options. ``engine`` ray makes the rows on a Ray cluster, the one at ``address`` or one of this machine's own,
     where a suite's rows do not depend on each other.
     """
-    from acidtest.suites.unions import union_of
+    from acidtest.suites.corpus import unite_with_control
     from acidtest.workflows.clusters import is_ray, on_ray
 
     if n is not None and n < 1:
@@ -102,7 +102,7 @@ def generate(
         made = generator(request, arguments)
     finally:
         request.leftovers.warn()
-    return _sound(union_of(made) if union else made, suite)
+    return _sound(unite_with_control(made) if union else made, suite)
 
 
 def _sound(made: Suite, name: str) -> Suite:
@@ -170,7 +170,7 @@ def chosen_suites(
     An existing file is taken whole before splitting. An option goes to every suite that has it; several values,
     separated by commas, make a suite each: ``words=published,fresh`` gives ``hans:words=published`` and the other.
     """
-    wanted = listed(names)
+    wanted = resolve_names(names)
     arguments = dict(arguments or {})
     _refuse_unused(arguments, [name for name in wanted if name in SUITES])
     files = [name for name in wanted if name not in SUITES]
@@ -241,9 +241,9 @@ class Battery:
     @cached_property
     def used(self) -> list[Suite]:
         """The suites as they are asked: limited where a limit was set, their controls after them."""
-        from acidtest.suites.sampling import limited
+        from acidtest.suites.sampling import limit_rows
 
-        used = [limited(suite, self.limit, self.seed) for suite in self.whole] if self.limit else self.whole
+        used = [limit_rows(suite, self.limit, self.seed) for suite in self.whole] if self.limit else self.whole
         controls = (
             replace(suite.control, card=replace(suite.control.card, name=suite.name + CONTROL))
             for suite in used

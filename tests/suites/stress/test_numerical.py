@@ -13,7 +13,7 @@ from acidtest.api import Reading, generate, save
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.suite import Card, Suite
 from acidtest.suites.catalogue import Request
-from acidtest.suites.checks import problems
+from acidtest.suites.checks import find_problems
 from acidtest.suites.stress.numerical import numerical
 
 TIM = "Tim has 350 pounds of cement in 100, 50, and 25 pound bags."
@@ -217,7 +217,7 @@ def test_the_genre_of_a_corpus_comes_along() -> None:
     suite = numerical(Request(source=Suite(pl.LazyFrame(pairs), Card("own", columns={"genre": "factor"}))))
     assert suite.frame.collect()["genre"].to_list() == ["fiction"] * 6
     assert suite.card.factors == ("genre", "change", "form")
-    assert problems(suite.sealed()) == []
+    assert find_problems(suite.sealed()) == []
 
 
 def test_columns_of_the_corpus_named_like_ours_become_those_of_the_source(tmp_path: Path) -> None:
@@ -276,4 +276,4 @@ def test_a_text_is_handed_on_and_a_table_that_cannot_be_read_is_an_error(tmp_pat
 def test_real_corpora_give_sound_suites(shared: Path, file: str) -> None:
     suite = numerical(Request(source=shared / file)).sealed()
     assert suite.card.rows > 100
-    assert problems(suite) == []
+    assert find_problems(suite) == []

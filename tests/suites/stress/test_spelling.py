@@ -109,7 +109,7 @@ def test_rows_do_not_depend_on_blocks_or_order(monkeypatch: pytest.MonkeyPatch) 
     assert pairs is not None
     whole = generated(pairs).frame.collect()
     turned = Suite(pairs.frame.reverse(), pairs.card)
-    monkeypatch.setattr(spelling, "_BLOCK", 7)
+    monkeypatch.setattr(spelling, "_BLOCK_ROWS", 7)
     assert generated(pairs).frame.collect().equals(whole)
     assert generated(turned).frame.sort("id").collect().equals(whole.sort("id"))
 

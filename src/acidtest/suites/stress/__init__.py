@@ -1,1 +1,5 @@
-"""Stress tests: competence, distraction and noise (Naik et al. 2018), on any corpus."""
+"""Stress tests after Naik et al. (2018)."""
+
+CITATION = (
+    "Naik, Ravichander, Sadeh, Rose and Neubig (2018). Stress Test Evaluation for Natural Language Inference. COLING."
+)

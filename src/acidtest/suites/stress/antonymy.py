@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from typing import Literal
 
 import polars as pl
 
@@ -11,21 +12,18 @@ from acidtest.core.digests import Seen, digests
 from acidtest.core.draws import Draws
 from acidtest.core.suite import PARSES, Kind, Suite
 from acidtest.suites.catalogue import Request, generator
-from acidtest.suites.corpus import OF_THE_PAIR, corpus, derived, gathered
-from acidtest.suites.stress.distraction import CITATION
-from acidtest.text.antonyms import Wsd, turned
-from acidtest.text.glosses import glosses_place
-from acidtest.text.tagging import tagger as tagger_called
-from acidtest.text.tokens import sentences
+from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, source_pairs, transform_rows
+from acidtest.suites.stress import CITATION
 
-NAME = "stress/antonymy"
-VERSION = 1
+_NAME = "stress/antonymy"
+_VERSION = 1
+_COLUMNS: dict[str, Kind] = {"word": "text", "antonym": "text", "pos": "factor", "side": "factor", "place": "factor"}
 
-COLUMNS: dict[str, Kind] = {"word": "text", "antonym": "text", "pos": "factor", "side": "factor", "place": "factor"}
+Wsd = Literal["context", "lesk", "first"]
 
 
 @generator(
-    NAME,
+    _NAME,
     summary="A sentence and itself with an adjective or a noun turned into its opposite, which contradict each other",
     rows=154,
     source="pairs",
@@ -35,68 +33,72 @@ COLUMNS: dict[str, Kind] = {"word": "text", "antonym": "text", "pos": "factor", 
 def antonymy(request: Request, *, wsd: Wsd = "context", tagger: str = "auto") -> Suite:
     """Every sentence of the corpus on its own, once for each adjective and noun whose opposite makes it false.
 
-    Left out is what does not flip: modality, belief, negation, conditions, questions, quantifiers, comparisons,
-    indefinite and existential sentences, idioms and names. ``wsd`` chooses the sense whose antonym is taken:
-    ``context`` by the kind of thing the word is said of, from a table of our own; ``lesk`` as the paper, which needs
-    glosses; ``first`` the most frequent. A premise comes before its changed self, a hypothesis after it, as in the
-    paper.
+    Sentences are left out where an opposite need not contradict: modality, belief, negation, conditions, questions,
+    quantifiers, comparisons, indefinite and existential sentences, idioms and names. ``wsd`` chooses the sense whose
+    antonym is taken: ``context`` by the kind of thing the word is said of, from a table of our own; ``lesk`` as the
+    paper, which needs glosses; ``first`` the most frequent. A premise comes before its changed self, a hypothesis after
+    it, as in the paper.
     """
+    from acidtest.text.glosses import glosses_place
+    from acidtest.text.tagging import tagger as load_tagger
+
     if wsd == "lesk":
-        glosses_place(f"suite {NAME!r} with wsd=lesk")
-    pairs = corpus(request, columns=COLUMNS)
-    used = tagger_called(tagger)
-    found = _Found(Draws(request.seed, NAME), wsd, tagger)
-    rows = gathered(pairs.frame.drop(*OF_THE_PAIR, *PARSES, strict=False), found.made)
-    made = derived(
-        NAME,
+        glosses_place(f"suite {_NAME!r} with wsd=lesk")
+    pairs = source_pairs(request, columns=_COLUMNS)
+    tagger_name = load_tagger(tagger).name
+    reversal = WordReversal(Draws(request.seed, _NAME), wsd, tagger)
+    rows = transform_rows(pairs.frame.drop(*LABEL_COLUMNS, *PARSES, strict=False), reversal.reverse_words)
+    return derive_suite(
+        _NAME,
         pairs,
         rows.lazy(),
-        version=VERSION,
+        version=_VERSION,
         request=request,
         citation=CITATION,
-        arguments={"wsd": wsd, "tagger": used.name},
-        columns=COLUMNS,
+        arguments={"wsd": wsd, "tagger": tagger_name},
+        columns=_COLUMNS,
         crossings=(("pos", "place"),),
+        left_out=reversal.left_out,
     )
-    card = replace(made.card, left_out=dict(found.left_out.most_common()))
-    return replace(made, card=card)
 
 
 @dataclass
-class _Found:
-    """The changed sentences of a corpus, gathered batch by batch; each sentence is looked at once."""
+class WordReversal:
+    """Turns words into their opposites batch by batch; a sentence that comes again is skipped."""
 
     draws: Draws
     wsd: Wsd
     tagger: str
+    left_out: Counter[str] = field(default_factory=Counter)
+    _seen: Seen = field(default_factory=Seen)
 
-    def __post_init__(self) -> None:
-        self.left_out = Counter[str]()
-        self._seen = Seen()
-
-    def made(self, pairs: pl.DataFrame) -> pl.DataFrame:
+    def reverse_words(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """The columns of the corpus but labels, certainty and trees, those of the suite, and variant."""
+        from acidtest.text.antonyms import turned
+
         rows = pl.concat([_sentences(pairs, side) for side in ("premise", "hypothesis")])
         rows = rows.filter(self._seen.new(digests(rows["sentence"])))
         opposites, left_out = turned(rows["sentence"], wsd=self.wsd, tagger=self.tagger, draws=self.draws)
         self.left_out.update(left_out)
-        found = rows[opposites["text"]].hstack(opposites.drop("text")).sort("text", maintain_order=True)
-        told = pairs.drop("premise", "hypothesis")[found["text"]]
-        return told.hstack(_changed(found.drop("text")))
+        changed = rows[opposites["text"]].hstack(opposites.drop("text")).sort("text", maintain_order=True)
+        context = pairs.drop("premise", "hypothesis")[changed["text"]]
+        return context.hstack(_as_pairs(changed.drop("text")))
 
 
 def _sentences(pairs: pl.DataFrame, side: str) -> pl.DataFrame:
-    """The sentences of one side: the pair they are from, which side, which sentence of it, and the sentence."""
+    """The sentences of one side: the number of the pair, the side, the number of the sentence there, the sentence."""
+    from acidtest.text.tokens import sentences
+
     number = pl.int_range(pl.len()).over("text").cast(pl.String)
     return sentences(pairs[side]).select("text", pl.lit(side).alias("side"), number.alias("number"), "sentence")
 
 
-def _changed(found: pl.DataFrame) -> pl.DataFrame:
-    """The sentences as pairs; the original goes first where it was a premise."""
-    first = pl.col("side") == "premise"
-    return found.with_columns(
-        pl.when(first).then("sentence").otherwise("changed").alias("premise"),
-        pl.when(first).then("changed").otherwise("sentence").alias("hypothesis"),
+def _as_pairs(sentences: pl.DataFrame) -> pl.DataFrame:
+    """Original and changed sentences as pairs; the original goes first where it was a premise."""
+    is_premise = pl.col("side") == "premise"
+    return sentences.with_columns(
+        pl.when(is_premise).then("sentence").otherwise("changed").alias("premise"),
+        pl.when(is_premise).then("changed").otherwise("sentence").alias("hypothesis"),
         label=pl.lit("contradiction"),
         certainty=pl.lit("same-event"),
         variant=pl.concat_str("side", "number", "start", "antonym", separator="-"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -14,25 +14,24 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import log
 from acidtest.core.suite import Argument, Kind, Suite, streamed
 from acidtest.suites.catalogue import Request, generator
-from acidtest.suites.corpus import corpus, derived
-from acidtest.suites.stress.distraction import CITATION
-from acidtest.text.leaves import leaves
-from acidtest.text.letters import Words, words
-from acidtest.text.misspelling import Edit, Misspelt, function_words, misspelt
-from acidtest.text.tagging import tagged
-from acidtest.text.tagging import tagger as tagger_called
+from acidtest.suites.corpus import derive_suite, source_pairs
+from acidtest.suites.stress import CITATION
 
-NAME = "stress/spelling"
-VERSION = 1
+if TYPE_CHECKING:
+    from acidtest.text.letters import Words
+    from acidtest.text.misspelling import Edit, Misspelt
+
+_NAME = "stress/spelling"
+_VERSION = 1
 
 Target = Literal["any", "content", "function"]
 
 _COLUMNS: dict[str, Kind] = {"edit": "factor", "target": "factor", "word": "text", "misspelling": "text"}
 _TREES = ("hypothesis_parse", "hypothesis_binary_parse")
-_BLOCK = 7_000
-"""Pairs worked on at a time; no row depends on it.
+_BLOCK_ROWS = 7_000
+"""Pairs changed at a time; rows do not depend on it.
 
-With fewer, calls cost more than work; with more, malloc gives its memory back after a block and has to get it again.
+Smaller blocks spend their time on calls; after larger ones malloc returns its memory and has to request it again.
 """
 
 # Naik et al. (2018), table 8.
@@ -44,13 +43,13 @@ _PUBLISHED: tuple[tuple[Edit, Target], ...] = (
 )
 _CONTENT_TAGS = ("NN", "NNS", "NNP", "NNPS", "JJ", "JJR", "JJS")
 _FUNCTION_TAGS = ("CC", "PRP", "PRP$", "WP", "WP$")
-_AMONG_OTHERS = {"DT": "article", "IN": "subordinator", "NN": "indefinite"}
-"""Tags that some function words share with other words. Treebanks tag "everyone" as a noun; it is a pronoun."""
+_SHARED_TAGS = {"DT": "article", "IN": "subordinator", "NN": "indefinite"}
+"""Tags that function words of a kind share with other words: treebanks tag the pronoun "everyone" as a noun."""
 
 
 @dataclass(frozen=True)
-class Variant:
-    """What is done to every hypothesis."""
+class SpellingVariant:
+    """One way to misspell every hypothesis."""
 
     edit: Edit
     target: Target
@@ -59,13 +58,15 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """What tells it from others in the ids of its rows."""
+        """The end of the ids of its rows."""
         return f"{self.edit}-{self.target}-{self.edits}" + ("-nonword" * self.nonwords)
 
-    def applied(self, found: Words, ids: pl.Series, draws: Draws) -> Misspelt:
-        """The hypotheses that have enough words of the kind, misspelt."""
+    def misspell(self, words: Words, ids: pl.Series, draws: Draws) -> Misspelt:
+        """The hypotheses that have enough words to misspell, misspelt."""
+        from acidtest.text.misspelling import misspelt
+
         return misspelt(
-            found,
+            words,
             self.edit,
             rows=digests(ids),
             draws=draws,
@@ -77,26 +78,28 @@ class Variant:
 
 @dataclass(frozen=True)
 class Misspeller:
-    """What makes the rows of every variant from pairs."""
+    """Makes the rows of all variants from pairs."""
 
-    variants: tuple[Variant, ...]
+    variants: tuple[SpellingVariant, ...]
     draws: Draws
     tagger: str
 
-    def applied(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """The pairs with a misspelt hypothesis, in every way there are words for; those of one pair stand together."""
-        found = self._words(pairs["hypothesis"])
-        trees = {name: leaves(pairs[name], found["any"].texts) for name in _TREES if name in pairs.columns}
+    def misspell(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        """The pairs once for each variant that their hypothesis has words for, the rows of one pair side by side."""
+        from acidtest.text.leaves import leaves
+
+        words = self._words(pairs["hypothesis"])
+        trees = {name: leaves(pairs[name], words["any"].texts) for name in _TREES if name in pairs.columns}
         parts = []
         for number, variant in enumerate(self.variants):
-            made = variant.applied(found[variant.target], pairs["id"], self.draws)
+            result = variant.misspell(words[variant.target], pairs["id"], self.draws)
             parts.append(
-                pairs[made.rows].with_columns(
-                    made.texts.alias("hypothesis"),
-                    *(tree.rewritten(made.data, made.rows).alias(name) for name, tree in trees.items()),
-                    made.words.alias("word"),
-                    made.misspellings.alias("misspelling"),
-                    pl.Series("order", made.rows * len(self.variants) + number),
+                pairs[result.rows].with_columns(
+                    result.texts.alias("hypothesis"),
+                    *(tree.rewritten(result.data, result.rows).alias(name) for name, tree in trees.items()),
+                    result.words.alias("word"),
+                    result.misspellings.alias("misspelling"),
+                    pl.Series("order", result.rows * len(self.variants) + number),
                     edit=pl.lit(variant.edit),
                     target=pl.lit(variant.target),
                     variant=pl.lit(variant.name),
@@ -105,39 +108,42 @@ class Misspeller:
         return pl.concat(parts).sort("order").drop("order")
 
     def _words(self, texts: pl.Series) -> dict[Target, Words]:
-        """The words of texts by target; without tags, where every word is one."""
-        found: dict[Target, Words] = {"any": words(texts)}
+        """The words of texts by target; texts are only tagged where a variant needs it."""
+        from acidtest.text.letters import words
+        from acidtest.text.tagging import tagged
+
+        by_target: dict[Target, Words] = {"any": words(texts)}
         if _targets(self.variants) != {"any"}:
             tags = tagged(texts, self.tagger)
-            chosen: dict[Target, pl.Expr] = {"content": _is_content(), "function": _is_function()}
-            for target, expression in chosen.items():
-                spans = tags.filter(expression)
-                found[target] = found["any"].within(spans["text"], spans["start"], spans["end"])
-        return found
+            conditions: dict[Target, pl.Expr] = {"content": _is_content(), "function": _is_function()}
+            for target, condition in conditions.items():
+                spans = tags.filter(condition)
+                by_target[target] = by_target["any"].within(spans["text"], spans["start"], spans["end"])
+        return by_target
 
 
-class Tally:
-    """How many pairs each variant had to leave out, told once, when all pairs have been seen."""
+class VariantCounts:
+    """Counts the rows of each variant; logs how many pairs each left out when all pairs have been counted."""
 
-    def __init__(self, variants: Sequence[Variant], pairs: int) -> None:
-        self._pairs = self._left = pairs
-        self._made = dict.fromkeys((variant.name for variant in variants), 0)
+    def __init__(self, variants: Sequence[SpellingVariant], pairs: int) -> None:
+        self._pairs = self._remaining = pairs
+        self._rows = dict.fromkeys((variant.name for variant in variants), 0)
 
-    def add(self, pairs: int, made: pl.Series) -> None:
-        """Count some pairs and the variants made of them."""
-        if self._left <= 0:
+    def add(self, pairs: int, variants: pl.Series) -> None:
+        """Count some pairs and the variants of their rows."""
+        if self._remaining <= 0:
             return
-        self._left -= pairs
-        for variant, number in made.value_counts().iter_rows():
-            self._made[variant] += number
-        if self._left <= 0:
-            for variant, number in self._made.items():
+        self._remaining -= pairs
+        for variant, number in variants.value_counts().iter_rows():
+            self._rows[variant] += number
+        if self._remaining <= 0:
+            for variant, number in self._rows.items():
                 if number < self._pairs:
-                    log.info("%s: %s pairs lack the words for %s", NAME, f"{self._pairs - number:,}", variant)
+                    log.info("%s: %s pairs lack the words for %s", _NAME, f"{self._pairs - number:,}", variant)
 
 
 @generator(
-    NAME,
+    _NAME,
     summary="A word of the hypothesis misspelt: two letters swapped, or one replaced by the key beside it",
     rows=3199,
     source="pairs",
@@ -154,28 +160,30 @@ def spelling(
     nonwords: bool = False,
     tagger: str = "auto",
 ) -> Suite:
-    """The hypothesis with one misspelt word, in the four ways of Naik et al. (2018), table 8, or in one of your own.
+    """The hypothesis with one misspelt word, in the four ways of Naik et al. (2018), table 8, or in one you choose.
 
     Content words are nouns and adjectives, function words conjunctions, pronouns and articles; the rest is neither.
     ``edits`` words are misspelt once each; a hypothesis with fewer that can be is left out. ``nonwords``: no
     misspelling is itself an English word, as *form* is of *from*; the paper's script did not see to that.
     """
+    from acidtest.text.tagging import tagger as load_tagger
+
     if edits < 1:
         raise AcidtestError(f"--edits is a number of words from 1 on, not {edits}")
     if edit == "published" and target != "any":
         raise AcidtestError(f"--target {target} needs --edit adjacent or keyboard; published has targets of its own")
     kinds = _PUBLISHED if edit == "published" else ((edit, target),)
-    variants = tuple(Variant(*kind, edits, nonwords) for kind in kinds)
+    variants = tuple(SpellingVariant(*kind, edits, nonwords) for kind in kinds)
     arguments: dict[str, Argument] = {"edit": edit, "edits": edits}
     arguments |= {} if edit == "published" else {"target": target}
     arguments |= {"nonwords": True} if nonwords else {}
-    arguments |= {} if _targets(variants) == {"any"} else {"tagger": tagger_called(tagger).name}
-    pairs = corpus(request, columns=_COLUMNS)
-    return derived(
-        NAME,
+    arguments |= {} if _targets(variants) == {"any"} else {"tagger": load_tagger(tagger).name}
+    pairs = source_pairs(request, columns=_COLUMNS)
+    return derive_suite(
+        _NAME,
         pairs,
-        _changed(pairs, Misspeller(variants, Draws(request.seed, NAME), tagger), request),
-        version=VERSION,
+        _misspell_pairs(pairs, Misspeller(variants, Draws(request.seed, _NAME), tagger), request),
+        version=_VERSION,
         request=request,
         citation=CITATION,
         arguments=arguments,
@@ -184,34 +192,36 @@ def spelling(
     )
 
 
-def _changed(pairs: Suite, misspeller: Misspeller, request: Request) -> pl.LazyFrame:
-    """Every pair once for each variant, where there are the words for it; made block by block."""
-    tally = Tally(misspeller.variants, min(request.n or pairs.card.rows, pairs.card.rows))
-    have = pairs.frame.collect_schema()
+def _misspell_pairs(pairs: Suite, misspeller: Misspeller, request: Request) -> pl.LazyFrame:
+    """The rows of all variants, made block by block when they are read."""
+    counts = VariantCounts(misspeller.variants, min(request.n or pairs.card.rows, pairs.card.rows))
+    schema = pairs.frame.collect_schema()
 
-    def blocks(wanted: Sequence[str]) -> Iterator[pl.DataFrame]:
-        needed = [name for name in have if name in {*wanted, "id", "hypothesis"}]
-        for block in pairs.frame.select(needed).collect_batches(chunk_size=_BLOCK, maintain_order=True):
-            made = misspeller.applied(block)
-            tally.add(block.height, made["variant"])
-            yield made.select(wanted)
+    def blocks(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        needed = [name for name in schema if name in {*columns, "id", "hypothesis"}]
+        for block in pairs.frame.select(needed).collect_batches(chunk_size=_BLOCK_ROWS, maintain_order=True):
+            rows = misspeller.misspell(block)
+            counts.add(block.height, rows["variant"])
+            yield rows.select(columns)
 
-    return streamed(blocks, dict(have) | dict.fromkeys((*_COLUMNS, "variant"), pl.String))
+    return streamed(blocks, dict(schema) | dict.fromkeys((*_COLUMNS, "variant"), pl.String))
 
 
-def _targets(variants: Sequence[Variant]) -> set[Target]:
+def _targets(variants: Sequence[SpellingVariant]) -> set[Target]:
     return {variant.target for variant in variants}
 
 
 def _is_function() -> pl.Expr:
-    among_others = [(pl.col("tag") == tag) & _is_of(kind) for tag, kind in _AMONG_OTHERS.items()]
-    return pl.any_horizontal(pl.col("tag").is_in(_FUNCTION_TAGS), *among_others)
+    shared = [(pl.col("tag") == tag) & _is_listed(kind) for tag, kind in _SHARED_TAGS.items()]
+    return pl.any_horizontal(pl.col("tag").is_in(_FUNCTION_TAGS), *shared)
 
 
 def _is_content() -> pl.Expr:
     return pl.col("tag").is_in(_CONTENT_TAGS) & ~_is_function()
 
 
-def _is_of(kind: str) -> pl.Expr:
-    listed = function_words().filter(pl.col("kind") == kind)["word"]
-    return pl.col("token").str.to_lowercase().is_in(listed.implode())
+def _is_listed(kind: str) -> pl.Expr:
+    from acidtest.text.misspelling import function_words
+
+    words = function_words().filter(pl.col("kind") == kind)["word"]
+    return pl.col("token").str.to_lowercase().is_in(words.implode())

@@ -1,1 +1,1 @@
-"""Suites of word pairs swapped between premise and hypothesis (Sanchez Carmona et al. 2018)."""
+"""Pairs with two related words swapped or replaced (Sanchez Carmona et al. 2018)."""

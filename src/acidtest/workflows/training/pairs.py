@@ -16,7 +16,7 @@ from acidtest.core.draws import U64, Draws
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log, note
 from acidtest.core.suite import Suite
-from acidtest.suites.catalogue import SUITES, listed
+from acidtest.suites.catalogue import SUITES, resolve_names
 from acidtest.workflows.batteries import Reading, generate, load
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _augmenting_suites(material: Material) -> list[Suite]:
     if not material.augment:
         return []
     suites = [suite for suite in material.augment if isinstance(suite, Suite)]
-    for name in listed([name for name in material.augment if isinstance(name, str)]):
+    for name in resolve_names([name for name in material.augment if isinstance(name, str)]):
         if name in SUITES:
             suites.append(generate(name, n=material.augment_n, seed=material.augment_seed))
         else:

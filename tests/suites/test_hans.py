@@ -195,15 +195,15 @@ def test_fewer_pairs_are_a_part_of_more_pairs() -> None:
 
 def test_pairs_do_not_depend_on_how_many_subcases_are_made_together(monkeypatch: pytest.MonkeyPatch) -> None:
     together = api.generate("hans", n=200).frame.collect()
-    monkeypatch.setattr("acidtest.suites.hans.pairs._TOGETHER", 1)
-    monkeypatch.setattr("acidtest.suites.hans.pairs._BLOCK", 100)
+    monkeypatch.setattr("acidtest.suites.hans._DRAWN_ROWS", 1)
+    monkeypatch.setattr("acidtest.suites.hans._BLOCK_ROWS", 100)
     assert api.generate("hans", n=200).frame.collect().equals(together)
 
 
 def test_a_large_suite_is_made_as_it_is_read_and_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = api.generate("hans", n=200)
-    monkeypatch.setattr("acidtest.suites.hans.pairs._IN_MEMORY", 0)
-    monkeypatch.setattr("acidtest.suites.hans.pairs._BLOCK", 1000)
+    monkeypatch.setattr("acidtest.suites.hans._ROWS_IN_MEMORY", 0)
+    monkeypatch.setattr("acidtest.suites.hans._BLOCK_ROWS", 1000)
     streamed = api.generate("hans", n=200)
     assert streamed.card == whole.card
     assert streamed.frame.collect().equals(whole.frame.collect())

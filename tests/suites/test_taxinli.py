@@ -9,7 +9,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.suites.checks import problems
+from acidtest.suites.checks import find_problems
 from acidtest.text.taxonomy import CATEGORIES
 
 # Counts of the released file by label (E, N, C); the sum is what gives 1.76 categories a pair.
@@ -19,7 +19,7 @@ SOME = {"negation": (43, 185, 1157), "syntactic": (1722, 488, 693), "taxonomic":
 def test_both_files_are_read_as_published_and_a_pair_has_one_id(shared: Path) -> None:
     whole = api.generate("taxinli", source=shared / "taxinli" / "taxinli10k.tsv")
     part = api.generate("taxinli", source=shared / "taxinli" / "taxinli10k_MNLIDev.tsv")
-    assert problems(whole) == problems(part) == []
+    assert find_problems(whole) == find_problems(part) == []
     assert whole.card.rows == api.suites()["taxinli"].rows == 10_071
     assert whole.card.labels == {"contradiction": 3375, "entailment": 3495, "neutral": 3201}
     assert whole.card.categories == part.card.categories == CATEGORIES

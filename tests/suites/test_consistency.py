@@ -151,7 +151,7 @@ def test_a_sentence_is_its_own_premise_only_once() -> None:
 
 def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = api.generate("consistency", n=60)
-    monkeypatch.setattr("acidtest.suites.corpus._TOGETHER", 7)
+    monkeypatch.setattr("acidtest.suites.corpus._BATCH_ROWS", 7)
     assert api.generate("consistency", n=60).frame.collect().equals(whole.frame.collect())
 
 

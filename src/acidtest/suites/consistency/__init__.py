@@ -1,1 +1,0 @@
-"""Pairs whose answers must agree with one another."""

@@ -1,1 +1,0 @@
-"""Long premises, as grounding and retrieval meet them."""

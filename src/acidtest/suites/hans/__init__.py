@@ -1,1 +1,0 @@
-"""Syntactic heuristics: lexical overlap, subsequence, constituent (McCoy et al. 2019)."""

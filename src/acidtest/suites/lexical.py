@@ -1,0 +1,300 @@
+"""Suites ``lexical`` and ``lexical/<category>``: a premise and itself with one word replaced (Glockner et al. 2018).
+
+The categories are the rows of ``data/lexical/categories.tsv``; their word lists know the label.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from acidtest.core.digests import Seen, digests
+from acidtest.core.draws import Draws
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.suite import PARSES, Argument, Kind, Suite
+from acidtest.suites.catalogue import Request, generator
+from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, select_rows, source_pairs, transform_rows, uses_all
+
+if TYPE_CHECKING:
+    from acidtest.io.embeddings import Embeddings
+    from acidtest.io.rows import Rows
+    from acidtest.text.substitution import Filter, Substitutions
+
+CITATION = (
+    "Glockner, Shwartz and Goldberg (2018). Breaking NLI Systems with Sentences that Require Simple Lexical "
+    "Inferences. ACL."
+)
+_VERSION = 1
+_COLUMNS: dict[str, Kind] = {
+    "category": "factor",
+    "relation": "factor",
+    "premise_word": "text",
+    "hypothesis_word": "text",
+    "frame": "text",
+}
+_LABELS = {
+    "synonym": "entailment",
+    "hypernym": "entailment",
+    "hyponym": "neutral",
+    "antonym": "contradiction",
+    "co-hyponym": "contradiction",
+}
+"""The label of a pair by what the new word is to the old one."""
+
+_CAPPED_COLUMNS = ("category", "premise_word", "relation")
+"""Of rows with equal values here, at most ``most`` are kept."""
+
+_NOTE = (
+    "A contradiction rests on SNLI's convention that both sentences describe the same event and the premise tells what "
+    "is prominent in it: who is holding a saxophone is not holding an electric guitar."
+)
+
+
+@dataclass(frozen=True)
+class LexicalOptions:
+    """What a user chose for replacements; files are given by their paths."""
+
+    each: int = 1
+    most: int = 100
+    bigrams: str = ""
+    least: int = 10
+    """As in Glockner et al. (2018), section 3.1."""
+    train: str = ""
+    embeddings: str = ""
+    cosine: float = 0.5
+    tagger: str = "auto"
+
+    def __post_init__(self) -> None:
+        for option, least in (("each", 1), ("most", 0), ("least", 1)):
+            if getattr(self, option) < least:
+                raise AcidtestError(f"--{option} is a number from {least} on, not {getattr(self, option)}")
+        for option, needed in (("cosine", "embeddings"), ("least", "bigrams")):
+            if getattr(self, option) != getattr(LexicalOptions, option) and not getattr(self, needed):
+                raise AcidtestError(f"--{option} says nothing without --{needed}")
+        if not -1 <= self.cosine <= 1:
+            raise AcidtestError(f"--cosine is a number from -1 to 1, not {self.cosine}")
+
+    @property
+    def arguments(self) -> dict[str, Argument]:
+        """The arguments of the card, files by their names."""
+        from acidtest.text.tagging import tagger
+
+        arguments: dict[str, Argument] = {"each": self.each, "most": self.most, "tagger": tagger(self.tagger).name}
+        arguments |= {"bigrams": Path(self.bigrams).name, "least": self.least} if self.bigrams else {}
+        arguments |= {"train": Path(self.train).name} if self.train else {}
+        arguments |= {"embeddings": Path(self.embeddings).name, "cosine": self.cosine} if self.embeddings else {}
+        return arguments
+
+
+def _register_categories() -> None:
+    from acidtest.io.wordlists import packaged_table
+
+    categories = packaged_table("lexical/categories.tsv")
+    for row in categories.iter_rows(named=True):
+        _register(f"lexical/{row['category']}", [row["category"]], summary=row["summary"], rows=int(row["rows"]))
+    summary = "A premise and itself with one word replaced, in every category of word lists"
+    _register("lexical", categories["category"].to_list(), summary=summary, rows=3_833)
+
+
+def _register(name: str, categories: list[str], *, summary: str, rows: int) -> None:
+    register = generator(name, summary=summary, rows=rows, source="pairs", citation=CITATION, licence="Apache-2.0")
+    register(_generator_of(name, categories))
+
+
+def _generator_of(name: str, categories: list[str]) -> Callable[..., Suite]:
+    def lexical(
+        request: Request,
+        *,
+        each: int = LexicalOptions.each,
+        most: int = LexicalOptions.most,
+        bigrams: str = "",
+        least: int = LexicalOptions.least,
+        train: str = "",
+        embeddings: str = "",
+        cosine: float = LexicalOptions.cosine,
+        tagger: str = "auto",
+    ) -> Suite:
+        """Every premise that has an item of a word list in a plain place, with another item of the list instead.
+
+        Synonyms and hypernyms are entailed, hyponyms neutral, antonyms and items that exclude each other contradict.
+        ``each`` is how many new words a place gets in each relation, ``most`` how often a word is replaced in each
+        (half the premises of SNLI have a man; 0 is any number). ``bigrams`` is a list of bigrams with counts
+        (``red car⇥120``), plain text or a corpus in which the new word must stand ``least`` times beside its
+        neighbours; without one, parts of speech decide. ``train`` and ``embeddings`` are files the new word must be
+        known in; they add how often the two words stand in contradictions, and their cosine, which must be ``cosine``
+        for antonyms from WordNet.
+        """
+        options = LexicalOptions(each, most, bigrams, least, train, embeddings, cosine, tagger)
+        return _replace_words(name, categories, request, options)
+
+    return lexical
+
+
+_register_categories()
+
+
+def _replace_words(name: str, categories: Sequence[str], request: Request, options: LexicalOptions) -> Suite:
+    """The premises of a corpus with one word replaced, in all ``categories``."""
+    from acidtest.io.starter import starter_premises
+    from acidtest.text.substitution import Substitutions
+
+    taken = (*_COLUMNS, "cosine", "contradictions")
+    pairs = source_pairs(replace(request, n=None), columns=taken, default=starter_premises)
+    vectors = _read_vectors(options, categories)
+    filters = _filters(options, categories, vectors)
+    draws = Draws(request.seed, "lexical")
+    replacement = WordReplacement(Substitutions(categories, draws, options.each, filters, options.tagger))
+    rows = transform_rows(
+        pairs.frame.drop(*LABEL_COLUMNS, *PARSES, "hypothesis", strict=False), replacement.replace_words
+    )
+    frame, kinds = _add_measures(_draw_rows(rows, pairs.name, request, most=options.most), options, vectors)
+    suite = derive_suite(
+        name,
+        pairs,
+        frame,
+        version=_VERSION,
+        request=request,
+        citation=CITATION,
+        arguments=options.arguments,
+        columns=_COLUMNS | kinds,
+        strata=("category",),
+        left_out=replacement.left_out,
+        note=_NOTE,
+    )
+    # The new pairs share only their premises with the old ones: there is nothing to compare.
+    return Suite(suite.frame.with_columns(base_id=pl.lit(None, dtype=pl.String)), suite.card)
+
+
+@dataclass
+class WordReplacement:
+    """Replaces words of premises batch by batch; a premise that comes again is skipped."""
+
+    substitutions: Substitutions
+    left_out: Counter[str] = field(default_factory=Counter)
+    _seen: Seen = field(default_factory=Seen)
+
+    def replace_words(self, pairs: pl.DataFrame) -> pl.DataFrame:
+        """The columns of the corpus but hypotheses, labels and trees, those of the suite, and variant."""
+        pairs = pairs.filter(self._seen.new(digests(pairs["premise"])))
+        changed, left_out = self.substitutions.of(pairs["premise"])
+        self.left_out.update(left_out)
+        # Man and woman are antonyms in two tables.
+        changed = changed.unique(["text", "changed"], keep="first", maintain_order=True)
+        same_event = pl.col("relation").is_in(["antonym", "co-hyponym"])
+        return pairs[changed["text"]].hstack(
+            changed.select(
+                *_COLUMNS,
+                hypothesis="changed",
+                label=pl.col("relation").replace_strict(_LABELS, return_dtype=pl.String),
+                certainty=pl.when(same_event).then(pl.lit("same-event")).otherwise(pl.lit("logical")),
+                variant=pl.concat_str("category", "start", "relation", "hypothesis_word", separator="-"),
+            )
+        )
+
+
+def _draw_rows(rows: Rows, name: str, request: Request, *, most: int) -> pl.LazyFrame:
+    """The rows of all premises in which something was replaced, or of ``n`` of them drawn with the seed.
+
+    A word is replaced ``most`` times in each relation, unless that is 0.
+    """
+    parts = [part for part in rows.batches("id", "variant", *_CAPPED_COLUMNS) if part.height]
+    if not parts:
+        return rows.lazy()
+    draws = Draws(request.seed, "lexical")
+    frame = pl.concat(
+        part.select(
+            *_CAPPED_COLUMNS,
+            row=pl.Series(digests(part["id"], part["variant"])),
+            premise=pl.Series(digests(part["id"])),
+        )
+        for part in parts
+    )
+    frame = frame.with_columns(
+        pl.Series("row_draw", draws.bits(frame["row"].to_numpy(), "row")),
+        pl.Series("premise_draw", draws.bits(frame["premise"].to_numpy(), "premise")),
+    )
+    if most:
+        frame = frame.filter(pl.col("row_draw").rank("ordinal").over(*_CAPPED_COLUMNS) <= most)
+    kept = _draw_premises(frame, name, request)
+    return rows.lazy() if kept.height == rows.height else select_rows(rows, kept["row"], ("id", "variant"))
+
+
+def _draw_premises(frame: pl.DataFrame, name: str, request: Request) -> pl.DataFrame:
+    available = frame["premise"].n_unique()
+    if uses_all(request, available, "premises", f"only {available:,} of {name!r} have a word to replace"):
+        return frame
+    return frame.filter(pl.col("premise_draw").rank("dense") <= request.n)
+
+
+def _read_vectors(options: LexicalOptions, categories: Sequence[str]) -> Embeddings | None:
+    from acidtest.io.embeddings import embeddings
+    from acidtest.text.substitutes import surfaces
+
+    if not options.embeddings:
+        return None
+    vectors = embeddings(options.embeddings, surfaces(tuple(categories))["surface"].unique())
+    if not vectors.words:
+        raise FileError(options.embeddings, "has a vector for none of the words; give vectors of English words")
+    return vectors
+
+
+def _filters(options: LexicalOptions, categories: Sequence[str], vectors: Embeddings | None) -> dict[str, Filter]:
+    """The tests that a replacement must pass, by the reason for leaving it out."""
+    from acidtest.io.corpora import corpus as read_corpus
+    from acidtest.text.bigrams import plausible_by_tag, read_bigrams
+    from acidtest.text.pair_counts import word_counts
+    from acidtest.text.substitutes import surfaces
+
+    filters: dict[str, Filter] = {}
+    if options.bigrams:
+        bigrams = read_bigrams(options.bigrams, least=options.least)
+        filters["unlikely beside its neighbours"] = lambda rows: bigrams.plausible(
+            rows["previous"], rows["hypothesis_word"], rows["next"]
+        )
+    else:
+        filters["unlikely beside its neighbours"] = lambda rows: plausible_by_tag(
+            rows.with_columns(word="hypothesis_word")
+        )
+    if options.train:
+        words = surfaces(tuple(categories))["surface"].str.to_lowercase().str.split(" ").explode().unique()
+        counts = word_counts(words, read_corpus(options.train).suite).counts
+        trained = words.filter(counts.fill_null(0) > 0)
+        filters["not in the training file"] = lambda rows: (
+            rows["hypothesis_word"].str.to_lowercase().str.split(" ").list.eval(pl.element().is_in(trained.implode()))
+        ).list.all()
+    if vectors is not None:
+        filters["no vector"] = lambda rows: (
+            vectors.holds(rows["hypothesis_word"]) | rows["hypothesis_word"].str.contains(" ")
+        )
+        filters["vectors too different"] = lambda rows: (
+            (rows["category"] != "antonyms-wordnet")
+            | (vectors.cosines(rows["premise_word"], rows["hypothesis_word"]) >= options.cosine).fill_null(value=False)
+        )
+    return filters
+
+
+def _add_measures(
+    frame: pl.LazyFrame, options: LexicalOptions, vectors: Embeddings | None
+) -> tuple[pl.LazyFrame, dict[str, Kind]]:
+    """The rows with the cosine of the two words and how often they stand in contradictions, where that is known."""
+    from acidtest.io.corpora import corpus as read_corpus
+    from acidtest.text.pair_counts import pair_counts
+
+    kinds: dict[str, Kind] = {}
+    words = frame.select("premise_word", "hypothesis_word").unique().sort("premise_word", "hypothesis_word").collect()
+    measures = words
+    if vectors is not None:
+        measures = measures.with_columns(cosine=vectors.cosines(words["premise_word"], words["hypothesis_word"]))
+        kinds["cosine"] = "covariate"
+    if options.train:
+        counts = pair_counts(words, read_corpus(options.train).suite).counts
+        measures = measures.with_columns(contradictions=counts.cast(pl.Float64))
+        kinds["contradictions"] = "covariate"
+    if not kinds:
+        return frame, kinds
+    return frame.join(measures.lazy(), on=["premise_word", "hypothesis_word"], how="left", maintain_order="left"), kinds

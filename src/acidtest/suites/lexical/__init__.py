@@ -1,1 +1,0 @@
-"""One-word replacements whose label a word list knows (Glockner et al. 2018)."""

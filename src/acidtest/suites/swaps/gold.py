@@ -1,0 +1,325 @@
+"""Swapped pairs with their controls, and gold that is derived, asked of people or assumed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from acidtest.core.digests import Seen, digests
+from acidtest.core.draws import Draws
+from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.suite import COLUMNS, PARSES, Argument, Kind, Suite
+from acidtest.suites.catalogue import Request
+from acidtest.suites.corpus import (
+    derive_suite,
+    select_rows,
+    source_pairs,
+    transform_rows,
+    travelling_columns,
+    uses_all,
+)
+
+if TYPE_CHECKING:
+    from acidtest.io.rows import Rows
+    from acidtest.text.swap_pairs import Relation
+    from acidtest.text.swaps import Swaps
+
+CITATION = (
+    "Sanchez Carmona, Mitchell and Riedel (2018). Behavior Analysis of NLI Models: Uncovering the Influence of Three "
+    "Factors on Robustness. NAACL."
+)
+Assume = Literal["nothing", "paper"]
+"""Whether to assume the paper's convention, by which swapped antonyms are contradictions."""
+
+_SWAP_COLUMNS: dict[str, Kind] = {
+    "premise_word": "text",
+    "hypothesis_word": "text",
+    "relation": "factor",
+    "swap": "factor",
+}
+_CHANGED_COLUMNS: dict[str, Kind] = {"gold_changed": "factor"}
+
+_SIDES = ("control", "changed")
+_SIDE_COLUMNS = ("premise", "hypothesis", "label", "premise_word", "hypothesis_word", "relation")
+WORKING_COLUMNS = (
+    *(f"{side}_{name}" for side in _SIDES for name in (*_SIDE_COLUMNS, "state")),
+    "lemmas",
+    "pair",
+    "variant",
+)
+"""Columns of rows before they are a suite: those of control and changed pair, the two lemmas, and the ends of ids."""
+
+_ROW_KEY = ("id", "pair", "variant")
+_GIVEN, _DERIVED, _ASKED, _ASSUMED, _WAITING = "given", "derived", "asked", "assumed", "waiting"
+"""States of a pair: whether its gold is the corpus's, derived, people's, assumed or still to be asked."""
+_CERTAINTIES = {_DERIVED: "logical", _ASKED: "human", _ASSUMED: "assumed"}
+
+
+@dataclass(frozen=True)
+class SwapOptions:
+    """What a user chose for swaps; files are given by their paths."""
+
+    pairs: str = ""
+    train: str = ""
+    answers: str = ""
+    ask: bool = False
+    assume: Assume = "nothing"
+    most: int = 100
+    tagger: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.most < 0:
+            raise AcidtestError(f"--most is a number from 0 on, not {self.most}")
+        if self.ask and self.assume != "nothing":
+            raise AcidtestError("--ask gives the pairs to be asked, but with --assume paper none is; leave one out")
+        if self.train and not Path(self.train).is_file():
+            raise FileError(self.train, "there is no such training file; check --train")
+
+    def arguments(self, request: Request) -> dict[str, Argument]:
+        """The arguments of the card, files by their names."""
+        from acidtest.text.tagging import tagger
+
+        is_held_out = bool(self.train) or request.source is None
+        arguments: dict[str, Argument] = {
+            "controls": "held-out" if is_held_out else "training",
+            "pairs": Path(self.pairs).name or "wordnet",
+            "most": self.most,
+            "tagger": tagger(self.tagger).name,
+        }
+        files = {"train": self.train, "answers": self.answers}
+        arguments |= {name: Path(path).name for name, path in files.items() if path}
+        return arguments | ({"assume": self.assume} if self.assume != "nothing" else {})
+
+
+PairChange = Callable[[pl.DataFrame, "Swaps"], pl.DataFrame]
+"""From pairs of the corpus and the words found in them to rows with ``WORKING_COLUMNS`` and ``swap``.
+
+A null label has to be asked.
+"""
+
+
+@dataclass(frozen=True)
+class SwapPlan:
+    """How one suite is made: which words, which controls and how rows are made of them."""
+
+    name: str
+    relation: Relation
+    change: PairChange
+    labels: tuple[str, ...] = ()
+    """Labels of the pairs that are controls; empty for all."""
+    own_controls: bool = False
+    """Whether the controls are new pairs, which need gold of their own."""
+    version: int = 1
+    arguments: Mapping[str, Argument] = field(default_factory=dict)
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Which of control and changed pair need gold of their own."""
+        return _SIDES if self.own_controls else _SIDES[1:]
+
+
+def make_suite(plan: SwapPlan, request: Request, options: SwapOptions) -> Suite:
+    """The swapped pairs of a corpus whose gold is known; with ``ask``, those whose gold is not."""
+    from acidtest.text.swap_answers import starter_swaps
+    from acidtest.text.swap_pairs import pairs_from
+
+    taken = (*_SWAP_COLUMNS, *_CHANGED_COLUMNS, *WORKING_COLUMNS)
+    pairs = source_pairs(replace(request, n=None), columns=taken, default=starter_swaps)
+    swapping = WordSwapping(plan, options, pairs_from(options.pairs, plan.relation), _read_answers(request, options))
+    frame = pairs.frame.drop("base_id", *PARSES, strict=False)
+    if plan.labels:
+        frame = frame.filter(pl.col("label").is_in(plan.labels))
+    rows = transform_rows(frame, swapping.swap)
+    kept = swapping.cap(rows, Draws(request.seed, "swaps"))
+    states = Counter(state for side in plan.sides for state in kept[f"{side}_state"])
+    arguments = options.arguments(request) | dict(plan.arguments) | _count_arguments(states)
+    if options.ask:
+        is_waiting = pl.any_horizontal(pl.col(f"{side}_state") == _WAITING for side in plan.sides)
+        chosen = _draw_sources(kept.filter(is_waiting), request, pairs.name, "a question to ask")
+        suite = _questions(plan, pairs, select_rows(rows, chosen["row"], _ROW_KEY), arguments, request)
+    else:
+        chosen = _draw_sources(kept.filter("gold"), request, pairs.name, "gold")
+        suite = _with_controls(plan, pairs, select_rows(rows, chosen["row"], _ROW_KEY), arguments, request)
+    if options.answers:
+        request.leftovers.note(options.answers, rows=swapping.answered, used=frozenset(swapping.used))
+    left_out = swapping.left_out + _without_gold(states, asking=options.ask)
+    return replace(suite, card=replace(suite.card, left_out=dict(left_out.most_common())))
+
+
+@dataclass
+class WordSwapping:
+    """Swaps words batch by batch and looks up the gold of the new pairs."""
+
+    plan: SwapPlan
+    options: SwapOptions
+    words: pl.DataFrame
+    answers: pl.DataFrame | None
+    left_out: Counter[str] = field(default_factory=Counter)
+    _seen: Seen = field(default_factory=Seen)
+    used: set[int] = field(default_factory=set)
+    """Digests of the answered pairs that were made."""
+
+    @property
+    def answered(self) -> frozenset[int]:
+        """Digests of the pairs that people gave gold to."""
+        answers = self.answers
+        return (
+            frozenset() if answers is None else frozenset(digests(answers["premise"], answers["hypothesis"]).tolist())
+        )
+
+    def swap(self, part: pl.DataFrame) -> pl.DataFrame:
+        """The columns of the corpus, ``WORKING_COLUMNS`` and swap; id is that of the corpus."""
+        from acidtest.text.swaps import swaps as find_swaps
+
+        swaps = find_swaps(part["premise"], part["hypothesis"], self.words, tagger=self.options.tagger)
+        self.left_out.update(swaps.left_out)
+        rows = self.plan.change(part, swaps)
+        # Three hypotheses of one premise may give the same pair.
+        texts = ("control_premise", "control_hypothesis", "changed_premise", "changed_hypothesis", "lemmas")
+        rows = rows.filter(self._seen.new(digests(*(rows[name] for name in texts))))
+        rows = rows.with_columns(control_state=pl.lit(_GIVEN))
+        for side in self.plan.sides:
+            rows = self._add_gold(rows, side)
+        return rows
+
+    def _add_gold(self, rows: pl.DataFrame, side: str) -> pl.DataFrame:
+        """The rows with the label and the state of one side: derived, else people's, else assumed."""
+        label = pl.col(f"{side}_label")
+        state: pl.Expr = pl.when(label.is_not_null()).then(pl.lit(_DERIVED))
+        if self.answers is not None:
+            names = {name: f"{side}_{name}" for name in ("premise", "hypothesis")}
+            answers = self.answers.rename(names).rename({"label": "_label", "verdict": "_verdict"})
+            rows = rows.join(answers, on=list(names.values()), how="left", maintain_order="left")
+            answered = rows.filter(pl.col("_verdict").is_not_null())
+            self.used |= set(digests(*(answered[name] for name in names.values())).tolist())
+            state, label = pl.coalesce(state, "_verdict"), pl.coalesce(label, "_label")
+        if self.options.assume == "paper":
+            label = pl.when(state.is_null()).then(pl.lit("contradiction")).otherwise(label)
+            state = pl.coalesce(state, pl.lit(_ASSUMED))
+        state = pl.coalesce(state, pl.lit(_WAITING))
+        rows = rows.with_columns(label.alias(f"{side}_label"), state.alias(f"{side}_state"))
+        return rows.drop("_label", "_verdict", strict=False)
+
+    def cap(self, rows: Rows, draws: Draws) -> pl.DataFrame:
+        """At most ``most`` rows of each two words: digests of row and source, draws, states, and if gold is known."""
+        schema = dict.fromkeys(("lemmas", "control_state", "changed_state"), pl.String)
+        parts = [
+            part.select(
+                *schema,
+                row=pl.Series(digests(*(part[name] for name in _ROW_KEY))),
+                source=pl.Series(digests(part["id"])),
+                gold=pl.col("control_label").is_not_null() & pl.col("changed_label").is_not_null(),
+            )
+            for part in rows.batches("id", *WORKING_COLUMNS)
+            if part.height
+        ]
+        if not parts:
+            return pl.DataFrame(schema=schema | {"row": pl.UInt64, "source": pl.UInt64, "gold": pl.Boolean})
+        frame = pl.concat(parts)
+        frame = frame.with_columns(
+            pl.Series("row_draw", draws.bits(frame["row"].to_numpy(), "row")),
+            pl.Series("source_draw", draws.bits(frame["source"].to_numpy(), "source")),
+        )
+        if not self.options.most:
+            return frame
+        kept = frame.filter(pl.col("row_draw").rank("ordinal").over("lemmas") <= self.options.most)
+        self.left_out["of a pair of words that has enough"] += frame.height - kept.height
+        return kept
+
+
+def _read_answers(request: Request, options: SwapOptions) -> pl.DataFrame | None:
+    from acidtest.text.swap_answers import read_answers, starter_answers
+
+    if options.answers:
+        return read_answers(options.answers)
+    return starter_answers() if request.source is None else None
+
+
+def _count_arguments(states: Counter[str]) -> dict[str, Argument]:
+    """How many golds were derived, asked and discarded, for the card."""
+    from acidtest.text.swap_answers import DISCARDED, UNDECIDED
+
+    asked = states[_ASKED] + states[_WAITING] + states[DISCARDED] + states[UNDECIDED]
+    return {"derived": states[_DERIVED], "asked": asked, "discarded": states[DISCARDED]}
+
+
+def _without_gold(states: Counter[str], *, asking: bool) -> Counter[str]:
+    """How many golds are missing, by reason; those that wait are not missing when they are the question."""
+    from acidtest.text.swap_answers import DISCARDED, UNDECIDED
+
+    reasons = {
+        "incoherent to the people asked": states[DISCARDED],
+        "without a majority of the people asked": states[UNDECIDED],
+    }
+    waiting = {} if asking else {"waiting for people's answers (--ask)": states[_WAITING]}
+    return +Counter(waiting | reasons)
+
+
+def _draw_sources(rows: pl.DataFrame, request: Request, name: str, needed: str) -> pl.DataFrame:
+    """The rows of all pairs of the corpus, or of ``n`` of them drawn with the seed."""
+    available = rows["source"].n_unique()
+    shortage = f"only {available:,} of {name!r} have words to swap and {needed}"
+    if uses_all(request, available, "pairs", shortage):
+        return rows
+    return rows.filter(pl.col("source_draw").rank("dense") <= request.n)
+
+
+def _select_side(frame: pl.LazyFrame, side: str) -> pl.LazyFrame:
+    """The rows with the columns of one side in place of those of the corpus."""
+    columns = {name: pl.col(f"{side}_{name}") for name in _SIDE_COLUMNS}
+    state = pl.col(f"{side}_state")
+    certainty = state.replace_strict(_CERTAINTIES, default=None, return_dtype=pl.String)
+    certainty = pl.when(state == _GIVEN).then("certainty").otherwise(certainty)
+    return frame.with_columns(**columns, certainty=certainty, id=pl.concat_str("id", "pair", separator="-"))
+
+
+def _with_controls(
+    plan: SwapPlan, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str, Argument], request: Request
+) -> Suite:
+    """The suite of the changed pairs, with the control pairs as its control."""
+    known = dict(pairs.card.columns)
+    kinds = (travelling_columns(known, request.keep) if plan.own_controls else known) | _SWAP_COLUMNS
+    names = [*COLUMNS, *kinds]
+    no_base = pl.lit(None, dtype=pl.String).alias("base_id")
+    controls = _select_side(rows, "control").with_columns(no_base).select(names)
+    # A pair with a proxy on either side has one control.
+    controls = controls.unique("id", keep="first", maintain_order=True)
+    is_same = pl.col("control_label") == pl.col("changed_label")
+    gold_changed = pl.when(is_same).then(pl.lit("no")).otherwise(pl.lit("yes"))
+    changed = _select_side(rows, "changed").with_columns(no_base, gold_changed=gold_changed)
+    return derive_suite(
+        plan.name,
+        Suite(controls, replace(pairs.card, columns=kinds)),
+        changed.select(*names, "gold_changed", "variant"),
+        version=plan.version,
+        request=replace(request, keep=(*request.keep, *_SWAP_COLUMNS)),
+        citation=CITATION,
+        arguments=arguments,
+        columns=_CHANGED_COLUMNS,
+    )
+
+
+def _questions(
+    plan: SwapPlan, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str, Argument], request: Request
+) -> Suite:
+    """The pairs whose gold has to be asked, with the label *any* and without controls."""
+    suite = _with_controls(plan, pairs, rows, arguments, request)
+    assert suite.control is not None
+    frames = {"control": suite.control.frame, "changed": suite.frame}
+    kinds = {name: kind for name, kind in suite.card.columns.items() if name not in _CHANGED_COLUMNS}
+    waiting = [_waiting_rows(rows, frames[side], side).select(*COLUMNS, *kinds) for side in plan.sides]
+    null = pl.lit(None, dtype=pl.String)
+    frame = pl.concat(waiting).with_columns(label=pl.lit("any"), base_id=null, certainty=null)
+    return Suite(frame, replace(suite.card, columns=kinds, arguments={**suite.card.arguments, "ask": True}))
+
+
+def _waiting_rows(rows: pl.LazyFrame, frame: pl.LazyFrame, side: str) -> pl.LazyFrame:
+    """The rows of one side that wait for an answer."""
+    parts = ("id", "pair") if side == "control" else ("id", "pair", "variant")
+    ids = rows.filter(pl.col(f"{side}_state") == _WAITING).select(id=pl.concat_str(*parts, separator="-"))
+    return frame.join(ids, on="id", how="semi", maintain_order="left")
