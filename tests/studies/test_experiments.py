@@ -18,7 +18,7 @@ from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card
 from acidtest.io.published import MATCHED, MISMATCHED, published_scores
 from acidtest.io.wordlists import packaged_table
-from acidtest.studies.experiments import compare_arms
+from acidtest.studies.experiments.arms import compare_arms
 from acidtest.studies.experiments.results import (
     Arm,
     ExperimentResult,

@@ -254,4 +254,4 @@ def _trainings_table(trainings: Sequence[TrainingRecord]) -> Table:
         for training in trainings
     )
     caption = "Every training: the epoch that was kept and its accuracy on the development set"
-    return Table("trainings", caption, columns, rows, "network")
+    return Table("every training", caption, columns, rows, "network")
