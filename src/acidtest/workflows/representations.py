@@ -96,7 +96,7 @@ def _require_layers(model: Model) -> _LayeredModel:
             f"{model.name} does not show its layers: only models with representations() and layers do, such as hf: "
             f"checkpoints, or an object of your own that has both (python:…)"
         )
-    return model  # type: ignore[return-value]
+    return model
 
 
 def _kept_layers(model: _LayeredModel, frame: pl.DataFrame, keep: str | Path, progress: Progress) -> _Layers:
