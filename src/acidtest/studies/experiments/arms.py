@@ -1,4 +1,4 @@
-"""Arms of an experiment against each other: rates, differences on the same rows, and the paper's numbers."""
+"""Scores of the arms of an experiment, and their differences on the same rows."""
 
 from __future__ import annotations
 
