@@ -150,7 +150,7 @@ def test_where_nothing_published_stands_in_the_tables_no_paper_is_cited(result: 
 
 
 def test_every_training_is_listed_with_the_epoch_that_was_kept(result: ExperimentResult) -> None:
-    rows = tables(document(result))["trainings"].rows
+    rows = tables(document(result))["every training"].rows
     assert rows[0] == Row("esim", (PLAIN, 0, 3, 2, 0.812, 1234.5))
     assert rows[1].cells[4] is None
 

@@ -21,7 +21,7 @@ from acidtest.render.html import render_page
 from acidtest.render.maps import FINEST, draw_map, value_colours
 from acidtest.studies.representations import representations
 from acidtest.studies.representations.document import document
-from acidtest.studies.representations.results import RepresentationsResult
+from acidtest.studies.representations.results import LayerScores, RepresentationsResult
 
 HOSTILE = "</script><img src=x onerror=document.title='broken'>"
 LAYERS = ("embeddings", "layer 1")
@@ -104,6 +104,17 @@ def test_every_target_has_a_row_and_a_curve_with_intervals_baselines_and_p(resul
     # Of 39 shuffles none is as good: (0 + 1) / (39 + 1).
     assert curve.cells == (score.estimate, score.baseline, PValue(0.025), PValue(0.025), "layer 1")
     assert shown["probe negation"].rows[-1].role == "control"
+
+
+def test_layers_above_their_baseline_are_named_in_runs(result: RepresentationsResult) -> None:
+    target = next(target for target in result.targets if target.name == "negation")
+    above = target.probe.layers["layer 1"]
+    below = replace(above, p_adjusted=0.5)
+    layers = {"a": above, "b": above, "c": below, "d": above}
+    scores = LayerScores.from_layers(layers)
+    changed = replace(target, probe=scores, silhouette=scores)
+    shown = tables(document(replace(result, targets=(changed,), layers=tuple(layers), maps=None)))
+    assert shown["probe by layer"].rows[0].cells[-2] == "a to b, d"
 
 
 def test_without_maps_the_document_has_the_numbers_only(result: RepresentationsResult) -> None:

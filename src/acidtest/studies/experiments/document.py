@@ -159,7 +159,7 @@ def _score_table(
                 for arm in table.arms
                 for cell in _arm_cells(scores.get((table.title, column.name, network, arm)), arm, titles)
             ),
-            heading=_heading(network, column),
+            heading=network,
             slice={"suite": column.suite, **column.by},
         )
         for network in result.networks
@@ -187,15 +187,9 @@ def _difference_table(
                 one = differences.get((table.title, column.name, network, arm))
                 cells += _arm_cells(one, arm, titles)
                 cells += [PValue(one.p), PValue(one.p_adjusted), "*" if one.differs else ""] if one else [None] * 3
-            rows.append(
-                Row(column.name, tuple(cells), _heading(network, column), slice={"suite": column.suite, **column.by})
-            )
+            rows.append(Row(column.name, tuple(cells), network, slice={"suite": column.suite, **column.by}))
     caption = f"Difference from “{table.against}” on the same rows, in points, with 95 % intervals"
     return Table(name, caption, tuple(titles), tuple(rows), "pairs")
-
-
-def _heading(network: str, column: ResultColumn) -> str:
-    return f"{network}, {column.group}" if column.group else network
 
 
 def _arm_columns(arm: str, values: Sequence[ArmScore | ArmDifference], unit: str) -> list[Column]:
@@ -254,4 +248,4 @@ def _trainings_table(trainings: Sequence[TrainingRecord]) -> Table:
         for training in trainings
     )
     caption = "Every training: the epoch that was kept and its accuracy on the development set"
-    return Table("trainings", caption, columns, rows, "network")
+    return Table("every training", caption, columns, rows, "network")

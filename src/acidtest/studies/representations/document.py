@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 import polars as pl
 
@@ -106,8 +107,8 @@ def _methods(result: RepresentationsResult) -> Iterator[str]:
 def _measure_section(result: RepresentationsResult, measure: str) -> Section:
     overview = _overview_table(result, measure)
     notes = (
-        f"The first layer above is the first whose measure exceeds shuffled labels, p < {result.alpha:g} after "
-        "correction for all targets and layers. 97.5 % of shuffles are below the baseline on any layer."
+        f"Above is a layer whose measure exceeds shuffled labels, p < {result.alpha:g} after correction for all "
+        "targets and layers. 97.5 % of shuffles are below the baseline on any layer."
     )
     curves = tuple(_target_section(result, target, measure) for target in result.targets)
     return Section(HEADINGS[measure], (overview, Note(notes, quiet=True), *curves), anchor=measure)
@@ -120,7 +121,7 @@ def _overview_table(result: RepresentationsResult, measure: str) -> Table:
         Column("pairs", "count"),
         *(Column(name, unit, model=result.model) for name in result.layers),
         Column("baseline at most", unit, role="control"),
-        Column("first above", "text"),
+        Column("above on", "text"),
         Column("highest", "text"),
     )
     rows = []
@@ -128,9 +129,16 @@ def _overview_table(result: RepresentationsResult, measure: str) -> Table:
         scores = target.measure(measure)
         highs = [score.baseline.high for score in scores.layers.values() if score.baseline.known]
         values: list[Cell] = [score.estimate for score in scores.layers.values()]
-        cells = (target.n, *values, max(highs) if highs else None, scores.first or "–", scores.best or "–")
+        cells = (target.n, *values, max(highs) if highs else None, _describe_above(scores), scores.best or "–")
         rows.append(Row(target.name, cells, heading=_heading(target)))
     return Table(f"{measure} by layer", f"{HEADINGS[measure]}: {CAPTIONS[measure]}", columns, tuple(rows), "target")
+
+
+def _describe_above(scores: LayerScores) -> str:
+    """The layers above their baselines: ``layer 2 to layer 5, layer 7``, a dash for none."""
+    runs = [list(run) for above, run in groupby(scores.layers.items(), lambda item: item[1].is_above) if above]
+    names = (f"{run[0][0]} to {run[-1][0]}" if len(run) > 1 else run[0][0] for run in runs)
+    return ", ".join(names) or "–"
 
 
 def _heading(target: TargetScores) -> str:
