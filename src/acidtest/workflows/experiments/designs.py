@@ -18,7 +18,7 @@ from acidtest.core.suite import CONTROL, Suite
 from acidtest.io.tables import stem
 from acidtest.studies.experiments.results import Arm, Paper, PaperCorpus, ResultColumn, ResultTable
 from acidtest.suites.catalogue import SUITES
-from acidtest.suites.disjoint import disjoint
+from acidtest.suites.sampling import exclude_pairs
 from acidtest.workflows.batteries import Reading, generate, load, save
 from acidtest.workflows.experiments.claims import DATA, content_digest
 
@@ -297,7 +297,7 @@ def _hans_like_pairs(bench: Workbench, test: Suite) -> tuple[Path, Suite, tuple[
         candidates = generate(
             "hans", n=2 * options.augment_n, at_most=True, seed=seed, arguments={"words": options.words}
         )
-        apart = disjoint(candidates, test, cell="subcase", most=options.augment_n)
+        apart = exclude_pairs(candidates, test, cell="subcase", most=options.augment_n)
         note = (
             f"{apart.suite.card.rows:,} HANS-like pairs (seed {seed}) were made to be trained on, none of which is "
             f"tested ({apart.left_out:,} left out for that); {apart.shared_premises:,} premises and "
