@@ -20,7 +20,7 @@ from race import parse_options, peak_megabytes, race, report, run_step, timing_r
 import acidtest
 from acidtest.io.wordlists import packaged_table
 from acidtest.suites.catalogue import SUITES, Request
-from acidtest.text.hans_templates import plan
+from acidtest.text.hans_templates import compile_templates
 from acidtest.text.vocabulary import vocabulary
 
 SEED = 0
@@ -31,7 +31,7 @@ PUBLISHED = {"words": "published"}
 def plain_python(rows: int) -> list[tuple[str, str, str, str]]:
     """Id, premise, hypothesis and subcase, made as the released script does: random words, repeats rejected."""
     rng = random.Random(SEED)
-    compiled = plan("published", "published")
+    compiled = compile_templates("published", "published")
     lists = vocabulary("published").lists
     slots = {
         slot: [word for name in names.split() for word in lists[name]]

@@ -17,7 +17,7 @@ from race import SHARED, SNLI, corpora, median_seconds, parse_options, report, s
 
 import acidtest
 from acidtest.core.labels import LABELS
-from acidtest.text.polarity import polarities
+from acidtest.text.pair_counts import polarities
 from acidtest.text.tokens import tokens
 
 SAMPLE = 100

@@ -10,7 +10,7 @@ import polars as pl
 from race import MNLI, corpora, parse_options, race, report, require, shared_files, timing_rows
 
 import acidtest
-from acidtest.text.tagging import tagged
+from acidtest.text.tagging import tag_texts
 from acidtest.text.tokens import sentences, tokens
 
 
@@ -47,7 +47,7 @@ def main() -> None:
             "acidtest, tokens": lambda: tokens(column),
             "acidtest, sentences": lambda: sentences(column),
             "textblob, sentences and tokens": lambda: [tokenize(text) for text in texts],
-            "acidtest, tokens, tags and names": lambda: tagged(column, "light"),
+            "acidtest, tokens, tags and names": lambda: tag_texts(column, "light"),
             "textblob, tokens and tags": lambda: [
                 [(str(word), str(tag)) for word, tag in tagger.tag(text)] for text in texts
             ],

@@ -19,7 +19,7 @@ import acidtest
 from acidtest.io.published import published_scores
 from acidtest.models.wordnet import LABEL_OF
 from acidtest.text.alignment import replaced_words
-from acidtest.text.tokens import numbered
+from acidtest.text.tokens import number_distinct
 from acidtest.text.word_relations import Antonyms, First, Meanings, Similar
 
 FILE = "breaking_nli/breaking_nli_quarter.jsonl"
@@ -60,7 +60,7 @@ def main() -> None:
     published = published_accuracies()
     pairs = load_pairs(options.file, list(published))
     words = replaced_words(pairs["premise"], pairs["hypothesis"], compounds=True)
-    kinds, number = numbered(pl.concat([words["premise_words"], words["hypothesis_words"]]))
+    kinds, number = number_distinct(pl.concat([words["premise_words"], words["hypothesis_words"]]))
     meanings, rows = Meanings.of(kinds), []
     readings = product((2, 3, 4), (None, *get_args(Similar)), get_args(Antonyms), get_args(First), SENSES)
     for edges, similar, antonyms, first, senses in readings:

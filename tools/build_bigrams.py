@@ -12,7 +12,7 @@ import polars as pl
 
 from acidtest import api
 from acidtest.text.bigrams import LEAST
-from acidtest.text.tagging import tagged
+from acidtest.text.tagging import tag_texts
 
 OUTPUT = Path(__file__).parents[1] / "src" / "acidtest" / "data" / "lexical" / "bigrams.parquet"
 TOGETHER = 20_000
@@ -20,7 +20,7 @@ TOGETHER = 20_000
 
 def counted(texts: pl.Series) -> pl.DataFrame:
     """How often a word stands before a tag, a tag before a word and a tag before a tag."""
-    words = tagged(texts, "light").select("text", "tag", word=pl.col("token").str.to_lowercase())
+    words = tag_texts(texts, "light").select("text", "tag", word=pl.col("token").str.to_lowercase())
     beside = words.with_columns(pl.col("word", "tag").shift(-1).over("text").name.prefix("next_"))
     beside = beside.drop_nulls("next_word")
     kinds = (("word", "next_tag"), ("tag", "next_word"), ("tag", "next_tag"))

@@ -17,7 +17,7 @@ from acidtest import api
 from acidtest.core.digests import digests
 from acidtest.core.serialise import to_json
 from acidtest.stats.tag_quality import tag_quality
-from acidtest.text.taxonomy_tags import PREFIX, PROPOSED, proposed_categories
+from acidtest.text.category_rules import PREFIX, PROPOSED, proposed_categories
 
 OUTPUT = Path(__file__).parents[1] / "src" / "acidtest" / "data" / "taxonomy_tags" / "measured.tsv"
 

@@ -8,7 +8,7 @@ from acidtest.core.document import Note, tables
 from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card, Suite, completed
 from acidtest.studies.tag import document, tag
-from acidtest.text.taxonomy_tags import PREFIX, PROPOSED
+from acidtest.text.category_rules import PREFIX, PROPOSED
 
 
 def suite(columns: dict[str, list[bool]]) -> Suite:

@@ -16,7 +16,7 @@ from scipy import stats
 from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.hans_templates import plan
+from acidtest.text.hans_templates import compile_templates
 from acidtest.text.heuristics import heuristics
 from acidtest.text.trees import binary, tree
 
@@ -247,7 +247,7 @@ def test_faithful_keeps_the_published_quirks() -> None:
 @cache
 def variant_patterns() -> Mapping[str, list[tuple[int, re.Pattern[str]]]]:
     """For each subcase, its faithful variants as patterns over ``premise -> hypothesis``."""
-    compiled = plan("published", "published", faithful=True)
+    compiled = compile_templates("published", "published", faithful=True)
     table = packaged_table("hans/words_published.tsv")
     lists = dict(table.group_by("list").agg("word").iter_rows())
     slots = {
@@ -297,7 +297,7 @@ def test_every_published_training_pair_is_a_filling_of_one_of_our_variants(share
 def test_our_template_proportions_are_those_of_the_published_training_set(shared: Path) -> None:
     rows = published_templates(shared)
     facts = packaged_table("hans/templates.tsv").drop("template").with_row_index("template")
-    grammar = plan("published", "published").grammar
+    grammar = compile_templates("published", "published").grammar
     weights = np.bincount(grammar.template, weights=grammar.share)
     facts = facts.with_columns(weight=weights)
     for (subcase,), part in rows.group_by("subcase"):

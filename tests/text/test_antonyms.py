@@ -1,19 +1,22 @@
+"""None"""
+
 from __future__ import annotations
 
 import polars as pl
 import pytest
 
 from acidtest.core.draws import Draws
-from acidtest.text.antonyms import turned
-from acidtest.text.opposites import opposites
-from acidtest.text.places import PLACES
+from acidtest.text.antonyms import antonym_pairs, opposed_words, replace_by_antonyms
+from acidtest.text.opposites import PLACES, opposites
 from acidtest.text.wordnet import wordnet
 
 DRAWS = Draws(0, "stress/antonymy")
 
+COLUMNS = ["row", "premise_word", "hypothesis_word", "premise_lemma", "hypothesis_lemma", "pos", "opposed"]
+
 
 def changes(*texts: str) -> list[str]:
-    found, _ = turned(pl.Series(texts), wsd="context", tagger="light", draws=DRAWS)
+    found, _ = replace_by_antonyms(pl.Series(texts), wsd="context", tagger="light", draws=DRAWS)
     return found["changed"].to_list()
 
 
@@ -59,7 +62,7 @@ def test_a_word_in_a_plain_place_becomes_its_opposite(text: str, changed: str) -
     ],
 )
 def test_what_does_not_flip_is_left_out_and_counted(text: str, reason: str) -> None:
-    found, left_out = turned(pl.Series([text]), wsd="context", tagger="light", draws=DRAWS)
+    found, left_out = replace_by_antonyms(pl.Series([text]), wsd="context", tagger="light", draws=DRAWS)
     assert found.is_empty()
     assert left_out[reason] >= 1
 
@@ -87,12 +90,78 @@ def test_every_packaged_opposite_is_an_antonym_of_that_sense_in_wordnet_and_has_
 
 def test_no_word_is_turned_twice_and_none_into_itself() -> None:
     texts = pl.Series(["The steep slope is on the left and is closed."])
-    found, _ = turned(texts, wsd="context", tagger="light", draws=DRAWS)
+    found, _ = replace_by_antonyms(texts, wsd="context", tagger="light", draws=DRAWS)
     assert found["changed"].is_unique().all()
     assert not found["changed"].is_in(texts.implode()).any()
 
 
 def test_nothing_gives_nothing() -> None:
-    found, left_out = turned(pl.Series([], dtype=pl.String), wsd="context", tagger="light", draws=DRAWS)
+    found, left_out = replace_by_antonyms(pl.Series([], dtype=pl.String), wsd="context", tagger="light", draws=DRAWS)
     assert found.is_empty()
     assert not left_out
+
+
+def opposed(premise: str, hypothesis: str) -> list[str]:
+    return opposed_words(pl.Series([premise]), pl.Series([hypothesis])).to_list()[0]
+
+
+def test_a_pair_is_told_with_its_lemmas_and_part_of_speech() -> None:
+    found = antonym_pairs(pl.Series(["Nothing.", "She Hated the film."]), pl.Series(["Nothing.", "She loves it."]))
+    assert found.columns == COLUMNS
+    assert found.rows() == [(1, "hated", "loves", "hate", "love", "v", True)]
+
+
+def test_every_part_of_speech_is_looked_at() -> None:
+    assert opposed("The tall boy sold it slowly.", "The short girl bought it quickly.") == [
+        "tall/short",
+        "boy/girl",
+        "sold/bought",
+        "slowly/quickly",
+    ]
+
+
+def test_words_of_one_meaning_that_are_no_antonyms_in_wordnet_are_none() -> None:
+    # WordNet's antonyms hold between words: large and small, big and little, but not large and little.
+    assert opposed("A large dog.", "A small dog.") == ["large/small"]
+    assert opposed("A large dog.", "A little dog.") == []
+
+
+def test_antonyms_within_one_sentence_do_not_count() -> None:
+    assert opposed("A man and a woman dance.", "Two people dance.") == []
+
+
+def test_a_word_that_both_sentences_have_opposes_nothing() -> None:
+    premise, hypothesis = "The men met a woman.", "The women left."
+    assert opposed(premise, hypothesis) == []
+    found = antonym_pairs(pl.Series([premise]), pl.Series([hypothesis]))
+    assert found.select("premise_word", "hypothesis_word", "opposed").rows() == [("men", "women", False)]
+
+
+def test_a_part_of_a_hyphenated_word_counts_as_had() -> None:
+    assert opposed("The open-air market is close by.", "The open market is far.") == []
+    assert opposed("The market is close by.", "The open market is far.") == ["close/open"]
+
+
+def test_pairs_that_seldom_oppose_anything_are_left_out_unless_asked_for() -> None:
+    premises, hypotheses = pl.Series(["The cat is on all mats."]), pl.Series(["The cat fell off some mats."])
+    assert antonym_pairs(premises, hypotheses).height == 0
+    every = antonym_pairs(premises, hypotheses, every_pair=True)
+    assert set(every.select("premise_word", "hypothesis_word").rows()) == {("on", "off"), ("all", "some")}
+
+
+def test_missing_and_empty_texts_have_no_antonyms() -> None:
+    assert opposed_words(pl.Series([None, "", "old"]), pl.Series(["new", "new", None])).to_list() == [[], [], []]
+    none = antonym_pairs(pl.Series([], dtype=pl.String), pl.Series([], dtype=pl.String))
+    assert none.columns == COLUMNS
+    assert none.height == 0
+
+
+def test_rows_do_not_depend_on_the_blocks_they_are_read_in() -> None:
+    premises = pl.Series(["Hot.", "Old.", "Plain."] * 30_000)
+    hypotheses = pl.Series(["Cold.", "Young.", "Plain."] * 30_000)
+    found = antonym_pairs(premises, hypotheses)
+    assert found["row"].is_sorted()
+    assert found.select("row", "premise_word").unique().height == 60_000
+    assert found.filter(pl.col("row") >= 89_997).select("premise_word", "hypothesis_word").unique().sort(
+        "premise_word"
+    ).rows() == [("hot", "cold"), ("old", "young")]

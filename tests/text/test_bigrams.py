@@ -13,7 +13,7 @@ from acidtest.core.errors import FileError
 from acidtest.core.suite import Card, Suite, completed
 from acidtest.text.alignment import replaced_words
 from acidtest.text.bigrams import bigrams, plausible_by_tag, read_bigrams
-from acidtest.text.tagging import tagged
+from acidtest.text.tagging import tag_texts
 
 
 def corpus(*texts: str) -> Suite:
@@ -66,7 +66,9 @@ def test_nine_tenths_of_the_published_file_are_likely_enough(shared: Path) -> No
 
 def _surroundings(texts: pl.Series, words: pl.Series) -> pl.DataFrame:
     """What stands before and after the first stretch of each text that is the words looked for."""
-    lines = tagged(texts, "light").group_by("text", maintain_order=True).agg(pl.col("token").str.to_lowercase(), "tag")
+    lines = (
+        tag_texts(texts, "light").group_by("text", maintain_order=True).agg(pl.col("token").str.to_lowercase(), "tag")
+    )
     rows = []
     for (text, tokens, tags), sought in zip(lines.iter_rows(), words.gather(lines["text"]), strict=True):
         parts = sought.lower().split()

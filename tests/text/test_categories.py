@@ -6,11 +6,11 @@ import polars as pl
 import pytest
 
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.categories import ANY, category, names
-from acidtest.text.slots import TAGS, slots
+from acidtest.text.categories import ANY, category, category_names
+from acidtest.text.inflection import TAGS, forms_by_slot
 
-LISTS = [name for name in names() if category(name).alone]
-PAIRS = [name for name in names() if not category(name).alone]
+LISTS = [name for name in category_names() if category(name).alone]
+PAIRS = [name for name in category_names() if not category(name).alone]
 
 
 def relations(name: str, item: str, other: str) -> set[str]:
@@ -79,11 +79,11 @@ def test_an_item_named_after_another_does_not_exclude_it(name: str) -> None:
     assert ends <= EXCLUSIVE_ALL_THE_SAME
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", category_names())
 def test_every_form_has_a_slot_and_every_frame_an_example(name: str) -> None:
     for item, forms, plural in category(name).items.select("item", "form", "plural").iter_rows():
         for form in forms.split("|"):
-            for slot in slots(item, form, irregular=plural):
+            for slot in forms_by_slot(item, form, irregular=plural):
                 assert slot.removesuffix(" digits") in TAGS, (item, form)
     examples = packaged_table("lexical/frames.tsv").filter(category=name)["example"]
     assert (examples != "").all()
@@ -146,4 +146,4 @@ def test_a_pair_stands_anywhere_unless_told_otherwise() -> None:
     ],
 )
 def test_forms_of_an_item(item: str, form: str, irregular: str, expected: dict[str, str]) -> None:
-    assert slots(item, form, irregular=irregular) == expected
+    assert forms_by_slot(item, form, irregular=irregular) == expected

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from acidtest.text.clauses import Clause, clauses, doubtful, nouns, unsaid, words
+from acidtest.text.clauses import Clause, clause_doubts, clauses, non_assertions, nouns, words_and_lemmas
 
 
 def clause(text: str) -> Clause | str:
@@ -79,7 +79,7 @@ def test_scope_would_be_in_doubt_with_quantifiers_modals_and_other_negations() -
             "He only sings.",
         ]
     )
-    assert doubtful(texts, "negation").to_list() == [
+    assert clause_doubts(texts, "negation").to_list() == [
         "quantifier", "quantifier", "quantifier", "modality", "negation", "negation", None, "focus",
     ]  # fmt: skip
 
@@ -88,11 +88,11 @@ def test_a_text_that_asserts_nothing_has_a_reason() -> None:
     texts = pl.Series(
         ["Visit the museum at noon.", "What is it?", "Leather Wares", "A dog in the snow", "Maria slept."]
     )
-    assert unsaid(texts, "light").to_list() == ["imperative", "question", "no sentence", None, None]
+    assert non_assertions(texts, "light").to_list() == ["imperative", "question", "no sentence", None, None]
 
 
 def test_words_come_with_their_base_forms_and_nouns_alone() -> None:
-    assert {"dogs", "dog", "ran", "run"} <= set(words("Dogs ran."))
+    assert {"dogs", "dog", "ran", "run"} <= set(words_and_lemmas("Dogs ran."))
     assert nouns("Two dogs chase Zbigniew.") >= {"dog", "zbigniew"}
     assert "two" not in nouns("the and of")
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from acidtest.core.draws import Draws
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.clauses import doubtful
+from acidtest.text.clauses import clause_doubts
 from acidtest.text.filler import content_words, filler
 
 SENTENCES = packaged_table("ladder/filler.tsv")
@@ -41,7 +41,7 @@ def test_no_sentence_denies_generalises_or_points_at_another() -> None:
 
 def test_every_sentence_is_one_plain_statement() -> None:
     assert [text for text in SENTENCES["sentence"] if not re.fullmatch(r"[A-Z][\w ,'-]+[a-z0-9A-Z]\.", text)] == []
-    assert doubtful(SENTENCES["sentence"], "any").drop_nulls().to_list() == []
+    assert clause_doubts(SENTENCES["sentence"], "any").drop_nulls().to_list() == []
 
 
 def test_content_words_come_in_their_base_forms_too_and_without_function_words() -> None:

@@ -4,14 +4,32 @@ from __future__ import annotations
 
 import importlib.util
 
+import numpy as np
 import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.context import NUMBER, TAGS, brill_rule
-from acidtest.text.lexicon import CONTEXT, readings, textblob_lines
-from acidtest.text.light import own_rules
+from acidtest.text.lexicon import CONTEXT, readings, related_tags, textblob_lines
+from acidtest.text.tag_rules import NUMBER, TAGS, parse_brill_rule
+from acidtest.text.tagging import packaged_rules
+
+LEXICON = {
+    "light": "NN",
+    "lighting": "NN",
+    "lighter": "JJR",
+    "cold": "JJ",
+    "colds": "NNS",
+    "tree": "NN",
+    "stop": "VB",
+    "stopping": "VBG",
+    "stops": "NNS",
+    "carry": "NN",
+    "carried": "VBD",
+    "watches": "NNS",
+    "watch": "VB",
+    "of": "IN",
+}
 
 
 def tag(word: str, *, initial: bool = False) -> str:
@@ -69,11 +87,11 @@ def test_our_words_and_rules_can_be_read() -> None:
     assert table["word"].is_unique().all()
     assert {name for tags in table["tags"] for name in tags.split(" ")} <= set(TAGS)
     # Each rule comes with an example.
-    assert len(own_rules()) == packaged_table("tagging/rules.tsv")["example"].str.len_chars().gt(5).sum()
+    assert len(packaged_rules()) == packaged_table("tagging/rules.tsv")["example"].str.len_chars().gt(5).sum()
 
 
 def test_textblob_carries_the_rules_we_know() -> None:
-    read = [brill_rule(line) for line in textblob_lines(CONTEXT)]
+    read = [parse_brill_rule(line) for line in textblob_lines(CONTEXT)]
     # One of its 290 lines has a word too many and is left out.
     assert (len(read), read.count(None)) == (290, 1)
 
@@ -83,3 +101,29 @@ def test_without_textblob_the_message_says_how_to_get_it(monkeypatch: pytest.Mon
     with pytest.raises(AcidtestError, match="the light tagger needs textblob; install it with: pip install textblob"):
         textblob_lines(CONTEXT)
     assert importlib.util.find_spec("textblob") is not None
+
+
+def others(word: str) -> set[str]:
+    words, tags = pl.Series(list(LEXICON)), [NUMBER[tag] for tag in LEXICON.values()]
+    may = related_tags(words, np.array(tags, dtype=np.uint8))[list(LEXICON).index(word)]
+    return {tag for tag, number in NUMBER.items() if int(may) >> number & 1} - {LEXICON[word]}
+
+
+def test_a_word_with_inflected_relatives_may_be_what_they_are_forms_of() -> None:
+    assert others("light") == {"VB", "VBP", "JJ"}
+    assert others("cold") == {"NN"}
+    assert others("carry") == {"VB", "VBP"}
+    assert others("tree") == set()
+    assert others("stop") == {"VBP", "NN"}
+
+
+def test_inflected_forms_are_ambiguous_where_their_stems_are() -> None:
+    assert others("watches") == {"VBZ"}
+    assert others("stops") == {"VBZ"}
+    assert others("carried") == {"VBN", "JJ"}
+    assert others("stopping") == {"NN", "JJ"}
+
+
+def test_function_words_are_what_they_are() -> None:
+    assert others("of") == set()
+    assert "START" in TAGS

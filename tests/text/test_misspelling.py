@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acidtest.core.draws import U64, Draws
-from acidtest.text.leaves import leaves
-from acidtest.text.letters import words
-from acidtest.text.misspelling import Edit, Misspelt, english, misspelt
-from acidtest.text.packed import packed
+from acidtest.text.letters import align_leaves, find_words, pack_texts
+from acidtest.text.misspelling import Edit, MisspeltTexts, is_english, misspell, misspelt_words
 
 both_edits = pytest.mark.parametrize("edit", ["adjacent", "keyboard"])
 
@@ -33,10 +31,10 @@ class Always(Draws):
 FIRST, LAST = Always(last=False), Always(last=True)
 
 
-def changed(texts: list[str], edit: Edit, draws: Draws, *, edits: int = 1, nonwords: bool = False) -> Misspelt:
+def changed(texts: list[str], edit: Edit, draws: Draws, *, edits: int = 1, nonwords: bool = False) -> MisspeltTexts:
     column = pl.Series(texts, dtype=pl.String)
     keys = np.arange(len(texts), dtype=np.uint64)
-    return misspelt(words(column), edit, rows=keys, draws=draws, edits=edits, nonwords=nonwords)
+    return misspell(find_words(column), edit, rows=keys, draws=draws, edits=edits, nonwords=nonwords)
 
 
 def first_and_last(text: str, edit: Edit, *, nonwords: bool = False) -> list[str]:
@@ -116,7 +114,7 @@ def test_a_hyphenated_word_is_one_word() -> None:
 def test_only_given_spans_are_edited_counted_in_characters() -> None:
     texts = pl.Series(["“Él” saw the dog", "the cat"])
     spans = {"rows": pl.Series([0, 1]), "starts": pl.Series([9, 0]), "ends": pl.Series([12, 3])}
-    made = misspelt(words(texts).within(**spans), "adjacent", rows=np.zeros(2, np.uint64), draws=LAST)
+    made = misspell(find_words(texts).within(**spans), "adjacent", rows=np.zeros(2, np.uint64), draws=LAST)
     assert made.texts.to_list() == ["“Él” saw teh dog", "teh cat"]
 
 
@@ -131,14 +129,14 @@ def test_a_misspelling_can_be_asked_to_be_no_word() -> None:
 
 def test_english_words_are_known_in_all_their_forms() -> None:
     asked = pl.Series(["the", "with", "mice", "running", "walked", "teh", "wiht", "could", "rfom"])
-    assert english(asked).to_list() == [True, True, True, True, True, False, False, True, False]
+    assert is_english(asked).to_list() == [True, True, True, True, True, False, False, True, False]
 
 
 def test_every_word_and_every_place_is_as_likely_as_any_other() -> None:
     rows = 60_000
     texts = pl.Series(["abc defg hi"] * rows)
-    made = misspelt(
-        words(texts), "adjacent", rows=Draws(1, "rows").bits(np.arange(rows, dtype=np.uint64)), draws=Draws(0, "s")
+    made = misspell(
+        find_words(texts), "adjacent", rows=Draws(1, "rows").bits(np.arange(rows, dtype=np.uint64)), draws=Draws(0, "s")
     )
     counts = dict(made.misspellings.value_counts().iter_rows())
     expected = {"bac": 1 / 6, "acb": 1 / 6, "edfg": 1 / 9, "dfeg": 1 / 9, "degf": 1 / 9, "ih": 1 / 3}
@@ -150,7 +148,7 @@ def test_every_word_and_every_place_is_as_likely_as_any_other() -> None:
 def test_every_letter_is_as_likely_as_any_other_where_some_of_the_word_may_not_be_edited() -> None:
     rows = 60_000
     keys = Draws(1, "rows").bits(np.arange(rows, dtype=np.uint64))
-    made = misspelt(words(pl.Series(["shouldn't-x"] * rows)), "keyboard", rows=keys, draws=Draws(0, "s"))
+    made = misspell(find_words(pl.Series(["shouldn't-x"] * rows)), "keyboard", rows=keys, draws=Draws(0, "s"))
     places = [next(place for place, one in enumerate("should") if one != text[place]) for text in made.misspellings]
     counts = np.bincount(places, minlength=6)
     assert ((counts - rows / 6) ** 2 / (rows / 6)).sum() < 20.5
@@ -159,7 +157,7 @@ def test_every_letter_is_as_likely_as_any_other_where_some_of_the_word_may_not_b
 def test_every_pair_of_words_is_as_likely_as_any_other() -> None:
     rows = 60_000
     keys = Draws(1, "rows").bits(np.arange(rows, dtype=np.uint64))
-    made = misspelt(words(pl.Series(["ab cd ef gh"] * rows)), "adjacent", rows=keys, draws=Draws(0, "s"), edits=2)
+    made = misspell(find_words(pl.Series(["ab cd ef gh"] * rows)), "adjacent", rows=keys, draws=Draws(0, "s"), edits=2)
     counts = made.words.value_counts()["count"].to_numpy()
     assert len(counts) == 6
     assert ((counts - rows / 6) ** 2 / (rows / 6)).sum() < 20.5
@@ -185,9 +183,9 @@ def test_exactly_so_many_words_differ_in_one_edit_each(texts: list[str], edits: 
 def test_a_text_gets_the_same_misspelling_whatever_stands_beside_it() -> None:
     texts = [f"Sentence number {number} is ünlike others" for number in ("one", "two", "three", "four", "five")]
     keys = np.arange(5, dtype=np.uint64)
-    together = misspelt(words(pl.Series(texts)), "keyboard", rows=keys, draws=Draws(3, "s")).texts.to_list()
+    together = misspell(find_words(pl.Series(texts)), "keyboard", rows=keys, draws=Draws(3, "s")).texts.to_list()
     alone = [
-        misspelt(words(pl.Series([text])), "keyboard", rows=keys[[row]], draws=Draws(3, "s")).texts[0]
+        misspell(find_words(pl.Series([text])), "keyboard", rows=keys[[row]], draws=Draws(3, "s")).texts[0]
         for row, text in enumerate(texts)
     ]
     assert together == alone
@@ -203,10 +201,45 @@ def test_trees_follow_the_letters_of_their_text() -> None:
             None,
         ]
     )
-    made = misspelt(words(texts), "adjacent", rows=np.zeros(3, np.uint64), draws=LAST)
+    made = misspell(find_words(texts), "adjacent", rows=np.zeros(3, np.uint64), draws=LAST)
     assert made.texts[0] == "The man (old) didn't see the mna."
-    found = leaves(parses, packed(texts)).rewritten(made.data, made.rows)
+    found = align_leaves(parses, pack_texts(texts)).rewritten(made.data, made.rows)
     assert found.to_list() == [parses[0].replace("(NN man)))) (. .)", "(NN mna)))) (. .)"), None, None]
     binary = pl.Series(["( ( The ( man -LRB- old -RRB- ) ) ( did n't ( see ( the man ) ) . ) )", "( A colour )", None])
-    found = leaves(binary, packed(texts)).rewritten(made.data, made.rows)
+    found = align_leaves(binary, pack_texts(texts)).rewritten(made.data, made.rows)
     assert found.to_list() == [binary[0].replace("( the man )", "( the mna )"), "( A coloru )", None]
+
+
+def misspelt(text: str) -> list[str]:
+    return misspelt_words(pl.Series([text])).to_list()[0]
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("recieve", "receive"),
+        ("teh", "the"),
+        ("becaus", "because"),
+        ("restuarant", "restaurant"),
+        ("voleyball", "volleyball"),
+        ("thier", "their"),
+    ],
+)
+def test_a_slip_is_found_and_mended(word: str, meant: str) -> None:
+    assert misspelt(f"We saw {word} again.") == [f"{word} ({meant})"]
+
+
+@pytest.mark.parametrize(
+    "word", ["Recieve", "don't", "biker", "cannot", "www.recieve.com", "recieve2", "hmm", "xyzzyx"]
+)
+def test_names_contractions_addresses_new_words_and_what_resembles_nothing_are_left_alone(word: str) -> None:
+    assert misspelt(f"We saw {word} again.") == []
+
+
+def test_forms_of_words_are_words() -> None:
+    assert misspelt("The children were happier, running with knives and oxen, than anyone thought.") == []
+
+
+def test_a_word_is_told_once_and_rows_stay_apart() -> None:
+    found = misspelt_words(pl.Series(["freinds and freinds", None, "", "friends"]))
+    assert found.to_list() == [["freinds (friends)"], None, [], []]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.monotonicity import telling_sex, upward_places
+from acidtest.text.monotonicity import reveals_sex, upward_places
 
 
 def place(text: str, noun: str) -> tuple[str | None, str]:
@@ -56,5 +56,5 @@ def test_other_places_are_doubted(text: str, noun: str, doubt: str) -> None:
 
 def test_a_sex_told_elsewhere_matters_where_the_words_tell_one() -> None:
     texts = pl.Series(["A person and her dog.", "A man has a dog.", "A person sits."])
-    found = telling_sex(texts, pl.Series(["person", "dog", "person"]), pl.Series(["man", "animal", "man"]))
+    found = reveals_sex(texts, pl.Series(["person", "dog", "person"]), pl.Series(["man", "animal", "man"]))
     assert found.to_list() == [True, False, False]

@@ -6,14 +6,14 @@ import polars as pl
 import pytest
 
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.tagging import tagged
+from acidtest.text.tagging import tag_texts
 
 
 def names(text: str) -> list[tuple[str, str]]:
     """The names of a text: words that stand side by side and are of one kind."""
     found = list[tuple[str, str]]()
     before = None
-    for token, kind in tagged(pl.Series([text]), "light").select("token", "entity").iter_rows():
+    for token, kind in tag_texts(pl.Series([text]), "light").select("token", "entity").iter_rows():
         if kind is not None and kind == before:
             found[-1] = (f"{found[-1][0]} {token}", kind)
         elif kind is not None:

@@ -6,7 +6,15 @@ import polars as pl
 import pytest
 
 from acidtest.text.clauses import Clause, clauses
-from acidtest.text.negation_forms import conjoined, denied, doubly_negated, lowered, negated, negation, untrue
+from acidtest.text.negation_forms import (
+    conjoin,
+    deny_truth,
+    lower_first_word,
+    negate_noun,
+    negate_twice,
+    negate_verb,
+    negation,
+)
 
 
 def clause(text: str) -> Clause:
@@ -41,7 +49,7 @@ def clause(text: str) -> Clause:
     ],
 )
 def test_not_stands_at_the_verb_with_do_where_there_is_no_auxiliary(text: str, expected: str) -> None:
-    assert negated(clause(text)) == expected
+    assert negate_verb(clause(text)) == expected
 
 
 @pytest.mark.parametrize(
@@ -58,7 +66,7 @@ def test_not_stands_at_the_verb_with_do_where_there_is_no_auxiliary(text: str, e
     ],
 )
 def test_no_denies_indefinite_and_existential_sentences(text: str, expected: str | None) -> None:
-    assert denied(clause(text)) == expected
+    assert negate_noun(clause(text)) == expected
 
 
 @pytest.mark.parametrize(
@@ -73,7 +81,7 @@ def test_no_denies_indefinite_and_existential_sentences(text: str, expected: str
     ],
 )
 def test_a_double_negation_says_what_the_sentence_says(text: str, expected: str) -> None:
-    formed = doubly_negated(clause(text))
+    formed = negate_twice(clause(text))
     assert formed is not None
     assert formed.text == expected
 
@@ -91,17 +99,17 @@ def test_a_double_negation_says_what_the_sentence_says(text: str, expected: str)
     ],
 )
 def test_a_first_word_turns_small_unless_it_may_be_a_name(text: str, expected: str | None) -> None:
-    assert lowered(clause(text)) == expected
+    assert lower_first_word(clause(text)) == expected
 
 
 def test_two_sentences_are_joined_by_a_comma_and_and() -> None:
-    assert conjoined(clause("a man is asleep"), clause("Two dogs are eating.")) == (
+    assert conjoin(clause("a man is asleep"), clause("Two dogs are eating.")) == (
         "A man is asleep, and two dogs are eating."
     )
 
 
 def test_a_denial_with_the_whole_sentence_in_its_scope() -> None:
-    assert untrue(clause("Two dogs are eating.")) == "It is not true that two dogs are eating."
+    assert deny_truth(clause("Two dogs are eating.")) == "It is not true that two dogs are eating."
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import pytest
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Card, Suite
-from acidtest.text.pair_counts import label_counts, pair_counts
-from acidtest.text.polarity import CATEGORIES, matches, polarities, polarity_names
+from acidtest.text.pair_counts import CATEGORIES, label_counts, matches_gold, pair_counts, polarities, polarity_names
 
 E, N, C = "entailment", "neutral", "contradiction"
 
@@ -112,7 +111,7 @@ def test_there_are_eight_categories() -> None:
 def test_a_polarity_matches_gold_that_accepts_it_and_ties_never_do() -> None:
     names = pl.Series([E, N, N, "entailment = neutral", "none", None])
     gold = np.array([0b001, 0b001, 0b110, 0b011, 0b111, 0b111], dtype=np.uint8)
-    assert matches(names, gold).tolist() == [True, False, True, False, False, False]
+    assert matches_gold(names, gold).tolist() == [True, False, True, False, False, False]
 
 
 def test_contradictions_are_those_that_pair_counts_counts() -> None:

@@ -13,11 +13,11 @@ from acidtest.text.quantities import (
     Bound,
     Quantity,
     alternatives,
-    changed,
     digit_alternatives,
     first_integer,
     quantities,
-    with_number,
+    replace_number,
+    write_like,
 )
 
 FIT = [
@@ -181,7 +181,7 @@ def test_a_number_is_written_as_the_quantity_was(
     sentence: str, number: Decimal, bound: Bound | None, expected: str
 ) -> None:
     (quantity,) = fit(sentence)
-    assert with_number(sentence, quantity, changed(quantity, Decimal(number)), bound) == expected
+    assert replace_number(sentence, quantity, write_like(quantity, Decimal(number)), bound) == expected
 
 
 @pytest.mark.parametrize(
@@ -229,8 +229,8 @@ def test_every_other_number_is_clearly_another_and_as_round(value: int, higher: 
 def test_the_text_outside_the_quantity_stays(sentence: str, choice: int, bound: Bound | None) -> None:
     (quantity,) = fit(sentence)
     numbers = alternatives(quantity, higher=True) or alternatives(quantity, higher=False)
-    number = changed(quantity, numbers[choice % len(numbers)])
-    new = with_number(sentence, quantity, number, bound)
+    number = write_like(quantity, numbers[choice % len(numbers)])
+    new = replace_number(sentence, quantity, number, bound)
     before, after = sentence[: quantity.start], sentence[quantity.end :]
     assert new.startswith(before)
     assert new.endswith(after)

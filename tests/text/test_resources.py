@@ -9,7 +9,7 @@ import pytest
 
 from acidtest.io import store
 from acidtest.text import glosses, resources
-from acidtest.text.resources import Resource, fetched
+from acidtest.text.resources import Resource, fetch_resource
 
 
 def by_name() -> dict[str, Resource]:
@@ -24,7 +24,7 @@ def test_relations_are_packaged() -> None:
 
 
 def test_missing_glosses_say_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(glosses, "place", lambda: None)
+    monkeypatch.setattr(glosses, "find_wordnet_folder", lambda: None)
     found = by_name()["wordnet glosses"]
     assert (found.state, found.where) == ("missing", "get them with: acidtest sources fetch wordnet")
 
@@ -39,8 +39,8 @@ def test_glosses_that_are_here_say_where_and_whose_they_are(tmp_path: Path, monk
 def test_what_was_fetched_is_looked_at(made_wordnet: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     folder = made_wordnet({})
     monkeypatch.setattr(store, "fetch", lambda name, **given: folder)
-    assert fetched("wordnet") == folder
+    assert fetch_resource("wordnet") == folder
     (folder / "data.adv").write_text("", encoding="utf-8")
     glosses.definitions.cache_clear()
     with pytest.raises(glosses.FileError, match=r"is not WordNet 3\.0"):
-        fetched("wordnet")
+        fetch_resource("wordnet")

@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError
-from acidtest.text import glosses, lesk
+from acidtest.text import glosses
+from acidtest.text import senses as senses_module
 from acidtest.text.senses import senses
 from acidtest.text.wordnet import Synset, wordnet
 
@@ -97,7 +98,7 @@ def test_blocks_of_contexts_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     sentences = contexts(*(f"{word} money" for word in ("water", "deposits", "ridge", "row", "water")))
     words = pl.Series(["bank"] * 5)
     whole = senses("lesk", sentences, words, pos="n")
-    monkeypatch.setattr(lesk, "CELLS", 1)
+    monkeypatch.setattr(senses_module, "CELLS", 1)
     assert senses("lesk", sentences, words, pos="n").equals(whole)
 
 
@@ -134,7 +135,7 @@ def test_mistakes_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         senses("first", contexts("a", "b"), word)
     with pytest.raises(AcidtestError, match="rows are numbers of contexts, here from 0 to 1"):
         senses("first", contexts("a", "b"), word, rows=pl.Series([2]))
-    monkeypatch.setattr(glosses, "place", lambda: None)
+    monkeypatch.setattr(glosses, "find_wordnet_folder", lambda: None)
     with pytest.raises(AcidtestError, match="wsd=lesk needs WordNet glosses; get them with"):
         senses("lesk", contexts("a"), word)
 

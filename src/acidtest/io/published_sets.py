@@ -151,9 +151,9 @@ def _is_hans(pairs: FilePairs) -> bool:
 @cache
 def _hans_words() -> list[str]:
     """The words that published HANS premises are made of, in lower case."""
-    from acidtest.text.hans_templates import plan
+    from acidtest.text.hans_templates import compile_templates
 
-    texts = [word.text for word in plan("published", "published", faithful=True).grammar.tokens.words]
+    texts = [word.text for word in compile_templates("published", "published", faithful=True).grammar.tokens.words]
     return sorted({word for text in texts for word in text.lower().split()})
 
 
@@ -189,7 +189,7 @@ def _is_hans_training(pairs: FilePairs) -> bool:
 
 def _with_triggers(frame: pl.DataFrame) -> pl.DataFrame:
     """HANS rows with template and trigger word, as the paper's human experiment needs; each row is its own group."""
-    from acidtest.text.recognition import recogniser
+    from acidtest.text.hans_templates import recogniser
 
     templates = frame["template"] if "template" in frame.columns else None
     found = recogniser().triggers(frame["premise"], frame["hypothesis"], subcases=frame["subcase"], templates=templates)

@@ -23,7 +23,7 @@ from acidtest.core.suite import CATEGORY, CROSS, PARSES, Card, list_values
 from acidtest.core.verdicts import Collapse, answers, verdicts
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered, taken
-from acidtest.text.taxonomy_tags import proposal_caution
+from acidtest.text.category_rules import proposal_caution
 
 Flags = npt.NDArray[np.bool_]
 

@@ -16,7 +16,7 @@ from acidtest.core.study import study
 from acidtest.core.suite import Suite
 from acidtest.stats.intervals import rate
 from acidtest.stats.tag_quality import TagQuality, tag_qualities
-from acidtest.text.taxonomy_tags import PREFIX, PROPOSED, VERSION, caution, looked_for, measured
+from acidtest.text.category_rules import PREFIX, PROPOSED, VERSION, caution, rule_descriptions, rule_measures
 
 SCHEMA = 1
 
@@ -68,7 +68,7 @@ def tag(
     known = [name for name in (marked.card.categories if marked else ()) if name in proposed]
     marks = marked.frame.select(known).collect() if marked else pl.DataFrame()
     qualities = tag_qualities(proposed, {name: marks[name].to_numpy() for name in known}, groups=groups)
-    rules = looked_for()
+    rules = rule_descriptions()
     return TagResult(
         name=str(tagged.card.arguments.get("from", tagged.name)),
         rows=frame.height,
@@ -79,7 +79,7 @@ def tag(
                 looks_for=rules[name],
                 proposed=int(flags.sum()),
                 share=rate(flags, groups=groups),
-                measured=measured()[name],
+                measured=rule_measures()[name],
                 here=qualities.get(name),
             )
             for name, flags in proposed.items()

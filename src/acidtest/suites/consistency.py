@@ -163,10 +163,10 @@ def _companions(pairs: Suite, draws: Draws, tagger: str) -> list[Companion]:
 
 
 def _can_be_joined(clause: Clause) -> bool:
-    from acidtest.text.negation_forms import lowered
+    from acidtest.text.negation_forms import lower_first_word
 
     words = len(clause.text.split())
-    return clause.subject != "pronoun" and 3 <= words <= _MOST_WORDS and lowered(clause) is not None
+    return clause.subject != "pronoun" and 3 <= words <= _MOST_WORDS and lower_first_word(clause) is not None
 
 
 @dataclass
@@ -196,16 +196,16 @@ class LawApplication:
         return frame.with_columns(variant=pl.col("law").str.replace_all(" ", "-"))
 
     def _analyse(self, pairs: pl.DataFrame) -> Iterator[AnalysedPair]:
-        from acidtest.text.clauses import clauses, doubtful, unsaid
+        from acidtest.text.clauses import clause_doubts, clauses, non_assertions
 
         keys = digests(pairs["id"])
         columns = (
             *(pairs[name] for name in ("premise", "hypothesis", "label")),
             pairs["certainty"].fill_null("human"),
             _agreements(pairs),
-            unsaid(pairs["premise"], self.tagger),
-            unsaid(pairs["hypothesis"], self.tagger),
-            doubtful(pairs["hypothesis"], "negation"),
+            non_assertions(pairs["premise"], self.tagger),
+            non_assertions(pairs["hypothesis"], self.tagger),
+            clause_doubts(pairs["hypothesis"], "negation"),
             clauses(pairs["premise"], self.tagger),
             clauses(pairs["hypothesis"], self.tagger),
             self.draws.bits(keys, "side").tolist(),
@@ -288,7 +288,7 @@ def _reversal(pair: AnalysedPair) -> LawPair | str:
 
 
 def _conjunction(pair: AnalysedPair) -> LawPair | str:
-    from acidtest.text.negation_forms import conjoined
+    from acidtest.text.negation_forms import conjoin
 
     parts = [part for part in (pair.premise_clause, pair.hypothesis_clause) if not isinstance(part, str)]
     if not parts:
@@ -297,7 +297,7 @@ def _conjunction(pair: AnalysedPair) -> LawPair | str:
         return "conjunction: no second sentence"
     part = parts[(pair.bits >> 8) % len(parts)]
     is_last = bool(pair.bits >> 16 & 1)
-    premise = conjoined(pair.companion, part) if is_last else conjoined(part, pair.companion)
+    premise = conjoin(pair.companion, part) if is_last else conjoin(part, pair.companion)
     if premise is None:
         return "conjunction: perhaps a name"
     form = "last" if is_last else "first"
@@ -332,13 +332,13 @@ def _negation(pair: AnalysedPair, clause: Clause, *, is_trusted: bool) -> LawPai
 
 
 def _double_negation(pair: AnalysedPair, clause: Clause, *, is_trusted: bool) -> LawPair | str:
-    from acidtest.text.negation_forms import doubly_negated
+    from acidtest.text.negation_forms import negate_twice
 
     if pair.label == "contradiction" and not pair.shares_noun:
         return "double negation: nothing in common"
     if pair.label == "contradiction" and not is_trusted:
         return "double negation: gold of one annotator (--trust-gold)"
-    negated = doubly_negated(clause)
+    negated = negate_twice(clause)
     if negated is None:
         return "double negation: perhaps a name"
     return LawPair("double negation", pair.premise, negated.text, pair.label, pair.certainty, negated.form)

@@ -21,8 +21,8 @@ from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import advise_fewer
 
 if TYPE_CHECKING:
-    from acidtest.text.hans_templates import Plan, Templates
-    from acidtest.text.templates import Filled
+    from acidtest.text.hans_templates import TemplatePlan, Templates
+    from acidtest.text.templates import FilledTemplates
 
 CITATION = (
     "McCoy, Pavlick and Linzen (2019). Right for the Wrong Reasons: Diagnosing Syntactic Heuristics in "
@@ -82,7 +82,7 @@ def _fill_templates(
 
     A large suite keeps only its words in memory and writes its sentences when they are read.
     """
-    from acidtest.text.hans_templates import plan as compile_templates
+    from acidtest.text.hans_templates import compile_templates as compile_templates
     from acidtest.text.vocabulary import vocabulary as load_vocabulary
 
     vocabulary = load_vocabulary(words, faithful=faithful)
@@ -111,7 +111,7 @@ def _fill_templates(
     return Suite(frame, card)
 
 
-def _warn_of_small_subcases(plan: Plan, filled: Filled, rows: int, name: str) -> None:
+def _warn_of_small_subcases(plan: TemplatePlan, filled: FilledTemplates, rows: int, name: str) -> None:
     sizes = np.bincount(plan.subcase[filled.variant], minlength=len(plan.subcases))
     small = [f"{plan.subcases[number]} {sizes[number]:,}" for number in np.flatnonzero(sizes < rows)]
     if small:
@@ -123,8 +123,8 @@ class TemplatePairs:
     """Drawn words, from which sentences are written block by block."""
 
     name: str
-    plan: Plan
-    filled: Filled
+    plan: TemplatePlan
+    filled: FilledTemplates
 
     def blocks(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         """The pairs in order, with the requested columns; parses are only written on request."""
@@ -151,20 +151,22 @@ class TemplatePairs:
         return completed(frame.with_columns(parses), self.name)
 
 
-def _draw_words(plan: Plan, rows: int, draws: Draws, *, name: str, at_most: bool) -> Filled:
+def _draw_words(plan: TemplatePlan, rows: int, draws: Draws, *, name: str, at_most: bool) -> FilledTemplates:
     """The words of ``rows`` pairs of every subcase, variants in their proportions and evenly mixed."""
-    from acidtest.text.templates import Filled
+    from acidtest.text.templates import FilledTemplates
 
     step = max(_DRAWN_ROWS // max(rows, 1), 1)
     parts = []
     for first in range(0, len(plan.subcases), step):
         subcases = range(first, min(first + step, len(plan.subcases)))
         parts.append(_draw_subcases(plan, subcases, rows, draws, name=name, at_most=at_most))
-    return Filled.joined(parts)
+    return FilledTemplates.joined(parts)
 
 
-def _draw_subcases(plan: Plan, subcases: range, rows: int, draws: Draws, *, name: str, at_most: bool) -> Filled:
-    from acidtest.text.templates import turn
+def _draw_subcases(
+    plan: TemplatePlan, subcases: range, rows: int, draws: Draws, *, name: str, at_most: bool
+) -> FilledTemplates:
+    from acidtest.text.templates import rank_within_variant
 
     most = plan.grammar.fillings.copy()
     while True:
@@ -177,12 +179,12 @@ def _draw_subcases(plan: Plan, subcases: range, rows: int, draws: Draws, *, name
         most = np.where(counts < wanted, counts, most)
     if not at_most:
         _require_rows(plan, subcases, rows, counts, draws, name=name)
-    rank = turn(filled.variant)
+    rank = rank_within_variant(filled.variant)
     order = np.lexsort((filled.variant, (rank + 0.5) / counts[filled.variant], plan.subcase[filled.variant]))
     return filled[order].compact
 
 
-def _rows_per_variant(plan: Plan, subcases: range, rows: int, most: Whole) -> Whole:
+def _rows_per_variant(plan: TemplatePlan, subcases: range, rows: int, most: Whole) -> Whole:
     wanted = np.zeros(len(most), dtype=np.int64)
     for subcase in subcases:
         variants = plan.variants(subcase)
@@ -190,7 +192,7 @@ def _rows_per_variant(plan: Plan, subcases: range, rows: int, most: Whole) -> Wh
     return wanted
 
 
-def _require_rows(plan: Plan, subcases: range, rows: int, counts: Whole, draws: Draws, *, name: str) -> None:
+def _require_rows(plan: TemplatePlan, subcases: range, rows: int, counts: Whole, draws: Draws, *, name: str) -> None:
     """Raise when a subcase has fewer rows than were requested, naming the smallest subcase of all."""
     available = {subcase: int(counts[plan.variants(subcase)].sum()) for subcase in subcases}
     if all(count == rows for count in available.values()):

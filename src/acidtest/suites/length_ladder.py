@@ -136,10 +136,10 @@ def _drop_unfit(pairs: Suite) -> tuple[Suite, Counter[str]]:
 
 def _unfit_reasons(pairs: pl.DataFrame) -> pl.Series:
     """For each pair why its label might not stay, or null."""
-    from acidtest.text.clauses import unsaid
+    from acidtest.text.clauses import non_assertions
 
     sides = ("premise", "hypothesis")
-    unsaid_reasons = pl.DataFrame({side: unsaid(pairs[side]) for side in sides})
+    unsaid_reasons = pl.DataFrame({side: non_assertions(pairs[side]) for side in sides})
     refers = pl.any_horizontal(pl.col(sides).str.contains(_REFERS))
     general = pl.col("hypothesis").str.contains(_SAYS_EVERYTHING)
     other_reasons = pairs.select(

@@ -233,7 +233,7 @@ def _draw_premises(frame: pl.DataFrame, name: str, request: Request) -> pl.DataF
 
 def _read_vectors(options: LexicalOptions, categories: Sequence[str]) -> Embeddings | None:
     from acidtest.io.embeddings import embeddings
-    from acidtest.text.substitutes import surfaces
+    from acidtest.text.substitution import surfaces
 
     if not options.embeddings:
         return None
@@ -248,7 +248,7 @@ def _filters(options: LexicalOptions, categories: Sequence[str], vectors: Embedd
     from acidtest.io.corpora import corpus as read_corpus
     from acidtest.text.bigrams import plausible_by_tag, read_bigrams
     from acidtest.text.pair_counts import word_counts
-    from acidtest.text.substitutes import surfaces
+    from acidtest.text.substitution import surfaces
 
     filters: dict[str, Filter] = {}
     if options.bigrams:

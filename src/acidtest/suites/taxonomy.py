@@ -79,7 +79,7 @@ def tagged(request: Request) -> Suite:
     The categories are proposals of rules, not annotation; the note on the card says how often annotators would have
     agreed. All columns of the corpus are kept.
     """
-    from acidtest.text.taxonomy_tags import PREFIX, PROPOSED, VERSION, caution, proposed_categories
+    from acidtest.text.category_rules import PREFIX, PROPOSED, VERSION, caution, proposed_categories
 
     columns = [PREFIX + name for name in PROPOSED]
     pairs = source_pairs(request, columns=columns)

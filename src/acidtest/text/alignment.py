@@ -9,10 +9,9 @@ import numpy as np
 import polars as pl
 
 from acidtest.core.errors import AcidtestError
-from acidtest.text.ranges import Ranges
-from acidtest.text.tokens import Flags, Numbers, numbered, placed
+from acidtest.text.tokens import Flags, Numbers, number_distinct, tokenise
 from acidtest.text.word_relations import expression_senses, word_relations
-from acidtest.text.wordnet import wordnet
+from acidtest.text.wordnet import Ranges, wordnet
 
 DIFFERENCES = ("same", "replaced", "other")
 """How two sentences may differ."""
@@ -47,10 +46,10 @@ def replaced_words(premises: pl.Series, hypotheses: pl.Series, *, compounds: boo
         raise AcidtestError(f"{len(premises):,} premises and {len(hypotheses):,} hypotheses cannot be aligned")
     tokens = _Tokens.of(pl.concat([premises.cast(pl.String), hypotheses.cast(pl.String)]))
     whole = tokens.differences()
-    found = tokens.without_forms(tokens.once(whole))
-    rows = np.flatnonzero(((found.lengths > 0) & (found.lengths <= MOST_WORDS)).all(axis=0))
-    rows = rows[~tokens.share_words(found.of(rows))]
-    words = tokens.compounds(found.of(rows)) if compounds else tokens.bare(found.of(rows))
+    stretches = tokens.without_forms(tokens.once(whole))
+    rows = np.flatnonzero(((stretches.lengths > 0) & (stretches.lengths <= MOST_WORDS)).all(axis=0))
+    rows = rows[~tokens.share_words(stretches.of(rows))]
+    words = tokens.compounds(stretches.of(rows)) if compounds else tokens.bare(stretches.of(rows))
     return _frame(words, rows, same=(whole.lengths == 0).all(axis=0))
 
 
@@ -103,12 +102,12 @@ class _Tokens:
     def of(cls, texts: pl.Series) -> _Tokens:
         """The words of texts; what hyphens join stands apart."""
         # One character for another leaves the places as they are.
-        found = placed(texts.str.replace_all(_JOINTS, " "))
-        words, number = numbered(found.words.str.to_lowercase())
-        word = number[found.word]
+        columns = tokenise(texts.str.replace_all(_JOINTS, " "))
+        words, number = number_distinct(columns.words.str.to_lowercase())
+        word = number[columns.word]
         counts = words.str.contains(r"[\p{L}\p{N}]") & ~words.str.contains(_ARTICLE)
         kept = counts.to_numpy()[word]
-        return cls(texts, found.text[kept], found.start[kept], found.end[kept], word[kept], words)
+        return cls(texts, columns.text[kept], columns.start[kept], columns.end[kept], word[kept], words)
 
     def differences(self) -> _Stretches:
         """All from the first to the last token that differ."""
@@ -127,58 +126,63 @@ class _Tokens:
         differs = np.append(np.flatnonzero(here != there), runs.starts[-1])
         return np.minimum(differs[np.searchsorted(differs, runs.starts[:-1])] - runs.starts[:-1], most)
 
-    def once(self, found: _Stretches) -> _Stretches:
+    def once(self, stretches: _Stretches) -> _Stretches:
         """Only the first token where all that differ are the same word and the same replacement."""
-        length = np.where(found.lengths[0] == found.lengths[1], found.lengths[0], 0)
+        length = np.where(stretches.lengths[0] == stretches.lengths[1], stretches.lengths[0], 0)
         runs = Ranges.of_lengths(length)
         offset = np.arange(runs.starts[-1]) - np.repeat(runs.starts[:-1], length)
-        first = np.repeat(found.starts, length, axis=1)
+        first = np.repeat(stretches.starts, length, axis=1)
         words, initial = self.word[first + offset], self.word[first]
         again = (words == initial).all(axis=0) | (words[0] == words[1])
         fails = np.bincount(np.repeat(np.arange(len(length)), length), weights=~again, minlength=len(length))
-        return _Stretches(found.starts, np.where((length > 0) & (fails == 0), 1, found.lengths))
+        return _Stretches(stretches.starts, np.where((length > 0) & (fails == 0), 1, stretches.lengths))
 
-    def without_forms(self, found: _Stretches) -> _Stretches:
+    def without_forms(self, stretches: _Stretches) -> _Stretches:
         """Without forms of the same word at both ends, unless that is all there is on both sides."""
         for front in (False, True):
-            rows = np.arange(found.lengths.shape[1])
+            rows = np.arange(stretches.lengths.shape[1])
             while len(rows):
-                some = found.of(rows)
+                some = stretches.of(rows)
                 rows = rows[(some.lengths > 0).all(axis=0) & (some.lengths > 1).any(axis=0)]
-                rows = rows[self._forms_of_one(*self.word[found.of(rows).at(front=front)])]
-                found = found.without(rows, front=front)
-        return found
+                rows = rows[self._forms_of_one(*self.word[stretches.of(rows).at(front=front)])]
+                stretches = stretches.without(rows, front=front)
+        return stretches
 
     def _forms_of_one(self, here: Numbers, there: Numbers) -> Flags:
         """Whether each word here and the one there beside it may be forms of one word."""
         pairs = pl.DataFrame({"word": here, "other": there}).with_row_index("pair")
         other = self._bases.rename({"word": "other"})
-        found = pairs.join(self._bases, on="word").join(other, on=["other", "base"], how="semi")
+        matches = pairs.join(self._bases, on="word").join(other, on=["other", "base"], how="semi")
         same = here == there
-        same[found["pair"].to_numpy()] = True
+        same[matches["pair"].to_numpy()] = True
         return np.asarray(same)
 
     @cached_property
     def _bases(self) -> pl.DataFrame:
         """What the words may be forms of, as numbers of ``words``: columns word and base."""
-        found = wordnet().base_form_frame(self.words).select("word", "base").unique()
+        bases = wordnet().base_form_frame(self.words).select("word", "base").unique()
         numbers = pl.DataFrame({"text": self.words, "number": np.arange(len(self.words))})
-        return found.join(numbers, left_on="word", right_on="text").select("base", word="number")
+        return bases.join(numbers, left_on="word", right_on="text").select("base", word="number")
 
-    def share_words(self, found: _Stretches) -> Flags:
+    def share_words(self, stretches: _Stretches) -> Flags:
         """Whether a word is on both sides of stretches of at most ``MOST_WORDS``."""
         place = np.arange(MOST_WORDS)
-        inside = place < found.lengths[:, :, None]
+        inside = place < stretches.lengths[:, :, None]
         # What lies beyond a stretch is a different nothing on each side.
         nothing = np.array([-1, -2])[:, None, None]
-        token = np.where(inside, found.starts[:, :, None] + place, 0)
+        token = np.where(inside, stretches.starts[:, :, None] + place, 0)
         here, there = np.where(inside, self.word[token], nothing)
         shared: Flags = (here[:, :, None] == there[:, None, :]).any(axis=(1, 2))
         return shared
 
-    def written(self, found: _Stretches) -> pl.DataFrame:
+    def written(self, stretches: _Stretches) -> pl.DataFrame:
         """The stretches as they are written."""
-        sides = zip(("premise_words", "hypothesis_words"), found.starts, found.starts + found.lengths - 1, strict=True)
+        sides = zip(
+            ("premise_words", "hypothesis_words"),
+            stretches.starts,
+            stretches.starts + stretches.lengths - 1,
+            strict=True,
+        )
         return pl.DataFrame({name: self._slices(first, last) for name, first, last in sides})
 
     def _slices(self, first: Numbers, last: Numbers) -> pl.Series:
@@ -186,16 +190,16 @@ class _Tokens:
         frame = pl.DataFrame({"text": self.texts.gather(self.text[first]), "start": start, "length": end - start})
         return frame.select(pl.col("text").str.slice("start", "length")).to_series()
 
-    def bare(self, found: _Stretches) -> pl.DataFrame:
+    def bare(self, stretches: _Stretches) -> pl.DataFrame:
         """The stretches as they are written, without what merely adapts in front of them and after them."""
-        return self.written(found).with_columns(pl.all().map_batches(_bare, return_dtype=pl.String))
+        return self.written(stretches).with_columns(pl.all().map_batches(_strip_function_words, return_dtype=pl.String))
 
-    def compounds(self, found: _Stretches) -> pl.DataFrame:
+    def compounds(self, stretches: _Stretches) -> pl.DataFrame:
         """As ``bare``; words that WordNet does not relate with the word after or else before, if it has both so."""
-        words = self.bare(found)
+        words = self.bare(stretches)
         alone = (word_relations(words["premise_words"], words["hypothesis_words"]) == "none").to_numpy()
         for front in (True, False):
-            longer = _Stretches(found.starts - front, found.lengths + 1)
+            longer = _Stretches(stretches.starts - front, stretches.lengths + 1)
             rows = np.flatnonzero(alone & self._has_neighbours(longer, front=front))
             written = self.written(longer.of(rows))
             both = written.select(pl.all_horizontal(pl.all().map_batches(_is_expression, return_dtype=pl.Boolean)))
@@ -214,7 +218,7 @@ class _Tokens:
         return both
 
 
-def _bare(written: pl.Series) -> pl.Series:
+def _strip_function_words(written: pl.Series) -> pl.Series:
     """Stretches without *some* and, unless WordNet has the expression with them, without prepositions."""
     core = written.str.replace(_QUANTITY, "").str.replace(_COMPLEMENT, "")
     trimmed = core.str.replace(_AFTER, "").str.replace(_BEFORE, "")

@@ -1,4 +1,4 @@
-"""How often two words stand side by side: what tells a sentence that nobody would say.
+"""How often two words stand side by side, to recognise a sentence that nobody would say.
 
 Counts come from a file of the user's: a list of bigrams, plain text or an NLI corpus. Without one, the packaged counts
 of a word beside a part of speech serve: they know that *of* is followed by a noun, not which.
@@ -26,7 +26,7 @@ LEAST = 10
 """How often a pair must have been seen, as in Glockner et al. (2018), section 3.1."""
 
 _TELLING = 300
-"""How often a word must have been counted before its not having been seen somewhere tells anything."""
+"""How often a word must have been counted before its absence beside another means anything."""
 
 EDGE = ""
 """Stands beside the first and the last word of a text."""
@@ -60,10 +60,10 @@ class Bigrams:
         return self._known(previous, first) & self._known(last, following)
 
     def _known(self, left: pl.Series, right: pl.Series) -> pl.Series:
-        asked = pl.DataFrame({"left": left, "right": right}).with_row_index("row")
-        held = asked.join(self.pairs, on=["left", "right"], how="semi")["row"]
+        queries = pl.DataFrame({"left": left, "right": right}).with_row_index("row")
+        known_rows = queries.join(self.pairs, on=["left", "right"], how="semi")["row"]
         beside_an_edge = (left == EDGE) | (right == EDGE) | right.str.contains(r"^\W+$") | left.str.contains(r"^\W+$")
-        return asked["row"].is_in(held.implode()) | beside_an_edge
+        return queries["row"].is_in(known_rows.implode()) | beside_an_edge
 
 
 def read_bigrams(path: str | Path, *, least: int = LEAST) -> Bigrams:
@@ -199,24 +199,24 @@ def plausible_by_tag(words: pl.DataFrame) -> pl.Series:
     """
     lower = words["word"].str.to_lowercase()
     first, last = lower.str.extract(r"^(\S+)"), lower.str.extract(r"(\S+)$")
-    kept = pl.Series([True]).new_from_index(0, words.height)
-    for side, own, tag in (("previous", first, "previous_tag"), ("next", last, "next_tag")):
+    plausible = pl.Series([True]).new_from_index(0, words.height)
+    for side, word, tag in (("previous", first, "previous_tag"), ("next", last, "next_tag")):
         neighbour, its_tag = words[side], words[tag]
         known = neighbour.is_in(_common(side).implode())
-        told = pl.select(pl.when(known).then(neighbour).otherwise(its_tag)).to_series()
-        by_neighbour = _seen(side, told, words["tag"])
-        telling = own.is_in(_common("next" if side == "previous" else "previous").implode()) & (first == last)
-        by_word = _seen(side, its_tag, own) | ~telling
-        kept &= (by_neighbour & by_word) | (neighbour == EDGE) | neighbour.str.contains(r"^\W+$")
-    return kept
+        neighbour_key = pl.select(pl.when(known).then(neighbour).otherwise(its_tag)).to_series()
+        by_neighbour = _seen(side, neighbour_key, words["tag"])
+        is_common = word.is_in(_common("next" if side == "previous" else "previous").implode()) & (first == last)
+        by_word = _seen(side, its_tag, word) | ~is_common
+        plausible &= (by_neighbour & by_word) | (neighbour == EDGE) | neighbour.str.contains(r"^\W+$")
+    return plausible
 
 
-def _seen(side: str, neighbour: pl.Series, own: pl.Series) -> pl.Series:
+def _seen(side: str, neighbour: pl.Series, word: pl.Series) -> pl.Series:
     """Whether the packaged counts have something with its neighbour on one side."""
-    left, right = (neighbour, own) if side == "previous" else (own, neighbour)
-    asked = pl.DataFrame({"left": left, "right": right}).with_row_index("row")
-    held = asked.join(packaged_bigrams(), on=["left", "right"], how="semi")["row"]
-    return asked["row"].is_in(held.implode())
+    left, right = (neighbour, word) if side == "previous" else (word, neighbour)
+    queries = pl.DataFrame({"left": left, "right": right}).with_row_index("row")
+    seen_rows = queries.join(packaged_bigrams(), on=["left", "right"], how="semi")["row"]
+    return queries["row"].is_in(seen_rows.implode())
 
 
 @cache

@@ -37,7 +37,7 @@ ANY = "*"
 
 
 @dataclass(frozen=True)
-class Category:
+class WordCategory:
     """A word list as tables whose rows are strings and lists of strings."""
 
     name: str
@@ -51,21 +51,21 @@ class Category:
     alone: bool
     """Whether a text with two items of it is left alone: then one might tell what the other denies."""
     events: bool = False
-    """Whether only single events can be told apart by it: who works at night may work at noon, too."""
+    """Whether its items exclude each other only in a single event: who works at night may work at noon, too."""
 
 
-def names() -> list[str]:
-    """The categories in the order they are told."""
+def category_names() -> list[str]:
+    """The names of all categories, in the order of their table."""
     return packaged_table("lexical/categories.tsv")["category"].to_list()
 
 
 @cache
-def category(name: str) -> Category:
+def category(name: str) -> WordCategory:
     """A category by name."""
-    return _paired(name) if name in _OF_PAIRS else _listed(name)
+    return _category_from_pairs(name) if name in _OF_PAIRS else _category_from_list(name)
 
 
-def _paired(name: str) -> Category:
+def _category_from_pairs(name: str) -> WordCategory:
     """A category given pair by pair, each in a frame of its own."""
     table = packaged_table(f"lexical/pairs/{name}.tsv").with_columns(
         frame=pl.concat_str("word", "pos", "other", separator=" "),
@@ -89,27 +89,27 @@ def _paired(name: str) -> Category:
             "frame", item="other", other="word", relation=pl.lit("hyponym")
         )
         relations = pl.concat([relations, back])
-    return Category(name, items, relations.select("item", "other", "relation", "frame"), frames, alone=False)
+    return WordCategory(name, items, relations.select("item", "other", "relation", "frame"), frames, alone=False)
 
 
-def _listed(name: str) -> Category:
-    told = packaged_table("lexical/categories.tsv").row(by_predicate=pl.col("category") == name, named=True)
+def _category_from_list(name: str) -> WordCategory:
+    settings = packaged_table("lexical/categories.tsv").row(by_predicate=pl.col("category") == name, named=True)
     frames = _lists(packaged_table("lexical/frames.tsv").filter(category=name), "before", "unless")
     frames = frames.select(
         "frame",
         "before",
-        unless=pl.concat_list("unless", _words(told["unless"])).list.unique(),
-        unless_before=_words(told["unless_before"]),
+        unless=pl.concat_list("unless", _words(settings["unless"])).list.unique(),
+        unless_before=_words(settings["unless_before"]),
         of=_NO_WORDS,
-        not_of=_words(told["not_of"]),
+        not_of=_words(settings["not_of"]),
     )
     table = packaged_table(f"lexical/lists/{name}.tsv")
     lists = _lists(table, "under", "same", "overlaps", "group", "frames", "tied")
     items = lists.select(
-        "item", "form", "plural", "at", tied=pl.concat_list("tied", _words(told["tied"])).list.unique()
+        "item", "form", "plural", "at", tied=pl.concat_list("tied", _words(settings["tied"])).list.unique()
     )
     relations = _relations(lists, frames["frame"].to_list())
-    return Category(name, items, relations, frames, alone=True, events=told["events"] == "yes")
+    return WordCategory(name, items, relations, frames, alone=True, events=settings["events"] == "yes")
 
 
 def _words(cell: str) -> pl.Expr:
@@ -118,26 +118,26 @@ def _words(cell: str) -> pl.Expr:
 
 
 def _lists(table: pl.DataFrame, *columns: str) -> pl.DataFrame:
-    """The table with some columns parted at ``|``; an empty cell is an empty list."""
-    parted = (pl.col(column).str.split("|").list.set_difference([""]) for column in columns)
-    return table.with_columns(*parted)
+    """The table with some columns split at ``|``; an empty cell is an empty list."""
+    split = (pl.col(column).str.split("|").list.set_difference([""]) for column in columns)
+    return table.with_columns(*split)
 
 
 def _relations(lists: pl.DataFrame, frames: list[str]) -> pl.DataFrame:
     items = lists["item"].to_list()
     stands = _members(lists["frames"], frames)
     stands[lists["frames"].list.len().to_numpy() == 0] = True
-    found = []
-    exchanged = _share_a_group(lists["group"])
+    parts = []
+    exchanged = _have_common_group(lists["group"])
     for relation, holds in _related(lists).items():
         for number, frame in enumerate(frames):
             rows, others = np.nonzero(holds & exchanged & np.outer(stands[:, number], stands[:, number]))
-            found.append(
+            parts.append(
                 pl.DataFrame({"row": rows, "other_row": others}).with_columns(
                     relation=pl.lit(relation), frame=pl.lit(frame)
                 )
             )
-    every = pl.concat(found)
+    every = pl.concat(parts)
     return every.select(
         pl.Series("item", items).gather(every["row"]),
         pl.Series("other", items).gather(every["other_row"]),
@@ -150,7 +150,7 @@ def _related(lists: pl.DataFrame) -> dict[Relation, Matrix]:
     """For each relation which items (rows) have which others (columns) in it."""
     items = lists["item"].to_list()
     same = _members(lists["same"], items)
-    below = _closed(_members(lists["under"], items) | same | same.T)
+    below = _transitive_closure(_members(lists["under"], items) | same | same.T)
     overlap = _members(lists["overlaps"], items)
     # What is below two things is an overlap of them; so is what overlaps with something above.
     overlap = (below @ (overlap | overlap.T) @ below.T) | (below.T @ below)
@@ -165,13 +165,13 @@ def _related(lists: pl.DataFrame) -> dict[Relation, Matrix]:
 def _members(lists: pl.Series, names: list[str]) -> Matrix:
     """Which of the names each list holds."""
     places = {name: place for place, name in enumerate(names)}
-    found = np.zeros((len(lists), len(names)), dtype=bool)
+    matrix = np.zeros((len(lists), len(names)), dtype=bool)
     for row, members in enumerate(lists.to_list()):
-        found[row, [places[member] for member in members]] = True
-    return found
+        matrix[row, [places[member] for member in members]] = True
+    return matrix
 
 
-def _closed(edges: Matrix) -> Matrix:
+def _transitive_closure(edges: Matrix) -> Matrix:
     """Everything that can be reached, each thing from itself too."""
     reached = edges | np.eye(len(edges), dtype=bool)
     while True:
@@ -181,7 +181,7 @@ def _closed(edges: Matrix) -> Matrix:
         reached = further
 
 
-def _share_a_group(groups: pl.Series) -> Matrix:
+def _have_common_group(groups: pl.Series) -> Matrix:
     """Whether two items may be exchanged: they share a group, or the list has none."""
     names = sorted(set(groups.explode().drop_nulls()))
     if not names:

@@ -15,11 +15,10 @@ from typing import Literal
 import polars as pl
 
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.morphology import candidates
-from acidtest.text.places import noun_kind
-from acidtest.text.slots import slots
-from acidtest.text.tagging import tagged
-from acidtest.text.wordnet import wordnet
+from acidtest.text.inflection import base_form_candidates, forms_by_slot
+from acidtest.text.sentences import Sentences, first_matching_reason
+from acidtest.text.tagging import tag_texts
+from acidtest.text.wordnet import noun_kind, wordnet
 
 Subject = Literal["definite", "pronoun", "there", "someone", "indefinite", "plural", "number", "joined"]
 """How a subject refers: *the man*, *he*, *there*, *someone*, *a man*, *men*, *two men*, *a man and a boy*."""
@@ -95,34 +94,31 @@ class Clause:
     """Whether there is an *and* after the verb."""
 
 
-def doubtful(texts: pl.Series, use: str) -> pl.Series:
+def clause_doubts(texts: pl.Series, use: str) -> pl.Series:
     """For each text the first reason why it is unfit, null where there is none.
 
     ``use`` is ``any`` (it asserts nothing), ``clause`` (it may be more than a clause) or ``negation`` (the scope of a
     negation would be in doubt).
     """
-    lower = pl.col("text").str.to_lowercase()
-    reason = pl.lit(None, dtype=pl.String)
-    for name, pattern in (
-        packaged_table("contexts/clauses.tsv").reverse().filter(use=use).select("reason", "pattern").iter_rows()
-    ):
-        reason = pl.when(lower.str.contains(pattern)).then(pl.lit(name)).otherwise(reason)
-    return pl.DataFrame({"text": texts}).select(reason.alias("doubt"))["doubt"]
+    table = packaged_table("contexts/clauses.tsv").filter(use=use).select("reason", "pattern")
+    return first_matching_reason(texts, table.rows())
 
 
-def unsaid(texts: pl.Series, tagger: str = "auto") -> pl.Series:
+def non_assertions(texts: pl.Series, tagger: str = "auto") -> pl.Series:
     """For each text the reason why it asserts nothing that could be true, null where there is none."""
-    reason = doubtful(texts, "any")
+    reason = clause_doubts(texts, "any")
     # A few words tell an imperative, and tags are what takes time.
     begun = pl.DataFrame({"text": texts}).select(pl.col("text").str.split(" ").list.head(_BEGINNING).list.join(" "))
-    tokens = tagged(begun.to_series(), tagger).unique("text", keep="first", maintain_order=True)
+    tokens = tag_texts(begun.to_series(), tagger).unique("text", keep="first", maintain_order=True)
     commands = tokens.filter(pl.col("tag") == "VB")["text"]
-    found = pl.DataFrame({"reason": reason, "text": texts}).with_row_index("row")
+    frame = pl.DataFrame({"reason": reason, "text": texts}).with_row_index("row")
     imperative = pl.when(pl.col("row").is_in(commands.implode())).then(pl.lit("imperative"))
-    return found.select(pl.coalesce("reason", pl.when(_is_title()).then(pl.lit("title")), imperative)).to_series()
+    return frame.select(
+        pl.coalesce("reason", pl.when(_title_expression()).then(pl.lit("title")), imperative)
+    ).to_series()
 
 
-def _is_title() -> pl.Expr:
+def _title_expression() -> pl.Expr:
     """Whether a text without a full stop has more words with a capital than without."""
     large, small = (pl.col("text").str.count_matches(rf"\b\p{{{case}}}\w{{2,}}") for case in ("Lu", "Ll"))
     return (large > small) & ~pl.col("text").str.contains(r"[.!?]\W*$")
@@ -131,14 +127,13 @@ def _is_title() -> pl.Expr:
 def clauses(texts: pl.Series, tagger: str = "auto") -> list[Clause | str]:
     """For each text the clause it is, or the reason why it is none."""
     texts = texts.str.strip_chars()
-    doubt = doubtful(texts, "any").fill_null(doubtful(texts, "clause")).to_list()
+    doubt = clause_doubts(texts, "any").fill_null(clause_doubts(texts, "clause")).to_list()
     plain = pl.Series([number for number, reason in enumerate(doubt) if reason is None], dtype=pl.UInt32)
-    found: list[Clause | str] = [reason or "no finite verb" for reason in doubt]
-    tokens = tagged(texts.gather(plain), tagger)
-    for text, *line in tokens.group_by("text", maintain_order=True).agg(*_COLUMNS).iter_rows():
+    results: list[Clause | str] = [reason or "no finite verb" for reason in doubt]
+    for text, *line in Sentences.of(texts.gather(plain), tagger).by_text(*_COLUMNS):
         number = plain[text]
-        found[number] = _clause(texts[number], _Line(*line))
-    return found
+        results[number] = _clause(texts[number], _Line(*line))
+    return results
 
 
 @dataclass(frozen=True)
@@ -256,8 +251,8 @@ def _base(word: str, tag: str, *, plural: bool) -> str | None:
     if word in ("do", "does", "did", "have", "has", "had"):
         return {"d": "do", "h": "have"}[word[0]]
     slot = {"VBZ": "third", "VBD": "past", "VBP": "base"}[tag]
-    known = [base for base in _bases(word) if slots(base, "verb")[slot] == word]
-    if slot == "base" and known and slots(word, "verb")["past"] == word:
+    known = [base for base in _bases(word) if forms_by_slot(base, "verb")[slot] == word]
+    if slot == "base" and known and forms_by_slot(word, "verb")["past"] == word:
         return None
     if slot == "past" and word in known and plural:
         # "They cut": today or yesterday?
@@ -267,19 +262,19 @@ def _base(word: str, tag: str, *, plural: bool) -> str | None:
 
 @cache
 def _bases(word: str) -> tuple[str, ...]:
-    lemmas = [base for base in candidates(word, "v") if base in wordnet().base_forms(base, "v")]
+    lemmas = [base for base in base_form_candidates(word, "v") if base in wordnet().base_forms(base, "v")]
     return tuple(dict.fromkeys(lemmas))
 
 
 def _is_participle(match: re.Match[str], word: str, base: str) -> bool:
     """Whether a past tense may be a participle instead: *two cars parked near a crane* is a caption."""
-    forms = slots(base, "verb")
+    forms = forms_by_slot(base, "verb")
     bare = not (match["pronoun"] or match["someone"] or match["the"])
     named = bool(match["head"]) and "/NNP" in match["head"]
     return word == forms["past"] == forms["participle"] and bare and not named and bool(_LOOSE.match(match["rest"]))
 
 
-def words(text: str) -> Iterator[str]:
+def words_and_lemmas(text: str) -> Iterator[str]:
     """The words of a text in lower case, each also as the noun and the verb it may be a form of."""
     for word in re.findall(r"[^\W\d_]+|\d+", text.lower()):
         yield word

@@ -11,11 +11,10 @@ from functools import cache
 import polars as pl
 
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.antonym_pairs import opposed_words
+from acidtest.text.antonyms import opposed_words
 from acidtest.text.heuristics import words
-from acidtest.text.misspelling import function_words
+from acidtest.text.misspelling import function_words, misspelt_words
 from acidtest.text.number_words import PATTERN, number_from_words
-from acidtest.text.spelling import misspelt_words
 from acidtest.text.wordnet import wordnet
 
 CUES = {
@@ -26,12 +25,12 @@ CUES = {
     "numbers": "numbers and quantifiers that the other sentence does not have, premise / hypothesis",
     "slips": "words that are misspelt, with what they may stand for, and subjects whose verb does not agree",
 }
-"""What a person is told of a pair, and what it says."""
+"""The measurements shown to a reader of a pair, each with what it says."""
 
 _CONTRACTED = r"n['’]t$"
 _NO_NEGATION = r"\bnot (?:only|just|merely|to mention)\b|\bno (?:doubt|wonder|matter)\b|\bor not\b|\bwhy not\b"
 _DIGITS = r"\p{Nd}+(?:,\p{Nd}{3})*(?:\.\p{Nd}+)?"
-# Polars has no look-around: what is no amount is taken out before amounts are looked for.
+# Polars has no look-around: idioms that only look like amounts are removed before the search.
 _IDIOMS = (
     r"\b(?:any|every|some|each|this|that|which|the|another|an?)[ -]one\b"
     r"|\bone (?:another|of|can|could|should|may|might|must)\b|\bone['’]s\b"
@@ -44,7 +43,7 @@ _CLAUSE = r"(?:\n|[.,;:!?] ?|\b(?:and|but|because|that|if|so|when|who) |^)"
 
 
 @dataclass(frozen=True)
-class Cues:
+class PairCues:
     """The measurements of some sentence pairs, a column each.
 
     ``overlap`` is null for a hypothesis without content words, ``length_ratio`` for one without words. All columns of
@@ -78,7 +77,7 @@ class Cues:
         return pl.DataFrame(shown).with_columns(pl.col(pl.String).replace("", None))
 
 
-def cues(premises: pl.Series, hypotheses: pl.Series) -> Cues:
+def cues(premises: pl.Series, hypotheses: pl.Series) -> PairCues:
     """What can be measured of each sentence pair."""
     premises, hypotheses = (texts.cast(pl.String).fill_null("") for texts in (premises, hypotheses))
     here, there = words(premises), words(hypotheses)
@@ -87,7 +86,7 @@ def cues(premises: pl.Series, hypotheses: pl.Series) -> Cues:
     ratio = pl.when(pl.col("hypothesis") > 0).then(pl.col("premise") / pl.col("hypothesis"))
     both = premises + "\n" + hypotheses
     slips = pl.DataFrame({"spelling": misspelt_words(both), "agreement": disagreements(both)})
-    return Cues(
+    return PairCues(
         overlap=overlap(here, there),
         length_ratio=counts.select(ratio.alias("length_ratio")).to_series(),
         premise_words=counts["premise"],
@@ -116,8 +115,8 @@ def overlap(premise_words: pl.Series, hypothesis_words: pl.Series) -> pl.Series:
     shared = sides["hypothesis"].join(bases, on="word").join(had, on=["row", "base"], how="semi")
     shared = shared.select("row", "word", shared=True).unique()
     share = pl.col("shared").is_not_null().mean().alias("overlap")
-    told = sides["hypothesis"].join(shared, on=["row", "word"], how="left").group_by("row").agg(share)
-    return pl.DataFrame({"row": rows}).join(told, on="row", how="left", maintain_order="left")["overlap"]
+    shares = sides["hypothesis"].join(shared, on=["row", "word"], how="left").group_by("row").agg(share)
+    return pl.DataFrame({"row": rows}).join(shares, on="row", how="left", maintain_order="left")["overlap"]
 
 
 def negations(sentences: pl.Series) -> pl.Series:
@@ -136,10 +135,10 @@ def amounts_in(sentences: pl.Series) -> pl.Series:
     amounts = _amounts()
     phrases = "|".join(sorted(amounts, key=len, reverse=True))
     lower = sentences.str.to_lowercase().str.replace_all(_IDIOMS, " ")
-    found = lower.str.extract_all(rf"{_DIGITS}|\b(?:{phrases}|{PATTERN}|zero)\b")
-    kinds = found.explode(empty_as_null=False, keep_nulls=False).unique()
+    mentions = lower.str.extract_all(rf"{_DIGITS}|\b(?:{phrases}|{PATTERN}|zero)\b")
+    kinds = mentions.explode(empty_as_null=False, keep_nulls=False).unique()
     values = pl.Series([amounts.get(kind) or _digits(kind) for kind in kinds], dtype=pl.String)
-    return found.list.eval(pl.element().replace_strict(kinds, values)).list.unique(maintain_order=True)
+    return mentions.list.eval(pl.element().replace_strict(kinds, values)).list.unique(maintain_order=True)
 
 
 def unequal(premise_amounts: pl.Series, hypothesis_amounts: pl.Series) -> pl.Series:
@@ -170,9 +169,9 @@ def disagreements(texts: pl.Series) -> pl.Series:
     """What does not agree in number at the beginning of a clause, such as *they was* or *a women*."""
     table = packaged_table("typology/agreement.tsv").select("first", "then").iter_rows()
     wrong = "|".join(f"(?:{first}) (?:{then})" for first, then in table).replace("'", "['’]")
-    found = texts.str.to_lowercase().str.extract_all(rf"{_CLAUSE}(?:{wrong})(?:[^\p{{L}}'’\-]|$)")
+    matches = texts.str.to_lowercase().str.extract_all(rf"{_CLAUSE}(?:{wrong})(?:[^\p{{L}}'’\-]|$)")
     bare = pl.element().str.replace(_CLAUSE, "").str.strip_chars_end(" .,;:!?\n")
-    return found.list.eval(bare).list.unique(maintain_order=True)
+    return matches.list.eval(bare).list.unique(maintain_order=True)
 
 
 def _two_sides(premise: pl.Series, hypothesis: pl.Series) -> pl.Series:

@@ -70,21 +70,21 @@ def filler() -> Filler:
         lengths=table["sentence"].str.split(" ").list.len().to_numpy().astype(np.int64),
         keys=digests(table["sentence"]),
         topics=digests(names),
-        of_word=_places([own | subject for own, subject in zip(words, subjects, strict=True)]),
-        of_kind=_places([{kind for word in own for kind in _kinds(word)} for own in words]),
+        of_word=_places([sentence_words | subject for sentence_words, subject in zip(words, subjects, strict=True)]),
+        of_kind=_places([{kind for word in sentence_words for kind in _kinds(word)} for sentence_words in words]),
     )
 
 
 def content_words(text: str) -> set[str]:
     """The words of a text but function words, in lower case, each also in its base forms."""
-    found = (word for word in _WORD.findall(text.lower()) if word not in function_words())
-    return {form for word in found for form in _forms(word)}
+    words = (word for word in _WORD.findall(text.lower()) if word not in function_words())
+    return {form for word in words for form in _forms(word)}
 
 
 def _places(words: list[set[str]]) -> dict[str, Numbers]:
-    rows = pl.DataFrame({"word": [sorted(each) for each in words]}).with_row_index("row").explode("word")
-    found = rows.drop_nulls().group_by("word").agg(pl.col("row").cast(pl.Int64))
-    return {word: np.array(places, dtype=np.int64) for word, places in found.iter_rows()}
+    rows = pl.DataFrame({"word": [sorted(word_set) for word_set in words]}).with_row_index("row").explode("word")
+    grouped = rows.drop_nulls().group_by("word").agg(pl.col("row").cast(pl.Int64))
+    return {word: np.array(places, dtype=np.int64) for word, places in grouped.iter_rows()}
 
 
 @cache
@@ -102,4 +102,4 @@ def _general(word: str) -> Iterator[str]:
     net = wordnet()
     for synset in net.synsets(word, "n")[:1]:
         for path in net.hypernym_paths(synset):
-            yield from (lemma.lower() for each in path for lemma in net.lemmas(each))
+            yield from (lemma.lower() for ancestor in path for lemma in net.lemmas(ancestor))

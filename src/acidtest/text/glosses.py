@@ -33,7 +33,7 @@ _HEAD = 4096
 
 
 @dataclass(frozen=True)
-class Place:
+class WordNetFolder:
     """Where a full WordNet may be: a folder, or a folder in a zip file as NLTK downloads it."""
 
     path: Path
@@ -50,27 +50,29 @@ class Place:
         return read(self.path, name).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
-def place(environment: Mapping[str, str] | None = None, *, home: Path | None = None) -> Place | None:
+def find_wordnet_folder(
+    environment: Mapping[str, str] | None = None, *, home: Path | None = None
+) -> WordNetFolder | None:
     """Where a full WordNet is, if it is anywhere; a folder that the environment names must be one."""
     environment = os.environ if environment is None else environment
     if environment.get(VARIABLE):
-        named = Place(Path(environment[VARIABLE]), VARIABLE)
+        named = WordNetFolder(Path(environment[VARIABLE]), VARIABLE)
         if not named.exists:
             raise FileError(named.path, f"has no {DATA_FILES[0]}; {VARIABLE} must name a folder with WordNet {VERSION}")
         return named
-    return next((found for found in _places(environment, home or Path.home()) if found.exists), None)
+    return next((folder for folder in _places(environment, home or Path.home()) if folder.exists), None)
 
 
-def glosses_place(need: str) -> Place:
-    """Where the glosses are; that there are none is told with what needs them, such as ``wsd=lesk``."""
-    found = place()
-    if found is None:
+def require_glosses(need: str) -> WordNetFolder:
+    """Where the glosses are; where there are none, the error names what needs them, such as ``wsd=lesk``."""
+    folder = find_wordnet_folder()
+    if folder is None:
         raise AcidtestError(f"{need} needs WordNet glosses; get them with: {FETCH}")
-    return found
+    return folder
 
 
 @cache
-def definitions(place: Place) -> pl.Series:
+def definitions(place: WordNetFolder) -> pl.Series:
     """The definition of every synset, by number: its gloss without examples, as NLTK takes it apart."""
     lines = pl.concat([_lines(place, name) for name in DATA_FILES])
     _require_fit(place, lines)
@@ -79,16 +81,16 @@ def definitions(place: Place) -> pl.Series:
     return without_examples.str.strip_chars("; ").alias("definition")
 
 
-def _places(environment: Mapping[str, str], home: Path) -> Iterator[Place]:
-    yield Place(stored(WORDNET, environment), FETCH)
+def _places(environment: Mapping[str, str], home: Path) -> Iterator[WordNetFolder]:
+    yield WordNetFolder(stored(WORDNET, environment), FETCH)
     for folder in _nltk_folders(environment, home):
-        yield Place(folder / "corpora" / "wordnet", "NLTK's data")
-        yield Place(folder / "corpora" / "wordnet.zip", "NLTK's data")
-    yield Place(DEBIAN, "Debian's wordnet-base")
+        yield WordNetFolder(folder / "corpora" / "wordnet", "NLTK's data")
+        yield WordNetFolder(folder / "corpora" / "wordnet.zip", "NLTK's data")
+    yield WordNetFolder(DEBIAN, "Debian's wordnet-base")
 
 
 def _nltk_folders(environment: Mapping[str, str], home: Path) -> Iterator[Path]:
-    """Where NLTK looks (nltk.data.path), told without importing it."""
+    """The folders where NLTK looks (nltk.data.path), without importing it."""
     yield from (Path(part) for part in environment.get("NLTK_DATA", "").split(os.pathsep) if part)
     yield home / "nltk_data"
     yield from (Path(sys.prefix, *parts, "nltk_data") for parts in ((), ("share",), ("lib",)))
@@ -117,7 +119,7 @@ def _zipped(path: Path, name: str) -> bytes:
     return content
 
 
-def _lines(place: Place, name: str) -> pl.Series:
+def _lines(place: WordNetFolder, name: str) -> pl.Series:
     """The synsets of a data file, one a line; the licence, which is indented, is left out."""
     content = place.content(name)
     version = _COPYRIGHT.search(content[:_HEAD])
@@ -138,7 +140,7 @@ def _lines(place: Place, name: str) -> pl.Series:
     return table["line"].filter(~table["line"].str.starts_with("  "))
 
 
-def _require_fit(place: Place, lines: pl.Series) -> None:
+def _require_fit(place: WordNetFolder, lines: pl.Series) -> None:
     """Raise unless the synsets are those of our table: same number, same offsets, same parts of speech."""
     offsets = lines.str.head(8).cast(pl.UInt32, strict=False)
     ours = wordnet().synset_table

@@ -1,26 +1,29 @@
-"""The templates of HANS, published and our own, ready to be filled from a vocabulary."""
+"""The templates of HANS, published and our own: compiled to be filled, and recognised in sentences and pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.templates import Grammar, Index, Lexicon, Phrase, Template, Variant
-from acidtest.text.vocabulary import Vocabulary, vocabulary
+from acidtest.text.templates import FilledTemplates, Grammar, Index, Lexicon, Phrase, Template, TemplateVariant, Word
+from acidtest.text.vocabulary import PACKAGED, HansVocabulary, vocabulary
 
 Templates = Literal["published", "novel"]
 _FILES = {"published": "hans/templates.tsv", "novel": "hans/templates_novel.tsv"}
 
+_BLANK, _UNKNOWN = 0, 1
+
 
 @dataclass(frozen=True)
-class Plan:
+class TemplatePlan:
     """Templates with the grammar that fills them; ``facts`` has one row per template."""
 
     facts: pl.DataFrame
@@ -33,17 +36,17 @@ class Plan:
         return np.flatnonzero(self.subcase == number)
 
 
-def plan(templates: Templates, words: Vocabulary | str, *, faithful: bool = False) -> Plan:
+def compile_templates(templates: Templates, words: HansVocabulary | str, *, faithful: bool = False) -> TemplatePlan:
     """The templates compiled against a vocabulary; ``faithful`` keeps the quirks of the published file."""
     chosen = vocabulary(words, faithful=faithful) if isinstance(words, str) else words
-    return _compiled(templates, _Key(chosen), faithful)
+    return _compile(templates, _Key(chosen), faithful)
 
 
 @dataclass(frozen=True)
 class _Key:
     """A vocabulary, known again by its name and the fingerprint of its file."""
 
-    words: Vocabulary
+    words: HansVocabulary
 
     def __hash__(self) -> int:
         return hash((self.words.name, self.words.source))
@@ -56,7 +59,7 @@ class _Key:
 
 
 @lru_cache(maxsize=8)
-def _compiled(templates: Templates, key: _Key, faithful: bool) -> Plan:
+def _compile(templates: Templates, key: _Key, faithful: bool) -> TemplatePlan:
     facts = packaged_table(_FILES[templates])
     lexicon = _lexicon(key.words, faithful)
     hypothesis = "faithful_hypothesis" if faithful else "hypothesis"
@@ -72,13 +75,13 @@ def _compiled(templates: Templates, key: _Key, faithful: bool) -> Plan:
     ]
     grammar = Grammar(read, _phrases(), lexicon, spaced=faithful)
     for variant in grammar.variants:
-        _require(facts["heuristic"][variant.template], variant, facts["template"][variant.template])
+        _require_heuristic(facts["heuristic"][variant.template], variant, facts["template"][variant.template])
     subcases = tuple(facts["subcase"].unique(maintain_order=True))
     subcase = np.array([subcases.index(name) for name in facts["subcase"]])[grammar.template]
-    return Plan(facts, grammar, subcases, subcase)
+    return TemplatePlan(facts, grammar, subcases, subcase)
 
 
-def _require(heuristic: str, variant: Variant, name: str) -> None:
+def _require_heuristic(heuristic: str, variant: TemplateVariant, name: str) -> None:
     """Raise when a variant, and so every pair made from it, is not of the heuristic it stands for.
 
     A hypothesis is made of premise words because there is no other way to write one.
@@ -87,9 +90,9 @@ def _require(heuristic: str, variant: Variant, name: str) -> None:
     width = len(hypothesis)
     is_run = any(premise[start : start + width] == hypothesis for start in range(len(premise)))
     is_clause = any(_unpunctuated(part.leaves) == hypothesis for part in variant.premise_tree.clauses)
-    found = "constituent" if is_clause else "subsequence" if is_run else "lexical_overlap"
-    if found != heuristic:
-        raise AcidtestError(f"template {name!r} stands for {heuristic}, but its hypothesis is a case of {found}")
+    actual = "constituent" if is_clause else "subsequence" if is_run else "lexical_overlap"
+    if actual != heuristic:
+        raise AcidtestError(f"template {name!r} stands for {heuristic}, but its hypothesis is a case of {actual}")
 
 
 def _unpunctuated(names: Sequence[str]) -> list[str]:
@@ -108,7 +111,7 @@ def _phrases() -> dict[str, list[Phrase]]:
     return phrases
 
 
-def _lexicon(words: Vocabulary, faithful: bool) -> Lexicon:
+def _lexicon(words: HansVocabulary, faithful: bool) -> Lexicon:
     slots = packaged_table("hans/slots.tsv").iter_rows()
     lists = words.lists
     if faithful:
@@ -118,3 +121,157 @@ def _lexicon(words: Vocabulary, faithful: bool) -> Lexicon:
         words={slot: [word for name in names.split() for word in lists[name]] for slot, names in slots},
         fixed=dict(packaged_table("hans/fixed_words.tsv").iter_rows()),
     )
+
+
+@dataclass(frozen=True)
+class _Match:
+    """Rows that a variant of a plan could have made, with the token numbers of their premises."""
+
+    plan: TemplatePlan
+    variant: int
+    rows: Index
+    tokens: Index
+
+
+class Recogniser:
+    """All templates, published and novel, over all packaged words, read backwards."""
+
+    def __init__(self) -> None:
+        words = _every_word()
+        sets: tuple[tuple[Templates, bool], ...] = (("published", False), ("published", True), ("novel", False))
+        self._plans = [compile_templates(templates, words, faithful=faithful) for templates, faithful in sets]
+        texts = sorted({word.text for plan_ in self._plans for word in plan_.grammar.tokens.words} - {""})
+        self._numbers = {text.replace(" ", "_"): number for number, text in enumerate(texts, 2)}
+        several = sorted((text for text in texts if " " in text), key=len, reverse=True)
+        self._several = {f" {text} ": f" {text.replace(' ', '_')} " for text in several}
+        self._longest = max(plan_.grammar.width for plan_ in self._plans)
+        self._tables = {id(plan_): self._slots(plan_.grammar) for plan_ in self._plans}
+
+    def parses(self, sentences: pl.Series) -> pl.Series:
+        """The parse of every sentence that is a premise of some template, null for the others."""
+        brackets, done = np.full(len(sentences), None, dtype=object), np.zeros(len(sentences), dtype=np.bool_)
+        for match in self._matches(self._matrix(sentences)):
+            new = ~done[match.rows]
+            if new.any():
+                rows = match.rows[new]
+                filled = FilledTemplates(np.full(len(rows), match.variant), match.tokens[new])
+                brackets[rows], done[rows] = match.plan.grammar.rendered(filled, "premise", "parse").to_list(), True
+        return pl.Series("parse", brackets.tolist(), dtype=pl.String)
+
+    def subcases(self, premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
+        """The subcase and template that could have made each pair, null for pairs that none could."""
+        other = self._matrix(hypotheses)
+        subcase, template = (np.full(len(premises), None, dtype=object) for _ in range(2))
+        for match in self._matches(self._matrix(premises)):
+            grammar = match.plan.grammar
+            fits = self._fits(match, other)
+            facts = match.plan.facts.row(int(grammar.template[match.variant]), named=True)
+            subcase[match.rows[fits]], template[match.rows[fits]] = facts["subcase"], facts["template"]
+        names = {"subcase": subcase.tolist(), "template": template.tolist()}
+        return pl.DataFrame(names, schema=dict.fromkeys(names, pl.String))
+
+    def triggers(
+        self, premises: pl.Series, hypotheses: pl.Series, *, subcases: pl.Series, templates: pl.Series | None = None
+    ) -> pl.DataFrame:
+        """The template of each pair of published HANS, and the word it turns on, null where the template has none.
+
+        ``subcases`` and ``templates`` are the file's own; without templates the one that could have made the pair is
+        found. A pair that no template of its subcase makes has the template it came with, and no trigger.
+        """
+        other = self._matrix(hypotheses)
+        subcase = subcases.fill_null("").to_numpy()
+        given = np.full(len(premises), "") if templates is None else templates.fill_null("").to_numpy()
+        template, trigger = given.astype(object), np.full(len(premises), None, dtype=object)
+        template[given == ""] = None
+        for match in self._matches(self._matrix(premises)):
+            grammar = match.plan.grammar
+            facts = match.plan.facts.row(int(grammar.template[match.variant]), named=True)
+            fits = self._fits(match, other) & (subcase[match.rows] == facts["subcase"])
+            fits &= (given[match.rows] == "") | (given[match.rows] == facts["template"])
+            rows = match.rows[fits]
+            filled = FilledTemplates(np.full(len(rows), match.variant), match.tokens[fits])
+            words = grammar.words_at(filled, np.full(len(rows), grammar.trigger[match.variant]))
+            template[rows], trigger[rows] = facts["template"], words.to_list()
+        names = {"template": template.tolist(), "trigger": trigger.tolist()}
+        return pl.DataFrame(names, schema=dict.fromkeys(names, pl.String))
+
+    def _fits(self, match: _Match, hypotheses: Index) -> npt.NDArray[np.bool_]:
+        """Whether the hypothesis of each row of a match is made of the premise as its variant makes it."""
+        copied = match.plan.grammar.variants[match.variant].copied
+        wanted = self._tables[id(match.plan)].word[match.tokens[:, copied]]
+        fits = (hypotheses[match.rows, : len(copied)] == wanted).all(axis=1)
+        return np.asarray(fits & (hypotheses[match.rows, len(copied) :] == _BLANK).all(axis=1), dtype=np.bool_)
+
+    def _matrix(self, sentences: pl.Series) -> Index:
+        """Sentences as rows of word numbers, blank at the end; several words that fill one slot are one."""
+        spaced = " " + sentences.fill_null("").str.to_lowercase().str.replace_all(r"\s*([,.])", " $1") + " "
+        merged = spaced.str.replace_all(r"\s+", " ").str.replace_many(
+            list(self._several), list(self._several.values()), leftmost=True
+        )
+        words = merged.str.strip_chars().str.split(" ")
+        # No template is so long; a document among the sentences must not widen the matrix for all.
+        words = words.list.head(self._longest + 1)
+        lengths = words.list.len().cast(pl.Int64).to_numpy()
+        flat = pl.DataFrame({"row": np.arange(len(words)), "word": words}).explode("word")
+        numbers = flat["word"].replace_strict(self._numbers, default=_UNKNOWN, return_dtype=pl.Int64).to_numpy()
+        matrix = np.full((len(words), int(lengths.max(initial=0)) + 1), _BLANK, dtype=np.int64)
+        starts = np.cumsum(lengths) - lengths
+        matrix[flat["row"].to_numpy(), np.arange(len(numbers)) - np.repeat(starts, lengths)] = numbers
+        return matrix
+
+    def _matches(self, sentences: Index) -> Iterator[_Match]:
+        lengths = (sentences != _BLANK).sum(axis=1)
+        of_length = {int(length): np.flatnonzero(lengths == length) for length in np.unique(lengths)}
+        for plan_ in self._plans:
+            grammar, table = plan_.grammar, self._tables[id(plan_)]
+            for number, variant in enumerate(grammar.variants):
+                rows = of_length.get(len(variant.premise), np.zeros(0, dtype=np.int64))
+                for place, name in enumerate(variant.premise):
+                    if not rows.size:
+                        break
+                    rows = rows[table.token(grammar, name)[sentences[rows, place]] >= 0]
+                if rows.size:
+                    columns = [table.token(grammar, name)[sentences[rows, j]] for j, name in enumerate(variant.premise)]
+                    blank = np.zeros((len(rows), grammar.width - len(columns)), dtype=np.int64)
+                    yield _Match(plan_, number, rows, np.column_stack([*columns, blank]))
+
+    def _slots(self, grammar: Grammar) -> _Table:
+        word = np.array([self._numbers.get(word.text.replace(" ", "_"), _BLANK) for word in grammar.tokens.words])
+        return _Table(word, len(self._numbers) + 2, {})
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The word number of each token, and for each slot the token that a word is in it."""
+
+    word: Index
+    words: int
+    slots: dict[int, Index]
+
+    def token(self, grammar: Grammar, name: str) -> Index:
+        """For every word number its token in the slot of this name, -1 when it does not fit there."""
+        start = grammar.tokens.start(name)
+        if start not in self.slots:
+            tokens = np.full(self.words, -1, dtype=np.int64)
+            numbers = np.arange(start, start + len(grammar.tokens.choices(name)))
+            tokens[self.word[numbers]] = numbers
+            self.slots[start] = tokens
+        return self.slots[start]
+
+
+@cache
+def recogniser() -> Recogniser:
+    """The one recogniser; it takes a moment to build."""
+    return Recogniser()
+
+
+def _every_word() -> HansVocabulary:
+    packaged = [vocabulary(name) for name in PACKAGED]
+    names = dict.fromkeys(name for words in packaged for name in words.lists)
+    return HansVocabulary(
+        "+".join(PACKAGED), {name: _distinct_words(words.lists[name] for words in packaged) for name in names}
+    )
+
+
+def _distinct_words(lists: Iterator[Sequence[Word]]) -> tuple[Word, ...]:
+    return tuple({word.text: word for words in lists for word in words}.values())

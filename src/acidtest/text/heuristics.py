@@ -1,4 +1,4 @@
-"""The heuristics of McCoy et al. (2019), told from words, and the constituent heuristic from trees."""
+"""The heuristics of McCoy et al. (2019), recognised from words, the constituent heuristic from trees."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import log
-from acidtest.text.trees import Tree, is_clause, letters, phrases, tree
+from acidtest.text.trees import Tree, alphanumerics, is_clause, phrases, tree
 
 HEURISTICS = ("lexical_overlap", "subsequence", "constituent")
 """Each a special case of the one before."""
@@ -104,9 +104,9 @@ def heuristics(
             if isinstance(problem, str):
                 raise AcidtestError(f"{_shown(str(text))} is no parse in Penn brackets: {problem}")
         one = [None if text is None else pl.Series([text]) for text in given]
-        return _told(*one, faithful=faithful).row(0, named=True)  # type: ignore[arg-type]
+        return _heuristic_columns(*one, faithful=faithful).row(0, named=True)  # type: ignore[arg-type]
     several = [None if column is None else pl.Series(column, dtype=pl.String) for column in given]
-    return _told(*several, faithful=faithful)  # type: ignore[arg-type]
+    return _heuristic_columns(*several, faithful=faithful)  # type: ignore[arg-type]
 
 
 def _check(given: tuple[object, object, object, object]) -> None:
@@ -120,7 +120,7 @@ def _check(given: tuple[object, object, object, object]) -> None:
         raise AcidtestError(f"the columns differ in length: {', '.join(map(str, sorted(sizes)))}")
 
 
-def _told(
+def _heuristic_columns(
     premises: pl.Series,
     hypotheses: pl.Series,
     parses: pl.Series | None,
@@ -132,24 +132,25 @@ def _told(
     run = subsequence(premises, hypotheses, split=split)
     # Only what is a subsequence can be a constituent, and few pairs are.
     rows = run.fill_null(False).arg_true()
-    trees = _trees(premises[rows], None if parses is None else parses[rows])
-    own: list[Tree | None] = [None] * len(rows)
+    premise_trees = _trees(premises[rows], None if parses is None else parses[rows])
+    hypothesis_trees: list[Tree | None] = [None] * len(rows)
     if hypothesis_parses is not None:
-        own = _known(hypothesis_parses[rows], "hypotheses")
-    told = [
-        None if found is None else _is_constituent(premise, hypothesis, found, own=other, faithful=faithful)
-        for premise, hypothesis, found, other in zip(premises[rows], hypotheses[rows], trees, own, strict=True)
+        hypothesis_trees = _known(hypothesis_parses[rows], "hypotheses")
+    pairs = zip(premises[rows], hypotheses[rows], premise_trees, hypothesis_trees, strict=True)
+    verdicts = [
+        None if root is None else _is_constituent(premise, hypothesis, root, hypothesis_tree=other, faithful=faithful)
+        for premise, hypothesis, root, other in pairs
     ]
     constituent = pl.Series([False] * len(run), dtype=pl.Boolean)
     if len(rows):
-        constituent = constituent.scatter(rows, pl.Series(told, dtype=pl.Boolean))
+        constituent = constituent.scatter(rows, pl.Series(verdicts, dtype=pl.Boolean))
     columns = (lexical_overlap(premises, hypotheses, split=split), run, constituent)
     return pl.DataFrame(dict(zip(HEURISTICS, columns, strict=True)))
 
 
 def _trees(premises: pl.Series, parses: pl.Series | None) -> list[Tree | None]:
     """The trees given, and for premises without one the tree of the template that could have made it."""
-    from acidtest.text.recognition import recogniser
+    from acidtest.text.hans_templates import recogniser
 
     given = pl.Series([None] * len(premises), dtype=pl.String) if parses is None else parses
     without = given.fill_null("") == ""
@@ -160,18 +161,18 @@ def _trees(premises: pl.Series, parses: pl.Series | None) -> list[Tree | None]:
 
 
 def _known(parses: pl.Series, side: str) -> list[Tree | None]:
-    """The tree of each parse, None where there is none; brackets that do not fit together are told of."""
-    found = [_tree(text) for text in parses]
-    broken = [number for number, each in enumerate(found) if isinstance(each, str)]
+    """The tree of each parse, None where there is none; broken brackets are counted in a warning."""
+    parsed = [_tree(text) for text in parses]
+    broken = [number for number, result in enumerate(parsed) if isinstance(result, str)]
     if broken:
         log.warning(
             "%d parses of the %s are no Penn brackets, the first %s (%s); those pairs count as not known",
             len(broken),
             side,
             _shown(parses[broken[0]]),
-            found[broken[0]],
+            parsed[broken[0]],
         )
-    return [None if isinstance(each, str) else each for each in found]
+    return [None if isinstance(result, str) else result for result in parsed]
 
 
 def _tree(text: str | None) -> Tree | str | None:
@@ -186,13 +187,15 @@ def _shown(text: str) -> str:
     return repr(text if len(text) <= 80 else f"{text[:80]}…")
 
 
-def _is_constituent(premise: str, hypothesis: str, root: Tree, *, own: Tree | None, faithful: bool) -> bool | None:
+def _is_constituent(
+    premise: str, hypothesis: str, root: Tree, *, hypothesis_tree: Tree | None, faithful: bool
+) -> bool | None:
     """Whether the hypothesis is a part of the premise's tree; None when the tree is of another sentence."""
     parts = phrases(root)
-    if parts[-1][1] != letters(premise):
+    if parts[-1][1] != alphanumerics(premise):
         return None
-    wanted = letters(hypothesis)
-    any_phrase = faithful or (own is not None and not _is_clause(own))
+    wanted = alphanumerics(hypothesis)
+    any_phrase = faithful or (hypothesis_tree is not None and not _is_clause(hypothesis_tree))
     return any(text == wanted and (any_phrase or is_clause(label)) for label, text in parts)
 
 

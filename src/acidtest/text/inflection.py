@@ -1,17 +1,55 @@
-"""The forms of English verbs, from their past tense and, where that is irregular, their base form."""
+"""The forms of English words: verbs, plurals, comparisons, *a* or *an*, and the base forms behind an ending.
+
+Base forms are found as by Princeton's Morphy (morphy(7WN)): a form on the exception list (*mice*) has the bases given
+there; any other has those its endings allow. As NLTK does, and unlike Princeton, the word itself is always tried first,
+all endings are tried, and *-ves* may come from *-f*.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
+
+import polars as pl
+
+from acidtest.io.wordlists import packaged_table, word_list
 
 _VOWEL = re.compile(r"[aeiou]+|(?<=.)y")
 _SHORT = re.compile(r"[^aeiouy]*[aeiouy][^aeiouywx]")
 _ONE_CONSONANT = re.compile(r".*(?:[^aeiou]|qu)[aeiouy][^aeiouywx]")
 
+TAGS: dict[str, frozenset[str]] = {
+    "singular": frozenset({"NN"}),
+    "mass": frozenset({"NN", "VBG"}),
+    "plural": frozenset({"NNS"}),
+    "only plural": frozenset({"NNS", "NN"}),
+    "name": frozenset({"NNP", "NNPS", "NN", "NNS", "JJ", "PRP", "MD", "VB"}),
+    "adjective": frozenset({"JJ", "NN", "VBN", "NNP", "NNS"}),
+    "number": frozenset({"CD"}),
+    "digits": frozenset({"CD"}),
+    "ordinal": frozenset({"JJ", "NN", "RB", "CD", "LS"}),
+    "base": frozenset({"VB", "VBP"}),
+    "third": frozenset({"VBZ"}),
+    "gerund": frozenset({"VBG"}),
+    "past": frozenset({"VBD"}),
+    "participle": frozenset({"VBN"}),
+    "adverb": frozenset({"RB", "RP", "IN", "JJ", "NN", "RBR"}),
+    "preposition": frozenset({"IN", "RB", "RP", "TO", "JJ"}),
+}
+"""The Penn tags of the last word of a form; those of a preposition of several words are not checked."""
+
+_ONE_FORM = {"mass": "mass", "plural": "only plural", "name": "name", "the": "name", "adverb": "adverb"}
+_SHORT_VERB = re.compile(r"[^aeiou]*(?:qu)?[aeiou][^aeiouwxy]")
+
+_SOUNDED_VOWEL = re.compile(r"8|1[18](?!\d)|hono|hones|hour|heir|[aeiou]|[fhlmnrsx]$")
+_SOUNDED_CONSONANT = re.compile(r"one\b|once|eu|ew|ukr|ugan|u(?:[bcfhjkqrst][aeiou]|ni[^dmn]|\b)|unanim")
+_SHORT_WORD = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
+_ARTICLE_BEFORE = re.compile(r"\b(an?)(\s+)$", re.IGNORECASE)
+
 
 @dataclass(frozen=True)
-class Forms:
+class VerbForms:
     """The forms of a verb; ``participles`` are those that may follow *was*."""
 
     every: frozenset[str]
@@ -21,7 +59,7 @@ class Forms:
     """False when the base form is not known, so that the verb is sought only as it is written."""
 
 
-def verb_forms(past: str, lemma: str = "") -> Forms:
+def verb_forms(past: str, lemma: str = "") -> VerbForms:
     """The forms of a verb from its past tense, and from its base form when the past tense is irregular.
 
     Where spelling leaves two base forms open (*invited*: invite, invit) the forms of both are given: one of them is no
@@ -30,12 +68,12 @@ def verb_forms(past: str, lemma: str = "") -> Forms:
     """
     bases = (lemma,) if lemma else _bases(past)
     if not bases:
-        return Forms(frozenset({past}), frozenset({past}), known=False)
+        return VerbForms(frozenset({past}), frozenset({past}), known=False)
     pasts = {form for base in bases for form in _regular_pasts(base)}
     participles = (pasts | {past}) if past in pasts or not lemma else _irregular_participles(lemma, past)
     participles |= {f"{base}n" for base in bases if base.endswith("ow")}
     present = {form for base in bases for form in (base, _third_person(base), *_gerunds(base))}
-    return Forms(frozenset(present | participles), frozenset(participles), frozenset({*bases} - participles))
+    return VerbForms(frozenset(present | participles), frozenset(participles), frozenset({*bases} - participles))
 
 
 def _bases(past: str) -> tuple[str, ...]:
@@ -85,11 +123,190 @@ def _third_person(base: str) -> str:
 
 def _irregular_participles(base: str, past: str) -> set[str]:
     """All that could be the participle: given, eaten, broken, forgotten, hidden, sung, run, gone, taught."""
-    found = {past, f"{base}n", f"{base}en", f"{base}ne", f"{past}n", f"{past}en", f"{past}{past[-1]}en"}
+    forms = {past, f"{base}n", f"{base}en", f"{base}ne", f"{past}n", f"{past}en", f"{past}{past[-1]}en"}
     if base.endswith("e"):
-        found.add(f"{base[:-1]}{base[-2:-1]}en")
+        forms.add(f"{base[:-1]}{base[-2:-1]}en")
     if "i" in base and "a" in past:
-        found.add(base.replace("i", "u"))
+        forms.add(base.replace("i", "u"))
     if base in (past.replace("a", "u"), past.replace("a", "o")):
-        found.add(base)
-    return found
+        forms.add(base)
+    return forms
+
+
+def forms_by_slot(item: str, form: str, *, irregular: str = "") -> dict[str, str]:
+    """The forms of an item by the slot each fills, where ``form`` is what a word list calls it.
+
+    ``irregular`` is its plural, ``-`` where it has none.
+    """
+    if form in ("count", "noun"):
+        several = {} if irregular == "-" else {"plural": irregular or _plural(item)}
+        return {"singular": item} | several
+    if form == "verb":
+        return _verb(item)
+    if form == "number":
+        return {"digits" if item[0].isdigit() else "number": item}
+    if form == "ordinal":
+        return {"ordinal digits" if item[0].isdigit() else "ordinal": item}
+    return {_ONE_FORM.get(form, form): item}
+
+
+def tags_of_slot(slot: str) -> frozenset[str]:
+    """The tags a form in this slot may have."""
+    return TAGS[slot.removesuffix(" digits")]
+
+
+def _plural(item: str) -> str:
+    before, space, last = item.rpartition(" ")
+    return before + space + plural(last)
+
+
+def _verb(item: str) -> dict[str, str]:
+    """Five forms of a verb, which is the first of several words."""
+    verb, space, rest = item.partition(" ")
+    forms = _irregular_verbs().get(verb) or _regular(verb)
+    return {
+        slot: form + space + rest
+        for slot, form in zip(("base", "third", "gerund", "past", "participle"), forms, strict=True)
+    }
+
+
+def _regular(verb: str) -> tuple[str, ...]:
+    stem = verb + verb[-1] if _SHORT_VERB.fullmatch(verb) else verb
+    past = verb + "d" if verb.endswith("e") else stem + "ed"
+    gerund = stem + "ing"
+    if re.search(r"[^aeiou]y$", verb):
+        past = verb[:-1] + "ied"
+    elif verb.endswith("ie"):
+        gerund = verb[:-2] + "ying"
+    elif verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
+        gerund = verb[:-1] + "ing"
+    return verb, plural(verb), gerund, past, past
+
+
+@cache
+def _irregular_verbs() -> dict[str, tuple[str, ...]]:
+    return {row[0]: row for row in packaged_table("lexical/verbs.tsv").iter_rows()}
+
+
+def replace_span(text: str, start: int, end: int, *, word: str, like: str | None = None) -> str:
+    """The text with ``word`` in place of ``text[start:end]``; an article before it follows.
+
+    It is written with the capitals of what it replaces, or of ``like``.
+    """
+    shaped = match_case(text[start:end] if like is None else like, word)
+    before = text[:start]
+    article = _ARTICLE_BEFORE.search(before)
+    if article:
+        before = before[: article.start()] + match_case(article[1], indefinite_article(word)) + article[2]
+    return before + shaped + text[end:]
+
+
+def match_case(model: str, word: str) -> str:
+    """The word with the capitals of another: none, the first letter, or all."""
+    if len(model) > 1 and model.isupper():
+        return word.upper()
+    return word[:1].upper() + word[1:] if model[:1].isupper() else word
+
+
+def indefinite_article(word: str) -> str:
+    """*a* or *an*, as a word sounds."""
+    lower = word.lower()
+    return "an" if _SOUNDED_VOWEL.match(lower) and not _SOUNDED_CONSONANT.match(lower) else "a"
+
+
+def plural(noun: str) -> str:
+    """The plural of a noun."""
+    if noun in _usual_plurals():
+        return _usual_plurals()[noun]
+    if noun in _irregular("n"):
+        return _irregular("n")[noun]
+    if noun in word_list("same in plural"):
+        return noun
+    if noun.endswith("man") and not noun.endswith(("human", "german", "roman", "shaman", "talisman")):
+        return noun[:-3] + "men"
+    if re.search(r"[^aeiou]y$", noun):
+        return noun[:-1] + "ies"
+    return noun + ("es" if re.search(r"(?:s|x|z|ch|sh)$", noun) else "s")
+
+
+def compare_adjective(adjective: str, ending: str) -> str:
+    """The comparative (``er``) or superlative (``est``) of an adjective; with *more* or *most* where it is long."""
+    irregular = {"good": ("better", "best"), "bad": ("worse", "worst"), "far": ("farther", "farthest")}
+    if adjective in irregular:
+        return irregular[adjective][ending == "est"]
+    if any(adjective in forms for forms in irregular.values()):
+        return adjective
+    vowels = len(re.findall(r"[aeiouy]+", re.sub(r"e$", "", adjective)))
+    if vowels > 2 or (vowels == 2 and not adjective.endswith(("y", "le", "ow", "er"))):
+        return f"{'more' if ending == 'er' else 'most'} {adjective}"
+    if adjective.endswith("e"):
+        return adjective + ending[1:]
+    if re.search(r"[^aeiou]y$", adjective):
+        return adjective[:-1] + "i" + ending
+    if _SHORT_WORD.fullmatch(adjective):
+        return adjective + adjective[-1] + ending
+    return adjective + ending
+
+
+@cache
+def _usual_plurals() -> dict[str, str]:
+    """Nouns of which WordNet lists another plural first than the one people use: *busses*, *octopi*."""
+    return dict(packaged_table("wordnet/plurals.tsv").iter_rows())
+
+
+@cache
+def _irregular(pos: str) -> dict[str, str]:
+    """Base forms with the first form that WordNet lists as an exception."""
+    rows = packaged_table("wordnet/exceptions.tsv").filter(pos=pos).select("form", "bases")
+    return {base: form for form, bases in reversed(rows.rows()) for base in bases.split() if form != base}
+
+
+def base_form_candidates(word: str, pos: str) -> list[str]:
+    """A lower-case word and what it may be a form of as a noun (n), verb (v), adjective (a) or adverb (r)."""
+    bases = _exceptions().get((pos, word))
+    if bases is None:
+        bases = tuple(word.removesuffix(ending) + base for ending, base in _detachments(pos) if word.endswith(ending))
+    return [word, *bases]
+
+
+def base_form_candidate_frame(words: pl.Series) -> pl.DataFrame:
+    """``candidates`` of many lower-case words at once: columns row, attempt, form and pos; null is every one."""
+    rows = pl.DataFrame({"word": words}).with_row_index("row").lazy()
+    irregular = rows.join(_exception_table().lazy(), on="word")
+    detached = [
+        rows.filter(pl.col("word").str.ends_with(ending)).select(
+            "row",
+            pl.lit(attempt, pl.UInt8).alias("attempt"),
+            pl.concat_str(pl.col("word").str.head(-len(ending)), pl.lit(base)).alias("form"),
+            pl.lit(pos).alias("pos"),
+        )
+        for pos in ("n", "v", "a")
+        for attempt, (ending, base) in enumerate(_detachments(pos), start=1)
+    ]
+    itself = rows.select(
+        "row", pl.lit(0, pl.UInt8).alias("attempt"), pl.col("word").alias("form"), pl.lit(None, pl.String).alias("pos")
+    )
+    regular = pl.concat(detached).join(irregular, on=["row", "pos"], how="anti")
+    return pl.concat([itself, irregular.select("row", "attempt", "form", "pos"), regular]).collect()
+
+
+@cache
+def _detachments(pos: str) -> tuple[tuple[str, str], ...]:
+    """Endings and what stands there in the base form, in the order in which they are tried."""
+    table = packaged_table("wordnet/detachments.tsv").filter(pl.col("pos") == pos)
+    return tuple(table.select("ending", "base").iter_rows())
+
+
+@cache
+def _exceptions() -> dict[tuple[str, str], tuple[str, ...]]:
+    rows = packaged_table("wordnet/exceptions.tsv").iter_rows()
+    return {(pos, form): tuple(bases.split()) for pos, form, bases in rows}
+
+
+@cache
+def _exception_table() -> pl.DataFrame:
+    """One row for each irregular form and base: columns word, pos, form and attempt, from 1."""
+    table = packaged_table("wordnet/exceptions.tsv").select(word="form", pos="pos", form=pl.col("bases").str.split(" "))
+    return table.with_columns(attempt=pl.int_ranges(1, pl.col("form").list.len() + 1, dtype=pl.UInt8)).explode(
+        "form", "attempt"
+    )

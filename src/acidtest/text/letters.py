@@ -1,6 +1,7 @@
-"""The words of a column of texts, found in its bytes, and which of their letters can be edited and leave a text whole.
+"""A column of texts as one array of bytes: its words, the letters that may be edited, and the leaves of its trees.
 
-Only the letters a–z can, so that a text keeps its length: an é, a curly quote or a Chinese character stays in place.
+Only the letters a–z may be edited, so that a text keeps its length: an é, a curly quote or a Chinese character stays in
+place. The same letters are found in the leaves of a text's tree, so that the tree can follow the change.
 """
 
 from __future__ import annotations
@@ -10,9 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
-
-from acidtest.text.packed import Bytes, Mask, Packed, Places, between, counts_before, packed, runs
 
 CASE = np.uint8(0x20)
 """The bit in which a small letter differs from its capital."""
@@ -23,19 +23,31 @@ _GLUES = "0123456789_@&/\\#"
 """Letters that touch one of these are part of a number, a name or an address."""
 _CLITICS = (b"ll", b"re", b"ve")
 
+Bytes = npt.NDArray[np.uint8]
+Places = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+_AFTER = 4
+"""Line ends after the last text: code that reads words looks so many bytes beyond their end."""
+
+_APART = np.isin(np.arange(256), np.frombuffer(b" \t\r\n()", dtype=np.uint8))
+_IS_LETTER = np.array([chr(byte).isalpha() and byte < 128 for byte in range(256)])
+# "(" is written -LRB- in a tree: letters that are not in the text. What stands for them here is as long.
+_BRACKETS, _WITHOUT_LETTERS = r"-[LR][CRS]B-", "-000-"
+
 
 @dataclass(frozen=True)
-class Words:
+class WordSpans:
     """The words of a column of texts that have two letters or more, and which of these may be edited."""
 
-    texts: Packed
+    texts: PackedTexts
     editable: Mask
     starts: Places
     ends: Places
     bounds: Places
     """Which words are a text's: from its bound to the next."""
 
-    def within(self, rows: pl.Series, starts: pl.Series, ends: pl.Series) -> Words:
+    def within(self, rows: pl.Series, starts: pl.Series, ends: pl.Series) -> WordSpans:
         """The same words where only some spans (characters of a row, none overlapping) may be edited."""
         steps = np.zeros(len(self.texts.data), dtype=np.int8)
         steps[self.texts.bytes_of(rows, starts)] += 1
@@ -43,27 +55,27 @@ class Words:
         return replace(self, editable=self.editable & np.cumsum(steps, dtype=np.int8).astype(bool))
 
 
-def words(texts: pl.Series) -> Words:
+def find_words(texts: pl.Series) -> WordSpans:
     """The words of a column of texts.
 
     What a hyphen or an apostrophe joins is one word. A clitic (n't, 'll), a lone letter, and what touches a digit or is
     part of an abbreviation or address (U.S., e.g., www.who.int) is not edited. A word of one letter is left out.
     """
-    column = packed(texts)
+    column = pack_texts(texts)
     signs = _Signs.beside_letters(column.data)
     editable = _editable(signs)
     joints, rests = _joints(signs)
-    heads, tails = _barred(signs)
+    heads, tails = _uneditable_stretches(signs)
     inside = signs.letters
-    inside[between(joints, rests)] = True
+    inside[positions_between(joints, rests)] = True
     inside[1:-1] &= inside[:-2] | inside[2:]
     bounds = counts_before(inside[1:] > inside[:-1], column.starts - 1)
     starts, ends = runs(inside)
     # A stretch goes on until its word ends or a joint comes.
     head_ends = np.minimum(_first(ends, heads), _first(np.append(joints, len(inside)), heads))
     tail_starts = np.maximum(_last(starts, tails), _last(np.append(0, rests), tails))
-    editable[between(np.append(heads, tail_starts), np.append(head_ends, tails))] = False
-    return Words(column, editable, starts, ends, np.append(bounds, len(starts)))
+    editable[positions_between(np.append(heads, tail_starts), np.append(head_ends, tails))] = False
+    return WordSpans(column, editable, starts, ends, np.append(bounds, len(starts)))
 
 
 @dataclass(frozen=True)
@@ -114,7 +126,7 @@ def _editable(signs: _Signs) -> Mask:
     return editable
 
 
-def _barred(signs: _Signs) -> tuple[Places, Places]:
+def _uneditable_stretches(signs: _Signs) -> tuple[Places, Places]:
     """Clitics and parts of abbreviations, addresses and names with digits: where some start, where others end.
 
     Lone letters, which are not edited anyway, are not among them.
@@ -129,42 +141,42 @@ def _barred(signs: _Signs) -> tuple[Places, Places]:
 
 def _clitic_apostrophes(signs: _Signs) -> Places:
     """The apostrophes before clitics of two letters; the others are lone letters, which are not edited anyway."""
-    found = signs.before[signs.kinds[signs.before] == _APOSTROPHE]
-    first, second = signs.data[found + 1] | CASE, signs.data[found + 2] | CASE
+    apostrophes = signs.before[signs.kinds[signs.before] == _APOSTROPHE]
+    first, second = signs.data[apostrophes + 1] | CASE, signs.data[apostrophes + 2] | CASE
     spelt = np.logical_or.reduce([(first == one) & (second == other) for one, other in _CLITICS])
-    clitics: Places = found[spelt & ~signs.letters[found + 3]]
+    clitics: Places = apostrophes[spelt & ~signs.letters[apostrophes + 3]]
     return clitics
 
 
 def _negations(signs: _Signs) -> Places:
     """Where the n of "n't" stands."""
     data = signs.data
-    found = signs.after[signs.kinds[signs.after] == _APOSTROPHE]
-    rests = signs.beyond(found)
+    apostrophes = signs.after[signs.kinds[signs.after] == _APOSTROPHE]
+    rests = signs.beyond(apostrophes)
     lone_t = ((data[rests] | CASE) == ord("t")) & ~signs.letters[rests + 1]
-    negations: Places = found[((data[found - 1] | CASE) == ord("n")) & lone_t] - 1
+    negations: Places = apostrophes[((data[apostrophes - 1] | CASE) == ord("n")) & lone_t] - 1
     return negations
 
 
 def _first(places: Places, after: Places) -> Places:
     """The first of some ascending places that is not before each of others."""
-    found: Places = places[np.searchsorted(places, after)]
-    return found
+    nearest: Places = places[np.searchsorted(places, after)]
+    return nearest
 
 
 def _last(places: Places, before: Places) -> Places:
     """The last of some ascending places that is before each of others."""
-    found: Places = places[np.searchsorted(places, before) - 1]
-    return found
+    nearest: Places = places[np.searchsorted(places, before) - 1]
+    return nearest
 
 
 def _kinds(data: Bytes) -> Bytes:
     """What each byte is, or belongs to."""
     kinds = np.frombuffer(bytearray(data).translate(_byte_kinds()), dtype=np.uint8)
     beyond = np.flatnonzero(data >= 0x80)
-    found = np.frombuffer(bytes(map(_kind, data[beyond].tobytes().decode())), dtype=np.uint8)
+    kinds_beyond = np.frombuffer(bytes(map(_kind, data[beyond].tobytes().decode())), dtype=np.uint8)
     first = data[beyond] >= 0xC0
-    kinds[beyond] = found[np.cumsum(first) - 1]
+    kinds[beyond] = kinds_beyond[np.cumsum(first) - 1]
     return kinds
 
 
@@ -187,3 +199,114 @@ def _kind(character: str) -> int:
 @cache
 def _byte_kinds() -> bytes:
     return bytes(_kind(chr(byte)) if byte < 0x80 else _OTHER for byte in range(256))
+
+
+@dataclass(frozen=True)
+class PackedTexts:
+    """Texts one after the other, a line end before the first, between two, and some after the last.
+
+    So a byte's neighbours always exist, and no word runs on into the next text.
+    """
+
+    data: Bytes
+    starts: Places
+    ends: Places
+
+    def texts(self, rows: Places, data: Bytes | None = None) -> pl.Series:
+        """The texts of some rows; ``data`` is that of this column after a change that kept every length."""
+        return slices(self.data if data is None else data, self.starts[rows], self.ends[rows])
+
+    def bytes_of(self, rows: pl.Series, characters: pl.Series) -> Places:
+        """Where a character, counted from the start of its text, stands among the bytes."""
+        begins = np.flatnonzero((self.data & 0xC0) != 0x80)
+        first = np.searchsorted(begins, self.starts)
+        places: Places = begins[first[rows.to_numpy()] + characters.to_numpy()]
+        return places
+
+
+def pack_texts(texts: pl.Series) -> PackedTexts:
+    """A column of texts as bytes; null is packed as an empty text."""
+    texts = texts.fill_null("") if texts.has_nulls() else texts
+    lengths = texts.str.len_bytes().to_numpy().astype(np.int64)
+    joined = b"\n%b%b" % (texts.str.join("\n").cast(pl.Binary).item(), b"\n" * _AFTER)
+    ends = np.cumsum(lengths + 1)
+    return PackedTexts(np.frombuffer(joined, dtype=np.uint8), ends - lengths, ends)
+
+
+def slices(data: Bytes, starts: Places, ends: Places) -> pl.Series:
+    """The pieces of a text between pairs of places."""
+    whole = pl.lit(pl.Series([data.tobytes()]))
+    pieces = pl.DataFrame({"start": starts, "length": ends - starts})
+    return pieces.select(whole.bin.slice("start", "length").cast(pl.String).alias("")).to_series()
+
+
+def runs(mask: Mask) -> tuple[Places, Places]:
+    """Where stretches of true values start and end; the first and the last value are false."""
+    edges = np.flatnonzero(mask[1:] != mask[:-1])
+    edges += 1
+    return edges[::2], edges[1::2]
+
+
+def counts_before(mask: Mask, places: Places) -> Places:
+    """How many values are true before each place.
+
+    Eight values are one byte here: a third of the time of a search among the places of all true values.
+    """
+    bits = np.packbits(mask, bitorder="little")
+    upto = np.cumsum(np.bitwise_count(bits), dtype=np.int64)
+    at = places >> 3
+    counts: Places = upto[at] - np.bitwise_count(bits[at] >> (places & 7).astype(np.uint8))
+    return counts
+
+
+def positions_between(starts: Places, ends: Places) -> Places:
+    """All places in some stretches."""
+    lengths = ends - starts
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
+
+
+@dataclass(frozen=True)
+class AlignedLeaves:
+    """The trees of a column of texts, and where each letter of a text stands in its tree."""
+
+    trees: PackedTexts
+    known: Mask
+    """Whether the leaves of a tree have the letters of its text, no more, no fewer and none respelt."""
+    in_text: Places
+    in_tree: Places
+
+    def rewritten(self, changed: Bytes, rows: Places) -> pl.Series:
+        """The trees of some rows after letters of the texts were changed; null where the letters were not the same."""
+        data = self.trees.data.copy()
+        data[self.in_tree] = changed[self.in_text]
+        known = pl.Series(self.known[rows])
+        return self.trees.texts(rows, data).set(~known, None)
+
+
+def align_leaves(trees: pl.Series, texts: PackedTexts) -> AlignedLeaves:
+    """A column of trees, Penn or binary, beside the column of their texts.
+
+    Treebanks part and quote what a text joins (do n't, ``), but letters alone are the same in both.
+    """
+    bare = pack_texts(trees.str.replace_all(_BRACKETS, _WITHOUT_LETTERS))
+    tree_letters, text_letters = _leaf_letters(bare.data), _IS_LETTER[texts.data]
+    in_tree, in_text = np.flatnonzero(tree_letters), np.flatnonzero(text_letters)
+    tree_bounds = np.searchsorted(in_tree, np.append(bare.starts, len(bare.data)))
+    text_bounds = np.searchsorted(in_text, np.append(texts.starts, len(texts.data)))
+    as_many = np.diff(tree_bounds) == np.diff(text_bounds)
+    in_tree = in_tree[np.repeat(as_many, np.diff(tree_bounds))]
+    in_text = in_text[np.repeat(as_many, np.diff(text_bounds))]
+    rows = np.repeat(np.flatnonzero(as_many), np.diff(text_bounds)[as_many])
+    known = as_many & trees.is_not_null().to_numpy()
+    known[rows[bare.data[in_tree] != texts.data[in_text]]] = False
+    return AlignedLeaves(pack_texts(trees), known, in_text[known[rows]], in_tree[known[rows]])
+
+
+def _leaf_letters(data: Bytes) -> Mask:
+    """Which bytes are letters of leaves: a label follows its bracket at once, a leaf does not."""
+    inside = ~_APART[data]
+    starts, ends = runs(inside)
+    letters = _IS_LETTER[data]
+    letters[inside] &= np.repeat(data[starts - 1] != ord("("), ends - starts)
+    return letters

@@ -1,12 +1,14 @@
-"""Misspellings of words in texts: two neighbouring letters swapped, or a letter replaced by the key beside it.
+"""Misspelling words of texts on purpose, and finding words that are misspelt.
 
-Everything is done on the bytes of a whole column at once.
+An edit swaps two neighbouring letters, or replaces a letter by the key beside it, on the bytes of a whole column at
+once. A word counts as misspelt if it is in no list and one slip away from a word in use.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from string import ascii_lowercase
 from typing import Literal
 
 import numpy as np
@@ -15,18 +17,33 @@ import polars as pl
 
 from acidtest.core.draws import U64, Draws
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.letters import CASE, Words
-from acidtest.text.packed import Bytes, Mask, Packed, Places, between, packed, runs, slices
+from acidtest.text.letters import (
+    CASE,
+    Bytes,
+    Mask,
+    PackedTexts,
+    Places,
+    WordSpans,
+    pack_texts,
+    positions_between,
+    runs,
+    slices,
+)
 from acidtest.text.wordnet import wordnet
 
 Edit = Literal["adjacent", "keyboard"]
 
+SHORTEST = 5
+"""Shorter words are one letter away from too many others; of them only swapped letters in function words count."""
+
+_WORD = r"[\p{L}\p{N}_@'’\-./]*[\p{L}\p{N}]"
+
 
 @dataclass(frozen=True)
-class Misspelt:
+class MisspeltTexts:
     """Some rows of a column of texts, misspelt."""
 
-    found: Words
+    spans: WordSpans
     rows: Places
     data: Bytes
     """All texts, in the places of the original ones."""
@@ -36,12 +53,12 @@ class Misspelt:
     @property
     def texts(self) -> pl.Series:
         """The misspelt texts."""
-        return self.found.texts.texts(self.rows, self.data)
+        return self.spans.texts.texts(self.rows, self.data)
 
     @property
     def words(self) -> pl.Series:
         """The words before, with a space between them."""
-        return self._listed(self.found.texts.data)
+        return self._listed(self.spans.texts.data)
 
     @property
     def misspellings(self) -> pl.Series:
@@ -49,37 +66,39 @@ class Misspelt:
         return self._listed(self.data)
 
     def _listed(self, data: Bytes) -> pl.Series:
-        starts, ends = self.found.starts, self.found.ends
+        starts, ends = self.spans.starts, self.spans.ends
         columns = [slices(data, starts[word], ends[word]) for word in self.chosen]
         return pl.select(pl.concat_str(columns, separator=" ")).to_series()
 
 
-def misspelt(
-    found: Words, edit: Edit, *, rows: U64, draws: Draws, slot: str = "", edits: int = 1, nonwords: bool = False
-) -> Misspelt:
+def misspell(
+    spans: WordSpans, edit: Edit, *, rows: U64, draws: Draws, slot: str = "", edits: int = 1, nonwords: bool = False
+) -> MisspeltTexts:
     """The texts in which as many words as ``edits`` can be misspelt, each of these words once.
 
     Every such word is as likely as any other, and so is every place in it. ``rows`` are the keys of the texts.
     ``nonwords``: what comes out is no English word.
     """
-    ways = _nonword_ways(found, edit) if nonwords else None
-    choices = _Choices.among(found, _may(found.texts.data, found.editable, edit) if ways is None else ways != 0)
+    ways = _nonword_ways(spans, edit) if nonwords else None
+    choices = _Choices.among(
+        spans, _editable_letters(spans.texts.data, spans.editable, edit) if ways is None else ways != 0
+    )
     kept = np.flatnonzero(choices.sizes >= edits)
     keys, sizes = rows[kept], choices.sizes[kept]
     ranks, chosen = np.empty((2, edits, len(kept)), dtype=np.int64)
-    changed = found.texts.data.copy()
+    changed = spans.texts.data.copy()
     for number in range(edits):
         word, letter = (draws.bits(keys, edit, slot, name, number) for name in ("word", "letter"))
-        ranks[number] = _another(ranks[:number], sizes, word)
+        ranks[number] = _draw_untaken(ranks[:number], sizes, word)
         chosen[number] = choices.words_of(kept, ranks[number])
         place = choices.places_of(chosen[number], letter)
         has = _ways(changed[place], edit) if ways is None else ways[place]
         # Where both are open a bit decides that had no say in the word.
         _edit(changed, place, np.where(has == 3, word & np.uint64(1), has >> 1).astype(np.intp), edit)
-    return Misspelt(found, kept, changed, np.sort(chosen, axis=0))
+    return MisspeltTexts(spans, kept, changed, np.sort(chosen, axis=0))
 
 
-def english(candidates: pl.Series) -> pl.Series:
+def is_english(candidates: pl.Series) -> pl.Series:
     """Whether each lower-case word is an English one: in WordNet in any of its forms, or a function word."""
     known = wordnet().base_form_frame(candidates)["word"]
     return candidates.is_in(pl.concat([known, function_words()["word"]]).implode())
@@ -94,7 +113,7 @@ def function_words() -> pl.DataFrame:
 class _Choices:
     """The words that can be misspelt, text by text, and the letters in them."""
 
-    found: Words
+    spans: WordSpans
     may: Mask
     """Which bytes can be edited."""
     words: Places
@@ -103,14 +122,14 @@ class _Choices:
     """Which of ``words`` are a text's: from its bound to the next."""
 
     @classmethod
-    def among(cls, found: Words, may: Mask) -> _Choices:
+    def among(cls, spans: WordSpans, may: Mask) -> _Choices:
         """The choices there are when these bytes may be edited."""
         # Nearly all words are known by their first letter.
-        has = may[found.starts]
+        has = may[spans.starts]
         rest = np.flatnonzero(~has)
-        has[rest] = _any_between(may, found.starts[rest], found.ends[rest])
+        has[rest] = _any_between(may, spans.starts[rest], spans.ends[rest])
         lacking = rest[~has[rest]]
-        return cls(found, may, np.flatnonzero(has), found.bounds - np.searchsorted(lacking, found.bounds))
+        return cls(spans, may, np.flatnonzero(has), spans.bounds - np.searchsorted(lacking, spans.bounds))
 
     @property
     def sizes(self) -> Places:
@@ -124,19 +143,19 @@ class _Choices:
 
     def places_of(self, words: Places, bits: U64) -> Places:
         """A place in each word."""
-        starts, ends = self.found.starts[words], self.found.ends[words]
-        places = starts + _drawn(ends - starts, bits)
+        starts, ends = self.spans.starts[words], self.spans.ends[words]
+        places = starts + _draw_below(ends - starts, bits)
         # Where it is none of those that can be edited the other half of the bits decides among these.
         missed = np.flatnonzero(~self.may[places])
         places[missed] = self._places_between(starts[missed], ends[missed], bits[missed] << np.uint64(32))
         return places
 
     def _places_between(self, starts: Places, ends: Places, bits: U64) -> Places:
-        letters = between(starts, ends)
+        letters = positions_between(starts, ends)
         upto = np.cumsum(self.may[letters], dtype=np.int64)
         last = np.cumsum(ends - starts) - 1
         before = np.append(0, upto[last[:-1]]) if len(last) else last
-        place = np.searchsorted(upto, before + _drawn(upto[last] - before, bits) + 1)
+        place = np.searchsorted(upto, before + _draw_below(upto[last] - before, bits) + 1)
         places: Places = letters[place]
         return places
 
@@ -146,24 +165,24 @@ def _any_between(mask: Mask, starts: Places, ends: Places) -> Mask:
     if not len(starts):
         return np.zeros(0, dtype=np.bool_)
     edges = np.stack([starts, ends], axis=1).ravel()
-    found: Mask = np.logical_or.reduceat(mask, edges)[::2]
-    return found
+    flags: Mask = np.logical_or.reduceat(mask, edges)[::2]
+    return flags
 
 
-def _another(taken: Places, sizes: Places, bits: U64) -> Places:
+def _draw_untaken(taken: Places, sizes: Places, bits: U64) -> Places:
     """A number below each size that is not taken, all equally likely."""
-    rank = _drawn(sizes - len(taken), bits)
+    rank = _draw_below(sizes - len(taken), bits)
     for other in np.sort(taken, axis=0):
         rank += rank >= other
     return rank
 
 
-def _drawn(sizes: npt.NDArray[np.integer], bits: U64) -> Places:
+def _draw_below(sizes: npt.NDArray[np.integer], bits: U64) -> Places:
     """A number below each size, all equally likely."""
     return (((bits >> np.uint64(32)) * sizes.astype(np.uint64)) >> np.uint64(32)).astype(np.int64)
 
 
-def _may(data: Bytes, editable: Mask, edit: Edit) -> Mask:
+def _editable_letters(data: Bytes, editable: Mask, edit: Edit) -> Mask:
     """Which letters can be edited: replaced, or swapped with the next unless both are the same."""
     if edit == "keyboard":
         return editable
@@ -191,30 +210,30 @@ def _edit(data: Bytes, places: Places, ways: npt.NDArray[np.intp], edit: Edit) -
     data[places + 1] = (one & ~CASE) | (other & CASE)
 
 
-def _nonword_ways(found: Words, edit: Edit) -> Bytes:
+def _nonword_ways(spans: WordSpans, edit: Edit) -> Bytes:
     """How each letter can be edited without giving an English word; a word that occurs often is looked up once."""
-    data, editable = found.texts.data, found.editable
+    data, editable = spans.texts.data, spans.editable
     starts, ends = runs(editable)
     parts = slices(np.where(editable, data | CASE, data), starts, ends)
     different = pl.DataFrame({"part": parts.unique(maintain_order=True)}).with_row_index("number")
     number = parts.to_frame("part").join(different, on="part", how="left", maintain_order="left")["number"]
-    column = packed(different["part"])
+    column = pack_texts(different["part"])
     shift = column.starts[number.to_numpy()] - starts
     ways = np.zeros_like(data)
     ways[editable] = _ways_without_english(column, edit)[np.flatnonzero(editable) + np.repeat(shift, ends - starts)]
     return ways
 
 
-def _ways_without_english(column: Packed, edit: Edit) -> Bytes:
+def _ways_without_english(column: PackedTexts, edit: Edit) -> Bytes:
     """How each letter of some lower-case words can be edited without giving an English word."""
-    ways = _ways(column.data, edit) * _may(column.data, column.data != ord("\n"), edit)
+    ways = _ways(column.data, edit) * _editable_letters(column.data, column.data != ord("\n"), edit)
     for way in (0, 1):
         place = np.flatnonzero(ways & (1 << way))
         word = np.searchsorted(column.starts, place, side="right") - 1
-        copies = packed(column.texts(word))
+        copies = pack_texts(column.texts(word))
         changed = copies.data.copy()
         _edit(changed, copies.starts + place - column.starts[word], np.full(len(place), way), edit)
-        known = english(copies.texts(np.arange(len(place)), changed)).to_numpy()
+        known = is_english(copies.texts(np.arange(len(place)), changed)).to_numpy()
         ways[place[known]] ^= np.uint8(1 << way)
     return ways
 
@@ -228,3 +247,60 @@ def _neighbours() -> Bytes:
             table[1, list(row[:-1])] = list(row[1:])
             table[0, list(row[1:])] = list(row[:-1])
     return table
+
+
+def misspelt_words(texts: pl.Series) -> pl.Series:
+    """The words of each text that are misspelt, with what they may stand for: a list such as ``["recieve (receive)"]``.
+
+    A word is misspelt when it is neither in WordNet in any form nor a function word, and becomes a word in use when one
+    letter is added, left out or changed, or two are swapped. What has a capital (a name), a digit, an apostrophe or a
+    hyphen is not looked at.
+    """
+    tokens = texts.cast(pl.String).str.extract_all(_WORD).list.unique(maintain_order=True)
+    vocabulary = tokens.explode(empty_as_null=False, keep_nulls=False).unique()
+    slips = _slips(vocabulary.filter(vocabulary.str.contains(r"^[a-z]{3,}$")))
+    named = pl.element().replace_strict(slips["word"], slips["named"], default=None)
+    return tokens.list.eval(named).list.drop_nulls().alias("misspelt")
+
+
+def _slips(words: pl.Series) -> pl.DataFrame:
+    """The misspelt words among some different ones: columns word and named."""
+    unknown = words.filter(~is_english(words) & ~words.is_in(_known().implode())).sort()
+    tries = pl.DataFrame(
+        [(word, edit, place) for word in unknown for place, edit in enumerate(_edits(word))],
+        schema={"word": pl.String, "edit": pl.String, "place": pl.Int64},
+        orient="row",
+    )
+    matches = tries.join(_in_use(tries["edit"].unique()), left_on="edit", right_on="word")
+    best = matches.sort("word", "count", "place", descending=[False, True, False]).unique("word", maintain_order=True)
+    return best.select("word", named=pl.format("{} ({})", "word", "edit"))
+
+
+def _in_use(words: pl.Series) -> pl.DataFrame:
+    """Which of some words are in use, and how often SemCor has their lemma: columns word and count."""
+    counts = wordnet().sense_frame(words).group_by("word").agg(pl.col("count").sum().cast(pl.Int64))
+    functional = function_words().select("word", count=pl.lit(1 << 20, pl.Int64))
+    functional = functional.filter(pl.col("word").is_in(words.implode()))
+    return pl.concat([functional, counts.filter(pl.col("count") > 0)]).unique("word", keep="first", maintain_order=True)
+
+
+def _edits(word: str) -> list[str]:
+    """What a word may have been before a slip: swapped letters first, then one more, one less, another."""
+    splits = [(word[:place], word[place:]) for place in range(len(word) + 1)]
+    swapped = [left + right[1] + right[0] + right[2:] for left, right in splits if len(right) > 1]
+    if len(word) < SHORTEST:
+        return [edit for edit in dict.fromkeys(swapped) if edit in _function_words()]
+    longer = [left + letter + right for left, right in splits for letter in ascii_lowercase]
+    shorter = [left + right[1:] for left, right in splits if right]
+    other = [left + letter + right[1:] for left, right in splits if right for letter in ascii_lowercase]
+    return list(dict.fromkeys([*swapped, *longer, *shorter, *other]))
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    return frozenset(function_words()["word"])
+
+
+def _known() -> pl.Series:
+    """Words in use that WordNet 3.0 has not: colloquial ones, and newer than it."""
+    return packaged_table("typology/known_words.tsv")["word"]

@@ -11,52 +11,25 @@ from __future__ import annotations
 import polars as pl
 
 from acidtest.io.wordlists import packaged_table, word_list
-from acidtest.text.assertions import doubts
-from acidtest.text.occurrences import TaggedTexts
-from acidtest.text.surroundings import Surroundings
-from acidtest.text.tagging import tagged
+from acidtest.text.sentences import Neighbours, Places, Sentences, doubts
 
 _DOUBTS = (
-    "question",
-    "negation",
-    "modality",
-    "belief",
-    "conditional",
-    "coordination",
-    "quantifier",
-    "comparison",
-    "habit",
-    "focus",
-    "conversation",
-    "quotation",
-    "plurality",
-    "downward",
-    "attitude",
-)
+    "question", "negation", "modality", "belief", "conditional", "coordination", "quantifier", "comparison", "habit",
+    "focus", "conversation", "quotation", "plurality", "downward", "attitude",
+)  # fmt: skip
 _BEING = ("is", "are", "'s", "'re", "has", "have", "be")
 _KINDS = (
-    "kind",
-    "kinds",
-    "type",
-    "types",
-    "sort",
-    "sorts",
-    "breed",
-    "breeds",
-    "form",
-    "forms",
-    "name",
-    "piece",
-    "part",
-)
+    "kind", "kinds", "type", "types", "sort", "sorts", "breed", "breeds", "form", "forms", "name", "piece", "part",
+)  # fmt: skip
 _IN_A_ROLE = ("as", "like", "for", "without", "into", "except", "but", "between", "among", "against", "per")
 _DENIALS = (
     r"(?i)\b(?:refusals?|denials?|inability|absence|bans?|banned|forbid\w*|impossible|against|afraid|opposed?|"
     r"void|devoid|empty|deserted|lack(?:s|ed|ing)?|avoid(?:s|ed|ing)?|free (?:of|from))\b"
 )
-_TELLING = r"(?i)\b(?:bark|meow|purr|neigh|moo|bleat|quack|chirp|gallop|trot|hatch|saddle)(?:s|ed|ing|d)?\b"
+_OF_ONE_KIND = r"(?i)\b(?:bark|meow|purr|neigh|moo|bleat|quack|chirp|gallop|trot|hatch|saddle)(?:s|ed|ing|d)?\b"
 """Words that only one kind of thing goes with: an animal that barks is a dog."""
 _BOUNDARIES = ("before", "after", "since", "until", "till")
+_COMMON_NOUNS = ("NN", "NNS")
 
 
 def upward_places(texts: pl.Series, starts: pl.Series, *, tagger: str = "auto") -> pl.DataFrame:
@@ -65,55 +38,26 @@ def upward_places(texts: pl.Series, starts: pl.Series, *, tagger: str = "auto") 
     ``doubt`` is the first reason why the place may not be upward monotone, null where it is. ``kind`` is how the noun
     stands there: ``one`` with *a*, ``known`` with *the*, ``plural``, or ``bare``.
     """
-    found = TaggedTexts(tagged(texts, tagger))
-    frame = pl.DataFrame({"text": found.frame["text"], "start": found.frame["start"].cast(pl.Int64)})
-    asked = pl.DataFrame({"start": starts.cast(pl.Int64)}).with_row_index("text").cast({"text": pl.UInt32})
-    first = asked.join(frame.with_row_index("first"), on=["text", "start"], how="left", maintain_order="left")["first"]
-    places = pl.DataFrame(
-        {
-            "text": asked["text"].cast(pl.Int64),
-            "first": first.fill_null(0).cast(pl.Int64),
-            "last": first.fill_null(0).cast(pl.Int64),
-            "item": pl.Series(["thing"]).new_from_index(0, len(texts)),
-        }
-    )
-    plural = found.frame["tag"].gather(places["first"]) == "NNS"
-    places = places.with_columns(
-        slot=pl.select(pl.when(plural).then(pl.lit("plural")).otherwise(pl.lit("singular"))).to_series()
-    )
-    around = Surroundings(found, places)
+    sentences = Sentences.of(texts, tagger)
+    first = _first_places(sentences, starts)
+    place = first.fill_null(0).cast(pl.Int64)
+    plural = sentences.frame["tag"].gather(place) == "NNS"
+    slot = pl.select(pl.when(plural).then(pl.lit("plural")).otherwise(pl.lit("singular"))).to_series()
+    item = pl.Series(["thing"]).new_from_index(0, len(texts))
+    text = pl.int_range(len(texts), eager=True)
+    places = pl.DataFrame({"text": text, "first": place, "last": place, "item": item, "slot": slot})
+    around = Neighbours(sentences, places)
     kind = _kinds(around, plural)
-    anchor = around.anchor_words()
-    governing = found.tags(around.anchor(), of=places["text"].to_numpy())
-    habit = governing.is_in(["VBZ", "VBP", "VB"]) & ~anchor.is_in(_BEING)
-    # "An official boxing match".
-    boxing = (around.tag(1) == "VBG") & around.tag(2).is_in(["NN", "NNS"]) & (kind == "one")
-    graded = found.frame.filter(pl.col("tag").is_in(["JJR", "JJS", "RBR", "RBS"]))["text"].unique()
+    compared = sentences.frame.filter(pl.col("tag").is_in(["JJR", "JJS", "RBR", "RBS"]))["text"].unique()
     reasons = {
         "not found again": first.is_null(),
-        "another part of speech": ~around.tag(0).is_in(["NN", "NNS"]),
-        "part of a name": around.is_name(),
-        # "A baby blue uniform".
-        "part of a compound": around.is_compound()
-        | (around.tag(1) == "JJ")
-        | ((around.tag(1) == "VBG") & (kind == "bare"))
-        | boxing,
-        "described": _is_described(around),
-        "counted": around.tag(-1).is_in(["CD"]) | around.tag(-2).is_in(["CD"]),
-        "in a list": around.is_listed(),
-        "superlative or comparative": asked["text"].is_in(graded.implode()),
-        # "Their instructor" is hardly "their person".
-        "owned": around.tag(-1).is_in(["POS", "PRP$"]) | around.tag(-2).is_in(["POS", "PRP$"]),
-        "without an article": (kind == "bare") & (anchor == ""),
-        "said of all": (kind == "plural") & (around.tag(-1) != "DT") & (anchor.is_in(["", ",", "."]) | habit),
-        "not in agreement": plural & around.word(-1).is_in(["a", "an"]),
-        "in a role": anchor.is_in(_IN_A_ROLE),
-        "time boundary": anchor.is_in(_BOUNDARIES),
-        "kind of": (anchor == "of") & around.word(-2).is_in(_KINDS) | around.word(-3).is_in(_KINDS) & (anchor == "of"),
+        **_doubts_about_the_noun(around, kind),
+        "superlative or comparative": text.is_in(compared.cast(pl.Int64).implode()),
+        **_doubts_about_the_governor(sentences, around, kind, text=text.to_numpy(), plural=plural),
         "measure": texts.str.contains(r"\d"),
         "in person": (kind == "bare") & (around.word(0) == "person"),
         "negation": texts.str.contains(_DENIALS),
-        "tied to its context": texts.str.contains(_TELLING) | _is_classed(around),
+        "tied to its context": texts.str.contains(_OF_ONE_KIND) | _is_classed(around),
         # "A body of water" may be misspelt.
         "of something": around.word(1) == "of",
     }
@@ -122,18 +66,59 @@ def upward_places(texts: pl.Series, starts: pl.Series, *, tagger: str = "auto") 
     return pl.DataFrame({"doubt": doubt, "kind": kind})
 
 
-def telling_sex(texts: pl.Series, words: pl.Series, others: pl.Series) -> pl.Series:
-    """Whether a text tells the sex of somebody besides, where one of two words for him or her tells it too.
+def _first_places(sentences: Sentences, starts: pl.Series) -> pl.Series:
+    """The place of the token that begins at a character of each text, null where none does."""
+    tokens = sentences.frame.select("text", pl.col("start").cast(pl.Int64)).with_row_index("first")
+    wanted = pl.DataFrame({"start": starts.cast(pl.Int64)}).with_row_index("text").cast({"text": pl.UInt32})
+    return wanted.join(tokens, on=["text", "start"], how="left", maintain_order="left")["first"]
+
+
+def _doubts_about_the_noun(around: Neighbours, kind: pl.Series) -> dict[str, pl.Series]:
+    """Reasons that lie in the noun and the words right beside it, in the order in which they count."""
+    # "An official boxing match".
+    boxing = (around.tag(1) == "VBG") & around.tag(2).is_in(_COMMON_NOUNS) & (kind == "one")
+    # "A baby blue uniform".
+    modifies = (around.tag(1) == "JJ") | ((around.tag(1) == "VBG") & (kind == "bare")) | boxing
+    return {
+        "another part of speech": ~around.tag(0).is_in(_COMMON_NOUNS),
+        "part of a name": around.is_name(),
+        "part of a compound": around.is_compound() | modifies,
+        "described": _is_described(around),
+        "counted": around.tag(-1).is_in(["CD"]) | around.tag(-2).is_in(["CD"]),
+        "in a list": around.is_listed(),
+    }
+
+
+def _doubts_about_the_governor(
+    sentences: Sentences, around: Neighbours, kind: pl.Series, *, text: Places, plural: pl.Series
+) -> dict[str, pl.Series]:
+    """Reasons that lie in what governs the noun, its owner or its article, in the order in which they count."""
+    governor, tag = around.governor_word(), sentences.tags(around.governor(), of=text)
+    habit = tag.is_in(["VBZ", "VBP", "VB"]) & ~governor.is_in(_BEING)
+    return {
+        # "Their instructor" is hardly "their person".
+        "owned": around.tag(-1).is_in(["POS", "PRP$"]) | around.tag(-2).is_in(["POS", "PRP$"]),
+        "without an article": (kind == "bare") & (governor == ""),
+        "said of all": (kind == "plural") & (around.tag(-1) != "DT") & (governor.is_in(["", ",", "."]) | habit),
+        "not in agreement": plural & around.word(-1).is_in(["a", "an"]),
+        "in a role": governor.is_in(_IN_A_ROLE),
+        "time boundary": governor.is_in(_BOUNDARIES),
+        "kind of": (governor == "of") & (around.word(-2).is_in(_KINDS) | around.word(-3).is_in(_KINDS)),
+    }
+
+
+def reveals_sex(texts: pl.Series, words: pl.Series, others: pl.Series) -> pl.Series:
+    """Whether another word of a text reveals somebody's sex, where one of two words for that person does so too.
 
     *A person and her dog* may be no man, and is a woman to most readers.
     """
-    telling = word_list("telling sex")
+    revealing = word_list("telling sex")
     rows = zip(texts.str.to_lowercase().str.extract_all(r"[\p{L}.]+"), words, others, strict=True)
-    found = [
-        (word in telling or other in telling) and any(each in telling and each != word for each in text)
+    flags = [
+        (word in revealing or other in revealing) and any(name in revealing and name != word for name in text)
         for text, word, other in rows
     ]
-    return pl.Series(found, dtype=pl.Boolean)
+    return pl.Series(flags, dtype=pl.Boolean)
 
 
 def fits_beside(kind: pl.Expr, other: pl.Expr) -> pl.Expr:
@@ -146,7 +131,7 @@ def fits_beside(kind: pl.Expr, other: pl.Expr) -> pl.Expr:
     )
 
 
-def _kinds(around: Surroundings, plural: pl.Series) -> pl.Series:
+def _kinds(around: Neighbours, plural: pl.Series) -> pl.Series:
     one, two, colour = around.word(-1), around.word(-2), _is_colour(around.word(-1))
 
     def has(words: tuple[str, ...]) -> pl.Series:
@@ -165,17 +150,17 @@ def _kinds(around: Surroundings, plural: pl.Series) -> pl.Series:
     ).to_series()
 
 
-def _is_classed(around: Surroundings) -> pl.Series:
+def _is_classed(around: Neighbours) -> pl.Series:
     """Whether the noun is said to be something: *the people are adults* may be no children."""
     copula = around.word(1).is_in(["is", "are", "was", "were"])
-    noun = around.tag(2).is_in(["NN", "NNS"]) | ((around.tag(2) == "DT") & around.tag(3).is_in(["NN", "NNS"]))
+    noun = around.tag(2).is_in(_COMMON_NOUNS) | ((around.tag(2) == "DT") & around.tag(3).is_in(_COMMON_NOUNS))
     return copula & noun
 
 
-def _is_described(around: Surroundings) -> pl.Series:
+def _is_described(around: Neighbours) -> pl.Series:
     """Whether anything but a colour stands between the noun and its article or what governs it."""
     beside = around.tag(-1).is_in(["JJ", "VBN", "VBG", "VBD", "RB", "NN", "NNS", "FW"]) & ~_is_colour(around.word(-1))
-    governs = around.tag(-1).is_in(["VBG", "VBD", "VBN"]) & (around.anchor_words() == around.word(-1))
+    governs = around.tag(-1).is_in(["VBG", "VBD", "VBN"]) & (around.governor_word() == around.word(-1))
     return beside & ~governs
 
 

@@ -1,4 +1,4 @@
-"""People, places and organisations in tagged texts, told from lists of names and from the words beside them."""
+"""People, places and organisations in tagged texts, recognised by lists of names and by the words beside them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.context import NUMBER, Tags
-from acidtest.text.tokens import Flags, Numbers, Placed, following, preceding
+from acidtest.text.tag_rules import NUMBER, Tags
+from acidtest.text.tokens import Flags, Numbers, TokenColumns, next_flags, previous_flags
 
 ENTITIES = ("PERSON", "LOCATION", "ORGANIZATION")
 """Kinds of names; a token that is part of none has null."""
@@ -36,20 +36,20 @@ class _Runs:
         return self.last > self.first
 
 
-def entities(placed: Placed, tag: Tags) -> pl.Series:
+def entities(placed: TokenColumns, tag: Tags) -> pl.Series:
     """The kind of name each token is part of: PERSON, LOCATION, ORGANIZATION or null; titles are part of none."""
     signs = {name: _among(placed, words) for name, words in _signs().items()}
     listed = _listed(placed)
     proper = np.isin(tag, [NUMBER["NNP"], NUMBER["NNPS"]]) | (listed != _NONE)
     runs = _runs(placed, proper | _links(placed, proper, heads=signs["organization"]))
     kind = _kinds(placed, runs, signs, tag=tag)
-    found = np.full(len(tag), _NONE)
-    found[_members(runs)] = np.repeat(kind, runs.last - runs.first + 1)
-    found = np.where((found == _NONE) & (listed != _NONE), listed, found)
-    found = np.where((found == _NONE) & proper, _single_kinds(placed), found)
-    found[_forenamed(placed, runs, proper=proper, title=signs["title"]) & (found == _PERSON)] = _NONE
+    entity = np.full(len(tag), _NONE)
+    entity[_members(runs)] = np.repeat(kind, runs.last - runs.first + 1)
+    entity = np.where((entity == _NONE) & (listed != _NONE), listed, entity)
+    entity = np.where((entity == _NONE) & proper, _single_kinds(placed), entity)
+    entity[_precedes_name(placed, runs, proper=proper, title=signs["title"]) & (entity == _PERSON)] = _NONE
     kinds = pl.Series("entity", [*ENTITIES, None], dtype=pl.String)
-    return kinds.gather(np.where(found == _NONE, len(ENTITIES), found))
+    return kinds.gather(np.where(entity == _NONE, len(ENTITIES), entity))
 
 
 def is_given_name(words: pl.Series) -> Flags:
@@ -64,7 +64,7 @@ def is_place_name(words: pl.Series) -> Flags:
     return place
 
 
-def _kinds(placed: Placed, runs: _Runs, signs: dict[str, Flags], *, tag: Tags) -> Numbers:
+def _kinds(placed: TokenColumns, runs: _Runs, signs: dict[str, Flags], *, tag: Tags) -> Numbers:
     """The kind of every run, the weakest evidence first: what comes later overrides."""
     first, last, several = runs.first, runs.last, runs.several
     people = {name: _among(placed, words) for name, words in _people().items()}
@@ -73,8 +73,8 @@ def _kinds(placed: Placed, runs: _Runs, signs: dict[str, Flags], *, tag: Tags) -
     second = people["given"][np.minimum(first + 1, last)]
     named = people["given"][first] | second | (people["surname"][last] & ~place[last]) | (letter[first] & several)
     where = _after(placed, _WHERE)[first]
-    dated = _after(placed, _WHEN)[first] | following(np.equal(tag, NUMBER["CD"]))[last]
-    speaks = following(signs["speaks"] & ~placed.initial)[last]
+    dated = _after(placed, _WHEN)[first] | next_flags(np.equal(tag, NUMBER["CD"]))[last]
+    speaks = next_flags(signs["speaks"] & ~placed.initial)[last]
     kind = np.full(len(first), _NONE)
     rules = (
         (speaks & ~several, _PERSON),
@@ -84,7 +84,7 @@ def _kinds(placed: Placed, runs: _Runs, signs: dict[str, Flags], *, tag: Tags) -
         (signs["place"][last] & several, _LOCATION),
         (signs["title"][first] & several, _PERSON),
         (organization[first] & organization[last], _ORGANIZATION),
-        (_any(signs["organization"], runs) & several & _organized(placed, runs, signs), _ORGANIZATION),
+        (_any(signs["organization"], runs) & several & _is_organization(placed, runs, signs), _ORGANIZATION),
         (_among(placed, _MONTHS)[first] & ~several & dated, _NONE),
     )
     for flags, value in rules:
@@ -92,15 +92,15 @@ def _kinds(placed: Placed, runs: _Runs, signs: dict[str, Flags], *, tag: Tags) -
     return kind
 
 
-def _single_kinds(placed: Placed) -> Numbers:
+def _single_kinds(placed: TokenColumns) -> Numbers:
     """The kind of every token that is a name by itself, whatever stands beside it: "Good Oklahoma"."""
     place, organization = (_among(placed, _single(names)) for names in (_places(), _organizations()))
     return np.where(organization, _ORGANIZATION, np.where(place, _LOCATION, _NONE))
 
 
-def _forenamed(placed: Placed, runs: _Runs, *, proper: Flags, title: Flags) -> Flags:
+def _precedes_name(placed: TokenColumns, runs: _Runs, *, proper: Flags, title: Flags) -> Flags:
     """Tokens that stand before a person's name: "King" in "King George", but not in "Martin Luther King", or "Poor"."""
-    ahead = title & following(proper)
+    ahead = title & next_flags(proper)
     given, surname = (_among(placed, names) for names in (_people()["given"], _people()["surname"]))
     stranger = runs.first[placed.initial[runs.first] & runs.several]
     stranger = stranger[~given[stranger] & ~surname[stranger] & given[stranger + 1]]
@@ -108,15 +108,15 @@ def _forenamed(placed: Placed, runs: _Runs, *, proper: Flags, title: Flags) -> F
     return ahead
 
 
-def _organized(placed: Placed, runs: _Runs, signs: dict[str, Flags]) -> Flags:
+def _is_organization(placed: TokenColumns, runs: _Runs, signs: dict[str, Flags]) -> Flags:
     """Which runs end in a word such as "Bank", or have it before "of"."""
     of = (placed.words == "of").to_numpy()[placed.word]
     return signs["organization"][runs.last] | _any(of, runs)
 
 
-def _after(placed: Placed, words: Iterable[str]) -> Flags:
+def _after(placed: TokenColumns, words: Iterable[str]) -> Flags:
     """Which tokens come after one of some words in their sentence."""
-    return preceding(_among(placed, words)) & ~placed.initial
+    return previous_flags(_among(placed, words)) & ~placed.initial
 
 
 def _any(flags: Flags, runs: _Runs) -> Flags:
@@ -125,10 +125,10 @@ def _any(flags: Flags, runs: _Runs) -> Flags:
     return np.greater(total[runs.last + 1], total[runs.first])
 
 
-def _runs(placed: Placed, inside: Flags) -> _Runs:
+def _runs(placed: TokenColumns, inside: Flags) -> _Runs:
     """Runs of tokens inside one sentence."""
-    joined = inside & preceding(inside) & ~placed.initial
-    return _Runs(np.flatnonzero(inside & ~joined), np.flatnonzero(inside & ~following(joined)))
+    joined = inside & previous_flags(inside) & ~placed.initial
+    return _Runs(np.flatnonzero(inside & ~joined), np.flatnonzero(inside & ~next_flags(joined)))
 
 
 def _members(runs: _Runs) -> Numbers:
@@ -136,33 +136,33 @@ def _members(runs: _Runs) -> Numbers:
     return np.repeat(runs.first - (np.cumsum(size) - size), size) + np.arange(size.sum())
 
 
-def _links(placed: Placed, proper: Flags, *, heads: Flags) -> Flags:
+def _links(placed: TokenColumns, proper: Flags, *, heads: Flags) -> Flags:
     """The "of" and "of the" within names such as "Bank of America"."""
     of, the = ((placed.words == word).to_numpy()[placed.word] for word in ("of", "the"))
-    linking = of & preceding(heads & proper) & ~placed.initial
-    with_article = linking & following(the & following(proper))
-    return (linking & following(proper)) | with_article | preceding(with_article)
+    linking = of & previous_flags(heads & proper) & ~placed.initial
+    with_article = linking & next_flags(the & next_flags(proper))
+    return (linking & next_flags(proper)) | with_article | previous_flags(with_article)
 
 
-def _listed(placed: Placed) -> Numbers:
+def _listed(placed: TokenColumns) -> Numbers:
     """The kind of every token that is part of a listed name of several words."""
-    found = np.full(len(placed.word), _NONE)
+    kinds = np.full(len(placed.word), _NONE)
     sentence = np.cumsum(placed.initial)
     for kind, names in ((_LOCATION, _places()), (_ORGANIZATION, _organizations())):
         phrases = [name for name in names if " " in name]
         begins = placed.words.is_in([phrase.split(" ")[0] for phrase in phrases]).to_numpy()[placed.word]
         for size in range(2, _LONGEST + 1):
             start = np.flatnonzero(begins)
-            start = start[start + size <= len(found)]
+            start = start[start + size <= len(kinds)]
             start = start[sentence[start] == sentence[start + size - 1]]
             parts = [placed.words.gather(placed.word[start + shift]).alias(str(shift)) for shift in range(size)]
             whole = pl.select(pl.concat_str(parts, separator=" ")).to_series() if len(start) else pl.Series([""])[:0]
             for shift in range(size):
-                found[start[whole.is_in(phrases).to_numpy()] + shift] = kind
-    return found
+                kinds[start[whole.is_in(phrases).to_numpy()] + shift] = kind
+    return kinds
 
 
-def _among(placed: Placed, names: Iterable[str]) -> Flags:
+def _among(placed: TokenColumns, names: Iterable[str]) -> Flags:
     among: Flags = placed.words.is_in(pl.Series(list(names), dtype=pl.String).implode()).to_numpy()
     return among[placed.word]
 

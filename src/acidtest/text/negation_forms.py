@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from acidtest.text.clauses import Clause, function_words, words
-from acidtest.text.places import noun_kind
-from acidtest.text.replacement import in_case_of
-from acidtest.text.wordnet import wordnet
+from acidtest.text.clauses import Clause, function_words, words_and_lemmas
+from acidtest.text.inflection import match_case
+from acidtest.text.wordnet import noun_kind, wordnet
 
 _NOUN_FIRST = re.compile(r"\s*(an?)\s+", re.IGNORECASE)
 _ARTICLE = re.compile(r"an?\s+", re.IGNORECASE)
@@ -24,14 +23,14 @@ _BEINGS = frozenset({"person", "animal", "group"})
 
 
 @dataclass(frozen=True)
-class Formed:
+class FormedSentence:
     """A sentence made of another, and how."""
 
     text: str
     form: str
 
 
-def negated(clause: Clause) -> str:
+def negate_verb(clause: Clause) -> str:
     """The clause with *not* at its verb: *the man is not asleep*, *she does not sing*, *he's not here*."""
     text = clause.text
     if clause.verb == "main":
@@ -45,13 +44,13 @@ def negated(clause: Clause) -> str:
     return f"{text[: clause.end]} not{text[clause.end :]}{clause.stop}"
 
 
-def denied(clause: Clause) -> str | None:
+def negate_noun(clause: Clause) -> str | None:
     """The clause with *no*: *no man is asleep*, *no one is here*, *there is no dog*; None where that cannot be."""
     text = clause.text
     if clause.subject == "someone":
-        return _SOMEONE.sub(lambda match: in_case_of(match[0], "no one"), text, count=1) + clause.stop
+        return _SOMEONE.sub(lambda match: match_case(match[0], "no one"), text, count=1) + clause.stop
     if clause.subject == "indefinite":
-        return _ARTICLE.sub(lambda match: in_case_of(match[0][:1], "no "), text, count=1) + clause.stop
+        return _ARTICLE.sub(lambda match: match_case(match[0][:1], "no "), text, count=1) + clause.stop
     if clause.subject != "there" or clause.word in ("'s", "’s", "'re", "’re") or not clause.after:
         return None
     rest = text[clause.end :]
@@ -62,7 +61,7 @@ def denied(clause: Clause) -> str | None:
     return None
 
 
-def lowered(clause: Clause) -> str | None:
+def lower_first_word(clause: Clause) -> str | None:
     """The clause as it stands within a sentence, without its full stop; None where its first word may be a name."""
     first = clause.text.split(maxsplit=1)[0]
     if not first[:1].isupper() or clause.named or re.match(r"I\b", first):
@@ -81,43 +80,43 @@ def lowered(clause: Clause) -> str | None:
     return small if common else None
 
 
-def untrue(clause: Clause) -> str | None:
+def deny_truth(clause: Clause) -> str | None:
     """*It is not true that two men are asleep*; None where the clause cannot stand within a sentence."""
-    inner = lowered(clause)
+    inner = lower_first_word(clause)
     return None if inner is None else f"It is not true that {inner}{clause.stop}"
 
 
-def negation(clause: Clause, premise: str, *, focused: bool = False) -> Formed | None:
-    """The negation of a clause that is said of what a premise tells of; None where none is sure.
+def negation(clause: Clause, premise: str, *, focused: bool = False) -> FormedSentence | None:
+    """The negation of a clause about what a premise describes; None where none is sure.
 
     *Not* stays at the verb where the subject can only be what the premise is about; elsewhere *a man is not asleep* may
-    tell of another man, and *no man is asleep* or *it is not true that …* is taken. ``focused``: the premise tells a
+    be about another man, and *no man is asleep* or *it is not true that …* is used. ``focused``: the premise says a
     part of what the clause does, as it does of neutral ones; *the sad man does not sing* would deny that part, too.
     """
-    known = frozenset(words(premise))
-    if _refers(clause, premise, known) and not (focused and _is_told(clause, known)):
-        return Formed(negated(clause), "not")
-    text = denied(clause)
+    known = frozenset(words_and_lemmas(premise))
+    if _refers(clause, premise, known) and not (focused and _is_partly_known(clause, known)):
+        return FormedSentence(negate_verb(clause), "not")
+    text = negate_noun(clause)
     if text is not None:
-        return Formed(text, "no")
-    text = untrue(clause)
-    return None if text is None else Formed(text, "not true")
+        return FormedSentence(text, "no")
+    text = deny_truth(clause)
+    return None if text is None else FormedSentence(text, "not true")
 
 
-def doubly_negated(clause: Clause) -> Formed | None:
+def negate_twice(clause: Clause) -> FormedSentence | None:
     """The clause denied and the denial denied, which says what it says; None where that cannot be."""
-    inner = lowered(clause)
+    inner = lower_first_word(clause)
     if inner is None:
         return None
     if clause.subject in ("definite", "pronoun"):
-        return Formed(f"It is not true that {inner[:1]}{negated(clause)[1:]}", "not true, not")
-    # "It is not true that no man is asleep" would be of any man, no longer of the one the premise tells of.
-    return Formed(f"It is not false that {inner}{clause.stop}", "not false")
+        return FormedSentence(f"It is not true that {inner[:1]}{negate_verb(clause)[1:]}", "not true, not")
+    # "It is not true that no man is asleep" would be about any man, no longer about the one in the premise.
+    return FormedSentence(f"It is not false that {inner}{clause.stop}", "not false")
 
 
-def conjoined(first: Clause, second: Clause) -> str | None:
+def conjoin(first: Clause, second: Clause) -> str | None:
     """*A man is asleep, and two dogs are eating*; None where the second cannot stand within a sentence."""
-    inner = lowered(second)
+    inner = lower_first_word(second)
     return None if inner is None else f"{first.text[:1].upper()}{first.text[1:]}, and {inner}."
 
 
@@ -127,15 +126,17 @@ def _refers(clause: Clause, premise: str, known: frozenset[str]) -> bool:
         return True
     if clause.subject in ("there", "someone"):
         return False
-    told = {word for word in clause.subject_words if word not in function_words()}
-    return told <= known and len(_beings(premise)) <= (2 if clause.subject == "joined" else 1)
+    subject = {word for word in clause.subject_words if word not in function_words()}
+    return subject <= known and len(_beings(premise)) <= (2 if clause.subject == "joined" else 1)
 
 
-def _is_told(clause: Clause, known: frozenset[str]) -> bool:
-    """Whether the premise tells some of what the clause says, or not all of its subject."""
-    told = {word for word in clause.subject_words if word not in function_words()}
-    new = {base for word in (clause.base, *clause.after) if word not in function_words() for base in words(word)}
-    return (clause.subject != "pronoun" and not told <= known) or bool(new & known)
+def _is_partly_known(clause: Clause, known: frozenset[str]) -> bool:
+    """Whether the premise says some of what the clause does, or lacks a part of its subject."""
+    subject = {word for word in clause.subject_words if word not in function_words()}
+    new = {
+        base for word in (clause.base, *clause.after) if word not in function_words() for base in words_and_lemmas(word)
+    }
+    return (clause.subject != "pronoun" and not subject <= known) or bool(new & known)
 
 
 def _beings(premise: str) -> list[str]:

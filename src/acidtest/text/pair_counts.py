@@ -1,7 +1,11 @@
 """How often words stand in a training set: two across premise and hypothesis, or one anywhere in an example.
 
-The training set is gone through once, in pieces. Words are whole, in lower case and as treebanks part them; an option
+The training set is read once, in pieces. Words are whole, in lower case and split as treebanks split them; an option
 counts their inflections too, so that *hotter* counts as *hot*. A word that might be a form of two counts for both.
+
+The polarity of a pair of words is the label that a training set ties to it (Sanchez, Mitchell and Riedel 2018, section
+5.5): the most frequent class of the examples that hold the ordered pair, ``none`` for a pair that no example holds;
+classes that are equally frequent make a category of their own.
 """
 
 from __future__ import annotations
@@ -17,9 +21,9 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
 from acidtest.core.streams import visit_batches
 from acidtest.core.suite import Suite
-from acidtest.text.morphology import candidate_frame
-from acidtest.text.swaps import PLURALS
-from acidtest.text.tokens import placed
+from acidtest.text.inflection import base_form_candidate_frame
+from acidtest.text.swaps import PLURALS, base_forms
+from acidtest.text.tokens import tokenise
 
 CONTRADICTION = "contradiction"
 
@@ -28,6 +32,15 @@ Counts = npt.NDArray[np.int64]
 
 # Pieces smaller than this are put together: taking texts apart costs a little for each piece.
 _ROWS = 1 << 15
+
+UNSEEN = "none"
+TIE = " = "
+
+_BASES = ("premise_base", "hypothesis_base")
+_NAMES = tuple(TIE.join(label for bit, label in enumerate(LABELS) if mask >> bit & 1) or UNSEEN for mask in range(8))
+
+CATEGORIES = tuple(sorted(_NAMES, key=lambda name: (name == UNSEEN, name.count(TIE), _NAMES.index(name))))
+"""Every polarity there is: the three labels, the four ties, none."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +107,13 @@ def pair_counts(pairs: pl.DataFrame, train: Suite, *, directed: bool = True, inf
     ``directed``: the first word in the premise and the second in the hypothesis, as in Glockner et al. (2018), section
     5.3; else either in either. An example counts once, however often it holds them.
     """
-    found = label_counts(pairs, train, labels=(CONTRADICTION,), directed=directed, inflections=inflections)
-    rows = found.rows[CONTRADICTION]
+    totals = label_counts(pairs, train, labels=(CONTRADICTION,), directed=directed, inflections=inflections)
+    rows = totals.rows[CONTRADICTION]
     if not rows:
         raise AcidtestError(
             f"{train.name} has no contradictions to look for pairs of words in; give a three-way training set"
         )
-    return PairCounts(found.counts[CONTRADICTION], rows)
+    return PairCounts(totals.counts[CONTRADICTION], rows)
 
 
 def label_counts(
@@ -113,15 +126,15 @@ def label_counts(
 ) -> LabelCounts:
     """How many examples of each label hold the words of each pair, as ``pair_counts`` does for contradictions.
 
-    The training set is gone through once, whatever the number of pairs. Rows with other labels are left aside.
+    The training set is read once, whatever the number of pairs. Rows with other labels are skipped.
     """
     first, second = (pairs[name].cast(pl.String).str.to_lowercase() for name in pairs.columns[:2])
-    known = _Known.of(pl.concat([first, second]))
+    known = _CountedWords.of(pl.concat([first, second]))
     here, there = known.numbers(first), known.numbers(second)
-    asked = np.flatnonzero((here >= 0) & (there >= 0))
-    codes = known.pairs(here[asked], there[asked], directed=directed)
+    counted = np.flatnonzero((here >= 0) & (there >= 0))
+    codes = known.pairs(here[counted], there[counted], directed=directed)
     wanted, place = np.unique(codes, return_inverse=True)
-    sides = (here[asked], there[asked]) if directed else (np.concatenate([here[asked], there[asked]]),) * 2
+    sides = (here[counted], there[counted]) if directed else (np.concatenate([here[counted], there[counted]]),) * 2
     counts = np.zeros((len(wanted), len(labels)), dtype=np.int64)
     rows = np.zeros(len(labels), dtype=np.int64)
 
@@ -133,58 +146,58 @@ def label_counts(
             for name, side in zip(("premise", "hypothesis"), sides, strict=True)
         )
         both = premise.join(hypothesis, on="text", suffix="_other")
-        found = known.pairs(both["word"].to_numpy(), both["word_other"].to_numpy(), directed=directed)
-        held = _held(found, wanted)
+        pair_codes = known.pairs(both["word"].to_numpy(), both["word_other"].to_numpy(), directed=directed)
+        is_wanted = _among_sorted(pair_codes, wanted)
         # "Hot and cold" before "cold and hot" is one example of the unordered pair, not two.
-        once = pl.DataFrame({"text": both["text"].to_numpy()[held], "pair": found[held]}).unique()
+        once = pl.DataFrame({"text": both["text"].to_numpy()[is_wanted], "pair": pair_codes[is_wanted]}).unique()
         which = np.searchsorted(wanted, once["pair"].to_numpy())
         cells = which * len(labels) + label[once["text"].to_numpy()]
         counts[:] += np.bincount(cells, minlength=counts.size).reshape(counts.shape)
 
     number = pl.col("label").cast(pl.String).replace_strict(list(labels), range(len(labels)), return_dtype=pl.Int64)
     chosen = train.frame.filter(pl.col("label").cast(pl.String).is_in(list(labels)))
-    _visit(chosen.select("premise", "hypothesis", number.alias("label")), count)
-    spread = {label: _spread(counts[place, i], asked, pairs.height) for i, label in enumerate(labels)}
+    _visit_large_batches(chosen.select("premise", "hypothesis", number.alias("label")), count)
+    spread = {label: _with_nulls(counts[place, i], counted, pairs.height) for i, label in enumerate(labels)}
     return LabelCounts(pl.DataFrame(spread), dict(zip(labels, map(int, rows), strict=True)))
 
 
 def word_counts(words: pl.Series, train: Suite, *, inflections: bool = False) -> WordCounts:
     """How many examples hold each word, in the premise or in the hypothesis (Glockner et al. 2018, section 3.1)."""
     lower = words.cast(pl.String).str.to_lowercase()
-    known = _Known.of(lower)
+    known = _CountedWords.of(lower)
     counts, rows = np.zeros(len(known.words), dtype=np.int64), 0
 
     def count(batch: pl.DataFrame) -> None:
         nonlocal rows
         rows += batch.height
         sides = [known.mentions(batch[side], inflections=inflections) for side in ("premise", "hypothesis")]
-        held = pl.concat(sides).unique()["word"].to_numpy()
-        counts[:] += np.bincount(held, minlength=len(counts))
+        mentioned = pl.concat(sides).unique()["word"].to_numpy()
+        counts[:] += np.bincount(mentioned, minlength=len(counts))
 
-    _visit(train.frame.select("premise", "hypothesis"), count)
+    _visit_large_batches(train.frame.select("premise", "hypothesis"), count)
     if not rows:
         raise AcidtestError(f"{train.name} has no examples to count words in; give another training set")
     numbers = known.numbers(lower)
-    asked = np.flatnonzero(numbers >= 0)
-    return WordCounts(words, _spread(counts[numbers[asked]], asked, len(words)), rows)
+    counted = np.flatnonzero(numbers >= 0)
+    return WordCounts(words, _with_nulls(counts[numbers[counted]], counted, len(words)), rows)
 
 
 @dataclass(frozen=True)
-class _Known:
-    """The different words to look for, by number; what holds white space is not looked for."""
+class _CountedWords:
+    """The different words to count, by number; expressions of several words are not counted."""
 
     words: pl.Series
 
     @classmethod
-    def of(cls, words: pl.Series) -> _Known:
+    def of(cls, words: pl.Series) -> _CountedWords:
         single = words.drop_nulls().unique()
         return cls(single.filter(single.str.contains(r"^\S+$")).sort().alias("word"))
 
     def numbers(self, words: pl.Series) -> Codes:
-        """The number of each word, -1 for one that is not looked for."""
+        """The number of each word, -1 for one that is not counted."""
         table = pl.DataFrame({"word": self.words, "number": np.arange(len(self.words))})
-        found = pl.DataFrame({"word": words}).join(table, on="word", how="left", maintain_order="left")
-        return found["number"].fill_null(-1).to_numpy().astype(np.int64)
+        joined = pl.DataFrame({"word": words}).join(table, on="word", how="left", maintain_order="left")
+        return joined["number"].fill_null(-1).to_numpy().astype(np.int64)
 
     def pairs(self, first: Codes, second: Codes, *, directed: bool) -> Codes:
         """One number for each pair of numbers."""
@@ -194,17 +207,17 @@ class _Known:
 
     def mentions(self, texts: pl.Series, *, only: Codes | None = None, inflections: bool) -> pl.DataFrame:
         """Which words (of those in ``only``) stand in which text, each once: columns text and word, as numbers."""
-        found = placed(texts)
-        forms = self._forms(found.words.str.to_lowercase(), inflections=inflections)
+        tokens = tokenise(texts)
+        forms = self._forms(tokens.words.str.to_lowercase(), inflections=inflections)
         if only is not None:
             forms = forms.filter(pl.Series(np.isin(np.arange(len(self.words)), only)).gather(forms["word"]))
-        places = pl.DataFrame({"text": found.text, "row": found.word}, schema={"text": pl.Int64, "row": pl.Int64})
+        places = pl.DataFrame({"text": tokens.text, "row": tokens.word}, schema={"text": pl.Int64, "row": pl.Int64})
         return places.join(forms, on="row").select("text", "word").unique()
 
     def _forms(self, words: pl.Series, *, inflections: bool) -> pl.DataFrame:
         """Which tokens are which words: columns row and word, as numbers."""
         if inflections:
-            frame = candidate_frame(words).select(pl.col("row").cast(pl.Int64), pl.col("form"))
+            frame = base_form_candidate_frame(words).select(pl.col("row").cast(pl.Int64), pl.col("form"))
             known = pl.DataFrame({"word": words}).with_row_index("row").join(PLURALS, on="word")
             frame = pl.concat([frame, known.select(pl.col("row").cast(pl.Int64), form="base")])
         else:
@@ -213,33 +226,99 @@ class _Known:
         return frame.join(table, on="form").select("row", "word").unique()
 
 
-def _held(found: Codes, wanted: Codes) -> npt.NDArray[np.bool_]:
+def _among_sorted(codes: Codes, wanted: Codes) -> npt.NDArray[np.bool_]:
     """Which codes are among the wanted, which are in order; quicker than ``np.isin`` where these are few."""
     if not len(wanted):
-        return np.zeros(len(found), dtype=np.bool_)
-    place = np.minimum(np.searchsorted(wanted, found), len(wanted) - 1)
-    return np.asarray(wanted[place] == found, dtype=np.bool_)
+        return np.zeros(len(codes), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(wanted, codes), len(wanted) - 1)
+    return np.asarray(wanted[place] == codes, dtype=np.bool_)
 
 
-def _visit(frame: pl.LazyFrame, count: Callable[[pl.DataFrame], None]) -> None:
+def _visit_large_batches(frame: pl.LazyFrame, count: Callable[[pl.DataFrame], None]) -> None:
     """Show a frame to a function in pieces of a good size."""
-    held: list[pl.DataFrame] = []
+    batches: list[pl.DataFrame] = []
 
     def add(batch: pl.DataFrame) -> None:
-        held.append(batch)
-        if sum(each.height for each in held) >= _ROWS:
-            count(pl.concat(held))
-            held.clear()
+        batches.append(batch)
+        if sum(part.height for part in batches) >= _ROWS:
+            count(pl.concat(batches))
+            batches.clear()
 
     visit_batches(frame, add)
-    if held:
-        count(pl.concat(held))
+    if batches:
+        count(pl.concat(batches))
 
 
-def _spread(counts: Counts, rows: Codes, size: int) -> pl.Series:
+def _with_nulls(counts: Counts, rows: Codes, size: int) -> pl.Series:
     """The counts of some rows among all, null elsewhere."""
     values = np.zeros(size, dtype=np.int64)
     values[rows] = counts
     missing = np.ones(size, dtype=np.bool_)
     missing[rows] = False
     return pl.DataFrame({"n": values, "missing": missing}).select(pl.when(~pl.col("missing")).then("n")).to_series()
+
+
+@dataclass(frozen=True)
+class Polarities:
+    """What a training set says of ordered pairs of words.
+
+    ``frame`` has a row for each pair of the input: its two columns, the examples of each label that hold it,
+    ``polarity`` and ``seen``. All are null where a side is not one word, since whole words are counted.
+    """
+
+    frame: pl.DataFrame
+    rows: Mapping[str, int]
+
+    @property
+    def examples(self) -> int:
+        """The training examples with a label of the three."""
+        return sum(self.rows.values())
+
+
+def polarities(pairs: pl.DataFrame, train: Suite, *, inflections: bool = False) -> Polarities:
+    """The polarity of each pair, the first two columns: one word in the premise, one in the hypothesis.
+
+    The training set is read once for all of them. Words are compared whole and in lower case. With
+    ``inflections`` any forms of the two words will do, of one part of speech; of several readings of a pair (*left* and
+    *right*, or *leave*) the one with most examples counts. An example counts once, however often it holds the pair.
+    """
+    totals = _base_form_counts(pairs, train) if inflections else label_counts(pairs, train)
+    if not any(totals.rows.values()):
+        raise AcidtestError(f"{train.name} has no pairs of {', '.join(LABELS)}; give a three-way training set")
+    counts = totals.counts.select(LABELS)
+    known = counts[LABELS[0]].is_not_null()
+    names = polarity_names(counts.fill_null(0).to_numpy())
+    described = pl.DataFrame({"polarity": names, "seen": names != UNSEEN, "known": known}).select(
+        pl.when("known").then("polarity").alias("polarity"), pl.when("known").then("seen").alias("seen")
+    )
+    return Polarities(pl.concat([pairs.select(pairs.columns[:2]), counts, described], how="horizontal"), totals.rows)
+
+
+def _base_form_counts(pairs: pl.DataFrame, train: Suite) -> LabelCounts:
+    """The examples that hold any forms of the words of each pair, as ``label_counts`` gives them."""
+    lower = pairs.select(pl.col(pairs.columns[:2]).cast(pl.String).str.to_lowercase()).with_row_index("row")
+    first, second = pairs.columns[:2]
+    single = lower.filter(pl.all_horizontal(pl.col(first, second).str.contains(r"^\S+$")))
+    forms = base_forms(pl.concat([single[first], single[second]]).unique(maintain_order=True))
+    readings = single.join(forms.select(pl.col("word").alias(first), "pos", premise_base="base"), on=first).join(
+        forms.select(pl.col("word").alias(second), "pos", hypothesis_base="base"), on=[second, "pos"]
+    )
+    bases = readings.select(*_BASES).unique(maintain_order=True)
+    totals = label_counts(bases, train, inflections=True)
+    counted = readings.join(pl.concat([bases, totals.counts], how="horizontal"), on=_BASES)
+    most = counted.with_columns(examples=pl.sum_horizontal(LABELS)).sort("row", "examples", *_BASES)
+    best = most.unique("row", keep="last").select("row", *LABELS)
+    return LabelCounts(lower.join(best, on="row", how="left", maintain_order="left").select(LABELS), totals.rows)
+
+
+def polarity_names(counts: npt.NDArray[np.int64]) -> pl.Series:
+    """The polarity of each row of counts, whose columns are entailment, neutral and contradiction."""
+    most = counts.max(axis=1, keepdims=True, initial=0)
+    masks = ((counts == most) & (most > 0)) @ (1 << np.arange(len(LABELS)))
+    return pl.Series(_NAMES).gather(masks)
+
+
+def matches_gold(polarity: pl.Series, gold: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """Whether the polarity is one label that gold, a bit mask, accepts; ties and none never match."""
+    bits = polarity.replace_strict(list(LABELS), [1, 2, 4], default=0, return_dtype=pl.UInt8).to_numpy()
+    return np.asarray((bits & gold) != 0, dtype=np.bool_)

@@ -1,7 +1,7 @@
 """Exact quantities in sentences: which of them can be changed, and the sentence with one changed or bounded.
 
 A quantity is a cardinal number that counts or measures: "350 pounds", "forty-two men", "$1,250", "15 percent". It can
-be changed when "more than" may stand before it and nothing else in the sentence tells it. Dates, times, names with
+be changed when "more than" may stand before it and nothing else in the sentence gives it. Dates, times, names with
 numbers, ranges, ages before a noun, one and the like are left alone.
 """
 
@@ -22,19 +22,6 @@ from acidtest.text import number_words
 Form = Literal["digits", "words", "decimal", "percent", "money"]
 Bound = Literal["more than", "less than"]
 
-_WORDS = (
-    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"
-    "nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million"
-)
-MENTION = rf"\d|\b(?i:{_WORDS})\b"
-"""What a text with a number has in it; without look-around, for whole columns. One counts nothing by itself."""
-
-NUMBER = rf"(?:[$£€]?\d[\d,.]*|(?i:{_WORDS}))"
-"""The beginning of a number, for patterns over whole columns."""
-
-INTEGER = r"(?:^|[^\w.,])\d+(?:[^\w.,]|[.,](?:\D|$)|$)"
-"""A whole number in digits standing alone, for whole columns."""
-
 _INTEGER = re.compile(r"(?<![\w.,])\d+(?![\w]|[.,]\d)")
 _SIGN = r"(?P<sign>(?:US)?[$£€¥₹]|Rs\.? ?)"
 _DIGITS = r"(?P<digits>\d{1,3}(?:,\d{3})+|\d+)(?P<decimals>\.\d+)?"
@@ -52,7 +39,7 @@ _OPENING = re.compile(r"(?:^|,\s*|\b[Tt]here (?:is|are|was|were)\s+)$")
 _CONSTANTS = {("24", "hours"), ("7", "days"), ("12", "months"), ("365", "days"), ("52", "weeks"), ("60", "minutes")}
 _POSSESSIVE = ("'s", "’s", "s'", "s’", "'", "’")
 _FEW = 12
-"""Of so few things a sentence may tell each one: "two dogs, one black and one white"."""
+"""Of so few things a sentence may describe each one: "two dogs, one black and one white"."""
 _MOST_CHOICES = 100
 
 
@@ -94,14 +81,14 @@ class Quantity:
 def quantities(sentence: str) -> list[Quantity]:
     """Every number of a sentence in order; those without a problem can be changed."""
     matches = list(_NUMBER.finditer(sentence))
-    found = [_read(sentence, match) for match in matches]
+    numbers = [_read(sentence, match) for match in matches]
     problems = [
         _problem_of_number(quantity)
-        or _Surroundings.of(sentence, quantity, match.end()).problem
-        or _problem_of_others(quantity, found)
-        for quantity, match in zip(found, matches, strict=True)
+        or _NumberContext.of(sentence, quantity, match.end()).problem
+        or _problem_of_others(quantity, numbers)
+        for quantity, match in zip(numbers, matches, strict=True)
     ]
-    return [replace(quantity, problem=problem) for quantity, problem in zip(found, problems, strict=True)]
+    return [replace(quantity, problem=problem) for quantity, problem in zip(numbers, problems, strict=True)]
 
 
 def first_integer(sentence: str) -> Quantity:
@@ -126,7 +113,7 @@ def digit_alternatives(quantity: Quantity) -> list[Decimal]:
     return [Decimal(digit + rest) for digit in "12345678" if digit != first]
 
 
-def changed(quantity: Quantity, value: Decimal) -> str:
+def write_like(quantity: Quantity, value: Decimal) -> str:
     """Another number written as the quantity is: sign, commas, decimals, words, capital letter."""
     text = quantity.text
     if quantity.in_words:
@@ -138,13 +125,13 @@ def changed(quantity: Quantity, value: Decimal) -> str:
     return text[: len(text) - len(digits)] + format(value, f"{comma}.{len(digits.partition('.')[2])}f")
 
 
-def with_number(sentence: str, quantity: Quantity, number: str, bound: Bound | None = None) -> str:
+def replace_number(sentence: str, quantity: Quantity, number: str, bound: Bound | None = None) -> str:
     """The sentence with a number in the quantity's place, after "more than" or "less than" where given."""
     before, after = sentence[: quantity.start], sentence[quantity.end :]
     if bound is None:
         return before + number + after
-    told = bound if quantity.start else bound.capitalize()
-    return f"{before}{told} {number.lower() if quantity.in_words else number}{after}"
+    phrase = bound if quantity.start else bound.capitalize()
+    return f"{before}{phrase} {number.lower() if quantity.in_words else number}{after}"
 
 
 def _alternatives(quantity: Quantity, *, higher: bool) -> Iterator[Decimal]:
@@ -168,7 +155,7 @@ def _looks_alike(quantity: Quantity, number: Decimal) -> bool:
         return not str(number).endswith("0") or str(value).endswith("0")
     if number - value in (0, 1):
         return False
-    text = changed(quantity, number)
+    text = write_like(quantity, number)
     return not _YEAR.fullmatch(text) and not (quantity.in_words and text.count(" ") > quantity.text.count(" "))
 
 
@@ -189,7 +176,7 @@ def _read(sentence: str, match: re.Match[str]) -> Quantity:
 def _form(match: re.Match[str], noun: str) -> Form:
     if (match["after"] or "").strip().lower() in ("%", "percent", "per cent"):
         return "percent"
-    if match["sign"] or _listed("unit").get(noun) == "money":
+    if match["sign"] or _role_words("unit").get(noun) == "money":
         return "money"
     return "words" if match["words"] else "decimal" if match["decimals"] else "digits"
 
@@ -213,9 +200,9 @@ def _problem_of_number(quantity: Quantity) -> str:
     return ""
 
 
-def _problem_of_others(quantity: Quantity, found: Sequence[Quantity]) -> str:
-    """Whether other numbers of the sentence tell it: 8 where 5 and 3 are told, 60 percent where 40 are."""
-    others = [other.value for other in found if other.start != quantity.start]
+def _problem_of_others(quantity: Quantity, numbers: Sequence[Quantity]) -> str:
+    """Whether other numbers of the sentence determine it: 8 beside 5 and 3, 60 percent beside 40."""
+    others = [other.value for other in numbers if other.start != quantity.start]
     if quantity.form == "percent" and 100 - quantity.value in others:
         return "told elsewhere"
     for one, other in permutations(others, 2):
@@ -225,7 +212,7 @@ def _problem_of_others(quantity: Quantity, found: Sequence[Quantity]) -> str:
 
 
 @dataclass(frozen=True)
-class _Surroundings:
+class _NumberContext:
     """The words around a number, and why they keep it from being changed."""
 
     quantity: Quantity
@@ -236,7 +223,7 @@ class _Surroundings:
     """Ends with a period where nothing follows."""
 
     @classmethod
-    def of(cls, sentence: str, quantity: Quantity, end: int) -> _Surroundings:
+    def of(cls, sentence: str, quantity: Quantity, end: int) -> _NumberContext:
         """``end`` is where the number ends with its percent sign or its million."""
         before, after = sentence[: quantity.start], sentence[end:]
         return cls(quantity, _WORD.findall(before), re.split(r"[,;:]", before)[-1], [*_WORD.findall(after), "."])
@@ -248,14 +235,14 @@ class _Surroundings:
 
     @property
     def _measures(self) -> bool:
-        return self.after[0].lower().rstrip(".") in _listed("unit")
+        return self.after[0].lower().rstrip(".") in _role_words("unit")
 
     def _before(self) -> str:
         if not self.before:
             return ""
         last = self.before[-1]
         word = last.lower().rstrip(".") or last
-        kind = _listed("before").get(word, "")
+        kind = _role_words("before").get(word, "")
         if kind and not (kind == "name" and self._measures):
             return kind
         if last.endswith(_POSSESSIVE):
@@ -268,48 +255,48 @@ class _Surroundings:
 
     def _names(self, word: str) -> bool:
         """Whether the capitalised word before the number may be its name: "Cave 31", but not "In 31 caves"."""
-        if len(self.before) == 1 and word in _listed("end"):
+        if len(self.before) == 1 and word in _role_words("end"):
             return False
         return self.quantity.form in ("digits", "decimal") and not self._measures
 
     def _is_determined(self, word: str) -> bool:
         """Whether the word before the number may be an adjective between an article and it: "a record 5 goals"."""
         earlier = self.before[-2].lower() if len(self.before) > 1 else ""
-        determines = _listed("before").get(earlier) in ("definite", "modified", "quantified")
-        return determines and word not in _listed("moment") and word not in _listed("end")
+        determines = _role_words("before").get(earlier) in ("definite", "modified", "quantified")
+        return determines and word not in _role_words("moment") and word not in _role_words("end")
 
     def _joined(self) -> str:
         """Problems of a number that belongs with what stands two words before it."""
         if len(self.before) < 2:
             return ""
         earlier, word = (part.lower() for part in self.before[-2:])
-        numbered = _ends_number(earlier) or earlier in ("percent", "%") or earlier in _listed("unit")
+        numbered = _ends_number(earlier) or earlier in ("percent", "%") or earlier in _role_words("unit")
         if _ends_number(word) or (word == "and" and _ends_number(earlier)):
             return "list"
         if word in ("to", "by") and (numbered or "from" in self.before[-4:]):
             return "range"
-        if word == "of" and (earlier in _listed("whole") or earlier.endswith(("est", "teenth", "tieth"))):
+        if word == "of" and (earlier in _role_words("whole") or earlier.endswith(("est", "teenth", "tieth"))):
             return "part"
-        # "Ann and Bob are two doctors" tells it twice.
+        # "Ann and Bob are two doctors" gives the number twice.
         is_named = word in ("is", "are", "was", "were") and earlier not in ("there", "here") and not self._measures
         if is_named and self.quantity.form in ("digits", "words"):
             return "spelled out"
-        family = _listed("unit").get(self.after[0].rstrip("."))
+        family = _role_words("unit").get(self.after[0].rstrip("."))
         linked = earlier if word in ("and", ",") else word
-        return "compound" if family and _listed("unit").get(linked) == family else ""
+        return "compound" if family and _role_words("unit").get(linked) == family else ""
 
     def _after(self) -> str:
         word = self.after[0].rstrip(".") or "."
-        kind = _listed("after").get(word.lower())
+        kind = _role_words("after").get(word.lower())
         if kind:
             return kind
         if word in ("to", "by", "or") and _is_number(self.after[1]):
             return "range"
-        if self._goes_on(self.after):
+        if self._continues_list(self.after):
             return "list"
         if self.quantity.form == "percent" or (self.quantity.form == "money" and not self._measures):
             # "A $450 grant": only what cannot be the noun it modifies may follow.
-            return "" if not word[0].isalnum() or word in _listed("free") else "modifier"
+            return "" if not word[0].isalnum() or word in _role_words("free") else "modifier"
         return self._noun()
 
     def _noun(self) -> str:
@@ -318,19 +305,19 @@ class _Surroundings:
             noun = word.rstrip(".")
             if word.endswith(_POSSESSIVE):
                 return "possessive"
-            if not re.fullmatch(r"[a-z]+(?:-[a-z]+)*", noun) or noun in _listed("end"):
+            if not re.fullmatch(r"[a-z]+(?:-[a-z]+)*", noun) or noun in _role_words("end"):
                 return "no noun"
-            if noun in _listed("after"):
-                return _listed("after")[noun]
+            if noun in _role_words("after"):
+                return _role_words("after")[noun]
             if _is_plural(noun):
                 return self._after_noun(noun, self.after[place + 1 :])
-            if f"{noun}s" in _listed("unit") or noun in ("foot", "inch"):
+            if f"{noun}s" in _role_words("unit") or noun in ("foot", "inch"):
                 return "modifier"
         return "no noun"
 
     def _after_noun(self, noun: str, rest: Sequence[str]) -> str:
         following = rest[0].rstrip(".") or "."
-        family = _listed("unit").get(noun)
+        family = _role_words("unit").get(noun)
         if following in _POSSESSIVE:
             return "possessive"
         if (str(self.quantity.value), noun) in _CONSTANTS:
@@ -339,19 +326,21 @@ class _Surroundings:
             return "age"
         if noun == "feet" and self.quantity.value == 2 and following == ".":
             return "body part"
-        if noun == "times" and (following in _listed("compared") or following.endswith("er")):
+        if noun == "times" and (following in _role_words("compared") or following.endswith("er")):
             return "compared"
         if family and self._continues(family, rest):
             return "compound"
         if not family and self.quantity.value <= _FEW and self._tells_each(following, rest):
             return "spelled out"
-        if self._goes_on(rest):
+        if self._continues_list(rest):
             return "list"
         # "Seven editors is enough" is about the number; "two dogs runs" is a slip that would be counted as ours.
-        is_singular = following in ("is", "was", "has") or (_is_plural(following) and following not in _listed("end"))
+        is_singular = following in ("is", "was", "has") or (
+            _is_plural(following) and following not in _role_words("end")
+        )
         return "no agreement" if is_singular else ""
 
-    def _goes_on(self, rest: Sequence[str]) -> bool:
+    def _continues_list(self, rest: Sequence[str]) -> bool:
         """Whether others are joined: "more than two men and two women", or "and a woman", may be about all of them."""
         if rest[0] != "and":
             return False
@@ -359,11 +348,11 @@ class _Surroundings:
 
     @staticmethod
     def _continues(family: str, rest: Sequence[str]) -> bool:
-        """Whether a smaller unit follows, told or not: "5 feet 3 inches", "2 hours and 30 minutes", "six feet five"."""
+        """Whether a smaller unit follows, named or not: "5 feet 3 inches", "2 hours and 30 minutes"."""
         if _is_number(rest[0]):
             return True
         words = [word.rstrip(".") for word in rest[:3] if word not in ("and", ",")]
-        return len(words) > 1 and _listed("unit").get(words[1]) == family
+        return len(words) > 1 and _role_words("unit").get(words[1]) == family
 
     @staticmethod
     def _tells_each(following: str, rest: Sequence[str]) -> bool:
@@ -374,7 +363,7 @@ class _Surroundings:
 
     def _clause(self) -> str:
         """Problems of a number in a clause that does not stand for itself."""
-        if any(word in _listed("scope") for word in _WORD.findall(self.clause)):
+        if any(word in _role_words("scope") for word in _WORD.findall(self.clause)):
             return "subordinate"
         return "purpose" if _PURPOSE.search(self.clause) else ""
 
@@ -388,7 +377,7 @@ def _ends_number(word: str) -> bool:
 
 
 def _is_plural(word: str) -> bool:
-    if word in _listed("plural") or word in _listed("unit"):
+    if word in _role_words("plural") or word in _role_words("unit"):
         return True
     return len(word) > 3 and bool(_PLURAL.fullmatch(word)) and not _SINGULAR.fullmatch(word)
 
@@ -399,7 +388,7 @@ def _first_word(text: str) -> str:
 
 
 @cache
-def _listed(role: str) -> dict[str, str]:
+def _role_words(role: str) -> dict[str, str]:
     """The words that play a role beside numbers, each with its kind."""
     rows = packaged_table("quantities/words.tsv").iter_rows(named=True)
     return {row["word"]: row["kind"] for row in rows if row["role"] == role}

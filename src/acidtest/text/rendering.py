@@ -42,7 +42,7 @@ class Leaf:
     """
 
     name: str
-    asked: str
+    required_tag: str
     opens: tuple[str, ...]
     closes: int
     binary_opens: int
@@ -154,18 +154,18 @@ class Rendering:
         """Where brackets close that a word left open: the leaf they close after → the leaf of that word."""
         if self._form == "text":
             return {}
-        found = dict[int, int]()
+        sources = dict[int, int]()
         for place, leaf in enumerate(side):
             words = self._tokens.choices(leaf.name)
-            holding = [word.text for word in words if HOLE in word.parse and not leaf.asked]
+            holding = [word.text for word in words if HOLE in word.parse and not leaf.required_tag]
             if holding and leaf.followed_until < 0:
                 raise AcidtestError(
                     f"the parse of {holding[0]!r} has a {HOLE}, but in some templates nothing follows it in its phrase"
                 )
-            spelt = (_spelling(word, self._form, leaf.asked, leaf.within, leaf.follows) for word in words)
+            spelt = (_spelling(word, self._form, leaf.required_tag, leaf.within, leaf.follows) for word in words)
             if any(spelling.left_open for spelling in spelt):
-                found[leaf.followed_until] = place
-        return found
+                sources[leaf.followed_until] = place
+        return sources
 
     def _around(self, leaf: Leaf, place: int) -> tuple[str, str]:
         space = " " if place else ""
@@ -176,13 +176,13 @@ class Rendering:
         return space if self._spaced or leaf.name not in (".", ",") else "", ""
 
     def _spelt(self, word: Word, leaf: Leaf, *, is_first: bool) -> str:
-        return _spelling(word, self._form, leaf.asked, leaf.within, leaf.follows, is_first).text
+        return _spelling(word, self._form, leaf.required_tag, leaf.within, leaf.follows, is_first).text
 
     def _begin(self, piece: _Piece, leaf: Leaf) -> int:
         """Where the texts of a piece begin: one per word, again for every number of brackets left open."""
         most = _MOST_LEFT_OPEN if piece.source >= 0 else 0
         # The same slot is another piece in another phrase, and at the beginning, where it has a capital.
-        where = (leaf.asked, leaf.within, leaf.follows)
+        where = (leaf.required_tag, leaf.within, leaf.follows)
         key = (piece.text, self._tokens.start(leaf.name), where, most if piece.place else -1)
         if key not in self._begins:
             self._begins[key] = len(self._pieces)
@@ -194,22 +194,24 @@ class Rendering:
         return self._begins[key]
 
 
-def leaves(root: Tree, asked: frozenset[int] = frozenset()) -> list[Leaf]:
-    """The leaves of a tree whose words all have a part of speech; at ``asked`` it is the template that says which."""
-    found, pieces = list[Leaf](), binary(root).split()
+def leaves(root: Tree, fixed: frozenset[int] = frozenset()) -> list[Leaf]:
+    """The leaves of a tree whose words all have a part of speech; at ``fixed`` positions the template says which."""
+    positions, pieces = list[Leaf](), binary(root).split()
     words = [place for place, piece in enumerate(pieces) if piece not in ("(", ")")]
-    brackets = [(_run(pieces, "(", place - 1, -1), _run(pieces, ")", place + 1, 1)) for place in words]
+    brackets = [
+        (_count_brackets(pieces, "(", place - 1, -1), _count_brackets(pieces, ")", place + 1, 1)) for place in words
+    ]
 
     def visit(part: Tree, opens: tuple[str, ...], closes: int, place_in: tuple[str, str, int]) -> None:
         word = part.children[0]
         if isinstance(word, str):
-            place = len(found)
-            tag = part.label if place in asked else ""
+            place = len(positions)
+            tag = part.label if place in fixed else ""
             within, follows, until = place_in
-            found.append(Leaf(word, tag, opens, closes, *brackets[place], within, follows, until))
+            positions.append(Leaf(word, tag, opens, closes, *brackets[place], within, follows, until))
             return
         children = [child for child in part.children if isinstance(child, Tree)]
-        ends = np.cumsum([len(child.leaves) for child in children]) + len(found) - 1
+        ends = np.cumsum([len(child.leaves) for child in children]) + len(positions) - 1
         for number, child in enumerate(children):
             is_last = number == len(children) - 1
             visit(
@@ -220,10 +222,10 @@ def leaves(root: Tree, asked: frozenset[int] = frozenset()) -> list[Leaf]:
             )
 
     visit(root, (), 0, ("", "", -1))
-    return found
+    return positions
 
 
-def _run(pieces: Sequence[str], bracket: str, place: int, step: int) -> int:
+def _count_brackets(pieces: Sequence[str], bracket: str, place: int, step: int) -> int:
     """How many of a bracket stand in a row from a place on."""
     count = 0
     while 0 <= place < len(pieces) and pieces[place] == bracket:

@@ -32,11 +32,11 @@ def resources() -> list[Resource]:
     return [_relations(), _glosses(), *_taggers(), *_starter()]
 
 
-def fetched(name: str, *, file: str | Path | None = None, progress: store.Progress | None = None) -> Path:
+def fetch_resource(name: str, *, file: str | Path | None = None, progress: store.Progress | None = None) -> Path:
     """Fetch a resource, see that it is what it should be, and give its folder."""
     folder = store.fetch(name, file=file, progress=progress)
     if name == store.WORDNET:
-        glosses.definitions(glosses.Place(folder, glosses.FETCH))
+        glosses.definitions(glosses.WordNetFolder(folder, glosses.FETCH))
     return folder
 
 
@@ -47,7 +47,7 @@ def _relations() -> Resource:
 
 
 def _glosses() -> Resource:
-    place = glosses.place()
+    place = glosses.find_wordnet_folder()
     what = "WordNet 3.0: the definitions of synsets, for wsd=lesk"
     if place is None:
         return Resource("wordnet glosses", what, "missing", f"get them with: {glosses.FETCH}")
@@ -58,8 +58,8 @@ def _taggers() -> Iterator[Resource]:
     from acidtest.text.tagging import taggers
 
     states = {"built in": "packaged", "installed": "found"}
-    for name, told in taggers():
-        yield Resource(f"tagger {name}", "parts of speech and names", states.get(told, "missing"), told)
+    for name, state in taggers():
+        yield Resource(f"tagger {name}", "parts of speech and names", states.get(state, "missing"), state)
 
 
 def _starter() -> Iterator[Resource]:

@@ -1,7 +1,8 @@
 """Sentences that state an exact quantity as a plain fact: the premises of numerical reasoning.
 
 They come from arithmetic problems (AQuA-RAT), from the premises and hypotheses of any NLI corpus, from a text or from
-the starter corpus. What would make a label unsure once a number is changed is left out, and counted by reason.
+the starter corpus. What would make a label unsure once a number is changed is left out, and counted by reason. Texts
+written as tokens ("Ann has n't 5 apples ."), as many NLI files have them, are joined to what people would write.
 """
 
 from __future__ import annotations
@@ -30,15 +31,27 @@ from acidtest.io.corpora import corpus
 from acidtest.io.rows import Rows, Spool
 from acidtest.io.tables import read_table, stem
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.detokenisation import detokenise
-from acidtest.text.misspelling import english
+from acidtest.text.misspelling import is_english
 from acidtest.text.names import is_given_name
-from acidtest.text.quantities import INTEGER, MENTION, NUMBER, quantities
-from acidtest.text.tagging import tagged, tagger
+from acidtest.text.quantities import quantities
+from acidtest.text.tagging import tag_texts, tagger
 from acidtest.text.tokens import sentences
 
 ENTITIES = ("PERSON", "LOCATION", "ORGANIZATION")
 """The named entities one of which the paper asks a sentence to have."""
+
+_NUMBER_WORDS = (
+    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"
+    "nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million"
+)
+_MENTION = rf"\d|\b(?i:{_NUMBER_WORDS})\b"
+"""What a text with a number has in it; without look-around, for whole columns. One counts nothing by itself."""
+
+_NUMBER = rf"(?:[$£€]?\d[\d,.]*|(?i:{_NUMBER_WORDS}))"
+"""The beginning of a number, for patterns over whole columns."""
+
+_INTEGER = r"(?:^|[^\w.,])\d+(?:[^\w.,]|[.,](?:\D|$)|$)"
+"""A whole number in digits standing alone, for whole columns."""
 
 _AQUA = frozenset({"question", "options", "rationale", "correct"})
 _MOST_SENTENCES = 3
@@ -48,20 +61,48 @@ _TOGETHER = 1 << 12
 _NAME = r"^\p{Lu}\p{Ll}{2,}$"
 _AMOUNT = r"^[$£€]?\s*(-?\d[\d,]*(?:\.\d+)?|-?\.\d+)\s*%?$"
 
+_TOKENISED = (
+    r"(?i)[\p{L}\p{N}%'’\")\]] [.,!?]+(?: |$)|\p{L} n['’]t\b|\p{L} ['’](?:s|m|d|ll|re|ve)(?: |$)|``|-[LR][RSC]B-"
+)
+"""What shows that a text is written as tokens; a colon between spaces may be a ratio, "10 %" is as people write."""
+
+_JOINS = (
+    (r"-LRB-", "("),
+    (r"-RRB-", ")"),
+    (r"-LSB-", "["),
+    (r"-RSB-", "]"),
+    (r"-LCB-", "{"),
+    (r"-RCB-", "}"),
+    (r"`` ?", '"'),
+    (r" ?''", '"'),
+    (r'(^| )" ([^"]*[^" ]) "( |$)', '$1"$2"$3'),
+    (r"([(\[{]) ", "$1"),
+    (r" ([)\]}])", "$1"),
+    (r"(?i)(\p{L}) (n['’]t|['’](?:s|m|d|ll|re|ve))\b", "$1$2"),
+    (r"s (['’]) (\p{Ll})", "s$1 $2"),
+    (r"([$£€#]) (\p{N})", "$1$2"),
+    (r"(\p{N}) %", "$1%"),
+    (r"(\p{L}) ([:;])( |$)", "$1$2$3"),
+    (r" ([.,!?]+)([ \"]|$)", "$1$2"),
+    # An abbreviation at the end of a sentence has a full stop of its own.
+    (r"([^.]\.)\.( |$)", "$1$2"),
+)
+"""What stands between spaces, and how it is written; in this order."""
+
 
 @dataclass(frozen=True)
 class Statements:
     """Sentences that serve as premises, and how many were left out, by reason."""
 
     rows: Rows
-    """A column ``sentence``, and what the corpus tells of each."""
+    """A column ``sentence``, and the columns of the corpus."""
     name: str
     kinds: Mapping[str, Kind] = field(default_factory=dict)
-    """The kinds of the columns that the corpus tells."""
+    """The kinds of the corpus's columns."""
     sources: Mapping[str, str] = field(default_factory=dict)
     licence: str = ""
     tagger: str = ""
-    """Who found the named entities, where they were asked for."""
+    """The name of the tagger that found the named entities, where these were required."""
     left_out: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -72,7 +113,7 @@ def statements(source: Suite | Path | None, *, entities: bool = False, faithful:
     whole number serves. Otherwise only sentences stay in which some quantity can be changed with sure labels.
     ``entities`` asks for a person, place or organisation, as AQuA-RAT always does.
     """
-    given = pairs_or_path(source) if isinstance(source, Path) else source
+    given = read_pairs_or_path(source) if isinstance(source, Path) else source
     of_aqua = isinstance(given, Path) and is_aqua(given)
     sieve = _Sieve(named=entities or of_aqua, faithful=faithful)
     if given is None:
@@ -109,14 +150,14 @@ class _Sieve:
         return left
 
     def take(self, sentences: pl.DataFrame) -> None:
-        """Take sentences, in a column of that name with what is told of each, not too many at once."""
+        """Take the sentences in the column ``sentence``, with its other columns, not too many at once."""
         for part in sentences.iter_slices(_TOGETHER):
-            self._kept.add(compacted(self._fit(part)))
+            self._kept.add(compacted(self._filter_sentences(part)))
 
     def take_texts(self, texts: pl.DataFrame) -> None:
         """Take every sentence of the texts in the column ``sentence``, the other columns repeated.
 
-        What a tokeniser has parted is joined, unless sentences are to be as the released script had them: a space
+        What a tokeniser has split is joined, unless sentences are to be as the released script had them: a space
         before a full stop says nothing of a sentence.
         """
         parts = sentences(texts["sentence"] if self._faithful else detokenise(texts["sentence"]))
@@ -143,8 +184,8 @@ class _Sieve:
             left_out={reason: self.left_out[reason] for reason in reasons if self.left_out[reason]},
         )
 
-    def _fit(self, frame: pl.DataFrame) -> pl.DataFrame:
-        number = INTEGER if self._faithful else MENTION
+    def _filter_sentences(self, frame: pl.DataFrame) -> pl.DataFrame:
+        number = _INTEGER if self._faithful else _MENTION
         frame = self.keep(frame, "no number", pl.col("sentence").str.contains(number))
         frame = self.keep(frame, "repeated", self._seen.new(digests(frame["sentence"])))
         if self._named:
@@ -176,7 +217,7 @@ def is_prose(path: Path) -> bool:
     return bool(text) and "\t" not in text.partition("\n")[0] and not text.startswith("{")
 
 
-def pairs_or_path(path: Path) -> Suite | Path:
+def read_pairs_or_path(path: Path) -> Suite | Path:
     """The pairs of an NLI file, or the path itself where it holds problems or a text."""
     if is_aqua(path):
         return path
@@ -190,17 +231,19 @@ def pairs_or_path(path: Path) -> Suite | Path:
 
 def _take_pairs(pairs: Suite, sieve: _Sieve) -> None:
     """Show a sieve the sentences of premises and hypotheses, each text once and only where there is a number in it."""
-    told = [name for name in pairs.frame.collect_schema() if name in (*pairs.card.columns, "source_id")]
+    kept_columns = [name for name in pairs.frame.collect_schema() if name in (*pairs.card.columns, "source_id")]
     # What people said of a pair says nothing of its sentences.
-    told = [name for name in told if name != "annotator_labels"]
+    kept_columns = [name for name in kept_columns if name != "annotator_labels"]
     seen = Seen()
 
     def look(batch: pl.DataFrame) -> None:
-        both = pl.concat(batch.select(pl.col(side).alias("sentence"), *told) for side in ("premise", "hypothesis"))
-        both = sieve.keep(both, "text without a number", pl.col("sentence").str.contains(MENTION))
+        both = pl.concat(
+            batch.select(pl.col(side).alias("sentence"), *kept_columns) for side in ("premise", "hypothesis")
+        )
+        both = sieve.keep(both, "text without a number", pl.col("sentence").str.contains(_MENTION))
         sieve.take_texts(sieve.keep(both, "repeated text", seen.new(digests(both["sentence"]))))
 
-    visit_batches(pairs.frame.select("premise", "hypothesis", *told), look)
+    visit_batches(pairs.frame.select("premise", "hypothesis", *kept_columns), look)
 
 
 def _take_problems(problems: pl.DataFrame, sieve: _Sieve, *, faithful: bool) -> None:
@@ -255,7 +298,7 @@ def _text(path: Path) -> str:
 
 def _is_named(texts: pl.Series) -> pl.Series:
     """Whether each text names a person, place or organisation, be it one that no list of names has."""
-    words = tagged(texts)
+    words = tag_texts(texts)
     named = words.filter(pl.col("entity").is_in(ENTITIES) | _unlisted_names(words))["text"]
     return pl.int_range(len(texts), eager=True).is_in(named.unique().implode())
 
@@ -269,7 +312,7 @@ def _unlisted_names(words: pl.DataFrame) -> pl.Series:
     word = words["token"]
     proper = word.str.contains(_NAME) & words["tag"].is_in(["NNP", "NNPS"])
     units = packaged_table("quantities/words.tsv").filter(role="unit")["word"]
-    known = english(word.str.to_lowercase()) | word.str.to_lowercase().is_in(units.implode())
+    known = is_english(word.str.to_lowercase()) | word.str.to_lowercase().is_in(units.implode())
     goes_on = words["tag"].shift(-1).is_in(["VBZ", "VBD", "VBN", "MD", "POS"]).fill_null(value=False)
     begins = (words["text"] != words["text"].shift(1)).fill_null(value=True)
     return (proper & ~known) | (pl.Series(is_given_name(word)) & begins & goes_on)
@@ -286,4 +329,13 @@ def _problem(sentence: str) -> str:
 def _exclusions() -> dict[str, str]:
     """Patterns of sentences in which a changed number would leave the label or the grammar in doubt, by reason."""
     rows = packaged_table("quantities/exclusions.tsv").iter_rows(named=True)
-    return {row["reason"]: row["pattern"].replace("<number>", NUMBER) for row in rows}
+    return {row["reason"]: row["pattern"].replace("<number>", _NUMBER) for row in rows}
+
+
+def detokenise(texts: pl.Series) -> pl.Series:
+    """The texts with tokens joined: punctuation, brackets, quotes, clitics, currency and percent signs."""
+    written = texts
+    for pattern, replacement in _JOINS:
+        written = written.str.replace_all(pattern, replacement)
+    tokenised = texts.str.contains(_TOKENISED)
+    return pl.select(pl.when(tokenised).then(written).otherwise(texts)).to_series().alias(texts.name)

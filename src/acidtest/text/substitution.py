@@ -1,6 +1,6 @@
-"""Texts with one word of a word list replaced by another of it, and what the new word is to the old one.
+"""Texts with one word of a word list replaced by another of it, and the relation of the new word to the old one.
 
-Only plain places are used: where a word is part of a name, a compound or a list, or stands in a context that turns
+Only plain places are used: where a word is part of a name, a compound or a list, or stands in a context that changes
 what follows from what (negation, *few*, *only*, comparison, condition, question), it is left as it is, and counted.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,20 @@ import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
-from acidtest.text.occurrences import occurrences, tagged_texts
-from acidtest.text.plain_places import reasons_against
-from acidtest.text.replacement import replaced
-from acidtest.text.substitutes import described, fitting, options_for, surfaces
+from acidtest.io.wordlists import packaged_table, word_list
+from acidtest.text.categories import ANY, category, category_names
+from acidtest.text.inflection import forms_by_slot, replace_span
+from acidtest.text.opposites import is_idiom, reveals_another_sex
+from acidtest.text.sentences import (
+    NOUNS,
+    Neighbours,
+    Sentences,
+    doubts,
+    find_occurrences,
+    governing_words,
+    word_forms,
+)
+from acidtest.text.wordnet import noun_kind, wordnet
 
 _COLUMNS = {"text": pl.Int64, "start": pl.UInt32} | dict.fromkeys(
     ("category", "relation", "frame", "premise_word", "hypothesis_word", "changed"), pl.String()
@@ -28,14 +39,20 @@ _COLUMNS = {"text": pl.Int64, "start": pl.UInt32} | dict.fromkeys(
 Filter = Callable[[pl.DataFrame], pl.Series]
 """Which of some replacements to keep; columns previous, premise_word, hypothesis_word, next and their tags."""
 
+_ANYWHERE = ("question", "negation", "conditional", "coordination", "conversation", "quotation", "plurality")
+_BEFORE = ("modality", "attitude", "comparison", "focus", "downward")
+"""Reasons for doubt: anywhere in the text, or before the word."""
+
+_AUXILIARIES = ("is", "are", "am", "'s", "'re", "'m", "has", "have", "'ve")
+
 
 @dataclass(frozen=True)
 class Substitutions:
-    """What is replaced, by what, and how much of it."""
+    """Which words are replaced, by which filters, and how many replacements a place gets."""
 
     categories: Sequence[str]
     draws: Draws
-    each: int = 1
+    per_relation: int = 1
     """How many new words in each relation a place gets."""
     filters: dict[str, Filter] = field(default_factory=dict)
     tagger: str = "auto"
@@ -52,28 +69,28 @@ class Substitutions:
         return changed.with_columns(text=rows.cast(pl.Int64).gather(changed["text"])), left_out
 
     def _of(self, texts: pl.Series) -> tuple[pl.DataFrame, Counter[str]]:
-        found = tagged_texts(texts, self.tagger)
-        places = occurrences(found, surfaces(tuple(self.categories)))
+        sentences = Sentences.of(texts, self.tagger)
+        places = find_occurrences(sentences, surfaces(tuple(self.categories)))
         if places.is_empty():
             return pl.DataFrame(schema=_COLUMNS), Counter()
-        places = places.with_columns(reason=reasons_against(found, places, texts))
+        places = places.with_columns(reason=reasons_against(sentences, places, texts))
         # What cannot stand in one slot may stand in another.
         stands = pl.col("reason").is_null().any().over("category", "first")
         left_out = Counter(places.filter(~stands).unique(["category", "first"], maintain_order=True)["reason"])
         places = places.filter(pl.col("reason").is_null()).drop("reason").with_row_index("row")
-        options = options_for(found, places, tuple(self.categories))
+        options = replacement_options(sentences, places, tuple(self.categories))
         framed = options["row"].n_unique() if options.height else 0
         left_out["no such frame"] = places.height - framed
-        options = described(found, options)
-        options = fitting(found, options, left_out)
+        options = add_neighbours(sentences, options)
+        options = drop_unfit_options(sentences, options, left_out)
         for name, kept in self.filters.items():
             before = options.height
             options = options.filter(kept(options))
             left_out[name] += before - options.height
-        drawn = self._drawn(texts, options)
-        return _rendered(texts, drawn), +left_out
+        drawn = self._draw_options(texts, options)
+        return _write_texts(texts, drawn), +left_out
 
-    def _drawn(self, texts: pl.Series, options: pl.DataFrame) -> pl.DataFrame:
+    def _draw_options(self, texts: pl.Series, options: pl.DataFrame) -> pl.DataFrame:
         """A few replacements in each relation for each place, whatever else there is in the corpus."""
         keys = digests(texts.gather(options["text"]), options["category"]) + options["start"].to_numpy().astype(
             np.uint64
@@ -81,16 +98,16 @@ class Substitutions:
         bits = self.draws.bits(keys, "place") ^ digests(options["other"])
         options = options.with_columns(draw=pl.Series(self.draws.bits(bits, "other")))
         rank = pl.col("draw").rank("ordinal").over("row", "relation")
-        return options.filter(rank <= self.each).sort("row", "relation", "draw")
+        return options.filter(rank <= self.per_relation).sort("row", "relation", "draw")
 
 
-def _rendered(texts: pl.Series, drawn: pl.DataFrame) -> pl.DataFrame:
-    changed = [_changed(texts[row["text"]], row) for row in drawn.iter_rows(named=True)]
-    told = drawn.select("text", "start", "category", "relation", "frame", "premise_word", "hypothesis_word")
-    return told.with_columns(changed=pl.Series(changed, dtype=pl.String))
+def _write_texts(texts: pl.Series, drawn: pl.DataFrame) -> pl.DataFrame:
+    changed = [_write_replacement(texts[row["text"]], row) for row in drawn.iter_rows(named=True)]
+    columns = drawn.select("text", "start", "category", "relation", "frame", "premise_word", "hypothesis_word")
+    return columns.with_columns(changed=pl.Series(changed, dtype=pl.String))
 
 
-def _changed(text: str, row: Mapping[str, Any]) -> str:
+def _write_replacement(text: str, row: Mapping[str, Any]) -> str:
     """The text with the new word; article, capitals and preposition follow."""
     start, end, new = row["start"], row["end"], row["new"]
     if row["old_form"] == "the" and text[:start].lower().endswith("the "):
@@ -100,5 +117,255 @@ def _changed(text: str, row: Mapping[str, Any]) -> str:
     moved = row["at"] != row["old_at"] and row["anchor"] == row["old_at"]
     # The capital of a name says nothing of the place it stands in.
     opens = not text[:start].strip() or text[:start].rstrip().endswith((".", "!", "?"))
-    made = replaced(text, start, end, word=new, like=None if opens or row["old"].islower() else "")
-    return replaced(made, row["anchor_start"], row["anchor_end"], word=row["at"]) if moved else made
+    made = replace_span(text, start, end, word=new, like=None if opens or row["old"].islower() else "")
+    return replace_span(made, row["anchor_start"], row["anchor_end"], word=row["at"]) if moved else made
+
+
+@cache
+def surfaces(names: tuple[str, ...]) -> pl.DataFrame:
+    """Every form of every item of some categories: category, item, slot, surface and cased."""
+    rows = [
+        (name, item, slot, surface, form in ("name", "the") or item[0].isupper(), form, at or "in")
+        for name in names
+        for item, forms, irregular, at in category(name).items.select("item", "form", "plural", "at").iter_rows()
+        for form in forms.split("|")
+        for slot, surface in forms_by_slot(item, form, irregular=irregular).items()
+    ]
+    columns = ["category", "item", "slot", "surface", "cased", "form", "at"]
+    return pl.DataFrame(rows, schema=columns, orient="row").unique(["category", "item", "slot"], maintain_order=True)
+
+
+def replacement_options(sentences: Sentences, places: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
+    """Every other item that may stand in a place: row, other, relation and frame beside the columns of ``places``."""
+    stands = _match_frames(sentences, places, names)
+    others = stands.join(_relations(names), on=["category", "item", "frame"])
+    others = others.sort("row", "other", "relation", "frame").unique(["row", "other", "relation"], maintain_order=True)
+    forms = surfaces(names).select("category", "slot", "form", "at", other="item", new="surface")
+    old_forms = surfaces(names).select("category", "item", "slot", old="surface", old_form="form", old_at="at")
+    return (
+        others.join(forms, on=["category", "slot", "other"])
+        .join(old_forms, on=["category", "item", "slot"])
+        .sort("row", "other")
+    )
+
+
+def drop_unfit_options(sentences: Sentences, options: pl.DataFrame, left_out: Counter[str]) -> pl.DataFrame:
+    """The options that say something new, are no idiom and can take the preposition that is there."""
+    here = pl.col("anchor").is_in(["in", "on", "at", "into", "onto", "inside"])
+    against = {
+        "new word in the text": _is_in_text(sentences, options),
+        "idiom": _in_idiom(options, "new") != _in_idiom(options, "old"),
+        "needs another article": _needs_another_article(sentences, options),
+        "new word tells another sex": _reveals_another_sex(sentences, options),
+        "narrower word of another colour": (options["relation"] == "hyponym") & _is_coloured(sentences, options),
+        "possessive": options.select(
+            pl.col("next").str.contains("^['’]")
+            & (pl.col("new").str.ends_with("s") != pl.col("old").str.ends_with("s"))
+        ).to_series(),
+        "another preposition is needed": options.select(
+            here & (pl.col("at") != pl.col("old_at")) & (pl.col("anchor") != pl.col("old_at"))
+        ).to_series(),
+    }
+    reason = pl.select(pl.coalesce(*(pl.when(flags).then(pl.lit(name)) for name, flags in against.items()))).to_series()
+    left_out.update(reason.drop_nulls())
+    return options.filter(reason.is_null())
+
+
+@cache
+def _relations(names: tuple[str, ...]) -> pl.DataFrame:
+    return pl.concat(category(name).relations.with_columns(category=pl.lit(name)) for name in names)
+
+
+@cache
+def _frames(names: tuple[str, ...]) -> pl.DataFrame:
+    """What frames ask for, a row for each frame that an item may be replaced in."""
+    frames = pl.concat(category(name).frames.with_columns(category=pl.lit(name)) for name in names)
+    stands = _relations(names).select("category", "item", "frame").unique(maintain_order=True)
+    return stands.join(frames, on=["category", "frame"])
+
+
+def _match_frames(sentences: Sentences, places: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
+    """The places with the frames they are, a row for each: columns of ``places`` and frame."""
+    around = Neighbours(sentences, places)
+    described = places.with_columns(
+        next=_noun_forms(around.word(1), around.head_noun()),
+        previous=_noun_forms(around.word(-1)),
+        kind=_kinds(sentences, places),
+    )
+    possible = described.join(_frames(names), on=["category", "item"]).filter(
+        pl.col("unless").list.set_intersection("next").list.len() == 0,
+        pl.col("unless_before").list.set_intersection("previous").list.len() == 0,
+        (pl.col("of").list.len() == 0) | pl.col("of").list.contains(pl.col("kind")),
+        ~pl.col("not_of").list.contains(pl.col("kind")) | (pl.col("kind") == ""),
+    )
+    possible = possible.select(*places.columns, "frame", "before").explode("before")
+    depends = possible.join(governing_words(sentences, places), on=["row", "before"], how="semi")
+    every = pl.concat([depends, possible.filter(pl.col("before") == ANY)])
+    return every.drop("before").unique(["row", "frame"])
+
+
+def _noun_forms(*words: pl.Series) -> pl.Series:
+    """The words of each row with what they are the plural of, as a list."""
+    bases = wordnet().base_form_frame(pl.concat(words).unique(), "n").group_by("word").agg("base")
+    forms = []
+    for column in words:
+        joined = pl.DataFrame({"word": column}).join(bases, on="word", how="left", maintain_order="left")
+        forms.append(joined.select(pl.concat_list("word", pl.col("base").fill_null([]))).to_series())
+    return pl.select(pl.concat_list(forms)).to_series()
+
+
+def _kinds(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """The kind of thing a word is said of: the noun after it for an adjective, else the nearest noun before it."""
+    is_noun = sentences.frame["tag"].is_in(NOUNS).to_numpy()
+    nearest = np.maximum.accumulate(np.where(is_noun, np.arange(len(is_noun)), -1))
+    first, last = places["first"].to_numpy(), places["last"].to_numpy()
+    text, adjective = places["text"].to_numpy(), (places["slot"] == "adjective").to_numpy()
+    head = np.where(first > 0, nearest[np.maximum(first - 1, 0)], -1)
+    for step in (2, 1):
+        after = np.minimum(last + step, len(is_noun) - 1)
+        head = np.where(adjective & is_noun[after] & (sentences.text[after] == text), after, head)
+    nouns = sentences.words(head, of=text)
+    distinct = nouns.unique()
+    bases = wordnet().base_form_frame(distinct, "n").unique("word", keep="first", maintain_order=True)
+    kinds = {word: noun_kind(base) for word, base in bases.select("word", "base").iter_rows()}
+    return nouns.replace_strict(kinds, default="", return_dtype=pl.String)
+
+
+def add_neighbours(sentences: Sentences, options: pl.DataFrame) -> pl.DataFrame:
+    """The options with what stands beside them, as filters ask for it."""
+    around = Neighbours(sentences, options)
+    starts, ends = sentences.frame["start"], sentences.frame["end"]
+    anchor = around.governor()
+    return options.with_columns(
+        start=starts.gather(options["first"]),
+        end=ends.gather(options["last"]),
+        previous=around.word(-1),
+        next=around.word(1),
+        previous_tag=around.tag(-1),
+        next_tag=around.tag(1),
+        tag=sentences.tags(options["last"].to_numpy(), of=options["text"].to_numpy()),
+        anchor=around.governor_word(),
+        anchor_start=starts.gather(np.maximum(anchor, 0)),
+        anchor_end=ends.gather(np.maximum(anchor, 0)),
+        premise_word=pl.col("old"),
+        hypothesis_word=pl.col("new"),
+    )
+
+
+def _in_idiom(options: pl.DataFrame, word: str) -> pl.Series:
+    """Whether the old or the new word makes an expression with a neighbour."""
+    beside = options.select("previous", word, "next").iter_rows()
+    return pl.Series([is_idiom(*words) for words in beside], dtype=pl.Boolean)
+
+
+def _needs_another_article(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
+    """Whether the new word goes with *the* alone and has *a* before it, or the other way round."""
+    around = Neighbours(sentences, options)
+    one, two, adjective = around.word(-1), around.word(-2), around.tag(-1) == "JJ"
+    asks = options.select(other="other").join(
+        packaged_table("lexical/articles.tsv"), left_on="other", right_on="noun", how="left", maintain_order="left"
+    )["article"]
+    has = {
+        article: one.is_in(forms) | (two.is_in(forms) & adjective)
+        for article, forms in (("a", ["a", "an"]), ("the", ["the"]))
+    }
+    return ((asks == "the") & has["a"] | (asks == "a") & has["the"]).fill_null(value=False)
+
+
+def _is_coloured(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
+    """Whether a living thing has a colour: there are white dogs, but no white beagles."""
+    around, colours = Neighbours(sentences, options), category("colours").items["item"].implode()
+    coloured = around.word(-1).is_in(colours) | around.word(-2).is_in(colours)
+    return (
+        coloured
+        & options["category"].is_in(["animals", "flowers", "trees", "hypernyms"])
+        & (options["slot"] != "adjective")
+    )
+
+
+def _is_in_text(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
+    """Whether the new word stands in the text already, beside the old one."""
+    words = pl.DataFrame({"text": pl.Series(sentences.text), "new": sentences.lower}).with_row_index("place")
+    rows = options.select(
+        pl.col("text").cast(pl.Int64), pl.col("new").str.to_lowercase(), "first", "last"
+    ).with_row_index("at")
+    matches = rows.join(words, on=["text", "new"]).filter(~pl.col("place").is_between("first", "last"))
+    return rows["at"].is_in(matches["at"].unique().implode())
+
+
+def _reveals_another_sex(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
+    """Whether a new word reveals another sex than some other word of its text: *the woman lost his hat*."""
+    flags = options["new"].is_in(list(word_list("telling sex"))).to_numpy().copy()
+    rows = np.flatnonzero(flags)
+    bounds = np.searchsorted(sentences.text, options["text"].to_numpy()[rows], side="left")
+    ends = np.searchsorted(sentences.text, options["text"].to_numpy()[rows], side="right")
+    for row, start, end in zip(rows, bounds, ends, strict=True):
+        words = sentences.lower.slice(start, end - start).to_list()
+        flags[row] = reveals_another_sex(options["new"][int(row)], words, options["first"][int(row)] - int(start))
+    return pl.Series(flags)
+
+
+def reasons_against(sentences: Sentences, places: pl.DataFrame, texts: pl.Series) -> pl.Series:
+    """Why each occurrence is left as it is; null where nothing speaks against it."""
+    around = Neighbours(sentences, places)
+    starts = sentences.frame["start"].gather(places["first"])
+    before = pl.DataFrame({"text": texts.gather(places["text"]).cast(pl.String), "start": starts}).select(
+        pl.col("text").str.slice(0, pl.col("start"))
+    )["text"]
+    kinds = {
+        "another item of the list": _has_several(places, "text", "category")
+        & places.select(_excludes_second_item()).to_series(),
+        "twice in the text": _has_several(places, "text", "category", "item"),
+        "one of several": around.word(-1).is_in(["another", "other", "others"]),
+        "another part of speech": ~around.has_expected_tag(),
+        "part of a name": around.is_name(),
+        "part of a compound": around.is_compound(),
+        "without an article": around.is_bare(),
+        "described": around.is_described(),
+        "in a list": around.is_listed(),
+        "superlative or comparative": around.is_compared(),
+        "no single event": _is_habit(sentences, places),
+        "tied to its context": _is_tied(sentences, places),
+    }
+    flagged = [pl.when(flags).then(pl.lit(reason)) for reason, flags in kinds.items()]
+    # A can of beans is no ability.
+    before = before.str.replace_all(r"\bcans? of\b", "tin of")
+    doubted = (doubts(texts, _ANYWHERE).gather(places["text"]), doubts(before, _BEFORE))
+    return pl.select(pl.coalesce(*flagged, *doubted, pl.lit(None, dtype=pl.String))).to_series()
+
+
+def _has_several(places: pl.DataFrame, *of: str) -> pl.Series:
+    """Whether there are two stretches that share these columns."""
+    return places.select(pl.col("first").n_unique().over(*of) > 1).to_series()
+
+
+def _excludes_second_item() -> pl.Expr:
+    """Whether a category leaves texts with two of its items as they are."""
+    return pl.col("category").is_in([name for name in category_names() if category(name).alone])
+
+
+def _is_habit(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether a text in the simple present may say what happens again and again, where that matters."""
+    matters = [name for name in places["category"].unique() if category(name).events]
+    present = sentences.frame["tag"].is_in(["VBZ", "VBP"]) & ~sentences.lower.is_in(_AUXILIARIES)
+    texts = pl.Series(sentences.text).filter(present).unique()
+    return places["category"].is_in(matters) & places["text"].is_in(texts.implode())
+
+
+def _is_tied(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether some other word of the text goes with this item alone."""
+    tied = _tied_words(tuple(places["category"].unique().sort()))
+    rows = places.select("text", "category", "item", "first", "last").with_row_index("row")
+    words = pl.DataFrame({"text": pl.Series(sentences.text), "here": sentences.lower}).with_row_index("place")
+    forms = word_forms(words["here"].unique()).select(here="word", word="form")
+    ties = rows.join(tied, on=["category", "item"]).join(forms, on="word")
+    matches = ties.join(words.with_columns(pl.col("place").cast(pl.Int64)), on=["text", "here"])
+    matches = matches.filter((pl.col("place") < pl.col("first")) | (pl.col("place") > pl.col("last")))
+    return rows["row"].is_in(matches["row"].unique().implode())
+
+
+@cache
+def _tied_words(names: tuple[str, ...]) -> pl.DataFrame:
+    """category, item and the words that tie it, a row for each."""
+    items = pl.concat(category(name).items.select("item", "tied", category=pl.lit(name)) for name in names)
+    return items.explode("tied").drop_nulls("tied").rename({"tied": "word"}).filter(pl.col("word") != "")

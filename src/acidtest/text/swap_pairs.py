@@ -1,23 +1,32 @@
 """Pairs of words to swap between premise and hypothesis: antonyms and hypernyms of WordNet, or those of a file.
 
 A table of pairs has a row for each order: ``premise_lemma``, ``hypothesis_lemma``, ``pos`` (n, v, a, r, or empty for
-words that WordNet does not have: these are sought as they are written), ``relation`` (what the premise's word is to the
-hypothesis's) and ``sure``: WordNet has the relation, and of hypernyms readers are sure to mean it by these words.
+words that WordNet does not have, which are matched as they are written), ``relation`` (of the premise's word to the
+hypothesis's) and ``sure``: WordNet has the relation, and readers are sure to mean it by these words.
+
+A proxy is a word that replaces an antonym: a synonym, hypernym or hyponym of the other word of the pair. The proxy sets
+of Sanchez Carmona et al. (2018), section 6.1, replace *young* beside *elderly* by *aged*. They chose by hand; here any
+word counts that WordNet relates to the sense in which the two are opposed, and that a training file has often enough.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 import polars as pl
 
-from acidtest.core.errors import FileError
+from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import read_bytes
+from acidtest.core.streams import visit_batches
+from acidtest.core.suite import Suite
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.wordnet import SATELLITE, wordnet
+from acidtest.text.tokens import tokenise
+from acidtest.text.wordnet import SATELLITE, Sense, Synset, wordnet
 
 Relation = Literal["antonym", "hypernym"]
 
@@ -29,6 +38,11 @@ _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 _CONCRETE = ("noun.animal", "noun.artifact", "noun.food", "noun.person", "noun.plant")
 _AUXILIARIES = ["be", "have", "do"]
 _HEADS = ("word", "word1", "w1", "hyponym", "antonym1", "first")
+
+LEAST_COUNT = 10
+"""How often a proxy stands on one side of the training file, at least: the paper's t."""
+FEWEST_USES = 2
+"""How often SemCor has a proxy in the sense by which it is one, at least."""
 
 
 @cache
@@ -46,7 +60,7 @@ def wordnet_pairs(relation: Relation) -> pl.DataFrame:
 def file_pairs(path: str | Path, relation: Relation) -> pl.DataFrame:
     """The pairs of a file in both orders: two words a line, with white space, a comma or a tab between them.
 
-    A third column tells which are pairs at all (*True*), as in Baroni et al. (2012); in a file of hypernyms the
+    A third column says which are pairs at all (*True*), as in Baroni et al. (2012); in a file of hypernyms the
     narrower word goes first. Inflected words stand for their base forms, of the same part of speech.
     """
     rows = [_words(line) for line in _text(Path(path)).splitlines()]
@@ -55,11 +69,11 @@ def file_pairs(path: str | Path, relation: Relation) -> pl.DataFrame:
         filled = filled[1:]
     kept = []
     for number, words in filled:
-        told = words[2].lower() if len(words) == 3 else "true"
+        mark = words[2].lower() if len(words) == 3 else "true"
         lettered = all(re.search(r"[^\W\d_]", word) for word in words)
-        if len(words) not in (2, 3) or not lettered or told not in (*_TRUE, *_FALSE):
+        if len(words) not in (2, 3) or not lettered or mark not in (*_TRUE, *_FALSE):
             raise FileError(path, f"{' '.join(words)!r} is no pair of words, nor one with True or False", number)
-        if told in _TRUE:
+        if mark in _TRUE:
             kept.append((words[0].lower(), words[1].lower()))
     if not kept:
         lacks = "marks no pair of words as True" if filled else "has no pairs of words"
@@ -92,8 +106,8 @@ def _with_bases(first: pl.Series, second: pl.Series) -> pl.DataFrame:
     both = both.filter(~_is_form_of_another("one", "first"), ~_is_form_of_another("two", "second"))
     known = both.select("row", first="one", second="two", pos=pl.col("pos").cast(pl.String))
     other = pairs.join(known, on="row", how="anti").select("row", "first", "second", pos=pl.lit(""))
-    found = pl.concat([known, other]).sort("row", "pos", "first", "second").drop("row")
-    return found.filter(pl.col("first") != pl.col("second")).unique(maintain_order=True)
+    result = pl.concat([known, other]).sort("row", "pos", "first", "second").drop("row")
+    return result.filter(pl.col("first") != pl.col("second")).unique(maintain_order=True)
 
 
 def _is_form_of_another(base: str, word: str) -> pl.Expr:
@@ -109,8 +123,8 @@ def _both_orders(pairs: pl.DataFrame, relation: Relation) -> pl.DataFrame:
     both = pl.concat([there, back]).unique(["premise_lemma", "hypothesis_lemma", "pos"], keep="first")
     keys = list(both.columns)
     known = wordnet_pairs(relation).filter("sure").select(*keys, "sure").unique()
-    found = both.join(known, on=keys, how="left").with_columns(pl.col("sure").fill_null(value=False))
-    return found.sort(keys).cast(SCHEMA)
+    marked = both.join(known, on=keys, how="left").with_columns(pl.col("sure").fill_null(value=False))
+    return marked.sort(keys).cast(SCHEMA)
 
 
 def _antonyms() -> pl.DataFrame:
@@ -130,24 +144,24 @@ def _antonyms() -> pl.DataFrame:
     left = packaged_table("typology/no_antonyms.tsv")
     for first, second in (("word", "antonym"), ("antonym", "word")):
         rows = rows.join(left.select(first=first, second=second), on=["first", "second"], how="anti")
-    found = rows.select(premise_lemma="first", hypothesis_lemma="second", pos="pos", relation=pl.lit("antonym"))
-    return found.with_columns(sure=pl.lit(value=True)).sort("premise_lemma", "hypothesis_lemma", "pos")
+    pairs = rows.select(premise_lemma="first", hypothesis_lemma="second", pos="pos", relation=pl.lit("antonym"))
+    return pairs.with_columns(sure=pl.lit(value=True)).sort("premise_lemma", "hypothesis_lemma", "pos")
 
 
 def _hypernyms() -> pl.DataFrame:
     # Words go by their numbers: there are more than a hundred thousand pairs, and strings would take a lot of room.
     words = _first_senses().with_row_index("number")
     numbers = words.select("word", "number")
-    pairs = _above(words).join(words.select(second="number", at="synset"), on="at").select("first", "second")
+    pairs = _ancestors_of(words).join(words.select(second="number", at="synset"), on="at").select("first", "second")
     left = packaged_table("swaps/no_hypernyms.tsv")
     anything = left.filter(pl.col("word") == "*").select(word="hypernym").join(numbers, on="word")["number"]
     pairs = pairs.filter(~pl.col("second").is_in(anything.implode()), pl.col("first") != pl.col("second")).unique()
-    pairs = pairs.join(_numbered(left, numbers), on=["first", "second"], how="anti")
+    pairs = pairs.join(_pair_numbers(left, numbers), on=["first", "second"], how="anti")
     # Two words may each lie above the other in a circle of synonyms; such a pair has no direction.
     pairs = pairs.join(pairs.select(first="second", second="first"), on=["first", "second"], how="anti")
     unsure = packaged_table("swaps/unsure_hypernyms.tsv")
     doubted = words.filter(~pl.col("sure") | pl.col("word").is_in(unsure.filter(hypernym="*")["word"].implode()))
-    doubts = _numbered(unsure, numbers).with_columns(named=pl.lit(value=True))
+    doubts = _pair_numbers(unsure, numbers).with_columns(named=pl.lit(value=True))
     pairs = pairs.join(doubts, on=["first", "second"], how="left").with_columns(
         sure=pl.col("named").is_null() & ~pl.col("first").is_in(doubted["number"].implode())
     )
@@ -167,11 +181,13 @@ def _hypernyms() -> pl.DataFrame:
     ).sort("premise_lemma", "hypothesis_lemma")
 
 
-def _numbered(listed: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
+def _pair_numbers(listed: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
     """A list's pairs of word and hypernym by their numbers: first and second."""
-    found = listed.join(numbers.rename({"number": "first"}), on="word")
+    numbered = listed.join(numbers.rename({"number": "first"}), on="word")
     return (
-        found.join(numbers.select(hypernym="word", second="number"), on="hypernym").select("first", "second").unique()
+        numbered.join(numbers.select(hypernym="word", second="number"), on="hypernym")
+        .select("first", "second")
+        .unique()
     )
 
 
@@ -190,15 +206,15 @@ def _first_senses() -> pl.DataFrame:
     nouns = senses.filter(pl.col("pos") == "n", pl.col("word").str.contains(r"^\p{Ll}+[^s\P{Ll}]$|ss$")).sort(
         "word", "rank"
     )
-    # Looked up before grouping: within groups Polars would copy all deeds for each word, 1.5 GB of them.
-    nouns = nouns.with_columns(does=pl.col("sense").is_in(_deeds(senses).implode()))
+    # Looked up before grouping: within groups Polars would copy all these senses for each word, 1.5 GB of them.
+    nouns = nouns.with_columns(does=pl.col("sense").is_in(_agent_noun_senses(senses).implode()))
     kinds = packaged_table("wordnet/lexfiles.tsv")["name"].to_list()
-    own = pl.col("kind") == pl.col("kind").first()
+    same_kind = pl.col("kind") == pl.col("kind").first()
     shares = nouns.group_by("word", maintain_order=True).agg(
         pl.col("synset").filter(pl.col("rank") == 0).first(),
         first=pl.col("kind").first(),
-        share=pl.col("count").filter(own).sum() / pl.col("count").sum(),
-        alone=own.all(),
+        share=pl.col("count").filter(same_kind).sum() / pl.col("count").sum(),
+        alone=same_kind.all(),
         does=pl.col("does").any(),
         animal=(pl.col("kind") == kinds.index("noun.animal")).any() & (pl.col("count").sum() < 10),
     )
@@ -206,31 +222,123 @@ def _first_senses() -> pl.DataFrame:
     usual = pl.when(pl.col("share").is_nan()).then("alone").otherwise(pl.col("share") >= 0.9)
     # A whale is first of all a very large person to WordNet.
     odd = (pl.col("first") == kinds.index("noun.person")) & (pl.col("does") | pl.col("animal"))
-    found = shares.drop_nulls("synset").with_columns(sure=usual & pl.col("first").is_in(concrete) & ~odd)
+    first_senses = shares.drop_nulls("synset").with_columns(sure=usual & pl.col("first").is_in(concrete) & ~odd)
     # "Cows" is an entry of its own, but a form of another.
-    forms = net.base_form_frame(found["word"], "n").filter(pl.col("word") != pl.col("base"))
-    return found.select("word", "synset", "sure").join(forms.select("word"), on="word", how="anti")
+    forms = net.base_form_frame(first_senses["word"], "n").filter(pl.col("word") != pl.col("base"))
+    return first_senses.select("word", "synset", "sure").join(forms.select("word"), on="word", how="anti")
 
 
-def _deeds(senses: pl.DataFrame) -> pl.Series:
+def _agent_noun_senses(senses: pl.DataFrame) -> pl.Series:
     """The senses of nouns made from a verb: *runner*, but not *doctor*, which only serves as one."""
-    told = senses.select("sense", "word", "pos")
-    links = wordnet().relation("derivations").join(told.rename({"word": "noun"}), left_on="source", right_on="sense")
-    links = links.join(told.select("sense", verb="word", verbal="pos"), left_on="target", right_on="sense")
+    words = senses.select("sense", "word", "pos")
+    links = wordnet().relation("derivations").join(words.rename({"word": "noun"}), left_on="source", right_on="sense")
+    links = links.join(words.select("sense", verb="word", verbal="pos"), left_on="target", right_on="sense")
     longer = (pl.col("noun").str.len_chars() >= pl.col("verb").str.len_chars()) & (pl.col("noun") != pl.col("verb"))
     return links.filter(pl.col("pos") == "n", pl.col("verbal") == "v", longer)["source"].unique()
 
 
-def _above(words: pl.DataFrame) -> pl.DataFrame:
+def _ancestors_of(words: pl.DataFrame) -> pl.DataFrame:
     """Every synset above the synset of each word: first, the word's number, and at."""
     steps = wordnet().relation("hypernyms").select(at="source", up="target")
-    level, found = words.select(first="number", at="synset"), list[pl.DataFrame]()
+    level, levels = words.select(first="number", at="synset"), list[pl.DataFrame]()
     while level.height:
         level = level.join(steps, on="at").select("first", at="up").unique()
-        found.append(level)
-    return pl.concat(found).unique()
+        levels.append(level)
+    return pl.concat(levels).unique()
 
 
-def pairs_from(path: str, relation: Relation) -> pl.DataFrame:
+def load_pairs(path: str, relation: Relation) -> pl.DataFrame:
     """The pairs of a file, or WordNet's where no file is named."""
     return file_pairs(path, relation) if path else wordnet_pairs(relation)
+
+
+@cache
+def proxy_words(lemma: str, antonym: str, pos: str) -> tuple[tuple[str, str], ...]:
+    """Single words with what each is to ``lemma`` (synonym, hypernym or hyponym), in the sense opposed to ``antonym``.
+
+    The sense has a quarter of the uses of ``lemma`` in SemCor at least, or is its first; where WordNet does not oppose
+    the two, the first counts. A relative is mostly used in the sense by which it is one, whatever its part of speech: a
+    *cat* is no man and a *broad* no woman. Persons stay persons. ``data/swaps/no_proxies.tsv`` leaves out what readers
+    found not to do.
+    """
+    net = wordnet()
+    senses = [sense for sense in net.senses(lemma, pos or None) if net.lemma(sense).lower() == lemma]
+    opposed = [s for s in senses if any(net.lemma(other).lower() == antonym for other in net.antonyms(s))]
+    uses = sum(_uses(sense) for sense in senses)
+    common = [sense for sense in opposed if sense == senses[0] or 4 * _uses(sense) >= uses > 0]
+    proxies = dict[str, str]()
+    for sense in common if opposed else senses[:1]:
+        for word, relation in _related_words(net.synset_of(sense), pos):
+            if word not in (lemma, antonym) and not _is_left_out(word, lemma):
+                proxies.setdefault(word, relation)
+    return tuple(sorted(proxies.items()))
+
+
+def _related_words(synset: Synset, pos: str) -> Iterator[tuple[str, str]]:
+    """Words that mostly mean a synset, one above it or one below it, with which of these it is."""
+    net = wordnet()
+    # What one rides one cannot go or move: hypernyms of verbs seldom fit in their place.
+    wider = [] if pos == "v" else net.hypernyms(synset)
+    related = {"synonym": [synset], "hypernym": wider, "hyponym": _hyponyms().get(synset, [])}
+    for relation, synsets in related.items():
+        for other in synsets:
+            if _is_person(other) or not _is_person(synset):
+                yield from ((word, relation) for word in net.lemmas(other) if _means(word, other))
+
+
+@cache
+def _left_out() -> frozenset[tuple[str, str]]:
+    return frozenset(packaged_table("swaps/no_proxies.tsv").select("proxy", "word").iter_rows())
+
+
+def _is_left_out(proxy: str, word: str) -> bool:
+    """Whether readers found that a proxy, any of a word, or one for any word does not do."""
+    return not _left_out().isdisjoint({(proxy, word), (proxy, "*"), ("*", word)})
+
+
+@cache
+def _means(word: str, synset: Synset) -> bool:
+    """Whether a single word in lower case is known in SemCor, and used for a synset as much as for any other."""
+    net = wordnet()
+    if not (word.isalpha() and word.islower()):
+        return False
+    uses = {net.synset_of(sense): _uses(sense) for sense in net.senses(word) if net.lemma(sense) == word}
+    return uses[synset] >= FEWEST_USES and uses[synset] == max(uses.values())
+
+
+def _uses(sense: Sense) -> int:
+    """How often SemCor has a sense."""
+    return int(wordnet().sense_table["count"][int(sense)])
+
+
+def _is_person(synset: Synset) -> bool:
+    return bool(wordnet().synset_table["lexfile"][int(synset)] == _person_file())
+
+
+@cache
+def _person_file() -> int:
+    return packaged_table("wordnet/lexfiles.tsv")["name"].to_list().index("noun.person")
+
+
+def side_counts(train: Suite) -> pl.DataFrame:
+    """How often each word in lower case stands in the premises, or in the hypotheses, whichever is more: word, n."""
+    counts = {"premise": Counter[str](), "hypothesis": Counter[str]()}
+
+    def count(batch: pl.DataFrame) -> None:
+        for side, counter in counts.items():
+            tokens = tokenise(batch[side])
+            words = tokens.words.str.to_lowercase().gather(tokens.word)
+            counter.update(dict(words.value_counts().iter_rows()))
+
+    visit_batches(train.frame.select("premise", "hypothesis"), count)
+    words = sorted({*counts["premise"], *counts["hypothesis"]})
+    if not words:
+        raise AcidtestError(f"{train.name} has no examples to count words in; give another training set")
+    most = [max(counts["premise"][word], counts["hypothesis"][word]) for word in words]
+    return pl.DataFrame({"word": words, "n": most})
+
+
+@cache
+def _hyponyms() -> dict[Synset, list[Synset]]:
+    table = wordnet().relation("hypernyms").group_by("target").agg("source")
+    return {Synset(target): [Synset(source) for source in sources] for target, sources in table.iter_rows()}

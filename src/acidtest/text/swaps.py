@@ -1,8 +1,9 @@
 """Two words swapped between premise and hypothesis: transformation T of Sanchez Carmona et al. (2018), section 5.2.
 
 Every occurrence of the premise's word becomes the hypothesis's and the other way round, each in the form (number,
-tense, degree), with the capitals and the article of the place it comes to. Pairs in which one side has both words are
-left out: after the swap a word would still be where it has to be gone.
+tense, degree), with the capitals and the article of its new place. Pairs in which one side has both words are left out:
+after the swap one of the words would still stand on its old side. The gold labels that people gave to swapped pairs are
+read from what ``acidtest agreement ANSWERS --questionnaire swaps -o FILE`` writes.
 """
 
 from __future__ import annotations
@@ -10,13 +11,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import polars as pl
 
-from acidtest.text.replacement import graded, plural, replaced
-from acidtest.text.slots import slots
-from acidtest.text.tagging import tagged
-from acidtest.text.tokens import Placed, placed
+from acidtest.core.errors import FileError
+from acidtest.core.labels import GOLD_MASKS
+from acidtest.core.suite import Card, Suite, completed
+from acidtest.io.starter import CITATION, starter_premises
+from acidtest.io.tables import read_table
+from acidtest.io.wordlists import packaged_table
+from acidtest.text.inflection import compare_adjective, forms_by_slot, plural, replace_span
+from acidtest.text.tagging import tag_texts
+from acidtest.text.tokens import TokenColumns, tokenise
 from acidtest.text.wordnet import wordnet
 
 _POS = {"NN": "n", "NNS": "n", "JJ": "a", "JJR": "a", "JJS": "a", "RB": "r", "RBR": "r", "RBS": "r"} | dict.fromkeys(
@@ -25,6 +33,9 @@ _POS = {"NN": "n", "NNS": "n", "JJ": "a", "JJR": "a", "JJS": "a", "RB": "r", "RB
 _VERBAL = {"VB": "base", "VBP": "base", "VBZ": "third", "VBG": "gerund", "VBD": "past", "VBN": "participle"}
 PLURALS = pl.DataFrame({"word": ["people"], "pos": ["n"], "base": ["person"]})
 """Plurals that WordNet does not know as such."""
+
+_LABELS = ("premise", "hypothesis", "label")
+DISCARDED, UNDECIDED = "discarded", "undecided"
 
 
 @dataclass(frozen=True)
@@ -54,28 +65,28 @@ def swaps(premises: pl.Series, hypotheses: pl.Series, pairs: pl.DataFrame, *, ta
     candidates, left_out = _candidates(premises, hypotheses, pairs)
     sides = {}
     for side, texts in (("premise", premises), ("hypothesis", hypotheses)):
-        asked = candidates.select("row", lemma=f"{side}_lemma", pos="pos").unique()
-        sides[side] = _places(texts, asked, tagger).rename({"lemma": f"{side}_lemma", "places": f"{side}_places"})
-    found = candidates
+        wanted = candidates.select("row", lemma=f"{side}_lemma", pos="pos").unique()
+        sides[side] = _places(texts, wanted, tagger).rename({"lemma": f"{side}_lemma", "places": f"{side}_places"})
+    located = candidates
     for side, places in sides.items():
-        found = found.join(places, on=["row", f"{side}_lemma", "pos"], maintain_order="left")
-    left_out["another part of speech"] = candidates.height - found.height
-    return Swaps(_swapped(found, premises, hypotheses), +left_out)
+        located = located.join(places, on=["row", f"{side}_lemma", "pos"], maintain_order="left")
+    left_out["another part of speech"] = candidates.height - located.height
+    return Swaps(_swap_rows(located, premises, hypotheses), +left_out)
 
 
-def inflected(lemma: str, pos: str, tag: str) -> str:
+def inflect(lemma: str, pos: str, tag: str) -> str:
     """A word in the form that a tag asks for."""
     if pos == "n" and tag == "NNS":
         return plural(lemma)
     if pos == "a" and tag in ("JJR", "JJS"):
-        return graded(lemma, "er" if tag == "JJR" else "est")
-    return slots(lemma, "verb")[_VERBAL[tag]] if pos == "v" else lemma
+        return compare_adjective(lemma, "er" if tag == "JJR" else "est")
+    return forms_by_slot(lemma, "verb")[_VERBAL[tag]] if pos == "v" else lemma
 
 
-def rewritten(text: str, places: Sequence[Occurrence], *, lemma: str, pos: str) -> str:
+def rewrite_occurrences(text: str, places: Sequence[Occurrence], *, lemma: str, pos: str) -> str:
     """The text with a word, in the right form, in all of some places."""
-    for place in sorted(places, key=lambda each: each.start, reverse=True):
-        text = replaced(text, place.start, place.end, word=inflected(lemma, pos, place.tag))
+    for place in sorted(places, key=lambda occurrence: occurrence.start, reverse=True):
+        text = replace_span(text, place.start, place.end, word=inflect(lemma, pos, place.tag))
     return text
 
 
@@ -88,7 +99,7 @@ def base_forms(words: pl.Series) -> pl.DataFrame:
 
 def _candidates(premises: pl.Series, hypotheses: pl.Series, pairs: pl.DataFrame) -> tuple[pl.DataFrame, Counter[str]]:
     """Rows and pairs of words of which one stands in the premise and one in the hypothesis, in any part of speech."""
-    sides = placed(premises), placed(hypotheses)
+    sides = tokenise(premises), tokenise(hypotheses)
     lower = [side.words.str.to_lowercase() for side in sides]
     forms = base_forms(pl.concat(lower).unique(maintain_order=True))
     # WordNet has hundreds of thousands of pairs: those of which both words may be here are soon found.
@@ -98,36 +109,38 @@ def _candidates(premises: pl.Series, hypotheses: pl.Series, pairs: pl.DataFrame)
     forms = forms.filter(pl.col("base").is_in(lemmas.implode()))
     here, there = (_mentions(side, words, forms) for side, words in zip(sides, lower, strict=True))
     joined = here.rename({"base": "premise_lemma"}).join(there.rename({"base": "hypothesis_lemma"}), on=["row", "pos"])
-    found = joined.join(pairs, on=["premise_lemma", "hypothesis_lemma", "pos"])
+    matches = joined.join(pairs, on=["premise_lemma", "hypothesis_lemma", "pos"])
     any_here, any_there = here.select("row", "base").unique(), there.select("row", "base").unique()
-    apart = found.join(any_here, left_on=["row", "hypothesis_lemma"], right_on=["row", "base"], how="anti")
+    apart = matches.join(any_here, left_on=["row", "hypothesis_lemma"], right_on=["row", "base"], how="anti")
     apart = apart.join(any_there, left_on=["row", "premise_lemma"], right_on=["row", "base"], how="anti")
-    left_out = Counter({"both words on one side": found.height - apart.height})
+    left_out = Counter({"both words on one side": matches.height - apart.height})
     return apart.sort("row", "premise_lemma", "hypothesis_lemma", "pos"), left_out
 
 
-def _mentions(side: Placed, words: pl.Series, forms: pl.DataFrame) -> pl.DataFrame:
+def _mentions(side: TokenColumns, words: pl.Series, forms: pl.DataFrame) -> pl.DataFrame:
     """Which base forms may stand in which row, each once: row, pos and base."""
     numbers = pl.DataFrame({"word": words}).with_row_index("number").join(forms, on="word").drop("word")
     stands = pl.DataFrame({"row": side.text, "number": side.word}, schema={"row": pl.Int64, "number": pl.UInt32})
     return stands.unique().join(numbers, on="number").select("row", "pos", "base").unique()
 
 
-def _places(texts: pl.Series, asked: pl.DataFrame, tagger: str) -> pl.DataFrame:
+def _places(texts: pl.Series, wanted: pl.DataFrame, tagger: str) -> pl.DataFrame:
     """Where each word asked for stands in its text: columns row, lemma, pos and places.
 
     A word that stands there as another part of speech, too, has no row. Tagging is most of the work: only texts that
     are asked for are tagged.
     """
-    rows = asked["row"].unique().sort()
-    found = tagged(texts.gather(rows), tagger)
-    found = found.select("start", "end", "tag", row=rows.gather(found["text"]), word=pl.col("token").str.to_lowercase())
-    forms = base_forms(found["word"].unique(maintain_order=True)).select("word", lemma="base").unique()
-    every = asked.join(forms, on="lemma").join(found, on=["row", "word"]).sort("row", "lemma", "pos", "start")
-    own = pl.col("tag").replace_strict(_POS, default=None, return_dtype=pl.String)
+    rows = wanted["row"].unique().sort()
+    tokens = tag_texts(texts.gather(rows), tagger)
+    tokens = tokens.select(
+        "start", "end", "tag", row=rows.gather(tokens["text"]), word=pl.col("token").str.to_lowercase()
+    )
+    forms = base_forms(tokens["word"].unique(maintain_order=True)).select("word", lemma="base").unique()
+    every = wanted.join(forms, on="lemma").join(tokens, on=["row", "word"]).sort("row", "lemma", "pos", "start")
+    tag_pos = pl.col("tag").replace_strict(_POS, default=None, return_dtype=pl.String)
     # A tagger takes "closed" for a participle also where it is the opposite of "open".
     participle = (pl.col("pos") == "a") & (pl.col("tag") == "VBN") & (pl.col("word") == pl.col("lemma"))
-    fits = (pl.col("pos") == "") | (own == pl.col("pos")).fill_null(value=False) | participle
+    fits = (pl.col("pos") == "") | (tag_pos == pl.col("pos")).fill_null(value=False) | participle
     return (
         every.group_by("row", "lemma", "pos", maintain_order=True)
         .agg(places=pl.struct("start", "end", "tag"), fits=fits.all())
@@ -136,18 +149,79 @@ def _places(texts: pl.Series, asked: pl.DataFrame, tagger: str) -> pl.DataFrame:
     )
 
 
-def _swapped(found: pl.DataFrame, premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
+def _swap_rows(candidates: pl.DataFrame, premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
     texts = {"premise": premises, "hypothesis": hypotheses}
     other = {"premise": "hypothesis", "hypothesis": "premise"}
     columns = {
         name: list[str]() for side in texts for name in (f"{side}_word", f"swapped_{side}_word", f"swapped_{side}")
     }
-    for row in found.iter_rows(named=True):
+    for row in candidates.iter_rows(named=True):
         for side, sentences in texts.items():
             text, lemma = sentences[row["row"]], row[f"{other[side]}_lemma"]
             places = [Occurrence(**place) for place in row[f"{side}_places"]]
             first = places[0]
             columns[f"{side}_word"].append(text[first.start : first.end].lower())
-            columns[f"swapped_{side}_word"].append(inflected(lemma, row["pos"], first.tag))
-            columns[f"swapped_{side}"].append(rewritten(text, places, lemma=lemma, pos=row["pos"]))
-    return found.with_columns(pl.Series(name, values, dtype=pl.String) for name, values in columns.items())
+            columns[f"swapped_{side}_word"].append(inflect(lemma, row["pos"], first.tag))
+            columns[f"swapped_{side}"].append(rewrite_occurrences(text, places, lemma=lemma, pos=row["pos"]))
+    return candidates.with_columns(pl.Series(name, values, dtype=pl.String) for name, values in columns.items())
+
+
+def read_answers(path: str | Path) -> pl.DataFrame:
+    """What people made of pairs: columns premise, hypothesis, label and verdict, each pair once.
+
+    ``verdict`` is ``asked`` where there is a label, else ``discarded`` or ``undecided``.
+    """
+    table = read_table(path)
+    frame = table.written_frame
+    missing = [name for name in _LABELS if name not in frame.columns]
+    if missing and "annotator" in frame.columns:
+        advice = f"make labels of them first: acidtest agreement {path} --questionnaire swaps -o labels.tsv"
+        raise FileError(path, f"holds the answers of people; {advice}")
+    if missing:
+        raise FileError(path, f"has no column {missing[0]!r}; it needs premise, hypothesis and label")
+    text = frame.select(*_LABELS, *(name for name in (DISCARDED,) if name in frame.columns)).cast(pl.String)
+    text = text.with_columns(pl.all().replace("", None))
+    for row in text.filter(pl.col("label").is_not_null())["label"].unique().sort():
+        if row not in GOLD_MASKS or row == "any":
+            at = text["label"].index_of(row)
+            raise FileError(path, f"label {row!r} is not entailment, neutral or contradiction", table.line(at or 0))
+    discarded = pl.col(DISCARDED).is_not_null() if DISCARDED in text.columns else pl.lit(value=False)
+    return _classify_answers(text.with_columns(_discarded=discarded), path)
+
+
+def _classify_answers(text: pl.DataFrame, path: str | Path) -> pl.DataFrame:
+    verdict = (
+        pl.when("_discarded")
+        .then(pl.lit(DISCARDED))
+        .when(pl.col("label").is_null())
+        .then(pl.lit(UNDECIDED))
+        .otherwise(pl.lit("asked"))
+    )
+    label = pl.when(~pl.col("_discarded")).then("label")
+    answers = text.select("premise", "hypothesis", label=label, verdict=verdict).unique(maintain_order=True)
+    twice = answers.filter(pl.struct("premise", "hypothesis").is_duplicated())
+    if twice.height:
+        raise FileError(path, f"has two labels for {twice['premise'][0]!r} / {twice['hypothesis'][0]!r}; keep one")
+    return answers
+
+
+@cache
+def starter_answers() -> pl.DataFrame:
+    """The gold of the starter pairs when they are swapped, as ``read_answers`` gives it."""
+    rows = packaged_table("starter/swap_answers.tsv").with_columns(pl.col("label").replace("", None))
+    discarded = (pl.col("label") == DISCARDED).fill_null(value=False)
+    return _classify_answers(rows.select(*_LABELS, _discarded=discarded), "starter/swap_answers.tsv")
+
+
+@cache
+def starter_swaps() -> Suite:
+    """Hand-written pairs whose premise and hypothesis hold antonyms, or a noun and its hypernym."""
+    rows = packaged_table("starter/swaps.tsv").with_columns(certainty=pl.lit("human"))
+    card = Card("starter-swaps", licence="Apache-2.0", citation=CITATION, columns={"genre": "factor"})
+    return Suite(completed(rows, "starter-swaps").lazy(), card).sealed()
+
+
+def starter_training() -> Suite:
+    """All starter pairs together: where words are counted when a user brings nothing."""
+    rows = pl.concat([suite.frame.select(*_LABELS) for suite in (starter_premises(), starter_swaps())])
+    return Suite(rows, Card("starter"))

@@ -22,7 +22,7 @@ _ABBREVIATED = r"(?:\b(?:\p{L}\.){2,}|\b(?:etc|Inc|Corp|Co|Ltd|Jr|Sr|Mr|Mrs|Ms|D
 # Where a Penn tree can go on: before its final punctuation, or else the brackets that close sentence and root.
 _END_OF_SENTENCE = r"((?:\s*\([.,:] [^\s()]+\))+\)*\s*|\)\)\s*)$"
 _TAIL = 80
-"""How many characters of a tree are looked at for its end: much faster than all of them."""
+"""How many characters at the end of a tree are searched for its end: much faster than all of them."""
 _BREAK = (
     r",? ((?:in|on|at|by|for|from|with|without|under|over|after|before|during|since|while|when|where|although|because|"
     r"until|between|among|behind|beside|near|into|onto|through|across)\b)"
@@ -168,7 +168,7 @@ def _uncapitalised(text: pl.Expr) -> pl.Expr:
 
 def _bracketed(word: str) -> str:
     """A word as it stands in a tree, where brackets mean something else."""
-    return re.sub(r"[()]", lambda found: "-LRB-" if found[0] == "(" else "-RRB-", word)
+    return re.sub(r"[()]", lambda match: "-LRB-" if match[0] == "(" else "-RRB-", word)
 
 
 def _right_branching(parts: list[str]) -> str:

@@ -55,7 +55,7 @@ Kind = Literal["group", "category", "feature"]
 
 
 @dataclass(frozen=True)
-class Example:
+class CategoryExample:
     """A pair that shows a category; with ``marked`` false, one that looks like it and is none.
 
     ``also`` are further categories that hold of it.
@@ -91,7 +91,7 @@ class Node:
     column: str = ""
     """What the published file calls it; empty for groups and for what was not annotated."""
     annotated: bool = True
-    examples: tuple[Example, ...] = ()
+    examples: tuple[CategoryExample, ...] = ()
 
     @property
     def other_names(self) -> tuple[OtherName, ...]:
@@ -117,20 +117,20 @@ def taxonomy() -> tuple[Node, ...]:
 def node(name: str) -> Node:
     """A group, category or feature by our name or the published file's, or an error that names the nearest."""
     wanted = name.strip().lower().replace("-", "_").replace(" ", "_")
-    for found in taxonomy():
-        if wanted in (found.name, found.column):
-            return found
-    raise UnknownNameError("category of the taxonomy", name, [found.name for found in taxonomy()])
+    for entry in taxonomy():
+        if wanted in (entry.name, entry.column):
+            return entry
+    raise UnknownNameError("category of the taxonomy", name, [entry.name for entry in taxonomy()])
 
 
 def members(group: str = "") -> tuple[Node, ...]:
     """What a group holds directly; the top of the tree without a name."""
-    return tuple(found for found in taxonomy() if found.parent == group)
+    return tuple(entry for entry in taxonomy() if entry.parent == group)
 
 
 def published_columns() -> dict[str, str]:
     """The published file's names of the categories and neutral features, each with ours."""
-    return {found.column: found.name for found in taxonomy() if found.column}
+    return {entry.column: entry.name for entry in taxonomy() if entry.column}
 
 
 def taxonomy_name(name: str) -> str:
@@ -168,8 +168,8 @@ def is_overlap(columns: Collection[str]) -> bool:
 
 def path(name: str) -> tuple[str, ...]:
     """The titles of the groups around a category, outermost first."""
-    found = node(name)
-    return (*path(found.parent), node(found.parent).title) if found.parent else ()
+    entry = node(name)
+    return (*path(entry.parent), node(entry.parent).title) if entry.parent else ()
 
 
 @cache
@@ -178,12 +178,12 @@ def example_pairs() -> Suite:
     rows = [
         {
             **{name: getattr(example, name) for name in ("premise", "hypothesis", "label")},
-            "categories": "|".join(((found.name,) if example.marked else ()) + example.also),
+            "categories": "|".join(((entry.name,) if example.marked else ()) + example.also),
             "certainty": "human",
         }
-        for found in taxonomy()
-        if found.kind == "category"
-        for example in found.examples
+        for entry in taxonomy()
+        if entry.kind == "category"
+        for example in entry.examples
     ]
     card = Card(EXAMPLES, licence="Apache-2.0", citation=f"acidtest; {CITATION}", columns={"categories": "text"})
     return Suite(completed(pl.DataFrame(rows), EXAMPLES).lazy(), card).sealed()
@@ -191,6 +191,6 @@ def example_pairs() -> Suite:
 
 def _node(entry: dict[str, Any]) -> Node:
     examples = tuple(
-        Example(**{**example, "also": tuple(example.get("also", ()))}) for example in entry.get("examples", ())
+        CategoryExample(**{**example, "also": tuple(example.get("also", ()))}) for example in entry.get("examples", ())
     )
     return Node(**{**entry, "examples": examples})

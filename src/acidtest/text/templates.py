@@ -81,24 +81,24 @@ class Lexicon:
 
 
 @dataclass(frozen=True)
-class Filled:
+class FilledTemplates:
     """Premises as rows of token numbers, the last of them blank, with the variant each row comes from."""
 
     variant: Index
     premise: Index
 
-    def __getitem__(self, rows: slice | Index) -> Filled:
+    def __getitem__(self, rows: slice | Index) -> FilledTemplates:
         """Some of the rows."""
-        return Filled(self.variant[rows], self.premise[rows])
+        return FilledTemplates(self.variant[rows], self.premise[rows])
 
     @property
-    def compact(self) -> Filled:
+    def compact(self) -> FilledTemplates:
         """The same in small integers, for keeping."""
         small = np.int16 if self.premise.max(initial=0) < 2**15 else np.int32
-        return Filled(self.variant.astype(np.int16), self.premise.astype(small))
+        return FilledTemplates(self.variant.astype(np.int16), self.premise.astype(small))
 
     @classmethod
-    def joined(cls, parts: Sequence[Filled]) -> Filled:
+    def joined(cls, parts: Sequence[FilledTemplates]) -> FilledTemplates:
         """Several one after another."""
         return cls(np.concatenate([part.variant for part in parts]), np.concatenate([part.premise for part in parts]))
 
@@ -159,16 +159,18 @@ class Grammar:
         self.tokens = Tokens(lexicon)
         self._first = np.array([[self.tokens.start(name) for name in row] for row in premises], dtype=np.int64)
         self._sizes = np.array([[len(self.tokens.choices(name)) for name in row] for row in premises], dtype=np.uint64)
-        self._doubled = np.array([any(_doubled(self.tokens.choices(name)) for name in row) for row in premises])
+        self._has_repeats = np.array([any(_has_repeats(self.tokens.choices(name)) for name in row) for row in premises])
         chosen = [templates[variant.template] for variant in self.variants]
-        self.trigger = np.array([_found(row, t.trigger) for row, t in zip(premises, chosen, strict=True)])
+        self.trigger = np.array([_index_or_missing(row, t.trigger) for row, t in zip(premises, chosen, strict=True)])
         self._excluding = np.array(
             [
                 [row.index(name) if name and name in row else -1 for name in t.unless_excluded]
                 for row, t in zip(premises, chosen, strict=True)
             ]
         )
-        self.fillings = np.array([_numbered(row, name) for row, name in zip(self._sizes, self.names, strict=True)])
+        self.fillings = np.array(
+            [_count_fillings(row, name) for row, name in zip(self._sizes, self.names, strict=True)]
+        )
         self._texts = [word.text for word in self.tokens.words]
         self._lemmas = self.tokens.lemma_numbers()
         self._spaced = spaced
@@ -179,11 +181,11 @@ class Grammar:
         """Columns of a row of tokens: those of the longest premise, and a blank one."""
         return int(self._first.shape[1])
 
-    def rendered(self, filled: Filled, which: Which, form: Form) -> pl.Series:
+    def rendered(self, filled: FilledTemplates, which: Which, form: Form) -> pl.Series:
         """The premises or hypotheses of some fillings: as text, as a parse, or as a binary parse."""
         return self._rendering(which, form).of(filled.variant, filled.premise)
 
-    def words_at(self, filled: Filled, position: Index) -> pl.Series:
+    def words_at(self, filled: FilledTemplates, position: Index) -> pl.Series:
         """The word at a premise position of each row, null where the position is -1."""
         token = filled.premise[np.arange(len(position)), np.maximum(position, 0)]
         return pl.Series([None, *self._texts[1:]], dtype=pl.String).gather(np.where(position >= 0, token, 0))
@@ -200,9 +202,9 @@ class Grammar:
             )
         return self._renderings[which, form]
 
-    def _side(self, variant: Variant, which: Which) -> Side:
+    def _side(self, variant: TemplateVariant, which: Which) -> Side:
         tree_ = variant.premise_tree if which == "premise" else variant.hypothesis_tree
-        return leaves(Tree("ROOT", (self._tagged(tree_),)), variant.asked(which))
+        return leaves(Tree("ROOT", (self._tagged(tree_),)), variant.fixed_positions(which))
 
     def _tagged(self, root: Tree) -> Tree:
         """The tree with a part of speech over every leaf: the one asked for, else that of the first word it may be."""
@@ -212,11 +214,11 @@ class Grammar:
                 children.append(self._tagged(child))
             else:
                 name, _, tag = child.partition("/")
-                own = self.tokens.choices(name)[0].parse
-                children.append(Tree(tag or _first_tag(own), (name,)))
+                parse = self.tokens.choices(name)[0].parse
+                children.append(Tree(tag or _first_tag(parse), (name,)))
         return Tree(root.label, tuple(children))
 
-    def filled(self, wanted: Index, draws: Draws) -> Filled:
+    def filled(self, wanted: Index, draws: Draws) -> FilledTemplates:
         """The first ``wanted[v]`` valid fillings of each variant, in the order of its permutation.
 
         Fewer rows of a variant mean that it has no more.
@@ -224,41 +226,43 @@ class Grammar:
         key = np.array([draws.key(name) for name in self.names], dtype=np.uint64)
         most = self.fillings
         tries = np.minimum(np.ceil(wanted * _OVERSHOOT).astype(np.int64) + 8, most)
-        parts: list[Filled] = []
+        parts: list[FilledTemplates] = []
         todo = np.flatnonzero(wanted > 0)
         while todo.size:
             filled = self._candidates(todo, tries[todo], key)
-            rank = turn(filled.variant)
+            rank = rank_within_variant(filled.variant)
             enough = np.bincount(filled.variant, minlength=len(most)) >= wanted
             done = enough | (tries == most)
             parts.append(filled[np.flatnonzero(done[filled.variant] & (rank < wanted[filled.variant]))])
             todo = todo[~done[todo]]
             tries[todo] = np.minimum(tries[todo] * 2, most[todo])
-        nothing = Filled(np.zeros(0, dtype=np.int64), np.zeros((0, self._first.shape[1]), dtype=np.int64))
-        return Filled.joined([nothing, *parts])
+        nothing = FilledTemplates(np.zeros(0, dtype=np.int64), np.zeros((0, self._first.shape[1]), dtype=np.int64))
+        return FilledTemplates.joined([nothing, *parts])
 
-    def _candidates(self, variants: Index, tries: Index, keys: U64) -> Filled:
+    def _candidates(self, variants: Index, tries: Index, keys: U64) -> FilledTemplates:
         variant = np.repeat(variants, tries)
-        number = shuffled(turn(variant).astype(np.uint64), self.fillings.astype(np.uint64)[variant], keys[variant])
+        number = shuffled(
+            rank_within_variant(variant).astype(np.uint64), self.fillings.astype(np.uint64)[variant], keys[variant]
+        )
         premise = self._first[variant]
         for position in np.flatnonzero((self._sizes > 1).any(axis=0)):
             sizes = self._sizes[variant, position]
             premise[:, position] += (number % sizes).astype(np.int64)
             number //= sizes
-        filled = Filled(variant, premise)
+        filled = FilledTemplates(variant, premise)
         return filled[np.flatnonzero(self._valid(filled))]
 
-    def _valid(self, filled: Filled) -> npt.NDArray[np.bool_]:
+    def _valid(self, filled: FilledTemplates) -> npt.NDArray[np.bool_]:
         # A repeated noun or verb ("the judge thanked the judge") leaves the label undefined.
         lemmas = np.sort(self._lemmas[filled.premise], axis=1)
         valid = ~((lemmas[:, 1:] == lemmas[:, :-1]) & (lemmas[:, 1:] >= 0)).any(axis=1)
         valid &= ~self._excluded(filled)
-        doubled = np.flatnonzero(self._doubled[filled.variant])
+        doubled = np.flatnonzero(self._has_repeats[filled.variant])
         if doubled.size:
             valid[doubled] &= self._first_of_its_words(filled, doubled)
         return np.asarray(valid, dtype=np.bool_)
 
-    def _excluded(self, filled: Filled) -> npt.NDArray[np.bool_]:
+    def _excluded(self, filled: FilledTemplates) -> npt.NDArray[np.bool_]:
         excluded = np.zeros(len(filled.variant), dtype=np.bool_)
         rows = np.flatnonzero((self._excluding[filled.variant] >= 0).all(axis=1))
         pairs = filled.premise[rows[:, None], self._excluding[filled.variant[rows]]]
@@ -266,7 +270,7 @@ class Grammar:
         excluded[rows] = [words[other].text in words[first].excludes for first, other in pairs.tolist()]
         return excluded
 
-    def _first_of_its_words(self, filled: Filled, rows: Index) -> npt.NDArray[np.bool_]:
+    def _first_of_its_words(self, filled: FilledTemplates, rows: Index) -> npt.NDArray[np.bool_]:
         """Whether no earlier row reads the same; a list may hold a word twice to make it likelier."""
         number = {word: token for token, word in reversed(list(enumerate(self._texts)))}
         same = np.array([number[word] for word in self._texts])
@@ -277,7 +281,7 @@ class Grammar:
 
 
 @dataclass(frozen=True)
-class Variant:
+class TemplateVariant:
     """A template whose phrases are expanded: only words are left open."""
 
     template: int
@@ -300,8 +304,8 @@ class Variant:
         """The premise position each word of the hypothesis is copied from."""
         return [self.premise.index(name) for name in self.hypothesis]
 
-    def asked(self, which: Which) -> frozenset[int]:
-        """The positions whose part of speech the template asks for."""
+    def fixed_positions(self, which: Which) -> frozenset[int]:
+        """The positions whose part of speech the template fixes."""
         side = self.premise_tree if which == "premise" else self.hypothesis_tree
         return frozenset(place for place, leaf in enumerate(side.leaves) if "/" in leaf)
 
@@ -311,21 +315,23 @@ def _slot(name: str) -> str | None:
     return match[1] if match else None
 
 
-def _variants(number: int, template: Template, phrases: Mapping[str, Sequence[Phrase]]) -> Iterator[Variant]:
+def _variants(number: int, template: Template, phrases: Mapping[str, Sequence[Phrase]]) -> Iterator[TemplateVariant]:
     """Every way to expand the phrases of a template, with its share of the template's weight."""
     premise, hypothesis = tree(template.premise), tree(template.hypothesis)
     names = [name for name in premise.leaves if _slot(name) in phrases]
     ways = [phrases[_slot(name) or ""] for name in names]
     for choice in product(*ways):
         parts = [phrase.weight / sum(other.weight for other in way) for phrase, way in zip(choice, ways, strict=True)]
-        inside = {name: _renamed(trees(phrase.expansion), name) for name, phrase in zip(names, choice, strict=True)}
-        yield Variant(number, template.weight * prod(parts), _spelt(premise, inside), _spelt(hypothesis, inside))
+        inside = {name: _mark_slots(trees(phrase.expansion), name) for name, phrase in zip(names, choice, strict=True)}
+        yield TemplateVariant(
+            number, template.weight * prod(parts), _expand_phrases(premise, inside), _expand_phrases(hypothesis, inside)
+        )
 
 
-def _renamed(expansion: Sequence[Tree | str], phrase: str) -> list[Tree | str]:
+def _mark_slots(expansion: Sequence[Tree | str], phrase: str) -> list[Tree | str]:
     """The slots of a phrase marked with its name, so that VP1 and VP2 draw their own words."""
     return [
-        Tree(part.label, tuple(_renamed(part.children, phrase)))
+        Tree(part.label, tuple(_mark_slots(part.children, phrase)))
         if isinstance(part, Tree)
         else f"{part}:{phrase}"
         if _slot(part)
@@ -334,17 +340,17 @@ def _renamed(expansion: Sequence[Tree | str], phrase: str) -> list[Tree | str]:
     ]
 
 
-def _spelt(root: Tree, inside: Mapping[str, list[Tree | str]]) -> Tree:
+def _expand_phrases(root: Tree, inside: Mapping[str, list[Tree | str]]) -> Tree:
     children = list[Tree | str]()
     for child in root.children:
         if isinstance(child, Tree):
-            children.append(_spelt(child, inside))
+            children.append(_expand_phrases(child, inside))
         else:
             children += inside.get(child, [child])
     return Tree(root.label, tuple(children))
 
 
-def _numbered(sizes: npt.NDArray[np.uint64], name: str) -> int:
+def _count_fillings(sizes: npt.NDArray[np.uint64], name: str) -> int:
     """How many fillings there are; they are numbered, and numbers end somewhere."""
     fillings = prod(map(int, sizes))
     if fillings >= MOST_FILLINGS:
@@ -361,15 +367,15 @@ def _first_tag(parse: str) -> str:
     return first.label if isinstance(first, Tree) else first
 
 
-def _doubled(words: Sequence[Word]) -> bool:
+def _has_repeats(words: Sequence[Word]) -> bool:
     return len({word.text for word in words}) < len(words)
 
 
-def _found(row: list[str], token: str) -> int:
+def _index_or_missing(row: list[str], token: str) -> int:
     return row.index(token) if token else -1
 
 
-def turn(variant: Index) -> Index:
+def rank_within_variant(variant: Index) -> Index:
     """How many rows of the same variant stand before each; rows of a variant stand together."""
     starts = np.flatnonzero(np.diff(variant, prepend=-1))
     sizes = np.diff(np.append(starts, len(variant)))

@@ -1,4 +1,4 @@
-"""The tokens and sentences of texts, with their places, parted as treebanks part them."""
+"""The tokens and sentences of texts, with their offsets, split as treebanks split them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Placed:
+class TokenColumns:
     """The tokens of a column of texts as numbers: where each is, which of the different words, and what begins."""
 
     text: Numbers
@@ -84,7 +84,7 @@ def tokens(texts: pl.Series) -> pl.DataFrame:
     Punctuation and clitics (n't, 's, 'll) stand apart; hyphenated words, numbers and abbreviations stay whole. What
     lies between tokens is white space. A null text has no tokens.
     """
-    return placed(texts).frame
+    return tokenise(texts).frame
 
 
 def sentences(texts: pl.Series) -> pl.DataFrame:
@@ -93,21 +93,21 @@ def sentences(texts: pl.Series) -> pl.DataFrame:
     A sentence ends with a full stop, question or exclamation mark and the quotes and brackets that close there, or
     before an empty line. An abbreviation ends one only before a word that is often the first, as in "the U.S. The".
     """
-    found = placed(texts)
-    first = np.flatnonzero(found.initial)
-    last = np.append(first[1:], len(found.text))[: len(first)] - 1
-    places = {"text": found.text[first], "start": found.start[first], "end": found.end[last]}
+    columns = tokenise(texts)
+    first = np.flatnonzero(columns.initial)
+    last = np.append(first[1:], len(columns.text))[: len(first)] - 1
+    places = {"text": columns.text[first], "start": columns.start[first], "end": columns.end[last]}
     frame = pl.DataFrame(places, schema=dict.fromkeys(places, pl.UInt32))
     whole = texts.cast(pl.String).gather(frame["text"]).alias("sentence")
     inside = pl.col("sentence").str.slice("start", pl.col("end") - pl.col("start"))
     return frame.with_columns(whole).with_columns(inside)
 
 
-def placed(texts: pl.Series) -> Placed:
+def tokenise(texts: pl.Series) -> TokenColumns:
     """The tokens of a column of texts as ``tokens`` gives them, in a form for further work on columns."""
     chunks = texts.cast(pl.String).str.split(" ")
     text = np.repeat(np.arange(len(texts)), chunks.list.len().fill_null(0).to_numpy())
-    kinds, chunk = numbered(chunks.explode(empty_as_null=False, keep_nulls=False))
+    kinds, chunk = number_distinct(chunks.explode(empty_as_null=False, keep_nulls=False))
     # One more for the space that was split away.
     ends = np.cumsum(kinds.str.len_chars().to_numpy().astype(np.int64)[chunk] + 1)
     starts = np.concatenate(([0], ends))[:-1]
@@ -118,7 +118,7 @@ def placed(texts: pl.Series) -> Placed:
     return _joined(_pieces(kinds, lone), chunk, text, starts)
 
 
-def numbered(values: pl.Series) -> tuple[pl.Series, Numbers]:
+def number_distinct(values: pl.Series) -> tuple[pl.Series, Numbers]:
     """The different values of a column of strings, and the number of each value among them."""
     codes = values.cast(pl.Categorical(pl.Categories.random())).to_physical().to_numpy().astype(np.int64)
     first = np.zeros(codes.max(initial=-1) + 1, dtype=np.int64)
@@ -126,12 +126,12 @@ def numbered(values: pl.Series) -> tuple[pl.Series, Numbers]:
     return values.gather(first), codes
 
 
-def following(flags: Flags, *, beyond: bool = False) -> Flags:
+def next_flags(flags: Flags, *, beyond: bool = False) -> Flags:
     """For each place what holds at the next; ``beyond`` is what holds after the last."""
     return np.append(flags, beyond)[1:]
 
 
-def preceding(flags: Flags) -> Flags:
+def previous_flags(flags: Flags) -> Flags:
     """For each place what holds at the one before; before the first, nothing does."""
     return np.concatenate(([False], flags))[:-1]
 
@@ -145,11 +145,11 @@ def _with_closing(kinds: pl.Series, chunk: Numbers, text: Numbers, *, lone: Flag
     """The chunks, with other numbers where a letter and a full stop end a sentence ("from A to B. If she")."""
     word = kinds.str.extract(r"^\W*(\p{L}*)")
     begins: Flags = (word.is_in(_starters()) | (kinds == "")).to_numpy()[chunk]
-    closing = lone[chunk] & following(begins | _is_new(text), beyond=True)
+    closing = lone[chunk] & next_flags(begins | _is_new(text), beyond=True)
     return np.where(closing, len(kinds) + np.cumsum(lone)[chunk] - 1, chunk)
 
 
-def _joined(pieces: _Pieces, chunk: Numbers, text: Numbers, starts: Numbers) -> Placed:
+def _joined(pieces: _Pieces, chunk: Numbers, text: Numbers, starts: Numbers) -> TokenColumns:
     """The pieces of every chunk in a row, without white space."""
     count = pieces.count[chunk]
     before = np.cumsum(count) - count
@@ -161,7 +161,7 @@ def _joined(pieces: _Pieces, chunk: Numbers, text: Numbers, starts: Numbers) -> 
     kept = ~white
     text, start, word = text[kept], start[kept], word[kept]
     initial = _initial(pieces, word, text, apart=pieces.apart[piece][kept]) | paragraph[kept]
-    return Placed(text, start, start + width[word], word, pieces.words, initial)
+    return TokenColumns(text, start, start + width[word], word, pieces.words, initial)
 
 
 def _initial(pieces: _Pieces, word: Numbers, text: Numbers, *, apart: Flags) -> Flags:
@@ -176,7 +176,7 @@ def _initial(pieces: _Pieces, word: Numbers, text: Numbers, *, apart: Flags) -> 
     ends |= has["ellipsis"][before] & ~apart[before] & has["upper"]
     ends |= has["may_end"][before] & has["starter"]
     new = _is_new(text)
-    dangling = has["closing"] & following(new, beyond=True)
+    dangling = has["closing"] & next_flags(new, beyond=True)
     initial: Flags = new | (ends & ~closes & ~has["inside"] & ~dangling)
     return initial
 
@@ -189,7 +189,7 @@ def _pieces(kinds: pl.Series, lone: pl.Series) -> _Pieces:
     # Twice for "they'd've".
     for pattern in (_CLITICS, _CLITICS, _MERGED):
         frame = _split(frame, pattern)
-    words, word = numbered(frame["token"])
+    words, word = number_distinct(frame["token"])
     chunk = frame["chunk"].to_numpy()
     count = np.bincount(chunk, minlength=len(chunks))
     first = np.cumsum(count) - count

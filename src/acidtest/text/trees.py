@@ -65,10 +65,10 @@ def is_clause(label: str) -> bool:
 
 def tree(brackets: str) -> Tree:
     """The tree that brackets stand for; raises ValueError saying what is wrong with them."""
-    found = trees(brackets)
-    if len(found) != 1 or isinstance(found[0], str):
-        raise ValueError(f"{len(found)} trees stand side by side where there should be one" if found else "no tree")
-    return found[0]
+    parsed = trees(brackets)
+    if len(parsed) != 1 or isinstance(parsed[0], str):
+        raise ValueError(f"{len(parsed)} trees stand side by side where there should be one" if parsed else "no tree")
+    return parsed[0]
 
 
 def trees(brackets: str) -> list[Tree | str]:
@@ -85,7 +85,7 @@ def trees(brackets: str) -> list[Tree | str]:
         elif len(stack) == 1:
             raise ValueError("a bracket closes that never opened")
         else:
-            stack[-2].append(_closed(stack.pop(), number))
+            stack[-2].append(_close_bracket(stack.pop(), number))
     if len(stack) > 1:
         raise ValueError(f"brackets never closed: {len(stack) - 1}")
     return stack[0]
@@ -96,19 +96,19 @@ def phrases(root: Tree) -> list[tuple[str, str]]:
 
     Treebanks split "don't" into two words and texts do not: letters alone are the same in both.
     """
-    found = list[tuple[str, str]]()
+    parts = list[tuple[str, str]]()
 
     def letters_of(part: Tree) -> str:
-        inside = (letters(child) if isinstance(child, str) else letters_of(child) for child in part.children)
+        inside = (alphanumerics(child) if isinstance(child, str) else letters_of(child) for child in part.children)
         text = "" if part.label in _PUNCTUATION else "".join(inside)
-        found.append((part.label, text))
+        parts.append((part.label, text))
         return text
 
     letters_of(root)
-    return found
+    return parts
 
 
-def letters(text: str) -> str:
+def alphanumerics(text: str) -> str:
     """The letters and digits of a text, lower-cased."""
     return "".join(filter(str.isalnum, text.lower()))
 
@@ -132,7 +132,7 @@ def binary(root: Tree) -> str:
     return joined
 
 
-def _closed(inside: list[Tree | str], number: int) -> Tree:
+def _close_bracket(inside: list[Tree | str], number: int) -> Tree:
     if not inside:
         raise ValueError(f"brackets with nothing between them (piece {number})")
     if isinstance(inside[0], Tree):
@@ -144,7 +144,7 @@ def _closed(inside: list[Tree | str], number: int) -> Tree:
 
 def _head(root: Tree) -> int:
     labels = [child if isinstance(child, str) else child.label for child in root.children]
-    head = _noun_phrase_head(labels) if root.label in ("NP", "NX") else _ruled_head(root.label, labels)
+    head = _noun_phrase_head(labels) if root.label in ("NP", "NX") else _head_by_rule(root.label, labels)
     if head >= 2 and labels[head - 1] in ("CC", "CONJP"):
         # In a coordination the first of the things coordinated is the head.
         before = [place for place in range(head - 1) if labels[place] not in _PUNCTUATION]
@@ -162,13 +162,13 @@ def _noun_phrase_head(labels: Sequence[str]) -> int:
     if "NP" in labels:
         return labels.index("NP")
     for group in _NOUN_PHRASE_HEADS:
-        found = [place for place in places if labels[place] in group]
-        if found:
-            return found[-1]
+        matches = [place for place in places if labels[place] in group]
+        if matches:
+            return matches[-1]
     return len(labels) - 1
 
 
-def _ruled_head(label: str, labels: Sequence[str]) -> int:
+def _head_by_rule(label: str, labels: Sequence[str]) -> int:
     from_left, heads = _rules().get(label, (True, ()))
     order = list(range(len(labels)) if from_left else reversed(range(len(labels))))
     return next((place for head in heads for place in order if labels[place] == head), order[0])

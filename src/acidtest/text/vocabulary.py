@@ -38,7 +38,7 @@ _TAG = re.compile(r"[A-Z]+\$?")
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class HansVocabulary:
     """Word lists by name; ``source`` is the fingerprint of a user's file."""
 
     name: str
@@ -46,7 +46,7 @@ class Vocabulary:
     source: str = ""
 
 
-def vocabulary(words: str, *, faithful: bool = False) -> Vocabulary:
+def vocabulary(words: str, *, faithful: bool = False) -> HansVocabulary:
     """``fresh`` or ``published``, or the vocabulary in a TSV file.
 
     A user's file needs the columns list and word; lemma, parse and excludes are optional. Lists it does not have are
@@ -61,12 +61,12 @@ def vocabulary(words: str, *, faithful: bool = False) -> Vocabulary:
             f"give {' or '.join(PACKAGED)}, or a TSV file with the columns list and word"
         )
     table = read_table(path)
-    own = _checked(table)
+    lists = _check_lists(table)
     fresh = _packaged("fresh", False).lists
-    absent = [name for name in _base_lists() if name not in own]
+    absent = [name for name in _base_lists() if name not in lists]
     if absent:
         log.info("%s: lists taken from the fresh vocabulary: %s", path, some(absent, 40))
-    return Vocabulary(path.name, {**fresh, **_with_lemmas(own, fresh)}, table.fingerprint)
+    return HansVocabulary(path.name, {**fresh, **_with_lemmas(lists, fresh)}, table.fingerprint)
 
 
 def list_names() -> list[str]:
@@ -75,10 +75,10 @@ def list_names() -> list[str]:
 
 
 @cache
-def _packaged(name: str, faithful: bool) -> Vocabulary:
+def _packaged(name: str, faithful: bool) -> HansVocabulary:
     tables = [packaged_table(f"hans/words_{part}.tsv") for part in (name, "novel")]
     table = pl.concat(tables).filter((pl.col("only") == "") | faithful)
-    return Vocabulary(name, _lists(table))
+    return HansVocabulary(name, _lists(table))
 
 
 def _lists(table: pl.DataFrame) -> dict[str, tuple[Word, ...]]:
@@ -91,14 +91,14 @@ def _lists(table: pl.DataFrame) -> dict[str, tuple[Word, ...]]:
 
 
 def _with_lemmas(
-    own: Mapping[str, tuple[Word, ...]], fresh: Mapping[str, tuple[Word, ...]]
+    lists: Mapping[str, tuple[Word, ...]], fresh: Mapping[str, tuple[Word, ...]]
 ) -> dict[str, tuple[Word, ...]]:
     """The lists, a word without lemma taking the one it has in another list: no premise may hold it twice."""
-    every = (*fresh.values(), *own.values())
+    every = (*fresh.values(), *lists.values())
     known = {word.text: word.lemma for words in every for word in words if word.lemma}
     return {
         name: tuple(word if word.lemma else replace(word, lemma=known.get(word.text, "")) for word in words)
-        for name, words in own.items()
+        for name, words in lists.items()
     }
 
 
@@ -106,12 +106,12 @@ def _with_lemmas(
 def _base_lists() -> dict[str, int]:
     """The lists every vocabulary has of its own, and how many words each needs at least."""
     facts = packaged_table("hans/lists.tsv").select("list", "least").iter_rows()
-    own = set(packaged_table("hans/words_fresh.tsv")["list"])
-    return {name: int(least) for name, least in facts if name in own}
+    fresh_lists = set(packaged_table("hans/words_fresh.tsv")["list"])
+    return {name: int(least) for name, least in facts if name in fresh_lists}
 
 
-def _checked(table: Table) -> dict[str, tuple[Word, ...]]:
-    """The lists of a user's file; whatever is wrong with it is told with its line."""
+def _check_lists(table: Table) -> dict[str, tuple[Word, ...]]:
+    """The lists of a user's file; an error names the line and what is wrong with it."""
     frame = table.frame
     for column in ("list", "word"):
         if column not in frame.columns:
@@ -124,7 +124,7 @@ def _checked(table: Table) -> dict[str, tuple[Word, ...]]:
         for name in COLUMNS
     ).with_columns(pl.all().cast(pl.String).str.strip_chars())
     for row, fields in enumerate(frame.iter_rows(named=True)):
-        for problem in _wrong_with(fields):
+        for problem in _row_problems(fields):
             raise FileError(table.path, problem, table.line(row))
     for row in frame.select(pl.struct("list", "word").is_duplicated()).to_series().arg_true():
         fields = frame.row(row, named=True)
@@ -132,24 +132,24 @@ def _checked(table: Table) -> dict[str, tuple[Word, ...]]:
     if frame.is_empty():
         raise FileError(table.path, "has no words; a vocabulary has a list and a word on every line")
     lists = _lists(frame)
-    for problem in _wrong_together(lists):
+    for problem in _list_problems(lists):
         raise FileError(table.path, problem)
     return lists
 
 
-def _wrong_with(fields: Mapping[str, str]) -> Iterator[str]:
-    """What is wrong with one row, looked at alone."""
+def _row_problems(fields: Mapping[str, str]) -> Iterator[str]:
+    """What is wrong with one row by itself."""
     name, word, parse = fields["list"], fields["word"], fields["parse"]
     if name not in list_names():
         yield str(UnknownNameError("word list", name, list_names()))
         return
     if not _PLAIN.fullmatch(word):
         yield f"word {word!r} is not one or more words in small letters with one space between them"
-    why = _unfit().get((name, word))
+    why = _unfit_words().get((name, word))
     if why:
         yield f"{word!r} does not fit {name!r}: it {why}; the gold label would be wrong"
     if "(" in parse:
-        yield from _wrong_brackets(word, parse)
+        yield from _bracket_problems(word, parse)
     elif parse and not _TAG.fullmatch(parse):
         example = "(NN ice) (NN cream)"
         yield f"parse {parse!r} of {word!r} is neither a part of speech such as NN nor brackets such as {example}"
@@ -160,7 +160,7 @@ def _wrong_with(fields: Mapping[str, str]) -> Iterator[str]:
         )
 
 
-def _wrong_brackets(word: str, parse: str) -> Iterator[str]:
+def _bracket_problems(word: str, parse: str) -> Iterator[str]:
     try:
         parts = trees(parse)
     except ValueError as error:
@@ -171,7 +171,7 @@ def _wrong_brackets(word: str, parse: str) -> Iterator[str]:
         yield f"parse {parse!r} does not hold the words of {word!r} in their order"
 
 
-def _wrong_together(lists: Mapping[str, tuple[Word, ...]]) -> Iterator[str]:
+def _list_problems(lists: Mapping[str, tuple[Word, ...]]) -> Iterator[str]:
     """What is wrong with the lists as they stand beside each other."""
     fresh = _packaged("fresh", False).lists
     for name, words in lists.items():
@@ -180,9 +180,9 @@ def _wrong_together(lists: Mapping[str, tuple[Word, ...]]) -> Iterator[str]:
             yield f"list {name!r} has {len(words)} words, but needs at least {least}"
     for names in APART:
         for first, second in combinations(names, 2):
-            own = {first, second} & lists.keys()
+            given = {first, second} & lists.keys()
             every = [{word.text for word in lists.get(name, fresh[name])} for name in (first, second)]
-            both = sorted(every[0] & every[1]) if own else []
+            both = sorted(every[0] & every[1]) if given else []
             if both:
                 yield f"{both[0]!r} stands in {first!r} and in {second!r}; a pair would come twice, or with both labels"
     singular = {word.text for word in lists.get("noun_singular", ())}
@@ -204,7 +204,7 @@ def _wrong_together(lists: Mapping[str, tuple[Word, ...]]) -> Iterator[str]:
 
 
 @cache
-def _unfit() -> dict[tuple[str, str], str]:
+def _unfit_words() -> dict[tuple[str, str], str]:
     """Words that would make a label wrong: (list, word) → why."""
     rows = packaged_table("hans/unfit_words.tsv").iter_rows()
     return {(name, word): why for lists, words, why in rows for name in lists.split() for word in words.split()}

@@ -13,7 +13,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
 from acidtest.text import heuristics
 from acidtest.text.misspelling import function_words
-from acidtest.text.tokens import Numbers, numbered
+from acidtest.text.tokens import Numbers, number_distinct
 from acidtest.text.word_relations import Antonyms, Meanings, Similar
 from acidtest.text.wordnet import wordnet
 
@@ -29,7 +29,7 @@ _OVERLAPPING = r"^(?:noun\.(?:person|group)|verb\..*)$"
 _NOTHING = -1
 """The neighbour of a word where the sentence begins or ends."""
 _BLOCK = 1e8
-"""Pairs of characters, one in the premise and one in the hypothesis, that are looked at together."""
+"""Pairs of characters, one in the premise and one in the hypothesis, that one block may hold."""
 _FOUND = ("row", "part", "place", "premise_word", "relation")
 
 
@@ -56,16 +56,16 @@ def aligned_words(
     # Every word of one sentence is compared with every word of the other: long ones take much room.
     room = (here.str.len_chars().cast(pl.Float64) * there.str.len_chars()).fill_null(0).cum_sum() // _BLOCK
     starts = [0, *(room.diff() > 0).arg_true(), len(premises)]
-    found = [
-        _aligned(here[start:end], there[start:end], edges=edges, similar=similar, antonyms=antonyms).with_columns(
+    parts = [
+        _align_block(here[start:end], there[start:end], edges=edges, similar=similar, antonyms=antonyms).with_columns(
             pl.col("row") + start
         )
         for start, end in pairwise(starts)
     ]
-    return pl.concat(found)
+    return pl.concat(parts)
 
 
-def _aligned(
+def _align_block(
     premises: pl.Series, hypotheses: pl.Series, *, edges: int, similar: Similar | None, antonyms: Antonyms
 ) -> pl.DataFrame:
     units = _Units.of(pl.concat([premises, hypotheses]), len(premises))
@@ -77,8 +77,8 @@ def _aligned(
     entailing = pl.col("relation").is_in(["synonym", "hyponym"])
     opposed = (pl.col("relation") == "antonym") & ~pl.col("used")
     exclusive = _exclusive(pairs.filter(~pl.col("used"), pl.col("relation") == "none"), meanings, edges=edges)
-    found = [frame.select(_FOUND) for frame in (same, pairs.filter(entailing | opposed), exclusive)]
-    return units.best(pl.concat([frame.with_columns(pl.col("relation").cast(pl.String)) for frame in found]))
+    counterparts = [frame.select(_FOUND) for frame in (same, pairs.filter(entailing | opposed), exclusive)]
+    return units.best(pl.concat([frame.with_columns(pl.col("relation").cast(pl.String)) for frame in counterparts]))
 
 
 @dataclass(frozen=True)
@@ -98,12 +98,12 @@ class _Units:
         """The units of premises and then hypotheses."""
         lists = heuristics.words(texts)
         text = np.repeat(np.arange(len(texts)), lists.list.len().fill_null(0).to_numpy())
-        written, token = numbered(lists.explode(empty_as_null=False, keep_nulls=False))
-        words, number = numbered(written.str.replace(_CLITIC, ""))
+        written, token = number_distinct(lists.explode(empty_as_null=False, keep_nulls=False))
+        words, number = number_distinct(written.str.replace(_CLITIC, ""))
         word = number[token]
         place = np.flatnonzero(_is_content(words).to_numpy()[word])
         bases = wordnet().base_form_frame(words).select("word", "base").unique(maintain_order=True)
-        single = _singles(place, text[place], word[place], stems=_stems(words, bases))
+        single = _single_words(place, text[place], word[place], stems=_stems(words, bases))
         units, words = _with_expressions(single, words, bases)
         units = units.with_columns(row=pl.col("text") % max(premises, 1))
         premise = units.filter(pl.col("text") < premises).unique(["row", "word"], keep="first", maintain_order=True)
@@ -132,12 +132,12 @@ class _Units:
         there = self.hypothesis.join(same, on=["row", "part"], how="anti")
         return there.join(here.with_columns(pl.col("used").fill_null(False)), on="row")
 
-    def best(self, found: pl.DataFrame) -> pl.DataFrame:
+    def best(self, counterparts: pl.DataFrame) -> pl.DataFrame:
         """The best of the counterparts found for each word of a hypothesis, the first in the premise if several are."""
-        found = found.with_columns(pl.col("relation").cast(pl.Enum(ALIGNMENTS))).sort("relation", "place")
-        found = found.unique(["row", "part"], keep="first", maintain_order=True)
-        asked = self.hypothesis.select("row", "part").unique(maintain_order=True)
-        answer = asked.join(found, on=["row", "part"], how="left", maintain_order="left")
+        counterparts = counterparts.with_columns(pl.col("relation").cast(pl.Enum(ALIGNMENTS))).sort("relation", "place")
+        counterparts = counterparts.unique(["row", "part"], keep="first", maintain_order=True)
+        parts = self.hypothesis.select("row", "part").unique(maintain_order=True)
+        answer = parts.join(counterparts, on=["row", "part"], how="left", maintain_order="left")
         return answer.select(
             "row",
             self.words.gather(answer["part"]).alias("word"),
@@ -153,11 +153,11 @@ def _exclusive(pairs: pl.DataFrame, meanings: Meanings, *, edges: int) -> pl.Dat
     pairs = pairs.with_columns(field, one_field=field == fields.gather(pairs["premise_word"]))
     beside = (pl.col("before") == pl.col("premise_before")) & (pl.col("after") == pl.col("premise_after"))
     apart = ~beside & pl.col("one_field") & ~pl.col("field").str.contains(_OVERLAPPING)
-    told = []
+    parts = []
     for some, known in ((pairs.filter(beside), meanings), (pairs.filter(apart), meanings.frequent(1))):
         here, there = some["premise_word"].to_numpy(), some["word"].to_numpy()
-        told.append(some.with_columns(known.relations(here, there, edges=edges)))
-    return pl.concat(told).filter(pl.col("relation") == "co-hyponym")
+        parts.append(some.with_columns(known.relations(here, there, edges=edges)))
+    return pl.concat(parts).filter(pl.col("relation") == "co-hyponym")
 
 
 def _fields(meanings: Meanings) -> pl.Series:
@@ -182,10 +182,10 @@ def _stems(words: pl.Series, bases: pl.DataFrame) -> Numbers:
     """A number for each word, the same for most forms of one word: that of its shortest base form."""
     shortest = bases.group_by("word").agg(pl.col("base").sort_by(pl.col("base").str.len_chars(), "base").first())
     stems = words.to_frame("word").join(shortest, on="word", how="left", maintain_order="left")
-    return numbered(stems.select(pl.coalesce("base", "word")).to_series())[1]
+    return number_distinct(stems.select(pl.coalesce("base", "word")).to_series())[1]
 
 
-def _singles(place: Numbers, text: Numbers, word: Numbers, *, stems: Numbers) -> pl.DataFrame:
+def _single_words(place: Numbers, text: Numbers, word: Numbers, *, stems: Numbers) -> pl.DataFrame:
     """Words as units: columns place, text, word, part (the word itself), before and after (stems of neighbours)."""
     stem = stems[word]
     last = np.diff(text, append=_NOTHING) != 0
@@ -201,17 +201,17 @@ def _with_expressions(single: pl.DataFrame, words: pl.Series, bases: pl.DataFram
     pairs = single.drop("part", "after").join(following, on=["text", "place"])
     distinct = pairs.select("word", "second").unique(maintain_order=True)
     written = distinct.with_columns(first=words.gather(distinct["word"]), inflected=words.gather(distinct["second"]))
-    found = written.join(bases, left_on="inflected", right_on="word").join(
+    matches = written.join(bases, left_on="inflected", right_on="word").join(
         _two_word_lemmas(), left_on=["first", "base"], right_on=["first", "last"]
     )
-    found = found.sort("word", "second", "expression").unique(["word", "second"], keep="first", maintain_order=True)
-    expressions, number = numbered(found["expression"])
-    found = found.select("word", "second", number=pl.Series(number + len(words)))
-    pairs = pairs.join(found, on=["word", "second"])
+    matches = matches.sort("word", "second", "expression").unique(["word", "second"], keep="first", maintain_order=True)
+    expressions, number = number_distinct(matches["expression"])
+    matches = matches.select("word", "second", number=pl.Series(number + len(words)))
+    pairs = pairs.join(matches, on=["word", "second"])
     parts = [
         pairs.select("place", "text", "before", after="end", word="number", part=part) for part in ("word", "second")
     ]
-    units = pl.concat([single, *(each.select(single.columns) for each in parts)])
+    units = pl.concat([single, *(rows.select(single.columns) for rows in parts)])
     return units.sort("place", maintain_order=True), pl.concat([words, expressions])
 
 
@@ -219,7 +219,7 @@ def _numbered_forms(words: pl.Series, bases: pl.DataFrame) -> pl.DataFrame:
     """Every word as a form of itself and of its base forms: columns word and base, as numbers."""
     number = pl.DataFrame({"word": words, "number": np.arange(len(words))})
     forms = pl.concat([bases, number.select("word", base="word")]).unique(maintain_order=True)
-    forms = forms.with_columns(base=pl.Series(numbered(forms["base"])[1]))
+    forms = forms.with_columns(base=pl.Series(number_distinct(forms["base"])[1]))
     return forms.join(number, on="word").select("base", word="number")
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from acidtest.text.tokens import numbered
+from acidtest.text.tokens import number_distinct
 from acidtest.text.wordnet import wordnet
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def word_relations(
     does not have, and null, is related to nothing.
     """
     both = pl.concat([premise_words.cast(pl.String), hypothesis_words.cast(pl.String)]).fill_null("")
-    words, numbers = numbered(both)
+    words, numbers = number_distinct(both)
     here, there = numbers[: len(premise_words)], numbers[len(premise_words) :]
     return Meanings.of(words).relations(here, there, edges=edges, similar=similar, antonyms=antonyms, first=first)
 
@@ -87,19 +87,19 @@ def expression_senses(words: pl.Series) -> pl.DataFrame:
     spellings = [several.with_columns(pl.col("form").str.replace_all(r"[_\-]", mark)) for mark in ("_", "-", "")]
     readings = (pl.concat([written, _phrasal_verbs(several)]), *spellings)
     attempts = pl.concat([forms.with_columns(attempt=number) for number, forms in enumerate(readings)])
-    found = attempts.join(wordnet().sense_frame(attempts["form"]), left_on="form", right_on="word")
+    senses = attempts.join(wordnet().sense_frame(attempts["form"]), left_on="form", right_on="word")
     best = pl.col("attempt") == pl.col("attempt").min().over("word")
-    found = found.filter(best).select("word", "sense", "synset", "rank", "count").unique()
+    senses = senses.filter(best).select("word", "sense", "synset", "rank", "count").unique()
     place = pl.DataFrame({"word": words}).with_row_index("place")
-    return found.join(place, on="word").sort("place", "sense").drop("place")
+    return senses.join(place, on="word").sort("place", "sense").drop("place")
 
 
 def _phrasal_verbs(expressions: pl.DataFrame) -> pl.DataFrame:
     """Expressions with every base form their first word may have as a verb; columns word and form."""
     parts = pl.col("form").str.splitn("_", 2).struct.rename_fields(["first", "rest"])
-    parted = expressions.with_columns(parts).unnest("form").drop_nulls()
-    bases = wordnet().base_form_frame(parted["first"], "v").select("base", first="word")
-    return parted.join(bases, on="first").select("word", form=pl.concat_str("base", "rest", separator="_"))
+    split = expressions.with_columns(parts).unnest("form").drop_nulls()
+    bases = wordnet().base_form_frame(split["first"], "v").select("base", first="word")
+    return split.join(bases, on="first").select("word", form=pl.concat_str("base", "rest", separator="_"))
 
 
 @dataclass(frozen=True)
@@ -134,14 +134,14 @@ class Meanings:
         """``word_relations`` for words given by their numbers."""
         pairs, place = np.unique(premise_words * self.size + hypothesis_words, return_inverse=True)
         here, there = np.divmod(pairs, max(self.size, 1))
-        found = np.full(len(pairs), RELATIONS.index(NONE))
+        codes = np.full(len(pairs), RELATIONS.index(NONE))
         todo = np.flatnonzero(self.known[here] & self.known[there])
         tests = list(self._tests(edges, similar=similar, antonyms=antonyms))
         for relation, left, right in sorted(tests, key=lambda test: ORDERS[first].index(test[0])):
             meet = _meet(left, here[todo], right, there[todo])
-            found[todo[meet]] = RELATIONS.index(relation)
+            codes[todo[meet]] = RELATIONS.index(relation)
             todo = todo[~meet]
-        return pl.Series("relation", RELATIONS, dtype=pl.Enum(RELATIONS)).gather(found[place])
+        return pl.Series("relation", RELATIONS, dtype=pl.Enum(RELATIONS)).gather(codes[place])
 
     @cached_property
     def known(self) -> Flags:
@@ -217,13 +217,13 @@ def _synset_relation(name: str) -> Sets:
 def _ancestors(edges: int | None = None) -> Sets:
     """What lies above each synset, at most so many edges away; at any distance by None."""
     parents = _synset_relation("hypernyms") + _synset_relation("instance_hypernyms")
-    found, step = parents, 1
+    ancestors, step = parents, 1
     while step != edges:
-        further, step = found + found @ parents, step + 1
-        if further.nnz == found.nnz:
+        further, step = ancestors + ancestors @ parents, step + 1
+        if further.nnz == ancestors.nnz:
             break
-        found = further
-    return found
+        ancestors = further
+    return ancestors
 
 
 @cache

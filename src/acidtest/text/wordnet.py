@@ -1,13 +1,14 @@
-"""WordNet 3.0 without its glosses: words, senses, synsets and what relates them, from the packaged tables.
+"""WordNet 3.0 without its glosses: words, senses, synsets and their relations, from the packaged tables.
 
-Synsets and senses are numbers: the rows of ``synset_table`` and ``sense_table``. What a method says of one, the tables
-and the methods that end in ``_frame`` say of columns. Words are written as in WordNet, with ``_`` for a space.
+Synsets and senses are numbers: the rows of ``synset_table`` and ``sense_table``. Methods answer for one word; tables
+and methods that end in ``_frame`` answer for columns. Words are written as in WordNet, with ``_`` for a space.
 
 Fellbaum (1998), WordNet: An Electronic Lexical Database. Checked against NLTK's reader, synset by synset.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from typing import NewType
@@ -18,8 +19,7 @@ from numpy.typing import NDArray
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.morphology import candidate_frame, candidates
-from acidtest.text.ranges import Ranges
+from acidtest.text.inflection import base_form_candidate_frame, base_form_candidates
 
 Synset = NewType("Synset", int)
 """A set of words that share a meaning."""
@@ -39,6 +39,8 @@ SENSE_RELATIONS = ("antonyms", "derivations")
 
 # Satellites stand in the file of the adjectives: the place in POS of each of ALL_POS.
 _FILES = np.array([0, 1, 2, 2, 3], dtype=np.int32)
+
+Numbers = NDArray[np.integer]
 
 
 @cache
@@ -80,22 +82,22 @@ class WordNet:
         """The senses of a word in any of its forms, in the order of ``synsets``."""
         return [
             Sense(number)
-            for each in _parts(pos)
-            for lemma in self._bases(word, each)
-            for number in self._entries[lemma * len(POS) + POS.index(_file(each))]
-            if each != SATELLITE or self.pos(self.synset_of(Sense(number))) == SATELLITE
+            for part in _parts(pos)
+            for lemma in self._bases(word, part)
+            for number in self._entries[lemma * len(POS) + POS.index(_file(part))]
+            if part != SATELLITE or self.pos(self.synset_of(Sense(number))) == SATELLITE
         ]
 
     def base_forms(self, word: str, pos: str | None = None) -> list[str]:
         """The lemmas a word may be a form of, itself first: *axes* is a form of *ax*, *axe* and *axis*."""
-        return list(dict.fromkeys(self.lemma_names[lemma] for each in _parts(pos) for lemma in self._bases(word, each)))
+        return list(dict.fromkeys(self.lemma_names[lemma] for part in _parts(pos) for lemma in self._bases(word, part)))
 
     def synset(self, name: str) -> Synset:
         """The synset of a name such as ``dog.n.01``."""
         lemma, _, rest = name.rpartition(".")[0].rpartition(".")
-        number, found = name.rpartition(".")[2], self._lemma_numbers.get(lemma.lower())
-        if found is not None and rest in _KNOWN_POS and number.isdecimal():
-            for sense in self._entries[found * len(POS) + POS.index(_file(rest))]:
+        number, lemma_number = name.rpartition(".")[2], self._lemma_numbers.get(lemma.lower())
+        if lemma_number is not None and rest in _KNOWN_POS and number.isdecimal():
+            for sense in self._entries[lemma_number * len(POS) + POS.index(_file(rest))]:
                 synset = self.synset_of(Sense(sense))
                 if self.sense_table["rank"][sense] + 1 == int(number) and self.pos(synset) in (rest, SATELLITE):
                     return synset
@@ -167,7 +169,7 @@ class WordNet:
         above = [*self.hypernyms(synset), *self.instance_hypernyms(synset)]
         if not above:
             return [[synset]]
-        return [[*path, synset] for each in above for path in self.hypernym_paths(each)]
+        return [[*path, synset] for parent in above for path in self.hypernym_paths(parent)]
 
     def relation(self, name: str) -> pl.DataFrame:
         """All pairs of a relation, columns source and target: synsets, or senses for antonyms and derivations."""
@@ -209,8 +211,8 @@ class WordNet:
     def antonym_frame(self, words: pl.Series, pos: pl.Series | str | None = None) -> pl.DataFrame:
         """``sense_frame`` for senses that have antonyms, a row for each: also columns antonym and antonym_sense."""
         pairs = self.relation("antonyms").select(sense="source", antonym_sense="target")
-        found = self.sense_frame(words, pos).join(pairs, on="sense", maintain_order="left_right")
-        return found.with_columns(antonym=self.words_of(found["antonym_sense"]))
+        senses = self.sense_frame(words, pos).join(pairs, on="sense", maintain_order="left_right")
+        return senses.with_columns(antonym=self.words_of(senses["antonym_sense"]))
 
     def words_of(self, senses: pl.Series) -> pl.Series:
         """The words of many senses, as they are written."""
@@ -219,23 +221,23 @@ class WordNet:
     def _bases(self, word: str, pos: str) -> list[int]:
         """The numbers of the lemmas a word may be a form of, of those that have the part of speech."""
         file = _file(pos)
-        numbers = (self._lemma_numbers.get(form) for form in candidates(word.lower(), file))
+        numbers = (self._lemma_numbers.get(form) for form in base_form_candidates(word.lower(), file))
         known = (number for number in numbers if number is not None)
         return list(dict.fromkeys(number for number in known if self._entries[number * len(POS) + POS.index(file)]))
 
     def _base_entries(self, words: pl.Series, pos: pl.Series | str | None) -> pl.DataFrame:
         """``base_form_frame`` with the numbers of the ranges of senses."""
         distinct = words.drop_nulls().unique(maintain_order=True).alias("word")
-        forms = candidate_frame(distinct.str.to_lowercase()).join(self._lexicon, on="form")
+        forms = base_form_candidate_frame(distinct.str.to_lowercase()).join(self._lexicon, on="form")
         every = forms.filter(pl.col("pos").is_null()).drop("pos").join(pl.DataFrame({"pos": POS}), how="cross")
-        found = pl.concat([forms.drop_nulls("pos"), every], how="diagonal").with_columns(
+        entries = pl.concat([forms.drop_nulls("pos"), every], how="diagonal").with_columns(
             entry=pl.col("lemma") * len(POS) + pl.col("pos").replace_strict(POS, range(len(POS)), return_dtype=pl.Int32)
         )
-        found = found.filter(self._entries.lengths(found["entry"].to_numpy()) > 0)
-        found = found.sort("row", pl.col("pos").cast(ALL_POS), "attempt").unique(
+        entries = entries.filter(self._entries.lengths(entries["entry"].to_numpy()) > 0)
+        entries = entries.sort("row", pl.col("pos").cast(ALL_POS), "attempt").unique(
             ["row", "entry"], keep="first", maintain_order=True
         )
-        answers = found.select(distinct.gather(found["row"]), "pos", "entry", base="form")
+        answers = entries.select(distinct.gather(entries["row"]), "pos", "entry", base="form")
         return answers if pos is None else _restricted(answers, words, pos)
 
     def _targets(self, relation: str, source: int) -> list[int]:
@@ -270,20 +272,20 @@ class WordNet:
 
 def _restricted(answers: pl.DataFrame, words: pl.Series, pos: pl.Series | str) -> pl.DataFrame:
     """The answers for words of one part of speech, each the one beside it."""
-    asked = pl.DataFrame({"word": words}).with_columns(pl.lit(pos).cast(pl.String).alias("pos")).drop_nulls()
-    asked = asked.unique(maintain_order=True)
-    check_pos(*asked["pos"].unique())
-    found = asked.with_columns(file=pl.col("pos").replace(SATELLITE, "a")).join(
+    wanted = pl.DataFrame({"word": words}).with_columns(pl.lit(pos).cast(pl.String).alias("pos")).drop_nulls()
+    wanted = wanted.unique(maintain_order=True)
+    check_pos(*wanted["pos"].unique())
+    matches = wanted.with_columns(file=pl.col("pos").replace(SATELLITE, "a")).join(
         answers, left_on=["word", "file"], right_on=["word", "pos"], maintain_order="left_right"
     )
-    return found.select(answers.columns)
+    return matches.select(answers.columns)
 
 
 def check_pos(*pos: str | None) -> None:
     """Raise unless every part of speech is one of WordNet's, or None."""
-    for each in pos:
-        if each is not None and each not in _KNOWN_POS:
-            raise AcidtestError(f"part of speech {each!r} is not n, v, a, s or r")
+    for part in pos:
+        if part is not None and part not in _KNOWN_POS:
+            raise AcidtestError(f"part of speech {part!r} is not n, v, a, s or r")
 
 
 def _parts(pos: str | None) -> tuple[str, ...]:
@@ -299,3 +301,44 @@ def _file(pos: str) -> str:
 @cache
 def _packaged(name: str) -> pl.DataFrame:
     return pl.read_parquet(resources.files("acidtest.data").joinpath("wordnet", f"{name}.parquet").read_bytes())
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """A range of numbers for each of many things: that of one ends where that of the next begins."""
+
+    starts: NDArray[np.int64]
+    """The start of each, and the end of the last."""
+
+    @classmethod
+    def of_sorted(cls, keys: Numbers, things: int) -> Ranges:
+        """The ranges of equal keys in a sorted array of keys below ``things``."""
+        return cls.of_lengths(np.bincount(keys, minlength=things))
+
+    @classmethod
+    def of_lengths(cls, lengths: Numbers) -> Ranges:
+        """Ranges of these lengths from 0 on."""
+        starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=starts[1:])
+        return cls(starts)
+
+    def __getitem__(self, thing: int) -> range:
+        return range(int(self.starts[thing]), int(self.starts[thing + 1]))
+
+    def lengths(self, things: Numbers) -> NDArray[np.int64]:
+        """How long the range of each thing is."""
+        return self.starts[things + 1] - self.starts[things]
+
+    def joined(self, things: Numbers) -> NDArray[np.int64]:
+        """The numbers in the ranges of some things, one range after the other."""
+        lengths = self.lengths(things)
+        ends = np.cumsum(lengths)
+        total = int(ends[-1]) if len(ends) else 0
+        return np.repeat(self.starts[things] - (ends - lengths), lengths) + np.arange(total)
+
+
+@cache
+def noun_kind(noun: str) -> str:
+    """The lexicographer file of a noun's most frequent sense, without ``noun.``; empty for words WordNet lacks."""
+    synsets = wordnet().synsets(noun, "n")
+    return wordnet().lexfile(synsets[0]).removeprefix("noun.") if synsets else ""

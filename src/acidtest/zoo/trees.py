@@ -20,8 +20,8 @@ import torch
 
 from acidtest.core.logs import note
 from acidtest.models.encoders.devices import on_device
-from acidtest.text.packed import between
-from acidtest.text.tokens import numbered, placed
+from acidtest.text.letters import positions_between
+from acidtest.text.tokens import number_distinct, tokenise
 from acidtest.zoo.batches import Inputs, Ints, Targets
 from acidtest.zoo.pairs import PairError
 from acidtest.zoo.readers import WordReader
@@ -135,7 +135,7 @@ def _parse_nodes(parses: pl.Series) -> tuple[Ints, Ints, pl.Series]:
     """The row and the word of each node, and the distinct words; null has no nodes."""
     pieces = parses.str.extract_all(r"[()]|[^\s()]+")
     rows = np.repeat(np.arange(len(parses)), pieces.list.len().fill_null(0).to_numpy())
-    forms, words = numbered(pieces.explode(empty_as_null=False, keep_nulls=False))
+    forms, words = number_distinct(pieces.explode(empty_as_null=False, keep_nulls=False))
     opens, closes = (forms == "(").to_numpy()[words], (forms == ")").to_numpy()[words]
     _check_brackets(parses, rows, opens, closes)
     words[closes] = PHRASE
@@ -171,7 +171,7 @@ def _refuse(parses: pl.Series, rows: Ints, problem: str) -> None:
 
 def _right_branching(texts: pl.Series) -> tuple[Ints, Ints, pl.Series]:
     """The row and the word of each node of trees over the tokens of texts, and the distinct words."""
-    tokens = placed(texts)
+    tokens = tokenise(texts)
     counts = np.bincount(tokens.text, minlength=len(texts))
     empty = np.flatnonzero(counts == 0)
     leaves = np.concatenate([tokens.text, empty])
@@ -209,7 +209,7 @@ class TreePairs:
 
 def build_forest(trees: Trees, words: Ints, rows: Ints, device: torch.device) -> Forest:
     """The forest of some rows; ``words`` are the network's word numbers of all nodes."""
-    nodes = between(trees.starts[rows], trees.starts[rows + 1])
+    nodes = positions_between(trees.starts[rows], trees.starts[rows + 1])
     sizes = trees.starts[rows + 1] - trees.starts[rows]
     roots = np.cumsum(sizes) - 1
     height, parent = trees.heights[nodes], trees.parent_heights[nodes]

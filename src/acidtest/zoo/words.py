@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.io.vector_files import read_vectors
-from acidtest.text.tokens import placed
+from acidtest.text.tokens import tokenise
 
 PADDING, UNKNOWN = 0, 1
 """The numbers of padding and of words that are not in the vocabulary."""
@@ -63,7 +63,7 @@ class WordVocabulary:
     def texts(self, column: pl.Series | Sequence[str]) -> Texts:
         """The texts of a column; a text without words gets one unknown word."""
         series = column if isinstance(column, pl.Series) else pl.Series(column, dtype=pl.String)
-        tokens = placed(series)
+        tokens = tokenise(series)
         forms = [word.lower() for word in tokens.words.to_list()]
         numbers = np.array([*(self.numbers.get(word, UNKNOWN) for word in forms), UNKNOWN], dtype=np.int32)
         counts = np.bincount(tokens.text, minlength=len(series))
@@ -83,7 +83,7 @@ def build_vocabulary(columns: Iterable[pl.Series]) -> WordVocabulary:
 
 
 def _word_counts(column: pl.Series) -> pl.DataFrame:
-    tokens = placed(column)
+    tokens = tokenise(column)
     counts = np.bincount(tokens.word, minlength=len(tokens.words)).astype(np.int64)
     return pl.DataFrame({"word": tokens.words.str.to_lowercase(), "count": counts})
 

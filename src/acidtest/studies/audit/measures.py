@@ -15,10 +15,10 @@ from scipy.special import chdtrc
 
 from acidtest.core.estimate import Estimate
 from acidtest.studies.audit.batches import GOLD, Codes, Flags, Floats, PairBatch, PremiseSample
-from acidtest.text.antonym_pairs import antonym_pairs
+from acidtest.text.antonyms import antonym_pairs
 from acidtest.text.cues import amounts_in, negations, unequal
 from acidtest.text.misspelling import function_words
-from acidtest.text.tokens import numbered
+from acidtest.text.tokens import number_distinct
 from acidtest.text.word_relations import Meanings
 from acidtest.text.wordnet import wordnet
 
@@ -177,7 +177,7 @@ def related_words(batch: PairBatch) -> dict[str, Flags]:
     common words are related.
     """
     lists = pl.concat([batch.premise_words, batch.hypothesis_words])
-    kinds, numbers = numbered(lists.explode(empty_as_null=False, keep_nulls=False))
+    kinds, numbers = number_distinct(lists.explode(empty_as_null=False, keep_nulls=False))
     rows = np.repeat(np.arange(len(lists)), lists.list.len().to_numpy())
     content = ~kinds.is_in(function_words()["word"].implode()).to_numpy()[numbers]
     both = _table(rows[content], numbers[content], (len(lists), len(kinds)))
@@ -253,7 +253,7 @@ def _without(table: BooleanTable, shared: BooleanTable) -> BooleanTable:
 
 
 def _base_forms(senses: pl.DataFrame, size: int) -> BooleanTable:
-    lemmas, codes = numbered(senses["base"])
+    lemmas, codes = number_distinct(senses["base"])
     return _table(senses["number"].to_numpy().astype(np.int64), codes, (size, len(lemmas)))
 
 

@@ -49,7 +49,7 @@ from acidtest.studies.behaviour.samples import (
     word_pairs,
 )
 from acidtest.studies.rows import runs_by_model
-from acidtest.text.polarity import polarities
+from acidtest.text.pair_counts import polarities
 
 SCHEMA = 1
 ALPHA = 0.0001

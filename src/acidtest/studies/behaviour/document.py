@@ -47,7 +47,7 @@ from acidtest.studies.behaviour.published import (
     published_tests,
 )
 from acidtest.studies.behaviour.samples import SwapSample
-from acidtest.text.polarity import TIE
+from acidtest.text.pair_counts import TIE
 
 TITLES = {
     INSENSITIVITY: "Insensitivity (table 2): pairs whose gold changed, answered otherwise than before or not",

@@ -18,8 +18,8 @@ from acidtest.stats.intervals import difference
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import mcnemar, paired_permutation
 from acidtest.studies.behaviour.samples import SampleRows, SwapSet
-from acidtest.text.polarity import CATEGORIES
-from acidtest.text.polarity import UNSEEN as NO_POLARITY
+from acidtest.text.pair_counts import CATEGORIES
+from acidtest.text.pair_counts import UNSEEN as NO_POLARITY
 
 INSENSITIVITY, UNSEEN, POLARITY = "insensitivity", "unseen pairs", "polarity"
 CONTROL_POLARITY, GIVEN_GOLD = "polarity, control", "polarity given gold"

@@ -18,7 +18,7 @@ from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL
 from acidtest.studies.controls import Pairing, pairing
 from acidtest.studies.rows import WORDS, Flags, ScoredRows, score_rows
-from acidtest.text.polarity import CATEGORIES, Polarities, matches
+from acidtest.text.pair_counts import CATEGORIES, Polarities, matches_gold
 
 Codes = npt.NDArray[np.int64]
 
@@ -189,7 +189,7 @@ def word_pairs(sets: Sequence[SwapSet]) -> pl.DataFrame:
 
 def _with_polarity(rows: SampleRows, polarities: Polarities) -> SampleRows:
     polarity = rows.words.join(polarities.frame, on=WORDS, how="left", maintain_order="left")["polarity"]
-    against = polarity.is_not_null().to_numpy() & ~matches(polarity, rows.rows.gold)
+    against = polarity.is_not_null().to_numpy() & ~matches_gold(polarity, rows.rows.gold)
     return replace(rows, polarity=polarity, against=against)
 
 

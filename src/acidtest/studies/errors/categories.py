@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from acidtest.core.labels import GOLD_MASKS, SPELLINGS
-from acidtest.text.cues import Cues
+from acidtest.text.cues import PairCues
 
 VERSION = 1
 """Goes up when a rule changes; samples carry it."""
@@ -105,7 +105,7 @@ RULES = (
 """The rules in the order in which they are tried; an error that fits none is ``unknown``."""
 
 
-def propose_categories(errors: pl.DataFrame, cues: Cues) -> pl.Series:
+def propose_categories(errors: pl.DataFrame, cues: PairCues) -> pl.Series:
     """The category that the first fitting rule proposes for each error.
 
     ``errors`` has the columns gold and answer; where it has ``annotator_labels``, or ``label1``, ``label2`` … as
@@ -142,7 +142,7 @@ def gold_majorities(errors: pl.DataFrame) -> pl.Series:
     return rows.join(shares, on="row", how="left", maintain_order="left")["majority"]
 
 
-def _evidence(errors: pl.DataFrame, cues: Cues) -> pl.DataFrame:
+def _evidence(errors: pl.DataFrame, cues: PairCues) -> pl.DataFrame:
     """The columns that rules refer to: gold, answer, and the cues as numbers."""
     accepts = {name: [gold for gold, mask in GOLD_MASKS.items() if mask & GOLD_MASKS[name]] for name in GOLD_MASKS}
     return errors.select(

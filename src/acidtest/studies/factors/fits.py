@@ -19,7 +19,7 @@ from acidtest.stats.regression import Fit, discriminant, logistic, two_sided
 from acidtest.stats.significance import holm
 from acidtest.studies.factors.variables import FactorOptions, FactorRows, load_factor_rows
 from acidtest.studies.rows import runs_by_model
-from acidtest.text.taxonomy_tags import proposal_caution
+from acidtest.text.category_rules import proposal_caution
 
 SCHEMA = 1
 LEVELS = (0.001, 0.01, 0.05)

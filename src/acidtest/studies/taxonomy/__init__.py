@@ -21,8 +21,8 @@ from acidtest.core.suite import Suite
 from acidtest.io.wordlists import packaged_table
 from acidtest.stats.intervals import rate
 from acidtest.stats.jackknife import Replicates, group_sums, jackknifed, replicates
+from acidtest.text.category_rules import proposal_caution
 from acidtest.text.taxonomy import NEUTRAL_FEATURES, is_overlap
-from acidtest.text.taxonomy_tags import proposal_caution
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]

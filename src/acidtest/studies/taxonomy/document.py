@@ -21,8 +21,8 @@ from acidtest.core.document import (
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.estimate import Estimate
 from acidtest.studies.taxonomy import Correlation, PublishedStatistic, TaxonomyResult
-from acidtest.text.taxonomy import NEUTRAL_FEATURES, Example, Node, members, node, path
-from acidtest.text.taxonomy_tags import PREFIX, looked_for
+from acidtest.text.category_rules import PREFIX, rule_descriptions
+from acidtest.text.taxonomy import NEUTRAL_FEATURES, CategoryExample, Node, members, node, path
 
 STRONGEST = 6
 """Correlations shown of each sign."""
@@ -227,7 +227,7 @@ def _definition_section(result: TaxonomyResult) -> Section:
 
 def definition(name: str) -> str:
     """The meaning of a category, or what rules look for to propose it; nothing for one of a user's own."""
-    rule = looked_for().get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
+    rule = rule_descriptions().get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
     if rule:
         return f"Proposed by rules: {rule}"
     try:
@@ -297,7 +297,7 @@ def _describe_node(place: Node) -> str:
     return place.definition if place.annotated else f"{place.definition} Defined, not annotated."
 
 
-def _describe_example(place: Node, example: Example) -> str:
+def _describe_example(place: Node, example: CategoryExample) -> str:
     return ", ".join([place.name if example.marked else f"not {place.name}", *example.also])
 
 

@@ -39,11 +39,11 @@ def antonymy(request: Request, *, wsd: Wsd = "context", tagger: str = "auto") ->
     paper, which needs glosses; ``first`` the most frequent. A premise comes before its changed self, a hypothesis after
     it, as in the paper.
     """
-    from acidtest.text.glosses import glosses_place
+    from acidtest.text.glosses import require_glosses
     from acidtest.text.tagging import tagger as load_tagger
 
     if wsd == "lesk":
-        glosses_place(f"suite {_NAME!r} with wsd=lesk")
+        require_glosses(f"suite {_NAME!r} with wsd=lesk")
     pairs = source_pairs(request, columns=_COLUMNS)
     tagger_name = load_tagger(tagger).name
     reversal = WordReversal(Draws(request.seed, _NAME), wsd, tagger)
@@ -74,11 +74,11 @@ class WordReversal:
 
     def reverse_words(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """The columns of the corpus but labels, certainty and trees, those of the suite, and variant."""
-        from acidtest.text.antonyms import turned
+        from acidtest.text.antonyms import replace_by_antonyms
 
         rows = pl.concat([_sentences(pairs, side) for side in ("premise", "hypothesis")])
         rows = rows.filter(self._seen.new(digests(rows["sentence"])))
-        opposites, left_out = turned(rows["sentence"], wsd=self.wsd, tagger=self.tagger, draws=self.draws)
+        opposites, left_out = replace_by_antonyms(rows["sentence"], wsd=self.wsd, tagger=self.tagger, draws=self.draws)
         self.left_out.update(left_out)
         changed = rows[opposites["text"]].hstack(opposites.drop("text")).sort("text", maintain_order=True)
         context = pairs.drop("premise", "hypothesis")[changed["text"]]

@@ -54,9 +54,9 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
     number and replaces its first digit, as the released script did.
     """
     from acidtest.io.rows import Spool
-    from acidtest.text.statements import pairs_or_path, statements
+    from acidtest.text.statements import read_pairs_or_path, statements
 
-    source = pairs_or_path(request.source) if isinstance(request.source, Path) else request.source
+    source = read_pairs_or_path(request.source) if isinstance(request.source, Path) else request.source
     source = rename_taken_columns(source, (*_COLUMNS, "sentence")) if isinstance(source, Suite) else source
     corpus = statements(source, entities=entities, faithful=faithful)
     for reason, number in corpus.left_out.items():
@@ -178,11 +178,11 @@ def _change_first_digit(sentence: str, bits: Bits) -> NumberChange:
 
 def _pairs(change: NumberChange, bits: Bits) -> Iterator[dict[str, str]]:
     """The entailed pair, the contradicted one, and the entailed one flipped."""
-    from acidtest.text.quantities import changed, with_number
+    from acidtest.text.quantities import replace_number, write_like
 
     sentence, quantity, bound = change.sentence, change.quantity, change.bound
-    new = changed(quantity, change.number)
-    bounded = with_number(sentence, quantity, new, bound)
+    new = write_like(quantity, change.number)
+    bounded = replace_number(sentence, quantity, new, bound)
     certainty = _certainty(quantity, bound, exact="less than")
     yield _pair(sentence, bounded, "entailment", change=bound, new=new, certainty=certainty)
     yield _contradiction(change, bits)
@@ -191,16 +191,16 @@ def _pairs(change: NumberChange, bits: Bits) -> Iterator[dict[str, str]]:
 
 def _contradiction(change: NumberChange, bits: Bits) -> dict[str, str]:
     """With equal chances another number, where there is one, or a bound before the same number."""
-    from acidtest.text.quantities import changed, with_number
+    from acidtest.text.quantities import replace_number, write_like
 
     sentence, quantity = change.sentence, change.quantity
     by_number = _draw((True, False), bits["contradiction"])
     if by_number and change.false_pools:
-        new = changed(quantity, _draw(_draw(change.false_pools, bits["other pool"]), bits["other number"]))
-        text = with_number(sentence, quantity, new)
+        new = write_like(quantity, _draw(_draw(change.false_pools, bits["other pool"]), bits["other number"]))
+        text = replace_number(sentence, quantity, new)
         return _pair(sentence, text, "contradiction", change="other number", new=new, certainty="same-event")
     bound = _draw(change.false_bounds, bits["bound"])
-    text = with_number(sentence, quantity, quantity.text, bound)
+    text = replace_number(sentence, quantity, quantity.text, bound)
     certainty = _certainty(quantity, bound, exact="more than")
     return _pair(sentence, text, "contradiction", change=bound, new=quantity.text, certainty=certainty)
 

@@ -18,8 +18,8 @@ from acidtest.suites.corpus import derive_suite, source_pairs
 from acidtest.suites.stress import CITATION
 
 if TYPE_CHECKING:
-    from acidtest.text.letters import Words
-    from acidtest.text.misspelling import Edit, Misspelt
+    from acidtest.text.letters import WordSpans
+    from acidtest.text.misspelling import Edit, MisspeltTexts
 
 _NAME = "stress/spelling"
 _VERSION = 1
@@ -61,11 +61,11 @@ class SpellingVariant:
         """The end of the ids of its rows."""
         return f"{self.edit}-{self.target}-{self.edits}" + ("-nonword" * self.nonwords)
 
-    def misspell(self, words: Words, ids: pl.Series, draws: Draws) -> Misspelt:
+    def misspell(self, words: WordSpans, ids: pl.Series, draws: Draws) -> MisspeltTexts:
         """The hypotheses that have enough words to misspell, misspelt."""
-        from acidtest.text.misspelling import misspelt
+        from acidtest.text.misspelling import misspell
 
-        return misspelt(
+        return misspell(
             words,
             self.edit,
             rows=digests(ids),
@@ -86,10 +86,10 @@ class Misspeller:
 
     def misspell(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """The pairs once for each variant that their hypothesis has words for, the rows of one pair side by side."""
-        from acidtest.text.leaves import leaves
+        from acidtest.text.letters import align_leaves
 
         words = self._words(pairs["hypothesis"])
-        trees = {name: leaves(pairs[name], words["any"].texts) for name in _TREES if name in pairs.columns}
+        trees = {name: align_leaves(pairs[name], words["any"].texts) for name in _TREES if name in pairs.columns}
         parts = []
         for number, variant in enumerate(self.variants):
             result = variant.misspell(words[variant.target], pairs["id"], self.draws)
@@ -107,14 +107,14 @@ class Misspeller:
             )
         return pl.concat(parts).sort("order").drop("order")
 
-    def _words(self, texts: pl.Series) -> dict[Target, Words]:
+    def _words(self, texts: pl.Series) -> dict[Target, WordSpans]:
         """The words of texts by target; texts are only tagged where a variant needs it."""
-        from acidtest.text.letters import words
-        from acidtest.text.tagging import tagged
+        from acidtest.text.letters import find_words
+        from acidtest.text.tagging import tag_texts
 
-        by_target: dict[Target, Words] = {"any": words(texts)}
+        by_target: dict[Target, WordSpans] = {"any": find_words(texts)}
         if _targets(self.variants) != {"any"}:
-            tags = tagged(texts, self.tagger)
+            tags = tag_texts(texts, self.tagger)
             conditions: dict[Target, pl.Expr] = {"content": _is_content(), "function": _is_function()}
             for target, condition in conditions.items():
                 spans = tags.filter(condition)

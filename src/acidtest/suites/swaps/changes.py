@@ -100,14 +100,14 @@ def _is_upward(rows: pl.DataFrame, tagger: str, *, context: pl.Expr, sure: pl.Ex
 
     The other word must stand in a form that fits there: *a pizza* does not become *a food*.
     """
-    from acidtest.text.monotonicity import fits_beside, telling_sex
+    from acidtest.text.monotonicity import fits_beside, reveals_sex
 
     is_single = (pl.col("premise_places").list.len() == 1) & (pl.col("hypothesis_places").list.len() == 1)
     rows = rows.with_row_index("number").with_columns(_context=context)
     candidates = rows.filter(is_single & sure & pl.col("sure") & (pl.col("pos") == "n"))
     premise, hypothesis = (_upward_places(candidates, side, tagger) for side in ("premise", "hypothesis"))
     first = candidates["_context"] == "premise"
-    shows_sex = telling_sex(
+    shows_sex = reveals_sex(
         candidates["premise"].zip_with(first, candidates["hypothesis"]),
         candidates["premise_word"].zip_with(first, candidates["hypothesis_word"]),
         candidates["swapped_premise_word"].zip_with(first, candidates["swapped_hypothesis_word"]),
@@ -187,17 +187,17 @@ def _replace_side(rows: pl.DataFrame, side: str, known: frozenset[str], draws: D
 
 def _proxies(row: Mapping[str, Any], side: str, known: frozenset[str]) -> list[tuple[str, str, str]]:
     """Every proxy for one side: what the premise's word is to the hypothesis's then, the proxy, and the new text."""
-    from acidtest.text.proxies import relatives
-    from acidtest.text.swaps import Occurrence, inflected, rewritten
+    from acidtest.text.swap_pairs import proxy_words
+    from acidtest.text.swaps import Occurrence, inflect, rewrite_occurrences
 
     other, pos = _OTHER_SIDE[side], row["pos"]
     kept, replaced = row[f"{other}_lemma"], row[f"{side}_lemma"]
     both_texts = f"{row['premise']} {row['hypothesis']}".lower()
     places = [Occurrence(**place) for place in row[f"{side}_places"]]
     proxies = []
-    for lemma, relation in relatives(kept, replaced, pos):
-        word = inflected(lemma, pos, places[0].tag)
+    for lemma, relation in proxy_words(kept, replaced, pos):
+        word = inflect(lemma, pos, places[0].tag)
         if word in known and word not in both_texts:
             premise_relation = relation if side == "premise" else _INVERSE[relation]
-            proxies.append((premise_relation, word, rewritten(row[side], places, lemma=lemma, pos=pos)))
+            proxies.append((premise_relation, word, rewrite_occurrences(row[side], places, lemma=lemma, pos=pos)))
     return proxies

@@ -182,7 +182,7 @@ def _swap_words(suite: SwapSuite, request: Request, options: SwapOptions) -> Sui
 
 
 def _replace_words(suite: SwapSuite, request: Request, options: SwapOptions, *, least: int) -> Suite:
-    from acidtest.text.proxies import side_counts
+    from acidtest.text.swap_pairs import side_counts
 
     if least < 0:
         raise AcidtestError(f"--least is a number from 1 on, not {least}")
@@ -197,7 +197,7 @@ def _replace_words(suite: SwapSuite, request: Request, options: SwapOptions, *, 
 
 def _training_pairs(request: Request, train: str) -> Suite:
     from acidtest.io.corpora import corpus
-    from acidtest.text.swap_answers import starter_training
+    from acidtest.text.swaps import starter_training
 
     if train:
         return corpus(train).suite

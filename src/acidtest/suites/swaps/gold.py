@@ -125,12 +125,12 @@ class SwapPlan:
 
 def make_suite(plan: SwapPlan, request: Request, options: SwapOptions) -> Suite:
     """The swapped pairs of a corpus whose gold is known; with ``ask``, those whose gold is not."""
-    from acidtest.text.swap_answers import starter_swaps
-    from acidtest.text.swap_pairs import pairs_from
+    from acidtest.text.swap_pairs import load_pairs
+    from acidtest.text.swaps import starter_swaps
 
     taken = (*_SWAP_COLUMNS, *_CHANGED_COLUMNS, *WORKING_COLUMNS)
     pairs = source_pairs(replace(request, n=None), columns=taken, default=starter_swaps)
-    swapping = WordSwapping(plan, options, pairs_from(options.pairs, plan.relation), _read_answers(request, options))
+    swapping = WordSwapping(plan, options, load_pairs(options.pairs, plan.relation), _read_answers(request, options))
     frame = pairs.frame.drop("base_id", *PARSES, strict=False)
     if plan.labels:
         frame = frame.filter(pl.col("label").is_in(plan.labels))
@@ -233,7 +233,7 @@ class WordSwapping:
 
 
 def _read_answers(request: Request, options: SwapOptions) -> pl.DataFrame | None:
-    from acidtest.text.swap_answers import read_answers, starter_answers
+    from acidtest.text.swaps import read_answers, starter_answers
 
     if options.answers:
         return read_answers(options.answers)
@@ -242,7 +242,7 @@ def _read_answers(request: Request, options: SwapOptions) -> pl.DataFrame | None
 
 def _count_arguments(states: Counter[str]) -> dict[str, Argument]:
     """How many golds were derived, asked and discarded, for the card."""
-    from acidtest.text.swap_answers import DISCARDED, UNDECIDED
+    from acidtest.text.swaps import DISCARDED, UNDECIDED
 
     asked = states[_ASKED] + states[_WAITING] + states[DISCARDED] + states[UNDECIDED]
     return {"derived": states[_DERIVED], "asked": asked, "discarded": states[DISCARDED]}
@@ -250,7 +250,7 @@ def _count_arguments(states: Counter[str]) -> dict[str, Argument]:
 
 def _without_gold(states: Counter[str], *, asking: bool) -> Counter[str]:
     """How many golds are missing, by reason; those that wait are not missing when they are the question."""
-    from acidtest.text.swap_answers import DISCARDED, UNDECIDED
+    from acidtest.text.swaps import DISCARDED, UNDECIDED
 
     reasons = {
         "incoherent to the people asked": states[DISCARDED],

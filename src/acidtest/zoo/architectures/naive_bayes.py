@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.tokens import placed
+from acidtest.text.tokens import tokenise
 from acidtest.zoo.batches import Inputs, Ints, SentenceTensors, Targets, TextColumn
 from acidtest.zoo.readers import load_vocabulary, save_vocabulary
 from acidtest.zoo.words import SPECIAL, UNKNOWN, Texts, WordVocabulary, build_vocabulary
@@ -169,7 +169,7 @@ class PairWords:
 def pair_words(premises: pl.Series, hypotheses: pl.Series) -> PairWords:
     """The distinct words of pairs of texts."""
     pairs = len(premises)
-    tokens = placed(pl.concat([premises.alias("text"), hypotheses.alias("text")]))
+    tokens = tokenise(pl.concat([premises.alias("text"), hypotheses.alias("text")]))
     forms, form = np.unique(tokens.words.str.to_lowercase().to_numpy().astype(str), return_inverse=True)
     words = forms.tolist()
     capital = tokens.words.str.contains(r"^\p{Lu}").to_numpy()[tokens.word] & ~tokens.initial

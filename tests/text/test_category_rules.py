@@ -12,19 +12,18 @@ from acidtest import api
 from acidtest.core.digests import digests
 from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.taxonomy import CATEGORIES
-from acidtest.text.taxonomy_tags import (
+from acidtest.text.category_rules import (
     MEASURES,
     PREFIX,
     PROPOSED,
     better_than_chance,
     caution,
-    looked_for,
-    measured,
     proposed_categories,
+    rule_descriptions,
+    rule_measures,
 )
-from acidtest.text.taxonomy_tags_order import likeness, shared_in_order
-from acidtest.text.taxonomy_tags_tokens import PairTokens, cue_list
+from acidtest.text.pair_tokens import TokenisedPairs, cue_list, shared_in_order, word_order_likeness
+from acidtest.text.taxonomy import CATEGORIES
 
 PROPOSALS = [
     ("lexical", "The soup at the inn was cold.", "The soup at the inn was awful."),
@@ -122,14 +121,14 @@ def test_long_texts_are_not_compared_word_by_word() -> None:
 
 def test_columns_of_different_length_are_refused() -> None:
     with pytest.raises(AcidtestError, match="2 premises and 1 hypotheses"):
-        PairTokens.of(pl.Series(["a", "b"]), pl.Series(["a"]))
+        TokenisedPairs.of(pl.Series(["a", "b"]), pl.Series(["a"]))
 
 
 def test_words_shared_in_order_are_the_longest_common_subsequence() -> None:
     draws = np.random.default_rng(3)
     words = np.array(["dog", "dogs", "cat", "runs", "red", "the", "and"])
     texts = [[" ".join(draws.choice(words, draws.integers(0, 90))) for _ in range(60)] for _ in range(2)]
-    pairs = PairTokens.of(*map(pl.Series, texts))
+    pairs = TokenisedPairs.of(*map(pl.Series, texts))
     stems = {"dogs": "dog", "runs": "run"}
     found = [
         # Only the first 63 words of a hypothesis are looked at.
@@ -149,12 +148,12 @@ def subsequence(first: list[str], second: list[str]) -> int:
 
 
 def test_likeness_is_one_for_a_sentence_and_itself_and_nothing_for_others() -> None:
-    pairs = PairTokens.of(
+    pairs = TokenisedPairs.of(
         pl.Series(["A dog ran home.", "A dog ran.", "A dog ran.", ""]),
         pl.Series(["a dog ran home", "Two cats sleep.", "Ran a dog?", ""]),
     )
     # Of "ran a dog" two words of three stand in the same order.
-    assert likeness(pairs).tolist() == pytest.approx([1, 0, 2 / 3, 0])
+    assert word_order_likeness(pairs).tolist() == pytest.approx([1, 0, 2 / 3, 0])
 
 
 def test_lists_hold_each_cue_once_and_in_lower_case() -> None:
@@ -166,9 +165,11 @@ def test_lists_hold_each_cue_once_and_in_lower_case() -> None:
 
 
 def test_every_rule_says_what_it_looks_for_and_was_measured() -> None:
-    assert all(told.endswith(".") and len(told) < 130 for told in looked_for().values())
+    assert all(told.endswith(".") and len(told) < 130 for told in rule_descriptions().values())
     for part in ("held out", "chosen on"):
-        assert {name: tuple(values) for name, values in measured(part).items()} == dict.fromkeys(PROPOSED, MEASURES)
+        assert {name: tuple(values) for name, values in rule_measures(part).items()} == dict.fromkeys(
+            PROPOSED, MEASURES
+        )
 
 
 def test_what_is_no_better_than_chance_is_called_so() -> None:
@@ -188,8 +189,8 @@ def test_the_held_out_half_says_what_is_shipped(shared: Path) -> None:
     for name in PROPOSED:
         proposals, marked = found[PREFIX + name].to_numpy(), rows[name].to_numpy()
         both = (proposals & marked).sum()
-        assert both / proposals.sum() == pytest.approx(measured()[name]["precision"].value, abs=1e-4), name
-        assert both / marked.sum() == pytest.approx(measured()[name]["recall"].value, abs=1e-4), name
+        assert both / proposals.sum() == pytest.approx(rule_measures()[name]["precision"].value, abs=1e-4), name
+        assert both / marked.sum() == pytest.approx(rule_measures()[name]["recall"].value, abs=1e-4), name
     # Floors a change of the rules should not go below without somebody noticing.
     floors = {"negation": 0.64, "lexical": 0.41, "boolean": 0.34, "comparative": 0.32, "temporal": 0.33}
-    assert all(measured()[name]["precision"].value > floor for name, floor in floors.items())
+    assert all(rule_measures()[name]["precision"].value > floor for name, floor in floors.items())

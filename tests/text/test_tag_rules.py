@@ -6,12 +6,23 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.text.context import FARTHEST, NUMBER, TAGS, Condition, Line, Rule, brill_rule, changed, mask, rule
+from acidtest.text.tag_rules import (
+    FARTHEST,
+    NUMBER,
+    TAGS,
+    RuleCondition,
+    TagLine,
+    TagRule,
+    apply_rules,
+    parse_brill_rule,
+    parse_rule,
+    tag_mask,
+)
 
-ANY = mask(TAGS[1:])
+ANY = tag_mask(TAGS[1:])
 
 
-def line(*sentences: str, may: int = ANY) -> Line:
+def line(*sentences: str, may: int = ANY) -> TagLine:
     """Sentences such as ``the/DT play/VB`` in a row."""
     cells: list[tuple[str, str]] = [("", "START")] * FARTHEST
     for sentence in sentences:
@@ -19,7 +30,7 @@ def line(*sentences: str, may: int = ANY) -> Line:
         cells += [("", "START")] * FARTHEST
     words = pl.Series(sorted({word for word, _ in cells if word}))
     number = {word: place for place, word in enumerate(words)}
-    return Line(
+    return TagLine(
         np.array([NUMBER[tag] for _, tag in cells], dtype=np.uint8),
         np.array([number.get(word, len(words)) for word, _ in cells]),
         np.array([may if word else 0 for word, _ in cells], dtype=np.uint64),
@@ -27,18 +38,18 @@ def line(*sentences: str, may: int = ANY) -> Line:
     )
 
 
-def after(rules: list[Rule], *sentences: str, may: int = ANY) -> str:
-    tags = changed(line(*sentences, may=may), rules)
+def after(rules: list[TagRule], *sentences: str, may: int = ANY) -> str:
+    tags = apply_rules(line(*sentences, may=may), rules)
     return " ".join(TAGS[tag] for tag in tags if TAGS[tag] != "START")
 
 
 def test_a_rule_is_written_as_old_tag_new_tag_and_conditions() -> None:
-    assert rule("NN|VB", "JJ", "t-1,-2=DT|PRP$ w+1!=of") == Rule(
+    assert parse_rule("NN|VB", "JJ", "t-1,-2=DT|PRP$ w+1!=of") == TagRule(
         ("NN", "VB"),
         "JJ",
         (
-            Condition((-1, -2), ("DT", "PRP$"), words=False, negated=False),
-            Condition((1,), ("of",), words=True, negated=True),
+            RuleCondition((-1, -2), ("DT", "PRP$"), words=False, negated=False),
+            RuleCondition((1,), ("of",), words=True, negated=True),
         ),
     )
 
@@ -54,32 +65,32 @@ def test_a_rule_is_written_as_old_tag_new_tag_and_conditions() -> None:
 )
 def test_a_rule_that_cannot_be_read_is_told(cells: tuple[str, str, str], problem: str) -> None:
     with pytest.raises(ValueError, match=problem.replace("+", r"\+")):
-        rule(*cells)
+        parse_rule(*cells)
 
 
 def test_brills_rules_are_read() -> None:
-    assert brill_rule("NN VB PREVTAG TO") == rule("NN", "VB", "t-1=TO")
-    assert brill_rule("NNP NN SURROUNDTAG STAART NNS") == rule("NNP", "NN", "t-1=START t+1=NNS")
+    assert parse_brill_rule("NN VB PREVTAG TO") == parse_rule("NN", "VB", "t-1=TO")
+    assert parse_brill_rule("NNP NN SURROUNDTAG STAART NNS") == parse_rule("NNP", "NN", "t-1=START t+1=NNS")
     # A line of textblob's file that has one word too many.
-    assert brill_rule("NN PRP PREVWD are mine") is None
-    assert brill_rule("NN VB SOMETIMES TO") is None
+    assert parse_brill_rule("NN PRP PREVWD are mine") is None
+    assert parse_brill_rule("NN VB SOMETIMES TO") is None
 
 
 def test_a_tag_changes_where_all_conditions_hold() -> None:
-    to_play = [rule("NN", "VB", "t-1=TO w+1!=of")]
+    to_play = [parse_rule("NN", "VB", "t-1=TO w+1!=of")]
     assert after(to_play, "to/TO play/NN", "the/DT play/NN", "to/TO play/NN of/IN") == "TO VB DT NN TO NN IN"
 
 
 def test_beyond_a_sentence_lies_nothing_but_its_start() -> None:
-    first = [rule("NN", "VB", "t-1=START")]
+    first = [parse_rule("NN", "VB", "t-1=START")]
     assert after(first, "play/NN ball/NN", "play/NN") == "VB NN VB"
-    assert after([rule("NN", "VB", "t-1,-2,-3=TO")], "a/DT to/TO", "play/NN") == "DT TO NN"
+    assert after([parse_rule("NN", "VB", "t-1,-2,-3=TO")], "a/DT to/TO", "play/NN") == "DT TO NN"
 
 
 def test_a_rule_sees_what_the_rule_before_it_did() -> None:
-    two = [rule("NN", "VB", "t-1=TO"), rule("RB", "RP", "t-1=VB")]
+    two = [parse_rule("NN", "VB", "t-1=TO"), parse_rule("RB", "RP", "t-1=VB")]
     assert after(two, "to/TO sit/NN down/RB") == "TO VB RP"
 
 
 def test_a_word_only_gets_a_tag_it_may_have() -> None:
-    assert after([rule("NN", "VB", "t-1=TO")], "to/TO school/NN", may=mask(["NN", "TO"])) == "TO NN"
+    assert after([parse_rule("NN", "VB", "t-1=TO")], "to/TO school/NN", may=tag_mask(["NN", "TO"])) == "TO NN"

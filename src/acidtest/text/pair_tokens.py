@@ -1,4 +1,4 @@
-"""The tokens of premises and hypotheses side by side: which are cues, and which words both sentences have."""
+"""The tokens of premises and hypotheses side by side: which are cues, and which words both sentences share."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from functools import cache, cached_property
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.misspelling import function_words
-from acidtest.text.tokens import Flags, Numbers, numbered, preceding
+from acidtest.text.tokens import Flags, Numbers, number_distinct, previous_flags
 from acidtest.text.wordnet import wordnet
 
 _TOKEN = (
@@ -27,6 +28,11 @@ _MEANINGFUL = ("inside", "outside", "near", "behind", "above", "below", "before"
 _SHOUTED = 0.6
 """Where more of a text's words have capitals, as in a headline, they tell no names."""
 
+_BITS = 63
+"""The words of a hypothesis that are compared; those after them count as not shared."""
+
+_ONE = np.uint64(1)
+
 
 @dataclass(frozen=True)
 class _Entries:
@@ -39,7 +45,7 @@ class _Entries:
 
 
 @dataclass(frozen=True)
-class PairTokens:
+class TokenisedPairs:
     """Every token of some pairs, premises first and then hypotheses, as numbers of ``words``."""
 
     rows: int
@@ -55,33 +61,35 @@ class PairTokens:
     """Whether each token has a capital and begins a sentence."""
 
     @classmethod
-    def of(cls, premises: pl.Series, hypotheses: pl.Series) -> PairTokens:
+    def of(cls, premises: pl.Series, hypotheses: pl.Series) -> TokenisedPairs:
         """The tokens of two columns of the same length; a null has none."""
         if len(premises) != len(hypotheses):
             raise AcidtestError(f"{len(premises):,} premises and {len(hypotheses):,} hypotheses are no pairs")
         lists = pl.concat([premises.cast(pl.String), hypotheses.cast(pl.String)]).str.extract_all(_TOKEN)
         text = np.repeat(np.arange(len(lists)), lists.list.len().fill_null(0).to_numpy())
-        written, token = numbered(lists.explode(empty_as_null=False, keep_nulls=False))
-        words, number = numbered(written.str.to_lowercase().str.replace_all("’", "'").str.replace(_CLITIC, ""))
-        initial = (np.diff(text, prepend=-1) != 0) | preceding(written.is_in(_ENDS).to_numpy()[token])
+        written, token = number_distinct(lists.explode(empty_as_null=False, keep_nulls=False))
+        words, number = number_distinct(written.str.to_lowercase().str.replace_all("’", "'").str.replace(_CLITIC, ""))
+        initial = (np.diff(text, prepend=-1) != 0) | previous_flags(written.is_in(_ENDS).to_numpy()[token])
         capital = written.str.contains(r"^\p{Lu}").to_numpy()[token]
         shouted = _share(text, capital, len(lists)) > _SHOUTED
         capital &= ~shouted[text]
         return cls(len(premises), text, number[token], words, capital & ~initial, capital & initial)
 
-    def told(self, flags: Flags) -> tuple[Flags, Flags]:
+    def texts_with(self, flags: Flags) -> tuple[Flags, Flags]:
         """Which premises, and which hypotheses, have a flagged token."""
-        premise, hypothesis = self.counted(flags)
+        premise, hypothesis = self.count(flags)
         return premise > 0, hypothesis > 0
 
-    def counted(self, flags: Flags) -> tuple[Numbers, Numbers]:
+    def count(self, flags: Flags) -> tuple[Numbers, Numbers]:
         """How many flagged tokens each premise, and each hypothesis, has."""
-        found = np.bincount(self.text[flags], minlength=2 * self.rows)
-        return found[: self.rows], found[self.rows :]
+        counts = np.bincount(self.text[flags], minlength=2 * self.rows)
+        return counts[: self.rows], counts[self.rows :]
 
     def differ(self, flags: Flags) -> Flags:
         """Which pairs have a flagged word in one sentence that is not flagged in the other."""
-        rows = self._entries.row[self._held(flags & ~self.in_hypothesis) ^ self._held(flags & self.in_hypothesis)]
+        rows = self._entries.row[
+            self._entries_with(flags & ~self.in_hypothesis) ^ self._entries_with(flags & self.in_hypothesis)
+        ]
         differ: Flags = np.bincount(rows, minlength=self.rows) > 0
         return differ
 
@@ -101,7 +109,7 @@ class PairTokens:
         bases = wordnet().base_form_frame(self.words).select("word", "base")
         shortest = bases.group_by("word").agg(pl.col("base").sort_by(pl.col("base").str.len_chars(), "base").first())
         stems = self.words.to_frame("word").join(shortest, on="word", how="left", maintain_order="left")
-        return numbered(stems.select(pl.coalesce("base", "word")).to_series())[1]
+        return number_distinct(stems.select(pl.coalesce("base", "word")).to_series())[1]
 
     @property
     def entry(self) -> Numbers:
@@ -118,35 +126,35 @@ class PairTokens:
         keys, number = np.unique(self.row * len(self.words) + self.stem[self.token], return_inverse=True)
         return _Entries(number, keys // max(len(self.words), 1))
 
-    def _held(self, flags: Flags) -> Flags:
+    def _entries_with(self, flags: Flags) -> Flags:
         """Which entries have a flagged token."""
-        held = np.zeros(self.entries, np.bool_)
-        held[self.entry[flags]] = True
-        return held
+        has_flag = np.zeros(self.entries, np.bool_)
+        has_flag[self.entry[flags]] = True
+        return has_flag
 
     @cached_property
     def is_word(self) -> Flags:
         """Which tokens are no punctuation."""
-        return self.fits(r"^[\p{L}\p{N}]")
+        return self.matching(r"^[\p{L}\p{N}]")
 
     @cached_property
     def content(self) -> Flags:
         """Which tokens are neither punctuation nor function words."""
-        return self.is_word & ~self.fits(_NOT) & ~self.among(_empty_words())
+        return self.is_word & ~self.matching(_NOT) & ~self.among(_empty_words())
 
     @cached_property
     def negator(self) -> Flags:
         """Which tokens negate."""
-        return self.fits(_NOT) | self.among(packaged_table("typology/negation_words.tsv")["word"].to_list())
+        return self.matching(_NOT) | self.among(packaged_table("typology/negation_words.tsv")["word"].to_list())
 
     @cached_property
     def shared(self) -> Flags:
         """Which tokens the other sentence of the pair has, too, in some form."""
-        both = self._held(self.in_hypothesis) & self._held(~self.in_hypothesis)
+        both = self._entries_with(self.in_hypothesis) & self._entries_with(~self.in_hypothesis)
         shared: Flags = both[self.entry]
         return shared
 
-    def fits(self, pattern: str) -> Flags:
+    def matching(self, pattern: str) -> Flags:
         """Which tokens fit a pattern."""
         fits: Flags = self.words.str.contains(pattern).to_numpy()
         return fits[self.token]
@@ -159,13 +167,13 @@ class PairTokens:
     def cues(self, *lists: str) -> Flags:
         """Which tokens are the first of a cue in some lists of ``taxonomy_tags/cues.tsv``."""
         phrases = [cue.split(" ") for name in lists for cue in cue_list(name)]
-        found = self.among([words[0] for words in phrases if len(words) == 1])
+        flags = self.among([words[0] for words in phrases if len(words) == 1])
         for first, *rest in (words for words in phrases if len(words) > 1):
             here = self.among([first])
             for steps, word in enumerate(rest, start=1):
                 here &= self.beside(self.among([word]), steps)
-            found = found | here
-        return found
+            flags = flags | here
+        return flags
 
     def beside(self, flags: Flags, steps: int) -> Flags:
         """What holds some steps after each token in its text, or before it where the steps are negative."""
@@ -177,10 +185,10 @@ class PairTokens:
 
     def near(self, flags: Flags, first: int, last: int) -> Flags:
         """Whether something holds at one of some steps from each token, its own place left out."""
-        found = np.zeros(len(flags), np.bool_)
+        nearby = np.zeros(len(flags), np.bool_)
         for steps in (*range(first, 0), *range(max(first, 1), last + 1)):
-            found |= self.beside(flags, steps)
-        return found
+            nearby |= self.beside(flags, steps)
+        return nearby
 
     def anchored(self, flags: Flags, first: int = 1, last: int = 5) -> Flags:
         """The flagged tokens that have a content word beside them which the other sentence has, too."""
@@ -190,10 +198,10 @@ class PairTokens:
 @cache
 def cue_list(name: str) -> list[str]:
     """The cues of a list: words and expressions in lower case."""
-    found = packaged_table("taxonomy_tags/cues.tsv").filter(pl.col("list") == name)["cue"].to_list()
-    if not found:
+    cues = packaged_table("taxonomy_tags/cues.tsv").filter(pl.col("list") == name)["cue"].to_list()
+    if not cues:
         raise AcidtestError(f"taxonomy_tags/cues.tsv has no list {name!r}")
-    return found
+    return cues
 
 
 def _share(text: Numbers, flags: Flags, texts: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -204,3 +212,45 @@ def _share(text: Numbers, flags: Flags, texts: int) -> np.ndarray[tuple[int], np
 @cache
 def _empty_words() -> list[str]:
     return [word for word in function_words()["word"].to_list() if word not in _MEANINGFUL]
+
+
+def word_order_likeness(pairs: TokenisedPairs) -> NDArray[np.float64]:
+    """Twice the words shared in order over the words of both sentences, from 0 to 1; 0 where neither has any."""
+    premise, hypothesis = pairs.count(pairs.is_word)
+    shares: NDArray[np.float64] = 2 * shared_in_order(pairs) / np.maximum(premise + hypothesis, 1)
+    return shares
+
+
+def shared_in_order(pairs: TokenisedPairs) -> Numbers:
+    """The length of the longest common subsequence of words, in any form, of each premise and hypothesis.
+
+    Bit-parallel after Hyyrö (2004), Bit-parallel LCS-length computation revisited: a bit for each word of a hypothesis,
+    and a step for each word of the premise, taken for all pairs together.
+    """
+    masks, row, step = _matches(pairs)
+    state = np.full(pairs.rows, ~np.uint64(0))
+    order = np.argsort(step, kind="stable")
+    for places in np.split(order, np.cumsum(np.bincount(step))[:-1]) if len(step) else ():
+        here = state[row[places]]
+        met = here & masks[places]
+        state[row[places]] = (here + met) | (here - met)
+    size = np.minimum(pairs.count(pairs.is_word)[1], _BITS).astype(np.uint64)
+    return np.bitwise_count(~state & ((_ONE << size) - _ONE)).astype(np.int64)
+
+
+def _matches(pairs: TokenisedPairs) -> tuple[NDArray[np.uint64], Numbers, Numbers]:
+    """For each word of a premise that its hypothesis has: its places there as bits, its pair, its rank in the pair."""
+    there = np.flatnonzero(pairs.is_word & pairs.in_hypothesis)
+    place = _places(pairs.row[there])
+    early = place < _BITS
+    bits = np.zeros(pairs.entries, np.uint64)
+    np.bitwise_or.at(bits, pairs.entry[there[early]], _ONE << place[early].astype(np.uint64))
+    masks = np.where(pairs.is_word & ~pairs.in_hypothesis, bits[pairs.entry], np.uint64(0))
+    row = pairs.row[masks > 0]
+    return masks[masks > 0], row, _places(row)
+
+
+def _places(row: Numbers) -> Numbers:
+    """The rank of each value within its row, from 0, in a sorted column of rows."""
+    new = np.flatnonzero(np.diff(row, prepend=-1))
+    return np.arange(len(row)) - np.repeat(new, np.diff(np.append(new, len(row))))

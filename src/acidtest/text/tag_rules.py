@@ -67,7 +67,7 @@ _BRILL = {
 
 
 @dataclass(frozen=True)
-class Condition:
+class RuleCondition:
     """That one of some places, seen from a word, has one of some tags or words; or, negated, that none has."""
 
     places: tuple[int, ...]
@@ -77,16 +77,16 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Rule:
+class TagRule:
     """A change of tag where all conditions hold and the word may have the new tag."""
 
     old: tuple[str, ...]
     new: str
-    conditions: tuple[Condition, ...]
+    conditions: tuple[RuleCondition, ...]
 
 
 @dataclass(frozen=True)
-class Line:
+class TagLine:
     """Sentences one after another, with ``FARTHEST`` places between them that belong to none."""
 
     tag: Tags
@@ -98,66 +98,68 @@ class Line:
     """The different words, in lower case."""
 
 
-def rule(old: str, new: str, when: str) -> Rule:
+def parse_rule(old: str, new: str, when: str) -> TagRule:
     """The rule that three cells of a table stand for; raises ValueError saying what is wrong with them."""
     tags = TAGS[1:] if old == "*" else tuple(old.split("|"))
     for tag in (*tags, new):
         if tag not in NUMBER:
             raise ValueError(f"{tag!r} is no tag of the Penn Treebank")
-    return Rule(tags, new, tuple(_condition(text) for text in when.split(" ")))
+    return TagRule(tags, new, tuple(_condition(text) for text in when.split(" ")))
 
 
-def brill_rule(line: str) -> Rule | None:
+def parse_brill_rule(line: str) -> TagRule | None:
     """The rule in a line of Brill's tagger, such as ``NN VB PREVTAG TO``; None for a line that holds none."""
     cells = line.replace("STAART", START).split()
     written = _BRILL.get(cells[2], "") if len(cells) > 3 else ""
     if written.count("{") != len(cells) - 3 or not {*cells[:2]} <= {*TAGS, "*"}:
         return None
     old, new, _, *values = cells
-    return rule(old, new, written.format(*values))
+    return parse_rule(old, new, written.format(*values))
 
 
-def mask(tags: Iterable[str]) -> int:
+def tag_mask(tags: Iterable[str]) -> int:
     """One bit for each of some tags."""
     return reduce(or_, (1 << NUMBER[tag] for tag in tags), 0)
 
 
-def changed(line: Line, rules: Sequence[Rule]) -> Tags:
+def apply_rules(line: TagLine, rules: Sequence[TagRule]) -> Tags:
     """The tags after every rule has been applied to all sentences at once, one rule after another."""
     tag = line.tag.copy()
     word_number = {word: number for number, word in enumerate(line.words)}
-    places = {new: np.flatnonzero(line.may & np.uint64(mask([new]))) for new in {each.new for each in rules}}
-    for each in rules:
-        found = places[each.new]
-        found = found[_chosen(each.old, NUMBER, size=len(TAGS))[tag[found]]]
-        for condition in each.conditions:
+    places = {new: np.flatnonzero(line.may & np.uint64(tag_mask([new]))) for new in {rule.new for rule in rules}}
+    for rule in rules:
+        positions = places[rule.new]
+        positions = positions[_flags_for(rule.old, NUMBER, size=len(TAGS))[tag[positions]]]
+        for condition in rule.conditions:
             if condition.words:
-                chosen = _chosen(condition.values, word_number, size=len(line.words) + 1)
-                found = found[_holds(condition, chosen, line.word, found)]
+                chosen = _flags_for(condition.values, word_number, size=len(line.words) + 1)
+                positions = positions[_holds(condition, chosen, line.word, positions)]
             else:
-                found = found[_holds(condition, _chosen(condition.values, NUMBER, size=len(TAGS)), tag, found)]
-        tag[found] = NUMBER[each.new]
+                positions = positions[
+                    _holds(condition, _flags_for(condition.values, NUMBER, size=len(TAGS)), tag, positions)
+                ]
+        tag[positions] = NUMBER[rule.new]
     return tag
 
 
-def _holds(condition: Condition, chosen: Flags, column: NDArray[np.integer[Any]], found: Numbers) -> Flags:
-    holds = np.zeros(len(found), dtype=np.bool_)
+def _holds(condition: RuleCondition, chosen: Flags, column: NDArray[np.integer[Any]], positions: Numbers) -> Flags:
+    holds = np.zeros(len(positions), dtype=np.bool_)
     for place in condition.places:
-        holds |= chosen[column[found + place]]
+        holds |= chosen[column[positions + place]]
     return ~holds if condition.negated else holds
 
 
-def _chosen(names: Sequence[str], number: Mapping[str, int], *, size: int) -> Flags:
+def _flags_for(names: Sequence[str], number: Mapping[str, int], *, size: int) -> Flags:
     flags = np.zeros(size, dtype=np.bool_)
     flags[[number[name] for name in names if name in number]] = True
     return flags
 
 
-def _condition(text: str) -> Condition:
-    found = _CONDITION.fullmatch(text)
-    if found is None:
+def _condition(text: str) -> RuleCondition:
+    match = _CONDITION.fullmatch(text)
+    if match is None:
         raise ValueError(f"{text!r} is no condition such as t-1=DT or w+1!=of|in")
-    kind, places, sign, values = found.groups()
+    kind, places, sign, values = match.groups()
     where = tuple(int(place) for place in places.split(","))
     if max(map(abs, where)) > FARTHEST:
         raise ValueError(f"{text!r} looks farther than {FARTHEST} places")
@@ -166,4 +168,4 @@ def _condition(text: str) -> Condition:
     unknown = [tag for tag in named if kind == "t" and tag not in NUMBER]
     if unknown:
         raise ValueError(f"{unknown[0]!r} is no tag of the Penn Treebank")
-    return Condition(where, named, words=kind == "w", negated=sign == "!=")
+    return RuleCondition(where, named, words=kind == "w", negated=sign == "!=")

@@ -1,9 +1,11 @@
+"""None"""
+
 from __future__ import annotations
 
 import polars as pl
 import pytest
 
-from acidtest.text.assertions import doubts
+from acidtest.text.sentences import doubts
 
 DOUBTFUL = {
     "The soup was not cold.": "negation",

@@ -1,8 +1,48 @@
+"""Morphy's attempts, before a lexicon is asked; the examples are those of morphy(7WN) and of its exception lists."""
+
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
-from acidtest.text.replacement import graded, in_case_of, indefinite_article, plural, replaced
+from acidtest.text.inflection import (
+    base_form_candidate_frame,
+    base_form_candidates,
+    compare_adjective,
+    indefinite_article,
+    match_case,
+    plural,
+    replace_span,
+)
+
+
+@pytest.mark.parametrize(
+    ("word", "pos", "expected"),
+    [
+        ("dogs", "n", ["dogs", "dog"]),
+        ("churches", "n", ["churches", "churche", "church"]),
+        ("women", "n", ["women", "woman"]),
+        ("wolves", "n", ["wolves", "wolf"]),
+        ("axes", "n", ["axes", "ax", "axis"]),
+        ("tried", "v", ["tried", "try"]),
+        ("hiking", "v", ["hiking", "hike", "hik"]),
+        ("finer", "a", ["finer", "fin", "fine"]),
+        ("best", "r", ["best", "well"]),
+        ("quickly", "r", ["quickly"]),
+        ("s", "n", ["s", ""]),
+    ],
+)
+def test_a_word_may_be_a_form_of(word: str, pos: str, expected: list[str]) -> None:
+    assert base_form_candidates(word, pos) == expected
+
+
+def test_a_column_gets_the_attempts_of_its_words() -> None:
+    words = ["axes", "churches", "best", "tried", "s", ""]
+    frame = base_form_candidate_frame(pl.Series(words))
+    for row, word in enumerate(words):
+        for pos in "nvar":
+            mine = frame.filter((pl.col("row") == row) & (pl.col("pos").is_null() | (pl.col("pos") == pos)))
+            assert mine.sort("attempt")["form"].to_list() == base_form_candidates(word, pos)
 
 
 @pytest.mark.parametrize(
@@ -21,11 +61,11 @@ def test_a_word_takes_the_shape_of_the_one_it_replaces_and_the_article_follows(
     text: str, old: str, new: str, expected: str
 ) -> None:
     start = text.index(old)
-    assert replaced(text, start, start + len(old), word=new) == expected
+    assert replace_span(text, start, start + len(old), word=new) == expected
 
 
 def test_an_article_further_away_is_left_alone() -> None:
-    assert replaced("a very old man", 7, 10, word="young") == "a very young man"
+    assert replace_span("a very old man", 7, 10, word="young") == "a very young man"
 
 
 @pytest.mark.parametrize(
@@ -65,8 +105,8 @@ def test_plurals_are_regular_or_looked_up(noun: str, expected: str) -> None:
 def test_degrees_are_formed_with_endings_or_with_more_and_most(
     adjective: str, comparative: str, superlative: str
 ) -> None:
-    assert (graded(adjective, "er"), graded(adjective, "est")) == (comparative, superlative)
+    assert (compare_adjective(adjective, "er"), compare_adjective(adjective, "est")) == (comparative, superlative)
 
 
 def test_one_capital_letter_is_no_shouting() -> None:
-    assert in_case_of("I", "you") == "You"
+    assert match_case("I", "you") == "You"

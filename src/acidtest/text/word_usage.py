@@ -1,4 +1,4 @@
-"""How often the words of a vocabulary occur in the frames that templates put them in.
+"""How often the words of a vocabulary occur in the patterns that templates put them in.
 
 McCoy et al. (2019, section 3.1) chose "verbs that appeared at least 50 times in the MNLI training set in all relevant
 frames": nobody should be asked about *the doctor believed the lawyer saw the officer* who never met *believe* with a
@@ -28,16 +28,15 @@ import polars as pl
 
 from acidtest.core.suite import Suite
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.hans_templates import Templates, plan
-from acidtest.text.inflection import Forms, verb_forms
+from acidtest.text.hans_templates import Templates, compile_templates
+from acidtest.text.inflection import VerbForms, verb_forms
 from acidtest.text.templates import Word
-from acidtest.text.token_frames import TOKEN, openers, token_frame
-from acidtest.text.tree_frames import tree_frames
 from acidtest.text.trees import tree
-from acidtest.text.vocabulary import PACKAGED, Vocabulary, vocabulary
+from acidtest.text.verb_patterns import TOKEN, openers, pattern_from_tokens, patterns_from_tree
+from acidtest.text.vocabulary import PACKAGED, HansVocabulary, vocabulary
 
-VERB_FRAMES = ("object", "clause", "that", "alone", "passive", "reduced")
-FRAMES = (*VERB_FRAMES, "first", "opens")
+VERB_PATTERNS = ("object", "clause", "that", "alone", "passive", "reduced")
+PATTERNS = (*VERB_PATTERNS, "first", "opens")
 
 Way = Literal["parses", "words"]
 
@@ -47,7 +46,7 @@ _LEAF = re.compile(r"([^\s()]+)\)")
 
 @dataclass(frozen=True)
 class Use:
-    """How often a word occurs in a frame that some lists need; ``count`` is None where ``note`` says why."""
+    """How often a word occurs in a pattern that some lists need; ``count`` is None where ``note`` says why."""
 
     word: str
     frame: str
@@ -62,7 +61,7 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Counts:
+class UsageCounts:
     """The uses of a vocabulary's words in a file, and what they were counted from."""
 
     file: str
@@ -78,7 +77,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class WordList:
-    """A list of a vocabulary: its words, what they are for, and the frames they need."""
+    """A list of a vocabulary: its words, what they are for, and the patterns they need."""
 
     name: str
     words: tuple[str, ...]
@@ -100,7 +99,7 @@ class WordReport:
     vocabulary: str
     lists: tuple[WordList, ...]
     least: int
-    counts: Counts | None = None
+    counts: UsageCounts | None = None
 
     @property
     def below(self) -> list[Use]:
@@ -110,97 +109,97 @@ class WordReport:
 
     def to_json(self) -> dict[str, Any]:
         """As ``acidtest words --json`` prints it."""
-        lists = {each.name: each.to_json() for each in self.lists}
+        lists = {word_list.name: word_list.to_json() for word_list in self.lists}
         return {"schema": 1, "vocabulary": self.vocabulary, "valid": True, "lists": lists, "counts": self._counts()}
 
     def _counts(self) -> dict[str, Any] | None:
         if self.counts is None:
             return None
-        found = self.counts
+        counts = self.counts
         return {
-            "train": found.file,
-            "from": found.way,
-            "premises": found.premises,
-            "hypotheses": found.hypotheses,
-            "left_out": found.left_out,
+            "train": counts.file,
+            "from": counts.way,
+            "premises": counts.premises,
+            "hypotheses": counts.hypotheses,
+            "left_out": counts.left_out,
             "least": self.least,
             "passed": not self.below,
             "below": [use.to_json() for use in self.below],
-            "uses": [use.to_json() for use in found.uses],
-            "forms": {word: list(forms) for word, forms in found.forms.items()},
+            "uses": [use.to_json() for use in counts.uses],
+            "forms": {word: list(forms) for word, forms in counts.forms.items()},
         }
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _SearchTerms:
     """What is sought: verbs by each of their forms, openers and adverbs by their text."""
 
-    forms: Mapping[str, Forms]
+    forms: Mapping[str, VerbForms]
     verbs: Mapping[str, tuple[str, ...]]
     openers: Collection[str]
     adverbs: Collection[str]
 
 
 @dataclass
-class _Sought:
-    """A word with the lists that need a frame of it."""
+class _PatternNeeds:
+    """A word with the lists that need a pattern of it."""
 
     lemma: str = ""
     frames: dict[str, list[str]] = field(default_factory=dict)
 
 
 def word_report(words: str = "fresh", train: Suite | None = None, *, file: str = "", least: int = 50) -> WordReport:
-    """The lists of a vocabulary and, given a training set, how often it has the words in the frames they need."""
+    """The lists of a vocabulary and, given a training set, how often it has the words in the patterns they need."""
     chosen = vocabulary(words)
     for templates in get_args(Templates):
-        # What no template can be made with is told here too.
-        plan(templates, chosen)
-    counts = None if train is None else frame_counts(chosen, train, file=file or train.name)
+        # Compiling raises an error where no template can be filled from the vocabulary.
+        compile_templates(templates, chosen)
+    counts = None if train is None else count_usage(chosen, train, file=file or train.name)
     return WordReport(chosen.name, tuple(_word_lists(chosen)), least, counts)
 
 
-def frame_counts(words: Vocabulary, train: Suite, *, file: str = "") -> Counts:
-    """How often each word of a vocabulary occurs in the frames its lists need.
+def count_usage(words: HansVocabulary, train: Suite, *, file: str = "") -> UsageCounts:
+    """How often each word of a vocabulary occurs in the patterns its lists need.
 
     A premise counts once, however often it is repeated: it is one sentence with several hypotheses. A hypothesis
     counts as often as it was written. Parses are used when at least half of the sentences have one.
     """
-    sought = _sought(words)
-    wanted = _wanted(sought)
+    needs = _words_by_pattern(words)
+    terms = _search_terms(needs)
     sentences, premises, hypotheses = _sentences(train)
     parsed = sentences["parse"].is_not_null()
     way: Way = "parses" if len(parsed) and 2 * parsed.sum() >= len(parsed) else "words"
-    found = _first_counts(sentences, wanted.adverbs)
+    counts = _first_counts(sentences, terms.adverbs)
     left_out = 0
     if way == "parses":
         left_out = len(parsed) - int(parsed.sum())
         sentences = sentences.filter(parsed)
-        found += _opening_counts(sentences, wanted.openers)
-        left_out += _count_trees(sentences, wanted, found)
+        counts += _opening_counts(sentences, terms.openers)
+        left_out += _count_trees(sentences, terms, counts)
     else:
-        _count_tokens(sentences, wanted, found)
-    uses = tuple(_uses(sought, wanted, found))
-    forms = {word: tuple(sorted(those.every)) for word, those in wanted.forms.items()}
-    return Counts(file or train.name, way, premises, hypotheses, left_out, uses, forms)
+        _count_tokens(sentences, terms, counts)
+    uses = tuple(_uses(needs, terms, counts))
+    forms = {word: tuple(sorted(those.every)) for word, those in terms.forms.items()}
+    return UsageCounts(file or train.name, way, premises, hypotheses, left_out, uses, forms)
 
 
-def _word_lists(words: Vocabulary) -> Iterator[WordList]:
+def _word_lists(words: HansVocabulary) -> Iterator[WordList]:
     fresh = vocabulary("fresh").lists
     for name, frames, about in packaged_table("hans/lists.tsv").select("list", "frames", "about").iter_rows():
-        own = words.name in PACKAGED or words.lists[name] is not fresh[name]
+        given = words.name in PACKAGED or words.lists[name] is not fresh[name]
         texts = tuple(word.text for word in words.lists[name])
-        yield WordList(name, texts, about, tuple(frames.split()), words.name if own else "fresh")
+        yield WordList(name, texts, about, tuple(frames.split()), words.name if given else "fresh")
 
 
-def _sought(words: Vocabulary) -> dict[str, _Sought]:
-    """The words that need some frame, in the order of the lists."""
-    sought = dict[str, _Sought]()
-    for name, frames in packaged_table("hans/lists.tsv").select("list", "frames").iter_rows():
-        for word in words.lists[name] if frames else ():
-            entry = sought.setdefault(word.text, _Sought())
+def _words_by_pattern(words: HansVocabulary) -> dict[str, _PatternNeeds]:
+    """The words that need some pattern, in the order of the lists."""
+    sought = dict[str, _PatternNeeds]()
+    for name, patterns in packaged_table("hans/lists.tsv").select("list", "frames").iter_rows():
+        for word in words.lists[name] if patterns else ():
+            entry = sought.setdefault(word.text, _PatternNeeds())
             entry.lemma = entry.lemma or _base(word)
-            for frame in frames.split():
-                entry.frames.setdefault(frame, []).append(name)
+            for pattern in patterns.split():
+                entry.frames.setdefault(pattern, []).append(name)
     return sought
 
 
@@ -208,26 +207,26 @@ def _base(word: Word) -> str:
     return word.lemma if word.lemma != word.text or not word.text.endswith("ed") else ""
 
 
-def _wanted(sought: Mapping[str, _Sought]) -> _Wanted:
-    verbs = {text: entry for text, entry in sought.items() if " " not in text and entry.frames.keys() & {*VERB_FRAMES}}
+def _search_terms(needs: Mapping[str, _PatternNeeds]) -> _SearchTerms:
+    verbs = {text: entry for text, entry in needs.items() if " " not in text and entry.frames.keys() & {*VERB_PATTERNS}}
     forms = {text: verb_forms(text, entry.lemma) for text, entry in verbs.items()}
     by_form = dict[str, tuple[str, ...]]()
     for text, those in forms.items():
         for form in those.every:
             by_form[form] = (*by_form.get(form, ()), text)
-    openers = {text for text, entry in sought.items() if "opens" in entry.frames}
-    return _Wanted(forms, by_form, openers, {text for text, entry in sought.items() if "first" in entry.frames})
+    openers = {text for text, entry in needs.items() if "opens" in entry.frames}
+    return _SearchTerms(forms, by_form, openers, {text for text, entry in needs.items() if "first" in entry.frames})
 
 
-def _uses(sought: Mapping[str, _Sought], wanted: _Wanted, found: Counter[tuple[str, str]]) -> Iterator[Use]:
-    for text, entry in sought.items():
-        for frame, lists in entry.frames.items():
-            if frame in VERB_FRAMES and text not in wanted.forms:
-                yield Use(text, frame, tuple(lists), None, "a verb of several words is not counted")
+def _uses(needs: Mapping[str, _PatternNeeds], terms: _SearchTerms, counts: Counter[tuple[str, str]]) -> Iterator[Use]:
+    for text, entry in needs.items():
+        for pattern, lists in entry.frames.items():
+            if pattern in VERB_PATTERNS and text not in terms.forms:
+                yield Use(text, pattern, tuple(lists), None, "a verb of several words is not counted")
                 continue
-            known = frame not in VERB_FRAMES or wanted.forms[text].known
+            known = pattern not in VERB_PATTERNS or terms.forms[text].known
             note = "" if known else f"sought only as {text!r}: write its base form into column 'lemma'"
-            yield Use(text, frame, tuple(lists), found[text, frame], note)
+            yield Use(text, pattern, tuple(lists), counts[text, pattern], note)
 
 
 def _sentences(train: Suite) -> tuple[pl.DataFrame, int, int]:
@@ -248,21 +247,21 @@ def _sentences(train: Suite) -> tuple[pl.DataFrame, int, int]:
 
 def _first_counts(sentences: pl.DataFrame, adverbs: Collection[str]) -> Counter[tuple[str, str]]:
     """How often each adverb begins a sentence, also one inside a longer text."""
-    found = Counter[tuple[str, str]]()
+    counts = Counter[tuple[str, str]]()
     either = _either(adverbs, between=r"\s+")
     for text, times in _matches(sentences, "text", rf"(?i)(?:^|[.!?]\W*\s)\W*{either}\b"):
-        found[" ".join(re.sub(r"^\W+", "", text.lower()).split()), "first"] += times
-    return found
+        counts[" ".join(re.sub(r"^\W+", "", text.lower()).split()), "first"] += times
+    return counts
 
 
 def _opening_counts(sentences: pl.DataFrame, openers: Collection[str]) -> Counter[tuple[str, str]]:
     """How often each opener stands right before a clause with a subject: ``(IN if) (S (NP …``."""
     either = _either(openers, between=r"\)+\s*(?:\([^\s()]+\s+)+")
     # Two brackets close in (WHADVP (WRB when)); after three the word ends a phrase of its own, as in "he came once".
-    found = Counter[tuple[str, str]]()
+    counts = Counter[tuple[str, str]]()
     for text, times in _matches(sentences, "parse", rf"(?i)\s{either}\){{1,2}}\s*\(S\s+\((?:NP|ADVP|PP|SBAR)\b"):
-        found[" ".join(_LEAF.findall(text)).lower(), "opens"] += times
-    return found
+        counts[" ".join(_LEAF.findall(text)).lower(), "opens"] += times
+    return counts
 
 
 def _either(texts: Collection[str], *, between: str) -> str:
@@ -273,14 +272,14 @@ def _either(texts: Collection[str], *, between: str) -> str:
 
 
 def _matches(sentences: pl.DataFrame, column: str, pattern: str) -> Iterable[tuple[str, int]]:
-    found = sentences.lazy().select(pl.col(column).str.extract_all(pattern), "times")
-    found = found.filter(pl.col(column).list.len() > 0).explode(column)
-    return found.group_by(column, maintain_order=True).agg(pl.sum("times")).collect().iter_rows()
+    matches = sentences.lazy().select(pl.col(column).str.extract_all(pattern), "times")
+    matches = matches.filter(pl.col(column).list.len() > 0).explode(column)
+    return matches.group_by(column, maintain_order=True).agg(pl.sum("times")).collect().iter_rows()
 
 
-def _count_trees(sentences: pl.DataFrame, wanted: _Wanted, found: Counter[tuple[str, str]]) -> int:
+def _count_trees(sentences: pl.DataFrame, terms: _SearchTerms, counts: Counter[tuple[str, str]]) -> int:
     """Add the verbs of every tree that has one; give the number of parses that are none."""
-    either = _either(wanted.verbs, between=" ")
+    either = _either(terms.verbs, between=" ")
     with_verb = sentences.filter(pl.col("parse").str.contains(rf"(?i)\(VB[DGNPZ]?\s+{either}\)"))
     unread = 0
     for brackets, times in with_verb.select("parse", "times").iter_rows():
@@ -289,22 +288,22 @@ def _count_trees(sentences: pl.DataFrame, wanted: _Wanted, found: Counter[tuple[
         except ValueError:
             unread += 1
             continue
-        for form, frame in tree_frames(root, wanted.verbs):
-            for verb in wanted.verbs[form]:
-                found[verb, frame] += times
+        for form, pattern in patterns_from_tree(root, terms.verbs):
+            for verb in terms.verbs[form]:
+                counts[verb, pattern] += times
     return unread
 
 
-def _count_tokens(sentences: pl.DataFrame, wanted: _Wanted, found: Counter[tuple[str, str]]) -> None:
-    """Add the verbs and openers of every sentence, told from words alone."""
-    longest = sorted((text.split() for text in wanted.openers), key=len, reverse=True)
+def _count_tokens(sentences: pl.DataFrame, terms: _SearchTerms, counts: Counter[tuple[str, str]]) -> None:
+    """Add the verbs and openers of every sentence, recognised from words alone."""
+    longest = sorted((text.split() for text in terms.openers), key=len, reverse=True)
     by_first = {first: [words for words in longest if words[0] == first] for first, *_ in longest}
-    either = _either({*wanted.verbs, *by_first}, between=" ")
+    either = _either({*terms.verbs, *by_first}, between=" ")
     with_word = sentences.filter(pl.col("text").str.contains(rf"(?i)\b{either}\b"))
     for text, times in with_word.select("text", "times").iter_rows():
         tokens = TOKEN.findall(text.lower())
         for place, token in enumerate(tokens):
-            for verb in wanted.verbs.get(token, ()):
-                found[verb, token_frame(tokens, place, wanted.forms[verb])] += times
+            for verb in terms.verbs.get(token, ()):
+                counts[verb, pattern_from_tokens(tokens, place, terms.forms[verb])] += times
         for opener in openers(tokens, by_first):
-            found[opener, "opens"] += times
+            counts[opener, "opens"] += times

@@ -10,21 +10,20 @@ import pytest
 from acidtest import api
 from acidtest.core.suite import Card, Suite
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.frames import FRAMES, Counts, frame_counts, word_report
 from acidtest.text.inflection import verb_forms
 from acidtest.text.templates import Word
-from acidtest.text.token_frames import token_frame
-from acidtest.text.tree_frames import tree_frames
 from acidtest.text.trees import tree
-from acidtest.text.vocabulary import Vocabulary, vocabulary
+from acidtest.text.verb_patterns import pattern_from_tokens, patterns_from_tree
+from acidtest.text.vocabulary import HansVocabulary, vocabulary
+from acidtest.text.word_usage import PATTERNS, UsageCounts, count_usage, word_report
 
 
-def words_like(**lists: list[Word]) -> Vocabulary:
+def words_like(**lists: list[Word]) -> HansVocabulary:
     """The fresh vocabulary with nothing in the lists that need a frame but what is given."""
     needing = packaged_table("hans/lists.tsv").filter(pl.col("frames") != "")["list"]
     empty: dict[str, tuple[Word, ...]] = dict.fromkeys(needing, ())
     given = {name: tuple(words) for name, words in lists.items()}
-    return Vocabulary("test", {**vocabulary("fresh").lists, **empty, **given})
+    return HansVocabulary("test", {**vocabulary("fresh").lists, **empty, **given})
 
 
 def pairs(*rows: tuple[str, str], parses: list[tuple[str | None, str | None]] | None = None) -> Suite:
@@ -35,7 +34,7 @@ def pairs(*rows: tuple[str, str], parses: list[tuple[str | None, str | None]] | 
     return Suite(frame.lazy(), Card("train"))
 
 
-def found(counts: Counts) -> dict[tuple[str, str], int | None]:
+def found(counts: UsageCounts) -> dict[tuple[str, str], int | None]:
     return {(use.word, use.frame): use.count for use in counts.uses}
 
 
@@ -69,7 +68,7 @@ def found(counts: Counts) -> dict[tuple[str, str], int | None]:
     ],
 )
 def test_a_tree_tells_the_frame_of_a_verb(brackets: str, frames: list[str]) -> None:
-    told = list(tree_frames(tree(brackets), verb_forms("feared").every))
+    told = list(patterns_from_tree(tree(brackets), verb_forms("feared").every))
     assert [frame for _, frame in told] == frames
 
 
@@ -105,7 +104,7 @@ def test_a_tree_tells_the_frame_of_a_verb(brackets: str, frames: list[str]) -> N
 def test_words_alone_tell_the_frame_of_a_verb(sentence: str, frame: str) -> None:
     tokens, forms = sentence.split(), verb_forms("feared")
     place = next(place for place, token in enumerate(tokens) if token in forms.every)
-    assert token_frame(tokens, place, forms) == frame
+    assert pattern_from_tokens(tokens, place, forms) == frame
 
 
 @pytest.mark.parametrize(
@@ -159,7 +158,7 @@ def test_every_packaged_verb_has_a_base_form() -> None:
 
 
 def test_only_known_frames_stand_in_the_table() -> None:
-    assert {frame for frames in packaged_table("hans/lists.tsv")["frames"] for frame in frames.split()} == set(FRAMES)
+    assert {frame for frames in packaged_table("hans/lists.tsv")["frames"] for frame in frames.split()} == set(PATTERNS)
 
 
 def test_a_premise_counts_once_and_a_hypothesis_as_often_as_it_is_written() -> None:
@@ -170,7 +169,7 @@ def test_a_premise_counts_once_and_a_hypothesis_as_often_as_it_is_written() -> N
         ("She is singing.", "She has sung."),
         ("He washed the car.", "She is singing."),
     )
-    counts = frame_counts(words, train)
+    counts = count_usage(words, train)
     assert (counts.way, counts.premises, counts.hypotheses, counts.left_out) == ("words", 2, 4, 0)
     assert found(counts) == {("sang", "alone"): 3, ("washed", "object"): 1, ("washed", "alone"): 2}
 
@@ -186,7 +185,7 @@ def test_parses_go_before_words_and_those_missing_or_broken_are_said() -> None:
             ("(ROOT (S (NP (NNS Cats)) (VP (VBP fear) (NP", None),
         ],
     )
-    counts = frame_counts(words, train)
+    counts = count_usage(words, train)
     assert (counts.way, counts.left_out) == ("parses", 2)
     assert found(counts) == {("feared", "object"): 1, ("feared", "clause"): 1}
 
@@ -194,7 +193,7 @@ def test_parses_go_before_words_and_those_missing_or_broken_are_said() -> None:
 def test_a_word_in_several_lists_is_counted_in_each_frame_with_the_lists_that_need_it() -> None:
     taught = Word("taught", "VBD", "teach")
     words = words_like(np_z_verb=[taught], participle=[taught], pays_person=[taught])
-    counts = frame_counts(words, pairs(("She teaches.", "She taught the class.")))
+    counts = count_usage(words, pairs(("She teaches.", "She taught the class.")))
     told = [(use.frame, use.count, use.lists) for use in counts.uses]
     assert told == [
         ("object", 1, ("np_z_verb", "pays_person")),
@@ -205,7 +204,7 @@ def test_a_word_in_several_lists_is_counted_in_each_frame_with_the_lists_that_ne
 
 def test_what_cannot_be_counted_is_said_instead() -> None:
     words = words_like(intransitive=[Word("gave up", "VBD", "give up"), Word("wept", "VBD")])
-    uses = frame_counts(words, pairs(("They gave up.", "They wept and weep."))).uses
+    uses = count_usage(words, pairs(("They gave up.", "They wept and weep."))).uses
     assert [(use.word, use.count) for use in uses] == [("gave up", None), ("wept", 1)]
     assert uses[0].note == "a verb of several words is not counted"
     assert uses[1].note == "sought only as 'wept': write its base form into column 'lemma'"
@@ -217,7 +216,7 @@ def test_adverbs_count_at_the_beginning_of_a_sentence() -> None:
         ("Sadly, it rained. In fact it poured.", "It rained, sadly."),
         ('He said: no. "In  fact, yes."', "sadly so"),
     )
-    assert found(frame_counts(words, train)) == {("sadly", "first"): 2, ("in fact", "first"): 2}
+    assert found(count_usage(words, train)) == {("sadly", "first"): 2, ("in fact", "first"): 2}
 
 
 @pytest.mark.parametrize(
@@ -271,8 +270,8 @@ def test_an_opener_counts_before_a_clause(text: str, brackets: str, opener: str)
     words = words_like(conditional=[Word(text, "IN") for text in openers])
     expected = {(each, "opens"): int(each == opener) for each in openers}
     parsed = pairs((text, "x"), parses=[(f"(ROOT {brackets})", "(ROOT (NP (NN x)))")])
-    assert found(frame_counts(words, parsed)) == expected
-    assert found(frame_counts(words, pairs((text, "x")))) == expected
+    assert found(count_usage(words, parsed)) == expected
+    assert found(count_usage(words, pairs((text, "x")))) == expected
 
 
 def test_a_report_tells_lists_and_what_is_rare() -> None:

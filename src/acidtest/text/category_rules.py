@@ -1,0 +1,336 @@
+"""Rules that propose categories of the taxonomy for pairs that nobody annotated, and how often the rules are right.
+
+A cue alone proposes nothing: Joshi et al. (2020), section 2.2, mark a category only where the inference calls for it.
+What the rules require beyond their cues, and their thresholds, were chosen on one half of TaxiNLI by F0.5, which counts
+precision twice as much as recall; ``taxonomy_tags/measured.tsv`` holds the results on the other half.
+
+Proposals are no annotation: every column of them is called ``auto_<category>``, and ``rule_measures`` gives the share
+of proposals that annotators would have marked, and the share of their marks that the rules find. The first line of a
+rule's docstring is shown to users.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from acidtest.core.estimate import Estimate
+from acidtest.io.wordlists import packaged_table
+from acidtest.text.names import is_given_name, is_place_name
+from acidtest.text.number_words import PATTERN
+from acidtest.text.pair_tokens import TokenisedPairs, word_order_likeness
+from acidtest.text.tokens import Flags
+from acidtest.text.word_relations import Meanings
+from acidtest.text.wordnet import wordnet
+
+VERSION = 1
+"""Goes up when a rule, a threshold or a list changes: what was measured holds for one version."""
+
+PREFIX = "auto_"
+"""What the name of every proposed column begins with."""
+
+MEASURES = ("precision", "recall", "F1", "chance", "lift")
+"""What is measured of each rule: chance is the share of all rows that are marked, lift is precision over chance."""
+
+Part = Literal["held out", "chosen on"]
+"""The half of TaxiNLI on which the rules were never tried, or the one on which they were chosen."""
+
+_TOGETHER = 1 << 13
+
+RELATED = 0.2
+"""Likeness from which the words of two sentences are compared with each other."""
+
+_MOST = 40
+"""Words that only one of two sentences has, up to which they are: every one is compared with every one."""
+
+_YEAR = r"^(?:1\d|20)\d\ds?$|^\d+(?:st|nd|rd|th)$|^\d\d?:\d\d$"
+
+Shares = NDArray[np.float64]
+
+_ALIKE = 0.5
+"""Likeness from which two sentences are nearly the same."""
+_NEW = 0.6
+"""Share of new content words from which a hypothesis counts as saying what the premise does not."""
+_SHORTER = 1.5
+"""How much longer a premise is than a hypothesis that repeats a part of it."""
+
+
+def proposed_categories(premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
+    """Whether each of ``PROPOSED`` is proposed for each pair: a column of true and false ``auto_<category>`` for each.
+
+    A rule sees the two sentences and nothing else, no label. For a null or empty sentence nothing is proposed.
+    """
+    schema = dict.fromkeys((PREFIX + name for name in PROPOSED), pl.Boolean)
+    parts = [pl.DataFrame(schema=schema)]
+    for start in range(0, len(premises), _TOGETHER):
+        evidence = PairEvidence(
+            TokenisedPairs.of(premises[start : start + _TOGETHER], hypotheses[start : start + _TOGETHER])
+        )
+        parts.append(pl.DataFrame({PREFIX + name: rule(evidence) for name, rule in RULES.items()}))
+    return pl.concat(parts)
+
+
+def rule_descriptions() -> dict[str, str]:
+    """What each rule looks for, in a line."""
+    return {name: (inspect.getdoc(rule) or "").partition("\n")[0] for name, rule in RULES.items()}
+
+
+@cache
+def rule_measures(part: Part = "held out") -> dict[str, dict[str, Estimate]]:
+    """Every one of ``MEASURES`` of every rule against TaxiNLI's annotators, with its interval."""
+    measures: dict[str, dict[str, Estimate]] = {name: {} for name in PROPOSED}
+    for row in packaged_table("taxonomy_tags/measured.tsv").filter(pl.col("part") == part).iter_rows(named=True):
+        value, low, high = (float(row[name]) if row[name] else math.nan for name in ("value", "low", "high"))
+        counts = int(row["n"]), int(row["groups"])
+        measures[row["category"]][row["measure"]] = Estimate(value, low, high, *counts, row["method"], row["note"])
+    return measures
+
+
+def better_than_chance(name: str) -> bool:
+    """Whether annotators mark a rule's proposals more often than other rows: the interval of its lift is above 1."""
+    return rule_measures()[name]["lift"].low > 1
+
+
+def caution() -> str:
+    """What everybody who sees proposals should know."""
+    precision = ", ".join(f"{name} {values['precision'].value:.2f}" for name, values in rule_measures().items())
+    chance = [name for name in PROPOSED if not better_than_chance(name)]
+    exception = f"; {' and '.join(chance)}: not better than chance" if chance else ""
+    return (
+        "categories were proposed by rules, not annotated; the share of proposals that annotators would mark, measured "
+        f"on held-out rows of TaxiNLI: {precision}{exception}"
+    )
+
+
+@dataclass(frozen=True)
+class PairEvidence:
+    """Measurements of sentence pairs, each computed when a rule first needs it."""
+
+    tokens: TokenisedPairs
+
+    @cached_property
+    def likeness(self) -> Shares:
+        """How much two sentences are the same words in the same order, from 0 to 1."""
+        return word_order_likeness(self.tokens)
+
+    @cached_property
+    def novelty(self) -> Shares:
+        """The share of a hypothesis's content words that the premise does not have."""
+        tokens = self.tokens
+        new, every = (tokens.count(flags)[1] for flags in (tokens.content & ~tokens.shared, tokens.content))
+        return np.asarray(new / np.maximum(every, 1))
+
+    @cached_property
+    def negated(self) -> Flags:
+        """Which hypotheses negate more often than their premise."""
+        premise, hypothesis = self.tokens.count(self.tokens.negator)
+        return np.asarray(hypothesis > premise)
+
+    @cached_property
+    def times(self) -> Flags:
+        """Tokens that are years, clock times, dates or units of time."""
+        return self.tokens.matching(_YEAR) | self.tokens.cues("time-unit", "time-name", "era")
+
+    @cached_property
+    def dates(self) -> Flags:
+        """The times that say when or how long: years, hours, and units with a number before them or like *ago*."""
+        tokens = self.tokens
+        amount = tokens.matching(rf"^(?:\d.*|{PATTERN})$") | tokens.cues("some")
+        return tokens.matching(_YEAR) | tokens.cues("era") | (self.times & tokens.near(amount, -2, -1))
+
+    @cached_property
+    def names(self) -> Flags:
+        """Tokens that are part of a name: capitals within a sentence, or a name of a list at its beginning.
+
+        Months and days are none, nor is what may be a function word, as *Will* is.
+        """
+        tokens = self.tokens
+        written = tokens.words.str.to_titlecase()
+        listed = (is_given_name(written) | is_place_name(written))[tokens.token] & tokens.content
+        return (tokens.capital | (tokens.opening & listed)) & ~tokens.cues("time-name") & ~tokens.matching(r"^.$")
+
+    @cached_property
+    def places(self) -> Flags:
+        """Tokens that name a place or a kind of place."""
+        tokens = self.tokens
+        named = is_place_name(tokens.words.str.to_titlecase())[tokens.token]
+        return (tokens.capital & named) | tokens.cues("place-noun")
+
+    @cached_property
+    def superlatives(self) -> Flags:
+        """Tokens such as *best* and *oldest* after *the*."""
+        tokens = self.tokens
+        forms = wordnet().base_form_frame(tokens.words.filter(tokens.words.str.ends_with("est")), "a")
+        inflected = forms.filter(pl.col("base") != pl.col("word"))["word"].to_list()
+        return (tokens.cues("superlative") | tokens.among(inflected)) & tokens.beside(tokens.among(["the"]), -1)
+
+    @cached_property
+    def conditions(self) -> Flags:
+        """Tokens that begin a condition: *if*, but not where it means *whether*, and *unless*, *as long as*."""
+        tokens = self.tokens
+        whether = tokens.near(tokens.cues("asking"), -2, -1) | tokens.beside(tokens.among(["as"]), -1)
+        idle = tokens.beside(tokens.among(["any", "anything", "at", "ever"]), 1)
+        return tokens.cues("condition") & ~(tokens.among(["if"]) & (whether | idle))
+
+    @cached_property
+    def opposed(self) -> Flags:
+        """Which related pairs have a word in one sentence and its antonym in the other, each only there."""
+        return self._pairs_in(self._exchanged.filter(pl.col("relation") == "antonym"))
+
+    @cached_property
+    def subsumed(self) -> Flags:
+        """Which related pairs have a noun in one sentence and a wider or narrower one in the other, each only there.
+
+        Nouns count in their most frequent sense; words as wide as *thing* do not.
+        """
+        kinds = ("hyponym", "hypernym")
+        frame, table = self._exchanged.filter(pl.col("relation").is_in(kinds)), self._meanings.table
+        nouns = (wordnet().synset_table["pos"] == "n").gather(table["synset"])
+        meanings = replace(self._meanings, table=table.filter(nouns)).frequent(1)
+        relation = meanings.relations(frame["here"].to_numpy(), frame["there"].to_numpy(), edges=0)
+        return self._pairs_in(frame.filter(relation.is_in(kinds)))
+
+    @cached_property
+    def _meanings(self) -> Meanings:
+        return Meanings.of(self.tokens.words)
+
+    @cached_property
+    def _exchanged(self) -> pl.DataFrame:
+        """Content words only in the premise beside those only in the hypothesis: row, here, there and relation."""
+        tokens = self.tokens
+        wanted = tokens.content & ~tokens.shared & (self.likeness >= RELATED)[tokens.row] & ~tokens.cues("no-kind")
+        few = np.maximum(*tokens.count(wanted)) <= _MOST
+        wanted &= few[tokens.row]
+        sides = [
+            pl.DataFrame({"row": tokens.row[flags], name: tokens.token[flags]}).unique(maintain_order=True)
+            for name, flags in (("here", wanted & ~tokens.in_hypothesis), ("there", wanted & tokens.in_hypothesis))
+        ]
+        pairs = sides[0].join(sides[1], on="row")
+        relation = self._meanings.relations(pairs["here"].to_numpy(), pairs["there"].to_numpy(), edges=0)
+        return pairs.with_columns(relation.cast(pl.String))
+
+    def _pairs_in(self, frame: pl.DataFrame) -> Flags:
+        """Which pairs have a row in a frame."""
+        are: Flags = np.bincount(frame["row"].to_numpy(), minlength=self.tokens.rows) > 0
+        return are
+
+
+def lexical(pair: PairEvidence) -> Flags:
+    """The same words in the same order but for a few, none of them a negation; or a word and its antonym."""
+    tokens = pair.tokens
+    nearly = (pair.likeness >= _ALIKE) & tokens.differ(tokens.is_word) & ~pair.negated
+    return nearly | pair.opposed
+
+
+def negation(pair: PairEvidence) -> Flags:
+    """The hypothesis negates more often than the premise."""
+    return pair.negated
+
+
+def boolean(pair: PairEvidence) -> Flags:
+    """The premise joins parts by *and* or *or*, and the hypothesis is shorter by a third and repeats some of it."""
+    tokens = pair.tokens
+    joined = tokens.among(["and", "or"]) & tokens.near(tokens.content, -3, -1) & tokens.near(tokens.content, 1, 4)
+    premise, hypothesis = tokens.count(tokens.is_word)
+    repeats = tokens.texts_with(tokens.shared & tokens.content)[0]
+    return tokens.texts_with(joined)[0] & repeats & (premise >= _SHORTER * hypothesis)
+
+
+def quantifier(pair: PairEvidence) -> Flags:
+    """Both sentences quantify, with other words; or one quantifies a word that the other has too."""
+    tokens = pair.tokens
+    some, every = tokens.cues("some"), tokens.cues("every")
+    premise, hypothesis = tokens.texts_with(some | every)
+    other = premise & hypothesis & tokens.differ(some | every)
+    # "All of the staff" in the premise alone is seldom what the inference turns on.
+    return (
+        other
+        | tokens.texts_with(tokens.anchored(some, 1, 3))[0]
+        | tokens.texts_with(tokens.anchored(some | every, 1, 3))[1]
+    )
+
+
+def conditional(pair: PairEvidence) -> Flags:
+    """A condition in the hypothesis: *if*, *unless*, *as long as*, *would have*."""
+    return pair.tokens.texts_with(pair.conditions)[1]
+
+
+def comparative(pair: PairEvidence) -> Flags:
+    """*Than* after a comparison in one of the sentences, or *the* and a superlative in the hypothesis alone."""
+    tokens = pair.tokens
+    than = tokens.among(["than"]) & ~tokens.beside(tokens.among(["rather", "other"]), -1)
+    premise, hypothesis = tokens.texts_with(than)
+    superlative = tokens.texts_with(pair.superlatives)
+    return premise | hypothesis | (superlative[1] & ~superlative[0])
+
+
+def temporal(pair: PairEvidence) -> Flags:
+    """The hypothesis has a time, and one of the sentences says which: a year, an hour, a number of days."""
+    tokens = pair.tokens
+    premise, hypothesis = tokens.texts_with(pair.dates)
+    return hypothesis | (premise & tokens.texts_with(pair.times)[1])
+
+
+def spatial(pair: PairEvidence) -> Flags:
+    """The premise has a point of the compass; or it says where a place is, and the hypothesis names a place."""
+    tokens = pair.tokens
+    # "West Hollywood" and "Cleveland Center" are names and say nothing of where.
+    compass, where = (
+        tokens.cues(*lists) & ~tokens.capital for lists in (("compass",), ("place-relation", "place-unit"))
+    )
+    premise, hypothesis = tokens.texts_with(pair.places)
+    return tokens.texts_with(compass)[0] | (tokens.texts_with(where)[0] & premise & hypothesis)
+
+
+def coreference(pair: PairEvidence) -> Flags:
+    """Both sentences have personal pronouns, not the same ones, and neither has a name."""
+    tokens = pair.tokens
+    pronouns = tokens.cues("pronoun")
+    premise, hypothesis = tokens.texts_with(pronouns)
+    named = np.logical_or(*tokens.texts_with(pair.names))
+    return premise & hypothesis & tokens.differ(pronouns) & ~named
+
+
+def world(pair: PairEvidence) -> Flags:
+    """A name in the hypothesis that the premise has not; or two in a premise, and most of the hypothesis is new."""
+    tokens = pair.tokens
+    spoken = tokens.texts_with(tokens.cues("speech"))[0]
+    several = (tokens.count(pair.names)[0] >= 2) & (pair.novelty >= _NEW) & ~pair.negated & ~spoken
+    return tokens.texts_with(pair.names & ~tokens.shared)[1] | several
+
+
+def taxonomic(pair: PairEvidence) -> Flags:
+    """A noun in one sentence where the other has a wider or a narrower one."""
+    return pair.subsumed
+
+
+RULES: dict[str, Callable[[PairEvidence], Flags]] = {
+    "lexical": lexical,
+    "negation": negation,
+    "boolean": boolean,
+    "quantifier": quantifier,
+    "conditional": conditional,
+    "comparative": comparative,
+    "spatial": spatial,
+    "temporal": temporal,
+    "coreference": coreference,
+    "world": world,
+    "taxonomic": taxonomic,
+}
+"""The rules by category, in the order of the taxonomy."""
+
+PROPOSED = tuple(RULES)
+"""The categories that rules can recognise, in the order of the taxonomy; the others are never proposed."""
+
+
+def proposal_caution(categories: Iterable[str]) -> str:
+    """``caution`` where some of the categories are proposals, nothing where none is."""
+    return caution() if {PREFIX + name for name in PROPOSED} & set(categories) else ""

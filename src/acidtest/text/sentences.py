@@ -1,0 +1,302 @@
+"""A column of texts analysed once: tokens with offsets, tags, base forms, neighbours and reasons for doubt.
+
+``Sentences`` has the tokens of all texts as rows; a *place* is such a row. ``find_occurrences`` gives the places of the
+items of word lists, and ``Neighbours`` says what stands around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from acidtest.io.wordlists import packaged_table
+from acidtest.text.categories import category
+from acidtest.text.inflection import tags_of_slot
+from acidtest.text.tagging import tag_texts
+from acidtest.text.tokens import tokens
+from acidtest.text.wordnet import wordnet
+
+Places = NDArray[np.int64]
+
+NOUNS = ("NN", "NNS", "NNP", "NNPS")
+_NAMES = ("NNP", "NNPS")
+_MODIFIERS = ("DT", "PDT", "PRP$", "CD", "JJ", "JJR", "JJS", "POS")
+"""Tags of what may stand between an item and the word that governs it: *playing* [*his old*] *guitar*."""
+_NOUN_PHRASE = ("DT", "PRP$", "JJ", "CD", *NOUNS)
+_ADVERB_OR_PREPOSITION = (
+    "outside", "inside", "near", "above", "below", "behind", "up", "down", "around", "across", "over", "under", "by",
+)  # fmt: skip
+_MANY = ("these", "those", "many", "several", "few", "both", "various", "numerous")
+_CONJUNCTIONS = ("and", "or", "nor", "&", "/", "plus")
+_BE = ("is", "are", "was", "were", "'s", "'re", "be", "been", "being", "am")
+_SENTENCE_START = ("", ".", "!", "?")
+"""What stands before the first word of a sentence; the empty word is before the first word of a text."""
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The tagged tokens of a column of texts."""
+
+    frame: pl.DataFrame
+    """Columns text, start, end, token, tag and entity."""
+
+    @classmethod
+    def of(cls, texts: pl.Series, tagger: str = "auto") -> Sentences:
+        """The texts taken apart and tagged."""
+        return cls(tag_texts(texts, tagger))
+
+    def by_text(self, *columns: str) -> Iterator[tuple[Any, ...]]:
+        """The row of each text that has tokens, and lists of some columns of its tokens."""
+        return self.frame.group_by("text", maintain_order=True).agg(*columns).iter_rows()
+
+    @cached_property
+    def lower(self) -> pl.Series:
+        """The tokens in lower case."""
+        return self.frame["token"].str.to_lowercase()
+
+    @cached_property
+    def text(self) -> Places:
+        """The row of the text that each token belongs to."""
+        return self.frame["text"].to_numpy().astype(np.int64)
+
+    @cached_property
+    def governors(self) -> Places:
+        """For each token the nearest place at or before it that is no determiner, number or adjective; -1 for none."""
+        outside = ~self.frame["tag"].is_in(_MODIFIERS).to_numpy()
+        nearest = np.maximum.accumulate(np.where(outside, np.arange(len(outside)), -1))
+        within = (nearest >= 0) & (self.text[nearest] == self.text)
+        return np.where(within, nearest, -1)
+
+    def words(self, places: Places, *, of: Places) -> pl.Series:
+        """The lower-case tokens at some places; empty where these are not in the text ``of``."""
+        return self._gather(self.lower, places, of)
+
+    def tags(self, places: Places, *, of: Places) -> pl.Series:
+        """The tags at some places; empty where these are not in the text ``of``."""
+        return self._gather(self.frame["tag"], places, of)
+
+    def _gather(self, column: pl.Series, places: Places, of: Places) -> pl.Series:
+        within = (places >= 0) & (places < len(self.text))
+        safe = np.where(within, places, 0)
+        within &= self.text[safe] == of
+        return pl.select(pl.when(pl.Series(within)).then(column.gather(safe)).otherwise(pl.lit(""))).to_series()
+
+
+def find_occurrences(sentences: Sentences, surfaces: pl.DataFrame) -> pl.DataFrame:
+    """Every stretch of tokens that is one of the surfaces, the longest where several of a category overlap.
+
+    An item that may stand in two slots, as *silver* may be an adjective or a thing, has a row for each. ``surfaces``
+    has category, item, slot, surface and cased (only as it is written). The result has text, first and last (places),
+    category, item and slot.
+    """
+    keyed = _split_surfaces(surfaces)
+    lower, written, texts = sentences.lower, sentences.frame["token"], sentences.frame["text"]
+    parts = []
+    for length in sorted(keyed["length"].unique()):
+        candidates = keyed.filter(length=length)
+        whole = (texts == texts.shift(1 - length)).fill_null(value=False)
+        opens = lower.is_in(candidates["opener"].unique().implode())
+        starts = pl.int_range(len(lower), eager=True).filter(whole & opens)
+        stretches = {"first": starts.cast(pl.Int64), "key": _join_words(lower, starts, length)}
+        stretches["written"] = _join_words(written, starts, length)
+        parts.append(pl.DataFrame(stretches).join(candidates, on="key"))
+    matches = pl.concat(parts).filter(~pl.col("cased") | (pl.col("written") == pl.col("surface")))
+    matches = matches.with_columns(
+        last=pl.col("first") + pl.col("length") - 1, text=pl.Series(sentences.text).gather(matches["first"])
+    )
+    spans = matches.select("category", "first", "last").unique().sort("category", "first", -pl.col("last"))
+    covered = pl.col("last").cum_max().shift(1).over("category")
+    longest = spans.filter(covered.is_null() | (pl.col("last") > covered))
+    matches = matches.join(longest, on=["category", "first", "last"], how="semi")
+    return matches.sort("category", "first", "slot").select("text", "first", "last", "category", "item", "slot")
+
+
+def _split_surfaces(surfaces: pl.DataFrame) -> pl.DataFrame:
+    """The surfaces split into tokens as texts are, with a key to join them by."""
+    words = tokens(surfaces["surface"]).group_by("text", maintain_order=True).agg("token")["token"]
+    lower = words.list.eval(pl.element().str.to_lowercase())
+    return surfaces.with_columns(
+        surface=words.list.join(" "), key=lower.list.join(" "), opener=lower.list.first(), length=words.list.len()
+    )
+
+
+def _join_words(words: pl.Series, starts: pl.Series, length: int) -> pl.Series:
+    parts = [words.gather(starts + step).alias(str(step)) for step in range(length)]
+    return pl.select(pl.concat_str(parts, separator=" ")).to_series()
+
+
+def governing_words(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
+    """The words an occurrence depends on, in every form a table may name them: columns ``row`` and ``before``.
+
+    For *playing an old guitar* these are old, playing and play; for *next to a car* to and next_to; for *a glass of
+    milk* of and glass_of.
+    """
+    text = places["text"].to_numpy()
+    left = places["first"].to_numpy() - 1
+    last = np.where(left >= 0, sentences.governors[np.maximum(left, 0)], -1)
+    here, one, two = (sentences.words(np.where(last >= 0, last - step, -1), of=text) for step in range(3))
+    rows = pl.int_range(places.height, eager=True, dtype=pl.UInt32)
+    governed = pl.DataFrame({"row": rows, "here": here, "one": one, "two": two}).filter(pl.col("here") != "")
+    forms = word_forms(pl.concat([here, one, two]).unique())
+    expressions = (("here", ("form",)), ("one", ("form", "here")), ("two", ("form", "one", "here")))
+    inflected = [
+        governed.join(forms, left_on=word, right_on="word").select("row", before=pl.concat_str(*parts, separator="_"))
+        for word, parts in expressions
+    ]
+    beside = pl.DataFrame({"row": rows, "before": sentences.words(left, of=text)})
+    return pl.concat([beside, *inflected]).unique()
+
+
+def word_forms(words: pl.Series) -> pl.DataFrame:
+    """Words with themselves and the base forms they may have: columns word and form."""
+    words = words.filter(words != "")
+    bases = wordnet().base_form_frame(words).select("word", form="base")
+    return pl.concat([pl.DataFrame({"word": words, "form": words}), bases]).unique()
+
+
+class Neighbours:
+    """What stands around some occurrences, as ``find_occurrences`` gives them."""
+
+    def __init__(self, sentences: Sentences, places: pl.DataFrame) -> None:
+        self._sentences = sentences
+        self._text = places["text"].to_numpy()
+        self._first, self._last = places["first"].to_numpy(), places["last"].to_numpy()
+        self._slot = places["slot"]
+        self._cased = places["item"].str.contains(r"^\p{Lu}")
+        self._is_noun = self._slot.is_in(["singular", "plural", "mass", "only plural"])
+
+    def word(self, step: int) -> pl.Series:
+        """The word so many places after the last word of an occurrence, or before its first; 0 is the first."""
+        return self._sentences.words(self._place(step), of=self._text)
+
+    def tag(self, step: int) -> pl.Series:
+        """The tag of that word."""
+        return self._sentences.tags(self._place(step), of=self._text)
+
+    def governor(self) -> Places:
+        """The place of the word each occurrence depends on, -1 for none."""
+        left = self._first - 1
+        return np.where(left >= 0, self._sentences.governors[np.maximum(left, 0)], -1)
+
+    def governor_word(self) -> pl.Series:
+        """The word each occurrence depends on."""
+        return self._sentences.words(self.governor(), of=self._text)
+
+    def head_noun(self) -> pl.Series:
+        """The noun that an adjective goes with across another word: *male* between *young* and *child*."""
+        across = (self._slot == "adjective") & self.tag(1).is_in(["JJ", *NOUNS]) & self.tag(2).is_in(NOUNS)
+        return pl.select(pl.when(across).then(self.word(2)).otherwise(pl.lit(""))).to_series()
+
+    def has_expected_tag(self) -> pl.Series:
+        """Whether an occurrence has a tag that its form may have."""
+        tag = self._sentences.tags(self._last, of=self._text)
+        slots = zip(tag, self._slot, strict=True)
+        fits = pl.Series([name in tags_of_slot(slot) for name, slot in slots], dtype=pl.Boolean)
+        opens = (self._opens() | self._cased) & tag.is_in(_NAMES)
+        several = pl.Series(self._last > self._first) & self._slot.is_in(["preposition", "adverb", "adjective"])
+        # "Outside the door" has a preposition that may be tagged as an adverb.
+        bare = (self._slot == "preposition") & ~self.tag(1).is_in([*_NOUN_PHRASE, "PRP", "VBG"])
+        ambiguous = (self._slot == "adverb") & self.word(0).is_in(_ADVERB_OR_PREPOSITION)
+        governs = ambiguous & self.tag(1).is_in(_NOUN_PHRASE)
+        return (fits | opens | several) & ~governs & ~bare & ~self._has_another_number()
+
+    def _has_another_number(self) -> pl.Series:
+        """Whether *a* stands before a mass, or a number before a single thing: *ninety sheep*."""
+        adjectives = pl.Series(np.ones(len(self._first), dtype=bool))
+        single, many = adjectives & False, adjectives & False
+        for step in (-1, -2, -3):
+            word, tag = self.word(step), self.tag(step)
+            single |= adjectives & word.is_in(["a", "an"])
+            many |= adjectives & (((tag == "CD") & (word != "one")) | word.is_in(_MANY))
+            adjectives &= tag == "JJ"
+        return ((self._slot == "mass") & single) | ((self._slot == "singular") & many)
+
+    def is_name(self) -> pl.Series:
+        """Whether an occurrence is part of a name: capitals inside a sentence, or a name beside it."""
+        capital = self._sentences.frame["token"].gather(self._first).str.contains(r"^\p{Lu}")
+        entity = self._sentences.frame["entity"].gather(self._first)
+        within = capital & ~self._opens() & ~self._cased
+        beside = self.tag(1).is_in(_NAMES) | (self.tag(-1).is_in(_NAMES) & ~self._opens(1))
+        people = entity.is_in(["PERSON", "ORGANIZATION"]).fill_null(value=False)
+        return within | ((self._cased | capital | self._is_noun) & beside) | people
+
+    def is_compound(self) -> pl.Series:
+        """Whether another noun goes with it; an adjective needs one, a name may have none."""
+        after, before = self.tag(1).is_in(NOUNS), self.tag(-1).is_in(NOUNS)
+        hyphen = self.word(1).is_in(["-", "/", "'"]) | self.word(-1).is_in(["-", "/"])
+        name = (self._slot == "name") & (after | (self.tag(1) == "JJ"))
+        noun = (self._is_noun & (after | before)) | name
+        predicate = self.governor_word().is_in(_BE) & ~self.tag(1).is_in(["CD", "DT"])
+        adjective = (self._slot == "adjective") & ~(after | self.tag(1).is_in(["JJ"]) | predicate)
+        return noun | adjective | hyphen
+
+    def is_bare(self) -> pl.Series:
+        """Whether one thing stands without article, owner or number: *plays guitar*, but not *Dog in the snow*."""
+        distance = self._first - 1 - self.governor()
+        determined = pl.Series(np.zeros(len(distance), dtype=bool))
+        for step in (1, 2, 3, 4):
+            determined |= self.tag(-step).is_in(["DT", "PRP$", "CD", "POS", "PDT"]) & pl.Series(distance >= step)
+        return (self._slot == "singular") & ~(determined | self.governor_word().is_in(_SENTENCE_START))
+
+    def is_described(self) -> pl.Series:
+        """Whether an adjective goes with it that may not go with others of its kind: a paved courtyard."""
+        distance = self._first - 1 - self.governor()
+        flags = pl.Series(np.zeros(len(distance), dtype=bool))
+        for step in (1, 2, 3):
+            inside = pl.Series(distance >= step) & self.tag(-step).is_in(["JJ", "VBN", "VBG"])
+            flags |= inside & ~self.word(-step).is_in(_common_adjectives().implode())
+        return flags & self._is_noun
+
+    def is_listed(self) -> pl.Series:
+        """Whether it is joined to something by *and* or a comma: *a dog, a cat and a bird*."""
+        joined = self.word(1).is_in([*_CONJUNCTIONS, ","])
+        continues = self.tag(2).is_in(_NOUN_PHRASE) | self.word(2).is_in(_CONJUNCTIONS) | (self._slot == "adjective")
+        verbal = self._slot.is_in(["base", "third", "gerund", "past", "participle"])
+        before = self.governor_word().is_in([*_CONJUNCTIONS, ","]) & ~verbal
+        return (joined & (continues | verbal)) | before | (self.word(-1).is_in(_CONJUNCTIONS) & verbal)
+
+    def is_compared(self) -> pl.Series:
+        """Whether a superlative or comparative goes with it: the biggest dog is not the biggest cat."""
+        flags = pl.Series(np.zeros(len(self._first), dtype=bool))
+        for step in (-3, -2, -1, 1):
+            flags |= self.tag(step).is_in(["JJR", "JJS", "RBR", "RBS"])
+        return flags
+
+    def _place(self, step: int) -> Places:
+        return self._last + step if step > 0 else self._first + step
+
+    def _opens(self, back: int = 0) -> pl.Series:
+        """Whether an occurrence, or the word ``back`` places before it, begins its text or a sentence of it."""
+        return self._sentences.words(self._first - back - 1, of=self._text).is_in(_SENTENCE_START)
+
+
+@cache
+def _common_adjectives() -> pl.Series:
+    """Adjectives that nearly everything may have: sizes, ages, colours."""
+    return pl.concat([packaged_table("lexical/adjectives.tsv")["adjective"], category("colours").items["item"]])
+
+
+def doubts(texts: pl.Series, reasons: Collection[str] | None = None) -> pl.Series:
+    """For each text the first reason why it may be no plain assertion, null where there is none.
+
+    Whoever negates, asks, supposes, reports, compares or quantifies may stay right when a word turns into its opposite:
+    *the soup might be cold* does not contradict *the soup might be hot*. ``data/contexts/doubts.tsv`` lists the words
+    that reveal such contexts, each with its reason. ``reasons`` are those to look for; None means all.
+    """
+    table = packaged_table("contexts/doubts.tsv").select("reason", "pattern")
+    return first_matching_reason(texts, [row for row in table.iter_rows() if reasons is None or row[0] in reasons])
+
+
+def first_matching_reason(texts: pl.Series, patterns: list[tuple[str, str]]) -> pl.Series:
+    """For each text the reason of the first pattern that its lower-case form matches, null where none does."""
+    lower = pl.col("text").str.to_lowercase()
+    reason = pl.lit(None, dtype=pl.String)
+    for name, pattern in reversed(patterns):
+        reason = pl.when(lower.str.contains(pattern)).then(pl.lit(name)).otherwise(reason)
+    return pl.DataFrame({"text": texts}).select(reason.alias("doubt"))["doubt"]
