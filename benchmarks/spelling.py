@@ -19,6 +19,7 @@ import acidtest
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.text.letters import find_words
+from acidtest.text.misspelling import misspell
 
 BLOCK = 7_000
 """Sentences taken at once, as the suite does."""

@@ -25,7 +25,7 @@ from race import skip
 from scipy.stats import spearmanr
 
 import acidtest
-from acidtest.core.labels import masks
+from acidtest.core.labels import gold_masks
 from acidtest.core.model import model_from_spec
 from acidtest.io.published import CORPUS, MATCHED, published_scores
 
@@ -148,7 +148,7 @@ def score_answers(path: Path, suites: dict[str, pl.DataFrame]) -> Scored:
     answers = np.load(path)["said"].astype(np.float32).argmax(axis=1)
     scored = {}
     for name, frame in suites.items():
-        gold = masks(frame["label"].to_list())
+        gold = gold_masks(frame["label"].to_list())
         scored[name] = frame.with_columns(correct=(gold >> answers[frame["row"].to_numpy()]) & 1 == 1)
     return scored
 

@@ -26,7 +26,7 @@ import pytest
 import acidtest
 from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.suites.catalogue import SUITES
 
 
@@ -40,7 +40,7 @@ def suite_with_control() -> Suite:
     base = pl.DataFrame(
         {"premise": [f"Man {i} runs." for i in range(40)], "hypothesis": "A man moves.", "label": "entailment"}
     )
-    control = completed(base, "bang#control")
+    control = complete_columns(base, "bang#control")
     changed = control.with_columns(
         base_id=pl.col("id"), group=pl.col("id"), id=pl.col("id") + "-1", kind=pl.lit("loud")
     )
@@ -470,7 +470,7 @@ def test_paired_rows_stay_paired_when_a_factor_was_changed_between_runs() -> Non
         kinds = ["a"] * 20 + ["b"] * 20
         frame = pl.DataFrame({"premise": [f"p{i}" for i in range(40)], "hypothesis": "h", "label": "entailment"})
         frame = frame.with_columns(kind=pl.Series(kinds[::-1] if swapped else kinds))
-        return Suite(completed(frame, "mine").lazy(), Card("mine", columns={"kind": "factor"}))
+        return Suite(complete_columns(frame, "mine").lazy(), Card("mine", columns={"kind": "factor"}))
 
     def half(premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
         return ["entailment" if int(premise[1:]) < 20 else "neutral" for premise in premises]
@@ -483,7 +483,7 @@ def test_paired_rows_stay_paired_when_a_factor_was_changed_between_runs() -> Non
 def test_rows_that_share_nothing_but_their_ids_are_not_paired(changed: set[str]) -> None:
     def suite(other: bool, rows: int = 40) -> Suite:
         frame = pl.DataFrame({"premise": [f"p{i}" for i in range(40)], "hypothesis": "h", "label": "entailment"})
-        frame = completed(frame, "mine")
+        frame = complete_columns(frame, "mine")
         texts = {"premise": pl.lit("A ") + pl.col("premise"), "hypothesis": pl.lit("g"), "label": pl.lit("neutral")}
         touched = pl.int_range(40) < (rows if other else 0)
         frame = frame.with_columns(pl.when(touched).then(texts[n]).otherwise(n).alias(n) for n in changed)
@@ -511,7 +511,7 @@ def test_files_that_disagree_on_a_column_are_run_together(tmp_path: Path) -> Non
 
 
 def test_an_unsound_suite_is_refused_before_anything_is_asked() -> None:
-    frame = completed(pl.DataFrame({"premise": ["p"], "hypothesis": ["h"], "label": ["entail"]}), "mine")
+    frame = complete_columns(pl.DataFrame({"premise": ["p"], "hypothesis": ["h"], "label": ["entail"]}), "mine")
     with pytest.raises(AcidtestError, match="suite 'mine' is not sound: E103"):
         acidtest.run("baseline:overlap", Suite(frame.lazy(), Card("mine")))
 

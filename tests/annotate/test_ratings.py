@@ -13,7 +13,7 @@ from acidtest.annotate.judgements import judgement_ratings, judgements
 from acidtest.annotate.questionnaires import load_questionnaire
 from acidtest.annotate.ratings import read_ratings
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.io.corpora import corpus
+from acidtest.io.corpora import read_corpus
 from acidtest.io.tables import read_table, write_table
 from acidtest.suites.taxonomy import read_categories
 
@@ -382,7 +382,7 @@ def test_what_came_along_does_not_stand_in_the_way_of_the_written_result(tmp_pat
     assert not {"gold", "world_knowledge", "Same-Topic"} & set(judged.table.columns)
     for name in ("out.jsonl", "out.csv"):
         write_table(judged.table, tmp_path / name)
-        suite = corpus(tmp_path / name).suite
+        suite = read_corpus(tmp_path / name).suite
         found = read_categories(suite).frame.collect()
         assert found.select("label", "negation", "world").rows() == [(E, True, False)] * 2
         # Gold of two people is their own vote, in the file as well.

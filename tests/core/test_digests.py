@@ -3,8 +3,17 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acidtest.core.digests import _BASE, Gathered, Seen, _byte_values, combined, digests, hexadecimal, repeated
-from acidtest.core.draws import key, mixed
+from acidtest.core.digests import (
+    _BASE,
+    DigestList,
+    SeenDigests,
+    _byte_values,
+    combine_digests,
+    digests,
+    hexadecimal,
+    repeated_values,
+)
+from acidtest.core.draws import key, mix_bits
 
 
 def by_the_definition(text: str) -> int:
@@ -13,7 +22,7 @@ def by_the_definition(text: str) -> int:
     total = sum(values[byte] * pow(_BASE, place, 2**64) for place, byte in enumerate(text.encode())) + len(
         text.encode()
     )
-    return int(mixed(np.array([total % 2**64], dtype=np.uint64))[0])
+    return int(mix_bits(np.array([total % 2**64], dtype=np.uint64))[0])
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=8))
@@ -21,7 +30,7 @@ def by_the_definition(text: str) -> int:
 def test_a_column_digest_is_the_polynomial_of_the_bytes(texts: list[str]) -> None:
     start = np.full(len(texts), key("salt"), dtype=np.uint64)
     own = np.array([by_the_definition(text) for text in texts], dtype=np.uint64)
-    expected = mixed(start * np.uint64(_BASE) + own)
+    expected = mix_bits(start * np.uint64(_BASE) + own)
     assert digests(pl.Series(texts, dtype=pl.String), salt="salt").tolist() == expected.tolist()
 
 
@@ -56,8 +65,8 @@ def test_hexadecimal_writes_sixteen_digits() -> None:
 
 def test_a_combined_digest_ignores_order_and_nothing_else() -> None:
     values = digests(pl.Series(["a", "b", "c"]))
-    assert combined(values) == combined(values[::-1])
-    assert combined(values) != combined(values[:2])
+    assert combine_digests(values) == combine_digests(values[::-1])
+    assert combine_digests(values) != combine_digests(values[:2])
 
 
 def test_no_rows_have_no_digests() -> None:
@@ -66,22 +75,22 @@ def test_no_rows_have_no_digests() -> None:
 
 def test_digests_are_gathered_from_any_number_of_pieces() -> None:
     values = np.random.default_rng(0).integers(0, 2**63, 20_000, dtype=np.uint64)
-    gathered = Gathered()
+    gathered = DigestList()
     for start in range(0, len(values), 777):
         gathered.add(values[start : start + 777])
     assert np.array_equal(gathered.sorted(), np.sort(values))
-    assert len(Gathered().sorted()) == 0
+    assert len(DigestList().sorted()) == 0
 
 
 def test_what_stands_more_than_once_is_given_once() -> None:
-    assert repeated(np.array([1, 2, 2, 3, 5, 5, 5], dtype=np.uint64)).tolist() == [2, 5]
-    assert repeated(np.array([], dtype=np.uint64)).tolist() == []
+    assert repeated_values(np.array([1, 2, 2, 3, 5, 5, 5], dtype=np.uint64)).tolist() == [2, 5]
+    assert repeated_values(np.array([], dtype=np.uint64)).tolist() == []
 
 
 @given(st.lists(st.lists(st.integers(0, 30), max_size=12), max_size=12))
 @settings(max_examples=60)
 def test_what_comes_for_the_first_time_is_told_however_it_comes(pieces: list[list[int]]) -> None:
-    seen, before = Seen(), set[int]()
+    seen, before = SeenDigests(), set[int]()
     for piece in pieces:
         expected = []
         for value in piece:

@@ -10,7 +10,7 @@ from acidtest.core.errors import AcidtestError, FileError
 
 
 def test_a_file_appears_whole_when_the_block_ends_well(tmp_path: Path) -> None:
-    with files.replacing(tmp_path / "sub" / "a.txt") as temporary:
+    with files.replace_file(tmp_path / "sub" / "a.txt") as temporary:
         temporary.write_text("new")
         assert not (tmp_path / "sub" / "a.txt").exists()
     assert (tmp_path / "sub" / "a.txt").read_text() == "new"
@@ -21,7 +21,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_rubbish(tmp_path: Path) -> No
     path.write_text("old")
 
     def half_written() -> None:
-        with files.replacing(path) as temporary:
+        with files.replace_file(path) as temporary:
             temporary.write_text("half")
             raise ZeroDivisionError
 
@@ -34,7 +34,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_rubbish(tmp_path: Path) -> No
 def test_a_failed_folder_leaves_the_old_folder(tmp_path: Path) -> None:
     (tmp_path / "suite").mkdir()
     (tmp_path / "suite" / "old").touch()
-    with pytest.raises(ZeroDivisionError), files.replacing_folder(tmp_path / "suite"):
+    with pytest.raises(ZeroDivisionError), files.replace_folder(tmp_path / "suite"):
         raise ZeroDivisionError
     assert [path.name for path in tmp_path.iterdir()] == ["suite"]
     assert (tmp_path / "suite" / "old").exists()
@@ -43,7 +43,7 @@ def test_a_failed_folder_leaves_the_old_folder(tmp_path: Path) -> None:
 def test_a_folder_replaces_the_old_one_whole(tmp_path: Path) -> None:
     (tmp_path / "suite").mkdir()
     (tmp_path / "suite" / "old").touch()
-    with files.replacing_folder(tmp_path / "suite") as temporary:
+    with files.replace_folder(tmp_path / "suite") as temporary:
         (temporary / "new").touch()
     assert [path.name for path in (tmp_path / "suite").iterdir()] == ["new"]
     assert [path.name for path in tmp_path.iterdir()] == ["suite"]
@@ -64,7 +64,7 @@ def test_a_folder_that_cannot_be_put_in_place_leaves_the_old_one(
     monkeypatch.setattr(Path, "replace", refusing)
 
     def write() -> None:
-        with files.replacing_folder(tmp_path / "suite"):
+        with files.replace_folder(tmp_path / "suite"):
             pass
 
     with pytest.raises(FileError, match="suite: cannot be written: in use"):
@@ -141,10 +141,10 @@ def test_a_link_in_place_of_an_output_is_neither_followed_nor_replaced(tmp_path:
 
 
 def test_what_nothing_says_is_ours_is_not_replaced(tmp_path: Path) -> None:
-    files.refuse_to_lose(tmp_path / "a.csv")
+    files.refuse_overwrite(tmp_path / "a.csv")
     (tmp_path / "a.csv").write_text("work")
     with pytest.raises(FileError, match="perhaps with somebody's work in it"):
-        files.refuse_to_lose(tmp_path / "a.csv")
+        files.refuse_overwrite(tmp_path / "a.csv")
 
 
 def test_a_lock_that_is_a_link_is_refused(tmp_path: Path) -> None:
@@ -157,14 +157,14 @@ def test_a_lock_that_is_a_link_is_refused(tmp_path: Path) -> None:
 def test_a_log_that_is_a_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
     (tmp_path / "log.txt").symlink_to(tmp_path / "mine")
-    with pytest.raises(FileError, match=r"log\.txt: is a symbolic link"), logs.kept(tmp_path / "log.txt"):
+    with pytest.raises(FileError, match=r"log\.txt: is a symbolic link"), logs.log_to_file(tmp_path / "log.txt"):
         pass
     assert (tmp_path / "mine").read_text() == "mine"
 
 
 def test_a_log_grows_and_is_whole_at_any_time(tmp_path: Path) -> None:
     for text in ("first ü", "second"):
-        with logs.kept(tmp_path / "log.txt"):
+        with logs.log_to_file(tmp_path / "log.txt"):
             logs.log.debug(text)
             assert text in (tmp_path / "log.txt").read_text(encoding="utf-8")
     lines = (tmp_path / "log.txt").read_text(encoding="utf-8").splitlines()

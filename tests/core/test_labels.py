@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from acidtest.core.labels import GOLD_MASKS, LABELS, coarsened, gold_name, masks, one_hot
+from acidtest.core.labels import GOLD_MASKS, LABELS, coarsen_gold, gold_masks, gold_name, one_hot
 
 
 def test_every_nonempty_set_of_labels_has_a_name() -> None:
@@ -35,13 +35,13 @@ def test_an_unknown_spelling_means_nothing(spelling: str) -> None:
 
 
 def test_masks_say_which_labels_are_accepted() -> None:
-    assert masks(["non-entailment", "entailment", "any"]).tolist() == [0b110, 0b001, 0b111]
+    assert gold_masks(["non-entailment", "entailment", "any"]).tolist() == [0b110, 0b001, 0b111]
 
 
 def test_a_two_way_model_cannot_tell_neutral_from_contradiction() -> None:
-    gold = masks(["entailment", "neutral", "contradiction", "non-entailment", "non-neutral"])
-    expected = masks(["entailment", "non-entailment", "non-entailment", "non-entailment", "any"])
-    assert coarsened(gold).tolist() == expected.tolist()
+    gold = gold_masks(["entailment", "neutral", "contradiction", "non-entailment", "non-neutral"])
+    expected = gold_masks(["entailment", "non-entailment", "non-entailment", "non-entailment", "any"])
+    assert coarsen_gold(gold).tolist() == expected.tolist()
 
 
 def test_hard_labels_become_rows_of_one_one() -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from acidtest.core.errors import FileError
-from acidtest.core.settings import file_settings, variable
+from acidtest.core.settings import read_settings, variable_name
 
 COMMANDS = {"run": ["seed", "limit", "batch_size"], "suites": ["seed"]}
 
@@ -16,16 +16,16 @@ def written(tmp_path: Path, text: str) -> Path:
 
 def test_a_top_level_key_holds_for_every_command_that_has_the_option(tmp_path: Path) -> None:
     path = written(tmp_path, "seed = 3\nlimit = 10\n")
-    assert file_settings(path, COMMANDS) == {"run": {"seed": 3, "limit": 10}, "suites": {"seed": 3}}
+    assert read_settings(path, COMMANDS) == {"run": {"seed": 3, "limit": 10}, "suites": {"seed": 3}}
 
 
 def test_a_table_holds_for_one_command_and_goes_before_the_top_level(tmp_path: Path) -> None:
     path = written(tmp_path, "seed = 3\n[run]\nseed = 4\nbatch-size = 8\n")
-    assert file_settings(path, COMMANDS) == {"run": {"seed": 4, "batch_size": 8}, "suites": {"seed": 3}}
+    assert read_settings(path, COMMANDS) == {"run": {"seed": 4, "batch_size": 8}, "suites": {"seed": 3}}
 
 
 def test_no_file_says_nothing(tmp_path: Path) -> None:
-    assert file_settings(tmp_path / "acidtest.toml", COMMANDS) == {}
+    assert read_settings(tmp_path / "acidtest.toml", COMMANDS) == {}
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,8 @@ def test_no_file_says_nothing(tmp_path: Path) -> None:
 )
 def test_a_mistake_in_the_file_is_named(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(FileError, match=message):
-        file_settings(written(tmp_path, text), COMMANDS)
+        read_settings(written(tmp_path, text), COMMANDS)
 
 
 def test_an_option_has_one_variable() -> None:
-    assert variable("batch-size") == variable("batch_size") == "ACIDTEST_BATCH_SIZE"
+    assert variable_name("batch-size") == variable_name("batch_size") == "ACIDTEST_BATCH_SIZE"

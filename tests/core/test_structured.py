@@ -173,22 +173,22 @@ def test_json_that_another_library_reads_is_checked_for_depth_only(tmp_path: Pat
 SOURCE = Path(structured.__file__).parents[1]
 
 ELSEWHERE = {
-    "annotate/forms.py": "answers that it has just written itself",
+    "annotate/outcomes.py": "answers that it has just written itself",
     "annotate/items.py": "a row that it has just written itself",
     "annotate/state.py": "a column of the store",
     "annotate/store.py": "columns of the store",
     "workflows/experiments/claims.py": "what it has just written itself",
     "io/jsonlines.py": "tables: a line at a time, within the bounds of tables",
     "core/structured.py": "the door itself",
-    "models/encoders/word_pieces.py": "what the tokenizers library has just written",
+    "models/encoders/pair_tokens.py": "what the tokenizers library has just written",
     "evaluate/ray.py": "what a worker of ours has written",
     "suites/consistency/consistency.py": "a cell of a table",
     "models/replies.py": "an answer of a server, within the bounds of answers",
     "models/servers.py": "an answer of a server, within the bounds of answers",
-    "io/list_columns.py": "a cell of a table",
+    "io/columns.py": "a cell of a table",
     "text/statements.py": "the first line of a table",
     "io/vector_files.py": "one word of a file of vectors",
-    "zoo/training.py": "a checkpoint, of which everything that goes wrong is told",
+    "zoo/trainer.py": "a checkpoint, of which everything that goes wrong is told",
 }
 
 

@@ -4,19 +4,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.core.digests import repeated
+from acidtest.core.digests import repeated_values
 from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.streams import stream_frame
 from acidtest.core.structured import check_shape
 from acidtest.core.suite import (
     COLUMNS,
     Card,
     SourceIds,
     Suite,
-    completed,
+    complete_columns,
     plain_name,
     require_columns,
     source_digests,
-    streamed,
 )
 
 PAIRS = pl.DataFrame(
@@ -29,27 +29,27 @@ PAIRS = pl.DataFrame(
 
 
 def test_a_frame_is_completed_with_every_column_in_order() -> None:
-    frame = completed(PAIRS.with_columns(extra=pl.lit("x")), "mine")
+    frame = complete_columns(PAIRS.with_columns(extra=pl.lit("x")), "mine")
     assert frame.columns == [*COLUMNS, "extra"]
     assert frame["group"].to_list() == frame["id"].to_list()
     assert frame["certainty"].null_count() == 3
 
 
 def test_an_id_is_a_hash_of_name_and_pair_and_a_repeated_pair_is_numbered() -> None:
-    first, second, third = completed(PAIRS, "mine")["id"]
+    first, second, third = complete_columns(PAIRS, "mine")["id"]
     assert second == f"{first}.2"
     assert len({first, third}) == 2
-    assert completed(PAIRS, "other")["id"][0] != first
-    assert completed(PAIRS[2:], "mine")["id"].to_list() == [third]
+    assert complete_columns(PAIRS, "other")["id"][0] != first
+    assert complete_columns(PAIRS[2:], "mine")["id"].to_list() == [third]
 
 
 def test_ids_given_block_by_block_are_those_of_the_whole() -> None:
     pairs = pl.concat([PAIRS, PAIRS.reverse(), PAIRS])
     values = source_digests("mine", pairs)
-    ids = SourceIds(repeated(np.sort(values)))
+    ids = SourceIds(repeated_values(np.sort(values)))
     blocks = [ids.of(values[start : start + 2]) for start in range(0, len(values), 2)]
-    assert pl.concat(blocks).to_list() == completed(pairs, "mine")["id"].to_list()
-    first, _, third, *_ = completed(PAIRS, "mine")["id"]
+    assert pl.concat(blocks).to_list() == complete_columns(pairs, "mine")["id"].to_list()
+    first, _, third, *_ = complete_columns(PAIRS, "mine")["id"]
     assert pl.concat(blocks).to_list() == [
         *(first, f"{first}.2", third),
         *(f"{third}.2", f"{first}.3", f"{first}.4"),
@@ -58,12 +58,12 @@ def test_ids_given_block_by_block_are_those_of_the_whole() -> None:
 
 
 def test_a_sealed_card_counts_rows_and_labels() -> None:
-    card = Suite(completed(PAIRS, "mine").lazy(), Card("mine")).sealed().card
+    card = Suite(complete_columns(PAIRS, "mine").lazy(), Card("mine")).sealed().card
     assert (card.rows, card.labels) == (3, {"contradiction": 1, "entailment": 2})
 
 
 def test_the_fingerprint_ignores_order_but_no_word_and_no_label() -> None:
-    frame = completed(PAIRS, "mine")
+    frame = complete_columns(PAIRS, "mine")
 
     def fingerprint(rows: pl.DataFrame) -> str:
         return Suite(rows.lazy(), Card("mine")).sealed().card.fingerprint
@@ -79,8 +79,8 @@ def test_the_fingerprint_ignores_order_but_no_word_and_no_label() -> None:
 
 
 def test_sealing_a_suite_seals_its_control() -> None:
-    control = Suite(completed(PAIRS, "mine#control").lazy(), Card("mine#control"))
-    sealed = Suite(completed(PAIRS, "mine").lazy(), Card("mine"), control).sealed()
+    control = Suite(complete_columns(PAIRS, "mine#control").lazy(), Card("mine#control"))
+    sealed = Suite(complete_columns(PAIRS, "mine").lazy(), Card("mine"), control).sealed()
     assert sealed.control is not None
     assert sealed.control.card.rows == 3
     assert sealed.control.card.fingerprint
@@ -111,7 +111,7 @@ def test_a_streamed_frame_is_filtered_cut_and_projected_like_any_other() -> None
         for start in range(0, 10, 3):
             yield whole[start : start + 3].select(columns)
 
-    frame = streamed(blocks, {"a": pl.String, "b": pl.String})
+    frame = stream_frame(blocks, {"a": pl.String, "b": pl.String})
     assert frame.collect().equals(whole)
     assert frame.filter(pl.col("b") == "y").collect()["a"].to_list() == ["1", "3", "5", "7", "9"]
     assert frame.head(4).collect()["a"].to_list() == ["0", "1", "2", "3"]
@@ -121,11 +121,11 @@ def test_a_streamed_frame_is_filtered_cut_and_projected_like_any_other() -> None
 
 
 def test_rows_picked_from_a_batch_can_be_given_room_of_their_own() -> None:
-    from acidtest.core.streams import compacted
+    from acidtest.core.streams import compact_frame
 
     frame = pl.DataFrame({"a": ["x" * 1000] * 50, "b": pl.Series([None, 2] * 25, dtype=pl.UInt32)})
-    assert compacted(frame.head(3)).equals(frame.head(3))
-    assert compacted(frame.head(3)).schema == frame.schema
+    assert compact_frame(frame.head(3)).equals(frame.head(3))
+    assert compact_frame(frame.head(3)).schema == frame.schema
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from acidtest.core.errors import AcidtestError
-from acidtest.core.labels import masks
+from acidtest.core.labels import gold_masks
 from acidtest.core.verdicts import Collapse, answers, verdicts
 
 SPLIT = np.array([[0.40, 0.35, 0.25]], dtype=np.float32)
@@ -10,7 +10,7 @@ SPLIT = np.array([[0.40, 0.35, 0.25]], dtype=np.float32)
 
 
 def right(probabilities: np.ndarray, gold: str, collapse: str) -> bool:
-    return bool(verdicts(probabilities, masks([gold]), collapse=Collapse.parsed(collapse))[0])
+    return bool(verdicts(probabilities, gold_masks([gold]), collapse=Collapse.parsed(collapse))[0])
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,11 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
-from acidtest.core.model import completed
+from acidtest.core.model import complete_model
 from acidtest.evaluate.asking import Asker
 from acidtest.evaluate.plan import Batch
 from acidtest.evaluate.ray import Cluster, Made
-from acidtest.io.rows import held_rows
+from acidtest.io.rows import memory_rows
 from acidtest.suites.catalogue import SUITES, Request
 from acidtest.workflows.clusters import RayEngine, Spec, making
 
@@ -181,7 +181,7 @@ def test_parts_of_a_corpus_give_parts_of_a_row_local_suite(name: str) -> None:
     # Parts of unlike sizes, the last without a row.
     corpus = whole.control.frame.collect()
     made = [worker.made(corpus[start:stop]) for start, stop in ((0, 1), (1, 40), (40, 90), (90, 90))]
-    parted = replace(whole, frame=held_rows(pl.concat(made)).lazy()).sealed()
+    parted = replace(whole, frame=memory_rows(pl.concat(made)).lazy()).sealed()
     assert parted.card.rows >= 90
     assert parted.card == whole.sealed().card
 
@@ -254,7 +254,7 @@ class OneWorker:
 
 
 def test_a_worker_that_loads_code_unseen_costs_the_model_its_fingerprint() -> None:
-    model = completed(SimpleNamespace(predict=len, fingerprint="of its code"))
+    model = complete_model(SimpleNamespace(predict=len, fingerprint="of its code"))
     batch = Batch(0, pl.DataFrame({"_id": ["1"], "premise": ["a"], "hypothesis": ["b"]}), np.zeros(1, np.uint64))
     engine = RayEngine(Spec("python:their:predict"), OneWorker())  # type: ignore[arg-type]
     ((_, answered),) = engine([batch], Asker(model))

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.model import Model, completed
+from acidtest.core.model import Model, complete_model
 from acidtest.core.suite import Card, Suite
-from acidtest.core.suite import completed as completed_frame
+from acidtest.core.suite import complete_columns as completed_frame
 from acidtest.evaluate.answer_files import new_cache_file
 from acidtest.evaluate.plan import planned
 from acidtest.evaluate.runner import answers, memory_of
@@ -44,7 +44,7 @@ def suite(name: str, numbers: Sequence[int]) -> Suite:
 
 
 def model(inner: object) -> Model:
-    return completed(inner)
+    return complete_model(inner)
 
 
 def answered(
@@ -296,10 +296,10 @@ def test_labels_that_were_asked_anew_with_probabilities_are_forgotten(tmp_path: 
             return ["neutral"] * len(premises)
 
     suites, cache = [suite("a", range(1, 9))], tmp_path / "cache"
-    labels = completed(Labels())
+    labels = complete_model(Labels())
     labels.name = "counting"
     answered(labels, suites, tmp_path / "journal", cache)
-    fresh = completed(Counting())
+    fresh = complete_model(Counting())
     fresh.name = "counting"
     answers(fresh, planned(fresh, suites), memory=memory_of(fresh, tmp_path / "journal", cache, forget=True))
     answered(fresh, suites, tmp_path / "journal", cache)
@@ -374,14 +374,14 @@ NAN = float("nan")
     ],
 )
 def test_what_is_no_probability_is_refused_and_the_pair_named(rows: list[list[float]], message: str) -> None:
-    inner = completed(Fixed(rows))
+    inner = complete_model(Fixed(rows))
     with pytest.raises(AcidtestError, match=message):
         answered(inner, [suite("a", [1, 2])])
 
 
 def test_only_a_model_that_may_abstain_may_give_nan_and_then_a_whole_row() -> None:
-    inner = completed(Fixed([[0.2, 0.8, 0.0], [NAN, NAN, NAN]], may_abstain=True))
+    inner = complete_model(Fixed([[0.2, 0.8, 0.0], [NAN, NAN, NAN]], may_abstain=True))
     assert np.isnan(answered(inner, [suite("a", [1, 2])])[1]).all()
-    half = completed(Fixed([[0.2, 0.8, 0.0], [NAN, 0.5, 0.5]], may_abstain=True))
+    half = complete_model(Fixed([[0.2, 0.8, 0.0], [NAN, 0.5, 0.5]], may_abstain=True))
     with pytest.raises(AcidtestError, match="NaN"):
         answered(half, [suite("a", [1, 2])])

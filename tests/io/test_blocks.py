@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from acidtest.core import files
 from acidtest.core.errors import FileError
 from acidtest.io import blocks
-from acidtest.io.blocks import looked_through
+from acidtest.io.blocks import scan_text
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +18,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def cut(tmp_path: Path, content: bytes) -> list[tuple[int, bytes]]:
     (tmp_path / "a.txt").write_bytes(content)
-    return [(block.line, block.content) for block in looked_through(tmp_path / "a.txt").blocks()]
+    return [(block.line, block.content) for block in scan_text(tmp_path / "a.txt").blocks()]
 
 
 def test_a_block_holds_whole_lines_and_knows_the_first(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_blocks_joined_are_the_text(tmp_path: Path, content: str) -> None:
 
 def test_the_block_of_a_row_is_found_by_their_heights(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"one\ntwo\n\n\nthree\nfour\n")
-    text = looked_through(tmp_path / "a.txt")
+    text = scan_text(tmp_path / "a.txt")
     assert [block.content for block in text.blocks()] == [b"one\ntwo\n\n\n", b"three\n", b"four\n"]
     block, number = text.block_of(3, [2, 1, 1])
     assert (block.line, block.content, number) == (6, b"four\n", 0)
@@ -73,4 +73,4 @@ def test_the_block_of_a_row_is_found_by_their_heights(tmp_path: Path) -> None:
 def test_what_is_no_text_is_named_with_the_line_of_the_whole_file(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "a.txt").write_bytes(content)
     with pytest.raises(FileError, match=message):
-        looked_through(tmp_path / "a.txt")
+        scan_text(tmp_path / "a.txt")

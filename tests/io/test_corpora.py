@@ -11,7 +11,7 @@ import pytest
 from acidtest.core.digests import digests, hexadecimal
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.suite import COLUMNS
-from acidtest.io.corpora import Corpus, corpus, parsed_pairs
+from acidtest.io.corpora import Corpus, parse_pairs, read_corpus
 from acidtest.io.layouts import LAYOUTS
 from acidtest.io.tables import write_table
 
@@ -65,7 +65,7 @@ def test_snli_json_lines_become_a_suite(written) -> None:
             },
         ],
     )
-    found = corpus(path)
+    found = read_corpus(path)
     assert (found.layout, found.rows_read, found.dropped) == ("SNLI/MNLI", 3, 1)
     frame = found.suite.frame.collect()
     assert frame.columns == [
@@ -132,7 +132,7 @@ GIVEN = [
 
 @pytest.mark.parametrize(("layout", "header", "label", "gold"), GIVEN)
 def test_layouts_are_recognised_by_their_columns(written, layout: str, header: Any, label: str, gold: str) -> None:
-    found = corpus(written("pairs.tsv", [header, ("A cat sat.", "A cat lay.", label)]))
+    found = read_corpus(written("pairs.tsv", [header, ("A cat sat.", "A cat lay.", label)]))
     assert found.layout == layout
     assert pairs(found) == [("A cat sat.", "A cat lay.", gold)]
 
@@ -143,13 +143,13 @@ def test_every_layout_that_its_columns_make_is_tried_here() -> None:
 
 
 def test_the_order_of_columns_does_not_matter(written) -> None:
-    found = corpus(written("a.tsv", [("label", "hyp", "prem"), ("entailment", "A cat lay.", "A cat sat.")]))
+    found = read_corpus(written("a.tsv", [("label", "hyp", "prem"), ("entailment", "A cat lay.", "A cat sat.")]))
     assert pairs(found) == [("A cat sat.", "A cat lay.", "entailment")]
 
 
 @pytest.mark.parametrize("label", ["entailment", "e", "-", "entails"])
 def test_three_columns_without_header_are_premise_hypothesis_label(written, label: str) -> None:
-    found = corpus(written("a.tsv", [("A cat.", "A cat.", label), ("A dog.", "A cow.", "neutral")]))
+    found = read_corpus(written("a.tsv", [("A cat.", "A cat.", label), ("A dog.", "A cow.", "neutral")]))
     assert found.layout == "three columns without header"
     assert pairs(found)[-1] == ("A dog.", "A cow.", "neutral")
     assert found.rows_read == 2
@@ -158,7 +158,7 @@ def test_three_columns_without_header_are_premise_hypothesis_label(written, labe
 def test_columns_without_header_can_be_given_by_number(written) -> None:
     path = written("a.tsv", [("7", "yes", "A cat.", "A dog."), ("8", "no", "A cow.", "A pig.")])
     columns = {"premise": "column_3", "hypothesis": "column_4", "label": "column_2", "source_id": "column_1"}
-    found = corpus(path, columns=columns)
+    found = read_corpus(path, columns=columns)
     assert found.layout == "columns given"
     assert rows(found, "premise", "hypothesis", "label", "source_id") == [
         ("A cat.", "A dog.", "entailment", "7"),
@@ -168,7 +168,7 @@ def test_columns_without_header_can_be_given_by_number(written) -> None:
 
 def test_gold_label_wins_over_label(written) -> None:
     header = ("sentence1", "sentence2", "label", "gold_label")
-    found = corpus(written("a.tsv", [header, ("A cat.", "A dog.", "neutral", "contradiction")]))
+    found = read_corpus(written("a.tsv", [header, ("A cat.", "A dog.", "neutral", "contradiction")]))
     assert pairs(found) == [("A cat.", "A dog.", "contradiction")]
     assert "source_label" in found.suite.frame.collect_schema()
 
@@ -183,7 +183,7 @@ def test_taxinli_takes_label_and_keeps_the_annotators_own(written) -> None:
             ("A cat.", "A dog.", "contradiction", "neutral", "2c", "slate"),
         ],
     )
-    found = corpus(path)
+    found = read_corpus(path)
     # The released file is to be read without quoting, whatever its quotes look like.
     assert rows(found, "premise", "label", "annotated_label", "source_id") == [
         ('"""Go."""""', "neutral", "-", "1n"),
@@ -194,20 +194,20 @@ def test_taxinli_takes_label_and_keeps_the_annotators_own(written) -> None:
 def test_taxinli_written_anew_with_quotes_is_read_with_quotes(tmp_path: Path) -> None:
     frame = pl.DataFrame({"prem": ['"Go"\tnow.'], "hyp": ["He\ngoes."], "label": ["neutral"]})
     write_table(frame, tmp_path / "a.tsv")
-    assert pairs(corpus(tmp_path / "a.tsv")) == [('"Go"\tnow.', "He\ngoes.", "neutral")]
+    assert pairs(read_corpus(tmp_path / "a.tsv")) == [('"Go"\tnow.', "He\ngoes.", "neutral")]
 
 
 @pytest.mark.parametrize("name", ["rte_dev.tsv", "glue-RTE.tsv", "RTE/dev.tsv"])
 def test_integers_of_glue_mean_something_in_rte_only(written, name: str) -> None:
     table = [("index", "sentence1", "sentence2", "label"), ("0", "A.", "B.", "0"), ("1", "C.", "D.", "1")]
-    found = corpus(written(name, table))
+    found = read_corpus(written(name, table))
     assert found.layout == "GLUE RTE"
     assert rows(found, "premise", "label", "source_id") == [("A.", "entailment", "0"), ("C.", "non-entailment", "1")]
 
 
 def test_hans_from_hugging_face_has_two_labels(written) -> None:
     common = {"heuristic": "lexical_overlap", "subcase": "ln_passive", "parse_premise": "(S)"}
-    found = corpus(
+    found = read_corpus(
         written(
             "a.jsonl",
             [
@@ -224,13 +224,13 @@ def test_hans_from_hugging_face_has_two_labels(written) -> None:
 def test_zeros_and_ones_alone_are_read_as_hugging_face_with_a_warning(written, caplog) -> None:
     path = written("a.tsv", [("premise", "hypothesis", "label"), ("A.", "B.", "0"), ("C.", "D.", "1")])
     with caplog.at_level(logging.WARNING, "acidtest"):
-        assert pairs(corpus(path)) == [("A.", "B.", "entailment"), ("C.", "D.", "neutral")]
+        assert pairs(read_corpus(path)) == [("A.", "B.", "entailment"), ("C.", "D.", "neutral")]
     assert caplog.messages == [
         f"{path}: read as Hugging Face, it has entailment (0) and neutral (1) but no contradiction. "
         "If 1 means non-entailment there, give --label-map 0=entailment,1=non-entailment"
     ]
     caplog.clear()
-    corpus(path, label_map={"1": "non-entailment"})
+    read_corpus(path, label_map={"1": "non-entailment"})
     assert caplog.text == ""
 
 
@@ -238,7 +238,7 @@ def test_class_names_inside_a_parquet_file_beat_the_layout(tmp_path: Path) -> No
     frame = pl.DataFrame({"premise": ["A.", "C."], "hypothesis": ["B.", "D."], "label": [1, 2]})
     features = {"info": {"features": {"label": {"names": ["entailment", "contradiction", "neutral"]}}}}
     write_table(frame, tmp_path / "cb.parquet", metadata={"huggingface": json.dumps(features)})
-    assert pairs(corpus(tmp_path / "cb.parquet")) == [("A.", "B.", "contradiction"), ("C.", "D.", "neutral")]
+    assert pairs(read_corpus(tmp_path / "cb.parquet")) == [("A.", "B.", "contradiction"), ("C.", "D.", "neutral")]
 
 
 def test_a_data_set_that_hugging_face_wrote_loads(tmp_path: Path) -> None:
@@ -253,21 +253,21 @@ def test_a_data_set_that_hugging_face_wrote_loads(tmp_path: Path) -> None:
     columns = {"sentence1": ["A.", "C."], "sentence2": ["B.", "D."], "label": [1, -1]}
     datasets.disable_progress_bars()
     datasets.Dataset.from_dict(columns, features=features).to_parquet(tmp_path / "a.parquet")
-    found = corpus(tmp_path / "a.parquet")
+    found = read_corpus(tmp_path / "a.parquet")
     assert pairs(found) == [("A.", "B.", "non-entailment")]
     assert found.dropped == 1
 
 
 def test_rows_without_gold_are_dropped_and_counted(written) -> None:
     labels = ["-", "-1", "", "0", None, -1, 2]
-    found = corpus(written("a.jsonl", [{"premise": "A.", "hypothesis": "B.", "label": label} for label in labels]))
+    found = read_corpus(written("a.jsonl", [{"premise": "A.", "hypothesis": "B.", "label": label} for label in labels]))
     assert (found.rows_read, found.dropped) == (7, 5)
     assert pairs(found) == [("A.", "B.", "entailment"), ("A.", "B.", "contradiction")]
 
 
 def test_rows_with_one_premise_are_one_group(written) -> None:
     table = [("A.", "B.", "neutral"), ("C.", "D.", "neutral"), ("A.", "E.", "neutral"), ("A.", "B.", "neutral")]
-    frame = corpus(written("a.tsv", table)).suite.frame.collect()
+    frame = read_corpus(written("a.tsv", table)).suite.frame.collect()
     groups = frame["group"].to_list()
     assert groups[0] == groups[2] == groups[3] != groups[1]
     assert frame["id"].n_unique() == 4
@@ -279,7 +279,7 @@ def test_the_users_group_is_used_and_filled_up(written) -> None:
         {"premise": "C.", "hypothesis": "D.", "label": "n", "image": 7},
         {"premise": "E.", "hypothesis": "F.", "label": "c", "image": None},
     ]
-    found = corpus(written("a.jsonl", rows_), columns={"group": "image"})
+    found = read_corpus(written("a.jsonl", rows_), columns={"group": "image"})
     assert found.layout == "Hugging Face"
     assert rows(found, "group") == [("7",), ("7",), (hexadecimal(digests(pl.Series(["E."])))[0],)]
     assert found.suite.card.columns == {}
@@ -287,7 +287,7 @@ def test_the_users_group_is_used_and_filled_up(written) -> None:
 
 @pytest.mark.parametrize("name", ["pairID", "uid", "pair_ID", "id", "index", "idx"])
 def test_a_column_of_unique_ids_becomes_the_source_id(written, name: str) -> None:
-    found = corpus(
+    found = read_corpus(
         written("a.tsv", [("premise", "hypothesis", "label", name), ("A.", "B.", "e", "x1"), ("C.", "D.", "n", "x2")])
     )
     assert rows(found, "source_id") == [("x1",), ("x2",)]
@@ -296,7 +296,7 @@ def test_a_column_of_unique_ids_becomes_the_source_id(written, name: str) -> Non
 
 @pytest.mark.parametrize(("name", "kept"), [("pairID", "source_pairID"), ("id", "source_id_")])
 def test_ids_that_stand_twice_are_kept_as_text(written, name: str, kept: str) -> None:
-    found = corpus(
+    found = read_corpus(
         written("a.tsv", [("premise", "hypothesis", "label", name), ("A.", "B.", "e", "x"), ("C.", "D.", "n", "x")])
     )
     assert rows(found, "source_id", kept) == [(None, "x"), (None, "x")]
@@ -305,7 +305,7 @@ def test_ids_that_stand_twice_are_kept_as_text(written, name: str, kept: str) ->
 
 def test_the_first_column_of_unique_ids_is_taken(written) -> None:
     header = ("premise", "hypothesis", "label", "index", "pairID", "uid")
-    found = corpus(
+    found = read_corpus(
         written("a.tsv", [header, ("A.", "B.", "e", "0", "same", "u0"), ("C.", "D.", "n", "1", "same", "u1")])
     )
     assert rows(found, "source_id", "source_pairID", "source_index") == [("u0", "same", "0"), ("u1", "same", "1")]
@@ -313,7 +313,7 @@ def test_the_first_column_of_unique_ids_is_taken(written) -> None:
 
 
 def carried(path: Path, **options: Any) -> tuple[dict[str, str], pl.DataFrame]:
-    found = corpus(path, **options)
+    found = read_corpus(path, **options)
     return dict(found.suite.card.columns), found.suite.frame.drop(COLUMNS).collect()
 
 
@@ -429,7 +429,7 @@ def test_columns_can_be_given_by_our_names(written) -> None:
     header = ("n", "text_a", "Text_B", "y", "genre_or_blank", "genre")
     path = written("a.tsv", [header, ("7", "A.", "B.", "yes", "slate", "x"), ("8", "C.", "D.", "no", "", "y")])
     columns = {"premise": "text_a", "hypothesis": "text_b", "label": "y", "source_id": "n", "genre": "genre_or_blank"}
-    found = corpus(path, columns=columns, name="mine")
+    found = read_corpus(path, columns=columns, name="mine")
     assert (found.layout, found.suite.name) == ("columns given", "mine")
     assert rows(found, "premise", "hypothesis", "label", "source_id", "genre", "source_genre") == [
         ("A.", "B.", "entailment", "7", "slate", "x"),
@@ -439,7 +439,7 @@ def test_columns_can_be_given_by_our_names(written) -> None:
 
 
 def test_what_is_not_given_is_recognised(written) -> None:
-    found = corpus(
+    found = read_corpus(
         written("a.tsv", [("premise", "text_b", "label"), ("A.", "B.", "e")]), columns={"hypothesis": "text_b"}
     )
     assert pairs(found) == [("A.", "B.", "entailment")]
@@ -449,15 +449,15 @@ def test_what_is_not_given_is_recognised(written) -> None:
 def test_given_columns_leave_integers_without_meaning(written) -> None:
     path = written("a.tsv", [("premise", "text_b", "label"), ("A.", "B.", "0")])
     with pytest.raises(FileError, match="what numbers mean differs"):
-        corpus(path, columns={"hypothesis": "text_b"})
-    found = corpus(path, columns={"hypothesis": "text_b"}, label_map={"0": "contradiction"})
+        read_corpus(path, columns={"hypothesis": "text_b"})
+    found = read_corpus(path, columns={"hypothesis": "text_b"}, label_map={"0": "contradiction"})
     assert pairs(found) == [("A.", "B.", "contradiction")]
 
 
 def test_the_label_map_goes_before_the_spellings_known(written) -> None:
     table = [("sentence1", "sentence2", "gold_label")]
     table += [("A.", f"{label}.", label) for label in ("entailment", "neutral", "NEUTRAL", "undef", "maybe")]
-    found = corpus(
+    found = read_corpus(
         written("a.tsv", table), label_map={"neutral": "non-entailment", "undef": "-", "Maybe": "non-contradiction"}
     )
     assert pairs(found) == [
@@ -472,13 +472,13 @@ def test_the_label_map_goes_before_the_spellings_known(written) -> None:
 def test_a_label_map_with_an_unknown_target_is_refused_with_a_hint(written) -> None:
     path = written("a.tsv", [("A.", "B.", "neutral")])
     with pytest.raises(UnknownNameError, match="did you mean 'contradiction'"):
-        corpus(path, label_map={"0": "contradicton"})
+        read_corpus(path, label_map={"0": "contradicton"})
 
 
 def test_a_column_that_is_not_there_is_refused_with_a_hint_and_the_columns(written) -> None:
     path = written("a.tsv", [("text_a", "text_b", "y"), ("A.", "B.", "e")])
     with pytest.raises(UnknownNameError) as caught:
-        corpus(path, columns={"premise": "text_c"})
+        read_corpus(path, columns={"premise": "text_c"})
     assert str(caught.value) == (
         f"no column called 'text_c'; did you mean 'text_b' or 'text_a'? (--columns; {path} has text_a, text_b, y)"
     )
@@ -486,15 +486,15 @@ def test_a_column_that_is_not_there_is_refused_with_a_hint_and_the_columns(writt
 
 def test_names_acidtest_fills_itself_cannot_be_given(written) -> None:
     with pytest.raises(AcidtestError, match="'base_id' is a column acidtest fills itself"):
-        corpus(written("a.tsv", [("A.", "B.", "e")]), columns={"base_id": "x"})
+        read_corpus(written("a.tsv", [("A.", "B.", "e")]), columns={"base_id": "x"})
 
 
 def test_pairs_are_parsed() -> None:
-    assert parsed_pairs("premise=text_a, hypothesis = text b", option="--columns") == {
+    assert parse_pairs("premise=text_a, hypothesis = text b", option="--columns") == {
         "premise": "text_a",
         "hypothesis": "text b",
     }
-    assert parsed_pairs("x==y", option="--label-map") == {"x": "=y"}
+    assert parse_pairs("x==y", option="--label-map") == {"x": "=y"}
 
 
 @pytest.mark.parametrize(
@@ -508,7 +508,7 @@ def test_pairs_are_parsed() -> None:
 )
 def test_what_is_no_pair_is_refused(text: str, message: str) -> None:
     with pytest.raises(AcidtestError) as caught:
-        parsed_pairs(text, option="--columns")
+        parse_pairs(text, option="--columns")
     assert str(caught.value) == message
 
 
@@ -525,7 +525,7 @@ def test_the_same_pairs_in_every_format_are_the_same_suite(tmp_path: Path) -> No
     found = []
     for ending in ("parquet", "jsonl", "csv", "tsv", "tsv.gz", "jsonl.gz"):
         write_table(frame, tmp_path / f"pairs.{ending}")
-        found.append(corpus(tmp_path / f"pairs.{ending}"))
+        found.append(read_corpus(tmp_path / f"pairs.{ending}"))
     assert {one.suite.card.fingerprint for one in found} == {found[0].suite.card.fingerprint}
     assert all(rows(one, *COLUMNS, "genre") == rows(found[0], *COLUMNS, "genre") for one in found)
     assert pairs(found[0]) == [
@@ -537,10 +537,10 @@ def test_the_same_pairs_in_every_format_are_the_same_suite(tmp_path: Path) -> No
 def test_conjnli_with_a_byte_order_mark_and_index_columns_of_exports_load(tmp_path: Path) -> None:
     path = tmp_path / "conj.tsv"
     path.write_bytes(b"\xef\xbb\xbfPremise\tHypothesis\tLabel\r\nA.\tB.\tentailment\r\n")
-    assert pairs(corpus(path)) == [("A.", "B.", "entailment")]
+    assert pairs(read_corpus(path)) == [("A.", "B.", "entailment")]
     path = tmp_path / "nan.csv"
     path.write_text(',premise,,hypothesis,label,\n0,A.,,"B, too.",c,\n')
-    assert pairs(corpus(path)) == [("A.", "B, too.", "contradiction")]
+    assert pairs(read_corpus(path)) == [("A.", "B, too.", "contradiction")]
 
 
 REAL = [
@@ -567,7 +567,7 @@ REAL = [
 
 @pytest.mark.parametrize(("name", "layout", "read", "kept"), REAL, ids=[name for name, *_ in REAL])
 def test_real_files_load_without_a_flag(shared: Path, name: str, layout: str, read: int, kept: int) -> None:
-    found = corpus(shared / name)
+    found = read_corpus(shared / name)
     assert (found.layout, found.rows_read, found.dropped, found.suite.card.rows) == (layout, read, read - kept, kept)
     frame = found.suite.frame.collect()
     assert frame["id"].n_unique() == kept
@@ -576,7 +576,7 @@ def test_real_files_load_without_a_flag(shared: Path, name: str, layout: str, re
 
 def test_taxinli_has_the_labels_of_the_paper(shared: Path) -> None:
     # DESIGN.md, reproduction ledger: 3,495 E / 3,375 C / 3,201 N; taxonomic 13 E / 13 C / 8 N.
-    found = corpus(shared / "taxinli" / "taxinli10k.tsv")
+    found = read_corpus(shared / "taxinli" / "taxinli10k.tsv")
     assert found.suite.card.labels == {"entailment": 3_495, "contradiction": 3_375, "neutral": 3_201}
     taxonomic = found.suite.frame.filter(pl.col("taxonomic_knowledge") == "1").collect()["label"].value_counts()
     assert dict(taxonomic.iter_rows()) == {"entailment": 13, "contradiction": 13, "neutral": 8}
@@ -585,25 +585,25 @@ def test_taxinli_has_the_labels_of_the_paper(shared: Path) -> None:
 
 
 def test_the_counterfactual_files_are_unquoted_and_mnli_is_left_alone(shared: Path) -> None:
-    shops = corpus(shared / "cad" / "train.tsv").suite.frame.filter(pl.col("premise").str.contains("TheFaceShop"))
+    shops = read_corpus(shared / "cad" / "train.tsv").suite.frame.filter(pl.col("premise").str.contains("TheFaceShop"))
     assert shops.collect()["premise"][0].startswith('A boy stands outside of "TheFaceShop" looking')
-    mnli = corpus(shared / "mnli" / "mnli_dev_matched.tsv").suite.frame
+    mnli = read_corpus(shared / "mnli" / "mnli_dev_matched.tsv").suite.frame
     assert mnli.filter(source_id="39488e").collect()["hypothesis"][0] == '"Are we definitely going to be successful?"'
 
 
 def test_mnli_mismatched_loads_once_its_label_is_named(shared: Path) -> None:
     path = shared / "mnli" / "mnli_dev_mismatched_recovered.tsv"
     with pytest.raises(FileError, match="binary_label, label_3way_or_blank and label_source could each be the label"):
-        corpus(path)
-    found = corpus(path, columns=parsed_pairs("label=label_3way_or_blank", option="--columns"))
+        read_corpus(path)
+    found = read_corpus(path, columns=parse_pairs("label=label_3way_or_blank", option="--columns"))
     # shared/data/README.md: the three-way label is known for 7,648 of 9,832.
     assert (found.rows_read, found.suite.card.rows) == (9_832, 7_648)
-    two_way = corpus(path, columns={"label": "binary_label"})
+    two_way = read_corpus(path, columns={"label": "binary_label"})
     assert two_way.suite.card.labels.keys() == {"entailment", "non-entailment"}
 
 
 def test_sick_keeps_its_scores(shared: Path) -> None:
-    found = corpus(shared / "sick" / "SICK_train.txt")
+    found = read_corpus(shared / "sick" / "SICK_train.txt")
     first = found.suite.frame.head(1).collect().row(0, named=True)
     assert (first["source_id"], first["relatedness_score"], first["label"]) == ("1", 4.5, "neutral")
     assert found.suite.card.columns == {"relatedness_score": "covariate"}
@@ -612,6 +612,6 @@ def test_sick_keeps_its_scores(shared: Path) -> None:
 def test_snli_from_hand_packed_json_is_the_same_suite(shared: Path, tmp_path: Path) -> None:
     path = shared / "snli" / "snli_1.0_dev.jsonl.gz"
     (tmp_path / "snli_1.0_dev.jsonl").write_bytes(gzip.decompress(path.read_bytes()))
-    plain, packed = corpus(tmp_path / "snli_1.0_dev.jsonl").suite.card, corpus(path).suite.card
+    plain, packed = read_corpus(tmp_path / "snli_1.0_dev.jsonl").suite.card, read_corpus(path).suite.card
     assert plain.fingerprint == packed.fingerprint
     assert list(plain.sources.values()) == list(packed.sources.values())

@@ -9,7 +9,7 @@ import pytest
 
 from acidtest.core.errors import FileError
 from acidtest.io import jsonlines
-from acidtest.io.corpora import corpus
+from acidtest.io.corpora import read_corpus
 from acidtest.io.tables import read_table, write_table
 
 
@@ -29,7 +29,7 @@ def test_nan_nli_has_semicolons_and_spacers_without_a_name(written) -> None:
     header = "premise;hypothesis;label;;;P-Verbal;;Construction"
     first = 'Not all cats sat.;Some, not all, sat.;entailment;;;0;;"not; all"'
     second = "No cat sat.;A cat sat.;contradiction;;;1;;no"
-    found = corpus(written("nan.csv", f"{header}\n{first}\n{second}\n"))
+    found = read_corpus(written("nan.csv", f"{header}\n{first}\n{second}\n"))
     assert found.suite.frame.select("premise", "hypothesis", "label", "P-Verbal", "Construction").collect().rows() == [
         ("Not all cats sat.", "Some, not all, sat.", "entailment", "0", "not; all"),
         ("No cat sat.", "A cat sat.", "contradiction", "1", "no"),
@@ -78,7 +78,7 @@ def test_scitail_in_the_format_of_snli_is_json_lines_called_txt(written, name: s
     }
     second = first | {"sentence2": "A dog sat.", "gold_label": "neutral"}
     path = written(name, f"\n{json.dumps(first)}\n{json.dumps(second)}\n")
-    found = corpus(path)
+    found = read_corpus(path)
     assert found.layout == "SciTail"
     assert found.suite.frame.select("premise", "hypothesis", "label").collect().rows() == [
         ("A cat\tsat.", "A cat sat.", "entailment"),
@@ -111,7 +111,7 @@ def test_a_key_that_stands_twice_in_an_object_is_an_error_with_its_line(written,
         ("a.json", f"[{GOOD},\n\n{GOOD},\n{line},\n{GOOD}]\n"),
     ):
         with pytest.raises(FileError) as caught:
-            corpus(written(name, content))
+            read_corpus(written(name, content))
         assert str(caught.value).endswith(message), name
 
 

@@ -9,7 +9,7 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import FileError
 from acidtest.io import fracas
-from acidtest.io.corpora import corpus
+from acidtest.io.corpora import read_corpus
 from acidtest.io.fracas import fracas_table
 
 # The published file begins so. Nothing fetches the document type it names.
@@ -75,7 +75,7 @@ def written(tmp_path: Path):
 
 @pytest.mark.parametrize("name", ["fracas.xml", "fracas.XML", "fracas.xml.gz"])
 def test_problems_become_a_suite(written, name: str) -> None:
-    found = corpus(written(PROLOGUE + PROBLEMS, name))
+    found = read_corpus(written(PROLOGUE + PROBLEMS, name))
     # Problem 2 is undef, and problem 5 says nothing, which is undef too.
     assert (found.layout, found.rows_read, found.dropped) == ("FraCaS", 5, 2)
     two = "Every cat's tail is long. Tom is a cat."
@@ -107,14 +107,14 @@ def test_rows_know_the_line_on_which_their_problem_begins(written) -> None:
 
 
 def test_a_file_without_sections_ids_and_document_type_will_do(written) -> None:
-    found = corpus(written('<set><problem fracas_answer="yes"><p>A.</p><h>B.</h></problem></set>'))
+    found = read_corpus(written('<set><problem fracas_answer="yes"><p>A.</p><h>B.</h></problem></set>'))
     frame = found.suite.frame.collect()
     assert "section" not in frame.columns
     assert frame["source_id"].to_list() == [None]
 
 
 def test_answers_may_be_given_another_meaning(written) -> None:
-    found = corpus(written(PROLOGUE + PROBLEMS), label_map={"undef": "-", "unknown": "non-entailment"})
+    found = read_corpus(written(PROLOGUE + PROBLEMS), label_map={"undef": "-", "unknown": "non-entailment"})
     assert found.suite.card.labels == {"contradiction": 1, "entailment": 1, "non-entailment": 1}
 
 
@@ -124,7 +124,7 @@ def test_a_problem_set_is_a_suite_for_the_whole_program(written) -> None:
 
 def test_a_byte_order_mark_and_a_wrong_declaration_of_the_encoding_are_no_matter(written) -> None:
     content = '\ufeff<?xml version="1.0" encoding="ISO-8859-1"?>' + PROBLEMS.replace("No dog", "Kein Hünd")
-    assert corpus(written(content)).suite.frame.collect()["premise"][1] == "Kein Hünd sat."
+    assert read_corpus(written(content)).suite.frame.collect()["premise"][1] == "Kein Hünd sat."
 
 
 LAUGHS = "".join(f'<!ENTITY lol{n} "{f"&lol{n - 1};" * 10}">\n' for n in range(1, 10))
@@ -143,7 +143,7 @@ LAUGHS = "".join(f'<!ENTITY lol{n} "{f"&lol{n - 1};" * 10}">\n' for n in range(1
 def test_entities_are_refused_where_they_are_declared(written, declaration: str, name: str) -> None:
     content = f'<?xml version="1.0"?>\n<!DOCTYPE set [\n{declaration}]>\n<set>&lol9;</set>'
     with pytest.raises(FileError) as caught:
-        corpus(written(content))
+        read_corpus(written(content))
     assert str(caught.value).endswith(
         f":3: declares the entity {name!r}; no entity is expanded here: write its text where it is used"
     )
@@ -154,25 +154,25 @@ def test_an_entity_that_the_document_type_might_declare_is_refused_where_it_is_u
     with pytest.raises(
         FileError, match=r":5: uses the entity 'eacute', which XML does not define; write the character"
     ):
-        corpus(written(content))
+        read_corpus(written(content))
 
 
 def test_declarations_that_are_no_entities_are_let_be(written) -> None:
     declared = PROLOGUE.replace('"fracas-problems.dtd"', '"fracas-problems.dtd" [<!ELEMENT p (#PCDATA)>]')
-    assert corpus(written(declared + PROBLEMS)).suite.card.rows == 3
+    assert read_corpus(written(declared + PROBLEMS)).suite.card.rows == 3
 
 
 def test_a_file_of_a_size_that_fracas_never_has_is_refused(written, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fracas, "MOST_BYTES", 1000)
     for name in ("a.xml", "a.xml.gz"):
         with pytest.raises(FileError, match="is larger than 1,000 bytes, so it is not FraCaS"):
-            corpus(written(PROLOGUE + PROBLEMS, name))
+            read_corpus(written(PROLOGUE + PROBLEMS, name))
 
 
 def test_deep_nesting_does_no_harm(written) -> None:
     deep = "<x>" * 100_000 + "</x>" * 100_000
     with pytest.raises(FileError, match="holds <x> with no <problem> in it"):
-        corpus(written(deep))
+        read_corpus(written(deep))
 
 
 def test_expat_is_one_that_withstands_known_attacks() -> None:

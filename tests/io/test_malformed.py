@@ -18,7 +18,7 @@ import pytest
 from acidtest.core import bounds
 from acidtest.core.errors import AcidtestError
 from acidtest.io import blocks, fracas, rows
-from acidtest.io.corpora import corpus
+from acidtest.io.corpora import read_corpus
 from acidtest.io.layouts import LAYOUTS
 
 SNLI = "sentence1\tsentence2\tgold_label\n"
@@ -347,7 +347,7 @@ def told(case: Case, folder: Path) -> str:
     for name, content in case.beside.items():
         (path / name if path.is_dir() else path.parent / name).write_text(content, encoding="utf-8", newline="\n")
     with pytest.raises(AcidtestError) as caught:
-        corpus(path, **case.options)
+        read_corpus(path, **case.options)
     return str(caught.value).replace(str(path), "{path}").replace(str(path.parent), "{folder}")
 
 
@@ -356,7 +356,7 @@ def test_every_malformed_file_gets_its_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Callable[[str, str], None], block: int
 ) -> None:
     monkeypatch.setattr(blocks, "BLOCK", block)
-    monkeypatch.setattr(rows, "HELD", block * 10)
+    monkeypatch.setattr(rows, "MAX_MEMORY_BYTES", block * 10)
     monkeypatch.setattr(bounds, "MAX_UNPACKED_BYTES", 50_000)
     monkeypatch.setattr(fracas, "MOST_BYTES", 20_000)
     cases = CASES + BY_LAYOUT
@@ -376,13 +376,13 @@ def test_every_layout_has_a_broken_file() -> None:
 def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").mkdir()
     with pytest.raises(AcidtestError, match=r"a\.tsv: is a folder, but no suite that acidtest wrote"):
-        corpus(tmp_path / "a.tsv")
+        read_corpus(tmp_path / "a.tsv")
 
 
 def test_messages_are_short_even_when_a_cell_is_not(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text(SNLI + "A.\tB.\t" + "x" * 200_000 + "\n")
     with pytest.raises(AcidtestError) as caught:
-        corpus(tmp_path / "a.tsv")
+        read_corpus(tmp_path / "a.tsv")
     assert len(str(caught.value)) < 1000
 
 
@@ -393,7 +393,7 @@ def test_a_huge_cell_is_read(tmp_path: Path) -> None:
         ("a.csv", f'premise,hypothesis,label\n{huge},5" B.,e\n'),
     ):
         (tmp_path / name).write_text(content)
-        assert corpus(tmp_path / name).suite.frame.collect()["premise"][0] == huge
+        assert read_corpus(tmp_path / name).suite.frame.collect()["premise"][0] == huge
 
 
 @pytest.mark.parametrize(
@@ -409,4 +409,4 @@ def test_a_huge_cell_is_read(tmp_path: Path) -> None:
 )
 def test_what_looks_odd_but_is_well_still_loads(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_bytes(content.encode())
-    assert corpus(tmp_path / name).suite.card.rows > 0
+    assert read_corpus(tmp_path / name).suite.card.rows > 0

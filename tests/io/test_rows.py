@@ -18,7 +18,7 @@ PARTS = [pl.DataFrame({"*": ["a", None], "n": [1, 2]}), pl.DataFrame({"*": ["c"]
 
 
 def spooled(monkeypatch: pytest.MonkeyPatch, *, held: int) -> Rows:
-    monkeypatch.setattr(rows, "HELD", held)
+    monkeypatch.setattr(rows, "MAX_MEMORY_BYTES", held)
     spool = rows.Spool()
     for part in PARTS:
         spool.add(part)
@@ -39,7 +39,7 @@ def test_rows_come_back_as_they_went_in_wherever_they_were_kept(monkeypatch: pyt
 
 
 def test_nested_and_empty_values_survive_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "HELD", 0)
+    monkeypatch.setattr(rows, "MAX_MEMORY_BYTES", 0)
     frame = pl.DataFrame({"l": [["a"], []], "s": [{"x": 1}, None], "e": [{}, {}], "": ["", None]})
     spool = rows.Spool()
     spool.add(frame)
@@ -70,7 +70,7 @@ KILLED = """
 import time
 import polars as pl
 from acidtest.io import rows
-rows.HELD = 0
+rows.MAX_MEMORY_BYTES = 0
 spool = rows.Spool()
 spool.add(pl.DataFrame({"a": ["x" * 1000] * 1000}))
 print("ready", flush=True)
@@ -103,7 +103,7 @@ def test_a_large_parquet_file_is_read_in_order_whatever_its_row_groups(
 ) -> None:
     frame = pl.DataFrame({"n": range(1000), "*": [f"text {n}" for n in range(1000)], "none": [None] * 1000})
     frame.write_parquet(tmp_path / "a.parquet", row_group_size=row_group_size)
-    monkeypatch.setattr(rows, "HELD", 100)
+    monkeypatch.setattr(rows, "MAX_MEMORY_BYTES", 100)
     monkeypatch.setattr(rows, "_STEP", 70)
     monkeypatch.setattr(blocks, "BLOCK", 500)
     found = parquet_rows(tmp_path / "a.parquet")
@@ -117,7 +117,7 @@ def test_a_parquet_file_that_changes_after_it_was_loaded_is_not_read_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pl.DataFrame({"n": range(1000)}).write_parquet(tmp_path / "a.parquet")
-    monkeypatch.setattr(rows, "HELD", 100)
+    monkeypatch.setattr(rows, "MAX_MEMORY_BYTES", 100)
     frame = parquet_rows(tmp_path / "a.parquet").lazy()
     pl.DataFrame({"n": range(999)}).write_parquet(tmp_path / "a.parquet")
     with pytest.raises(FileError, match=r"a\.parquet: was changed after it was loaded; load it again"):
@@ -128,7 +128,7 @@ def test_columns_that_polars_takes_for_patterns_get_other_names() -> None:
     frame = pl.DataFrame({"*": ["a", "b"], "source_*": ["c", "d"], "^x$": ["e", None], "^x": [1, 2]})
     spool = rows.Spool()
     spool.add(frame)
-    for found in (rows.held_rows(frame), spool.rows()):
+    for found in (rows.memory_rows(frame), spool.rows()):
         plain = found.without_patterns()
         assert list(plain.schema) == ["source_*_", "source_*", "source_^x$", "^x"]
         assert pl.concat(plain.batches("source_^x$", "source_*_")).rows() == [("e", "a"), (None, "b")]

@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from acidtest.core.errors import AcidtestError
+from acidtest.core.files import data_folder
 from acidtest.io import store
-from acidtest.io.store import Archive, data_folder, fetch, index_url, stored
+from acidtest.io.store import Archive, fetch, index_url, resource_folder
 
 FILES = {"data.noun": b"entity\r\nthing\r\n", "LICENSE": b"free\n"}
 
@@ -108,7 +109,7 @@ def content(monkeypatch: pytest.MonkeyPatch) -> bytes:
 def refused(environment: dict[str, str], **given: Path) -> str:
     with pytest.raises(AcidtestError) as told:
         fetch("wordnet", environment=environment, **given)
-    folder = stored("wordnet", environment)
+    folder = resource_folder("wordnet", environment)
     assert not folder.exists()
     assert [path.name for path in folder.parent.iterdir()] == [".lock"]
     return str(told.value)
@@ -139,7 +140,7 @@ def test_an_index_that_speaks_html_is_asked(index: Index, environment: dict[str,
 
 
 def test_what_is_there_is_not_fetched_again(index: Index, environment: dict[str, str], content: bytes) -> None:
-    folder = stored("wordnet", environment)
+    folder = resource_folder("wordnet", environment)
     folder.mkdir(parents=True)
     for name in FILES:
         (folder / name).touch()
@@ -253,19 +254,21 @@ def test_an_unknown_resource_is_named(environment: dict[str, str]) -> None:
 
 def test_the_index_is_the_one_pip_is_configured_for(monkeypatch: pytest.MonkeyPatch) -> None:
     assert index_url({"PIP_INDEX_URL": "http://mine/simple"}) == "http://mine/simple/"
-    said = {"config": "http://configured/simple", "-c": "http://built-in/simple"}
-    monkeypatch.setattr(store, "_said", lambda *words: next((told for key, told in said.items() if key in words), ""))
+    outputs = {"config": "http://configured/simple", "-c": "http://built-in/simple"}
+    monkeypatch.setattr(
+        store, "_python_output", lambda *words: next((text for key, text in outputs.items() if key in words), "")
+    )
     assert index_url({}) == "http://configured/simple/"
-    del said["config"]
+    del outputs["config"]
     assert index_url({}) == "http://built-in/simple/"
-    del said["-c"]
+    del outputs["-c"]
     with pytest.raises(AcidtestError, match="pip is not installed and PIP_INDEX_URL is not set"):
         index_url({})
 
 
 def test_pip_knows_an_index_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    assert store._said("-c", store._PIP_DEFAULT).startswith("https://")
+    assert store._python_output("-c", store._PIP_DEFAULT).startswith("https://")
 
 
 @pytest.mark.parametrize(

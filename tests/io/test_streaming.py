@@ -12,7 +12,7 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.io import blocks, rows
-from acidtest.io.corpora import Corpus, corpus
+from acidtest.io.corpora import Corpus, read_corpus
 from acidtest.io.tables import write_table
 
 REAL = [
@@ -33,7 +33,7 @@ def streaming(block: int) -> Iterator[None]:
     """Blocks of so many bytes, and no row in memory that can be on disk."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK", block)
-        patch.setattr(rows, "HELD", 0)
+        patch.setattr(rows, "MAX_MEMORY_BYTES", 0)
         patch.setattr(rows, "_STEP", 1 + block // 100)
         yield
 
@@ -41,7 +41,7 @@ def streaming(block: int) -> Iterator[None]:
 def outcome(path: Path, **options: Any) -> object:
     """All there is to say of a file: its suite, or what is wrong with it."""
     try:
-        found = corpus(path, **options)
+        found = read_corpus(path, **options)
     except AcidtestError as error:
         return str(error)
     frame = found.suite.frame.collect()
@@ -159,7 +159,7 @@ def test_a_parquet_row_that_is_wrong_is_named_by_its_number(tmp_path: Path) -> N
 def test_a_repeated_pair_is_numbered_across_blocks(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("premise\thypothesis\tlabel\n" + "A.\tB.\tneutral\nC.\tD.\tneutral\n" * 12)
     with streaming(40):
-        ids = corpus(tmp_path / "a.tsv").suite.frame.collect()["id"].to_list()
+        ids = read_corpus(tmp_path / "a.tsv").suite.frame.collect()["id"].to_list()
     first, second = ids[0], ids[1]
     assert ids[2::2] == [f"{first}.{turn}" for turn in range(2, 13)]
     assert ids[3::2] == [f"{second}.{turn}" for turn in range(2, 13)]
@@ -170,7 +170,7 @@ def test_fifty_values_in_many_blocks_are_a_factor_and_fifty_one_are_not(tmp_path
         lines = (f"A {n}.\tB.\tneutral\tx{n % values}\n" for n in range(200))
         (tmp_path / "a.tsv").write_text("premise\thypothesis\tlabel\tkind\n" + "".join(lines))
         with streaming(100):
-            assert corpus(tmp_path / "a.tsv").suite.card.columns == {"kind": kind}
+            assert read_corpus(tmp_path / "a.tsv").suite.card.columns == {"kind": kind}
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.jsonl", "a.csv", "a.tsv.gz"])
@@ -196,7 +196,7 @@ def test_a_suite_can_be_written_over_the_file_it_was_read_from(tmp_path: Path) -
 def test_the_file_is_not_read_again_once_its_rows_are_kept(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text(TABS)
     with streaming(300):
-        found: Corpus = corpus(tmp_path / "a.tsv")
+        found: Corpus = read_corpus(tmp_path / "a.tsv")
         (tmp_path / "a.tsv").unlink()
         assert found.suite.sealed().card == found.suite.card
 
@@ -206,7 +206,7 @@ def test_warnings_are_the_same_in_blocks(tmp_path: Path, caplog: Callable[..., A
     said = []
     for block in (1 << 20, 40):
         with streaming(block):
-            corpus(tmp_path / "a.tsv")
+            read_corpus(tmp_path / "a.tsv")
         said.append([record.getMessage() for record in caplog.records])
         caplog.clear()
     assert said[0] == said[1]

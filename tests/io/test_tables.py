@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from acidtest.core.errors import FileError
+from acidtest.core.streams import sink_rows
 from acidtest.io import blocks, delimited, jsonlines
-from acidtest.io.rows import held_rows
-from acidtest.io.tables import flat, read_table, sink_rows, stem, unprefixed, write_table
+from acidtest.io.rows import memory_rows
+from acidtest.io.tables import flatten, read_table, remove_formula_prefix, stem, write_table
 
 TEXT_FORMATS = (".jsonl", ".csv", ".tsv", ".jsonl.gz", ".csv.gz", ".tsv.gz")
 FORMATS = (".parquet", *TEXT_FORMATS)
@@ -219,7 +220,7 @@ def test_formulas_are_disarmed_and_come_back(tmp_path: Path) -> None:
         "'=1+1", "'+1", "'-1", "'@x", "'\tx", "'\rx", "''=1", "'''-", "'x", "x=1", "'-", "'"
     ]  # fmt: skip
     assert raw["number"].to_list()[:2] == ["-6", "-5"]
-    assert unprefixed(raw)["=name"].to_list() == cells
+    assert remove_formula_prefix(raw)["=name"].to_list() == cells
 
 
 def test_what_a_file_looks_like(tmp_path: Path) -> None:
@@ -284,7 +285,7 @@ def test_categories_are_written_as_strings(tmp_path: Path) -> None:
 
 def test_nested_values_become_json() -> None:
     frame = pl.DataFrame({"l": [["é", '"'], None], "s": [{"a": 1, "b": None}, {"a": 2, "b": "}"}]})
-    assert flat(frame).rows() == [('["é","\\""]', '{"a":1,"b":null}'), (None, '{"a":2,"b":"}"}')]
+    assert flatten(frame).rows() == [('["é","\\""]', '{"a":1,"b":null}'), (None, '{"a":2,"b":"}"}')]
 
 
 @pytest.mark.parametrize(
@@ -335,8 +336,8 @@ def test_what_is_written_is_read_back(tmp_path: Path, ending: str, frame: pl.Dat
     write_table(frame, path)
     back = read_table(path).frame
     if ".csv" in ending or ".tsv" in ending:
-        back, frame = unprefixed(back), frame.with_columns(pl.all().replace("", None))
-    frame = held_rows(frame).without_patterns().collected()
+        back, frame = remove_formula_prefix(back), frame.with_columns(pl.all().replace("", None))
+    frame = memory_rows(frame).without_patterns().collected()
     assert_frame_equal(back, frame)
 
 

@@ -6,7 +6,7 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.model import ChecksSuites, Model, model_from_spec
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.models.answers import AnswersModel
 from acidtest.models.prediction_files import PredictionOptions
 
@@ -20,7 +20,7 @@ def suite(name: str = "mine") -> Suite:
             "source_id": ["ex0", "ex1", "ex2"],
         }
     )
-    return Suite(completed(frame, name).lazy(), Card(name))
+    return Suite(complete_columns(frame, name).lazy(), Card(name))
 
 
 def model(tmp_path: Path, name: str, text: str) -> Model:
@@ -185,7 +185,7 @@ def test_predictions_as_the_scripts_of_hans_write_them_are_read(tmp_path: Path) 
         {"premise": ["a", "b"], "hypothesis": ["c", "d"], "label": ["entailment"] * 2, "source_id": ["ex0", "ex1"]}
     )
     model = AnswersModel(tmp_path / "bert_preds.txt")
-    model.check([Suite(completed(rows, "hans").lazy(), Card("hans"))])
+    model.check([Suite(complete_columns(rows, "hans").lazy(), Card("hans"))])
     assert model.resolution == "two-way"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.model import CompletedModel, Counts, Model, Prepares, completed
+from acidtest.core.model import CompletedModel, CountsUsage, Model, Prepares, complete_model
 from acidtest.models.chunks import any_contradict, max_entail, overlapping_windows, split_premises
 
 LONG = "Rain fell all day. The dog slept. A cat sat by the fire. Nobody came."
@@ -39,7 +39,7 @@ class Reader:
 
 def reader() -> tuple[Reader, Model]:
     inner = Reader()
-    return inner, completed(inner)
+    return inner, complete_model(inner)
 
 
 def labels(premises: Sequence[str], hypotheses: Sequence[str]) -> list[str]:
@@ -149,7 +149,7 @@ def test_the_aggregations_part_where_one_chunk_entails_and_one_contradicts() -> 
 def test_hard_labels_stay_hard() -> None:
     text = "This says entailment. This says contradiction. This says little."
     for aggregation, label in (("max-entail", 0), ("any-contradict", 2)):
-        model = split_premises(completed(labels), aggregation, words=3)
+        model = split_premises(complete_model(labels), aggregation, words=3)
         found = model.predict(
             [text, "This says little. So does this one.", "So does this contradiction. Or this."], "abc"
         )
@@ -164,11 +164,11 @@ def test_a_two_way_model_entails_as_its_most_entailing_chunk_does() -> None:
         def predict(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[list[float]]:
             return [[0.9, 0.1] if "dog" in premise else [0.2, 0.8] for premise in premises]
 
-    model = split_premises(completed(TwoWay()), words=9)
+    model = split_premises(complete_model(TwoWay()), words=9)
     assert model.resolution == "two-way"
     assert model.predict([LONG], ["h"])[0] == pytest.approx([0.9, 0.1, 0.0])
     with pytest.raises(AcidtestError, match="no contradiction for any-contradict"):
-        split_premises(completed(TwoWay()), "any-contradict")
+        split_premises(complete_model(TwoWay()), "any-contradict")
 
 
 def test_chunks_without_an_answer_are_passed_over() -> None:
@@ -179,7 +179,7 @@ def test_chunks_without_an_answer_are_passed_over() -> None:
             told = super().predict(premises, hypotheses)
             return [row if "dog" in premise else [np.nan] * 3 for premise, row in zip(premises, told, strict=True)]
 
-    model = split_premises(completed(Silent()), words=9)
+    model = split_premises(complete_model(Silent()), words=9)
     assert model.may_abstain
     found = model.predict([LONG, "Rain fell all day. A cat sat by the fire."], ["slept", "slept"])
     assert found[0] == pytest.approx([0.8, 0.15, 0.05])
@@ -224,7 +224,7 @@ def test_other_columns_go_with_every_chunk() -> None:
             seen.extend(zip(*columns, strict=True))
             return ["neutral"] * len(columns[0])
 
-    split_premises(completed(Genre()), words=9).predict(
+    split_premises(complete_model(Genre()), words=9).predict(
         ["h"], ["letters"], ["One two three four five six. Seven. Eight nine ten."]
     )
     assert seen == [
@@ -237,7 +237,7 @@ def test_usage_tells_how_many_chunks_were_asked() -> None:
     _, model = reader()
     wrapped = split_premises(model, words=9)
     wrapped.predict([LONG, "A cat sat."], ["h", "h"])
-    assert isinstance(wrapped, Counts)
+    assert isinstance(wrapped, CountsUsage)
     assert wrapped.usage() == {"chunked pairs": 1, "chunks": 3}
 
 
@@ -327,5 +327,5 @@ def test_a_model_that_counts_tokens_but_has_no_limit_gets_chunks_of_words() -> N
 
 def test_the_runner_takes_it_for_a_model() -> None:
     assert isinstance(split_premises(Device()), Model)  # type: ignore[arg-type]
-    assert isinstance(split_premises(completed(labels)), Model)
-    assert not isinstance(split_premises(completed(labels)), Prepares)
+    assert isinstance(split_premises(complete_model(labels)), Model)
+    assert not isinstance(split_premises(complete_model(labels)), Prepares)

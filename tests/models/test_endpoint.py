@@ -17,7 +17,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
-from acidtest.core.model import Counts, Model, model_from_spec
+from acidtest.core.model import CountsUsage, Model, model_from_spec
 from acidtest.models.connections import RequestOptions, SystemAccess
 from acidtest.models.endpoint import EndpointModel, EndpointOptions
 from acidtest.models.prompts import load_prompt
@@ -252,7 +252,7 @@ def test_a_prompt_may_come_from_a_file(loopback: Any, sent: Any, body: Any, make
 
 def test_usage_counts_requests_tokens_and_money(loopback: Any, sent: Any, body: Any, make_model: Any) -> None:
     model = make_model(loopback(lambda request: sent(body("neutral"))).url, price_in=2.0, price_out=10.0)
-    assert isinstance(model, Counts)
+    assert isinstance(model, CountsUsage)
     model.predict(["p"] * 5, ["h"] * 5)
     usage = dict(model.usage())
     assert usage.pop("seconds") > 0

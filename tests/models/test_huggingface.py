@@ -18,7 +18,7 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
-from acidtest.core.model import Counts, Model, Prepares, Represents, model_from_spec
+from acidtest.core.model import CountsUsage, Model, Prepares, Represents, model_from_spec
 from acidtest.models.chunks import split_premises
 from acidtest.models.encoders.pair_tokens import PairTokenizer, WordTokens, splits_at_spaces
 from acidtest.models.encoders.token_batches import flat_batches, padded_batches
@@ -231,7 +231,7 @@ def test_what_a_model_says_of_itself(bert: Path) -> None:
     assert model.resolution == "three-way"
     assert model.independent
     assert not model.may_abstain
-    assert all(isinstance(model, promised) for promised in (Model, Prepares, Counts, Represents))
+    assert all(isinstance(model, promised) for promised in (Model, Prepares, CountsUsage, Represents))
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)])

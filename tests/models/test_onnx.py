@@ -14,7 +14,7 @@ import pytest
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
-from acidtest.core.model import Counts, Model, Prepares, model_from_spec
+from acidtest.core.model import CountsUsage, Model, Prepares, model_from_spec
 from acidtest.models.chunks import CountsTokens, split_premises
 from acidtest.models.encoders.onnx_graphs import FileTokenizer
 from acidtest.models.encoders.pair_tokens import PairTokenizer
@@ -160,7 +160,7 @@ def test_what_a_model_says_of_itself(folder: Path) -> None:
         "pairs are cut to 64 tokens, the end of the premise first",
     )
     assert (model.resolution, model.independent, model.keep, model.limit) == ("three-way", True, "always", 64)
-    assert all(isinstance(model, promised) for promised in (Model, Prepares, Counts, CountsTokens))
+    assert all(isinstance(model, promised) for promised in (Model, Prepares, CountsUsage, CountsTokens))
     asked(model)
     assert model.usage()["pairs"] == len(PAIRS)
     assert model.token_counts(["two dogs .", ""]) == [3, 0]
@@ -228,7 +228,7 @@ def test_long_premises_are_cut_and_flagged(folder: Path, table: np.ndarray) -> N
 def test_long_premises_can_be_asked_in_chunks(folder: Path) -> None:
     model = split_premises(opened(folder))
     long = " ".join(["A man is playing a guitar on a stage."] * 20)
-    assert isinstance(model, Counts)
+    assert isinstance(model, CountsUsage)
     assert np.isfinite(model.predict([long], ["A man plays."])).all()
     assert model.usage()["chunks"] > 1
     assert model.usage()["truncated"] == 0

@@ -13,7 +13,7 @@ from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.labels import SPELLINGS
 from acidtest.core.model import model_from_spec
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.models.prediction_files import NO_ANSWER, parse_order
 
 NAN = [np.nan] * 3
@@ -28,7 +28,7 @@ def suite() -> Suite:
             "source_id": ["ex0", "ex1", "ex2", "ex3"],
         }
     )
-    return Suite(completed(frame, "mine").lazy(), Card("mine")).sealed()
+    return Suite(complete_columns(frame, "mine").lazy(), Card("mine")).sealed()
 
 
 def score(path: Path, *, order: str | None = None, missing: str = "refuse", **reading: dict[str, str]) -> api.Finished:

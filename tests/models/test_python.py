@@ -12,7 +12,7 @@ import pytest
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import NOTE
-from acidtest.core.model import Model, completed, model_from_spec
+from acidtest.core.model import Model, complete_model, model_from_spec
 from acidtest.evaluate.asking import Asker
 from acidtest.evaluate.plan import Batch
 from acidtest.models.code_fingerprints import fingerprint_code
@@ -381,24 +381,24 @@ COMPLEX = [[0.5 + 1j, 0.5, 0.0]]
 )
 def test_complex_numbers_are_refused(values: object) -> None:
     with pytest.raises(AcidtestError, match="gave rows that are no table of numbers"):
-        completed(lambda premises, hypotheses: values).predict(["a"], ["b"])
+        complete_model(lambda premises, hypotheses: values).predict(["a"], ["b"])
 
 
 @pytest.mark.parametrize(
     "values", [[["0.5", "0.25", "0.25"]], np.array([[0.5, 0.25, 0.25]], object), [[0.5, "0.25", 0.25]]]
 )
 def test_numbers_as_texts_and_objects_are_read(values: object) -> None:
-    assert completed(lambda premises, hypotheses: values).predict(["a"], ["b"]).tolist() == [[0.5, 0.25, 0.25]]
+    assert complete_model(lambda premises, hypotheses: values).predict(["a"], ["b"]).tolist() == [[0.5, 0.25, 0.25]]
 
 
 @pytest.mark.parametrize(("given", "taken"), [("", None), (None, None), (7, "7"), ("x", "x")])
 def test_a_fingerprint_is_a_text_or_a_number(given: object, taken: str | None) -> None:
-    assert completed(SimpleNamespace(predict=len, fingerprint=given)).fingerprint == taken
+    assert complete_model(SimpleNamespace(predict=len, fingerprint=given)).fingerprint == taken
 
 
 def test_another_fingerprint_is_refused() -> None:
     with pytest.raises(AcidtestError, match="fingerprint is of type list; expected a text or an integer"):
-        completed(SimpleNamespace(predict=len, fingerprint=[1]))
+        complete_model(SimpleNamespace(predict=len, fingerprint=[1]))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from acidtest import api
 from acidtest.core.labels import LABELS
 from acidtest.core.serialise import to_json
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.studies.audit import audit
 from acidtest.studies.audit.labels import Support
 
@@ -29,7 +29,7 @@ PAIRS = [
 
 def suite(rows: list[tuple[str, str, str]]) -> Suite:
     frame = pl.DataFrame(rows, schema=["premise", "hypothesis", "label"], orient="row")
-    return Suite(completed(frame, "mine").lazy(), Card("mine"))
+    return Suite(complete_columns(frame, "mine").lazy(), Card("mine"))
 
 
 def test_counts_are_cumulative_and_leave_open_gold_aside() -> None:

@@ -6,7 +6,7 @@ import polars as pl
 
 from acidtest.core.document import Note, tables
 from acidtest.core.serialise import to_json
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.studies.tag import document, tag
 from acidtest.text.category_rules import PREFIX, PROPOSED
 
@@ -16,7 +16,7 @@ def suite(columns: dict[str, list[bool]]) -> Suite:
     texts = {side: [f"{side} {number}" for number in range(height)] for side in ("premise", "hypothesis")}
     frame = pl.DataFrame({**texts, "label": ["neutral"] * height, **columns})
     card = Card("mine", arguments={"from": "corpus"}, columns=dict.fromkeys(columns, "category"))
-    return Suite(completed(frame, "mine").lazy(), card).sealed()
+    return Suite(complete_columns(frame, "mine").lazy(), card).sealed()
 
 
 def proposals(**proposed: list[bool]) -> Suite:

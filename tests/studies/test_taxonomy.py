@@ -12,7 +12,7 @@ import pytest
 from acidtest import api
 from acidtest.core.document import Published, Section, tables
 from acidtest.core.errors import AcidtestError
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.io.published import published_scores
 from acidtest.studies.taxonomy import TaxonomyResult, taxonomy
 from acidtest.studies.taxonomy.document import definition, document
@@ -23,7 +23,7 @@ def suite(label: list[str], *, name: str = "mine", genre: list[str] | None = Non
     rows = pl.DataFrame({"label": label, **({"genre": genre} if genre else {}), **marks})
     texts = {side: pl.format(f"{side} {{}}", pl.int_range(pl.len())) for side in ("premise", "hypothesis")}
     columns = {**dict.fromkeys(marks, "category"), **({"genre": "factor"} if genre else {})}
-    return Suite(completed(rows.with_columns(**texts), name).lazy(), Card(name, columns=columns)).sealed()  # type: ignore[arg-type]
+    return Suite(complete_columns(rows.with_columns(**texts), name).lazy(), Card(name, columns=columns)).sealed()  # type: ignore[arg-type]
 
 
 def test_counts_are_those_one_counts_by_hand() -> None:

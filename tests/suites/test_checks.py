@@ -1,10 +1,10 @@
 import polars as pl
 import pytest
 
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.suites.checks import find_problems
 
-FRAME = completed(
+FRAME = complete_columns(
     pl.DataFrame(
         {
             "premise": ["A man runs.", "A dog sleeps."],
@@ -67,7 +67,7 @@ def test_every_base_id_that_is_missing_is_named_once() -> None:
 def test_pairs_with_two_labels_are_counted_wherever_they_stand() -> None:
     labels = pl.Series(["entailment", "neutral", "entailment", "maybe", "neutral", "neutral"])
     frame = pl.DataFrame({"premise": list("ababcc"), "hypothesis": "A dog runs.", "label": labels})
-    found = find_problems(Suite(completed(frame, "mine").lazy(), Card("mine")))
+    found = find_problems(Suite(complete_columns(frame, "mine").lazy(), Card("mine")))
     # a is entailed twice, b neutral and unknown, c neutral twice.
     assert [problem.code for problem in found] == ["E103", "W201"]
     assert found[1].message == "1 pairs stand with two different labels"
@@ -81,8 +81,8 @@ def test_a_label_that_length_gives_away_is_a_warning() -> None:
             "label": ["neutral" if i % 2 else "entailment" for i in range(200)],
         }
     )
-    found = find_problems(Suite(completed(frame, "leaky").lazy(), Card("leaky")))
+    found = find_problems(Suite(complete_columns(frame, "leaky").lazy(), Card("leaky")))
     assert [problem.code for problem in found] == ["W301", "W301"]
     assert "entailment hypotheses are longer (area 1.00)" in found[0].message
     even = frame.with_columns(hypothesis=pl.lit("same ") + pl.int_range(200).cast(pl.String))
-    assert find_problems(Suite(completed(even, "even").lazy(), Card("even"))) == []
+    assert find_problems(Suite(complete_columns(even, "even").lazy(), Card("even"))) == []

@@ -5,7 +5,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 
 PAIRS = pl.DataFrame(
     {
@@ -20,7 +20,7 @@ PAIRS = pl.DataFrame(
 
 def suite(rows: pl.DataFrame = PAIRS, *, n: int | None = None, seed: int = 0, trust_gold: bool = False) -> Suite:
     kinds = {name: "factor" for name in rows.columns if name not in ("premise", "hypothesis", "label", "group")}
-    pairs = Suite(completed(rows, "mine").lazy(), Card("mine", columns=kinds)).sealed()  # type: ignore[arg-type]
+    pairs = Suite(complete_columns(rows, "mine").lazy(), Card("mine", columns=kinds)).sealed()  # type: ignore[arg-type]
     arguments = {"tagger": "light", "trust_gold": trust_gold}
     return api.generate("consistency", source=pairs, arguments=arguments, n=n, seed=seed)
 

@@ -6,7 +6,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.suites.files import card_path, read_suite, write_suite
 
 FORMATS = ["a.parquet", "a.jsonl", "a.csv", "a.tsv", "a.jsonl.gz", "a.csv.gz", "a.tsv.gz", "folder"]
@@ -32,7 +32,7 @@ def nasty_suite(name: str = "nasty", control: Suite | None = None) -> Suite:
         score=pl.Series([0.1, None, 1e-9, 3.0, -2.5, 1 / 3, 0.0, 7.0, 8.0, 9.0]),
     )
     card = Card(name, seed=3, arguments={"words": "x"}, columns={"kind": "factor", "score": "covariate"}, note="a note")
-    return Suite(completed(frame, name).lazy(), card, control).sealed()
+    return Suite(complete_columns(frame, name).lazy(), card, control).sealed()
 
 
 @pytest.mark.parametrize("name", FORMATS)

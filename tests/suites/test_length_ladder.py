@@ -9,7 +9,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.filler import content_words
 
@@ -25,7 +25,7 @@ PAIRS = pl.DataFrame(
 
 def corpus(pairs: pl.DataFrame = PAIRS) -> Suite:
     card = Card("mine", columns={"words": "factor"} if "words" in pairs.columns else {})
-    return Suite(completed(pairs, "mine").lazy(), card).sealed()
+    return Suite(complete_columns(pairs, "mine").lazy(), card).sealed()
 
 
 def ladder(of: pl.DataFrame = PAIRS, **arguments: str) -> Suite:

@@ -10,7 +10,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 
 PAIRS = pl.DataFrame(
     {
@@ -33,7 +33,7 @@ TRAIN = [
 
 
 def pairs() -> Suite:
-    return Suite(completed(PAIRS, "mine").lazy(), Card("mine", columns={"genre": "factor"})).sealed()
+    return Suite(complete_columns(PAIRS, "mine").lazy(), Card("mine", columns={"genre": "factor"})).sealed()
 
 
 def suite(name: str = "lexical/drinks", n: int | None = None, **arguments: str) -> Suite:
@@ -66,7 +66,7 @@ def test_the_label_follows_from_the_relation() -> None:
 
 def wine() -> Suite:
     rows = pl.DataFrame({"premise": ["She sips wine."], "hypothesis": ["She sips."], "label": ["entailment"]})
-    return Suite(completed(rows, "wine").lazy(), Card("wine")).sealed()
+    return Suite(complete_columns(rows, "wine").lazy(), Card("wine")).sealed()
 
 
 def test_a_premise_is_used_once_and_takes_along_what_is_told_of_it() -> None:
@@ -148,7 +148,7 @@ def test_an_option_out_of_range_is_refused(option: str, value: str, message: str
 def test_what_people_said_of_the_old_pair_does_not_come_along() -> None:
     rows = PAIRS.with_columns(annotator_labels=pl.lit('["neutral"]'))
     card = Card("mine", columns={"genre": "factor", "annotator_labels": "text"})
-    corpus = Suite(completed(rows, "mine").lazy(), card).sealed()
+    corpus = Suite(complete_columns(rows, "mine").lazy(), card).sealed()
     for name in ("lexical/drinks", "stress/antonymy", "stress/numerical"):
         made = api.generate(name, source=corpus if name != "stress/numerical" else counted(corpus))
         assert "annotator_labels" not in made.frame.collect_schema()

@@ -3,7 +3,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.suites.sampling import exclude_pairs, limit_rows
 
 
@@ -12,7 +12,7 @@ def suite(rows: int = 1000) -> Suite:
         label=pl.lit("neutral"), kind=pl.Series(["rare" if i % 10 == 0 else "common" for i in range(rows)])
     )
     card = Card("mine", columns={"kind": "factor"}, strata=("kind",))
-    return Suite(completed(frame, "mine").lazy(), card).sealed()
+    return Suite(complete_columns(frame, "mine").lazy(), card).sealed()
 
 
 def test_a_sample_keeps_the_proportions_of_the_strata() -> None:
@@ -28,7 +28,7 @@ def test_the_first_stratum_keeps_its_share_whatever_stands_below_it() -> None:
         kind=pl.Series(["a"] * 200 + ["b"] * 200), part=pl.Series(["x"] * 200 + [f"y{i % 7}" for i in range(200)])
     )
     card = Card("mine", columns={"kind": "factor", "part": "factor"}, strata=("kind", "part"))
-    sample = limit_rows(Suite(completed(frame, "mine").lazy(), card), 30, 0).frame.collect()
+    sample = limit_rows(Suite(complete_columns(frame, "mine").lazy(), card), 30, 0).frame.collect()
     assert dict(sample["kind"].value_counts().iter_rows()) == {"a": 15, "b": 15}
     assert set(sample.filter(kind="b")["part"].value_counts()["count"]) == {2, 3}
 
@@ -43,7 +43,7 @@ def test_a_sample_depends_on_ids_and_seed_not_on_order() -> None:
 def test_a_sample_smaller_than_the_number_of_strata_takes_other_strata_with_another_seed() -> None:
     frame = pl.DataFrame({"premise": [f"p{i}" for i in range(300)], "hypothesis": "h", "label": "neutral"})
     frame = frame.with_columns(kind=pl.Series([f"k{i % 30:02}" for i in range(300)]))
-    whole = Suite(completed(frame, "mine").lazy(), Card("mine", columns={"kind": "factor"}, strata=("kind",)))
+    whole = Suite(complete_columns(frame, "mine").lazy(), Card("mine", columns={"kind": "factor"}, strata=("kind",)))
     taken = [frozenset(limit_rows(whole, 5, seed).frame.collect()["kind"]) for seed in range(20)]
     assert all(len(kinds) == 5 for kinds in taken)
     assert len(set().union(*taken)) > 20
@@ -70,7 +70,7 @@ def test_where_several_rows_are_made_of_a_pair_whole_pairs_are_taken() -> None:
     frame = pl.DataFrame({"premise": [f"p{i}" for i in range(90)], "hypothesis": "h", "label": "neutral"}).with_columns(
         id=pl.Series([f"{i // 3}-{i % 3}" for i in range(90)]), base_id=pl.Series([str(i // 3) for i in range(90)])
     )
-    sample = limit_rows(Suite(completed(frame, "mine").lazy(), Card("mine")), 20, 0).frame.collect()
+    sample = limit_rows(Suite(complete_columns(frame, "mine").lazy(), Card("mine")), 20, 0).frame.collect()
     assert sample["base_id"].value_counts()["count"].to_list() == [3] * 7
 
 
@@ -99,7 +99,7 @@ def test_a_suite_smaller_than_the_limit_is_not_asked_with_a_control_above_it() -
 
 def suite_of(name: str, *rows: tuple[str, str, str]) -> Suite:
     frame = pl.DataFrame(rows, schema=["premise", "hypothesis", "subcase"], orient="row")
-    frame = completed(frame.with_columns(label=pl.lit("entailment")), name)
+    frame = complete_columns(frame.with_columns(label=pl.lit("entailment")), name)
     return Suite(frame.lazy(), Card(name, columns={"subcase": "factor"})).sealed()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import FileError
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.text.alignment import replaced_words
 from acidtest.text.bigrams import bigrams, plausible_by_tag, read_bigrams
 from acidtest.text.tagging import tag_texts
@@ -18,7 +18,7 @@ from acidtest.text.tagging import tag_texts
 
 def corpus(*texts: str) -> Suite:
     rows = pl.DataFrame({"premise": texts, "hypothesis": ["It rains."] * len(texts), "label": ["neutral"] * len(texts)})
-    return Suite(completed(rows, "mine").lazy(), Card("mine")).sealed()
+    return Suite(complete_columns(rows, "mine").lazy(), Card("mine")).sealed()
 
 
 def test_a_word_must_have_been_seen_beside_both_neighbours() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from acidtest.io.corpora import corpus
+from acidtest.io.corpora import read_corpus
 
 QUARTER = Path(__file__).parents[3] / "shared" / "data" / "breaking_nli" / "breaking_nli_quarter.jsonl"
 ROWS = [
@@ -27,7 +27,7 @@ def written(path: Path, rows: list[tuple[str, str, str, str]]) -> Path:
 
 
 def test_a_file_with_the_published_categories_is_known_again(tmp_path: Path) -> None:
-    suite = corpus(written(tmp_path / "dataset.jsonl", ROWS)).suite
+    suite = read_corpus(written(tmp_path / "dataset.jsonl", ROWS)).suite
     card = suite.card
     assert (card.name, card.strata, card.factors) == ("breaking-nli", ("category",), ("category",))
     assert card.licence == "CC BY-SA 4.0"
@@ -47,7 +47,7 @@ def test_other_categories_make_no_published_set(tmp_path: Path) -> None:
     others = [(*row[:3], "colors" if number else "shapes") for number, row in enumerate(ROWS)]
     alone = [(*row[:3], "colors") for row in ROWS]
     for rows in (others, alone):
-        card = corpus(written(tmp_path / "mine.jsonl", rows)).suite.card
+        card = read_corpus(written(tmp_path / "mine.jsonl", rows)).suite.card
         assert (card.name, card.licence, card.strata) == ("mine", "", ())
 
 
@@ -55,18 +55,18 @@ def test_a_file_that_says_which_words_are_replaced_keeps_them(tmp_path: Path) ->
     path = written(tmp_path / "mine.jsonl", ROWS)
     rows = [json.loads(line) | {"premise_word": "x"} for line in path.read_text(encoding="utf-8").splitlines()]
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    suite = corpus(path).suite
+    suite = read_corpus(path).suite
     assert suite.name == "mine"
     assert set(suite.frame.collect()["premise_word"]) == {"x"}
 
 
 def test_a_name_given_goes_before(tmp_path: Path) -> None:
-    assert corpus(written(tmp_path / "dataset.jsonl", ROWS), name="theirs").suite.name == "theirs"
+    assert read_corpus(written(tmp_path / "dataset.jsonl", ROWS), name="theirs").suite.name == "theirs"
 
 
 @pytest.mark.skipif(not QUARTER.is_file(), reason="../shared/data/breaking_nli is not on this machine")
 def test_the_real_file_has_its_words(tmp_path: Path) -> None:
-    frame = corpus(QUARTER).suite.frame.collect()
+    frame = read_corpus(QUARTER).suite.frame.collect()
     assert frame.height == 2049
     assert frame["category"].n_unique() == 14
     # One word or expression is replaced in nearly all pairs of the file, as the paper says (section 3.1).

@@ -15,7 +15,7 @@ pytest.importorskip("safetensors", reason="safetensors is not installed: pip ins
 
 from acidtest.core.errors import AcidtestError  # noqa: E402
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS  # noqa: E402
-from acidtest.core.options import Option  # noqa: E402
+from acidtest.core.registry import Option  # noqa: E402
 from acidtest.zoo.architectures import gated_attention  # noqa: E402
 from acidtest.zoo.batches import SentenceTensors  # noqa: E402
 from acidtest.zoo.catalogue import architecture, architectures  # noqa: E402

@@ -13,9 +13,9 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
-from acidtest.core.model import completed as completed_model
+from acidtest.core.model import complete_model as completed_model
 from acidtest.core.model import model_from_spec
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.evaluate.plan import planned
 from acidtest.evaluate.runner import answers
 from acidtest.zoo.pairs import PairError
@@ -242,7 +242,7 @@ def train(tmp_path: Path, files: list[Path], **arguments: str) -> Any:
 
 def asked(folder: Path, frame: pl.DataFrame) -> float:
     """The share of right answers to a suite of these pairs."""
-    suite = Suite(completed(frame, "tried").lazy(), Card("tried")).sealed()
+    suite = Suite(complete_columns(frame, "tried").lazy(), Card("tried")).sealed()
     model: Any = model_from_spec(f"zoo:{folder}", {"device": "cpu"})
     model.check([suite])
     values, _ = answers(model, planned(model, [suite])).of(frame)
@@ -292,7 +292,7 @@ def test_a_users_own_model_may_do_without_columns_too() -> None:
 
     frame = pairs(3).drop("premise_binary_parse")
     model = completed_model(Parsed())
-    suite = Suite(completed(frame, "tried").lazy(), Card("tried")).sealed()
+    suite = Suite(complete_columns(frame, "tried").lazy(), Card("tried")).sealed()
     assert answers(model, planned(model, [suite])).of(frame)[0].argmax(axis=1).tolist() == [1, 1, 1]
     assert Parsed.seen == [None] * 3
     with pytest.raises(AcidtestError, match="has no column hypothesis, which the model asks for"):

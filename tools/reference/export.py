@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import load_file
 
-from acidtest.core.files import replacing, write_text
+from acidtest.core.files import replace_file, write_text
 from acidtest.models.encoders.uncased_pieces import CONTINUATION
 from acidtest.models.reference import BUNDLED, HEAD_SIZE, MAX_LENGTH, SCALE, VOCABULARY, WEIGHTS, restore_floats
 
@@ -94,7 +94,7 @@ def export(student: Path, vocabulary: Path, output: Path, letters: tuple[Path, P
         more, embeddings = missing_letters(pieces, *letters)
         pieces, words = pieces + more, np.concatenate([words, embeddings])
     weights |= {f"bert.{WORDS}": words, POSITIONS: weights[POSITIONS][:MAX_LENGTH]}
-    with replacing(output / WEIGHTS) as temporary, temporary.open("wb") as file:
+    with replace_file(output / WEIGHTS) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **packed(weights, told["head_size"]))
     write_text(output / VOCABULARY, "".join(f"{piece}\n" for piece in pieces))
     size = sum(path.stat().st_size for path in output.iterdir())

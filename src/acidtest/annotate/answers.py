@@ -18,11 +18,11 @@ import polars as pl
 
 from acidtest.annotate.conditions import GOLD_COLUMN, join_with_or
 from acidtest.annotate.questionnaires import RESERVED, SEPARATOR, Question, Questionnaire
-from acidtest.core.digests import combined, digests
+from acidtest.core.digests import combine_digests, digests
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.labels import gold_name
 from acidtest.core.ratings import ALL, DISCARDED, KEPT, Attendance, CheckCounts, PeoplePace, summarise_times
-from acidtest.io.tables import Table, flat, read_table
+from acidtest.io.tables import FileTable, flatten, read_table
 
 ITEM_COLUMNS = ("item", "id")
 """Names of the column that identifies items."""
@@ -53,7 +53,7 @@ class Answers:
     @property
     def fingerprint(self) -> str:
         """A digest of who answered what, the same for every file and store with these answers."""
-        return combined(digests(*flat(self.frame)))
+        return combine_digests(digests(*flatten(self.frame)))
 
 
 class RowError(AcidtestError):
@@ -64,7 +64,7 @@ class RowError(AcidtestError):
         super().__init__(f"row {row + 1:,}: {problem}")
 
 
-def row_error(table: Table, row: int, problem: str) -> FileError:
+def row_error(table: FileTable, row: int, problem: str) -> FileError:
     """An error about a row of a table, with its line if the file has lines."""
     line = table.line(row)
     return FileError(table.path, problem if line else f"row {row + 1:,}: {problem}", line)

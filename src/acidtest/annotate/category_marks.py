@@ -9,7 +9,7 @@ import polars as pl
 from acidtest.annotate.answers import PARTICIPATION_COLUMNS, clean_text, parse_yes_no, row_error, split_lists
 from acidtest.annotate.questionnaires import SEPARATOR
 from acidtest.core.errors import FileError
-from acidtest.io.tables import Table
+from acidtest.io.tables import FileTable
 from acidtest.text.taxonomy import ordered_categories, taxonomy_name
 
 LIST_COLUMN = "categories"
@@ -20,7 +20,7 @@ _NO_CATEGORY = ("", "-", "none")
 
 
 def category_columns(
-    table: Table,
+    table: FileTable,
     named: Sequence[str],
     *,
     used: Collection[str | None],
@@ -47,13 +47,13 @@ def category_columns(
     return columns if (values.select(pl.max_horizontal(columns)).to_series() > 1).any() else ()
 
 
-def binary_columns(table: Table) -> list[str]:
+def binary_columns(table: FileTable) -> list[str]:
     """The columns that hold only 0 and 1, apart from occasional typing errors."""
     names = (name for name in table.columns if name.strip().lower() not in PARTICIPATION_COLUMNS)
     return [name for name in names if _is_binary(table.frame[name], allow_errors=True)]
 
 
-def read_category_marks(table: Table, columns: Sequence[str]) -> tuple[pl.Series, tuple[str, ...]]:
+def read_category_marks(table: FileTable, columns: Sequence[str]) -> tuple[pl.Series, tuple[str, ...]]:
     """The list of categories of each row, in the order of the columns, and all categories.
 
     A row is null, because nobody judged it, if its list is missing in JSON or all of its columns are empty.
@@ -96,7 +96,7 @@ def _is_binary(column: pl.Series, *, allow_errors: bool = False) -> bool:
     return len(written) > 2 * len(others) and others.cast(pl.Float64, strict=False).is_null().all()
 
 
-def _read_marks(table: Table, name: str) -> pl.Series:
+def _read_marks(table: FileTable, name: str) -> pl.Series:
     """Whether the category of a column is marked in each row; null where the cell is empty."""
     column = table.frame[name]
     if column.dtype.is_nested():

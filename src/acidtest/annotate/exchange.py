@@ -38,7 +38,7 @@ from acidtest.annotate.questionnaires import RESERVED, SEPARATOR, Questionnaire
 from acidtest.annotate.ratings import LABEL_COLUMNS
 from acidtest.annotate.state import Claim, Person, ProjectState, StoredAnswer
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.files import refuse_to_lose
+from acidtest.core.files import refuse_overwrite
 from acidtest.core.structured import parse_json
 from acidtest.io.tables import is_delimited, read_table, write_table
 
@@ -128,7 +128,7 @@ def load_answers(project: Project, name: str) -> Answers:
 
 def write_answers(project: Project, path: Path, *, everything: bool) -> dict[str, Any]:
     """Write the answers to a table of any format; an existing file is refused."""
-    refuse_to_lose(path)
+    refuse_overwrite(path)
     frame = answer_frame(project, project_answers(project, everything=everything), everything=everything)
     if is_delimited(path):
         several = [question.id for question in project.questionnaire.questions if question.takes_several]

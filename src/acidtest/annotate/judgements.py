@@ -16,7 +16,7 @@ from acidtest.annotate.conditions import join_with_or
 from acidtest.annotate.items import SUITE
 from acidtest.annotate.outcomes import outcomes
 from acidtest.annotate.questionnaires import RESERVED, Questionnaire, Share, Vote
-from acidtest.core.digests import combined, digests
+from acidtest.core.digests import combine_digests, digests
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.estimate import Estimate
@@ -140,7 +140,7 @@ def judgement_ratings(judged: Judgements, *, gold: str | None = None, attendance
     none = pl.Series("gold", [None] * kept.height, dtype=pl.String)
     golds = reference if gold and reference is not None else kept["label"] if labels else none
     known = digests(kept["item"], *(column for column in (golds, reference, sentences) if column is not None))
-    digest = f"{key(judged.fingerprint, combined(known)):016x}"
+    digest = f"{key(judged.fingerprint, combine_digests(known)):016x}"
     from_hans = "heuristic" in kept.columns and is_hans(kept["heuristic"].cast(pl.String))
     vote = questionnaire.aggregation.label
     method = f"questionnaire:{questionnaire.name}|gold:{gold or vote}|groups:{sentence or 'rows'}"

@@ -24,7 +24,7 @@ from acidtest.annotate.items import ITEM, Item, validate_expected
 from acidtest.annotate.projects import Project
 from acidtest.annotate.questionnaires import Question, Questionnaire
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.files import refuse_to_lose, write_json, write_text
+from acidtest.core.files import refuse_overwrite, write_json, write_text
 from acidtest.core.structured import MOST_TABLE_BYTES, check_shape, parse_json, read_json
 
 HIDDEN = "acidtest"
@@ -39,7 +39,7 @@ def write_tasks(project: Project, path: Path, *, everything: bool) -> dict[str, 
         raise FileError(path, "is to hold tasks for Label Studio; give it a name that ends in .json")
     config = path.with_name(path.name.removesuffix(".json") + _CONFIG_ENDING)
     for file in (path, config):
-        refuse_to_lose(file)
+        refuse_overwrite(file)
     rows = project_answers(project, everything=everything)
     with project.state() as state:
         items = [item for item in state.items if everything or not item.is_check]

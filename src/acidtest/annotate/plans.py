@@ -16,7 +16,7 @@ import polars as pl
 
 from acidtest.annotate.questionnaires import packaged_names, parse_table, read_toml_file
 from acidtest.core.draws import Draws
-from acidtest.core.errors import AcidtestError, FileError, some
+from acidtest.core.errors import AcidtestError, FileError, list_some
 from acidtest.core.structured import check_shape, parse_json, parse_toml
 
 _FOLDER = "plans"
@@ -138,7 +138,7 @@ def item_categories(frame: pl.DataFrame, plan: AnnotationPlan) -> pl.Series:
     missing = [name for name in plan.category if name not in frame.columns]
     if missing:
         remedy = f"; make such a file with: acidtest generate {plan.suite} -o FILE" if plan.suite else ""
-        raise AcidtestError(f"plan {plan.name!r} needs the columns {some(missing)}{remedy}")
+        raise AcidtestError(f"plan {plan.name!r} needs the columns {list_some(missing)}{remedy}")
     parts = []
     for name in plan.category:
         text = pl.col(name).cast(pl.String).fill_null("")

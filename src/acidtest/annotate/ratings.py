@@ -29,10 +29,10 @@ from acidtest.annotate.answers import (
 )
 from acidtest.annotate.category_marks import LIST_COLUMN, binary_columns, category_columns, read_category_marks
 from acidtest.annotate.judgements import ANNOTATED, SENTENCE_COLUMNS, clean_gold, group_codes
-from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, some
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS, gold_name
 from acidtest.core.ratings import MAJORITY, Attendance, Ratings, label_counts, majority_labels, ordered_labels
-from acidtest.io.tables import Table, read_table
+from acidtest.io.tables import FileTable, read_table
 from acidtest.text.taxonomy import TAXINLI, is_taxinli
 
 SNLI_TEST, BREAKING_NLI = "SNLI test", "Breaking NLI"
@@ -130,7 +130,7 @@ def read_ratings(
         verb, columns, option = ("marked a category", layout.categories, "--categories")
         if layout.labels:
             verb, columns, option = ("gave a label", layout.labels, "--labels")
-        raise FileError(path, f"nobody {verb}: {some(columns)} hold none; name other columns with {option}")
+        raise FileError(path, f"nobody {verb}: {list_some(columns)} hold none; name other columns with {option}")
     counts = label_counts(judgements.drop_nulls("label"), given, rows=rows.height)
     return Ratings(
         name=table.path.name,
@@ -149,7 +149,7 @@ def read_ratings(
     )
 
 
-def _published_corpus(table: Table, gold: pl.Series, categories: Sequence[str]) -> str:
+def _published_corpus(table: FileTable, gold: pl.Series, categories: Sequence[str]) -> str:
     """The published corpus that a file is or is part of, or whose categories it has; empty if none is recognised."""
     names = {name.strip().lower(): name for name in table.columns}
     if is_taxinli(categories) or {ANNOTATED, "lexical_linguistic", "taxonomic_knowledge"} <= set(names):
@@ -162,7 +162,7 @@ def _published_corpus(table: Table, gold: pl.Series, categories: Sequence[str]) 
     return ""
 
 
-def _find_layout(table: Table, labels: Sequence[str], gold: str | None, categories: Sequence[str]) -> _RatingLayout:
+def _find_layout(table: FileTable, labels: Sequence[str], gold: str | None, categories: Sequence[str]) -> _RatingLayout:
     named = tuple(dict.fromkeys(_named_column(table, name, "--labels") for name in labels))
     marks = tuple(dict.fromkeys(_named_column(table, name, "--categories") for name in categories))
     properties = frozenset[str]() if named or marks else _item_properties(table)
@@ -182,7 +182,7 @@ def _find_layout(table: Table, labels: Sequence[str], gold: str | None, categori
     return _RatingLayout(layout.labels, layout.item, layout.annotator, layout.people, marks, gold_column, sentence)
 
 
-def _item_properties(table: Table) -> frozenset[str]:
+def _item_properties(table: FileTable) -> frozenset[str]:
     """The columns that have one value for all rows of an item, in a file with a row for each person and item.
 
     Empty if no column beside them looks like answers: one that differs between the people of an item, has repeated
@@ -203,7 +203,7 @@ def _item_properties(table: Table) -> frozenset[str]:
 
 
 def _find_label_columns(
-    table: Table, named: tuple[str, ...], marks: tuple[str, ...], properties: frozenset[str]
+    table: FileTable, named: tuple[str, ...], marks: tuple[str, ...], properties: frozenset[str]
 ) -> _RatingLayout:
     """The columns with labels, and those of items and people if every judgement has a row."""
     if len(named) > 1 and not marks:
@@ -228,7 +228,7 @@ def _find_label_columns(
     raise _unrecognised(table, named, marks, [name for name in table.columns if name in properties])
 
 
-def _unrecognised(table: Table, named: Sequence[str], marks: Sequence[str], properties: Sequence[str]) -> FileError:
+def _unrecognised(table: FileTable, named: Sequence[str], marks: Sequence[str], properties: Sequence[str]) -> FileError:
     constant = [name for name in properties if name.strip().lower() in LABEL_COLUMNS]
     if marks:
         problem = "categories (--categories) need a row for each person and item, with columns item and annotator"
@@ -245,7 +245,7 @@ def _unrecognised(table: Table, named: Sequence[str], marks: Sequence[str], prop
         )
     else:
         problem = (
-            f"none of the columns ({some(table.columns, 30)}) is known to hold labels of several people "
+            f"none of the columns ({list_some(table.columns, 30)}) is known to hold labels of several people "
             "(annotator_labels; label1, label2 …; or item, annotator and label or categories); name a column for each "
             "person with --labels COLUMN,COLUMN"
         )
@@ -254,13 +254,13 @@ def _unrecognised(table: Table, named: Sequence[str], marks: Sequence[str], prop
     return FileError(table.path, problem)
 
 
-def _find_column(table: Table, known: Sequence[str], but: Collection[str | None] = ()) -> str | None:
+def _find_column(table: FileTable, known: Sequence[str], but: Collection[str | None] = ()) -> str | None:
     """The first of the known columns that the table has, in any case."""
     names = {name.strip().lower(): name for name in table.columns if name not in but}
     return next((names[name] for name in known if name in names), None)
 
 
-def _named_column(table: Table, name: str, option: str) -> str:
+def _named_column(table: FileTable, name: str, option: str) -> str:
     if name in table.columns:
         return name
     matching = [column for column in table.columns if column.strip().lower() == name.strip().lower()]
@@ -269,7 +269,7 @@ def _named_column(table: Table, name: str, option: str) -> str:
     return matching[0]
 
 
-def _holds_lists(table: Table, column: str) -> bool:
+def _holds_lists(table: FileTable, column: str) -> bool:
     if isinstance(table.rows.schema[column], pl.List):
         return True
     return any(
@@ -278,7 +278,7 @@ def _holds_lists(table: Table, column: str) -> bool:
     )
 
 
-def _read_rows(table: Table, layout: _RatingLayout, marks: pl.Series | None) -> _RatedRows:
+def _read_rows(table: FileTable, layout: _RatingLayout, marks: pl.Series | None) -> _RatedRows:
     frame = table.rows.select(layout.columns).collected()
     judgements = _read_labels(table, frame, layout)
     golds = pl.Series("gold", [None] * frame.height, dtype=pl.String)
@@ -295,7 +295,7 @@ def _read_rows(table: Table, layout: _RatingLayout, marks: pl.Series | None) -> 
     return _RatedRows(judgements, rows)
 
 
-def _read_labels(table: Table, frame: pl.DataFrame, layout: _RatingLayout) -> pl.DataFrame:
+def _read_labels(table: FileTable, frame: pl.DataFrame, layout: _RatingLayout) -> pl.DataFrame:
     """One row per label as written (``_SCHEMA``), with the column as annotator if columns are people."""
     if not layout.labels:
         return pl.DataFrame(schema=_SCHEMA)
@@ -328,7 +328,7 @@ def _read_labels(table: Table, frame: pl.DataFrame, layout: _RatingLayout) -> pl
     return labels.select(list(_SCHEMA)).sort("row", maintain_order=True)
 
 
-def _name_labels(table: Table, judgements: pl.DataFrame, golds: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
+def _name_labels(table: FileTable, judgements: pl.DataFrame, golds: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
     """Labels and gold by the names of NLI if one of them occurs, otherwise as written."""
     written = {*judgements["label"].drop_nulls().unique(), *golds.drop_nulls().unique()}
     if not any(text.lower() in LABELS for text in written):
@@ -345,7 +345,7 @@ def _name_labels(table: Table, judgements: pl.DataFrame, golds: pl.Series) -> tu
     )
 
 
-def _check_keys(table: Table, keys: pl.DataFrame, columns: dict[str, str]) -> None:
+def _check_keys(table: FileTable, keys: pl.DataFrame, columns: dict[str, str]) -> None:
     for name, column in columns.items():
         for row in keys[name].is_null().arg_true().head(1):
             raise row_error(table, row, f"column {column!r} is empty; fill it in or remove the row")
@@ -354,7 +354,9 @@ def _check_keys(table: Table, keys: pl.DataFrame, columns: dict[str, str]) -> No
         raise row_error(table, row, f"annotator {annotator!r} labels item {item!r} a second time; keep one row")
 
 
-def _group_by_item(table: Table, rows: pl.DataFrame, *, labels: pl.DataFrame, marks: pl.Series | None) -> _RatedRows:
+def _group_by_item(
+    table: FileTable, rows: pl.DataFrame, *, labels: pl.DataFrame, marks: pl.Series | None
+) -> _RatedRows:
     """The judgements of a table with a row for each, by item, without attention checks and excluded people.
 
     ``rows`` has item, annotator, gold and sentence of each row of the file, ``labels`` the rows with a label.
@@ -376,7 +378,7 @@ def _group_by_item(table: Table, rows: pl.DataFrame, *, labels: pl.DataFrame, ma
     return _RatedRows(judgements.select(list(_SCHEMA)), items.select("gold", "sentence"), attendance)
 
 
-def _read_attendance(table: Table, annotators: pl.Series) -> tuple[pl.Series | None, Attendance | None]:
+def _read_attendance(table: FileTable, annotators: pl.Series) -> tuple[pl.Series | None, Attendance | None]:
     """Which rows count, and a summary of the people; None if the file has no columns about it."""
     names = {name.strip().lower(): name for name in table.columns}
     columns = {name: names[name] for name in (*PARTICIPATION_COLUMNS, "role") if name in names}

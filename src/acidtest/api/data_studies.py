@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.files import refuse_to_lose, require_page, write_page
+from acidtest.core.files import refuse_overwrite, require_page, write_page
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
 from acidtest.workflows.annotation import is_store, load_stored_answers, open_store
@@ -111,7 +111,7 @@ def _check_output(file: str | Path, output: str | Path) -> None:
     if output_kind(output) == "page":
         require_page(output)
     elif output_kind(output) == "table":
-        refuse_to_lose(output)
+        refuse_overwrite(output)
 
 
 def _write_agreement(result: AgreementResult, output: str | Path) -> None:

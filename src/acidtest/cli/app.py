@@ -20,7 +20,7 @@ from acidtest.cli.options import KNOWN_VARIABLES, OPEN, complain, echo, has_vari
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.interrupts import INTERRUPTED, interrupt_normally
 from acidtest.core.logs import log
-from acidtest.core.settings import CONFIG, FILE, PREFIX, file_settings, refuse_unasked, variable
+from acidtest.core.settings import CONFIG, FILE, PREFIX, read_settings, refuse_unrequested, variable_name
 from acidtest.core.study import GROUPS, STUDIES
 from acidtest.version import __version__
 
@@ -103,7 +103,7 @@ def command(names: Sequence[str] | None = None) -> TyperGroup:
         sub.invoke = partial(_invoke_asked, sub.invoke)  # type: ignore[method-assign]
         for parameter in sub.params:
             if isinstance(parameter, TyperOption) and parameter.name != "help":
-                parameter.envvar = variable(parameter.name)
+                parameter.envvar = variable_name(parameter.name)
     return group
 
 
@@ -137,7 +137,7 @@ def _invoke_asked(invoke: Callable[[Any], Any], context: typer.Context) -> Any:
     if CONFIG not in os.environ:
         for name, value in context.params.items():
             if _is_from_file(context, name):
-                refuse_unasked(FILE, name, value)
+                refuse_unrequested(FILE, name, value)
     return invoke(context)
 
 
@@ -215,11 +215,11 @@ def _settings(group: TyperGroup, command: str) -> dict[str, dict[str, Any]]:
     options = {name: [p.name for p in sub.params if p.name] for name, sub in group.commands.items()}
     for name in OPEN_COMMANDS:
         options[name] += suite_options()
-    known = {variable(option) for names in options.values() for option in names} | KNOWN_VARIABLES
+    known = {variable_name(option) for names in options.values() for option in names} | KNOWN_VARIABLES
     for name in sorted(set(os.environ) - known):
         if name.startswith(PREFIX):
             complain(f"acidtest: the environment variable {name} is none of acidtest's; it changes nothing")
-    settings = file_settings(path, options)
+    settings = read_settings(path, options)
     for name, sub in group.commands.items():
         several = {parameter.name for parameter in sub.params if _takes_several(parameter)}
         own = {parameter.name for parameter in sub.params}

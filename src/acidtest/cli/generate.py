@@ -24,7 +24,7 @@ from acidtest.cli.options import (
     set_up_logging,
     suite_arguments,
 )
-from acidtest.core.errors import some
+from acidtest.core.errors import list_some
 
 
 def generate(
@@ -74,5 +74,5 @@ def generate(
     echo(f"{made.card.rows:,} pairs ({labels})\n{made.card.signature}")
     if made.card.left_out:
         reasons = [f"{count:,} {reason}" for reason, count in made.card.left_out.items()]
-        echo(f"left out: {some(reasons, 6)}")
+        echo(f"left out: {list_some(reasons, 6)}")
     echo("\n".join(f"wrote {path}" for path in written))

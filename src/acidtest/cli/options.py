@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.errors import AcidtestError, UnknownNameError, terminal_text
 from acidtest.core.logs import NOTE, PlainFormatter, log
 from acidtest.core.registry import PLUGINS
-from acidtest.core.settings import CONFIG, PREFIX, variable
-from acidtest.core.terminal import terminal_text
+from acidtest.core.settings import CONFIG, PREFIX, variable_name
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -256,7 +255,7 @@ def _settled(context: typer.Context, names: Iterable[str]) -> dict[str, str | bo
     """What variables and acidtest.toml say of some options."""
     found: dict[str, str | bool] = {}
     for name in names:
-        given = os.environ.get(variable(name), (context.default_map or {}).get(name))
+        given = os.environ.get(variable_name(name), (context.default_map or {}).get(name))
         if given is not None:
             several = isinstance(given, list | tuple)
             found[name] = given if isinstance(given, bool) else ",".join(map(str, given)) if several else str(given)

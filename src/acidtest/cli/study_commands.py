@@ -23,7 +23,7 @@ from acidtest.cli.options import (
 )
 from acidtest.core.document import Document
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.files import refuse_to_lose, require_page, write_page
+from acidtest.core.files import refuse_overwrite, require_page, write_page
 from acidtest.core.logs import stage
 from acidtest.core.run import Run
 from acidtest.core.serialise import to_json
@@ -88,7 +88,7 @@ def check_output(study: Study, output: Path | None) -> None:
     if output.suffix == ".html" or not study.writes_rows:
         require_page(output)
     elif not study.keeps_rows:
-        refuse_to_lose(output)
+        refuse_overwrite(output)
 
 
 def show(

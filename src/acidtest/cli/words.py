@@ -9,7 +9,7 @@ import typer
 
 from acidtest import api
 from acidtest.cli.options import Json, Quiet, Seed, Verbose, echo, print_json, set_up_logging
-from acidtest.core.errors import some
+from acidtest.core.errors import list_some
 
 if TYPE_CHECKING:
     from acidtest.api.studies import WordReport
@@ -54,7 +54,7 @@ def _lists(found: WordReport) -> list[str]:
         origin = "" if each.origin == found.vocabulary else f", from {each.origin}"
         frames = f" [{' '.join(each.frames)}]" if each.frames else ""
         lines.append(f"{each.name:<{width}}  {len(each.words):>5}  {each.about}")
-        lines.append(f"{'':<{width}}         {some(each.words, EXAMPLES)}{origin}{frames}")
+        lines.append(f"{'':<{width}}         {list_some(each.words, EXAMPLES)}{origin}{frames}")
     return [*lines, "", "acidtest words --train FILE counts them in a training set."]
 
 

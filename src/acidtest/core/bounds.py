@@ -1,16 +1,16 @@
-"""How large what is read may be: a hostile or damaged file must end in a message, never in a full memory.
+"""Limits on the size of files, so that a hostile or damaged file gives an error rather than fills the memory.
 
-Each bound lies far beyond the data sets of this field. They are read as ``bounds.NAME``, so that a test can lower one.
+The limits are far beyond the data sets of this field. They are read as ``bounds.NAME``, so that a test can lower one.
 """
 
 MAX_UNPACKED_BYTES = 16 * 2**30
 """A compressed file that unpacks to more than this is refused."""
 
 MAX_UNPACK_RATIO = 200
-"""How many bytes one byte of a compressed file may become; text of people becomes 3 to 20, gzip can make 1,030."""
+"""How many bytes one byte of a compressed file may become; ordinary text becomes 3 to 20, gzip can make 1,030."""
 
 UNPACK_RATIO_FROM = 64 * 2**20
-"""The ratio is looked at once a file has unpacked to more bytes than this: a small bomb does no harm."""
+"""The ratio is checked when a file has unpacked to more bytes than this: a small file does no harm."""
 
 MAX_LINE_BYTES = 16 * 2**20
 """The longest line, or record in quotes, of a text; so many bytes of nothing but blank lines are refused, too."""
@@ -19,7 +19,7 @@ MAX_COLUMNS = 10_000
 """The most columns of a table; in JSON, keys inside nested objects count as well."""
 
 MAX_CELLS_PER_BYTE = 16
-"""Rows times keys of JSON lines, for a byte of text: lines that bring keys of their own make a mostly empty table."""
+"""Rows times keys of JSON lines, for a byte of text: lines with different keys make a mostly empty table."""
 
 MAX_DEPTH = 16
 """How deep JSON may be nested: Polars needs time in the square of the depth, and crashes at about a thousand."""

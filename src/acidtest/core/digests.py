@@ -2,7 +2,7 @@
 
 The digest of a string is a polynomial over its UTF-8 bytes (each byte stands for a fixed random
 number) modulo 2**64, finished with a mixer. Prefix sums give the digests of a whole column in a
-handful of NumPy calls. It tells rows apart; it is no defence against forgery.
+handful of NumPy calls. It distinguishes rows; it does not protect against forgery.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.draws import U64, key, mixed
+from acidtest.core.draws import U64, key, mix_bits
 
 _BASE = 0x5851F42D4C957F2D
 _INVERSE = pow(_BASE, -1, 2**64)
@@ -29,53 +29,53 @@ def digests(*columns: pl.Series, salt: str = "") -> U64:
     for column in columns:
         missing = np.uint64(key("null"))
         values = np.where(column.is_null().to_numpy(), missing, _column_digests(column.fill_null("")))
-        total = mixed(total * np.uint64(_BASE) + values)
+        total = mix_bits(total * np.uint64(_BASE) + values)
     return total
 
 
 def hexadecimal(values: U64) -> pl.Series:
-    """Each number as sixteen hexadecimal digits."""
+    """The numbers as sixteen hexadecimal digits."""
     pairs = _HEX[values.astype(">u8").view(np.uint8)]
     return pl.Series(pairs.view("S16").astype("U16"), dtype=pl.String)
 
 
-def combined(values: U64) -> str:
+def combine_digests(values: U64) -> str:
     """One digest for many rows, whatever their order: their sum."""
     return f"{int(values.sum(dtype=np.uint64)):016x}"
 
 
-class Gathered:
-    """The digests of many rows, piece by piece and eight bytes each, however many come."""
+class DigestList:
+    """The digests of any number of rows, added piece by piece, in eight bytes a row."""
 
     def __init__(self) -> None:
-        self._values = _mapped(1 << 12)
+        self._values = _allocate(1 << 12)
         self._count = 0
 
     def add(self, values: U64) -> None:
-        """Take the next ones."""
+        """Add digests."""
         end = self._count + len(values)
         if end > len(self._values):
-            grown = _mapped(max(end, 2 * len(self._values)))
+            grown = _allocate(max(end, 2 * len(self._values)))
             grown[: self._count] = self._values[: self._count]
             self._values = grown
         self._values[self._count : end] = values
         self._count = end
 
     def sorted(self) -> U64:
-        """All of them in ascending order, in no more memory; the last thing to ask for."""
+        """All digests in ascending order, sorted in place; nothing can be added afterwards."""
         values = self._values[: self._count]
         values.sort()
         return values
 
 
-class Seen:
-    """Tells what comes for the first time among digests that come piece by piece, in about eight bytes each."""
+class SeenDigests:
+    """Finds first occurrences among digests that come piece by piece, in about eight bytes a digest."""
 
     def __init__(self) -> None:
         self._runs = list[U64]()
 
     def new(self, values: U64) -> pl.Series:
-        """Whether each has not been seen before, here or in an earlier piece."""
+        """Which of the digests occur for the first time, in this piece and in all earlier ones."""
         fresh = np.zeros(len(values), dtype=bool)
         fresh[np.unique(values, return_index=True)[1]] = True
         for run in self._runs:
@@ -89,19 +89,19 @@ class Seen:
         return pl.Series(fresh)
 
     def sorted(self) -> U64:
-        """All that were seen, once each, in ascending order; in no more memory than they need."""
+        """All different digests in ascending order."""
         while len(self._runs) > 1:
             self._runs.append(np.sort(np.concatenate([self._runs.pop(), self._runs.pop()])))
         return self._runs[0] if self._runs else np.empty(0, dtype=np.uint64)
 
 
-def _mapped(size: int) -> U64:
-    # From the operating system and back to it: malloc would keep what a growing array leaves behind.
+def _allocate(size: int) -> U64:
+    # Memory of the operating system is given back at once; malloc would keep what a growing array leaves behind.
     return np.frombuffer(mmap.mmap(-1, 8 * size), dtype=np.uint64)
 
 
-def repeated(values: U64) -> U64:
-    """What stands more than once among sorted values, once each."""
+def repeated_values(values: U64) -> U64:
+    """The values that occur more than once in a sorted array, without repetitions."""
     return np.unique(values[1:][values[1:] == values[:-1]])
 
 
@@ -110,7 +110,7 @@ def _column_digests(column: pl.Series) -> U64:
     lengths = column.str.len_bytes().to_numpy().astype(np.int64)
     for start, stop in _chunks(lengths):
         text = column.slice(start, stop - start).str.join("").item().encode()
-        result[start:stop] = _digests_of(np.frombuffer(text, dtype=np.uint8), lengths[start:stop])
+        result[start:stop] = _text_digests(np.frombuffer(text, dtype=np.uint8), lengths[start:stop])
     return result
 
 
@@ -125,19 +125,19 @@ def _chunks(lengths: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def _digests_of(text: npt.NDArray[np.uint8], lengths: npt.NDArray[np.int64]) -> U64:
+def _text_digests(text: npt.NDArray[np.uint8], lengths: npt.NDArray[np.int64]) -> U64:
     size = 1 << max(len(text), _CHUNK).bit_length()
     powers, inverses = _powers(size)
     prefix = np.zeros(len(text) + 1, dtype=np.uint64)
     np.cumsum(_byte_values()[text] * powers[: len(text)], out=prefix[1:])
     ends = np.cumsum(lengths)
     starts = ends - lengths
-    return mixed((prefix[ends] - prefix[starts]) * inverses[starts] + lengths.astype(np.uint64))
+    return mix_bits((prefix[ends] - prefix[starts]) * inverses[starts] + lengths.astype(np.uint64))
 
 
 @cache
 def _byte_values() -> U64:
-    return mixed(np.arange(1, 257, dtype=np.uint64) * np.uint64(key("bytes")))
+    return mix_bits(np.arange(1, 257, dtype=np.uint64) * np.uint64(key("bytes")))
 
 
 @cache

@@ -1,7 +1,7 @@
-"""What a study says to people: sections, findings, tables of values, and charts that are views of those tables.
+"""Documents: sections, findings, tables of values, and charts that are views of those tables.
 
 A study builds a ``Document`` of values; a renderer (terminal, page, files) decides how they look. Cells are never
-formatted strings: an ``Estimate`` keeps its interval, its count and its method until it is drawn.
+formatted strings: an ``Estimate`` keeps its interval, count and method until it is rendered.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ A decimal has three decimals, such as a kappa; a number has three digits.
 """
 
 Role = Literal["", "total", "control", "published", "people"]
-"""What a row or column is beside the models: a summary, the untouched pairs, a paper's system, people."""
+"""What a row or column is if not a model: a summary, the untouched pairs, a paper's system, people."""
 
 Severity = Literal["severe", "warning", "info", "good"]
 
@@ -28,7 +28,7 @@ Mark = Literal["dots", "bars", "stack", "line", "shades"]
 """How a chart draws a table: values with intervals, lengths, parts of a whole, curves over numbers, shaded cells."""
 
 Slice = Mapping[str, str]
-"""Which rows of a suite something speaks of: ``{"suite": "hans", "heuristic": "constituent"}``."""
+"""The rows of a suite that something is about: ``{"suite": "hans", "heuristic": "constituent"}``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Published:
 
 
 Cell = Estimate | PValue | Coefficient | Change | Published | int | float | str | None
-"""One value of a table; None where the question was not asked."""
+"""One value of a table; None where there is no value to compute."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table; ``heading`` stands above the rows that share it."""
+    """A row of a table; ``heading`` is shown above the rows that share it."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -103,7 +103,7 @@ class Table:
     corner: str = ""
     notes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
-    """Where published numbers stand."""
+    """The sources of published numbers."""
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -154,7 +154,7 @@ class Colouring:
 class Map:
     """Points in a plane, in one layer or several, coloured in one way or several.
 
-    ``texts`` is what whoever points at a point reads of it, by title: ``{"premise": …, "hypothesis": …}``.
+    ``texts`` are shown when a reader points at a point, by title: ``{"premise": …, "hypothesis": …}``.
     """
 
     id: str
@@ -166,7 +166,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Pair:
-    """One pair to read, with what models answered and whatever else is known of it."""
+    """One pair to read, with the answers of models and other facts."""
 
     premise: str
     hypothesis: str
@@ -184,19 +184,19 @@ class Pairs:
     caption: str
     pairs: tuple[Pair, ...]
     slice: Slice = field(default_factory=dict)
-    """Where the browser shows all of them."""
+    """The rows that the browser shows for them."""
 
 
 @dataclass(frozen=True)
 class Browser:
-    """Rows to look through on a page. Never in JSON."""
+    """Rows that a reader can browse on a page; never in JSON."""
 
     runs: Mapping[str, Run]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that the numbers show: a sentence about a suite, how severe it is, and what it rests on."""
+    """One thing that the numbers show: a sentence about a suite, its severity and its evidence."""
 
     code: str
     severity: Severity
@@ -204,7 +204,7 @@ class Finding:
     suite: str = ""
     evidence: tuple[str, ...] = ()
     slice: Slice = field(default_factory=dict, metadata={"json": "by"})
-    """Factors and values of the rows it speaks of."""
+    """Factors and values of the rows it is about."""
     model: str = field(default="", metadata={"json": None})
 
 
@@ -225,7 +225,7 @@ class Section:
     anchor: str = ""
     folded: bool = False
     summary: str = ""
-    """What stands beside the title of a folded section."""
+    """The text beside the title of a folded section."""
 
 
 Part = Section | Finding | Table | Chart | Map | Pairs | Browser | Note
@@ -233,7 +233,7 @@ Part = Section | Finding | Table | Chart | Map | Pairs | Browser | Note
 
 @dataclass(frozen=True)
 class Document:
-    """A title, the one sentence a reader takes away, and the parts that show it."""
+    """A title, the one sentence a reader should remember, and the parts that show it."""
 
     title: str
     headline: str
@@ -242,7 +242,7 @@ class Document:
     signatures: Mapping[str, str] = field(default_factory=dict)
     """Signatures by what they sign, such as ``hans, reference``."""
     methods: tuple[str, ...] = ()
-    """Sentences on how numbers were computed, beside those every interval and test explains itself by."""
+    """Sentences on how numbers were computed, beside the explanations of intervals and tests."""
 
 
 def walk(parts: tuple[Part, ...]) -> Iterator[Part]:
@@ -254,7 +254,7 @@ def walk(parts: tuple[Part, ...]) -> Iterator[Part]:
 
 
 def embed(document: Document, name: str) -> Section:
-    """A document as a section of another: its headline first, its tables under names of their own."""
+    """A document as a section of another: its headline first, its tables under names with a prefix."""
     parts = tuple(_with_prefix(part, name) for part in document.parts if not isinstance(part, Browser))
     return Section(name[:1].upper() + name[1:], (Note(document.headline), *parts), anchor=name)
 
@@ -262,7 +262,7 @@ def embed(document: Document, name: str) -> Section:
 def _with_prefix(part: Part, prefix: str) -> Part:
     if isinstance(part, Section):
         anchor = f"{prefix}-{part.anchor}" if part.anchor else ""
-        return replace(part, anchor=anchor, parts=tuple(_with_prefix(one, prefix) for one in part.parts))
+        return replace(part, anchor=anchor, parts=tuple(_with_prefix(inner, prefix) for inner in part.parts))
     if isinstance(part, Table | Map):
         return replace(part, id=_prefixed(part.id, prefix))
     return replace(part, table=_prefixed(part.table, prefix)) if isinstance(part, Chart) else part

@@ -1,12 +1,16 @@
-"""Mistakes a user can mend, told without a traceback."""
+"""Mistakes that a user can correct, which are shown without a traceback."""
 
 from __future__ import annotations
 
 import difflib
+import importlib
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-from acidtest.core.terminal import terminal_text
+_CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Control characters except tab and line feed, and marks that change the direction of text."""
 
 
 class AcidtestError(Exception):
@@ -17,7 +21,7 @@ class AcidtestError(Exception):
 
 
 class FileError(AcidtestError):
-    """Something wrong in a file, named with its line where there is one."""
+    """Something wrong in a file; the message begins with its path and, where known, the line."""
 
     def __init__(self, path: str | Path, message: str, line: int | None = None) -> None:
         self.path = Path(path)
@@ -27,11 +31,11 @@ class FileError(AcidtestError):
 
 
 class NothingToMakeError(AcidtestError):
-    """A corpus that gives a suite no pairs; a battery goes on without that suite."""
+    """A corpus from which a suite can make no pairs; a battery goes on without that suite."""
 
 
 class UnknownNameError(AcidtestError):
-    """A name that is not among those known, with the nearest ones as a hint."""
+    """A name that is not among the known ones; the message suggests the nearest."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], then: str = "") -> None:
         names = sorted(known)
@@ -39,13 +43,26 @@ class UnknownNameError(AcidtestError):
         if near:
             hint = "; did you mean " + " or ".join(f"{match!r}" for match in near) + "?"
         elif names:
-            hint = f"; there is {some(names, 16)}"
+            hint = f"; there is {list_some(names, 16)}"
         else:
             hint = "; there is none"
         super().__init__(f"no {kind} called {name!r}{hint}{then}")
 
 
-def some(items: Sequence[str], most: int = 5) -> str:
+def list_some(items: Sequence[str], most: int = 5) -> str:
     """The first few items, and how many more there are."""
     shown = ", ".join(items[:most])
     return shown if len(items) <= most else f"{shown} and {len(items) - most:,} more"
+
+
+def import_optional(*names: str, extra: str = "hf", work: str = "this kind of model") -> list[Any]:
+    """Import libraries of an extra; where one is missing, raise an error with what needs it and how to install it."""
+    try:
+        return [importlib.import_module(name) for name in names]
+    except ModuleNotFoundError as error:
+        raise AcidtestError(f"{work} needs {error.name}; install it with: pip install 'acidtest[{extra}]'") from error
+
+
+def terminal_text(text: str) -> str:
+    """The text with a replacement character for every character that a terminal would obey rather than show."""
+    return _CONTROL_CHARACTERS.sub("\ufffd", text)

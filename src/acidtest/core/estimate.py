@@ -6,6 +6,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from acidtest.version import __version__
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -34,10 +36,15 @@ class Estimate:
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Estimate:
-        """Back from results.json; keys of a later minor version are left aside."""
+        """Back from results.json; keys of a later minor version are ignored."""
         known = {name: value for name, value in fields.items() if name in cls.__dataclass_fields__}
         numbers = {name: math.nan if fields[name] is None else fields[name] for name in ("value", "low", "high")}
         return cls(**{**known, **numbers})
+
+
+def signature(*parts: str) -> str:
+    """What a number depends on, on one line: the parts joined by bars, the version of acidtest last."""
+    return "|".join([*parts, f"acidtest:{__version__}"])
 
 
 def _null(value: Any) -> Any:

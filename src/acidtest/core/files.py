@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, read within bounds, and held by one process at a time."""
+"""Files that are written whole or not at all, read within bounds, and locked; and the folders of acidtest."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 import os
 import shutil
 import stat
+import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from acidtest.core import bounds
 from acidtest.core.errors import AcidtestError, FileError
 
 PAGE_MARK = b'<meta name="generator" content="acidtest'
-"""By what a page of ours is known, near its beginning."""
+"""Text near the beginning of every page that acidtest writes."""
 
 _PLAIN = 1 << 20
 # Gzip makes at most a thousand bytes of one: so much at a time unpacks to 16 MB at worst.
@@ -26,8 +27,8 @@ _PACKED = 1 << 14
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """A path to write to; it becomes ``path`` when the block ends well and vanishes when it does not."""
+def replace_file(path: str | Path) -> Iterator[Path]:
+    """A temporary path to write to; it becomes ``path`` when the block succeeds and is removed when it fails."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
@@ -45,8 +46,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 
 @contextmanager
-def replacing_folder(path: str | Path) -> Iterator[Path]:
-    """Like ``replacing``, for a whole folder; what was at ``path`` is removed only once the new one stands."""
+def replace_folder(path: str | Path) -> Iterator[Path]:
+    """Like ``replace_file``, for a whole folder; the old folder is removed only when the new one is in place."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent))
@@ -71,34 +72,34 @@ def replacing_folder(path: str | Path) -> Iterator[Path]:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write a UTF-8 file with ``\\n`` line ends, whole or not at all."""
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_page(path: str | Path, page: str) -> None:
-    """Write an HTML page, whole or not at all, under a name by which browsers know it; another's is not replaced."""
+    """Write an HTML page, whole or not at all, whose name ends in .html; somebody else's file is not replaced."""
     require_page(path)
     write_text(path, page)
 
 
 def require_page(path: str | Path) -> None:
-    """Raise when a page could not be opened under its name, or stands where somebody else's file does."""
+    """Raise when a path does not end in .html, or is a file that acidtest did not write."""
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise FileError(path, "is to be a page, whose name ends in .html")
-    refuse_to_lose(path, is_ours=is_page)
+    refuse_overwrite(path, is_ours=is_page)
 
 
 def is_page(path: Path) -> bool:
     """Whether a file is a page that acidtest wrote."""
-    with open_file(path) as file:
+    with open_regular_file(path) as file:
         return PAGE_MARK in file.read(4096)
 
 
-def refuse_to_lose(path: str | Path, *, is_ours: Callable[[Path], bool] | None = None) -> None:
-    """Raise where writing to a path that a user named would replace what acidtest cannot know to be its own.
+def refuse_overwrite(path: str | Path, *, is_ours: Callable[[Path], bool] | None = None) -> None:
+    """Raise where writing to a path that a user named would replace a file that acidtest may not have written.
 
-    This is the rule of every command. ``is_ours`` recognises a file that acidtest wrote; without it, nothing says who
-    wrote what stands there, such as a table that somebody may have worked on. No link is written through or replaced.
+    All commands follow this rule. ``is_ours`` recognises a file that acidtest wrote; without it, any file there may be
+    somebody's work, such as a table that was edited. No link is written through or replaced.
     """
     path = Path(path)
     if path.is_symlink():
@@ -112,11 +113,11 @@ def refuse_to_lose(path: str | Path, *, is_ours: Callable[[Path], bool] | None =
 
 
 def open_to_write(path: str | Path, mode: str) -> IO[bytes]:
-    """A file of a run opened in place, by one of the modes ``ab``, ``r+b`` and ``w+b``; a link there is refused."""
+    """Open a file of a run in place, with mode ``ab``, ``r+b`` or ``w+b``; a link is refused."""
     path = Path(path)
     refuse_link(path)
     try:
-        # A link that was put there since is not followed either.
+        # A link that was put there since the check is not followed either.
         return open(path, mode, opener=_open_unlinked)
     except OSError as error:
         raise FileError(path, f"cannot be written: {error.strerror or error}") from error
@@ -146,20 +147,20 @@ def chunks(path: str | Path) -> Generator[bytes, None, None]:
     """The content of a file, unpacked when its name ends in ``.gz``, in pieces of a few megabytes."""
     path = Path(path)
     try:
-        with open_file(path) as file:
+        with open_regular_file(path) as file:
             if path.suffix.lower() == ".gz":
-                yield from _unpacked(path, iter(partial(file.read, _PACKED), b""))
+                yield from _unpack(path, iter(partial(file.read, _PACKED), b""))
             else:
                 yield from iter(partial(file.read, _PLAIN), b"")
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from error
 
 
-def open_file(path: str | Path) -> IO[bytes]:
-    """A file opened to read; pipes, devices and sockets are refused, and opening one does not wait for a writer."""
+def open_regular_file(path: str | Path) -> IO[bytes]:
+    """Open a file to read; pipes, devices and sockets are refused without waiting for a writer."""
     path = Path(path)
     try:
-        # Windows has no such pipes, but text mode.
+        # Windows has no such pipes, but it has a text mode.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except OSError as error:
         # A folder, on Windows, and a socket cannot even be opened.
@@ -192,7 +193,7 @@ def _refuse_special(path: Path, mode: int) -> None:
         raise FileError(path, f"is {kind}; acidtest reads a file more than once: save the data to one and name that")
 
 
-def _unpacked(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
+def _unpack(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
     engine, packed_size, size, members = None, 0, 0, 0
     try:
         for piece in packed:
@@ -225,7 +226,7 @@ def _refuse_bomb(path: Path, packed_size: int, size: int) -> None:
 
 
 class Lock:
-    """Holds a folder for one process; the operating system lets go when the process ends, however it ends."""
+    """Locks a folder for one process; the operating system unlocks it when the process ends."""
 
     def __init__(self, folder: str | Path) -> None:
         self._path = Path(folder) / ".lock"
@@ -272,3 +273,27 @@ def _umask() -> int:
     with suppress(OSError):
         os.umask(value)
     return value
+
+
+def data_folder(environment: Mapping[str, str], *, platform: str = sys.platform, home: Path | None = None) -> Path:
+    """The folder of fetched resources: ``ACIDTEST_DATA``, or the platform's folder for a user's data."""
+    if environment.get("ACIDTEST_DATA"):
+        return Path(environment["ACIDTEST_DATA"])
+    home = home or Path.home()
+    if platform == "win32":
+        return Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local") / "acidtest"
+    if platform == "darwin":
+        return home / "Library" / "Application Support" / "acidtest"
+    return Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / "acidtest"
+
+
+def cache_folder(environment: Mapping[str, str], *, platform: str = sys.platform, home: Path | None = None) -> Path:
+    """The folder of what can be made again: ``ACIDTEST_CACHE_FOLDER``, or the platform's folder for caches."""
+    if environment.get("ACIDTEST_CACHE_FOLDER"):
+        return Path(environment["ACIDTEST_CACHE_FOLDER"])
+    home = home or Path.home()
+    if platform == "win32":
+        return data_folder({**environment, "ACIDTEST_DATA": ""}, platform=platform, home=home) / "cache"
+    if platform == "darwin":
+        return home / "Library" / "Caches" / "acidtest"
+    return Path(environment.get("XDG_CACHE_HOME") or home / ".cache") / "acidtest"

@@ -1,4 +1,4 @@
-"""Ctrl-C while the program loads: its modules take most of a second, in which nothing could catch it."""
+"""Ctrl-C while the program loads, which takes most of a second in which nothing could catch it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def end_quietly_while_loading() -> None:
     itself what Ctrl-C means.
     """
     if _is_the_program() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end)
+        signal.signal(signal.SIGINT, _exit_quietly)
 
 
 def interrupt_normally() -> None:
     """Let Ctrl-C raise ``KeyboardInterrupt`` from here on."""
-    if signal.getsignal(signal.SIGINT) is _end:
+    if signal.getsignal(signal.SIGINT) is _exit_quietly:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -38,7 +38,7 @@ def _is_the_program() -> bool:
     return as_module or (bool(sys.argv) and os.path.basename(sys.argv[0]) in _NAMES)  # noqa: PTH119
 
 
-def _end(number: int, frame: FrameType | None) -> None:
+def _exit_quietly(number: int, frame: FrameType | None) -> None:
     sys.stderr.write("acidtest: interrupted\n")
     sys.stderr.flush()
     os._exit(INTERRUPTED)

@@ -1,4 +1,4 @@
-"""Labels, gold sets and every spelling of them that files in the wild use.
+"""Labels, gold sets and the spellings of them that files use.
 
 Gold is a *set* of accepted labels. A set is a bit mask over the three labels, so one integer
 operation decides whether an answer is right, whether the gold is two-way or three-way.
@@ -63,21 +63,21 @@ NO_GOLD = frozenset({"-", "-1", ""})
 """What files write where annotators reached no majority."""
 
 NO_GOLD_NAME = "-"
-"""What stands for no gold where the name of a gold set is expected."""
+"""The name for no gold where the name of a gold set is expected."""
 
 
 def gold_name(spelling: str) -> str | None:
-    """The gold set a spelling stands for, or None when no file in use means anything by it."""
+    """The gold set a spelling stands for, or None where it is unknown."""
     return SPELLINGS.get(spelling.strip().lower())
 
 
-def masks(names: npt.NDArray[np.str_] | list[str]) -> npt.NDArray[np.uint8]:
+def gold_masks(names: npt.NDArray[np.str_] | list[str]) -> npt.NDArray[np.uint8]:
     """The bit mask of each gold set's name."""
     unique, index = np.unique(np.asarray(names, dtype=np.str_), return_inverse=True)
     return np.array([GOLD_MASKS[str(name)] for name in unique], dtype=np.uint8)[index]
 
 
-def coarsened(gold: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def coarsen_gold(gold: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """Gold for a two-way model: neutral and contradiction become one label, non-entailment."""
     other = (gold & 0b110) != 0
     return np.asarray((gold & 0b001) | np.where(other, 0b110, 0), dtype=np.uint8)

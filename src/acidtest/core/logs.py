@@ -8,19 +8,19 @@ from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 
+from acidtest.core.errors import terminal_text
 from acidtest.core.files import open_to_write
-from acidtest.core.terminal import terminal_text
 
 log = logging.getLogger("acidtest")
 
 NOTE = 25
-"""The level of what everybody should read, though nothing is amiss."""
+"""The level of messages that everybody should read, although nothing is wrong."""
 
 logging.addLevelName(NOTE, "NOTE")
 
 
 class PlainFormatter(logging.Formatter):
-    """Writes records without what a terminal would obey, for a log is read on one."""
+    """Writes records without control characters, because a log is read on a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line of a record."""
@@ -28,14 +28,14 @@ class PlainFormatter(logging.Formatter):
 
 
 class LogFile(logging.StreamHandler[TextIOWrapper]):
-    """A log that a full disk cuts short; what else it does to the run is told where it does it."""
+    """A log that a full disk silently cuts short; other writes report the full disk."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
-        """Pass over a record that cannot be written."""
+        """Drop a record that cannot be written."""
 
 
 @contextmanager
-def kept(path: str | Path) -> Iterator[None]:
+def log_to_file(path: str | Path) -> Iterator[None]:
     """Append what is logged inside the block to a file, which must not be a link."""
     stream = TextIOWrapper(open_to_write(path, "ab"), encoding="utf-8", newline="\n", line_buffering=True)
     handler = LogFile(stream)
@@ -60,10 +60,10 @@ def kept(path: str | Path) -> Iterator[None]:
 
 
 def stage(text: str, *arguments: object) -> None:
-    """Say what is being done now, for whoever waits: logged as information, and shown when it takes long."""
+    """Log what is being done now, as information; it is shown when it takes long."""
     log.info(text, *arguments, extra={"stage": True})
 
 
 def note(text: str, *arguments: object) -> None:
-    """Say what everybody should read, such as which output of a model means which label."""
+    """Log what everybody should read, such as which output of a model means which label."""
     log.log(NOTE, text, *arguments)

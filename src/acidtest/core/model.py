@@ -1,4 +1,4 @@
-"""What a model is to acidtest: anything that turns columns into probabilities."""
+"""Models: anything that turns columns of text into probabilities."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS, gold_name, one_hot
-from acidtest.core.options import Option, options_of, parsed_options
-from acidtest.core.registry import Registry
+from acidtest.core.registry import Option, Registry, parse_options, read_options
 
 if TYPE_CHECKING:
     from acidtest.core.suite import Suite
@@ -22,23 +21,23 @@ if TYPE_CHECKING:
 Resolution = Literal["three-way", "two-way"]
 
 BATCH_SIZE = 128
-"""Pairs asked at once when a model does not say; what a kill can cost."""
+"""The default number of pairs in a batch, which is also what is lost when a run is killed."""
 
 Probabilities = npt.NDArray[np.float32]
 """float32[n, 3] in the order entailment, neutral, contradiction."""
 
 Keep = Literal["nothing", "run", "always"]
-"""How long answers are worth keeping: not at all, where asking is cheap; until the run is finished; in the cache."""
+"""How long answers are kept: not at all, where a model is cheap; until the run is finished; always, in the cache."""
 
 
 @runtime_checkable
 class Model(Protocol):
-    """Anything with these. A user's function, or object with ``predict``, is given the rest by ``completed``.
+    """Any object with these attributes. ``complete_model`` adds them to a user's function or object with ``predict``.
 
     ``predict`` receives one list for each name in ``columns`` and gives float32[n, 3] in the order
-    entailment, neutral, contradiction. A two-way model writes non-entailment into the neutral column. ``notes`` is
-    what a reader of the results should know, such as which output means which label. Where answers are ``independent``
-    of what else is in a batch, only pairs without an answer are asked; elsewhere a batch is asked whole.
+    entailment, neutral, contradiction. A two-way model writes non-entailment into the neutral column. ``notes`` are for
+    readers of the results, such as which output means which label. Where answers are ``independent`` of the other pairs
+    in a batch, only pairs without an answer are asked; otherwise whole batches are.
     """
 
     name: str
@@ -63,10 +62,10 @@ class Prepared(Protocol):
 
 @runtime_checkable
 class Prepares(Protocol):
-    """A model whose work falls in two: tokens for the processor, arithmetic for the device.
+    """A model that works in two steps: tokens on the processor, arithmetic on the device.
 
     ``predict`` of such a model is ``infer(prepare(…))``. Of the two, only ``prepare`` is called from another thread,
-    while ``infer`` is busy with the pairs before. ``lengths`` says that pairs of like length are best asked together.
+    while ``infer`` works on the pairs before. ``lengths``: whether pairs of similar length are best asked together.
     """
 
     lengths: bool
@@ -77,8 +76,8 @@ class Prepares(Protocol):
 
 
 @runtime_checkable
-class Counts(Protocol):
-    """A model that counts what it uses up, such as tokens, seconds in the tokeniser, or money."""
+class CountsUsage(Protocol):
+    """A model that counts what it uses, such as tokens, seconds in the tokeniser, or money."""
 
     def usage(self) -> Mapping[str, float]: ...
 
@@ -94,20 +93,20 @@ class Represents(Protocol):
 
 @runtime_checkable
 class ChecksSuites(Protocol):
-    """A model that wants to see the whole suites before anything runs, to refuse what cannot work."""
+    """A model that checks whole suites before a run, to refuse what cannot work."""
 
     def check(self, suites: Sequence[Suite]) -> None: ...
 
 
 @runtime_checkable
 class DoesWithout(Protocol):
-    """A model that does without some of its columns: what a suite lacks of them is null to it."""
+    """A model with optional columns: those that a suite does not have are null."""
 
     optional: tuple[str, ...]
 
 
 class CompletedModel:
-    """A user's function, or object with ``predict``, given the usual values for whatever it does not say by attribute.
+    """A user's function, or object with ``predict``, with default values for the attributes that it lacks.
 
     It may answer with three probabilities a pair, with label names, or, when ``resolution`` is two-way, with two
     probabilities (entailment, non-entailment).
@@ -129,7 +128,7 @@ class CompletedModel:
         self.may_abstain = bool(getattr(inner, "may_abstain", False))
         self.batch_size = int(getattr(inner, "batch_size", BATCH_SIZE))
         self.notes: tuple[str, ...] = tuple(getattr(inner, "notes", ()))
-        # A fingerprint of the model's own covers what it depends on; one of its source code may not.
+        # A fingerprint that the model gives covers what it depends on; one of its source code may not.
         self.keep: Keep = getattr(inner, "keep", "always" if hasattr(inner, "fingerprint") else "run")
         self.independent = bool(getattr(inner, "independent", False))
         if isinstance(inner, Represents):
@@ -140,7 +139,7 @@ class CompletedModel:
             raise AcidtestError(f"model {self.name}: resolution is {self.resolution!r}, not three-way or two-way")
 
     def predict(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
-        """What the user's object says, as rows of three numbers."""
+        """The answers of the user's object, as rows of three numbers."""
         values = self._ask(*columns)
         if not hasattr(values, "__len__"):
             raise AcidtestError(f"{self.name} gave {type(values).__name__}; expected a row or a label for each pair")
@@ -153,7 +152,7 @@ class CompletedModel:
         return table
 
     def check(self, suites: Sequence[Suite]) -> None:
-        """Pass the suites on to an object that wants to see them."""
+        """Pass the suites on to an object that checks suites."""
         if isinstance(self._inner, ChecksSuites):
             self._inner.check(suites)
 
@@ -170,7 +169,7 @@ class CompletedModel:
 
 
 def number_table(name: str, values: object) -> Probabilities:
-    """What a model gave as an array of numbers; what is no table of real numbers is refused."""
+    """The answers of a model as an array; what is no table of real numbers is refused."""
     try:
         table = np.asarray(values)
         if table.dtype.kind == "c" or (table.dtype.kind == "O" and any(map(np.iscomplexobj, table.ravel()))):
@@ -184,13 +183,13 @@ def number_table(name: str, values: object) -> Probabilities:
 
 
 def exit_error(what: str, error: SystemExit) -> AcidtestError:
-    """A call of sys.exit in a user's code as a mistake of theirs, which would else end acidtest without a word."""
+    """The error for a call of sys.exit in a user's code, which would otherwise end acidtest silently."""
     # argparse and exit() end in the standard library: the line that led there says more.
-    place = last_place(error, outside=Path(sysconfig.get_path("stdlib")))
+    place = error_location(error, outside=Path(sysconfig.get_path("stdlib")))
     return AcidtestError(f"{what} called sys.exit({error.code!r}) ({place}); a model must not end the program")
 
 
-def last_place(error: BaseException, *, outside: Path | None = None) -> str:
+def error_location(error: BaseException, *, outside: Path | None = None) -> str:
     """The file and the line that an exception came from: the last outside a folder, where there is one."""
     frames = traceback.extract_tb(error.__traceback__)
     if outside is not None:
@@ -202,7 +201,7 @@ def last_place(error: BaseException, *, outside: Path | None = None) -> str:
 
 
 def _fingerprint_text(name: str, given: object) -> str | None:
-    """A user's fingerprint as text; nothing, and an empty text, are none."""
+    """A user's fingerprint as text; None where it is missing or empty."""
     if given is None or given == "":
         return None
     if not isinstance(given, str | int):
@@ -211,7 +210,7 @@ def _fingerprint_text(name: str, given: object) -> str | None:
     return str(given)
 
 
-def completed(model: object) -> Model:
+def complete_model(model: object) -> Model:
     """A user's function or object with every attribute the runner reads; an object that has them all as it is."""
     if isinstance(model, Model) and not isinstance(model, type):
         return model
@@ -221,7 +220,7 @@ def completed(model: object) -> Model:
 Adapter = Callable[..., Any]
 """Makes a model, or any object with ``predict``, from what follows the first colon of its spec.
 
-Its other parameters are options of its own.
+Its other parameters are options of that kind.
 """
 
 MODELS: Registry[Adapter] = Registry("kind of model", ["acidtest.models", "acidtest.zoo.adapter"], "acidtest.models")
@@ -229,14 +228,14 @@ MODELS: Registry[Adapter] = Registry("kind of model", ["acidtest.models", "acidt
 
 def model_options(spec: str) -> dict[str, Option]:
     """The options of the kind of model a spec names."""
-    return options_of(MODELS[_parted(spec)[0]])
+    return read_options(MODELS[_parted(spec)[0]])
 
 
 def model_from_spec(spec: str, arguments: Mapping[str, Any] | None = None) -> Model:
     """The model a spec such as ``baseline:overlap`` names, with options of its kind."""
     kind, rest = _parted(spec)
     adapter = MODELS[kind]
-    return completed(adapter(rest, **parsed_options(options_of(adapter), arguments or {}, kind)))
+    return complete_model(adapter(rest, **parse_options(read_options(adapter), arguments or {}, kind)))
 
 
 def _parted(spec: str) -> tuple[str, str]:

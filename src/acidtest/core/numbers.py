@@ -1,4 +1,4 @@
-"""Numbers as people write them: per cent with intervals, percentage points with a sign, p-values that are never 0."""
+"""Numbers as text: per cent with intervals, percentage points with a sign, p-values that are never 0."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from acidtest.core.document import Cell, Change, Coefficient, Published, PValue,
 from acidtest.core.estimate import Estimate
 
 MISSING = "–"
-"""What stands where there is no number."""
+"""The text for a missing number."""
 
 
-class Text(NamedTuple):
-    """A cell in words: its value, and its interval or error where it has one."""
+class CellText(NamedTuple):
+    """The text of a cell: its value, and its interval or error where it has one."""
 
     value: str
     detail: str = ""
@@ -25,25 +25,25 @@ class Text(NamedTuple):
         return f"{self.value} ({self.detail})" if self.detail else self.value
 
 
-def cell_text(cell: Cell, unit: Unit) -> Text:
-    """A cell as it is written in a column of a unit."""
+def cell_text(cell: Cell, unit: Unit) -> CellText:
+    """The text of a cell in a column of a unit."""
     if cell is None:
-        return Text(MISSING)
+        return CellText(MISSING)
     if isinstance(cell, Estimate):
-        return Text(number_text(cell.value, unit), interval(cell, unit))
+        return CellText(number_text(cell.value, unit), interval(cell, unit))
     if isinstance(cell, Coefficient):
         return _coefficient_text(cell)
     if isinstance(cell, Change):
-        return Text(
+        return CellText(
             f"{number_text(cell.before.value, unit)} → {number_text(cell.after.value, unit)}",
             interval(cell.after, unit),
         )
     if isinstance(cell, Published):
         printed = published(cell.value, unit)
-        return Text(printed if cell.corrected is None else f"{printed} → {published(cell.corrected, unit)}")
+        return CellText(printed if cell.corrected is None else f"{printed} → {published(cell.corrected, unit)}")
     if isinstance(cell, PValue):
-        return Text(p_value(cell.value))
-    return Text(cell if isinstance(cell, str) else number_text(cell, unit))
+        return CellText(p_value(cell.value))
+    return CellText(cell if isinstance(cell, str) else number_text(cell, unit))
 
 
 def number_text(value: float, unit: Unit) -> str:
@@ -75,7 +75,7 @@ def interval(value: Estimate, unit: Unit) -> str:
 
 
 def share(value: float) -> str:
-    """A share in per cent with one decimal; what is not quite nothing or all does not become so by rounding."""
+    """A share in per cent with one decimal; a value that is not quite 0 or 1 is never rounded to it."""
     shown = f"{value * 100:.1f}"
     if (shown == "0.0" and value > 0) or (shown == "100.0" and value < 1):
         return f"{min(max(value * 100, 0.01), 99.99):.2f}"
@@ -95,7 +95,7 @@ def decimal(value: float, digits: int = 3) -> str:
 
 
 def whole_percent(value: float) -> str:
-    """A share as a whole percentage; what is not quite all or nothing, and would become so, keeps decimals: 99.6 %."""
+    """A share as a whole percentage; a value that would be rounded to 0 or 100 keeps decimals: 99.6 %."""
     rounded = round(value * 100)
     return f"{share(value)} %" if rounded in (0, 100) and value not in (0, 1) else f"{rounded} %"
 
@@ -122,11 +122,6 @@ def published(value: float, unit: Unit) -> str:
     return f"{value:g}".replace("-", "−")
 
 
-def counted(count: int, noun: str) -> str:
-    """``1 row``, ``2,000 rows``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def fold_name(name: str, width: int) -> list[str]:
     """A name on lines of a width: broken at spaces, else after punctuation, else anywhere; nothing is lost."""
     lines = [""]
@@ -141,11 +136,11 @@ def fold_name(name: str, width: int) -> list[str]:
     return [line.rstrip() for line in lines if line.strip()] or [""]
 
 
-def _coefficient_text(cell: Coefficient) -> Text:
+def _coefficient_text(cell: Coefficient) -> CellText:
     if not cell.estimate.known:
-        return Text(MISSING)
+        return CellText(MISSING)
     digits = _digits(cell.error)
-    return Text(f"{_rounded(cell.estimate.value, digits)}{cell.stars}", f"± {_rounded(cell.error, digits)}")
+    return CellText(f"{_rounded(cell.estimate.value, digits)}{cell.stars}", f"± {_rounded(cell.error, digits)}")
 
 
 def _digits(error: float) -> int:

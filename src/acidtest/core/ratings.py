@@ -1,4 +1,4 @@
-"""What people said of rows: labels and categories, who said them, how long they took and whose answers count."""
+"""Labels and categories that people gave, who gave them, how long they took and whose answers count."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VOTES = (MAJORITY, "plurality", UNANIMOUS)
 ALL, KEPT, DISCARDED = "all", "kept", "discarded"
 
 LabelCounts = npt.NDArray[np.int64]
-"""Rows × labels: how many people gave each row each label."""
+"""Rows × labels: how many people gave a row a label."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class PeoplePace:
 
 @dataclass(frozen=True)
 class Attendance:
-    """What answers say of people besides what they answered."""
+    """What is known of the people besides their labels: times, attention checks, who was excluded."""
 
     seconds: Times | None = None
     by_person: Mapping[str, Times] = field(default_factory=dict)
@@ -90,18 +90,18 @@ class Ratings:
     counts: LabelCounts
     gold: pl.Series
     gold_from: str = MAJORITY
-    """The column that holds gold, or one of ``VOTES`` where it was found from the labels themselves."""
+    """The column that holds gold, or one of ``VOTES`` where gold comes from the labels themselves."""
     groups: npt.NDArray[np.int64] | None = None
     """A code for the source sentence of each row; None: every row is a group."""
     corpus: str = ""
     """The published corpus that this is, or is part of."""
     signature: str = ""
     said: pl.DataFrame | None = None
-    """Who said what, where the file tells: row, annotator (null: nobody knows), label and categories (a list)."""
+    """Single answers, where the file has them: row, annotator (null: unknown), label and categories (a list)."""
     categories: tuple[str, ...] = ()
-    """Those that somebody could mark."""
+    """The categories that people could mark."""
     reference: pl.Series | None = None
-    """Gold of the rows that does not come from these people, and below where it stands."""
+    """Gold of the rows that does not come from these people; its source is ``reference_from``."""
     reference_from: str = ""
     attendance: Attendance | None = None
     unasked: int = 0
@@ -146,7 +146,7 @@ def ordered_labels(labels: Sequence[str]) -> list[str]:
 
 
 def summarise_times(seconds: pl.Series) -> Times | None:
-    """What seconds come to; nulls were not timed, and None where nothing was."""
+    """The number, median, quartiles and sum of seconds without nulls; None where there are none."""
     known = seconds.drop_nulls().cast(pl.Float64)
     if not len(known):
         return None

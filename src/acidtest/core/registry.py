@@ -8,15 +8,18 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
+import inspect
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log
+from acidtest.core.suite import Argument
 
 T = TypeVar("T")
 
@@ -29,8 +32,8 @@ _IMPORTED = set[str]()
 class Registry(Generic[T]):
     """Things of one kind by name. A module registers its things when imported, which happens when one is asked for.
 
-    A thing called ``stress/negation`` is looked for in the module or folder ``stress`` first; only when it is not there
-    is everything imported.
+    A thing called ``stress/negation`` is searched in the module or folder ``stress`` first; everything is imported only
+    when it is not there.
     """
 
     def __init__(self, kind: str, homes: Sequence[str], entry_points: str) -> None:
@@ -86,7 +89,7 @@ class Registry(Generic[T]):
             try:
                 point.load()
             except Exception as error:
-                # Somebody else's broken package must not take ours down.
+                # A broken package of somebody else must not stop ours.
                 log.warning("the plug-in %s (%s) could not be loaded: %s", point.name, point.value, error)
 
 
@@ -116,6 +119,65 @@ def _import_tree(name: str) -> None:
 
 
 def _folders(name: str) -> Sequence[str]:
-    """Where the modules of a folder lie; none for a single module, which is not imported for that."""
+    """The folders with the modules of a package; none for a single module, which is not imported."""
     spec = importlib.util.find_spec(name)
     return (spec and spec.submodule_search_locations) or ()
+
+
+@dataclass(frozen=True)
+class Option:
+    """An argument that one suite or one kind of model takes, such as ``--words``."""
+
+    name: str
+    default: Argument | tuple[str, ...]
+    choices: tuple[str, ...] = ()
+
+    @property
+    def flag(self) -> str:
+        """As it is written on a command line."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def shown(self) -> str:
+        """The default as a user would write it."""
+        return ",".join(self.default) or "none" if isinstance(self.default, tuple) else str(self.default)
+
+    def parsed(self, text: object, owner: str) -> Argument | tuple[str, ...]:
+        """The value that a user wrote, as the function takes it; commas separate several values."""
+        if isinstance(self.default, bool):
+            if str(text).lower() not in ("true", "false"):
+                raise AcidtestError(f"{owner}: {self.flag} takes no value, true or false, not {text!r}")
+            return str(text).lower() == "true"
+        if text is True:
+            raise AcidtestError(f"{owner}: {self.flag} needs a value")
+        if isinstance(self.default, tuple):
+            return tuple(part.strip() for part in str(text).split(",") if part.strip())
+        if self.choices and text not in self.choices:
+            raise AcidtestError(f"{owner}: {self.flag} is {' or '.join(self.choices)}, not {text!r}")
+        try:
+            return type(self.default)(str(text))
+        except ValueError as error:
+            kind = "a whole number" if isinstance(self.default, int) else "a number"
+            raise AcidtestError(f"{owner}: {self.flag} needs {kind}, not {text!r}") from error
+
+
+def read_options(make: Callable[..., Any]) -> dict[str, Option]:
+    """The options a function takes: all its parameters but the first."""
+    parameters = list(inspect.signature(make, eval_str=True).parameters.values())[1:]
+    return {p.name: Option(p.name, p.default, _choices(p.annotation)) for p in parameters}
+
+
+def _choices(annotation: object) -> tuple[str, ...]:
+    return get_args(annotation) if get_origin(annotation) is Literal else ()
+
+
+def parse_options(
+    options: Mapping[str, Option], given: Mapping[str, Any], owner: str
+) -> dict[str, Argument | tuple[str, ...]]:
+    """The values that a user wrote for some of the options; an unknown option is refused."""
+    values = {}
+    for name, value in given.items():
+        if name not in options:
+            raise UnknownNameError(f"option of {owner}", name, options)
+        values[name] = options[name].parsed(value, owner)
+    return values

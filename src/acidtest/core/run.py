@@ -13,13 +13,12 @@ from typing import Any
 
 import polars as pl
 
-from acidtest.core.errors import AcidtestError, FileError, some
-from acidtest.core.files import replacing, write_json
-from acidtest.core.streams import visit_batches
+from acidtest.core.errors import AcidtestError, FileError, list_some
+from acidtest.core.files import replace_file, write_json
+from acidtest.core.streams import sink_rows, visit_batches
 from acidtest.core.structured import read_own_json
 from acidtest.core.suite import COLUMNS, Card
 from acidtest.core.verdicts import Collapse
-from acidtest.io.tables import sink_rows
 from acidtest.version import __version__
 
 SCHEMA = 1
@@ -31,7 +30,7 @@ ANSWER_COLUMNS = ("p_entailment", "p_neutral", "p_contradiction", "answer", "cor
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What a run remembers of its model; enough to name it, never enough to run it."""
+    """What a run records about its model: enough to name it, not enough to run it."""
 
     spec: str
     name: str
@@ -58,7 +57,7 @@ class Header:
     versions: Mapping[str, str] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
     usage: Mapping[str, float] = field(default_factory=dict)
-    """What the model was asked in the end, how fast, and what it used up, as far as the last process knows."""
+    """Pairs asked, speed and resources used, as far as the last process knows."""
     unanswered: Mapping[str, int] = field(default_factory=dict)
     truncated: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -89,7 +88,7 @@ class Header:
 
 
 class PredictionsFile:
-    """A predictions.parquet whose content must stay what it was, since its rows are read again and again."""
+    """A predictions.parquet whose content must not change, because its rows are read more than once."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -97,7 +96,7 @@ class PredictionsFile:
         self.sha256 = self._current_digest()
 
     def check(self) -> None:
-        """Raise when the file no longer holds what it held; costs one look at its date unless that has changed."""
+        """Raise when the content has changed; the file is read only when its date or size has changed."""
         stamp = self._current_stamp()
         if stamp == self._stamp:
             return
@@ -114,17 +113,17 @@ class PredictionsFile:
         return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
 
     def _current_stamp(self) -> tuple[int, ...]:
-        with _named_in_errors(self.path):
+        with _name_in_errors(self.path):
             status = self.path.stat()
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
     def _current_digest(self) -> str:
-        with _named_in_errors(self.path), self.path.open("rb") as file:
+        with _name_in_errors(self.path), self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
-def _named_in_errors(path: Path) -> Iterator[None]:
+def _name_in_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -154,7 +153,7 @@ class Run:
         return self.frame.lazy().collect_schema().names()
 
     def lazy(self, suite: str) -> pl.LazyFrame:
-        """The rows of one suite, with its own columns only."""
+        """The rows of one suite, without the columns of other suites."""
         others = {
             column
             for name, card in self.header.suites.items()
@@ -168,7 +167,7 @@ class Run:
         return self.collected(self.lazy(suite))
 
     def collected(self, frame: pl.LazyFrame, *, streaming: bool = False) -> pl.DataFrame:
-        """Some of the rows in memory, where many are left aside, piece by piece."""
+        """Some of the rows in memory; with ``streaming``, read piece by piece."""
         with self._readable():
             return frame.collect(engine="streaming" if streaming else "auto")
 
@@ -186,9 +185,9 @@ class Run:
         except (OSError, pl.exceptions.ComputeError) as error:
             if self.file:
                 self.file.check()
-            said = str(error).splitlines()[0]
+            reason = str(error).splitlines()[0]
             raise AcidtestError(
-                f"the predictions of {self.header.model.name} cannot be read ({said}); run it again with --fresh"
+                f"the predictions of {self.header.model.name} cannot be read ({reason}); run it again with --fresh"
             ) from error
         # Another process may have replaced the file while it was being read.
         if self.file:
@@ -197,7 +196,7 @@ class Run:
     def write_predictions(self, folder: str | Path) -> Run:
         """Write predictions.parquet, piece by piece, and give the run that reads them from there."""
         path = Path(folder) / PREDICTIONS
-        with replacing(path) as temporary:
+        with replace_file(path) as temporary:
             facts = {
                 "schema": SCHEMA,
                 "resolution": self.header.model.resolution,
@@ -216,7 +215,7 @@ class Run:
         """The run in a folder that ``acidtest run`` or ``acidtest score`` wrote."""
         folder = Path(folder)
         if not (folder / HEADER).is_file():
-            raise FileError(folder, _why_no_run(folder))
+            raise FileError(folder, _describe_missing_run(folder))
         header = read_own_json(folder / HEADER, Header, SCHEMA, remedy="run it again with --fresh")
         file = PredictionsFile(folder / PREDICTIONS)
         if header.predictions_sha256 not in ("", file.sha256):
@@ -230,18 +229,20 @@ class Run:
             schema = frame.collect_schema()
         except (OSError, pl.exceptions.PolarsError) as error:
             raise FileError(file.path, f"cannot be read: {error}") from error
-        _refuse_misfit(folder, header, schema)
+        _check_columns(folder, header, schema)
         return cls(header, frame, file)
 
 
-def _refuse_misfit(folder: Path, header: Header, schema: pl.Schema) -> None:
-    """Raise when a header speaks of columns that the predictions do not have, or of verdicts that nobody reaches."""
+def _check_columns(folder: Path, header: Header, schema: pl.Schema) -> None:
+    """Raise when a header names columns that the predictions do not have, or an unknown rule for verdicts."""
     remedy = "run it again with --fresh"
     missing = [name for name in ("suite", *COLUMNS, *ANSWER_COLUMNS, "truncated") if name not in schema]
     if missing:
-        raise FileError(folder / PREDICTIONS, f"has no column {some(missing)}; {remedy}")
+        raise FileError(folder / PREDICTIONS, f"has no column {list_some(missing)}; {remedy}")
     for name, card in header.suites.items():
-        for column in dict.fromkeys((*card.columns, *card.strata, *(each for row in card.crossings for each in row))):
+        for column in dict.fromkeys(
+            (*card.columns, *card.strata, *(factor for crossing in card.crossings for factor in crossing))
+        ):
             kind = card.columns.get(column, "label" if column in COLUMNS else "unknown")
             fits = {"category": pl.Boolean(), "factor": pl.String()}.get(kind, schema.get(column))
             if column not in schema or kind == "unknown" or schema[column] != fits:
@@ -254,7 +255,7 @@ def _refuse_misfit(folder: Path, header: Header, schema: pl.Schema) -> None:
         raise FileError(folder / HEADER, f"settings.collapse: {error}; {remedy}") from error
 
 
-def _why_no_run(folder: Path) -> str:
+def _describe_missing_run(folder: Path) -> str:
     if folder.is_file():
         return "is a file; a run is a folder that acidtest run or acidtest score wrote"
     if not folder.is_dir():
@@ -263,5 +264,5 @@ def _why_no_run(folder: Path) -> str:
         return "holds an unfinished run; the acidtest run command that began it continues it"
     inside = sorted(path.parent.name for path in folder.glob(f"*/{HEADER}"))
     if inside:
-        return f"holds no run itself, but its folders do: {some(inside)}"
+        return f"holds no run itself, but its folders do: {list_some(inside)}"
     return f"holds no finished run (no {HEADER})"

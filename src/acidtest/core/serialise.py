@@ -1,4 +1,4 @@
-"""Results as JSON and back: one way for every study, and the JSON Schema that its result's type gives."""
+"""Results of studies as JSON and back, and the JSON Schema of a result's type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEY = "json"
 """In the metadata of a field: its key in JSON where that is not its name, or None where JSON leaves it out."""
 
 INLINE = ""
-"""The key of a field whose object's keys stand among those of the object around it; none of them where it is None."""
+"""The key of a field whose keys are written into the object around it; none are written where it is None."""
 
 OPTIONAL = "optional"
 """In the metadata of a field: true where JSON leaves it out when it is its default."""
@@ -57,7 +57,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(kind: Any, value: Any, at: str = "") -> Any:
-    """The value of a type that ``to_json`` wrote; keys of a later version are left aside.
+    """The value of a type that ``to_json`` wrote; keys of a later version are ignored.
 
     What does not fit raises a ``ValueError`` that names the key: ``suites.hans.n: expected an integer, got "x"``.
     """
@@ -75,7 +75,7 @@ def from_json(kind: Any, value: Any, at: str = "") -> Any:
         return math.nan if value is None else float(value)
     if origin is tuple and (len(arguments) != 2 or arguments[1] is not ...):
         parts = enumerate(zip(arguments, value, strict=True))
-        return tuple(from_json(part, one, f"{at}[{number}]") for number, (part, one) in parts)
+        return tuple(from_json(part, item, f"{at}[{number}]") for number, (part, item) in parts)
     if origin in (tuple, list, Sequence, frozenset, set):
         container = tuple if origin is Sequence else origin
         return container(from_json(arguments[0], part, f"{at}[{number}]") for number, part in enumerate(value))
@@ -168,7 +168,7 @@ def _fits(kind: Any, value: Any) -> bool:
 
 
 def _describe(kind: Any) -> str:
-    """A type in words, for what is said of a value that is not of it."""
+    """A type in words, for errors about a value of another type."""
     if get_origin(kind) is Literal:
         return " or ".join(f'"{choice}"' for choice in get_args(kind))
     if is_dataclass(kind) or get_origin(kind) in (dict, Mapping):

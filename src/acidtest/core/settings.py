@@ -1,4 +1,4 @@
-"""Settings from ``acidtest.toml``; flags and ``ACIDTEST_*`` variables go before it."""
+"""Settings from ``acidtest.toml``; flags and ``ACIDTEST_*`` variables take precedence."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ PREFIX = "ACIDTEST_"
 CONFIG = "ACIDTEST_CONFIG"
 """The variable that names a settings file."""
 
-_UNASKED_MODELS = ("python:", "endpoint:")
-_UNASKED_OPTION = "address"
+_UNREQUESTED_MODELS = ("python:", "endpoint:")
+_UNREQUESTED_OPTION = "address"
 
 
-def variable(option: str) -> str:
+def variable_name(option: str) -> str:
     """The environment variable of an option: ``ACIDTEST_BATCH_SIZE`` for ``batch_size``."""
     return PREFIX + option.upper().replace("-", "_")
 
 
-def file_settings(path: str | Path, commands: Mapping[str, Iterable[str]]) -> dict[str, dict[str, Any]]:
-    """What a settings file says for each command; ``commands`` are their names and options.
+def read_settings(path: str | Path, commands: Mapping[str, Iterable[str]]) -> dict[str, dict[str, Any]]:
+    """The settings of every command in a settings file; ``commands`` are their names and options.
 
-    Top-level keys hold for every command that has the option, ``[run]`` and the like for one.
+    Top-level keys apply to all commands with that option, those under ``[run]`` and the like to one.
     """
     path = Path(path)
     if not path.is_file():
@@ -64,14 +64,14 @@ def _require_plain(path: Path, key: str, value: Any) -> None:
             raise FileError(path, f"{key}: expected a text, a number, true or false, or a list of such, got {part!r}")
 
 
-def refuse_unasked(path: str | Path, option: str, value: Any) -> None:
-    """Raise when a settings file that nobody named would have code run, or a key sent to somebody.
+def refuse_unrequested(path: str | Path, option: str, value: Any) -> None:
+    """Raise when a settings file that the user did not name would run code or send a key to a server.
 
-    Such a file comes along with whatever folder a user happens to be in.
+    Such a file is read because it lies in the current folder.
     """
     values = value if isinstance(value, list | tuple) else [value]
-    for part in (part.strip() for each in values for part in str(each).split(",")):
-        if part.startswith(_UNASKED_MODELS) or _normal(option) == _UNASKED_OPTION:
+    for part in (part.strip() for text in values for part in str(text).split(",")):
+        if part.startswith(_UNREQUESTED_MODELS) or _normal(option) == _UNREQUESTED_OPTION:
             raise FileError(
                 path,
                 f"{option} = {part!r} {_why(option, part)}, and a settings file that is merely there may not ask for "
@@ -82,7 +82,11 @@ def refuse_unasked(path: str | Path, option: str, value: Any) -> None:
 def _why(option: str, value: str) -> str:
     if value.startswith("python:"):
         return "runs code"
-    return "connects to a cluster, which runs code" if _normal(option) == _UNASKED_OPTION else "sends a key to a server"
+    return (
+        "connects to a cluster, which runs code"
+        if _normal(option) == _UNREQUESTED_OPTION
+        else "sends a key to a server"
+    )
 
 
 def _normal(option: str) -> str:

@@ -1,8 +1,8 @@
-"""The one door for structured files: JSON and TOML within bounds of size and nesting, checked against a shape.
+"""Reads all JSON and TOML files, within bounds of size and nesting, and checks them against a shape.
 
 A shape is a type that pydantic understands: a dataclass, ``dict[str, Any]``, ``list[Task]``. Keys that a dataclass does
-not have are left aside, so that a file of a later minor version reads. What is wrong is said in our words, with the
-file and the key: ``run.json: suites.hans.seed: expected an integer, got "x"``.
+not have are ignored, so that a file of a later minor version can be read. Errors name the file and the key:
+``run.json: suites.hans.seed: expected an integer, got "x"``.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from acidtest.core.files import chunks
 T = TypeVar("T")
 
 MOST_BYTES = 64 * 2**20
-"""Of a JSON file with a description: a card, a header, results, a model's configuration."""
+"""The most bytes of a JSON file with a description: a card, a header, results, a model's configuration."""
 
 MOST_TABLE_BYTES = 256 * 2**20
-"""Of a JSON file with data: tasks of Label Studio."""
+"""The most bytes of a JSON file with data: tasks of Label Studio."""
 
 MOST_TOML_BYTES = 4 * 2**20
-"""Of a TOML file."""
+"""The most bytes of a TOML file."""
 
 MOST_DEPTH = 64
-"""Objects and lists inside each other, and parts of a dotted key."""
+"""The deepest nesting of objects and lists, and the most parts of a dotted key."""
 
 MOST_INTEGER = 2**63 - 1
 
@@ -67,9 +67,9 @@ _SHOWN = 60
 def read_json(
     path: str | Path, shape: type[T], *, remedy: str = "", foreign: bool = False, most_bytes: int = MOST_BYTES
 ) -> T:
-    """The value of a JSON file in its shape; ``remedy`` is what to do about a file that is not as it should be.
+    """The value of a JSON file in its shape; ``remedy`` is what to do about a wrong file, for errors.
 
-    ``foreign``: another program wrote it, and NaN or numbers beyond 64 bits may stand in it.
+    A ``foreign`` file was written by another program and may contain NaN or numbers beyond 64 bits.
     """
     content = read_bounded(path, most_bytes)
     return parse_json(content, path, shape, remedy=remedy, foreign=foreign)
@@ -85,7 +85,7 @@ def read_own_json(path: str | Path, shape: type[T], schema: int, *, remedy: str 
 
 
 def parse_json(content: bytes, path: str | Path, shape: type[T], *, remedy: str = "", foreign: bool = False) -> T:
-    """The value of a JSON text, which stands in a file at ``path``, in its shape."""
+    """The value of a JSON text from a file at ``path``, in its shape."""
     return check_shape(_parsed_json(content, path, remedy, foreign=foreign), path, shape, remedy=remedy)
 
 
@@ -95,7 +95,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 
 def parse_toml(content: bytes, path: str | Path) -> dict[str, Any]:
-    """The tables of a TOML text, which stands in a file at ``path``."""
+    """The tables of a TOML text from a file at ``path``."""
     text = _decoded(content, path, "")
     bare = _TOML_STRING.sub(lambda match: b"" if match[0].startswith(b"#") else b"_", content)
     _refuse_deep(bare, path, "")
@@ -108,14 +108,14 @@ def parse_toml(content: bytes, path: str | Path) -> dict[str, Any]:
 
 
 def check_json_bounds(path: str | Path, *, remedy: str = "") -> None:
-    """Raise when a JSON file that another library reads is too large, nested too deep, or no UTF-8."""
+    """Raise when a JSON file that another library reads is too large, nested too deeply, or not UTF-8."""
     content = read_bounded(path, MOST_BYTES)
     _decoded(content, path, remedy)
     _refuse_deep(_JSON_STRING.sub(b"", content), path, remedy)
 
 
 def check_shape(value: Any, path: str | Path, shape: type[T], *, key: str = "", remedy: str = "") -> T:
-    """The value in its shape, or an error that names the file and the key; ``key`` is where the value stands."""
+    """The value in its shape, or an error that names the file and the key; ``key`` is the place of the value."""
     from pydantic import ValidationError
 
     try:
@@ -135,7 +135,7 @@ def refuse_newer(path: str | Path, schema: int, known: int) -> None:
 def read_bounded(
     path: str | Path, most_bytes: int, *, remedy: str = "the most that a file of this kind may have"
 ) -> bytes:
-    """The bytes of a file, unpacked when its name ends in ``.gz``; more than so many are refused."""
+    """The bytes of a file, unpacked when its name ends in ``.gz``; a larger file is refused."""
     content = bytearray()
     for chunk in chunks(path):
         content += chunk
@@ -212,7 +212,7 @@ def _adapter(shape: Any) -> Any:
 
 
 def _describe_problem(error: Any, value: Any, key: str) -> str:
-    """The first thing that pydantic holds against a value, in our words, and how many more there are."""
+    """The first problem that pydantic reports, in our words, and the number of others."""
     details = error.errors(include_url=False)
     first = details[0]
     place, at = _existing_part(first["loc"], value)
@@ -224,7 +224,7 @@ def _describe_problem(error: Any, value: Any, key: str) -> str:
         same, where = [first], _key_path((key, *place))
         problem = f"{where}: {first['ctx']['error']}" if where else str(first["ctx"]["error"])
     else:
-        # Of a choice of types, pydantic holds each against the value.
+        # For a choice of types, pydantic reports a problem with each of them.
         same = [detail for detail in details if _existing_part(detail["loc"], value)[0] == place]
         expected = dict.fromkeys(_describe_expected(detail) for detail in same)
         shown = json.dumps(at, ensure_ascii=False, default=str)
@@ -247,9 +247,9 @@ def _describe_expected(detail: Any) -> str:
 
 
 def _existing_part(location: Sequence[str | int], value: Any) -> tuple[tuple[str | int, ...], Any]:
-    """As much of a location as leads somewhere in the value, and what stands there.
+    """The longest beginning of a location that exists in the value, and the part of the value there.
 
-    The rest of it is pydantic's own, such as the member of a union that was tried.
+    The rest of a location is added by pydantic, such as the member of a union that was tried.
     """
     place: tuple[str | int, ...] = ()
     for key in location:

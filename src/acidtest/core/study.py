@@ -1,4 +1,4 @@
-"""Studies: what is computed from runs or data, and how it is shown. A study is one module with two functions.
+"""Studies compute results from runs or data and show them. A study is one module with two functions.
 
     @study(group="look into a run")
     def factors(runs: Annotated[Sequence[Run], "Run folders."], *, seed: Annotated[int, "…"] = 0) -> FactorsResult:
@@ -28,7 +28,7 @@ from acidtest.core.registry import Registry
 from acidtest.core.run import Run
 
 GROUPS = ("test a model", "look into a run", "make and check data", "people", "train")
-"""What a person wants to do: the headings of ``acidtest --help``."""
+"""Tasks of a user: the headings of ``acidtest --help``."""
 
 R = TypeVar("R")
 
@@ -50,7 +50,7 @@ class Study:
         return (inspect.getdoc(self.compute) or "").partition("\n")[0]
 
     def document(self, result: Any) -> Document:
-        """The result for people."""
+        """The document that shows a result."""
         shown: Document = self._module.document(result)
         return shown
 
@@ -85,7 +85,7 @@ def study(
     """Register the function below as a study, under its name or another.
 
     Its arguments may be given as paths; ``load_input`` makes of them what the annotations ask for. Without a group it
-    has no command of its own.
+    has no command.
     """
     if group and group not in GROUPS:
         raise ValueError(f"{group!r} is not one of {', '.join(GROUPS)}")

@@ -10,12 +10,10 @@ from typing import Any, Literal, Self
 import numpy as np
 import polars as pl
 
-from acidtest.core.digests import combined, digests, hexadecimal, repeated
+from acidtest.core.digests import combine_digests, digests, hexadecimal, repeated_values
 from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError
-from acidtest.core.streams import streamed as streamed
-from acidtest.core.streams import visit_batches as visit_batches
-from acidtest.io.rows import is_pattern
+from acidtest.core.streams import visit_batches
 
 SCHEMA = 1
 
@@ -31,24 +29,24 @@ RESERVED = frozenset(
 """Names a column of a foreign file may not keep; it becomes ``source_<name>``."""
 
 CONTROL = "#control"
-"""What the name of a suite's control ends in."""
+"""The ending of the name of a suite's control."""
 
 Kind = Literal["factor", "list", "category", "covariate", "text"]
 """Factors have few values and enter the breakdowns, covariates are numbers, the rest is text.
 
-A list is a factor of which a row has several values, held as a JSON list: ``["Tricky", "Reasoning"]``. Categories are
+A list is a factor of which a row has several values, kept as a JSON list: ``["Tricky", "Reasoning"]``. Categories are
 true or false, and several may hold of one row: they are broken down together, as ``CATEGORY``.
 """
 
 CATEGORY = "category"
-"""What a breakdown by categories is called; its values are their names."""
+"""The name of the breakdown by categories; its values are their names."""
 
 CROSS = " × "
 """Joins the names, and the values, of factors that are broken down together."""
 
 
 class ColumnNameError(AcidtestError, ValueError):
-    """A column whose name Polars or a breakdown would take for something else."""
+    """A column whose name Polars or a breakdown would misread."""
 
 
 Argument = str | int | float | bool
@@ -90,7 +88,7 @@ class Card:
 
     @property
     def lists(self) -> tuple[str, ...]:
-        """The columns of which a row may have several values; each becomes a breakdown."""
+        """The columns of which a row may have several values; they become breakdowns too."""
         return tuple(name for name, kind in self.columns.items() if kind == "list")
 
     @property
@@ -102,7 +100,7 @@ class Card:
     def signature(self) -> str:
         """The suite's part of a score's signature."""
         parts = [self.name, f"v:{self.version}"]
-        parts += [f"{name}:{_shown(value)}" for name, value in sorted(self.arguments.items())]
+        parts += [f"{name}:{_argument_text(value)}" for name, value in sorted(self.arguments.items())]
         parts += [f"seed:{self.seed}"] if self.seed is not None else []
         return "|".join([*parts, f"n:{self.rows}", f"h:{self.fingerprint[:6]}"])
 
@@ -137,7 +135,7 @@ class Suite:
         def count(batch: pl.DataFrame) -> None:
             nonlocal total
             texts = (batch[name].cast(pl.String) for name in columns)
-            total += int(combined(digests(*texts, salt=CROSS.join(columns))), 16)
+            total += int(combine_digests(digests(*texts, salt=CROSS.join(columns))), 16)
             for label, number in batch["label"].value_counts().iter_rows():
                 counts[label] = counts.get(label, 0) + number
 
@@ -149,14 +147,14 @@ class Suite:
 
 
 def source_digests(name: str, frame: pl.DataFrame) -> U64:
-    """What the ids of rows are made of that are not derived from others: suite name, premise, hypothesis and label."""
+    """Digests of suite name, premise, hypothesis and label: the ids of rows that are not derived from others."""
     return digests(frame["premise"], frame["hypothesis"], frame["label"], salt=name)
 
 
 class SourceIds:
     """Turns ``source_digests`` into ids, block by block: a repeated pair gets ``<id>.2``, ``<id>.3`` and so on.
 
-    ``twice`` are the digests that stand more than once in all blocks together, in ascending order.
+    ``twice`` are the digests that occur more than once in all blocks together, in ascending order.
     """
 
     def __init__(self, twice: U64) -> None:
@@ -177,14 +175,14 @@ class SourceIds:
         return ids.scatter(rows[again], ids.gather(rows[again]) + "." + turns.filter(again).cast(pl.String))
 
 
-def completed(frame: pl.DataFrame, name: str, ids: SourceIds | None = None) -> pl.DataFrame:
+def complete_columns(frame: pl.DataFrame, name: str, ids: SourceIds | None = None) -> pl.DataFrame:
     """The frame with every column of ``COLUMNS``, first and in order; what is missing is filled in.
 
     ``ids`` makes missing ids where the frame is a block of a larger one. A missing group is the row itself.
     """
     if "id" not in frame.columns:
         values = source_digests(name, frame)
-        ids = ids or SourceIds(repeated(np.sort(values)))
+        ids = ids or SourceIds(repeated_values(np.sort(values)))
         frame = frame.with_columns(ids.of(values))
     if "group" not in frame.columns:
         frame = frame.with_columns(pl.col("id").alias("group"))
@@ -199,12 +197,17 @@ def list_values(cells: pl.Series) -> pl.Series:
 
 
 def plain_name(column: str) -> str:
-    """The name that a column can have in a suite: its own, but for what is taken for something else.
+    """The name that a column can have in a suite: the same, without what would be misread.
 
-    Polars takes ``*`` and ``^…$`` for patterns, breakdowns take `` × `` for two factors, and terminals obey escapes.
+    Polars reads ``*`` and ``^…$`` as patterns, breakdowns read `` × `` as two factors, and terminals obey escapes.
     """
     name = "".join(letter if letter.isprintable() else "\ufffd" for letter in column.replace(CROSS, " x "))
     return f"source_{name}" if is_pattern(name) else name
+
+
+def is_pattern(name: str) -> bool:
+    """Whether Polars reads the name of a column as a pattern wherever it takes an expression."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
 
 
 def require_columns(frame: pl.LazyFrame, columns: Iterable[str], suite: str) -> None:
@@ -215,5 +218,5 @@ def require_columns(frame: pl.LazyFrame, columns: Iterable[str], suite: str) -> 
         raise AcidtestError(f"suite {suite!r} has no column {', '.join(missing)}, which the model asks for")
 
 
-def _shown(value: Argument) -> str:
+def _argument_text(value: Argument) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

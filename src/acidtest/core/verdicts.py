@@ -1,4 +1,4 @@
-"""When an answer is right: the only place where two-way and three-way meet."""
+"""Whether an answer is right, for two-way and three-way models and gold."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Collapse:
         return self.mode if self.at is None else f"{self.mode}={self.at:g}"
 
 
-def answered(probabilities: Probabilities) -> npt.NDArray[np.bool_]:
-    """Which rows hold an answer at all."""
+def has_answer(probabilities: Probabilities) -> npt.NDArray[np.bool_]:
+    """Which rows have an answer."""
     return ~np.asarray(np.isnan(probabilities).any(axis=1), dtype=np.bool_)
 
 
@@ -55,11 +55,11 @@ def answers(probabilities: Probabilities, collapse: Collapse) -> npt.NDArray[np.
     if collapse.at is not None:
         other = (filled[:, 1:].argmax(axis=1) + 1).astype(np.int8)
         likeliest = np.where(filled[:, 0] > collapse.at, np.int8(0), other)
-    return np.where(answered(probabilities), likeliest, np.int8(-1))
+    return np.where(has_answer(probabilities), likeliest, np.int8(-1))
 
 
 def verdicts(probabilities: Probabilities, gold: npt.NDArray[np.uint8], *, collapse: Collapse) -> npt.NDArray[np.bool_]:
-    """Whether each row is right; a row without an answer is wrong."""
+    """Whether the answers are right; a row without an answer is wrong."""
     if collapse.mode == "sum":
         accepted = (gold[:, None] >> np.arange(3, dtype=np.uint8)) & 1
         mass = (probabilities.astype(np.float64) * accepted).sum(axis=1)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.model import Model, Prepares, Probabilities, exit_error, number_table
-from acidtest.core.verdicts import answered
+from acidtest.core.verdicts import has_answer
 from acidtest.evaluate.plan import ID, Batch
 
 Flags = npt.NDArray[np.bool_]
@@ -83,7 +83,7 @@ class Asker:
             )
         abstained = np.asarray(np.isnan(values).all(axis=1), dtype=np.bool_) & self.model.may_abstain
         self._refuse(batch, values, np.isnan(values).any(axis=1) & ~abstained, "NaN")
-        present = answered(values)
+        present = has_answer(values)
         total = values.sum(axis=1, where=present[:, None])
         outside = present & ((values < -_TOLERANCE).any(axis=1) | (np.abs(total - 1) > _TOLERANCE))
         self._refuse(

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.digests import Seen, digests
+from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.draws import U64
 from acidtest.core.model import DoesWithout, Model, Prepares
-from acidtest.core.streams import compacted
-from acidtest.core.suite import Suite, require_columns, visit_batches
+from acidtest.core.streams import compact_frame, visit_batches
+from acidtest.core.suite import Suite, require_columns
 from acidtest.io.rows import Rows, Spool
 
 ID = "_id"
@@ -79,7 +79,7 @@ def planned(model: Model, suites: Sequence[Suite]) -> Plan:
     for suite in suites:
         require_columns(suite.frame, [name for name in model.columns if name not in optional], suite.name)
     bounds = _LENGTHS if isinstance(model, Prepares) and model.lengths else ()
-    kept, seen, rows = [Spool() for _ in range(len(bounds) + 1)], Seen(), 0
+    kept, seen, rows = [Spool() for _ in range(len(bounds) + 1)], SeenDigests(), 0
 
     def look(batch: pl.DataFrame) -> None:
         nonlocal rows
@@ -87,7 +87,7 @@ def planned(model: Model, suites: Sequence[Suite]) -> Plan:
         new = batch.filter(seen.new(digests(*(batch[name] for name in model.columns))))
         for spool, part in zip(kept, _by_length(new, model.columns, bounds), strict=True):
             if part.height:
-                spool.add(compacted(part))
+                spool.add(compact_frame(part))
 
     for suite in suites:
         have = suite.frame.collect_schema()

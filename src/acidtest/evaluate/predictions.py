@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from acidtest.core.labels import LABELS, TWO_WAY_LABELS, coarsened, masks
+from acidtest.core.labels import LABELS, TWO_WAY_LABELS, coarsen_gold, gold_masks
 from acidtest.core.run import ModelFacts
 from acidtest.core.suite import Suite
 from acidtest.core.verdicts import Collapse, answers, verdicts
@@ -36,7 +36,7 @@ def predictions_frame(
         values, truncated = table.of(batch)
         if two_way:
             values = np.column_stack([values[:, 0], values[:, 1] + values[:, 2], values[:, 2] * 0])
-        gold = masks(batch["label"].to_numpy())
+        gold = gold_masks(batch["label"].to_numpy())
         given = answers(values, collapse)
         names = np.array(TWO_WAY_LABELS if two_way else LABELS)
         return batch.with_columns(
@@ -44,7 +44,7 @@ def predictions_frame(
             p_neutral=values[:, 1],
             p_contradiction=values[:, 2],
             answer=pl.when(pl.Series(given >= 0)).then(pl.Series(names[np.maximum(given, 0)])),
-            correct=verdicts(values, coarsened(gold) if two_way else gold, collapse=collapse),
+            correct=verdicts(values, coarsen_gold(gold) if two_way else gold, collapse=collapse),
             truncated=truncated,
         )
 

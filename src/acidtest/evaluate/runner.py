@@ -12,7 +12,7 @@ import polars as pl
 
 from acidtest.core.draws import U64
 from acidtest.core.logs import note
-from acidtest.core.model import Counts, Model, Prepares
+from acidtest.core.model import CountsUsage, Model, Prepares
 from acidtest.evaluate import local
 from acidtest.evaluate.answer_files import (
     AnswerFile,
@@ -122,7 +122,7 @@ def here(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, Answer
 
 def summary(model: object, spent: Spent) -> dict[str, float]:
     """How fast it went, what the model, or the engine for it, says it used up, and seconds (``_s``) by purpose."""
-    told = dict(model.usage()) if isinstance(model, Counts) else {}
+    told = dict(model.usage()) if isinstance(model, CountsUsage) else {}
     told |= {"pairs": float(spent.asked), "seconds": spent.seconds, "disk_s": spent.disk}
     if spent.seconds:
         told |= {f"{name}_per_s": told[name] / spent.seconds for name in ("pairs", "tokens") if told.get(name)}

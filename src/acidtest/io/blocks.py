@@ -1,6 +1,6 @@
 """Text files in blocks of whole lines or records, so that a file may be larger than memory.
 
-A text is looked through once before it is read: whether it is UTF-8 at all, and what depends on the whole of it.
+A text is scanned once before it is read, to check that it is UTF-8 and to learn what depends on all of it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from acidtest.core.errors import FileError
 from acidtest.core.files import chunks
 
 BLOCK = 2 << 20
-"""How many bytes a block has at most, unless one record is longer."""
+"""The most bytes of a block, unless one record is longer."""
 
 Cut = Callable[[bytes], int]
-"""Where the last whole line, or record, of a text ends that begins with one; 0: not even one is whole."""
+"""Finds where the last whole line, or record, of a text ends that begins with one; 0 where none is whole."""
 
 UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16 = "is UTF-16 text; save it as UTF-8, for example with: iconv -f UTF-16 -t UTF-8 OLD > NEW"
@@ -43,7 +43,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Text:
-    """A UTF-8 text that has been looked through."""
+    """A UTF-8 text that has been scanned."""
 
     path: Path
     head: bytes
@@ -56,7 +56,7 @@ class Text:
     has_quotes: bool
 
     def blocks(self, cut: Cut | None = None) -> Iterator[Block]:
-        """The text in blocks of whole lines, or of whatever ``cut`` leaves whole; it is read again, unless short."""
+        """The text in blocks of whole lines, or of whatever ``cut`` leaves whole; a long file is read again."""
         return iter([Block(self.head)]) if self.is_whole else _blocks(self.path, chunks(self.path), cut or line_end)
 
     def block_of(self, row: int, heights: Sequence[int], cut: Cut | None = None) -> tuple[Block, int]:
@@ -69,12 +69,12 @@ class Text:
 
 
 def line_end(content: bytes) -> int:
-    """Where the last whole line ends; 0: there is none."""
+    """Where the last whole line ends; 0 where there is none."""
     return content.rfind(b"\n") + 1
 
 
-def looked_through(path: Path) -> Text:
-    """The text of a file, once it is known to be UTF-8."""
+def scan_text(path: Path) -> Text:
+    """Scan the text of a file and check that it is UTF-8."""
     digest = blake2b(digest_size=8)
 
     def digested() -> Iterator[bytes]:
@@ -82,58 +82,58 @@ def looked_through(path: Path) -> Text:
             digest.update(chunk)
             yield chunk
 
-    look = _Look(path)
+    scan = _TextScan(path)
     for block in _blocks(path, digested(), line_end):
-        look.at(block)
-    look.end()
-    return Text(path, look.head, look.is_whole, digest.hexdigest(), look.has_tabs, look.has_quotes)
+        scan.add(block)
+    scan.end()
+    return Text(path, scan.head, scan.is_whole, digest.hexdigest(), scan.has_tabs, scan.has_quotes)
 
 
 def utf8_text(path: Path, content: bytes) -> bytes:
     """The content of a file without a byte order mark, once it is known to be UTF-8 text."""
-    look = _Look(path)
-    look.at(Block(content.removeprefix(UTF8_MARK)))
-    look.end()
-    return look.head
+    scan = _TextScan(path)
+    scan.add(Block(content.removeprefix(UTF8_MARK)))
+    scan.end()
+    return scan.head
 
 
-def _unmarked(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _without_mark(pieces: Iterable[bytes]) -> Iterator[bytes]:
     for number, piece in enumerate(pieces):
         yield piece if number else piece.removeprefix(UTF8_MARK)
 
 
 def _blocks(path: Path, pieces: Iterable[bytes], cut: Cut) -> Iterator[Block]:
-    """Blocks of at most ``BLOCK`` bytes where that can be; the last keeps the blank lines that end the text."""
-    held, line, size = bytearray(), 1, BLOCK
-    for piece in _unmarked(pieces):
-        held += piece
-        while len(held) > size:
-            end = cut(bytes(held[:size]))
-            if end and not held[end:].strip(b"\r\n"):
-                if len(held) - end > bounds.MAX_LINE_BYTES:
+    """Blocks of at most ``BLOCK`` bytes where possible; the last keeps the blank lines that end the text."""
+    buffer, line, size = bytearray(), 1, BLOCK
+    for piece in _without_mark(pieces):
+        buffer += piece
+        while len(buffer) > size:
+            end = cut(bytes(buffer[:size]))
+            if end and not buffer[end:].strip(b"\r\n"):
+                if len(buffer) - end > bounds.MAX_LINE_BYTES:
                     problem = f"{bounds.MAX_LINE_BYTES:,} bytes of nothing but blank lines follow; remove them"
-                    raise FileError(path, problem, line + held.count(b"\n", 0, end))
+                    raise FileError(path, problem, line + buffer.count(b"\n", 0, end))
                 break
             if not end:
                 if size >= bounds.MAX_LINE_BYTES:
-                    raise FileError(path, _endless(cut), line)
+                    raise FileError(path, _describe_endless(cut), line)
                 size = min(2 * size, bounds.MAX_LINE_BYTES)
                 continue
-            yield (block := Block(bytes(held[:end]), line, is_last=False))
-            del held[:end]
+            yield (block := Block(bytes(buffer[:end]), line, is_last=False))
+            del buffer[:end]
             line, size = line + block.content.count(b"\n"), BLOCK
-    yield Block(bytes(held), line)
+    yield Block(bytes(buffer), line)
 
 
-def _endless(cut: Cut) -> str:
+def _describe_endless(cut: Cut) -> str:
     size = f"{bounds.MAX_LINE_BYTES:,} bytes"
     if cut is line_end:
         return f"the line is longer than {size}, as no pair is; write one pair a line, or remove this one"
     return f"no record ends within {size}; close the quotes of every cell, and write one pair a record"
 
 
-class _Look:
-    """What is known of a text after some of its blocks."""
+class _TextScan:
+    """What is known of a text after the blocks scanned so far."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -147,8 +147,8 @@ class _Look:
     def is_whole(self) -> bool:
         return self._blocks == 1
 
-    def at(self, block: Block) -> None:
-        """Look at the next block; one that is not UTF-8 is refused."""
+    def add(self, block: Block) -> None:
+        """Scan the next block; one that is not UTF-8 is refused."""
         content = block.content
         if not self._blocks:
             self.head = content
@@ -163,11 +163,11 @@ class _Look:
         self.has_quotes |= b'"' in content
 
     def end(self) -> None:
-        """Refuse what no text holds, once it is known that all of it is UTF-8."""
+        """Refuse what no text contains, once all of it is known to be UTF-8."""
         if b"\0" in self.head[:2]:
             raise FileError(self._path, _UTF16)
         if self._nul is not None:
-            problem = "holds a NUL byte, as no text does; the file is damaged: copy it again or mend it"
+            problem = "holds a NUL byte, as no text does; the file is damaged: copy it again or correct it"
             raise FileError(self._path, problem, self._nul)
         if self._has_returns and not self._has_feeds:
             advice = r"save it with \n line ends, for example with: tr '\r' '\n' < OLD > NEW"

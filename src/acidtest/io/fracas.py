@@ -17,21 +17,21 @@ import polars as pl
 from acidtest.core.errors import FileError
 from acidtest.core.structured import read_bounded
 from acidtest.io.blocks import utf8_text
-from acidtest.io.rows import held_rows
-from acidtest.io.tables import Table
+from acidtest.io.rows import memory_rows
+from acidtest.io.tables import FileTable
 
 MOST_BYTES = 64 * 2**20
 """A larger file is refused; the 346 problems are 136 kB."""
 
 _TEXTS = ("p", "h")
 _INNER = ("problem", "p", "q", "h", "a")
-"""What cannot stand inside a premise or a hypothesis."""
+"""Elements that a premise or a hypothesis cannot contain."""
 _HEADINGS = ("section", "subsection")
 
 
 @dataclass
 class _Problem:
-    """A problem on its way: where it begins, its attributes and what its elements say."""
+    """A problem: the line where it begins, its attributes, and the texts of its elements."""
 
     line: int
     attributes: dict[str, str]
@@ -56,28 +56,28 @@ def is_xml(path: Path) -> bool:
     return path.name.lower().endswith((".xml", ".xml.gz"))
 
 
-def fracas_table(path: Path) -> Table:
+def fracas_table(path: Path) -> FileTable:
     """The problems of a FraCaS file, one a row; rows know the line on which their problem begins."""
     content = read_bounded(path, MOST_BYTES, remedy="so it is not FraCaS; give its pairs as .jsonl or .tsv")
     text = utf8_text(path, content)
     if not text.strip():
         raise FileError(path, "holds nothing, not even one element; copy or write it again")
-    reader = _Reader(path)
-    problems = reader.problems(text)
+    parser = _ProblemParser(path)
+    problems = parser.problems(text)
     if not problems:
         advice = "of XML only FraCaS is read; give the pairs as .jsonl, .tsv or .csv"
-        raise FileError(path, f"holds <{reader.root}> with no <problem> in it; {advice}")
+        raise FileError(path, f"holds <{parser.root}> with no <problem> in it; {advice}")
     frame = pl.DataFrame([problem.row() for problem in problems], infer_schema_length=None)
-    return Table(
+    return FileTable(
         path,
-        held_rows(frame.select(column for column in frame if column.null_count() < frame.height)),
+        memory_rows(frame.select(column for column in frame if column.null_count() < frame.height)),
         fingerprint=blake2b(content, digest_size=8).hexdigest(),
         line=[problem.line for problem in problems].__getitem__,
     )
 
 
-class _Reader:
-    """Expat with the doors shut: no entity is declared, expanded or fetched, no document type is read."""
+class _ProblemParser:
+    """An XML parser that declares, expands and fetches no entity, and reads no document type."""
 
     def __init__(self, path: Path) -> None:
         self.root = ""
@@ -89,24 +89,24 @@ class _Reader:
         """The innermost open element whose text is wanted."""
         self._heading = ""
         self._text = list[str]()
-        # What the file says of its encoding is not believed: that it is UTF-8 has been checked.
+        # The encoding that the file declares is ignored: it has been checked to be UTF-8.
         self._parser = expat.ParserCreate("utf-8")
         self._parser.buffer_text = True
         self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._text.append
-        self._parser.EntityDeclHandler = self._declared
-        self._parser.SkippedEntityHandler = self._skipped
-        self._parser.ExternalEntityRefHandler = self._external
+        self._parser.EntityDeclHandler = self._refuse_declaration
+        self._parser.SkippedEntityHandler = self._refuse_unknown_entity
+        self._parser.ExternalEntityRefHandler = self._refuse_external_file
 
     def problems(self, content: bytes) -> list[_Problem]:
         """Every problem of the text."""
         try:
             self._parser.Parse(content, True)
         except expat.ExpatError as error:
-            said = expat.ErrorString(error.code)
-            problem = f"is not well-formed XML: {said} at column {error.offset + 1}; {_advice(said)}"
+            reason = expat.ErrorString(error.code)
+            problem = f"is not well-formed XML: {reason} at column {error.offset + 1}; {_advice(reason)}"
             raise FileError(self._path, problem, error.lineno) from error
         return self._problems
 
@@ -139,42 +139,42 @@ class _Reader:
         self._element = ""
         text = " ".join("".join(self._text).split())
         if name == "comment":
-            self._head(text)
+            self._set_heading(text)
         elif self._problem and text:
-            self._say(self._problem, name, text)
+            self._add_text(self._problem, name, text)
 
-    def _head(self, text: str) -> None:
+    def _set_heading(self, text: str) -> None:
         if self._heading == "section":
             self._headings.clear()
         self._headings[self._heading] = text
 
-    def _say(self, problem: _Problem, name: str, text: str) -> None:
+    def _add_text(self, problem: _Problem, name: str, text: str) -> None:
         if name == "h" and problem.texts["h"]:
-            called = problem.attributes.get("id", "without id")
+            name = problem.attributes.get("id", "without id")
             self._refuse(
-                f"problem {called} has a second <h>; a problem has one hypothesis: remove one or split the problem"
+                f"problem {name} has a second <h>; a problem has one hypothesis: remove one or split the problem"
             )
         problem.texts[name].append(text)
 
-    def _declared(self, name: str, *_: object) -> None:
+    def _refuse_declaration(self, name: str, *_: object) -> None:
         self._refuse(f"declares the entity {name!r}; no entity is expanded here: write its text where it is used")
 
-    def _skipped(self, name: str, is_parameter: bool) -> None:
+    def _refuse_unknown_entity(self, name: str, is_parameter: bool) -> None:
         self._refuse(f"uses the entity {name!r}, which XML does not define; write the character itself")
 
-    def _external(self, context: str, *_: object) -> int:
+    def _refuse_external_file(self, context: str, *_: object) -> int:
         self._refuse(f"refers to another file by {context!r}; no other file is read: put its text here")
 
     def _refuse(self, problem: str) -> NoReturn:
         raise FileError(self._path, problem, self._parser.CurrentLineNumber)
 
 
-def _advice(said: str) -> str:
-    """What to do about what expat says."""
-    if said in (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN):
+def _advice(reason: str) -> str:
+    """What to do about an error of expat."""
+    if reason in (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN):
         return "the file ends before every element is closed: copy it again"
-    if said == expat.errors.XML_ERROR_INVALID_TOKEN:
+    if reason == expat.errors.XML_ERROR_INVALID_TOKEN:
         return "write & as &amp; and < as &lt;"
-    if said == expat.errors.XML_ERROR_UNDEFINED_ENTITY:
+    if reason == expat.errors.XML_ERROR_UNDEFINED_ENTITY:
         return "write the character itself"
-    return "mend it or copy the file again"
+    return "correct it or copy the file again"

@@ -15,7 +15,7 @@ from acidtest.io.blocks import Block
 from acidtest.io.rows import Schema
 
 
-def or_strings(schemas: Iterable[Schema]) -> Schema:
+def merge_or_strings(schemas: Iterable[Schema]) -> Schema:
     """The keys of several schemas in order, strings where their values have no type in common."""
     types = dict[str, list[Any]]()
     for schema in schemas:
@@ -25,7 +25,7 @@ def or_strings(schemas: Iterable[Schema]) -> Schema:
     return {name: (name not in mixed and reduce(_common, dtypes)) or pl.String() for name, dtypes in types.items()}
 
 
-def merged(one: Schema, other: Schema) -> Schema:
+def merge_schemas(one: Schema, other: Schema) -> Schema:
     """The keys of two schemas with the type their values have in common, None where they have none; as Polars does."""
     if list(one) == list(other):
         return {name: _common(one[name], other[name]) for name in one}
@@ -52,7 +52,7 @@ def _common(one: Any, other: Any) -> Any:
         inner = _common(one.inner, other.inner)
         return None if inner is None else pl.List(inner)
     if isinstance(one, pl.Struct) and isinstance(other, pl.Struct):
-        fields = merged(dict(one), dict(other))
+        fields = merge_schemas(dict(one), dict(other))
         return None if None in fields.values() else pl.Struct(fields)
     return None
 

@@ -1,4 +1,4 @@
-"""JSON objects, one a line or all in one array, into a frame, with the line of whatever is wrong in them."""
+"""JSON objects, one a line or all in one array, into a frame, with the line of everything that is wrong in them."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ import polars as pl
 from acidtest.core import bounds
 from acidtest.core.errors import FileError
 from acidtest.io.blocks import UTF8_MARK, Block, Text
-from acidtest.io.json_schemas import merged, or_strings, refuse_wide
+from acidtest.io.json_schemas import merge_or_strings, merge_schemas, refuse_wide
 from acidtest.io.rows import Rows, Schema, Spool
 
 Object = dict[str, Any]
-_Reader = Callable[[Path, Block, Schema | None], pl.DataFrame | None]
+_ReadBlock = Callable[[Path, Block, Schema | None], pl.DataFrame | None]
 
 _HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F]"
 _HALF = re.compile(rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!%b)|[c-fC-F](?<!%b%b))" % (_LOW, _HIGH, _LOW))
 """Half of a surrogate pair, unless a doubled backslash makes it plain text."""
 
 _SPACE = re.compile(r"[\s,]*")
-_INK = re.compile(rb"\S[^\n]*")
+_NONBLANK_LINE = re.compile(rb"\S[^\n]*")
 _PIECE = 1 << 12
 """How many lines Polars is given at once, whose table has as many columns as they have different keys."""
 _LINE_FEED, _BLANK, _QUOTE, _COLON = b'\n ":'
@@ -44,25 +44,25 @@ _KINDS = {list: "an array", str: "a string", int: "a number", float: "a number",
 
 @dataclass(frozen=True)
 class JSONLines:
-    """What was read: rows, and the line on which each is, found by reading the text again."""
+    """The rows of a text, and a function that finds the line of a row by reading the text again."""
 
     rows: Rows
     line: Callable[[int], int]
 
 
 class _RepeatedKeyError(Exception):
-    """A key that stands twice in one object, where a parser would keep the last without a word."""
+    """A key that occurs twice in one object, where a parser would silently keep the last."""
 
     def __init__(self, key: str) -> None:
         super().__init__(f"the key {key!r} stands more than once in one object; keep one of them")
 
 
-def json_lines(text: Text) -> JSONLines:
+def read_json_lines(text: Text) -> JSONLines:
     """The objects of a text with one a line. A key missing somewhere is null there; blank lines are skipped.
 
     A key whose values have no type in common becomes strings, what is not a string as JSON.
     """
-    spool = _spooled(text, _checked_frame) or _spooled(text, _slow_frame)
+    spool = _read_blocks(text, _checked_frame) or _read_blocks(text, _slow_frame)
     if spool is None or not spool.schemas:
         raise FileError(text.path, "holds nothing, not even one JSON object; copy or write it again")
     schema = {name: pl.String() if dtype == pl.Null else dtype for name, dtype in spool.schemas[0].items()}
@@ -74,23 +74,25 @@ def json_lines(text: Text) -> JSONLines:
     return JSONLines(spool.rows(schema), line)
 
 
-def json_array(path: Path, content: bytes) -> pl.DataFrame:
-    """The objects of a text that is one JSON array; otherwise as ``json_lines``."""
+def read_json_array(path: Path, content: bytes) -> pl.DataFrame:
+    """The objects of a text that is one JSON array; otherwise as ``read_json_lines``."""
     marks = content.translate(None, _NO_MARKS)
     if len(marks) > bounds.MAX_ARRAY_VALUES:
         raise FileError(path, f"holds more than {bounds.MAX_ARRAY_VALUES:,} values in one array; {AS_LINES}")
     text = content.decode()
     try:
-        values = json.loads(text, object_pairs_hook=_distinct)
+        values = json.loads(text, object_pairs_hook=_refuse_repeated_key)
     except _RepeatedKeyError as error:
         raise FileError(path, str(error), _repeating_line(text)) from error
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        raise FileError(path, f"is not valid JSON: {_said(error)}; mend the array that opens the file", line) from error
+        raise FileError(
+            path, f"is not valid JSON: {_reason(error)}; correct the array that opens the file", line
+        ) from error
     for number, value in enumerate(values):
         if not isinstance(value, dict):
             line = array_line(content, number)
-            problem = f"entry {number + 1:,} of the array is {_kind(value)}, not an object; mend or remove it"
+            problem = f"entry {number + 1:,} of the array is {_kind_name(value)}, not an object; correct or remove it"
             raise FileError(path, problem, line)
     _refuse_half_characters(path, content, values)
     # An entry has one bracket that the others do not share, and those of what is nested in it.
@@ -121,8 +123,8 @@ def array_line(content: bytes, row: int) -> int:
 
 
 def _repeating_line(text: str) -> int:
-    """The line on which the entry of an array begins that has a key twice."""
-    decoder = json.JSONDecoder(object_pairs_hook=_distinct)
+    """The line on which the first entry of an array with a repeated key begins."""
+    decoder = json.JSONDecoder(object_pairs_hook=_refuse_repeated_key)
     position = text.index("[") + 1
     with suppress(_RepeatedKeyError):
         while True:
@@ -131,8 +133,8 @@ def _repeating_line(text: str) -> int:
     return text.count("\n", 0, position) + 1
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> Object:
-    """The object that pairs of keys and values make, if no key stands twice."""
+def _refuse_repeated_key(pairs: list[tuple[str, Any]]) -> Object:
+    """The object that pairs of keys and values make, if no key occurs twice."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         raise _RepeatedKeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
@@ -144,21 +146,21 @@ def _past_space(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def _spooled(text: Text, read: _Reader) -> Spool | None:
+def _read_blocks(text: Text, read: _ReadBlock) -> Spool | None:
     """The objects of all blocks, or None where a block, or what blocks have in common, is beyond a reader.
 
     A block shows only some keys and types. Where blocks differ, all are read again with what they have in common.
     """
-    spool = _spooled_once(text, read, None)
+    spool = _read_blocks_once(text, read, None)
     if spool is None or len(spool.schemas) < 2:
         return spool
     if read is _slow_frame:
-        return _spooled_once(text, read, or_strings(spool.schemas))
-    common = reduce(merged, spool.schemas)
-    return None if None in common.values() else _spooled_once(text, read, common)
+        return _read_blocks_once(text, read, merge_or_strings(spool.schemas))
+    common = reduce(merge_schemas, spool.schemas)
+    return None if None in common.values() else _read_blocks_once(text, read, common)
 
 
-def _spooled_once(text: Text, read: _Reader, schema: Schema | None) -> Spool | None:
+def _read_blocks_once(text: Text, read: _ReadBlock, schema: Schema | None) -> Spool | None:
     spool, names = Spool(), set[str]()
     for block in text.blocks():
         frame = read(text.path, block, schema) if block.content.strip() else pl.DataFrame()
@@ -207,7 +209,7 @@ def _fast_frame(path: Path, block: Block, schema: Schema | None = None) -> pl.Da
         refuse_wide(path, names, block, rows=height)
     if schema is None and any(frame.schema != frames[0].schema for frame in frames):
         schemas: list[Schema] = [dict(frame.schema) for frame in frames]
-        common = reduce(merged, schemas)
+        common = reduce(merge_schemas, schemas)
         whole = None if None in common.values() else _fast_frame(path, block, common)
     else:
         whole = pl.concat(frames)
@@ -235,26 +237,25 @@ def _pieces(content: bytes) -> Iterator[bytes]:
 
 def _line_count(content: bytes) -> int:
     """How many lines are not blank."""
-    return sum(1 for _ in _INK.finditer(content))
+    return sum(1 for _ in _NONBLANK_LINE.finditer(content))
 
 
 def _names_in_order(content: bytes, names: Sequence[str]) -> list[str]:
     """Names in the order in which they first occur in the lines: those of more than 32 keys Polars mixes at random."""
-    found = dict[str, None]()
+    ordered, known = dict[str, None](), set(names)
     with suppress(ValueError, RecursionError):
-        for line in _INK.finditer(content):
-            if len(found) >= len(names):
+        for line in _NONBLANK_LINE.finditer(content):
+            if len(ordered) >= len(names):
                 break
-            found |= dict.fromkeys(json.loads(line.group()))
-    known = set(names)
-    return [*(name for name in found if name in known), *sorted(known - set(found))]
+            ordered |= dict.fromkeys(json.loads(line.group()))
+    return [*(name for name in ordered if name in known), *sorted(known - set(ordered))]
 
 
 def _doubtful_lines(content: bytes, frame: pl.DataFrame) -> Iterator[tuple[int, bytes]]:
     """The lines, counted from 0, that may name a key twice: those with more keys than their row has values.
 
-    Nulls, nested objects and a quote before a colon inside a text put a line under doubt too. Elsewhere one pass over
-    the bytes, about a twentieth of the time of reading, is all it costs.
+    Nulls, nested objects and a quote before a colon inside a text make a line doubtful too. Elsewhere one pass over the
+    bytes, about a twentieth of the time of reading, is enough.
     """
     text = np.frombuffer(content, dtype=np.uint8)
     keys = _key_ends(text)
@@ -297,7 +298,7 @@ def _key_ends(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.intp]:
 def _numbered(path: Path, block: Block) -> Iterator[tuple[int, Object]]:
     """Every object with its line."""
     content, number, place = block.content, block.line, 0
-    for match in _INK.finditer(content):
+    for match in _NONBLANK_LINE.finditer(content):
         start = content.rfind(b"\n", 0, match.start()) + 1
         number, place = number + content.count(b"\n", place, start), start
         yield number, _object(path, content[start : match.end()], number)
@@ -305,13 +306,13 @@ def _numbered(path: Path, block: Block) -> Iterator[tuple[int, Object]]:
 
 def _object(path: Path, line: bytes, number: int) -> Object:
     try:
-        value = json.loads(line.decode(), object_pairs_hook=_distinct)
+        value = json.loads(line.decode(), object_pairs_hook=_refuse_repeated_key)
     except _RepeatedKeyError as error:
         raise FileError(path, str(error), number) from error
     except (ValueError, RecursionError) as error:
-        raise FileError(path, f"is not valid JSON: {_said(error)}; {_advice(line, number)}", number) from error
+        raise FileError(path, f"is not valid JSON: {_reason(error)}; {_advice(line, number)}", number) from error
     if not isinstance(value, dict):
-        raise FileError(path, f"holds {_kind(value)}, not an object; {_advice(line, number)}", number)
+        raise FileError(path, f"holds {_kind_name(value)}, not an object; {_advice(line, number)}", number)
     if line.count(b"[") + line.count(b"{") > bounds.MAX_DEPTH and _is_deep(value):
         raise FileError(path, _TOO_DEEP, number)
     _refuse_half_characters(path, line, value, number)
@@ -329,16 +330,16 @@ def _is_deep(value: object, levels: int = bounds.MAX_DEPTH) -> bool:
 def _advice(line: bytes, number: int) -> str:
     if number == 1 and line.lstrip().startswith(b"["):
         return "one object a line was expected; if the file is one JSON array, end its name in .json"
-    return "every line must hold one whole JSON object: mend or remove this one"
+    return "every line must hold one whole JSON object: correct or remove this one"
 
 
-def _said(error: ValueError | RecursionError) -> str:
+def _reason(error: ValueError | RecursionError) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"{error.msg[0].lower()}{error.msg[1:].removesuffix(' at')} at column {error.colno}"
     return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
-def _kind(value: object) -> str:
+def _kind_name(value: object) -> str:
     return _KINDS.get(type(value), "something else")
 
 

@@ -1,4 +1,4 @@
-"""The column layouts NLI files come in, and which of them a file has."""
+"""The column layouts of NLI files, and how to detect which of them a file has."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 
 import polars as pl
 
-from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, some
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, list_some
 from acidtest.core.labels import NO_GOLD, NO_GOLD_NAME, gold_name
 from acidtest.core.suite import PARSES, RESERVED
-from acidtest.io.tables import Table, flat
+from acidtest.io.tables import FileTable, flatten
 
 ROLES = ("premise", "hypothesis", "label")
 """The columns without which a file holds no pairs."""
@@ -33,8 +33,8 @@ _ANSWERS = {"yes": "entailment", "no": "contradiction", "unknown": "neutral", "u
 class Layout:
     """The columns of one kind of file (in lower case) and what is peculiar to it.
 
-    Where ``also``, ``named`` or ``shows`` are given, one of them must hold besides: by that it is told from other
-    kinds with the same columns.
+    Where ``also``, ``named`` or ``shows`` are given, one of them must hold as well: they distinguish the layout from
+    others with the same columns.
     """
 
     name: str
@@ -42,19 +42,19 @@ class Layout:
     hypothesis: str
     label: str
     labels: Mapping[str, str] = field(default_factory=dict)
-    """What spellings mean here and nowhere else; integers mean nothing unless they stand here."""
+    """What spellings mean in this layout only; integers have a meaning only if it is given here."""
     also: tuple[str, ...] = ()
     """Further columns by which it is recognised."""
     named: str = ""
-    """A pattern of words, one of which stands in the name of the file or of its folder."""
+    """A pattern that the name of the file or of its folder must match as a whole word."""
     shows: tuple[str, str] | None = None
     """A column, and a pattern that some cell of it matches."""
     header: bool = True
-    """False: it has no names of columns, so they are column_1, column_2 and so on."""
+    """Whether the first line names the columns; where not, they are column_1, column_2 and so on."""
     quoted: bool | None = None
     """Whether quotes enclose cells when it is tab-separated; None: as the file shows."""
     note: str = ""
-    """What its users should be warned of."""
+    """A warning for its users."""
 
     @property
     def is_two_way(self) -> bool:
@@ -63,7 +63,7 @@ class Layout:
 
     @property
     def is_marked(self) -> bool:
-        """Whether columns alone do not make it."""
+        """Whether more than its columns is needed to recognise it."""
         return bool(self.also or self.named or self.shows)
 
 
@@ -73,7 +73,7 @@ _SWAPPED = (
     "compare a few rows, and if they have here, give --columns label=adverary_pred"
 )
 
-# The first that fits is taken, so what is recognised by more stands before what is recognised by less.
+# The first that fits is taken, so layouts with more conditions come before those with fewer.
 LAYOUTS = (
     # MED, MoNLI and HELP ask whether a step up or down a hierarchy is licensed; their neutral is whatever is not
     # entailed. MED has the columns of MultiNLI: only its tags, or a name that begins so, tell.
@@ -112,21 +112,21 @@ LAYOUTS = (
 )
 
 
-def found_layout(table: Table, columns: Mapping[str, str]) -> Layout:
-    """The layout of a table, its columns spelt as the file spells them; ``columns`` are the user's, by our names."""
+def detect_layout(table: FileTable, columns: Mapping[str, str]) -> Layout:
+    """The layout of a table, with the file's spelling of its columns; ``columns`` are the user's, by our names."""
     given = {role: file_column(table, columns[role]) for role in ROLES if role in columns}
     if len(given) == len(ROLES):
-        return Layout(GIVEN, *_three(list(given.values())))
-    # A user who names columns has counted them as well: there may be more than the three of a file without names.
+        return Layout(GIVEN, given["premise"], given["hypothesis"], given["label"])
+    # A user who names columns has counted them too: a file without names may have more than three.
     known = [layout for layout in LAYOUTS if layout.header == (table.header or bool(columns))]
-    fitting = [found for layout in known if (found := _fit(layout, table, given))]
+    fitting = [fitted for layout in known if (fitted := _fit(layout, table, given))]
     if not fitting:
         raise _unrecognised(table, given)
     best = fitting[0]
     for other in fitting[1:]:
         if (other.premise, other.hypothesis) != (best.premise, best.hypothesis):
             raise _two_pairs(table, best, other)
-    golds = list(dict.fromkeys(each.label for each in fitting))
+    golds = list(dict.fromkeys(layout.label for layout in fitting))
     # Where somebody settled on one gold_label, other labels are what it was settled from.
     if len(golds) > 1 and best.label.lower() != "gold_label":
         raise _ambiguous(table, "label", golds)
@@ -142,7 +142,7 @@ def is_header(cells: Iterable[str], columns: Mapping[str, str]) -> bool:
     return len(cells) != len(ROLES) or not _is_label(cells[-1])
 
 
-def file_column(table: Table, name: str) -> str:
+def file_column(table: FileTable, name: str) -> str:
     """The column of a table that a user calls ``name``, in whatever case."""
     names = table.columns
     matching = [name] if name in names else _matching(names, name)
@@ -151,10 +151,10 @@ def file_column(table: Table, name: str) -> str:
     return matching[0]
 
 
-def strings(table: Table, name: str) -> Iterator[pl.Series]:
+def column_texts(table: FileTable, name: str) -> Iterator[pl.Series]:
     """The values of a column as text, piece by piece."""
     for batch in table.rows.batches(name):
-        yield flat(batch).to_series().cast(pl.String, strict=False)
+        yield flatten(batch).to_series().cast(pl.String, strict=False)
 
 
 def check_names(columns: Mapping[str, str]) -> None:
@@ -163,7 +163,7 @@ def check_names(columns: Mapping[str, str]) -> None:
     for name in columns:
         near = difflib.get_close_matches(name, ("premise", "hypothesis", "label"), n=1, cutoff=0.75)
         if near and name not in free:
-            raise AcidtestError(f"--columns: {name!r} is close to {near[0]!r}; did you mean that? (ours=theirs)")
+            raise AcidtestError(f"--columns: {name!r} is close to {near[0]!r}; did you mean that? (write NAME=COLUMN)")
         if name in RESERVED - free:
             raise AcidtestError(
                 f"--columns: {name!r} is a column acidtest fills itself; "
@@ -179,30 +179,24 @@ def _matching(names: Iterable[str], wanted: str) -> list[str]:
     return [name for name in names if name.strip().lower() == wanted.strip().lower()]
 
 
-def _three(names: list[str]) -> tuple[str, str, str]:
-    premise, hypothesis, label = names
-    return premise, hypothesis, label
-
-
-def _fit(layout: Layout, table: Table, given: Mapping[str, str]) -> Layout | None:
-    """The layout as the table spells it, or None when the columns, or the name of the file, are not its own."""
-    names = table.columns
+def _fit(layout: Layout, table: FileTable, given: Mapping[str, str]) -> Layout | None:
+    """The layout with the table's spelling of its columns, or None when the table does not have this layout."""
     if layout.is_marked and not _has_mark(layout, table):
         return None
-    own = {"premise": layout.premise, "hypothesis": layout.hypothesis, "label": layout.label}
-    for role, name in own.items():
-        matching = [given[role]] if role in given else _matching(names, name)
+    columns = dict(given)
+    for role in ROLES:
+        matching = [given[role]] if role in given else _matching(table.columns, getattr(layout, role))
         if len(matching) > 1:
             raise _ambiguous(table, role, matching)
         if not matching:
             return None
-        own[role] = matching[0]
-    if layout.is_two_way and layout.is_marked and _holds_contradictions(table, own["label"]):
+        columns[role] = matching[0]
+    if layout.is_two_way and layout.is_marked and _holds_contradictions(table, columns["label"]):
         return None
-    return replace(layout, premise=own["premise"], hypothesis=own["hypothesis"], label=own["label"])
+    return replace(layout, premise=columns["premise"], hypothesis=columns["hypothesis"], label=columns["label"])
 
 
-def _has_mark(layout: Layout, table: Table) -> bool:
+def _has_mark(layout: Layout, table: FileTable) -> bool:
     names = table.columns
     if layout.also and all(_matching(names, name) for name in layout.also):
         return True
@@ -211,29 +205,31 @@ def _has_mark(layout: Layout, table: Table) -> bool:
     if layout.shows is None:
         return False
     column, pattern = layout.shows
-    return any(cells.str.contains(pattern).any() for name in _matching(names, column) for cells in strings(table, name))
+    return any(
+        cells.str.contains(pattern).any() for name in _matching(names, column) for cells in column_texts(table, name)
+    )
 
 
 def _is_called(path: Path, words: str) -> bool:
-    called = f"{path.absolute().parent.name}/{path.name}".lower()
-    return re.search(rf"(?<![a-z])(?:{words})(?![a-z])", called) is not None
+    name = f"{path.absolute().parent.name}/{path.name}".lower()
+    return re.search(rf"(?<![a-z])(?:{words})(?![a-z])", name) is not None
 
 
-def _holds_contradictions(table: Table, label: str) -> bool:
-    """Whether three labels are told apart, so that a name deceives: a folder ``med`` may hold medicine."""
-    spellings = {spelling for cells in strings(table, label) for spelling in cells.drop_nulls().unique()}
+def _holds_contradictions(table: FileTable, label: str) -> bool:
+    """Whether the file has three labels, so that its name misled us: a folder ``med`` may hold medicine."""
+    spellings = {spelling for cells in column_texts(table, label) for spelling in cells.drop_nulls().unique()}
     return any(gold_name(spelling) == "contradiction" for spelling in spellings)
 
 
-def _unknown_column(table: Table, name: str) -> UnknownNameError:
+def _unknown_column(table: FileTable, name: str) -> UnknownNameError:
     names = table.columns
     error = UnknownNameError("column", name, names, f" (--columns, {table.path})")
     if "did you mean" not in str(error):
         return error
-    return UnknownNameError("column", name, names, f" (--columns; {table.path} has {some(names, 30)})")
+    return UnknownNameError("column", name, names, f" (--columns; {table.path} has {list_some(names, 30)})")
 
 
-def _two_pairs(table: Table, best: Layout, other: Layout) -> FileError:
+def _two_pairs(table: FileTable, best: Layout, other: Layout) -> FileError:
     problem = (
         f"has the columns {best.premise} and {best.hypothesis} of {best.name}, but also {other.premise} and "
         f"{other.hypothesis} of {other.name}; say which are meant, for example with "
@@ -242,27 +238,27 @@ def _two_pairs(table: Table, best: Layout, other: Layout) -> FileError:
     return FileError(table.path, problem)
 
 
-def _ambiguous(table: Table, role: str, matching: list[str]) -> FileError:
+def _ambiguous(table: FileTable, role: str, matching: list[str]) -> FileError:
     names = f"{', '.join(matching[:-1])} and {matching[-1]}"
     problem = f"the columns {names} could each be the {role}; say which is with --columns {role}={matching[0]}"
     return FileError(table.path, problem)
 
 
-def _unrecognised(table: Table, given: Mapping[str, str]) -> FileError:
-    """What is missing, told as near to the mark as the columns allow."""
+def _unrecognised(table: FileTable, given: Mapping[str, str]) -> FileError:
+    """An error that says as precisely as possible which columns are missing."""
     names = table.columns
     wanted = [role for role in ROLES if role not in given]
     known = {role: {getattr(layout, role) for layout in LAYOUTS} for role in wanted}
-    missing = [role for role in wanted if not any(_matching(names, own) for own in known[role])]
+    missing = [role for role in wanted if not any(_matching(names, name) for name in known[role])]
     likely = [name for name in names if "label" in name.lower() or "gold" in name.lower()]
     if missing == ["label"] and len(likely) > 1:
         return _ambiguous(table, "label", likely)
     if table.dialect and len(names) == 1:
         return _one_column(table)
     if missing:
-        problem = f"none of the columns ({some(names, 30)}) is known to be the {' or the '.join(missing)}"
+        problem = f"none of the columns ({list_some(names, 30)}) is known to be the {' or the '.join(missing)}"
     else:
-        problem = f"the columns ({some(names, 30)}) are not those of any one layout"
+        problem = f"the columns ({list_some(names, 30)}) are not those of any one layout"
     flags = ",".join(f"{role}=NAME" for role in missing or wanted)
     advice = f"name {'it' if len(missing) == 1 else 'them'} with --columns {flags}"
     if missing == ["label"]:
@@ -272,7 +268,7 @@ def _unrecognised(table: Table, given: Mapping[str, str]) -> FileError:
     return FileError(table.path, f"{problem}; {advice}")
 
 
-def _one_column(table: Table) -> FileError:
+def _one_column(table: FileTable) -> FileError:
     name = table.columns[0]
     separator = next((mark for mark in ",;\t|" if mark in name), "")
     advice = {

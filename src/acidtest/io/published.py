@@ -1,4 +1,4 @@
-"""What the papers report, as data, to stand beside a user's own numbers."""
+"""The numbers that papers report, as data, to be shown beside a user's numbers."""
 
 from __future__ import annotations
 
@@ -23,20 +23,18 @@ PEOPLE = "people"
 """The condition under which the answers were given by people."""
 
 CORPUS = "corpus"
-"""What says in a slice which pairs a suite was made from, where a paper gives numbers for several."""
+"""The key in a slice that names the pairs a suite was made from, where a paper gives numbers for several."""
 
 MATCHED, MISMATCHED = "MultiNLI matched", "MultiNLI mismatched"
 
 ERROR = "error"
-"""What marks a number as the share of one kind of error among all errors."""
+"""The key in a slice that marks a number as the share of one kind of error among all errors."""
 
 NOT_ACCURACIES = frozenset({ERROR, "judged", "pairs"})
-"""Slices that mark shares of errors (by kind, by cause), judgements of the pairs themselves, and counts of words."""
-
+"""Keys in a slice that mark shares of errors, judgements of the pairs themselves, and counts of words."""
 
 ROWS, FILE_ROWS = "rows", "file rows"
-"""Options of conditions that are none of a suite's own: how many pairs it has, or a recognised published file has."""
-
+"""Conditions that are no options of a suite: how many pairs it has, or a recognised published file has."""
 
 CONFIRMED = "confirmed"
 """The share of pairs whose label more than half of the people give."""
@@ -44,11 +42,11 @@ CONFIRMED = "confirmed"
 
 @dataclass(frozen=True)
 class PublishedScore:
-    """One number of a paper: whose, where it stands, which slice (factor → value; empty for the whole suite).
+    """One number of a paper: the system, the source, and the slice (factor → value; empty for the whole suite).
 
-    ``condition`` says what was done to the system, or that it is people; empty for a system trained as usual. Where the
-    value was corrected, ``printed`` is what the paper prints, and ``note`` says where the value comes from.
-    ``differs`` says how what was asked here differs from what the paper asked.
+    ``condition`` says what was done to the system, or that it is people; empty for a system trained as usual. Where
+    the value was corrected, ``printed`` is what the paper prints, and ``note`` says where the value comes from.
+    ``differs`` lists differences between what the paper asked and what was asked here.
     """
 
     system: str
@@ -73,7 +71,7 @@ class PublishedScore:
 class PublishedSystems:
     """Numbers of papers by system and slice (values joined as in ``by``; empty for the whole suite).
 
-    ``notes`` say how they differ from what stands beside them, and which of them were corrected.
+    ``notes`` say how they differ from the numbers beside them, and which of them were corrected.
     """
 
     systems: Mapping[str, Mapping[str, Published]]
@@ -83,7 +81,7 @@ class PublishedSystems:
 
 @dataclass(frozen=True)
 class _Condition:
-    """What must hold of a suite for its published numbers to be about the same thing, and what is said otherwise.
+    """What must be true of a suite for its published numbers to be comparable, and the note where it is not.
 
     ``slice`` names factors: only numbers that are broken down by all of them are meant. An empty ``option`` is never
     met. ``assumed`` is the value of an option that the card does not have, empty where nothing can be assumed. Where it
@@ -114,7 +112,7 @@ class _Condition:
 
 
 def published_scores(suite: str) -> list[PublishedScore]:
-    """Every published number for a suite, none when there is none.
+    """All published numbers for a suite.
 
     What follows a colon in the suite's name, as in ``hans:words=fresh``, makes no difference: the numbers are there to
     be compared with. Numbers about other data, such as the accuracy on MNLI of the systems in a table, have that
@@ -125,12 +123,12 @@ def published_scores(suite: str) -> list[PublishedScore]:
 
 
 def published_of_people(suite: str, by: Mapping[str, str]) -> dict[str, float]:
-    """What people of a paper reach on a slice of a suite, by who they are."""
+    """The accuracy of a paper's people on a slice of a suite, by their names."""
     return {score.system: score.value for score in _people_scores(suite, by)}
 
 
 def published_share(suite: str, name: str) -> tuple[float | None, str]:
-    """What a paper's people said of a suite's pairs, and where that stands; None where there is nothing."""
+    """What a paper's people said of a suite's pairs, and the source; None where nothing is published."""
     scores = _people_scores(suite, {} if name == CONFIRMED else {"judged": name})
     return (scores[0].value, scores[0].source) if scores else (None, "")
 
@@ -140,26 +138,24 @@ def _people_scores(suite: str, by: Mapping[str, str]) -> list[PublishedScore]:
 
 
 def published_beside(card: Card) -> list[PublishedScore]:
-    """The published numbers of a suite, each with how it differs from what was asked here.
+    """The published numbers of a suite, with the differences between what the paper asked and what was asked here.
 
-    None where the suite was made with options that no published system was asked with.
+    Empty where the suite was made with options under which no published system was tested.
     """
-    unmet = _unmet(card)
-    if any(condition.hides for condition in unmet):
+    if any(condition.hides for condition in _unmet(card)):
         return []
-    scores = published_scores(card.name)
     return [
         replace(
             score,
             differs=tuple(published_differences(card, score.by)),
             note=score.note if score.printed is not None else "",
         )
-        for score in scores
+        for score in published_scores(card.name)
     ]
 
 
 def scores_beside(scores: Iterable[PublishedScore], corpus: str) -> list[PublishedScore]:
-    """Published numbers as they stand beside a suite made from a corpus.
+    """Published numbers in the form in which they are shown beside a suite made from a corpus.
 
     Of the numbers given for both development sets of MultiNLI, those of the set that the corpus is named after are main
     results (the matched set's for any other corpus) and their source says so; the others' condition names their set.
@@ -215,12 +211,12 @@ def published_systems(
 
 
 def people_name(system: str) -> str:
-    """How numbers that people got are labelled."""
+    """The label of numbers that people reached."""
     return system if system.lower() in ("people", "humans") else f"people: {system}"
 
 
 def published_differences(card: Card, slices: Collection[str] = ()) -> list[str]:
-    """How published numbers, broken down by some factors, differ from those of a suite; nothing where they do not."""
+    """How published numbers, broken down by some factors, differ from those of a suite; empty where they do not."""
     return _notes((condition for condition in _unmet(card) if condition.slice <= set(slices)), card)
 
 

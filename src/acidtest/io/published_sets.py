@@ -1,8 +1,8 @@
-"""Files that the papers published, known again by what stands in them: HANS, Breaking NLI and the six stress tests.
+"""Recognises files that papers published by their content: HANS, Breaking NLI and the six stress tests.
 
 A recognised file is the suite of that name: its card has the paper's strata, and the columns that the paper's analyses
-need are made from the pairs. A part of a file is recognised too, and so is a copy in another format. Where content does
-not tell (misspelt MultiNLI looks like MultiNLI), the name of the released file does, or the user.
+need are made from the pairs. A part of a file is recognised too, and so is a copy in another format. Where the content
+is not enough (misspelt MultiNLI looks like MultiNLI), the name of the released file decides, or the user.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from acidtest.io.wordlists import packaged_table
 from acidtest.text import breaking_nli
 
 AS_A_FILE = "file"
-"""What a user says to have a file read as any other, although it is recognised."""
+"""What a user writes to have a recognised file read like any other."""
 
 FILE = "file"
 """The argument on the card of a recognised suite that names its file; a generated suite has none."""
@@ -55,7 +55,7 @@ _SPELLING_FILES: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class FilePairs:
-    """What recognition looks at: a file's name, its columns by our names, and its rows, which are read as needed."""
+    """What recognition needs: a file's name, its columns by our names, and its rows, which are read as needed."""
 
     path: Path
     file: str
@@ -82,12 +82,12 @@ class FilePairs:
         return frozenset(values)
 
     def mostly(self, condition: pl.Expr, least: float = _NEARLY_ALL) -> bool:
-        """Whether an expression on premise and hypothesis holds for nearly all rows; read only as far as it does."""
-        rows = held = 0
+        """Whether an expression on premise and hypothesis holds for nearly all rows; reading stops when it does not."""
+        rows = matches = 0
         for part in self.read():
             rows += part.height
-            held += int(part.select(condition.fill_null(False)).to_series().sum())
-            if held < least * rows:
+            matches += int(part.select(condition.fill_null(False)).to_series().sum())
+            if matches < least * rows:
                 return False
         return rows > 0
 
@@ -124,12 +124,12 @@ def recognise(pairs: FilePairs, wanted: str | None = None) -> PublishedSet | Non
         if made is None:
             raise FileError(pairs.path, f"cannot be {wanted} (--as): it lacks {SETS[wanted].needs}")
         return made
-    return next((made for kind in SETS.values() if kind.shows(pairs) and (made := kind.describe(pairs))), None)
+    return next((made for entry in SETS.values() if entry.shows(pairs) and (made := entry.describe(pairs))), None)
 
 
 @dataclass(frozen=True)
-class _Kind:
-    """One published set: whether a file shows its marks, and the suite it then is; None where it cannot be."""
+class _Recogniser:
+    """How one published set is recognised, and the suite that a file then is; None where it cannot be."""
 
     shows: Callable[[FilePairs], bool]
     describe: Callable[[FilePairs], PublishedSet | None]
@@ -137,7 +137,7 @@ class _Kind:
 
 
 def _is_hans(pairs: FilePairs) -> bool:
-    """HANS's subcases and labels, in the published words: a file with other words is somebody's own."""
+    """HANS's subcases and labels, in the published words: a file with other words is not HANS."""
     if "heuristic" not in pairs.columns:
         return False
     subcases, labels = pairs.values("subcase"), pairs.values("label")
@@ -179,21 +179,23 @@ def _is_hans_training(pairs: FilePairs) -> bool:
     One pair in 128 of that set, chosen by its digest, is known here; about as many must be among these.
     """
     known = [int(digest, 16) for digest in packaged_table("hans/training_digests.tsv")["digest"]]
-    rows = found = 0
+    rows = matches = 0
     for part in pairs.read():
         sides = (part[side].str.to_lowercase().str.replace_all(r"\W+", " ") for side in ("premise", "hypothesis"))
-        found += int(np.isin(digests(*sides), np.array(known, dtype=np.uint64)).sum())
+        matches += int(np.isin(digests(*sides), np.array(known, dtype=np.uint64)).sum())
         rows += part.height
-    return found > rows / 128 / 2
+    return matches > rows / 128 / 2
 
 
 def _with_triggers(frame: pl.DataFrame) -> pl.DataFrame:
-    """HANS rows with template and trigger word, as the paper's human experiment needs; each row is its own group."""
+    """HANS rows with template and trigger word, as the paper's human experiment needs; every row is a group."""
     from acidtest.text.hans_templates import recogniser
 
     templates = frame["template"] if "template" in frame.columns else None
-    found = recogniser().triggers(frame["premise"], frame["hypothesis"], subcases=frame["subcase"], templates=templates)
-    named = frame.drop("group", "template", strict=False).hstack(found)
+    triggers = recogniser().triggers(
+        frame["premise"], frame["hypothesis"], subcases=frame["subcase"], templates=templates
+    )
+    named = frame.drop("group", "template", strict=False).hstack(triggers)
     return named.with_columns(category=pl.concat_str("subcase", pl.lit(": "), "trigger"))
 
 
@@ -215,7 +217,7 @@ def _breaking_nli(pairs: FilePairs) -> PublishedSet | None:
 
 
 def _corpus(pairs: FilePairs) -> str:
-    """Which development set of MultiNLI the pairs are from, by their genres; empty where they are from elsewhere."""
+    """The development set of MultiNLI that the pairs are from, by their genres; empty where they are from elsewhere."""
     genres = pairs.values("genre")
     if not genres or not genres <= MATCHED | MISMATCHED:
         return ""
@@ -233,8 +235,10 @@ def _stress(
 ) -> PublishedSet:
     """One of the six stress tests as released; ``from`` says which half of MultiNLI it was made from."""
     corpus = "aqua-rat" if name == "numerical" else _corpus(pairs) or pairs.file
-    told = {"from": corpus, **arguments, "faithful": True, FILE: pairs.file}
-    return PublishedSet(f"stress/{name}", told, columns or {}, complete, crossings=crossings, citation=_STRESS_CITATION)
+    arguments = {"from": corpus, **arguments, "faithful": True, FILE: pairs.file}
+    return PublishedSet(
+        f"stress/{name}", arguments, columns or {}, complete, crossings=crossings, citation=_STRESS_CITATION
+    )
 
 
 def _distracted(tautology: str, repetitions: int, side: str) -> dict[str, Argument]:
@@ -247,7 +251,7 @@ def _has_tautology(pairs: FilePairs, side: str, pattern: str) -> bool:
 
 
 def _is_numerical(pairs: FilePairs) -> bool:
-    """Pairs that are the same but for a quantity, under the one genre that the released script wrote."""
+    """Pairs that are the same except for a quantity, under the one genre that the released script wrote."""
     if pairs.values("genre") != {"facetoface"}:
         return False
     premise, hypothesis = (pl.col(side).str.replace_all(_QUANTITY, "#") for side in ("premise", "hypothesis"))
@@ -262,7 +266,7 @@ def _is_antonymy(pairs: FilePairs) -> bool:
 
 
 def _one_word_apart(pair: Mapping[str, str]) -> bool:
-    """Whether two sentences are the same but for a stretch without a space."""
+    """Whether two sentences are the same except for a stretch without a space."""
     return not any(" " in rest for rest in _differing(pair["premise"], pair["hypothesis"]))
 
 
@@ -318,23 +322,23 @@ def _antonymy(pairs: FilePairs) -> PublishedSet:
     return _stress(pairs, "antonymy", {}, columns={"word": "text", "antonym": "text"}, complete=_with_antonyms)
 
 
-SETS: Mapping[str, _Kind] = {
-    "hans": _Kind(_is_hans, _hans, "the columns heuristic and subcase"),
-    breaking_nli.NAME: _Kind(_is_breaking_nli, _breaking_nli, "the column category"),
-    "stress/length-mismatch": _Kind(
+SETS: Mapping[str, _Recogniser] = {
+    "hans": _Recogniser(_is_hans, _hans, "the columns heuristic and subcase"),
+    breaking_nli.NAME: _Recogniser(_is_breaking_nli, _breaking_nli, "the column category"),
+    "stress/length-mismatch": _Recogniser(
         lambda pairs: _has_tautology(pairs, "premise", _FIVE_TIMES),
         lambda pairs: _stress(pairs, "length-mismatch", _distracted("true", 5, "premise")),
     ),
-    "stress/word-overlap": _Kind(
+    "stress/word-overlap": _Recogniser(
         lambda pairs: _has_tautology(pairs, "hypothesis", _TRUE),
         lambda pairs: _stress(pairs, "word-overlap", _distracted("true", 1, "hypothesis")),
     ),
-    "stress/negation": _Kind(
+    "stress/negation": _Recogniser(
         lambda pairs: _has_tautology(pairs, "hypothesis", _FALSE),
         lambda pairs: _stress(pairs, "negation", _distracted("false", 1, "hypothesis")),
     ),
-    "stress/numerical": _Kind(_is_numerical, lambda pairs: _stress(pairs, "numerical", {})),
-    "stress/antonymy": _Kind(_is_antonymy, _antonymy),
-    "stress/spelling": _Kind(_is_spelling, _spelling),
+    "stress/numerical": _Recogniser(_is_numerical, lambda pairs: _stress(pairs, "numerical", {})),
+    "stress/antonymy": _Recogniser(_is_antonymy, _antonymy),
+    "stress/spelling": _Recogniser(_is_spelling, _spelling),
 }
 """The published sets by the names of their suites; the first whose marks a file shows is taken."""

@@ -1,4 +1,4 @@
-"""The rows of a table, in memory while they are few and in a temporary file when they are many."""
+"""The rows of a table: in memory when they are few, in a temporary file when they are many."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from polars.selectors import by_name
 
 from acidtest.core import bounds
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.streams import streamed
+from acidtest.core.streams import stream_frame
+from acidtest.core.suite import is_pattern
 from acidtest.io import blocks
 
-HELD = 12 << 20
-"""How many bytes of rows are held in memory; with more, all are on disk."""
+MAX_MEMORY_BYTES = 12 << 20
+"""The most bytes of rows that are kept in memory; with more, all are on disk."""
 
 Schema = Mapping[str, Any]
 """The names of columns and their Polars types."""
@@ -34,7 +35,7 @@ _STEP = 1 << 16
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows that can be read again and again, piece by piece."""
+    """Rows that can be read any number of times, piece by piece."""
 
     schema: Schema
     height: int
@@ -49,7 +50,7 @@ class Rows:
 
     def lazy(self) -> pl.LazyFrame:
         """The rows as a lazy frame; what they are read from stays as long as any frame is made from it."""
-        return streamed(self.read, self.schema) if self.frame is None else self.frame.lazy()
+        return stream_frame(self.read, self.schema) if self.frame is None else self.frame.lazy()
 
     def collected(self) -> pl.DataFrame:
         """The rows in memory."""
@@ -80,42 +81,37 @@ class Rows:
         return Rows(schema, self.height, read, None if self.frame is None else _named(self.frame, list(schema)))
 
 
-def is_pattern(name: str) -> bool:
-    """Whether Polars takes the name of a column for a pattern, wherever an expression may stand."""
-    return name == "*" or (name.startswith("^") and name.endswith("$"))
-
-
 def _named(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     frame = frame.clone()
     frame.columns = list(names)
     return frame
 
 
-def held_rows(frame: pl.DataFrame) -> Rows:
+def memory_rows(frame: pl.DataFrame) -> Rows:
     """Rows that are in memory."""
     return Rows(frame.schema, frame.height, lambda columns: iter([frame[list(columns)]]), frame)
 
 
-def parquet_rows(path: Path, *, held: bool = True) -> Rows:
-    """The rows of a Parquet file: in memory when they are few, else read from it whenever they are asked for.
+def parquet_rows(path: Path, *, in_memory: bool = True) -> Rows:
+    """The rows of a Parquet file, kept in memory when they are few and otherwise read again for every use.
 
-    ``held`` false: read whenever they are asked for, however few they are.
+    With ``in_memory`` false they are read again, however few they are.
     """
-    with _refused(path):
+    with _name_in_errors(path):
         scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-        # What holds nothing but nulls has no type of its own.
-        found = {name: pl.String() if dtype == pl.Null else dtype for name, dtype in scan.collect_schema().items()}
-        if len(found) > bounds.MAX_COLUMNS:
-            raise FileError(path, f"has {len(found):,} columns; keep those you need, at most {bounds.MAX_COLUMNS:,}")
+        # A column of nothing but nulls has no type.
+        schema = {name: pl.String() if dtype == pl.Null else dtype for name, dtype in scan.collect_schema().items()}
+        if len(schema) > bounds.MAX_COLUMNS:
+            raise FileError(path, f"has {len(schema):,} columns; keep those you need, at most {bounds.MAX_COLUMNS:,}")
         height = scan.select(pl.len()).collect().item()
-    file = _ParquetFile(path, found, height, stamp=_stamp(path))
-    kept, size = [pl.DataFrame(schema=found)], 0
-    for part in file.parts(list(found)) if held else ():
+    file = _ParquetFile(path, schema, height, stamp=_stamp(path))
+    kept, size = [pl.DataFrame(schema=schema)], 0
+    for part in file.parts(list(schema)) if in_memory else ():
         kept.append(part)
         size += int(part.estimated_size())
-        if size > HELD:
+        if size > MAX_MEMORY_BYTES:
             break
-    return held_rows(pl.concat(kept)) if held and size <= HELD else Rows(found, height, file.parts)
+    return memory_rows(pl.concat(kept)) if in_memory and size <= MAX_MEMORY_BYTES else Rows(schema, height, file.parts)
 
 
 @dataclass(frozen=True)
@@ -133,7 +129,7 @@ class _ParquetFile:
         while start < self.height:
             if _stamp(self.path) != self.stamp:
                 raise FileError(self.path, "was changed after it was loaded; load it again")
-            with _refused(self.path):
+            with _name_in_errors(self.path):
                 scan = pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
                 part = scan.select(by_name(*columns)).slice(start, step).collect()
             yield _cast(part, {name: self.schema[name] for name in columns})
@@ -147,12 +143,12 @@ def _cast(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
 
 
 @contextmanager
-def _refused(path: Path) -> Iterator[None]:
+def _name_in_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        said = str(error).splitlines()[0]
-        raise FileError(path, f"is not a whole Parquet file ({said}); copy it again or write it anew") from error
+        reason = str(error).splitlines()[0]
+        raise FileError(path, f"is not a whole Parquet file ({reason}); copy or write it again") from error
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -164,43 +160,43 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 class Spool:
-    """Takes rows part by part and gives them back as often as wanted.
+    """Takes rows part by part and gives them back any number of times.
 
-    Beyond ``HELD`` bytes they are in a temporary file without a name: when nobody can read it any more, or the process
-    ends, however it ends, the operating system takes it away.
+    Beyond ``MAX_MEMORY_BYTES`` they are in a temporary file without a name, which the operating system removes when
+    nobody can read it any more or the process ends.
     """
 
     def __init__(self) -> None:
         self.heights = list[int]()
-        """How many rows each part has."""
+        """The number of rows of every part."""
         self.schemas = list[Schema]()
         """The different columns that parts have."""
-        self._held = list[pl.DataFrame]()
+        self._parts_in_memory = list[pl.DataFrame]()
         self._size = 0
         self._file: io.BufferedRandom | None = None
         self._ends = [0]
         self._lock = threading.Lock()
 
     def add(self, part: pl.DataFrame) -> None:
-        """Take the next rows; a part without any is counted, but its columns are not looked at."""
+        """Take the next rows; of a part without any, the columns do not matter."""
         self.heights.append(part.height)
         if not part.height:
             return
         if part.schema not in self.schemas:
             self.schemas.append(part.schema)
-        self._held.append(part)
+        self._parts_in_memory.append(part)
         self._size += int(part.estimated_size())
-        if self._size > HELD:
-            with self._room():
-                while self._held:
-                    self._write(self._held.pop(0))
+        if self._size > MAX_MEMORY_BYTES:
+            with self._report_full_disk():
+                while self._parts_in_memory:
+                    self._write(self._parts_in_memory.pop(0))
 
     def rows(self, schema: Schema | None = None) -> Rows:
         """All rows taken, which have the same columns, cast to the types of ``schema``."""
         schema = schema or (self.schemas[0] if self.schemas else {})
         if self._file is None:
-            parts = [_cast(part, schema) for part in self._held]
-            return held_rows(pl.concat(parts) if parts else pl.DataFrame(schema=schema))
+            parts = [_cast(part, schema) for part in self._parts_in_memory]
+            return memory_rows(pl.concat(parts) if parts else pl.DataFrame(schema=schema))
         return Rows(schema, sum(self.heights), partial(self._parts, schema=schema))
 
     def _parts(self, columns: Sequence[str], *, schema: Schema) -> Iterator[pl.DataFrame]:
@@ -227,7 +223,7 @@ class Spool:
         self._ends.append(self._file.tell())
 
     @contextmanager
-    def _room(self) -> Iterator[None]:
+    def _report_full_disk(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:

@@ -6,7 +6,7 @@ from functools import cache
 
 import polars as pl
 
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.io.wordlists import packaged_table
 
 NAME = "starter"
@@ -18,7 +18,7 @@ def starter_pairs() -> Suite:
     """Hand-written premise–hypothesis pairs of ten genres with their labels."""
     rows = packaged_table("starter/pairs.tsv").with_columns(certainty=pl.lit("human"))
     card = Card(NAME, licence="Apache-2.0", citation=CITATION, columns={"genre": "factor"})
-    return Suite(completed(rows, NAME).lazy(), card).sealed()
+    return Suite(complete_columns(rows, NAME).lazy(), card).sealed()
 
 
 @cache
@@ -27,7 +27,7 @@ def starter_premises() -> Suite:
     more = packaged_table("starter/lexical.tsv").select("genre", "premise", "hypothesis", "label")
     rows = pl.concat([packaged_table("starter/pairs.tsv"), more]).with_columns(certainty=pl.lit("human"))
     card = Card(f"{NAME}-lexical", licence="Apache-2.0", citation=CITATION, columns={"genre": "factor"})
-    return Suite(completed(rows, NAME).lazy(), card).sealed()
+    return Suite(complete_columns(rows, NAME).lazy(), card).sealed()
 
 
 def starter_sentences() -> pl.DataFrame:

@@ -24,24 +24,23 @@ from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.files import Lock, replacing_folder
-from acidtest.core.folders import data_folder as data_folder
+from acidtest.core.files import Lock, data_folder, replace_folder
 from acidtest.core.structured import parse_json
 
 WORDNET = "wordnet"
 
 TIMEOUT = 30.0
-"""Seconds without an answer after which the network is given up."""
+"""Seconds to wait for an answer of the network."""
 MOST_PAGE = 16 * 2**20
-"""Bytes of a package index's page about one project, at most."""
+"""The most bytes of a package index's page about one project."""
 MOST_UNPACKED = 64 * 2**20
-"""Bytes of one unpacked file, at most."""
+"""The most bytes of one unpacked file."""
 _CHUNK = 2**18
 _ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 _PIP_DEFAULT = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
 
 Progress = Callable[[int, int], None]
-"""Told the bytes that are here and the bytes there are."""
+"""Called with the bytes received so far and the bytes of the whole."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ ARCHIVES = {
 }
 
 
-def stored(name: str, environment: Mapping[str, str] | None = None) -> Path:
+def resource_folder(name: str, environment: Mapping[str, str] | None = None) -> Path:
     """The folder of a fetched resource, whether it is there or not."""
     return data_folder(os.environ if environment is None else environment) / name
 
@@ -85,37 +84,37 @@ def fetch(
     environment: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Fetch a resource into its folder, whole or not at all, and give the folder; ``file`` is an archive at hand.
+    """Fetch a resource into its folder, whole or not at all, and return the folder; ``file`` is an archive on disk.
 
     A resource that is there already is not fetched again.
     """
     environment = os.environ if environment is None else environment
     if name not in ARCHIVES:
         raise UnknownNameError("resource to fetch", name, ARCHIVES)
-    archive, folder = ARCHIVES[name], stored(name, environment)
-    if all((folder / each).is_file() for each in archive.files):
+    archive, folder = ARCHIVES[name], resource_folder(name, environment)
+    if all((folder / file_name).is_file() for file_name in archive.files):
         return folder
     with Lock(folder.parent):
         packed = _downloaded(archive, environment, progress) if file is None else _local(archive, Path(file))
-        with replacing_folder(folder) as temporary:
-            for each, content in _unpacked(archive, packed).items():
-                (temporary / each).write_bytes(content)
+        with replace_folder(folder) as temporary:
+            for file_name, content in _unpacked(archive, packed).items():
+                (temporary / file_name).write_bytes(content)
     return folder
 
 
 def index_url(environment: Mapping[str, str]) -> str:
     """The address of the package index that pip would ask."""
-    configured = environment.get("PIP_INDEX_URL") or _said("-m", "pip", "config", "get", "global.index-url")
-    found = configured or _said("-c", _PIP_DEFAULT)
-    if not found:
+    configured = environment.get("PIP_INDEX_URL") or _python_output("-m", "pip", "config", "get", "global.index-url")
+    address = configured or _python_output("-c", _PIP_DEFAULT)
+    if not address:
         raise AcidtestError("no package index is known: pip is not installed and PIP_INDEX_URL is not set")
-    return found.strip().rstrip("/") + "/"
+    return address.strip().rstrip("/") + "/"
 
 
-def _said(*arguments: str) -> str:
-    """What this Python prints when asked; nothing when it fails."""
-    told = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
-    return told.stdout.strip() if told.returncode == 0 else ""
+def _python_output(*arguments: str) -> str:
+    """What this Python prints when run with arguments; nothing when it fails."""
+    process = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
+    return process.stdout.strip() if process.returncode == 0 else ""
 
 
 def _downloaded(archive: Archive, environment: Mapping[str, str], progress: Progress | None) -> bytes:
@@ -148,7 +147,7 @@ def _address(archive: Archive, page: str) -> str:
 
 
 def _with_login(address: str, index: str) -> str:
-    """The address with the name and password of the index, if it is on the same host and has none of its own."""
+    """The address with the name and password of the index, if it is on the same host and has none itself."""
     parts, known = urllib.parse.urlsplit(address), urllib.parse.urlsplit(index)
     login, at, host = known.netloc.rpartition("@")
     same = parts.scheme == known.scheme and parts.netloc == host
@@ -245,17 +244,17 @@ def _local(archive: Archive, path: Path) -> bytes:
 
 
 def _require_checksum(archive: Archive, content: bytes, origin: str) -> None:
-    found = hashlib.sha256(content).hexdigest()
-    if found != archive.sha256:
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != archive.sha256:
         raise AcidtestError(
-            f"{origin} is not {archive.name}: its SHA-256 is {found[:12]}…, not {archive.sha256[:12]}…; get it again"
+            f"{origin} is not {archive.name}: its SHA-256 is {digest[:12]}…, not {archive.sha256[:12]}…; get it again"
         )
 
 
 def _unpacked(archive: Archive, packed: bytes) -> dict[str, bytes]:
     """The files wanted, by name, with ``\\n`` at line ends: with them the offsets in WordNet's files are right."""
     wanted = {f"{archive.folder}/{name}": name for name in archive.files}
-    found = dict[str, bytes]()
+    contents = dict[str, bytes]()
     with tarfile.open(fileobj=io.BytesIO(packed), mode="r:gz") as tar:
         for member in tar:
             name = wanted.get(member.name)
@@ -264,8 +263,8 @@ def _unpacked(archive: Archive, packed: bytes) -> dict[str, bytes]:
             file = tar.extractfile(member) if member.isreg() and member.size <= MOST_UNPACKED else None
             if file is None:
                 raise AcidtestError(f"{archive.name}: {member.name} is not a file of at most {MOST_UNPACKED:,} bytes")
-            found[name] = re.sub(rb"\r\n?", b"\n", file.read())
-            if len(found) == len(wanted):
-                return found
-    missing = next(name for path, name in wanted.items() if name not in found)
+            contents[name] = re.sub(rb"\r\n?", b"\n", file.read())
+            if len(contents) == len(wanted):
+                return contents
+    missing = next(name for path, name in wanted.items() if name not in contents)
     raise AcidtestError(f"{archive.name} has no {missing}")

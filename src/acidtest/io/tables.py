@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,13 +15,12 @@ import polars as pl
 
 from acidtest.core import bounds
 from acidtest.core.errors import FileError
-from acidtest.core.files import chunks, replacing, require_file
-from acidtest.core.streams import visit_batches
-from acidtest.io.blocks import Text, looked_through
-from acidtest.io.blocks import utf8_text as utf8_text
-from acidtest.io.delimited import Dialect, Header, csv_separator, delimited
-from acidtest.io.jsonlines import AS_LINES, array_line, is_array, is_object, json_array, json_lines
-from acidtest.io.rows import Rows, held_rows, parquet_rows
+from acidtest.core.files import chunks, replace_file, require_file
+from acidtest.core.streams import sink_rows, visit_batches
+from acidtest.io.blocks import Text, scan_text, utf8_text
+from acidtest.io.delimited import Dialect, Header, csv_separator, read_delimited
+from acidtest.io.jsonlines import AS_LINES, array_line, is_array, is_object, read_json_array, read_json_lines
+from acidtest.io.rows import Rows, memory_rows, parquet_rows
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _JSON = (".jsonl", ".ndjson", ".json")
@@ -33,9 +30,6 @@ _NAMED = (".gz", *_READ, ".xml")
 
 ENDINGS = (*_READ, *(f"{ending}.gz" for ending in _READ[1:]))
 """How the name of a file that can be read ends."""
-
-ROW_GROUP = 1 << 14
-"""How many rows stand together in a Parquet file we write; whoever writes or reads one holds several in memory."""
 
 _Frame = TypeVar("_Frame", pl.DataFrame, pl.LazyFrame)
 _Opened = Callable[[], AbstractContextManager[IO[bytes]]]
@@ -57,7 +51,7 @@ def _no_line(_: int) -> int | None:
 
 
 @dataclass(frozen=True)
-class Table:
+class FileTable:
     """Rows and the file they were read from."""
 
     path: Path
@@ -71,9 +65,9 @@ class Table:
     metadata: Mapping[str, str] = field(default_factory=dict)
     """The key–value metadata of a Parquet file."""
     line: Callable[[int], int | None] = _no_line
-    """The line on which a row begins, maybe found by reading the file again; None in Parquet."""
+    """Finds the line on which a row begins, perhaps by reading the file again; None in Parquet."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
-    """The file of each column, where every column lies in its own."""
+    """The file of each column, where every column has one."""
     name: str = ""
     """What to call it where the name of the file does not say; empty: the ``stem`` of the file."""
 
@@ -88,7 +82,7 @@ class Table:
 
         For files of a form that acidtest writes; in any other a ``'`` is part of the text.
         """
-        return unprefixed(self.frame) if self.dialect else self.frame
+        return remove_formula_prefix(self.frame) if self.dialect else self.frame
 
     @property
     def columns(self) -> list[str]:
@@ -106,36 +100,36 @@ class Table:
         return self.origins[column].path if column in self.origins else self.path
 
 
-def read_table(path: str | Path, *, header: Header = True, quoted: bool | None = None) -> Table:
+def read_table(path: str | Path, *, header: Header = True, quoted: bool | None = None) -> FileTable:
     """The table in a Parquet, JSON, comma- or tab-separated file, the text ones also packed with gzip.
 
-    JSON and Parquet keep their types; delimited text gives strings only, an empty cell is null. ``header`` false, or a
-    function that says so of the cells of the first line: there are no names in delimited text, columns become
-    ``column_1``, ``column_2`` … ``quoted`` None: whether quotes enclose the cells of tab-separated text is decided by
-    evidence. So it is whether semicolons stand for the commas, and whether a ``.txt`` holds JSON lines (as SciTail's
-    do) or tab-separated text. Columns without a name (an index, a spacer) are left out. What is large is not held in
-    memory, unless it is one JSON array. A column called ``*`` or the like gets a plainer name.
+    JSON and Parquet keep their types; delimited text gives strings only, an empty cell is null. Where ``header`` is
+    false, or a function that returns false for the cells of the first line, delimited text has no names, and columns
+    become ``column_1``, ``column_2`` … The content decides whether quotes enclose the cells of tab-separated text
+    (where ``quoted`` is None), whether semicolons take the place of commas, and whether a ``.txt`` holds JSON lines (as
+    SciTail's do) or tab-separated text. Columns without a name (an index, a spacer) are left out. Large tables are not
+    kept in memory, unless they are one JSON array. A column called ``*`` or the like gets a plainer name.
     """
     path = Path(path)
     require_file(path)
-    found = _read(path, header=header, quoted=quoted)
-    return replace(found, rows=found.rows.without_patterns())
+    table = _read(path, header=header, quoted=quoted)
+    return replace(table, rows=table.rows.without_patterns())
 
 
-def _read(path: Path, *, header: Header, quoted: bool | None) -> Table:
+def _read(path: Path, *, header: Header, quoted: bool | None) -> FileTable:
     ending = _ending(path, _READ)
     if ending == ".parquet":
         return _parquet_table(path)
     if ending == ".json" and _is_array_file(path):
         return _array_table(path)
-    text = looked_through(path)
+    text = scan_text(path)
     if ending in _JSON or (ending == ".txt" and is_object(text.head)):
         return _lines_table(text)
     # The scripts released with HANS write predictions with commas into a .txt.
     is_csv = ending == ".csv" or (ending == ".txt" and not text.has_tabs and b"," in text.head.split(b"\n", 1)[0])
     separator = csv_separator(text.head) if is_csv else _SEPARATORS[ending]
-    found = delimited(text, separator=separator, header=header, quoted=quoted)
-    return Table(path, found.rows, found.header, found.dialect, text.fingerprint, line=found.line)
+    content = read_delimited(text, separator=separator, header=header, quoted=quoted)
+    return FileTable(path, content.rows, content.header, content.dialect, text.fingerprint, line=content.line)
 
 
 def write_table(
@@ -143,13 +137,13 @@ def write_table(
 ) -> None:
     """Write a frame, format by ending, whole or not at all; ``metadata`` goes into Parquet and nowhere else.
 
-    Delimited text: null and the empty string are both an empty cell; text cells that a spreadsheet would run as a
-    formula get a ``'`` in front (``unprefixed`` takes it away); lists are written as JSON. NaN is null in JSON. A lazy
-    frame is written as its rows come, so that it may be larger than memory.
+    In delimited text, null and the empty string are both an empty cell, lists are written as JSON, and a text cell that
+    a spreadsheet would run as a formula gets a ``'`` in front (``remove_formula_prefix`` removes it). NaN is null in
+    JSON. A lazy frame is written as its rows come, so it may be larger than memory.
     """
     path, rows = Path(path), frame.lazy()
     ending = _ending(path, _WRITTEN)
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         if ending == ".parquet":
             sink_rows(rows, temporary, metadata or {})
             return
@@ -159,17 +153,6 @@ def write_table(
                 visit_batches(rows, lambda batch: _append(file, batch.write_ndjson()))
         elif _write_delimited(rows, opened, separator=_SEPARATORS[ending]).nul:
             raise FileError(path, "a cell holds a NUL character, which no text file may; use .jsonl or .parquet")
-
-
-def sink_rows(rows: pl.LazyFrame, target: Path | pl.PartitionBy, metadata: Mapping[str, str]) -> None:
-    """Write rows to a Parquet file, or to several, as they come; a full disk and the like is an ``OSError``."""
-    try:
-        rows.sink_parquet(target, metadata=dict(metadata), maintain_order=True, row_group_size=ROW_GROUP, mkdir=True)
-    except pl.exceptions.ComputeError as error:
-        number = re.search(r"\(os error (\d+)\)", str(error))
-        if number is None:
-            raise
-        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
 
 
 def stem(path: str | Path) -> str:
@@ -186,12 +169,12 @@ def is_delimited(path: str | Path) -> bool:
     return _ending(Path(path), _WRITTEN) in _SEPARATORS
 
 
-def unprefixed(frame: _Frame) -> _Frame:
+def remove_formula_prefix(frame: _Frame) -> _Frame:
     """The frame without the ``'`` that ``write_table`` put in front of formulas."""
-    return _replaced(frame, _PREFIXED_FORMULA, "$1")
+    return _replace_pattern(frame, _PREFIXED_FORMULA, "$1")
 
 
-def flat(frame: pl.DataFrame) -> pl.DataFrame:
+def flatten(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with lists and other nested values as JSON, and categories as strings."""
     nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
     return frame.with_columns(_as_json(name) for name in nested).with_columns(
@@ -199,9 +182,9 @@ def flat(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _lines_table(text: Text) -> Table:
-    found = json_lines(text)
-    return Table(text.path, found.rows, fingerprint=text.fingerprint, line=found.line)
+def _lines_table(text: Text) -> FileTable:
+    content = read_json_lines(text)
+    return FileTable(text.path, content.rows, fingerprint=text.fingerprint, line=content.line)
 
 
 def _is_array_file(path: Path) -> bool:
@@ -209,24 +192,29 @@ def _is_array_file(path: Path) -> bool:
         return is_array(next(pieces, b""))
 
 
-def _array_table(path: Path) -> Table:
+def _array_table(path: Path) -> FileTable:
     content = bytearray()
     for piece in chunks(path):
         content += piece
         if len(content) > bounds.MAX_ARRAY_BYTES:
             raise FileError(path, f"is one array of more than {bounds.MAX_ARRAY_BYTES:,} bytes; {AS_LINES}")
     text = utf8_text(path, bytes(content))
-    frame = json_array(path, text).with_columns(pl.col(pl.Null).cast(pl.String))
+    frame = read_json_array(path, text).with_columns(pl.col(pl.Null).cast(pl.String))
     fingerprint = blake2b(content, digest_size=8).hexdigest()
-    return Table(path, held_rows(frame), fingerprint=fingerprint, line=partial(array_line, text))
+    return FileTable(path, memory_rows(frame), fingerprint=fingerprint, line=partial(array_line, text))
 
 
-def _parquet_table(path: Path) -> Table:
+def _parquet_table(path: Path) -> FileTable:
+    return FileTable(path, parquet_rows(path), fingerprint=file_digest(path), metadata=pl.read_parquet_metadata(path))
+
+
+def file_digest(*paths: Path) -> str:
+    """One digest of the content of files, one after another."""
     digest = blake2b(digest_size=8)
-    for chunk in chunks(path):
-        digest.update(chunk)
-    rows = parquet_rows(path)
-    return Table(path, rows, fingerprint=digest.hexdigest(), metadata=pl.read_parquet_metadata(path))
+    for path in paths:
+        for chunk in chunks(path):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _ending(path: Path, known: Sequence[str]) -> str:
@@ -235,15 +223,15 @@ def _ending(path: Path, known: Sequence[str]) -> str:
     ending = Path(path.stem if packed else path.name).suffix.lower()
     if ending in known and not (packed and ending == ".parquet"):
         return ending
-    found = f"{ending}.gz" if packed else ending
-    problem = f"the ending {found} is not among those known" if found else "has no ending that says its format"
+    ending = f"{ending}.gz" if packed else ending
+    problem = f"the ending {ending} is not among those known" if ending else "has no ending that says its format"
     choice = f"{', '.join(known[:-1])} or {known[-1]}"
     raise FileError(path, f"{problem}; use {choice}, the text ones also with .gz")
 
 
 def _write_delimited(rows: pl.LazyFrame, opened: _Opened, *, separator: str) -> _Marks:
     """Write the cells; where they turn out to be misleading, write them once more, below a header in quotes."""
-    names = _replaced(flat(pl.DataFrame(schema=rows.collect_schema())), _FORMULA, "'$1")
+    names = _replace_pattern(flatten(pl.DataFrame(schema=rows.collect_schema())), _FORMULA, "'$1")
     marks = _write_cells(rows, opened, header=names.write_csv(separator=separator), separator=separator)
     if marks.misleading(separator, width=names.width):
         header = names.write_csv(separator=separator, quote_style="always")
@@ -255,20 +243,20 @@ def _write_cells(rows: pl.LazyFrame, opened: _Opened, *, header: str, separator:
     marks = _Marks(header)
     with opened() as file:
         file.write(header.encode())
-        visit_batches(rows, lambda batch: _append(file, marks.seen(_cells(batch, separator))))
+        visit_batches(rows, lambda batch: _append(file, marks.note(_cells(batch, separator))))
     return marks
 
 
 class _Marks:
-    """What stands in a delimited text, of what can mislead a reader."""
+    """The marks in a delimited text that can mislead a reader."""
 
     def __init__(self, header: str) -> None:
         self._semicolons = ";" in header
         self.nul = self._quotes = self._doubled = False
-        self.seen(header)
+        self.note(header)
 
-    def seen(self, text: str) -> str:
-        """The text, once it has been looked at."""
+    def note(self, text: str) -> str:
+        """Note the marks of a text, and return it."""
         self.nul |= "\0" in text
         self._quotes |= '"' in text
         self._doubled |= '""' in text
@@ -285,7 +273,7 @@ class _Marks:
 
 
 def _cells(batch: pl.DataFrame, separator: str) -> str:
-    frame = _replaced(flat(batch), _FORMULA, "'$1")
+    frame = _replace_pattern(flatten(batch), _FORMULA, "'$1")
     # A line must not be blank; elsewhere an empty cell is not worth quotes.
     missing = pl.col(pl.String).fill_null("") if frame.width == 1 else pl.col(pl.String).replace("", None)
     return frame.with_columns(missing).write_csv(separator=separator, include_header=False)
@@ -312,7 +300,7 @@ def _as_json(name: str) -> pl.Expr:
     return pl.when(pl.col(name).is_not_null()).then(wrapped.str.strip_prefix('{"v":').str.strip_suffix("}")).alias(name)
 
 
-def _replaced(frame: _Frame, pattern: str, replacement: str) -> _Frame:
+def _replace_pattern(frame: _Frame, pattern: str, replacement: str) -> _Frame:
     """The frame with a pattern replaced in all strings and in the names of the columns."""
     columns = frame.collect_schema().names()
     names = pl.Series(columns, dtype=pl.String).str.replace(pattern, replacement)

@@ -1,4 +1,4 @@
-"""Files of word vectors, read in pieces, of which only the vectors of wanted words are kept.
+"""Word vectors from files, which are read in pieces; only the vectors of wanted words are kept.
 
 Text as GloVe writes it (a word and its numbers on a line), text as word2vec and fastText write it (the same below a
 line with two counts), JSON (an object with a list of numbers for each word, whole or under ``vectors``), all of these
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,6 +25,7 @@ import polars as pl
 
 from acidtest.core.errors import FileError
 from acidtest.core.files import chunks
+from acidtest.io.blocks import UTF8_MARK
 
 Floats = npt.NDArray[np.float32]
 Index = npt.NDArray[np.int64]
@@ -31,20 +33,19 @@ Index = npt.NDArray[np.int64]
 MOST_BYTES = 1 << 26
 """No line of text, and no word or vector in JSON, is longer than this."""
 
-_MARK = b"\xef\xbb\xbf"
 _KEY = re.compile(rb'\s*,?\s*"((?:[^"\\]|\\.)*)"\s*:\s*\[(?=\s*[-\d])')
 _OPENING = re.compile(rb'"vectors"\s*:\s*([{\[])')
 _DIMENSIONS = re.compile(rb'"dimensions"\s*:\s*(\d+)')
 _CLOSING = re.compile(rb"\s*\}")
 # Enough to see what kind of JSON it is.
 _BEGINNING = 1 << 16
-# Vectors turned from text into numbers at a time: four times as fast as one by one.
+# Vectors that are parsed at once, which is four times as fast as one by one.
 _UNREAD = 1 << 12
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """The words that were found and their vectors, a row each."""
+    """Words of a file and their vectors, one row a word."""
 
     words: tuple[str, ...]
     vectors: Floats
@@ -59,13 +60,13 @@ def read_vectors(path: Path, wanted: Iterable[str], *, first: int = 0) -> Vector
 
     Most files begin with the most frequent words.
     """
-    found = _Found(path, wanted, first)
-    _reader(path)(found)
-    return found.vectors()
+    collector = _Collector(path, wanted, first)
+    _reader(path)(collector)
+    return collector.vectors()
 
 
-class _Found:
-    """What has been found of a file's vectors so far."""
+class _Collector:
+    """Collects the vectors that are wanted from a file."""
 
     def __init__(self, path: Path, wanted: Iterable[str], first: int) -> None:
         self.path = path
@@ -82,10 +83,14 @@ class _Found:
         for number, piece in enumerate(chunks(self.path)):
             self._digest.update(piece)
             if piece:
-                yield piece if number else piece.removeprefix(_MARK)
+                yield piece if number else piece.removeprefix(UTF8_MARK)
+
+    def error(self, problem: str, line: int | None = None) -> FileError:
+        """A problem of the file, to be raised."""
+        return FileError(self.path, problem, line)
 
     def keep(self, word: str, numbers: bytes, line: int | None = None) -> None:
-        """Keep the vector of a word, its numbers parted by spaces, unless the word has one."""
+        """Keep the vector of a word, its numbers separated by spaces, unless the word has one already."""
         if word not in self._words:
             self._words[word] = line
             self._unread.append(numbers)
@@ -98,25 +103,26 @@ class _Found:
         self._blocks.append(vectors)
 
     def vectors(self) -> Vectors:
-        """All that was found."""
+        """All vectors collected, none of which may hold nan or inf."""
         if not self.size:
             raise FileError(self.path, "holds no word vectors; copy it again or give another")
         self._read()
         vectors = np.concatenate(self._blocks) if self._blocks else np.zeros((0, 1), dtype=np.float32)
         for row in np.flatnonzero(~np.isfinite(vectors).all(axis=1)):
             word, line = list(self._words.items())[row]
-            raise FileError(self.path, f"the vector of {word!r} holds nan or inf, which is no number; mend it", line)
+            raise FileError(self.path, f"the vector of {word!r} holds nan or inf, which is no number; correct it", line)
         return Vectors(tuple(self._words), vectors, self.size, self._digest.hexdigest())
 
     def _read(self) -> None:
-        """Turn the numbers at hand, which are text, into vectors."""
+        """Turn the collected numbers, which are text, into vectors."""
         if not self._unread:
             return
         cells = pl.Series([b" ".join(self._unread)])
         try:
             numbers = cells.cast(pl.String).str.split(" ").explode().cast(pl.Float32).to_numpy()
         except pl.exceptions.PolarsError:
-            numbers = np.concatenate([self._floats(*each) for each in zip(self._last_words, self._unread, strict=True)])
+            words = list(self._words)[-len(self._unread) :]
+            numbers = np.concatenate([self._floats(*pair) for pair in zip(words, self._unread, strict=True)])
         self._blocks.append(numbers.reshape(len(self._unread), -1))
         self._unread = []
 
@@ -125,20 +131,14 @@ class _Found:
             return np.array([float(number) for number in numbers.split(b" ")], dtype=np.float32)
         except ValueError as error:
             wrong = str(error).rpartition(": b")[2]
-            problem = f"the vector of {word!r} holds {wrong}, which is no number; copy the file again or mend it"
+            problem = f"the vector of {word!r} holds {wrong}, which is no number; copy the file again or correct it"
             raise FileError(self.path, problem, self._words[word]) from error
 
-    @property
-    def _last_words(self) -> list[str]:
-        return list(self._words)[-len(self._unread) :]
 
-
-def _reader(path: Path) -> Callable[[_Found], None]:
+def _reader(path: Path) -> Callable[[_Collector], None]:
     ending = Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
-    if ending == ".npz":
-        return _read_archive
-    if ending == ".json":
-        return _read_json
+    if ending in (".npz", ".json"):
+        return _read_archive if ending == ".npz" else _read_json
     if ending == ".zip":
         raise FileError(path, "is a zip archive; unpack it and give one of the files in it")
     if ending in (".bin", ".model", ".pkl", ".pickle", ".npy", ".magnitude"):
@@ -147,53 +147,53 @@ def _reader(path: Path) -> Callable[[_Found], None]:
     return _read_text
 
 
-def _read_text(found: _Found) -> None:
-    wanted = {word.encode(): word for word in found.wanted}
-    shape: _Shape | None = None
+def _read_text(collector: _Collector) -> None:
+    wanted = {word.encode(): word for word in collector.wanted}
+    layout: _LineFormat | None = None
     promised, last = None, 0
-    for line, block in _line_blocks(found):
+    for line, block in _line_blocks(collector):
         lines = block.split(b"\n")
         if not lines[-1]:
             lines.pop()
         last = line + len(lines) - 1
-        if shape is None:
-            promised, shape = _shape(found.path, lines)
-        _read_lines(found, lines, line, shape, wanted)
-    if shape is None:
+        if layout is None:
+            promised, layout = _line_format(collector.path, lines)
+        _read_lines(collector, enumerate(lines, line), layout, wanted)
+    if layout is None:
         return
-    found.size = last - (promised is not None)
-    if promised is not None and found.size != promised:
-        problem = f"its first line promises {promised:,} words, but {found.size:,} follow; copy it again"
-        raise FileError(found.path, problem, 1)
+    collector.size = last - (promised is not None)
+    if promised is not None and collector.size != promised:
+        problem = f"its first line promises {promised:,} words, but {collector.size:,} follow; copy it again"
+        raise collector.error(problem, 1)
 
 
 @dataclass(frozen=True)
-class _Shape:
-    """How a line of text is written: what stands between its parts, and how many numbers there are."""
+class _LineFormat:
+    """How the lines of a text are written: the separator, and how many numbers follow a word."""
 
     separator: bytes
     dimensions: int
     first: int
-    """The number of the first line with a vector."""
+    """The first line with a vector."""
 
 
-def _line_blocks(found: _Found) -> Iterator[tuple[int, bytes]]:
-    """Whole lines, some at a time, each time with the number of the first."""
-    held, line = b"", 1
-    for piece in found.pieces():
-        if line == 1 and not held:
-            _refuse_binary(found.path, piece)
+def _line_blocks(collector: _Collector) -> Iterator[tuple[int, bytes]]:
+    """Blocks of whole lines, with the number of the first line of each block."""
+    rest, line = b"", 1
+    for piece in collector.pieces():
+        if line == 1 and not rest:
+            _refuse_binary(collector.path, piece)
         end = piece.rfind(b"\n") + 1
         if not end:
-            held += piece
-            if len(held) > MOST_BYTES:
-                raise FileError(found.path, f"is longer than {MOST_BYTES:,} bytes: no line of a word's numbers", line)
+            rest += piece
+            if len(rest) > MOST_BYTES:
+                raise collector.error(f"is longer than {MOST_BYTES:,} bytes: no line of a word's numbers", line)
             continue
-        block = held + piece[:end]
+        block = rest + piece[:end]
         yield line, block
-        line, held = line + block.count(b"\n"), piece[end:]
-    if held:
-        yield line, held
+        line, rest = line + block.count(b"\n"), piece[end:]
+    if rest:
+        yield line, rest
 
 
 def _refuse_binary(path: Path, content: bytes) -> None:
@@ -209,25 +209,27 @@ def _refuse_binary(path: Path, content: bytes) -> None:
 _NUMERAL = re.compile(rb"[-+]?([\d.]+(e[-+]?\d+)?|nan|inf)", re.IGNORECASE)
 
 
-def _shape(path: Path, lines: Sequence[bytes]) -> tuple[int | None, _Shape]:
+def _line_format(path: Path, lines: Sequence[bytes]) -> tuple[int | None, _LineFormat]:
     """The number of words that the first line promises, if it does, and how the others are written."""
     first = lines[0].split()
     if len(first) == 2 and all(part.isdigit() for part in first):
         words, dimensions = map(int, first)
         separator = b"\t" if len(lines) > 1 and b"\t" in lines[1].rstrip() else b" "
-        return words, _Shape(separator, dimensions, 2)
+        return words, _LineFormat(separator, dimensions, 2)
     separator = b"\t" if b"\t" in lines[0].rstrip() else b" "
     dimensions = lines[0].rstrip().count(separator)
     if not dimensions or not _NUMERAL.fullmatch(lines[0].rstrip().rpartition(separator)[2]):
         problem = "is no word with its numbers, nor two counts; a file of vectors was expected: GloVe or word2vec text"
         raise FileError(path, problem, 1)
-    return None, _Shape(separator, dimensions, 1)
+    return None, _LineFormat(separator, dimensions, 1)
 
 
-def _read_lines(found: _Found, lines: Sequence[bytes], start: int, shape: _Shape, wanted: Mapping[bytes, str]) -> None:
-    separator, dimensions = shape.separator, shape.dimensions
-    for number, text in enumerate(lines, start):
-        if number < shape.first:
+def _read_lines(
+    collector: _Collector, lines: Iterable[tuple[int, bytes]], layout: _LineFormat, wanted: Mapping[bytes, str]
+) -> None:
+    separator, dimensions = layout.separator, layout.dimensions
+    for number, text in lines:
+        if number < layout.first:
             continue
         parts = text.count(separator)
         # word2vec and fastText end lines in a space, Windows in a carriage return.
@@ -235,42 +237,42 @@ def _read_lines(found: _Found, lines: Sequence[bytes], start: int, shape: _Shape
             text = text.rstrip()
             parts = text.count(separator)
         if parts < dimensions:
-            told = "is empty" if not text else f"has {parts} numbers after its word instead of {dimensions}"
-            raise FileError(found.path, f"{told}; copy the file again or mend the line", number)
-        # More parts: a word such as ". . ." that holds spaces itself, which nobody can ask for.
+            problem = f"has {parts} numbers after its word instead of {dimensions}" if text else "is empty"
+            raise collector.error(f"{problem}; copy the file again or correct the line", number)
+        # More parts: a word such as ". . ." with spaces in it, which nobody can ask for.
         written = text[: text.find(separator)] if parts == dimensions else b""
         word = wanted.get(written)
-        if word is None and written and number - shape.first < found.first:
+        if word is None and written and number - layout.first < collector.first:
             word = written.decode(errors="replace")
         if word is not None:
-            found.keep(word, text[len(written) + 1 :].replace(separator, b" "), number)
+            collector.keep(word, text[len(written) + 1 :].replace(separator, b" "), number)
 
 
-def _read_json(found: _Found) -> None:
-    wanted = {
-        json.dumps(word, ensure_ascii=ascii)[1:-1].encode(): word for word in found.wanted for ascii in (False, True)
-    }
-    pieces = found.pieces()
-    text, place, dimensions = _json_start(found.path, pieces)
-    # Where the file says how many numbers are the vector's, others may follow, as its length does in winkNLP's.
+def _read_json(collector: _Collector) -> None:
+    spellings = ((json.dumps(word, ensure_ascii=ascii), word) for word in collector.wanted for ascii in (False, True))
+    wanted = {spelling[1:-1].encode(): word for spelling, word in spellings}
+    pieces = collector.pieces()
+    text, place, dimensions = _json_start(collector.path, pieces)
+    # Where the file says how many numbers a vector has, others may follow: winkNLP adds the vector's length.
     has_more, at, closed = dimensions is not None, 0, False
-    for piece in _with_rest(pieces):
+    # The empty piece at the end is for what is left to read in ``text``.
+    for piece in chain(pieces, [b""]):
         while (key := _KEY.match(text, at)) and (end := text.find(b"]", key.end())) >= 0:
             at = end + 1
-            found.size += 1
+            collector.size += 1
             word = wanted.get(key[1])
-            if word is None and found.size <= found.first:
+            if word is None and collector.size <= collector.first:
                 try:
                     word = str(json.loads(b'"' + key[1] + b'"'))
                 except ValueError as error:
-                    raise FileError(found.path, f"a word is not valid JSON: {error}; copy the file again") from error
+                    raise collector.error(f"a word is not valid JSON: {error}; copy the file again") from error
             if word is not None:
                 parts = text[key.end() : end].replace(b",", b" ").split()
                 dimensions = dimensions or len(parts)
                 if len(parts) != dimensions and not (has_more and len(parts) > dimensions):
                     problem = f"the vector of {word!r} has {len(parts)} numbers instead of {dimensions}"
-                    raise FileError(found.path, f"byte {place + key.end() + 1:,}: {problem}; copy the file again")
-                found.keep(word, b" ".join(parts[:dimensions]))
+                    raise collector.error(f"byte {place + key.end() + 1:,}: {problem}; copy the file again")
+                collector.keep(word, b" ".join(parts[:dimensions]))
         closed = _CLOSING.match(text, at) is not None
         if closed:
             break
@@ -278,14 +280,14 @@ def _read_json(found: _Found) -> None:
         if len(text) > MOST_BYTES or not piece:
             break
     if not closed:
-        told = "a word and its list of numbers were expected here"
-        raise FileError(found.path, f"byte {place + at + 1:,}: {told}; the file is incomplete or is no JSON of vectors")
+        problem = "a word and its list of numbers were expected here; the file is incomplete or is no JSON of vectors"
+        raise collector.error(f"byte {place + at + 1:,}: {problem}")
     for _ in pieces:
         pass
 
 
 def _json_start(path: Path, pieces: Iterator[bytes]) -> tuple[bytes, int, int | None]:
-    """The text from the first word on, its place in the file, and how many numbers of a list are the vector's."""
+    """The text from the first word on, its place in the file, and how many numbers a vector has if the file says so."""
     text, place, dimensions = b"", 0, None
     while len(text) < _BEGINNING and (piece := next(pieces, b"")):
         text += piece
@@ -295,8 +297,8 @@ def _json_start(path: Path, pieces: Iterator[bytes]) -> tuple[bytes, int, int | 
     if _KEY.match(text, inside):
         return text[inside:], inside, None
     while True:
-        if dimensions is None and (told := _DIMENSIONS.search(text)):
-            dimensions = int(told[1])
+        if dimensions is None and (match := _DIMENSIONS.search(text)):
+            dimensions = int(match[1])
         if opening := _OPENING.search(text):
             if opening[1] == b"[":
                 raise FileError(
@@ -306,56 +308,46 @@ def _json_start(path: Path, pieces: Iterator[bytes]) -> tuple[bytes, int, int | 
         piece = next(pieces, b"")
         if not piece:
             raise FileError(path, 'holds no {"word": [numbers], …}, nor that under "vectors"')
-        # What was looked at is let go, but for what may be the beginning of a name.
+        # Keep no more than what may be the beginning of a name.
         kept = max(0, len(text) - 64)
         text, place = text[kept:] + piece, place + kept
 
 
-def _with_rest(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The pieces, then nothing once, for what is left in hand."""
-    yield from pieces
-    yield b""
-
-
-def _read_archive(found: _Found) -> None:
-    for _ in found.pieces():
+def _read_archive(collector: _Collector) -> None:
+    for _ in collector.pieces():
         pass
     try:
-        with zipfile.ZipFile(found.path) as archive:
-            words = _column(found, archive, "words")
-            kept = words.is_in(found.wanted) | (pl.int_range(len(words), eager=True) < found.first)
+        with zipfile.ZipFile(collector.path) as archive:
+            words = _column(collector, archive, "words")
+            kept = words.is_in(collector.wanted) | (pl.int_range(len(words), eager=True) < collector.first)
             rows = np.flatnonzero((kept & words.is_first_distinct()).to_numpy())
-            found.size = len(words)
-            found.keep_all(words.gather(rows), _picked(found, archive, rows, len(words)))
+            collector.size = len(words)
+            collector.keep_all(words.gather(rows), _picked(collector, archive, rows, len(words)))
     except (zipfile.BadZipFile, EOFError, ValueError) as error:
-        raise FileError(found.path, f"is no NumPy archive that can be read: {error}") from error
+        raise collector.error(f"is no NumPy archive that can be read: {error}") from error
 
 
-def _column(found: _Found, archive: zipfile.ZipFile, name: str) -> pl.Series:
-    with _array(found.path, archive, name) as array:
+def _column(collector: _Collector, archive: zipfile.ZipFile, name: str) -> pl.Series:
+    with _array(collector.path, archive, name) as array:
         if array.dtype.kind != "U" or len(array.shape) != 1:
-            raise FileError(found.path, f"{name!r} holds {_told(array)}; a list of strings was expected")
+            raise collector.error(f"{name!r} holds {array}; a list of strings was expected")
         blocks = [pl.Series(block, dtype=pl.String) for block in array.blocks()]
     return pl.concat([pl.Series([], dtype=pl.String), *blocks])
 
 
-def _picked(found: _Found, archive: zipfile.ZipFile, rows: Index, words: int) -> Floats:
+def _picked(collector: _Collector, archive: zipfile.ZipFile, rows: Index, words: int) -> Floats:
     """Some rows of the array of vectors, in their order."""
-    with _array(found.path, archive, "vectors") as array:
+    with _array(collector.path, archive, "vectors") as array:
         if array.dtype.kind != "f" or len(array.shape) != 2:
-            raise FileError(found.path, f"'vectors' holds {_told(array)}; rows of floating-point numbers were expected")
+            raise collector.error(f"'vectors' holds {array}; rows of floating-point numbers were expected")
         if array.shape[0] != words:
-            raise FileError(found.path, f"there are {words:,} words, but {array.shape[0]:,} vectors; save it again")
+            raise collector.error(f"there are {words:,} words, but {array.shape[0]:,} vectors; save it again")
         picked, start = np.empty((len(rows), array.shape[1]), dtype=np.float32), 0
         for block in array.blocks():
             inside = slice(*np.searchsorted(rows, (start, start + len(block))))
             picked[inside] = block[rows[inside] - start]
             start += len(block)
     return picked
-
-
-def _told(array: _Array) -> str:
-    return f"{array.dtype} values in {len(array.shape)} dimensions"
 
 
 @dataclass(frozen=True)
@@ -365,6 +357,9 @@ class _Array:
     file: IO[bytes]
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+
+    def __str__(self) -> str:
+        return f"{self.dtype} values in {len(self.shape)} dimensions"
 
     @property
     def row_bytes(self) -> int:
@@ -386,8 +381,8 @@ class _Array:
 def _array(path: Path, archive: zipfile.ZipFile, name: str) -> Iterator[_Array]:
     """An array of a NumPy archive; nothing pickled is ever unpacked."""
     if f"{name}.npy" not in archive.namelist():
-        held = ", ".join(each.removesuffix(".npy") for each in archive.namelist()) or "nothing"
-        raise FileError(path, f"holds {held}, but no {name!r}; write it with numpy.savez(path, words=…, vectors=…)")
+        names = ", ".join(name.removesuffix(".npy") for name in archive.namelist()) or "nothing"
+        raise FileError(path, f"holds {names}, but no {name!r}; write it with numpy.savez(path, words=…, vectors=…)")
     with archive.open(f"{name}.npy") as file:
         version = np.lib.format.read_magic(file)
         header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}

@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.errors import AcidtestError, FileError, some
+from acidtest.core.errors import AcidtestError, FileError, list_some
 from acidtest.core.files import read_bytes
 from acidtest.core.logs import log
 from acidtest.core.model import MODELS, CompletedModel, Keep, Model, Resolution
 from acidtest.core.suite import Suite
 from acidtest.io.layouts import LAYOUTS, Layout
-from acidtest.io.tables import Table, read_table
+from acidtest.io.tables import FileTable, read_table
 from acidtest.models.prediction_files import PredictionOptions, parse_order, read_predictions
 
 Missing = Literal["refuse", "unanswered"]
@@ -99,7 +99,9 @@ class AnswersModel:
         missing = [source or identifier for row, source, identifier in names if row < 0]
         if not missing:
             return
-        problem = f"{len(missing):,} of {frame.height:,} rows of suite {suite!r} have no prediction: {some(missing)}"
+        problem = (
+            f"{len(missing):,} of {frame.height:,} rows of suite {suite!r} have no prediction: {list_some(missing)}"
+        )
         if self._missing == "unanswered" and len(missing) < frame.height:
             log.warning("%s: %s; they count as unanswered", self.path, problem)
             return
@@ -121,7 +123,7 @@ class AnswersModel:
         names = ", ".join(repr(suite.name) for suite in suites)
         raise FileError(
             self.path,
-            f"{len(unknown):,} ids are not in {names}: {some([self._describe_row(row) for row in unknown])}; "
+            f"{len(unknown):,} ids are not in {names}: {list_some([self._describe_row(row) for row in unknown])}; "
             f"is it another suite's file?",
             self._table.line(unknown[0]),
         )
@@ -133,7 +135,7 @@ class AnswersModel:
         rows = self._find_rows(ids, source_ids, *texts)
         missing = [name for name, row in zip(ids, rows, strict=True) if row < 0]
         if missing and self._missing == "refuse":
-            raise FileError(self.path, f"no prediction for {len(missing):,} rows: {some(missing)}")
+            raise FileError(self.path, f"no prediction for {len(missing):,} rows: {list_some(missing)}")
         values = self._values[rows]
         values[[row < 0 for row in rows]] = np.nan
         return values
@@ -184,7 +186,7 @@ def answers(rest: str, *, order: str = "", missing: Missing = "refuse") -> Model
     return CompletedModel(AnswersModel(Path(rest), options, missing=missing), f"answers:{rest}")
 
 
-def _read_file(path: Path) -> tuple[Table, Layout | None]:
+def _read_file(path: Path) -> tuple[FileTable, Layout | None]:
     """The file, and the layout whose columns of premises and hypotheses it has, if it has any."""
     table = read_table(path)
     names = {name.lower() for name in table.columns}
@@ -196,7 +198,7 @@ def _read_file(path: Path) -> tuple[Table, Layout | None]:
     return table, layout
 
 
-def _read_pairs(table: Table, layout: Layout | None) -> list[tuple[str, str]]:
+def _read_pairs(table: FileTable, layout: Layout | None) -> list[tuple[str, str]]:
     """The premise and the hypothesis of each row; empty without a layout."""
     if layout is None:
         return []
@@ -215,7 +217,7 @@ def _rows_of_pairs(pairs: Sequence[tuple[str, str]], values: npt.NDArray[np.floa
     return {pair: row for pair, row in rows.items() if pair not in differing}
 
 
-def _repeated_ids(table: Table, ids: list[str | None], *, refuse: bool) -> frozenset[str]:
+def _repeated_ids(table: FileTable, ids: list[str | None], *, refuse: bool) -> frozenset[str]:
     """The ids of several rows, which identify none; an error if ``refuse``."""
     series = pl.Series(ids, dtype=pl.String)
     repeated = series.filter(series.is_duplicated() & series.is_not_null()).unique(maintain_order=True)
@@ -223,7 +225,7 @@ def _repeated_ids(table: Table, ids: list[str | None], *, refuse: bool) -> froze
         second = int(np.flatnonzero((series == repeated[0]).to_numpy())[1])
         raise FileError(
             table.path,
-            f"{len(repeated):,} ids stand more than once: {some(repeated.to_list())}; keep one prediction for each",
+            f"{len(repeated):,} ids stand more than once: {list_some(repeated.to_list())}; keep one prediction each",
             table.line(second),
         )
     return frozenset(repeated.to_list())

@@ -14,9 +14,9 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.labels import LABELS, one_hot
-from acidtest.core.model import ChecksSuites, Counts, Model, Prepared, Prepares, Probabilities
+from acidtest.core.model import ChecksSuites, CountsUsage, Model, Prepared, Prepares, Probabilities
 from acidtest.core.suite import Suite
-from acidtest.core.verdicts import answered
+from acidtest.core.verdicts import has_answer
 from acidtest.text.tokens import sentences
 
 WORDS = 200
@@ -166,7 +166,7 @@ class ChunkedModel:
 
     def usage(self) -> Mapping[str, float]:
         """The usage of the model, the number of pairs that were split, and of their chunks."""
-        usage = self._model.usage() if isinstance(self._model, Counts) else {}
+        usage = self._model.usage() if isinstance(self._model, CountsUsage) else {}
         return {**usage, "chunked pairs": self._pairs, "chunks": self._chunks}
 
     def _split_columns(self, columns: Sequence[Sequence[str]]) -> ChunkColumns:
@@ -213,7 +213,7 @@ class ChunkedModel:
         return np.array(rows, dtype=np.float32).reshape(-1, 3)
 
     def _combine_chunks(self, rows: Probabilities) -> Probabilities:
-        present = rows[answered(rows)]
+        present = rows[has_answer(rows)]
         if len(rows) == 1 or not len(present):
             return np.asarray(rows[0], dtype=np.float32)
         answer = self._aggregate(present)

@@ -12,8 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from acidtest.core.errors import AcidtestError
-from acidtest.core.extras import required
+from acidtest.core.errors import AcidtestError, import_optional
 from acidtest.core.logs import log
 from acidtest.core.model import MODELS, Keep, Model, Probabilities, Resolution
 from acidtest.models.connections import RequestOptions, SystemAccess
@@ -66,7 +65,7 @@ def endpoint(
     seconds for a request, ``price_in`` and ``price_out`` the price of a million tokens; a ``temperature`` below 0 is
     left to the server. ``key_env`` names the environment variable that holds the key.
     """
-    required("httpx", extra="endpoint", work="an endpoint: model")
+    import_optional("httpx", extra="endpoint", work="an endpoint: model")
     name, address = _parse_spec(rest)
     for option, value, least in (
         ("concurrency", concurrency, 1),

@@ -11,8 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from acidtest.core.errors import AcidtestError
-from acidtest.core.extras import required
+from acidtest.core.errors import AcidtestError, import_optional
 from acidtest.core.logs import log, stage
 from acidtest.core.model import MODELS, Model, Probabilities
 from acidtest.core.suite import Suite
@@ -64,7 +63,7 @@ class HuggingFaceModel(TokenClassifier):
     """A sequence classifier of transformers on a device, or a plain encoder, which shows layers but cannot answer."""
 
     def __init__(self, checkpoint: Checkpoint, name: str, *, options: HuggingFaceOptions) -> None:
-        (self._torch,) = required("torch")
+        (self._torch,) = import_optional("torch")
         self._device = _find_device(self._torch, options.device, checkpoint.spec)
         self._dtype = _find_dtype(self._torch, options.dtype, self._device)
         # In reduced precision an answer depends on what else is in the batch.
@@ -251,7 +250,7 @@ def hf(
     float32; ``max_length`` 0 is the model's own. ``labels`` and ``label_map`` say what the outputs mean where names do
     not. A plain encoder can be opened too: it answers nothing, but ``acidtest representations`` looks into its layers.
     """
-    required("torch", "transformers")
+    import_optional("torch", "transformers")
     checkpoint = find_checkpoint(rest)
     name = f"hf:{checkpoint.folder.resolve().name if Path(rest).expanduser().is_dir() else rest}"
     stage("loading %s", name)

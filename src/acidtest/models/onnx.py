@@ -10,8 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from acidtest.core.errors import AcidtestError, some
-from acidtest.core.extras import required
+from acidtest.core.errors import AcidtestError, import_optional, list_some
 from acidtest.core.logs import stage
 from acidtest.core.model import MODELS, Model
 from acidtest.models.encoders.onnx_graphs import FileTokenizer, Graph, find_graph, read_structure
@@ -188,14 +187,14 @@ def onnx(
     ``threads`` 0 is one for every core; ``provider`` auto is a CUDA device where ONNX Runtime sees one; ``max_length``
     0 is the model's own. ``labels`` and ``label_map`` say what the outputs mean where names do not.
     """
-    required("onnx", "onnxruntime", "tokenizers", extra="onnx")
+    import_optional("onnx", "onnxruntime", "tokenizers", extra="onnx")
     graph = find_graph(rest)
     stage("loading %s", graph.name)
     return OnnxModel(graph, OnnxOptions(threads, provider, max_length, labels, label_map))
 
 
 def _open_runtime(graph: Graph, options: OnnxOptions) -> Any:
-    (library,) = required("onnxruntime", extra="onnx")
+    (library,) = import_optional("onnxruntime", extra="onnx")
     if options.threads < 0:
         raise AcidtestError(f"{graph.spec}: --threads is {options.threads}; it is from 1 on, or 0 for all cores")
     has_cuda = "CUDAExecutionProvider" in library.get_available_providers()
@@ -228,7 +227,7 @@ def _find_inputs(graph: Graph, runtime: Any) -> dict[str, type[np.integer]]:
     inputs = {value.name: value for value in runtime.get_inputs()}
     strange = [name for name, value in inputs.items() if name not in INPUTS or value.type not in dtypes]
     if strange or "input_ids" not in inputs:
-        problem = f"asks for {some(strange or sorted(inputs))}" if inputs else "asks for nothing"
+        problem = f"asks for {list_some(strange or sorted(inputs))}" if inputs else "asks for nothing"
         raise AcidtestError(
             f"{graph.spec} is no classifier of pairs of texts: its graph {problem}; expected {', '.join(INPUTS)} as "
             f"whole numbers"
@@ -279,7 +278,7 @@ def _output_names(graph: Graph, card: GraphCard, config: GraphConfiguration, *, 
         return [f"LABEL_{number}" for number in range(outputs)]
     if sorted(names) != [str(number) for number in range(outputs)]:
         raise AcidtestError(
-            f"{graph.spec}: its graph has {outputs} outputs, but id2label names {some(sorted(names))}; "
+            f"{graph.spec}: its graph has {outputs} outputs, but id2label names {list_some(sorted(names))}; "
             f"the configuration in {graph.folder} is another model's"
         )
     return [names[str(number)] for number in range(outputs)]

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, some
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS, gold_name, one_hot
 from acidtest.core.logs import log, note
 from acidtest.core.model import Resolution
 from acidtest.core.structured import parse_json
-from acidtest.io.tables import Table
+from acidtest.io.tables import FileTable
 
 Values = npt.NDArray[np.float32]
 
@@ -84,7 +84,7 @@ class PredictionFacts:
     resolution: Resolution = "three-way"
 
 
-def read_predictions(table: Table, options: PredictionOptions, *, has_pairs: bool) -> Predictions:
+def read_predictions(table: FileTable, options: PredictionOptions, *, has_pairs: bool) -> Predictions:
     """The predictions in a table; ``has_pairs`` when premise and hypothesis can stand in for ids."""
     _check_columns(table, options.columns)
     names = {name.lower(): name for name in reversed(table.frame.columns)}
@@ -116,7 +116,7 @@ def read_predictions(table: Table, options: PredictionOptions, *, has_pairs: boo
     return Predictions(ids, values, probabilities=False, resolution=resolution)
 
 
-def _check_columns(table: Table, columns: Mapping[str, str]) -> None:
+def _check_columns(table: FileTable, columns: Mapping[str, str]) -> None:
     for role, name in columns.items():
         if role not in ROLES:
             raise UnknownNameError("column of predictions", role, ROLES, " (--columns)")
@@ -124,7 +124,7 @@ def _check_columns(table: Table, columns: Mapping[str, str]) -> None:
             raise FileError(table.path, str(UnknownNameError("column", name, table.frame.columns, " (--columns)")))
 
 
-def _read_ids(table: Table, column: str | None, *, has_pairs: bool) -> list[str | None]:
+def _read_ids(table: FileTable, column: str | None, *, has_pairs: bool) -> list[str | None]:
     if column is None and not has_pairs:
         raise _missing_column(table, "id column", "id", ID_COLUMNS)
     if column is None:
@@ -148,7 +148,7 @@ def _probability_columns(names: Mapping[str, str]) -> list[str | None]:
     return [None]
 
 
-def _label_column(table: Table, names: Mapping[str, str]) -> str:
+def _label_column(table: FileTable, names: Mapping[str, str]) -> str:
     """The column of predictions; an error when several columns could be it."""
     predicted = [names[name] for name in PREDICTION_COLUMNS if name in names]
     likely = predicted or [names[name] for name in LABEL_COLUMNS if name in names]
@@ -166,12 +166,12 @@ def _label_column(table: Table, names: Mapping[str, str]) -> str:
     return likely[0]
 
 
-def _holds_labels(table: Table, name: str) -> bool:
+def _holds_labels(table: FileTable, name: str) -> bool:
     column = table.frame[name]
     return column.dtype == pl.String and all(value and gold_name(value) in ALLOWED for value in column.unique())
 
 
-def _missing_column(table: Table, what: str, role: str, wanted: Sequence[str]) -> FileError:
+def _missing_column(table: FileTable, what: str, role: str, wanted: Sequence[str]) -> FileError:
     return FileError(
         table.path,
         f"has no {what}; it has {', '.join(table.frame.columns)}, and one of {', '.join(wanted)} was expected: "
@@ -179,7 +179,7 @@ def _missing_column(table: Table, what: str, role: str, wanted: Sequence[str]) -
     )
 
 
-def _read_labels(table: Table, column: str, label_map: Mapping[str, str]) -> list[str]:
+def _read_labels(table: FileTable, column: str, label_map: Mapping[str, str]) -> list[str]:
     """The label of each row; ``unanswered`` where there is none."""
     for target in label_map.values():
         if target not in ALLOWED:
@@ -196,7 +196,7 @@ def _read_labels(table: Table, column: str, label_map: Mapping[str, str]) -> lis
             table.line(row),
         )
     if set(meanings.values()) == {UNANSWERED}:
-        shown = some(sorted(map(repr, meanings)))
+        shown = list_some(sorted(map(repr, meanings)))
         problem = f"column {column!r} has no answer in any row: it holds {shown} only"
         raise FileError(table.path, f"{problem}; name another with --columns label=NAME")
     return [str(meanings[spelling]) for spelling in spellings]
@@ -206,7 +206,7 @@ def _parse_label(spelling: str) -> str | None:
     return UNANSWERED if spelling.strip().lower() in NO_ANSWER else gold_name(spelling)
 
 
-def _read_probability_columns(table: Table, columns: Sequence[str]) -> Values:
+def _read_probability_columns(table: FileTable, columns: Sequence[str]) -> Values:
     cells = table.frame.select(pl.col(name).cast(pl.String).fill_null("").str.strip_chars() for name in columns)
     numbers = table.frame.select(pl.col(name).cast(pl.Float32, strict=False) for name in columns)
     values = numbers.to_numpy().astype(np.float32)
@@ -216,7 +216,7 @@ def _read_probability_columns(table: Table, columns: Sequence[str]) -> Values:
 
 
 def _check_probabilities(
-    table: Table, values: Values, columns: Sequence[str], *, empty: npt.NDArray[np.bool_]
+    table: FileTable, values: Values, columns: Sequence[str], *, empty: npt.NDArray[np.bool_]
 ) -> Values:
     """The values; an error unless every row with an answer adds up to one."""
     with np.errstate(invalid="ignore"):
@@ -232,7 +232,7 @@ def _check_probabilities(
     return values
 
 
-def _read_lists(table: Table, column: str) -> Values | None:
+def _read_lists(table: FileTable, column: str) -> Values | None:
     """A column of lists as float[n, 3], NaN where a cell is empty; None where it holds no lists."""
     cells = table.frame[column]
     nested = isinstance(cells.dtype, pl.List | pl.Array)
@@ -268,7 +268,7 @@ def _parse_numbers(parts: Iterable[object]) -> list[float] | None:
         return None
 
 
-def _find_order(table: Table, column: str, lists: Values, options: PredictionOptions) -> tuple[str, ...]:
+def _find_order(table: FileTable, column: str, lists: Values, options: PredictionOptions) -> tuple[str, ...]:
     """The labels that the numbers of the lists stand for, from the user or the labels beside them."""
     given = options.order or _order_of_map(options.label_map)
     labelled = _order_of_labels(table, column, lists)
@@ -289,7 +289,7 @@ def _order_of_map(label_map: Mapping[str, str]) -> tuple[str, ...]:
     return order if sorted(order) == sorted(LABELS) else ()
 
 
-def _order_of_labels(table: Table, column: str, lists: Values) -> tuple[str, ...]:
+def _order_of_labels(table: FileTable, column: str, lists: Values) -> tuple[str, ...]:
     """The order in which the labels beside the lists name the largest number of every row; empty where none does."""
     beside = column + PREDICTED_LABEL
     if beside not in table.frame.columns:
@@ -302,7 +302,7 @@ def _order_of_labels(table: Table, column: str, lists: Values) -> tuple[str, ...
     return tuple(order.values()) if consistent else ()
 
 
-def _unknown_order(table: Table, column: str, lists: Values) -> FileError:
+def _unknown_order(table: FileTable, column: str, lists: Values) -> FileError:
     first = lists[~np.isnan(lists).any(axis=1)][:1].tolist()
     shown = f", such as {[round(number, 4) for number in first[0]]}" if first else ""
     return FileError(

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log, note
-from acidtest.core.model import MODELS, CompletedModel, Model, exit_error, last_place
+from acidtest.core.model import MODELS, CompletedModel, Model, error_location, exit_error
 from acidtest.models.code_fingerprints import CodeFingerprint, fingerprint_code, import_users_module, remember_loaded
 
 
@@ -91,5 +91,5 @@ def _import_module(name: str, rest: str) -> ModuleType:
 def _code_error(what: str, error: Exception) -> AcidtestError:
     """An exception in the user's code as a user mistake, with the line it came from."""
     log.debug("%s", "".join(traceback.format_exception(error)))
-    place = f"{error.filename}, line {error.lineno}" if isinstance(error, SyntaxError) else last_place(error)
+    place = f"{error.filename}, line {error.lineno}" if isinstance(error, SyntaxError) else error_location(error)
     return AcidtestError(f"{what} {type(error).__name__}: {error} ({place}; -vv shows the whole traceback)")

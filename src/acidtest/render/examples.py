@@ -21,7 +21,7 @@ import polars as pl
 
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.run import ANSWER_COLUMNS, Run
-from acidtest.core.streams import compacted
+from acidtest.core.streams import compact_frame
 
 KEY = ("suite", "id", "premise", "hypothesis", "label")
 """Two models answered the same row when all of these agree."""
@@ -93,7 +93,7 @@ def _held(run: Run, step: int) -> pl.DataFrame:
 
     def visit(batch: pl.DataFrame) -> None:
         nonlocal seen
-        held.append(batch if step == 1 else compacted(batch.gather_every(step, -seen % step)))
+        held.append(batch if step == 1 else compact_frame(batch.gather_every(step, -seen % step)))
         seen += batch.height
 
     run.visit(rows, visit)

@@ -30,7 +30,7 @@ from acidtest.core.document import (
 )
 from acidtest.core.errors import FileError
 from acidtest.core.estimate import Estimate
-from acidtest.core.files import replacing, write_text
+from acidtest.core.files import replace_file, write_text
 from acidtest.core.numbers import cell_text
 from acidtest.io.tables import write_table
 from acidtest.render.drawing import Drawing
@@ -135,7 +135,7 @@ def _write_picture(svg: str, path: Path) -> None:
         return
     import vl_convert
 
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         temporary.write_bytes(vl_convert.svg_to_png(svg, scale=2))
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from acidtest.core.document import Document, Finding, Note, Part, Row, Section, Table
-from acidtest.core.numbers import Text as CellText
+from acidtest.core.numbers import CellText as CellText
 from acidtest.core.numbers import cell_text, fold_name
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ import polars as pl
 from acidtest.core.digests import digests
 from acidtest.core.draws import U64
 from acidtest.core.estimate import Estimate
-from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS, coarsened
+from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS, coarsen_gold
 from acidtest.core.run import Run
-from acidtest.core.streams import compacted
+from acidtest.core.streams import compact_frame
 from acidtest.core.suite import CATEGORY, CROSS, PARSES, Card, list_values
 from acidtest.core.verdicts import Collapse, answers, verdicts
 from acidtest.stats.intervals import rate
@@ -144,7 +144,7 @@ class ScoredRows:
             nonlocal known
             different = batch.unique(maintain_order=True)
             new = different.join(known, on=names, how="anti", nulls_equal=True, maintain_order="left")
-            known = pl.concat([known, compacted(new)])
+            known = pl.concat([known, compact_frame(new)])
             code = known.with_row_index(_CODE)
             told = batch.join(code, on=names, how="left", nulls_equal=True, maintain_order="left")
             codes.append(told[_CODE].to_numpy().astype(np.int32))
@@ -168,7 +168,7 @@ def score_rows(run: Run, suite: str, *, two_way: bool = False, texts: bool = Fal
     two_way = two_way or run.header.model.resolution == "two-way"
     accepted = np.array(list(GOLD_MASKS.values()), dtype=np.uint8)
     if two_way:
-        coarse = coarsened(accepted)
+        coarse = coarsen_gold(accepted)
         kept = (coarse != 0b111) | (accepted == 0b111)
         telling, accepted = pl.col("label").is_in([*compress(GOLD_MASKS, kept)]), coarse
         left_out = int(run.collected(rows.select((~telling).sum())).item())

@@ -16,7 +16,7 @@ import polars as pl
 from acidtest.core.document import Pair
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.run import ANSWER_COLUMNS, Run
-from acidtest.core.streams import compacted
+from acidtest.core.streams import compact_frame
 from acidtest.studies.rows import ScoredRows, common_rows, with_texts
 
 COUNT = 10
@@ -72,7 +72,7 @@ def mistakes(run: Run, suite: str, main: str | None, *, count: int = COUNT) -> M
         sure = pl.Series(_SURE, confidence(wrong, run).round(2))
         known = _eligible(pl.concat([kept, wrong.with_columns(sure)]), factors, count)
         # What was eligible stays so, and comes first.
-        kept = pl.concat([kept, compacted(known[kept.height :])])
+        kept = pl.concat([kept, compact_frame(known[kept.height :])])
 
     run.visit(rows, visit)
     chosen = kept[spread(kept, factors, kept[_SURE].to_numpy(), count=count)]

@@ -8,7 +8,7 @@ import polars as pl
 
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.run import Run
-from acidtest.core.streams import compacted
+from acidtest.core.streams import compact_frame
 from acidtest.core.suite import CATEGORY, CROSS, Card
 
 CATEGORY_HOLDS = "yes"
@@ -78,7 +78,7 @@ def readable(value: str) -> str:
 def _different(run: Run, rows: pl.LazyFrame) -> pl.DataFrame:
     """Rows without null, each once, in order of first appearance."""
     batches = [rows.collect_schema().to_frame()]
-    run.visit(rows, lambda batch: batches.append(compacted(batch.drop_nulls().unique(maintain_order=True))))
+    run.visit(rows, lambda batch: batches.append(compact_frame(batch.drop_nulls().unique(maintain_order=True))))
     return pl.concat(batches).unique(maintain_order=True)
 
 

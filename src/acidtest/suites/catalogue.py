@@ -10,10 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from acidtest.core.errors import AcidtestError, FileError, NothingToMakeError, UnknownNameError, some
+from acidtest.core.errors import AcidtestError, FileError, NothingToMakeError, UnknownNameError, list_some
 from acidtest.core.logs import log
-from acidtest.core.options import Option, options_of, parsed_options
-from acidtest.core.registry import Registry
+from acidtest.core.registry import Option, Registry, parse_options, read_options
 from acidtest.core.suite import Suite
 
 Material = Literal["templates", "pairs", "sentences", "published"]
@@ -80,7 +79,7 @@ class Generator:
     @property
     def options(self) -> dict[str, Option]:
         """The options of this suite, read from the signature of its function."""
-        return options_of(self.make)
+        return read_options(self.make)
 
     def __call__(self, request: Request, arguments: Mapping[str, Any] | None = None) -> Suite:
         """Make the suite: check its options, make its rows and seal its card."""
@@ -88,7 +87,7 @@ class Generator:
             raise AcidtestError(f"suite {self.name!r} is made of templates and takes no --from")
         if request.source is None and self.source == "published":
             raise NothingToMakeError(f"suite {self.name!r} is a published file; give it with --from FILE")
-        options = parsed_options(self.options, arguments or {}, f"suite {self.name!r}")
+        options = parse_options(self.options, arguments or {}, f"suite {self.name!r}")
         suite = self.make(request, **options)
         suite = replace(suite, card=replace(suite.card, note=suite.card.note or self.summary)).sealed()
         if not suite.card.rows:
@@ -97,7 +96,7 @@ class Generator:
 
     def _empty_error(self, suite: Suite) -> NothingToMakeError:
         corpus, left_out = suite.card.arguments.get("from", "the corpus"), suite.card.left_out
-        reasons = some([f"{count:,} {reason}" for reason, count in left_out.items()])
+        reasons = list_some([f"{count:,} {reason}" for reason, count in left_out.items()])
         advice = "use another corpus"
         if any("--ask" in reason for reason in left_out):
             assume = "; or --assume paper" if "assume" in self.options else ""

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from acidtest.core.digests import Gathered, digests, repeated
+from acidtest.core.digests import DigestList, digests, repeated_values
 from acidtest.core.draws import U64
-from acidtest.core.errors import AcidtestError, some
+from acidtest.core.errors import AcidtestError, list_some
 from acidtest.core.labels import GOLD_MASKS
-from acidtest.core.suite import COLUMNS, PARSES, RESERVED, Suite, visit_batches
+from acidtest.core.streams import visit_batches
+from acidtest.core.suite import COLUMNS, PARSES, RESERVED, Suite
 
 _LABEL_BITS = np.uint64(15)
 """The bits of a pair's digest that hold the number of its label; unknown labels may share a number."""
@@ -87,7 +88,7 @@ def _read_facts(suite: Suite) -> RowFacts:
     filled = ("id", "premise", "hypothesis", "label", "group")
     empty, labels = dict.fromkeys(filled, 0), dict[str, int]()
     lengths = pl.DataFrame(schema=_LENGTHS)
-    ids, bases, pairs = Gathered(), Gathered(), Gathered()
+    ids, bases, pairs = DigestList(), DigestList(), DigestList()
 
     def visit(batch: pl.DataFrame) -> None:
         nonlocal lengths
@@ -109,7 +110,7 @@ def _read_facts(suite: Suite) -> RowFacts:
 
 
 def _check_ids(suite: Suite, facts: RowFacts) -> Iterator[Problem]:
-    duplicates = repeated(facts.ids)
+    duplicates = repeated_values(facts.ids)
     if duplicates.size:
         yield Problem("E101", f"ids that stand twice: {_describe_values(suite.frame, 'id', duplicates)}")
 
@@ -123,7 +124,7 @@ def _check_filled(_: Suite, facts: RowFacts) -> Iterator[Problem]:
 def _check_labels(_: Suite, facts: RowFacts) -> Iterator[Problem]:
     unknown = sorted(set(facts.lengths["label"]) - {*GOLD_MASKS, ""})
     if unknown:
-        yield Problem("E103", f"labels that are not among {', '.join(GOLD_MASKS)}: {some(unknown)}")
+        yield Problem("E103", f"labels that are not among {', '.join(GOLD_MASKS)}: {list_some(unknown)}")
 
 
 def _check_controls(suite: Suite, facts: RowFacts) -> Iterator[Problem]:
@@ -153,7 +154,7 @@ def _describe_values(frame: pl.LazyFrame, column: str, wanted: U64) -> str:
         values.extend(texts.filter(np.isin(digests(texts), wanted)).unique(maintain_order=True))
 
     visit_batches(frame.select(pl.col(column).cast(pl.String)), visit)
-    return some(list(dict.fromkeys(values)))
+    return list_some(list(dict.fromkeys(values)))
 
 
 def _check_columns(suite: Suite, facts: RowFacts) -> Iterator[Problem]:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
-from acidtest.core.digests import Seen, digests
+from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.draws import U64, Draws
-from acidtest.core.streams import compacted, visit_batches
+from acidtest.core.streams import compact_frame, visit_batches
 from acidtest.core.suite import PARSES, Kind, Suite
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, source_pairs, transform_rows
@@ -151,7 +151,7 @@ def _companions(pairs: Suite, draws: Draws, tagger: str) -> list[Companion]:
             draw=pl.Series(draws.bits(digests(batch["hypothesis"]), "companion")),
         )
         pool = pl.concat([pool, candidates]).sort("draw", "premise").unique("draw", keep="first", maintain_order=True)
-        pool = compacted(pool.head(_POOL_SIZE))
+        pool = compact_frame(pool.head(_POOL_SIZE))
 
     visit_batches(pairs.frame.select("premise", "hypothesis"), visit)
     candidates = zip(clauses(pool["hypothesis"], tagger), pool["premise"].to_list(), strict=True)
@@ -178,7 +178,7 @@ class LawApplication:
     companions: Sequence[Companion]
     trust_gold: bool = False
     left_out: Counter[str] = field(default_factory=Counter)
-    _seen: Seen = field(default_factory=Seen)
+    _seen: SeenDigests = field(default_factory=SeenDigests)
 
     def apply(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """The columns of the corpus but trees, those of the suite, and variant."""

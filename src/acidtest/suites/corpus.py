@@ -16,7 +16,7 @@ import polars as pl
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.streams import compacted, streamed, visit_batches
+from acidtest.core.streams import compact_frame, stream_frame, visit_batches
 from acidtest.core.suite import COLUMNS, CONTROL, Argument, Card, Kind, Suite
 from acidtest.suites.catalogue import Request
 
@@ -114,7 +114,7 @@ def transform_rows(frame: pl.LazyFrame, transform: Callable[[pl.DataFrame], pl.D
         for part in batch.iter_slices(_BATCH_ROWS):
             rows = transform(part)
             schema.update(rows.schema)
-            spool.add(compacted(rows))
+            spool.add(compact_frame(rows))
 
     visit_batches(frame, visit)
     return spool.rows(schema or transform(frame.head(0).collect()).schema)
@@ -129,7 +129,7 @@ def select_rows(rows: Rows, wanted: pl.Series, columns: Sequence[str]) -> pl.Laz
             is_wanted = pl.Series(digests(*(part[column] for column in columns))).is_in(digest_list)
             yield part.filter(is_wanted).select(selected)
 
-    return streamed(blocks, rows.schema)
+    return stream_frame(blocks, rows.schema)
 
 
 def derive_suite(

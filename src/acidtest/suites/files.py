@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from acidtest.core.errors import FileError
-from acidtest.core.files import refuse_to_lose, replacing_folder, write_json, write_text
+from acidtest.core.files import refuse_overwrite, replace_folder, write_json, write_text
 from acidtest.core.structured import check_shape, parse_json, read_json, read_own_json, refuse_newer
 from acidtest.core.suite import COLUMNS, CONTROL, SCHEMA, Card, Suite
 from acidtest.suites.checks import KIND_TYPES
@@ -84,7 +84,7 @@ def _write_folder(suite: Suite, path: Path, *, parted: bool) -> list[Path]:
     from acidtest.io.tables import write_table
 
     parts = {_SPLIT: suite} | ({"control": suite.control} if suite.control else {})
-    with replacing_folder(path) as temporary:
+    with replace_folder(path) as temporary:
         for split, part in parts.items():
             metadata = {METADATA: json.dumps(part.card.to_json())}
             (temporary / "data").mkdir(exist_ok=True)
@@ -109,7 +109,7 @@ def _dataset_page(card: Card, splits: list[str], *, parted: bool) -> str:
 
 
 def _read_file(path: Path) -> Suite | None:
-    from acidtest.io.tables import read_table, unprefixed
+    from acidtest.io.tables import read_table, remove_formula_prefix
 
     if path.suffix == ".parquet":
         table = read_table(path)
@@ -119,7 +119,7 @@ def _read_file(path: Path) -> Suite | None:
         return None
     card = read_own_json(card_path(path), Card, SCHEMA, remedy=_REMEDY)
     table = read_table(path, quoted=True)
-    frame = unprefixed(table.rows.lazy()) if table.dialect else table.rows.lazy()
+    frame = remove_formula_prefix(table.rows.lazy()) if table.dialect else table.rows.lazy()
     return Suite(_restore_types(frame, card, path), card)
 
 
@@ -170,12 +170,12 @@ def _control_path(path: Path) -> Path:
 def _refuse_foreign(path: Path, suite: Suite) -> None:
     """Raise when writing the suite would replace anything but a suite that acidtest wrote."""
     if is_folder_format(path):
-        refuse_to_lose(card_path(path), is_ours=_is_card)
+        refuse_overwrite(card_path(path), is_ours=_is_card)
         _refuse_changed_files(path)
         return
     for file in [path, _control_path(path)] if suite.control else [path]:
-        refuse_to_lose(card_path(file), is_ours=_is_card)
-        refuse_to_lose(file, is_ours=lambda file: card_path(file).exists())
+        refuse_overwrite(card_path(file), is_ours=_is_card)
+        refuse_overwrite(file, is_ours=lambda file: card_path(file).exists())
 
 
 def _is_card(path: Path) -> bool:
@@ -189,7 +189,7 @@ def _is_card(path: Path) -> bool:
 def _refuse_changed_files(folder: Path) -> None:
     """Raise when a folder has a file that acidtest did not write, or one that was changed since."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        refuse_to_lose(folder)
+        refuse_overwrite(folder)
     files = sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
     if files and not card_path(folder).exists():
         raise FileError(folder, "exists and was not written by acidtest; delete it or choose another name")

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from acidtest.core.apportionment import Whole, apportioned
-from acidtest.core.draws import Draws
-from acidtest.core.errors import AcidtestError, some
+from acidtest.core.draws import Draws, Integers, apportion
+from acidtest.core.errors import AcidtestError, list_some
 from acidtest.core.logs import log
-from acidtest.core.suite import COLUMNS, PARSES, Card, Kind, Suite, completed, streamed
+from acidtest.core.streams import stream_frame
+from acidtest.core.suite import COLUMNS, PARSES, Card, Kind, Suite, complete_columns
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import advise_fewer
 
@@ -95,7 +95,7 @@ def _fill_templates(
     pairs = TemplatePairs(name, plan, filled)
     schema = dict.fromkeys((*COLUMNS, *PARSES, *_COLUMNS), pl.String)
     in_memory = len(filled.variant) <= _ROWS_IN_MEMORY
-    frame = pl.concat(pairs.blocks(list(schema))).lazy() if in_memory else streamed(pairs.blocks, schema)
+    frame = pl.concat(pairs.blocks(list(schema))).lazy() if in_memory else stream_frame(pairs.blocks, schema)
     card = Card(
         name,
         version=version,
@@ -115,7 +115,7 @@ def _warn_of_small_subcases(plan: TemplatePlan, filled: FilledTemplates, rows: i
     sizes = np.bincount(plan.subcase[filled.variant], minlength=len(plan.subcases))
     small = [f"{plan.subcases[number]} {sizes[number]:,}" for number in np.flatnonzero(sizes < rows)]
     if small:
-        log.warning("suite %r: fewer than %s pairs in %s", name, f"{rows:,}", some(small, 40))
+        log.warning("suite %r: fewer than %s pairs in %s", name, f"{rows:,}", list_some(small, 40))
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class TemplatePairs:
             for form in ("parse", "binary_parse")
             if f"{side}_{form}" in columns
         ]
-        return completed(frame.with_columns(parses), self.name)
+        return complete_columns(frame.with_columns(parses), self.name)
 
 
 def _draw_words(plan: TemplatePlan, rows: int, draws: Draws, *, name: str, at_most: bool) -> FilledTemplates:
@@ -184,15 +184,15 @@ def _draw_subcases(
     return filled[order].compact
 
 
-def _rows_per_variant(plan: TemplatePlan, subcases: range, rows: int, most: Whole) -> Whole:
+def _rows_per_variant(plan: TemplatePlan, subcases: range, rows: int, most: Integers) -> Integers:
     wanted = np.zeros(len(most), dtype=np.int64)
     for subcase in subcases:
         variants = plan.variants(subcase)
-        wanted[variants] = apportioned(rows, plan.grammar.share[variants], most=most[variants])
+        wanted[variants] = apportion(rows, plan.grammar.share[variants], most=most[variants])
     return wanted
 
 
-def _require_rows(plan: TemplatePlan, subcases: range, rows: int, counts: Whole, draws: Draws, *, name: str) -> None:
+def _require_rows(plan: TemplatePlan, subcases: range, rows: int, counts: Integers, draws: Draws, *, name: str) -> None:
     """Raise when a subcase has fewer rows than were requested, naming the smallest subcase of all."""
     available = {subcase: int(counts[plan.variants(subcase)].sum()) for subcase in subcases}
     if all(count == rows for count in available.values()):

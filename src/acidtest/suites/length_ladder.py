@@ -14,7 +14,7 @@ import polars as pl
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError
-from acidtest.core.streams import compacted, visit_batches
+from acidtest.core.streams import compact_frame, visit_batches
 from acidtest.core.suite import PARSES, Kind, Suite
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import derive_suite, source_pairs
@@ -176,7 +176,7 @@ def _embed_premises(pairs: Suite, rungs: Sequence[int], draws: Draws) -> Rows:
                 for pair, key in zip(part.iter_rows(named=True), keys, strict=True)
                 for row in _rows(pair, rungs, key, draws)
             ]
-            spool.add(compacted(pl.DataFrame(rows, schema=schema)))
+            spool.add(compact_frame(pl.DataFrame(rows, schema=schema)))
 
     visit_batches(pairs.frame, visit)
     return spool.rows(schema)

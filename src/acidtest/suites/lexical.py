@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from acidtest.core.digests import Seen, digests
+from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.suite import PARSES, Argument, Kind, Suite
@@ -176,7 +176,7 @@ class WordReplacement:
 
     substitutions: Substitutions
     left_out: Counter[str] = field(default_factory=Counter)
-    _seen: Seen = field(default_factory=Seen)
+    _seen: SeenDigests = field(default_factory=SeenDigests)
 
     def replace_words(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """The columns of the corpus but hypotheses, labels and trees, those of the suite, and variant."""
@@ -245,7 +245,7 @@ def _read_vectors(options: LexicalOptions, categories: Sequence[str]) -> Embeddi
 
 def _filters(options: LexicalOptions, categories: Sequence[str], vectors: Embeddings | None) -> dict[str, Filter]:
     """The tests that a replacement must pass, by the reason for leaving it out."""
-    from acidtest.io.corpora import corpus as read_corpus
+    from acidtest.io.corpora import read_corpus as read_corpus
     from acidtest.text.bigrams import plausible_by_tag, read_bigrams
     from acidtest.text.pair_counts import word_counts
     from acidtest.text.substitution import surfaces
@@ -282,7 +282,7 @@ def _add_measures(
     frame: pl.LazyFrame, options: LexicalOptions, vectors: Embeddings | None
 ) -> tuple[pl.LazyFrame, dict[str, Kind]]:
     """The rows with the cosine of the two words and how often they stand in contradictions, where that is known."""
-    from acidtest.io.corpora import corpus as read_corpus
+    from acidtest.io.corpora import read_corpus as read_corpus
     from acidtest.text.pair_counts import pair_counts
 
     kinds: dict[str, Kind] = {}

@@ -13,7 +13,7 @@ import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
-from acidtest.core.errors import AcidtestError, some
+from acidtest.core.errors import AcidtestError, list_some
 from acidtest.core.logs import log
 from acidtest.core.suite import CROSS, Suite
 from acidtest.suites.catalogue import Request, generator
@@ -77,7 +77,9 @@ def _columns(pairs: Suite, by: Sequence[str]) -> list[str]:
     missing = [name for name in by if name not in usable]
     if not by or missing:
         problem = f"no column of few values called {missing[0]!r}" if missing else "nothing to draw evenly over"
-        raise AcidtestError(f"{pairs.name!r} has {problem}; it has {some(usable, 20)}: name some with --by label,NAME")
+        raise AcidtestError(
+            f"{pairs.name!r} has {problem}; it has {list_some(usable, 20)}: name some with --by label,NAME"
+        )
     return list(by)
 
 
@@ -131,5 +133,5 @@ def _warn_of_small_cells(cells: pl.DataFrame, by: Sequence[str], number: int) ->
         names = [f"{CROSS.join(row[name] for name in by)} {row[_SIZE]:,}" for row in short.iter_rows(named=True)]
         log.warning(
             "%d of %d combinations of %s have fewer than %s pairs, so that the others give more: %s",
-            *(short.height, cells.height, " and ".join(by), f"{number // cells.height:,}", some(names, 8)),
+            *(short.height, cells.height, " and ".join(by), f"{number // cells.height:,}", list_some(names, 8)),
         )

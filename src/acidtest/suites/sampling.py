@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from acidtest.core.apportionment import apportioned
 from acidtest.core.digests import digests
-from acidtest.core.draws import Draws
+from acidtest.core.draws import Draws, apportion
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import CROSS, Suite
 
@@ -51,7 +50,7 @@ def _sample_whole_pairs(suite: Suite, frame: pl.DataFrame, limit: int, seed: int
         labels = suite.control.frame.select(base_id="id", label="label").collect()
         sizes = sizes.drop("label").join(labels, on="base_id", how="left")
     totals = sizes.group_by("label").agg(pl.col("rows").sum()).sort("label")
-    quotas = apportioned(limit, totals["rows"].to_numpy(), most=totals["rows"].to_numpy())
+    quotas = apportion(limit, totals["rows"].to_numpy(), most=totals["rows"].to_numpy())
     sizes = sizes.join(totals.select("label", quota=pl.Series(quotas)), on="label", nulls_equal=True)
     drawn = sizes.with_columns(_draw=pl.Series(Draws(seed, "limit").bits(digests(sizes["base_id"])))).sort("_draw")
     rows_before = pl.col("rows").cum_sum().shift(1, fill_value=0).over("label")
@@ -71,7 +70,7 @@ def _quotas(sizes: pl.DataFrame, limit: int, strata: list[str]) -> pl.DataFrame:
     """How many rows to take of each combination; the column ``_quota`` of ``sizes`` holds how many it has."""
     first, *rest = strata
     totals = sizes.group_by(first, maintain_order=True).agg(pl.col("_quota").sum())["_quota"].to_numpy()
-    shares = apportioned(limit, totals, most=totals).tolist()
+    shares = apportion(limit, totals, most=totals).tolist()
     if not rest:
         return sizes.with_columns(_quota=pl.Series(shares))
     parts = sizes.partition_by(first, maintain_order=True)

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from acidtest.core.errors import AcidtestError, FileError, some
-from acidtest.core.suite import CATEGORY, COLUMNS, PARSES, Argument, Card, Kind, Suite, completed
+from acidtest.core.errors import AcidtestError, FileError, list_some
+from acidtest.core.suite import CATEGORY, COLUMNS, PARSES, Argument, Card, Kind, Suite, complete_columns
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import CORPUS_LICENCE, rename_taken_columns, source_pairs, transform_rows
 
@@ -120,7 +120,7 @@ def taxinli(request: Request) -> Suite:
     if not is_published(pairs.card.columns):
         problem = (
             f"is not a published file of TaxiNLI, which has the columns lexical_linguistic to taxonomic_knowledge; it "
-            f"has {some(list(pairs.card.columns), 20)}. For another annotated file use the suite taxonomy"
+            f"has {list_some(list(pairs.card.columns), 20)}. For another annotated file use the suite taxonomy"
         )
         raise FileError(pairs.origin, problem) if pairs.origin else AcidtestError(f"{pairs.name} {problem}")
     annotated = read_categories(pairs, CATEGORIES, also_yes=("2",))
@@ -145,7 +145,7 @@ def taxinli(request: Request) -> Suite:
         columns=kinds | dict(columns.values()),
         note="The published file has 2 for syntactic in one row; it counts as marked.",
     )
-    return replace(annotated, frame=completed(frame.collect(), "taxinli").lazy(), card=card)
+    return replace(annotated, frame=complete_columns(frame.collect(), "taxinli").lazy(), card=card)
 
 
 def _card(
@@ -224,16 +224,16 @@ def _category_columns(pairs: Suite, categories: Sequence[str]) -> dict[str, str]
         if matches:
             columns[name] = matches[0]
     if columns and _LIST_COLUMN in known:
-        others = some(list(columns.values()), 3)
+        others = list_some(list(columns.values()), 3)
         raise _error(pairs, f"has the column {_LIST_COLUMN!r} and also {others}; leave one or the others out")
     missing = [name for name in categories if name not in columns]
     if missing and _LIST_COLUMN not in known:
         missing_names = " or ".join(map(repr, missing))
-        raise _error(pairs, f"has no column {missing_names} (--categories); it has {some(known, 40)}")
+        raise _error(pairs, f"has no column {missing_names} (--categories); it has {list_some(known, 40)}")
     if not columns and _LIST_COLUMN not in known:
         raise _error(
             pairs,
-            f"no column says which categories its pairs have; it has {some(known, 40) or 'none but the pairs'}. "
+            f"no column says which categories its pairs have; it has {list_some(known, 40) or 'none but the pairs'}. "
             f"Expected are columns of 0 and 1 called lexical, negation and so on (acidtest taxonomy lists them), a "
             f"column {_LIST_COLUMN!r} with a|b or a list, or names of your own with --categories NAME,NAME",
         )
@@ -306,7 +306,7 @@ def _use_list_column(pairs: Suite, column: str) -> tuple[Suite, list[str]]:
 
 def _split_names(cell: str) -> list[str]:
     """The names in ``["a", "b"]``, ``['a', 'b']`` or ``a|b``."""
-    from acidtest.io.list_columns import split_names
+    from acidtest.io.columns import split_names
 
     names = split_names(cell)
     return [name.strip() for name in cell.split("|") if name.strip()] if names is None else names
@@ -332,8 +332,8 @@ def _refuse_other_values(pairs: Suite, column: str, known: Collection[str], prob
 
 def _cell_error(pairs: Suite, column: str, is_wrong: Callable[[str], bool], problem: str) -> AcidtestError:
     """The error with the line of the file that has the first wrong cell."""
-    from acidtest.io.gold import row_error
-    from acidtest.io.tables import flat, read_table
+    from acidtest.io.columns import row_error
+    from acidtest.io.tables import flatten, read_table
 
     if pairs.origin is None or not pairs.origin.is_file():
         return _error(pairs, problem)
@@ -341,7 +341,7 @@ def _cell_error(pairs: Suite, column: str, is_wrong: Callable[[str], bool], prob
     if column not in table.columns:
         return _error(pairs, problem)
     for batch in table.rows.batches(column):
-        cells: list[str] = flat(batch)[column].cast(pl.String).fill_null("").to_list()
+        cells: list[str] = flatten(batch)[column].cast(pl.String).fill_null("").to_list()
         for position, cell in enumerate(cells):
             if is_wrong(cell):
                 return row_error(table, row + position, column=column, problem=problem)

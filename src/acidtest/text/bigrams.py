@@ -16,8 +16,8 @@ import polars as pl
 from acidtest.core.errors import FileError
 from acidtest.core.streams import visit_batches
 from acidtest.core.suite import Suite
-from acidtest.io.blocks import Block, Text, looked_through
-from acidtest.io.corpora import corpus as read_corpus
+from acidtest.io.blocks import Block, Text, scan_text
+from acidtest.io.corpora import read_corpus as read_corpus
 from acidtest.io.jsonlines import is_array, is_object
 from acidtest.io.tables import ENDINGS
 from acidtest.text.tokens import tokens
@@ -75,7 +75,7 @@ def read_bigrams(path: str | Path, *, least: int = LEAST) -> Bigrams:
     path = Path(path)
     if path.is_dir() or path.suffix.lower() in (".parquet", ".xml"):
         return bigrams(_nli_corpus(path), least=least)
-    text = looked_through(path)
+    text = scan_text(path)
     counts = _Counts()
     if listed := _bigram_list(text):
         for block in text.blocks():

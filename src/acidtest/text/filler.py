@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from acidtest.core.digests import digests
-from acidtest.core.draws import U64, Draws, mixed
+from acidtest.core.draws import U64, Draws, mix_bits
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.clauses import function_words
 from acidtest.text.wordnet import wordnet
@@ -52,7 +52,7 @@ class Filler:
 
     def ordered(self, sentences: Numbers, key: np.uint64, *, draws: Draws, lap: int = 0) -> Numbers:
         """Sentences topic by topic, topics and what is in them in an order that is drawn for a key."""
-        row = mixed(np.full(len(sentences), key, dtype=np.uint64))
+        row = mix_bits(np.full(len(sentences), key, dtype=np.uint64))
         topic = draws.bits(row ^ self.topics[sentences], "topic", lap)
         return sentences[np.lexsort((draws.bits(row ^ self.keys[sentences], "sentence", lap), topic))]
 

@@ -15,7 +15,7 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import read_bytes
-from acidtest.io.store import WORDNET, stored
+from acidtest.io.store import WORDNET, resource_folder
 from acidtest.text.wordnet import wordnet
 
 VARIABLE = "ACIDTEST_WORDNET"
@@ -82,7 +82,7 @@ def definitions(place: WordNetFolder) -> pl.Series:
 
 
 def _places(environment: Mapping[str, str], home: Path) -> Iterator[WordNetFolder]:
-    yield WordNetFolder(stored(WORDNET, environment), FETCH)
+    yield WordNetFolder(resource_folder(WORDNET, environment), FETCH)
     for folder in _nltk_folders(environment, home):
         yield WordNetFolder(folder / "corpora" / "wordnet", "NLTK's data")
         yield WordNetFolder(folder / "corpora" / "wordnet.zip", "NLTK's data")

@@ -20,14 +20,14 @@ from pathlib import Path
 
 import polars as pl
 
-from acidtest.core.digests import Seen, digests
+from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.errors import AcidtestError
 from acidtest.core.files import read_bytes
-from acidtest.core.streams import compacted, visit_batches
+from acidtest.core.streams import compact_frame, visit_batches
 from acidtest.core.suite import Kind, Suite
 from acidtest.io import starter
 from acidtest.io.blocks import utf8_text
-from acidtest.io.corpora import corpus
+from acidtest.io.corpora import read_corpus
 from acidtest.io.rows import Rows, Spool
 from acidtest.io.tables import read_table, stem
 from acidtest.io.wordlists import packaged_table
@@ -140,7 +140,7 @@ class _Sieve:
         self.left_out = Counter[str]()
         self._named = named
         self._faithful = faithful
-        self._seen = Seen()
+        self._seen = SeenDigests()
         self._kept = Spool()
 
     def keep(self, frame: pl.DataFrame, reason: str, kept: pl.Expr | pl.Series) -> pl.DataFrame:
@@ -152,7 +152,7 @@ class _Sieve:
     def take(self, sentences: pl.DataFrame) -> None:
         """Take the sentences in the column ``sentence``, with its other columns, not too many at once."""
         for part in sentences.iter_slices(_TOGETHER):
-            self._kept.add(compacted(self._filter_sentences(part)))
+            self._kept.add(compact_frame(self._filter_sentences(part)))
 
     def take_texts(self, texts: pl.DataFrame) -> None:
         """Take every sentence of the texts in the column ``sentence``, the other columns repeated.
@@ -222,7 +222,7 @@ def read_pairs_or_path(path: Path) -> Suite | Path:
     if is_aqua(path):
         return path
     try:
-        return corpus(path).suite
+        return read_corpus(path).suite
     except AcidtestError:
         if not is_prose(path):
             raise
@@ -234,7 +234,7 @@ def _take_pairs(pairs: Suite, sieve: _Sieve) -> None:
     kept_columns = [name for name in pairs.frame.collect_schema() if name in (*pairs.card.columns, "source_id")]
     # What people said of a pair says nothing of its sentences.
     kept_columns = [name for name in kept_columns if name != "annotator_labels"]
-    seen = Seen()
+    seen = SeenDigests()
 
     def look(batch: pl.DataFrame) -> None:
         both = pl.concat(

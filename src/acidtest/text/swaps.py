@@ -18,7 +18,7 @@ import polars as pl
 
 from acidtest.core.errors import FileError
 from acidtest.core.labels import GOLD_MASKS
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.io.starter import CITATION, starter_premises
 from acidtest.io.tables import read_table
 from acidtest.io.wordlists import packaged_table
@@ -218,7 +218,7 @@ def starter_swaps() -> Suite:
     """Hand-written pairs whose premise and hypothesis hold antonyms, or a noun and its hypernym."""
     rows = packaged_table("starter/swaps.tsv").with_columns(certainty=pl.lit("human"))
     card = Card("starter-swaps", licence="Apache-2.0", citation=CITATION, columns={"genre": "factor"})
-    return Suite(completed(rows, "starter-swaps").lazy(), card).sealed()
+    return Suite(complete_columns(rows, "starter-swaps").lazy(), card).sealed()
 
 
 def starter_training() -> Suite:

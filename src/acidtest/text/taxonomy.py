@@ -12,7 +12,7 @@ import polars as pl
 
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.structured import parse_toml
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.io.wordlists import packaged_table
 
 CITATION = "Joshi, Aditya, Sathe and Choudhury (2020), TaxiNLI: Taking a Ride up the NLU Hill, CoNLL"
@@ -186,7 +186,7 @@ def example_pairs() -> Suite:
         for example in entry.examples
     ]
     card = Card(EXAMPLES, licence="Apache-2.0", citation=f"acidtest; {CITATION}", columns={"categories": "text"})
-    return Suite(completed(pl.DataFrame(rows), EXAMPLES).lazy(), card).sealed()
+    return Suite(complete_columns(pl.DataFrame(rows), EXAMPLES).lazy(), card).sealed()
 
 
 def _node(entry: dict[str, Any]) -> Node:

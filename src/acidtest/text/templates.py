@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.draws import U64, Draws, shuffled
+from acidtest.core.draws import U64, Draws, permute_ranks
 from acidtest.core.errors import AcidtestError
 from acidtest.text.rendering import Form, Rendering, Side, leaves
 from acidtest.text.trees import Tree, tree, trees
@@ -241,7 +241,7 @@ class Grammar:
 
     def _candidates(self, variants: Index, tries: Index, keys: U64) -> FilledTemplates:
         variant = np.repeat(variants, tries)
-        number = shuffled(
+        number = permute_ranks(
             rank_within_variant(variant).astype(np.uint64), self.fillings.astype(np.uint64)[variant], keys[variant]
         )
         premise = self._first[variant]

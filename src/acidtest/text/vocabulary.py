@@ -11,9 +11,9 @@ from pathlib import Path
 
 import polars as pl
 
-from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, some
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, list_some
 from acidtest.core.logs import log
-from acidtest.io.tables import Table, read_table
+from acidtest.io.tables import FileTable, read_table
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.rendering import HOLE
 from acidtest.text.templates import Word
@@ -65,7 +65,7 @@ def vocabulary(words: str, *, faithful: bool = False) -> HansVocabulary:
     fresh = _packaged("fresh", False).lists
     absent = [name for name in _base_lists() if name not in lists]
     if absent:
-        log.info("%s: lists taken from the fresh vocabulary: %s", path, some(absent, 40))
+        log.info("%s: lists taken from the fresh vocabulary: %s", path, list_some(absent, 40))
     return HansVocabulary(path.name, {**fresh, **_with_lemmas(lists, fresh)}, table.fingerprint)
 
 
@@ -110,7 +110,7 @@ def _base_lists() -> dict[str, int]:
     return {name: int(least) for name, least in facts if name in fresh_lists}
 
 
-def _check_lists(table: Table) -> dict[str, tuple[Word, ...]]:
+def _check_lists(table: FileTable) -> dict[str, tuple[Word, ...]]:
     """The lists of a user's file; an error names the line and what is wrong with it."""
     frame = table.frame
     for column in ("list", "word"):
@@ -192,13 +192,13 @@ def _list_problems(lists: Mapping[str, tuple[Word, ...]]) -> Iterator[str]:
         return
     if singular != plural and (singular or plural):
         yield (
-            f"noun_singular and the lemmas of noun_plural are not the same nouns: {some(sorted(singular ^ plural))}; "
+            f"noun_singular and the lemmas of noun_plural differ: {list_some(sorted(singular ^ plural))}; "
             f"write the singular of every plural into column 'lemma'"
         )
     active = {word.text for word in lists.get("transitive", ())}
     strange = [word.text for word in lists.get("passive", ()) if word.text not in active]
     if "transitive" in lists and "passive" in lists and strange:
-        yield f"passive has verbs that transitive does not have: {some(strange)}"
+        yield f"passive has verbs that transitive does not have: {list_some(strange)}"
     if ("transitive" in lists) != ("passive" in lists):
         yield "transitive and passive go together: give both lists or neither"
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.extras import required
+from acidtest.core.errors import AcidtestError, FileError, import_optional
+from acidtest.core.estimate import signature
 from acidtest.core.logs import log, stage
-from acidtest.core.signatures import signature
 from acidtest.workflows.batteries import Reading, generate, load
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ class PlanOptions:
 
 def open_store(url: str) -> Store:
     """The store at a URL or in a file: SQLite or PostgreSQL."""
-    required("sqlalchemy", extra="annotate", work="annotation")
+    import_optional("sqlalchemy", extra="annotate", work="annotation")
     from acidtest.annotate.store import Store
 
     return Store(url)
@@ -85,8 +84,7 @@ def load_stored_answers(url: str) -> tuple[Questionnaire, Answers]:
 
 def progress_document(overview: Mapping[str, Any]) -> Document:
     """How far annotators have come: what there is to judge, and a row for each annotator."""
-    from acidtest.core.document import Column, Document, Row, Table
-    from acidtest.core.numbers import counted
+    from acidtest.core.document import Column, Document, Row, Table, describe_count
 
     checks = f", {overview['controls']:,} controls" if overview["controls"] else ""
     wanted = f" of {overview['wanted']:,}" if overview["wanted"] else ""
@@ -108,7 +106,7 @@ def progress_document(overview: Mapping[str, Any]) -> Document:
         )
         for person in overview["annotators"]
     )
-    headline = f"{counted(overview['items'], 'item')}{checks}; {judgements}."
+    headline = f"{describe_count(overview['items'], 'item')}{checks}; {judgements}."
     return Document("acidtest annotate", headline, (Table("progress", "", columns, rows, "annotator"),) if rows else ())
 
 
@@ -162,7 +160,7 @@ def serve_annotation(
     announce: Callable[[Mapping[str, str]], None] | None = None,
 ) -> None:
     """Serve a project to annotators until interrupted; ``announce`` gets the links once the port is open."""
-    required("fastapi", "uvicorn", extra="annotate", work="annotation")
+    import_optional("fastapi", "uvicorn", extra="annotate", work="annotation")
     import socket
 
     from acidtest.annotate.app import annotation_app, annotation_server
@@ -191,7 +189,7 @@ def serve_annotation(
 
 def invitation_link(project: Project, name: str, *, host: str = LOOPBACK, port: int = PORT) -> str:
     """A link that lets an annotator who lost the cookie in again under the same name."""
-    required("fastapi", "uvicorn", extra="annotate", work="annotation")
+    import_optional("fastapi", "uvicorn", extra="annotate", work="annotation")
     from acidtest.annotate.app import encode_invitation
 
     return f"{_base_url(host, port)}join/{encode_invitation(project.readmit(name))}"

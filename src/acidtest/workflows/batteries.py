@@ -47,11 +47,11 @@ class Reading:
         cls, columns: str | None, label_map: str | None, keep: str | None = None, published_as: str | None = None
     ) -> Reading:
         """From the options as they are written: ``premise=text_a,…``, ``0=entailment,…`` and ``column,column``."""
-        from acidtest.io.corpora import parsed_pairs
+        from acidtest.io.corpora import parse_pairs
 
         return cls(
-            parsed_pairs(columns, option="--columns") if columns else None,
-            parsed_pairs(label_map, option="--label-map") if label_map else None,
+            parse_pairs(columns, option="--columns") if columns else None,
+            parse_pairs(label_map, option="--label-map") if label_map else None,
             tuple(name.strip() for name in (keep or "").split(",") if name.strip()),
             published_as,
         )
@@ -125,7 +125,7 @@ def save(suite: Suite, path: str | Path, *, parted: bool = False) -> list[Path]:
 
 def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
     """A suite from a file: one acidtest wrote, or any NLI file whose layout is recognised."""
-    from acidtest.io.corpora import corpus
+    from acidtest.io.corpora import read_corpus
     from acidtest.suites.checks import require_sound
     from acidtest.suites.files import read_suite
 
@@ -137,7 +137,9 @@ def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
         if suite.card.fingerprint != written:
             log.warning("%s: its rows were changed since acidtest wrote it", path)
     else:
-        found = corpus(path, columns=reading.columns, label_map=reading.label_map, published_as=reading.published_as)
+        found = read_corpus(
+            path, columns=reading.columns, label_map=reading.label_map, published_as=reading.published_as
+        )
         suite = found.suite
         log.info("%s: %s layout, %s", path, found.layout, _counted(suite))
         if found.dropped:

@@ -13,7 +13,7 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import note
-from acidtest.core.model import Counts, Model, Prepares, model_options
+from acidtest.core.model import CountsUsage, Model, Prepares, model_options
 from acidtest.core.suite import Argument, Card, Suite
 from acidtest.suites.catalogue import SUITES, Generator, Request
 from acidtest.version import __version__
@@ -98,7 +98,7 @@ class Interviewer:
         whether they still have a fingerprint.
         """
         model = self._asker.model
-        usage = dict(model.usage()) if isinstance(model, Counts) else {}
+        usage = dict(model.usage()) if isinstance(model, CountsUsage) else {}
         return {"usage": usage, "probabilities": model.probabilities, "fingerprint": model.fingerprint}
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.folders import cache_folder
+from acidtest.core.files import cache_folder
 from acidtest.core.logs import note
-from acidtest.core.model import MODELS, ChecksSuites, Model, completed, model_from_spec
+from acidtest.core.model import MODELS, ChecksSuites, Model, complete_model, model_from_spec
 from acidtest.core.model import model_options as model_options
 from acidtest.core.run import Run
 from acidtest.core.suite import Suite
@@ -111,7 +111,7 @@ def model_of(
     aggregation: str = "max-entail",
 ) -> Model:
     """The model that a run asks: a spec's, or a user's own, in batches and premises as they are wished for."""
-    asked = model_from_spec(model, options) if isinstance(model, str) else completed(model)
+    asked = model_from_spec(model, options) if isinstance(model, str) else complete_model(model)
     if premise not in PREMISES:
         raise UnknownNameError("way to ask premises", premise, PREMISES)
     if batch_size is not None:

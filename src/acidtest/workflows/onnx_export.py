@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from acidtest.core.errors import AcidtestError, FileError, some
-from acidtest.core.extras import required
-from acidtest.core.files import replacing_folder, write_json
+from acidtest.core.errors import AcidtestError, FileError, import_optional, list_some
+from acidtest.core.files import replace_folder, write_json
 from acidtest.core.logs import stage
 from acidtest.core.model import Probabilities
 from acidtest.core.structured import check_shape, read_json
@@ -85,8 +84,8 @@ def export_checkpoint(
     A graph in float32 that differs by more than ``TOLERANCE`` is refused. With ``int8``, a second graph has integer
     weights. ``labels`` and ``label_map`` are those of ``hf:``.
     """
-    required("onnx", "onnxruntime", "tokenizers", extra="onnx")
-    required("torch", "transformers")
+    import_optional("onnx", "onnxruntime", "tokenizers", extra="onnx")
+    import_optional("torch", "transformers")
     kind, _, rest = model.partition(":")
     if kind != "hf":
         raise AcidtestError(f"{model!r} cannot be written as onnx; only a checkpoint can: hf:FOLDER or hf:NAME")
@@ -95,7 +94,7 @@ def export_checkpoint(
     reference = hf(rest, device="cpu", dtype="float32", labels=labels, label_map=label_map)
     expected = reference.predict(*pairs)
     del reference
-    with replacing_folder(folder) as temporary:
+    with replace_folder(folder) as temporary:
         stage("writing the graph of %s", model)
         _write_graph(checkpoint, temporary)
         card: dict[str, Any] = {"schema": SCHEMA, "format": FORMAT, "max_length": checkpoint.longest}
@@ -134,12 +133,12 @@ def _refuse_occupied(folder: Path) -> None:
     listed = card.get("files", []) if card.get("format") == FORMAT else []
     expected = check_shape(listed, folder / CARD, list[str], key="files", remedy="name another folder")
     if others := sorted(present - set(expected)):
-        raise FileError(folder, f"holds {some(others)}, no export of acidtest's; name another folder")
+        raise FileError(folder, f"holds {list_some(others)}, no export of acidtest's; name another folder")
 
 
 def _write_graph(checkpoint: Checkpoint, folder: Path) -> None:
     """Write the checkpoint's classifier, tokenizer and configuration to a folder."""
-    (torch,) = required("torch")
+    (torch,) = import_optional("torch")
     tokenizer = load_tokenizer(checkpoint)
     model = load_classifier(checkpoint, torch.float32)
     if hasattr(model, "set_attn_implementation"):
@@ -203,7 +202,7 @@ def _sample_inputs(torch: Any, tokenizer: Any) -> dict[str, Any]:
 
 def _write_int8(folder: Path) -> None:
     """Write a second graph whose matrices are 7-bit integers, scaled for each column."""
-    (quantization,) = required("onnxruntime.quantization", extra="onnx")
+    (quantization,) = import_optional("onnxruntime.quantization", extra="onnx")
     large = sum(path.stat().st_size for path in folder.iterdir()) >= _LARGE
     with _no_warnings():
         quantization.quantize_dynamic(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from acidtest.core.document import Browser, Document, Note, Section, embed
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError
-from acidtest.core.files import is_page, refuse_to_lose, write_text
+from acidtest.core.files import is_page, refuse_overwrite, write_text
 from acidtest.core.logs import log, stage
 from acidtest.core.run import Run
 from acidtest.core.study import STUDIES
@@ -45,7 +45,7 @@ def report(
     several = [runs] if isinstance(runs, str | Path | Finished) else runs
     finished = [one if isinstance(one, Finished) else finished_run(one) for one in several]
     output = Path(output)
-    refuse_to_lose(output, is_ours=is_page)
+    refuse_overwrite(output, is_ours=is_page)
     document = report_document(finished, reference=reference)
     stage("writing %s", output)
     write_text(output, render_page(document))

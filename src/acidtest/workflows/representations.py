@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.files import replacing
+from acidtest.core.files import replace_file
 from acidtest.core.logs import note, stage
 from acidtest.core.model import Model, Represents
 from acidtest.core.suite import Suite, require_columns
@@ -108,7 +108,7 @@ def _kept_layers(model: _LayeredModel, frame: pl.DataFrame, keep: str | Path, pr
             return layers
         note("%s holds representations of another model or other pairs; it is written anew", keep)
     layers = _ask_layers(model, frame, progress)
-    with replacing(keep) as path, path.open("wb") as file:
+    with replace_file(keep) as path, path.open("wb") as file:
         np.savez(file, layers=layers, ids=frame["id"].to_numpy().astype(np.str_), model=_model_key(model))
     return layers
 

@@ -18,8 +18,8 @@ import polars as pl
 from acidtest.core.draws import key
 from acidtest.core.errors import FileError
 from acidtest.core.files import Lock, write_json, write_text
-from acidtest.core.logs import kept, log, stage
-from acidtest.core.model import Counts, Model
+from acidtest.core.logs import log, log_to_file, stage
+from acidtest.core.model import CountsUsage, Model
 from acidtest.core.run import HEADER, JOURNAL, PREDICTIONS, SCHEMA, Header, ModelFacts, Run
 from acidtest.core.serialise import to_json
 from acidtest.core.structured import read_own_json
@@ -111,7 +111,7 @@ def done(
     if earlier is not None:
         return earlier
     start = time.perf_counter()
-    with Lock(folder), kept(folder / LOG):
+    with Lock(folder), log_to_file(folder / LOG):
         # Another process may have finished here between the first look and the lock.
         earlier = None if fresh else _earlier(folder, job, page=page)
         if earlier is not None:
@@ -162,7 +162,7 @@ def _evaluated(job: Job, header: Header, folder: Path, *, fresh: bool, progress:
     frame = predictions_frame(job.suites, table, model=facts, collapse=header.collapse)
     # What was there before is no longer whole from here on.
     (folder / HEADER).unlink(missing_ok=True)
-    usage = summary(job.engine if isinstance(job.engine, Counts) else model, spent)
+    usage = summary(job.engine if isinstance(job.engine, CountsUsage) else model, spent)
     made = Run(replace(header, model=facts, usage=usage), frame).write_predictions(folder)
     counted = made.frame.lazy().group_by("suite").agg(pl.col("answer").is_null().sum(), pl.col("truncated").sum())
     counts = made.collected(counted)

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.errors import AcidtestError
-from acidtest.core.extras import required
+from acidtest.core.errors import AcidtestError, import_optional
 from acidtest.core.labels import TWO_WAY_LABELS
 from acidtest.core.logs import stage
 from acidtest.core.model import MODELS, Keep, Model, Probabilities, Resolution
@@ -30,7 +29,7 @@ NETWORK_BATCH = 512
 @MODELS.add("zoo")
 def zoo(rest: str, *, device: str = "auto") -> Model:
     """A network that acidtest train wrote to a folder; ``device`` is auto, cpu, cuda or cuda:1."""
-    required("torch", "safetensors", extra="zoo")
+    import_optional("torch", "safetensors", extra="zoo")
     from acidtest.zoo.network_files import load_network
     from acidtest.zoo.trainer import find_device
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from acidtest.core.draws import key, mixed
+from acidtest.core.draws import key, mix_bits
 from acidtest.zoo.words import PADDING, Texts
 
 POOL = 64
@@ -59,13 +59,13 @@ class Inputs(ABC):
 
     def shuffled(self, size: int, seed: int, epoch: int) -> list[Ints]:
         """The rows of each training batch of an epoch."""
-        order = np.argsort(mixed(np.arange(len(self), dtype=np.uint64) + np.uint64(key(seed, "epoch", epoch))))
+        order = np.argsort(mix_bits(np.arange(len(self), dtype=np.uint64) + np.uint64(key(seed, "epoch", epoch))))
         batches = list[Any]()
         for start in range(0, len(order), size * POOL):
             pool = order[start : start + size * POOL]
             pool = pool[np.argsort(self._sizes[pool], kind="stable")]
             batches += [pool[first : first + size] for first in range(0, len(pool), size)]
-        places = np.argsort(mixed(np.arange(len(batches), dtype=np.uint64) + np.uint64(key(seed, "batches", epoch))))
+        places = np.argsort(mix_bits(np.arange(len(batches), dtype=np.uint64) + np.uint64(key(seed, "batches", epoch))))
         return [batches[place] for place in places]
 
 

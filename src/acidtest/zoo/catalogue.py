@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from acidtest.core.errors import UnknownNameError
-from acidtest.core.options import Option, options_of
+from acidtest.core.registry import Option, read_options
 from acidtest.core.structured import parse_toml
 
 Settings = Mapping[str, Any]
@@ -44,7 +44,7 @@ class Architecture:
     @property
     def options(self) -> dict[str, Option]:
         """The options of the network; loads torch."""
-        return options_of(self.network)
+        return read_options(self.network)
 
     @property
     def reader(self) -> Any:

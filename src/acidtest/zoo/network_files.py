@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.files import chunks, replacing, write_json
+from acidtest.core.files import chunks, replace_file, write_json
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
 from acidtest.core.structured import check_shape, read_own_json
 from acidtest.zoo.catalogue import Architecture, architecture
@@ -67,7 +67,7 @@ def save_config(folder: Path, config: NetworkConfig, reader: PairReader) -> None
 def save_weights(folder: Path, network: torch.nn.Module) -> None:
     """Write the weights of a network, whole or not at all."""
     weights = {key: value.contiguous() for key, value in _saved_part(network).state_dict().items()}
-    with replacing(folder / WEIGHTS) as path:
+    with replace_file(folder / WEIGHTS) as path:
         save_file(weights, path, metadata={"format": "pt"})
 
 

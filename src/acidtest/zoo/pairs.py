@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.digests import combined, digests
+from acidtest.core.digests import combine_digests, digests
 from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError
-from acidtest.core.labels import GOLD_MASKS, TWO_WAY_LABELS, coarsened, masks
+from acidtest.core.labels import GOLD_MASKS, TWO_WAY_LABELS, coarsen_gold, gold_masks
 
 Ints = npt.NDArray[np.int64]
 
@@ -45,7 +45,7 @@ class TrainingPairs:
     @cached_property
     def digest(self) -> str:
         """A digest of the pairs that does not depend on their order."""
-        return combined(digests(*self.frame.iter_columns()))
+        return combine_digests(digests(*self.frame.iter_columns()))
 
     @property
     def labels(self) -> dict[str, int]:
@@ -89,8 +89,8 @@ class TrainingPairs:
 
     def targets(self, labels: Sequence[str]) -> npt.NDArray[np.bool_]:
         """bool[pairs, labels]: which of a network's labels are right for each pair."""
-        gold = masks(self.frame["label"].to_list())
-        gold = coarsened(gold) if tuple(labels) == TWO_WAY_LABELS else gold
+        gold = gold_masks(self.frame["label"].to_list())
+        gold = coarsen_gold(gold) if tuple(labels) == TWO_WAY_LABELS else gold
         label_masks = np.array([GOLD_MASKS[label] for label in labels], dtype=np.uint8)
         right: npt.NDArray[np.bool_] = (gold[:, None] & label_masks) == label_masks
         for row in np.flatnonzero(right.all(axis=1))[:1]:

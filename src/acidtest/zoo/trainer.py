@@ -17,7 +17,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.files import replacing, write_json
+from acidtest.core.files import replace_file, write_json
 from acidtest.core.logs import log
 from acidtest.zoo.batches import Inputs, NetworkBatch
 from acidtest.zoo.network_files import WEIGHTS, load_weights, save_weights
@@ -251,7 +251,7 @@ class Trainer:
         if self._device.type == "cuda":
             tensors["generator/cuda"] = torch.cuda.get_rng_state(self._device)
         metadata = {"told": json.dumps({"state": asdict(self.state), "groups": optimizer["param_groups"]})}
-        with replacing(self._folder / CHECKPOINT) as path:
+        with replace_file(self._folder / CHECKPOINT) as path:
             save_file({name: value.contiguous() for name, value in tensors.items()}, path, metadata)
 
     def _restore(self, path: Path) -> None:

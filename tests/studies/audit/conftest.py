@@ -7,7 +7,7 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 
 Rows = list[tuple[str, str, str]]
 
@@ -18,6 +18,6 @@ def training_set() -> Callable[[Rows], Suite]:
 
     def made(rows: Rows) -> Suite:
         frame = pl.DataFrame(rows, schema=dict.fromkeys(("premise", "hypothesis", "label"), pl.String), orient="row")
-        return Suite(completed(frame, "mine").lazy(), Card("mine"))
+        return Suite(complete_columns(frame, "mine").lazy(), Card("mine"))
 
     return made

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from acidtest.core.document import Document, Note, Pairs, Section, tables, walk
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.render.html import render_page
 from acidtest.studies.audit import audit
 from acidtest.studies.audit.cues import Cue
@@ -22,7 +22,7 @@ LABELS = ("entailment", "neutral", "contradiction")
 
 def suite(rows: list[tuple[str, str, str]], name: str = "mine") -> Suite:
     frame = pl.DataFrame(rows, schema=dict.fromkeys(("premise", "hypothesis", "label"), pl.String), orient="row")
-    return Suite(completed(frame, name).lazy(), Card(name))
+    return Suite(complete_columns(frame, name).lazy(), Card(name))
 
 
 @pytest.fixture(scope="module")

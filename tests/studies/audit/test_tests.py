@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.core.draws import mixed
+from acidtest.core.draws import mix_bits
 from acidtest.studies.audit.batches import GOLD, Codes, Floats, PremiseSample
 from acidtest.studies.audit.measures import label_test
 from acidtest.studies.audit.partial_input import balanced_values, partial_input
@@ -65,7 +65,7 @@ def sample_of(seed: int, *, tied: float = 0.0, premises: int = 120, shares: Sequ
     hypotheses = [f"{text} nobody" if own else text for text, own in zip(words, planted, strict=True)]
     numbers = np.repeat(np.arange(premises), 3)
     frame = pl.DataFrame({"premise": [f"premise {number}" for number in numbers], "hypothesis": hypotheses})
-    return PremiseSample(frame, codes, mixed(numbers.astype(np.uint64)), True)
+    return PremiseSample(frame, codes, mix_bits(numbers.astype(np.uint64)), True)
 
 
 def test_a_word_tied_to_a_label_gives_it_away() -> None:
@@ -136,7 +136,7 @@ def test_a_hypothesis_that_has_another_label_elsewhere_does_not_teach_what_is_wr
         {"premise": [f"premise {number}" for number in numbers], "hypothesis": np.repeat(hypotheses, 2).tolist()}
     )
     codes = np.array([GOLD.index(name) for name in ("entailment", "neutral", "contradiction")])[labels]
-    found = partial_input(PremiseSample(frame, codes, mixed(numbers.astype(np.uint64)), True), "hypothesis")
+    found = partial_input(PremiseSample(frame, codes, mix_bits(numbers.astype(np.uint64)), True), "hypothesis")
     assert found.gain.low <= 0.02
     assert found.gain.high >= -0.02
 
@@ -146,7 +146,7 @@ def test_hypotheses_from_a_few_templates_are_still_learnt_from() -> None:
     labels = rng.integers(0, 2, 400)
     texts = np.array(["it is about sports", "it is about law"])[np.where(rng.random(400) < 0.9, labels, 1 - labels)]
     frame = pl.DataFrame({"premise": [f"premise {number}" for number in range(400)], "hypothesis": texts.tolist()})
-    found = partial_input(PremiseSample(frame, labels, mixed(np.arange(400).astype(np.uint64)), True), "hypothesis")
+    found = partial_input(PremiseSample(frame, labels, mix_bits(np.arange(400).astype(np.uint64)), True), "hypothesis")
     assert found.gain.low > 0.3
 
 
@@ -157,7 +157,7 @@ def test_folds_do_not_share_a_premise() -> None:
     labels = np.repeat(rng.integers(0, 2, 150), 4)
     frame = pl.DataFrame({"premise": [f"name{number}" for number in numbers], "hypothesis": ["so it is"] * 600})
     found = partial_input(
-        PremiseSample(frame, labels.astype(np.int64), mixed(numbers.astype(np.uint64)), True), "premise"
+        PremiseSample(frame, labels.astype(np.int64), mix_bits(numbers.astype(np.uint64)), True), "premise"
     )
     assert found.accuracy.value < 0.6
 

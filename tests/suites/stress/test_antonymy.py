@@ -5,7 +5,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 
 PAIRS = pl.DataFrame(
     {
@@ -19,7 +19,7 @@ PAIRS = pl.DataFrame(
 
 def suite(**arguments: str) -> Suite:
     card = Card("mine", columns={"genre": "factor"})
-    pairs = Suite(completed(PAIRS, "mine").lazy(), card).sealed()
+    pairs = Suite(complete_columns(PAIRS, "mine").lazy(), card).sealed()
     return api.generate("stress/antonymy", source=pairs, arguments={"tagger": "light", **arguments})
 
 
@@ -72,14 +72,16 @@ def test_lesk_without_glosses_says_how_to_get_them(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("suite_name", ["stress/antonymy", "stress/negation", "stress/ladder", "stress/spelling"])
 def test_a_column_of_the_corpus_may_have_any_name(suite_name: str, name: str) -> None:
     rows = PAIRS.rename({"genre": name})
-    pairs = Suite(completed(rows, "mine").lazy(), Card("mine", columns={name: "factor"})).sealed()
+    pairs = Suite(complete_columns(rows, "mine").lazy(), Card("mine", columns={name: "factor"})).sealed()
     frame = api.generate(suite_name, source=pairs, reading=api.Reading(keep=(name,))).frame.collect()
     kept = f"source_{name}" if f"source_{name}" in frame.columns else name
     assert set(frame[kept]) <= {"food", "home"}
 
 
 def test_a_corpus_in_which_nothing_can_be_changed_is_told() -> None:
-    rows = completed(PAIRS.with_columns(premise=pl.lit("Go!"), hypothesis=pl.lit("Nobody went.")).head(1), "mine")
+    rows = complete_columns(
+        PAIRS.with_columns(premise=pl.lit("Go!"), hypothesis=pl.lit("Nobody went.")).head(1), "mine"
+    )
     pairs = Suite(rows.lazy(), Card("mine", columns={"genre": "factor"})).sealed()
     with pytest.raises(AcidtestError, match="suite 'stress/antonymy': nothing comes of 'mine'"):
         api.generate("stress/antonymy", source=pairs)

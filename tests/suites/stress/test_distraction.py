@@ -5,7 +5,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 
 PAIRS = pl.DataFrame(
     {
@@ -20,7 +20,7 @@ PAIRS = pl.DataFrame(
 
 def corpus() -> Suite:
     card = Card("mine", columns={"genre": "factor", "side": "factor"})
-    return Suite(completed(PAIRS, "mine").lazy(), card).sealed()
+    return Suite(complete_columns(PAIRS, "mine").lazy(), card).sealed()
 
 
 def rows(name: str, **arguments: str) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.suites.stress import spelling
 from acidtest.text.trees import tree
 
@@ -34,7 +34,7 @@ PAIRS = pl.DataFrame(
 
 def suite_of(pairs: pl.DataFrame) -> Suite:
     card = Card("mine", columns={name: "factor" for name in ("genre", "target") if name in pairs.columns})
-    return Suite(completed(pairs, "mine").lazy(), card).sealed()
+    return Suite(complete_columns(pairs, "mine").lazy(), card).sealed()
 
 
 def generated(pairs: Suite, *, seed: int = 0, **arguments: str) -> Suite:

@@ -9,7 +9,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError, NothingToMakeError
-from acidtest.core.suite import Card, Suite, completed
+from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.io.tables import write_table
 
 PAIRS = pl.DataFrame(
@@ -36,7 +36,7 @@ TEXTS = ("premise", "hypothesis", "label", "certainty")
 
 
 def pairs(frame: pl.DataFrame = PAIRS) -> Suite:
-    return Suite(completed(frame, "mine").lazy(), Card("mine", columns={"genre": "factor"})).sealed()
+    return Suite(complete_columns(frame, "mine").lazy(), Card("mine", columns={"genre": "factor"})).sealed()
 
 
 def suite(name: str, seed: int = 0, n: int | None = None, **arguments: str | bool) -> Suite:
@@ -232,7 +232,7 @@ def test_rows_do_not_depend_on_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_annotators_said_of_a_pair_is_not_said_of_what_is_made_of_it() -> None:
     frame = PAIRS.with_columns(annotator_labels=pl.lit('["contradiction"]'))
     card = Card("mine", columns={"genre": "factor", "annotator_labels": "text"})
-    source = Suite(completed(frame, "mine").lazy(), card).sealed()
+    source = Suite(complete_columns(frame, "mine").lazy(), card).sealed()
     made = api.generate("swaps/antonyms-in-situ", source=source, arguments={"tagger": "light", "assume": "paper"})
     asked = api.generate("swaps/antonyms-in-situ", source=source, arguments={"tagger": "light", "ask": True})
     assert "annotator_labels" not in made.frame.collect_schema().names() + asked.frame.collect_schema().names()

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from acidtest.core.errors import AcidtestError, FileError, some
-from acidtest.core.extras import required
+from acidtest.core.errors import AcidtestError, FileError, import_optional, list_some
 from acidtest.core.files import chunks
 from acidtest.core.logs import log
 from acidtest.core.structured import check_json_bounds, read_json
@@ -134,7 +133,7 @@ def _open(spec: str, path: Path, elsewhere: Callable[[], Path]) -> Checkpoint:
 
 def load_tokenizer(checkpoint: Checkpoint) -> Any:
     """The checkpoint's tokenizer."""
-    (transformers,) = required("transformers")
+    (transformers,) = import_optional("transformers")
     _refuse_unsafe_json(checkpoint)
     if not any(path for pattern in TOKENIZER_FILES for path in checkpoint.folder.glob(pattern)):
         raise AcidtestError(
@@ -164,7 +163,7 @@ def load_with_head(checkpoint: Checkpoint, dtype: Any) -> tuple[Any, AcidtestErr
     The head of a plain encoder is random: its layers can be examined, but its outputs mean nothing. A network that
     lacks other weights is refused.
     """
-    (transformers,) = required("transformers", "torch")[:1]
+    (transformers,) = import_optional("transformers", "torch")[:1]
     _refuse_unsafe_json(checkpoint)
     with _quiet(transformers):
         try:
@@ -188,12 +187,12 @@ def _missing_head(checkpoint: Checkpoint, missing: Sequence[str]) -> AcidtestErr
     instead = "name a checkpoint that was fine-tuned on inference; acidtest representations can look into its layers"
     if parts := _sentence_transformer_parts(checkpoint):
         return AcidtestError(
-            f"{checkpoint.spec} is a sentence-transformers folder of several parts ({some(parts)}); only a plain "
+            f"{checkpoint.spec} is a sentence-transformers folder of several parts ({list_some(parts)}); only a plain "
             f"cross-encoder, whose classifier is the model itself, gives labels: {instead}"
         )
     if missing:
         return AcidtestError(
-            f"{checkpoint.spec} is not a sequence classifier: it has no weights for {some(missing, 3)}, and random "
+            f"{checkpoint.spec} is not a sequence classifier: no weights for {list_some(missing, 3)}, and random "
             f"ones would answer nothing; {instead}"
         )
     return None
@@ -205,13 +204,13 @@ def _refuse_incomplete_encoder(checkpoint: Checkpoint, model: Any, missing: Sequ
     lacking = [key for key in missing if key.startswith(prefix) and ".pooler." not in key]
     if lacking:
         raise AcidtestError(
-            f"{checkpoint.spec}: its weights lack {some(lacking, 3)}; they are not those of its config.json"
+            f"{checkpoint.spec}: its weights lack {list_some(lacking, 3)}; they are not those of its config.json"
         )
 
 
 def classifier_config(checkpoint: Checkpoint, labels: Sequence[str]) -> Any:
     """The configuration of a sequence classifier for these labels on the encoder of a checkpoint."""
-    (transformers,) = required("transformers")
+    (transformers,) = import_optional("transformers")
     _refuse_unsafe_json(checkpoint)
     try:
         return transformers.AutoConfig.from_pretrained(
@@ -227,7 +226,7 @@ def classifier_config(checkpoint: Checkpoint, labels: Sequence[str]) -> Any:
 
 def random_classifier(config: Any) -> Any:
     """A sequence classifier with random weights, drawn by torch's global generator."""
-    torch, transformers = required("torch", "transformers")
+    torch, transformers = import_optional("torch", "transformers")
     return transformers.AutoModelForSequenceClassification.from_config(config, dtype=torch.float32)
 
 
@@ -236,7 +235,7 @@ def start_classifier(checkpoint: Checkpoint, config: Any) -> Any:
 
     A head of the checkpoint is not used: its labels may be others, or in another order.
     """
-    torch, transformers = required("torch", "transformers")
+    torch, transformers = import_optional("torch", "transformers")
     model = random_classifier(config)
     with _quiet(transformers):
         try:
@@ -285,7 +284,7 @@ def _refuse_unusable(checkpoint: Checkpoint) -> None:
         )
     absent = [path.name for path in checkpoint.weights if not path.is_file()]
     if absent:
-        raise AcidtestError(f"{spec}: the index of its weights names {some(absent)}, which is not there")
+        raise AcidtestError(f"{spec}: the index of its weights names {list_some(absent)}, which is not there")
 
 
 def _refuse_unsafe_json(checkpoint: Checkpoint) -> None:
@@ -332,7 +331,7 @@ def _package_folder(name: str) -> Path | None:
 
 
 def _cached_folder(name: str, spec: str) -> Path:
-    (hub,) = required("huggingface_hub")
+    (hub,) = import_optional("huggingface_hub")
     missing = f"{spec}: there is no folder and no installed package of that name"
     if not _is_hub_name(name):
         raise AcidtestError(missing)
@@ -346,7 +345,7 @@ def _cached_folder(name: str, spec: str) -> Path:
 
 
 def _fetch(name: str, spec: str) -> Path:
-    (hub,) = required("huggingface_hub")
+    (hub,) = import_optional("huggingface_hub")
     try:
         return Path(hub.snapshot_download(name, allow_patterns=list(HUB_FILES)))
     except Exception as error:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from acidtest.core.extras import required
+from acidtest.core.errors import import_optional
 
 
 def kernels_for_any_shape(device: Any) -> AbstractContextManager[Any]:
@@ -25,7 +25,7 @@ def kernels_for_any_shape(device: Any) -> AbstractContextManager[Any]:
 
 def on_device(values: npt.NDArray[Any], device: Any) -> Any:
     """An array of integers as an int64 tensor on the device, copied without waiting for the device."""
-    (torch,) = required("torch")
+    (torch,) = import_optional("torch")
     tensor = torch.from_numpy(values)
     if device.type == "cuda":
         tensor = tensor.pin_memory()

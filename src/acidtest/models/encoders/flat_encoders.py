@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from acidtest.core.extras import required
+from acidtest.core.errors import import_optional
 from acidtest.models.encoders.devices import on_device
 from acidtest.models.encoders.token_batches import length_runs
 
@@ -48,7 +48,7 @@ class FlatEncoder:
     """The logits of a classifier of one of the families, from tokens without padding."""
 
     def __init__(self, model: Any) -> None:
-        (self._torch,) = required("torch")
+        (self._torch,) = import_optional("torch")
         base = model.base_model
         self._embed = base.embeddings
         self._project = getattr(base, "embeddings_project", None)
@@ -124,7 +124,7 @@ def flat_encoder(model: Any) -> FlatEncoder | None:
 
 def pack_linears(model: Any) -> None:
     """Let oneDNN compute every linear layer of a network on the processor; its weights stay as they are."""
-    (torch,) = required("torch")
+    (torch,) = import_optional("torch")
     for module in model.modules():
         if type(module) is torch.nn.Linear and _can_pack(module.weight):
             bias = None if module.bias is None else module.bias.detach()
@@ -133,7 +133,7 @@ def pack_linears(model: Any) -> None:
 
 def _pack(weight: Any, bias: Any | None, *, gelu: bool = False) -> TensorFunction:
     """``x`` to ``x @ weight.T + bias``, or its GELU, by operators of torch's compiler for frozen networks."""
-    (torch,) = required("torch")
+    (torch,) = import_optional("torch")
     ops = torch.ops.mkldnn
     matrix = ops._reorder_linear_weight(weight, _PACKED_ROWS)
     name, algorithm = ("gelu", "none") if gelu else ("none", "")
@@ -142,14 +142,14 @@ def _pack(weight: Any, bias: Any | None, *, gelu: bool = False) -> TensorFunctio
 
 def _can_pack(weight: Any) -> bool:
     """Whether a matrix is on the processor, in float32, and this build of torch can pack it."""
-    (torch,) = required("torch")
+    (torch,) = import_optional("torch")
     return weight.device.type == "cpu" and weight.dtype == torch.float32 and _packing_works()
 
 
 @cache
 def _packing_works() -> bool:
     """Whether torch has the operators that are used here, and they compute what they should."""
-    (torch,) = required("torch")
+    (torch,) = import_optional("torch")
     if not torch.backends.mkldnn.is_available():
         return False
     steps = torch.arange(64, dtype=torch.float32)
@@ -207,7 +207,7 @@ class AttentionByLength:
     """The pairs of one length at a time."""
 
     def __init__(self, heads: int, lengths: Ints) -> None:
-        (torch,) = required("torch")
+        (torch,) = import_optional("torch")
         self._attention = torch.nn.functional.scaled_dot_product_attention
         self._heads = heads
         self._runs = list(length_runs(lengths))

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from acidtest.core.errors import AcidtestError, some
-from acidtest.core.extras import required
+from acidtest.core.errors import AcidtestError, import_optional, list_some
 from acidtest.core.files import chunks
 from acidtest.core.structured import check_json_bounds, read_json
 
@@ -73,7 +72,9 @@ def find_graph(rest: str) -> Graph:
         graphs = [path / name for name in GRAPHS if (path / name).is_file()]
         if not graphs:
             others = sorted(file.name for file in path.glob("*.onnx"))
-            advice = f"name one of its files: {some(others)}" if others else "acidtest export onnx writes such folders"
+            advice = (
+                f"name one of its files: {list_some(others)}" if others else "acidtest export onnx writes such folders"
+            )
             raise AcidtestError(f"{spec} has no {' or '.join(GRAPHS)}; {advice}")
         path = graphs[0]
     elif not path.is_file():
@@ -89,7 +90,7 @@ def find_graph(rest: str) -> Graph:
 
 def read_structure(graph: Graph) -> GraphStructure:
     """The structure of a graph; one that would read a file outside its folder is refused."""
-    (library,) = required("onnx", extra="onnx")
+    (library,) = import_optional("onnx", extra="onnx")
     try:
         model = library.load(str(graph.path), load_external_data=False)
     except Exception as error:
@@ -143,7 +144,7 @@ class FileTokenizer:
     """A ``tokenizer.json`` with the part of a transformers tokenizer's interface that ``PairTokenizer`` uses."""
 
     def __init__(self, path: Path, names: Sequence[str]) -> None:
-        (tokenizers,) = required("tokenizers", extra="onnx")
+        (tokenizers,) = import_optional("tokenizers", extra="onnx")
         check_json_bounds(path, remedy=_REMEDY)
         try:
             self.backend_tokenizer = tokenizers.Tokenizer.from_file(str(path))

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import polars as pl
 
-from acidtest.core.estimate import Estimate
+from acidtest.core.estimate import Estimate, signature
 from acidtest.core.ratings import Attendance, CheckCounts, ItemShare, PeoplePace, Ratings, Times
-from acidtest.core.signatures import signature
 from acidtest.core.study import study
 from acidtest.io.published import CORPUS, published_scores
 from acidtest.stats.alpha import krippendorff_alpha

@@ -17,9 +17,10 @@ from acidtest.core.document import (
     Section,
     Table,
     Unit,
+    describe_count,
 )
 from acidtest.core.estimate import Estimate
-from acidtest.core.numbers import counted, decimal, interval, share
+from acidtest.core.numbers import decimal, interval, share
 from acidtest.core.ratings import DISCARDED, KEPT, MAJORITY
 from acidtest.studies.agreement import AgreementResult
 from acidtest.studies.agreement.categories import CategoryAgreement, MarkAgreement
@@ -82,9 +83,11 @@ def _describe_rows(result: AgreementResult) -> Iterator[str]:
             marks.rows, marks.rated, marks.people_per_row, ("people", "that fewer than two people judged")
         )
     elif not result.rated and result.accuracy:
-        yield f"{counted(result.rows, 'row')}, one label each: nothing to agree on."
+        yield f"{describe_count(result.rows, 'row')}, one label each: nothing to agree on."
     else:
-        unasked = f"{counted(result.unasked, 'row')} of which nobody was asked for a label" if result.unasked else ""
+        unasked = (
+            f"{describe_count(result.unasked, 'row')} of which nobody was asked for a label" if result.unasked else ""
+        )
         words = ("labels", "with fewer than two labels")
         yield _describe_counts(result.rows, result.rated, result.labels_per_row, words, result.unasked, unasked)
     if not result.questionnaire:
@@ -92,7 +95,7 @@ def _describe_rows(result: AgreementResult) -> Iterator[str]:
     reasons = ", ".join(f"{reason} {number:,}" for reason, number in result.discarded.items())
     total = sum(result.discarded.values())
     said = f"asked with {result.questionnaire}: " + (
-        f"{counted(total, 'item')} discarded ({reasons})" if total else "no item discarded"
+        f"{describe_count(total, 'item')} discarded ({reasons})" if total else "no item discarded"
     )
     without = result.rows - result.with_gold - result.unasked
     yield f"{said}, {result.with_gold:,} with gold, {without:,} without." if result.labels else f"{said}."
@@ -104,9 +107,12 @@ def _describe_counts(
     noun, too_few = words
     fewest, most = per_row
     several = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    parts = [f"{counted(rows, 'row')}, {several} {noun} each" if rated else counted(rows, "row"), aside_said]
+    parts = [
+        f"{describe_count(rows, 'row')}, {several} {noun} each" if rated else describe_count(rows, "row"),
+        aside_said,
+    ]
     left_out = rows - rated - aside
-    parts += [f"{counted(left_out, 'row')} {too_few} left out"] if left_out else []
+    parts += [f"{describe_count(left_out, 'row')} {too_few} left out"] if left_out else []
     return "; ".join(filter(None, parts)) + "."
 
 
@@ -230,7 +236,7 @@ def _describe_shares(result: AgreementResult) -> Iterator[str]:
             yield f"{part.suite or part.name}: {part.share.note}"
     left_out = max((part.left_out for part in result.shares), default=0)
     if left_out:
-        yield f"{counted(left_out, 'pair')} that fewer than two people judged left out"
+        yield f"{describe_count(left_out, 'pair')} that fewer than two people judged left out"
     sources = dict.fromkeys(part.source for part in result.shares if part.source)
     if sources:
         # Section 3.2 of Naik et al. says how far "the provided label" agrees, and not how three labels became one.
@@ -306,7 +312,7 @@ def _describe_iou(result: AgreementResult) -> Iterator[str]:
     if marks and marks.rated and marks.people_per_row[1] > 2:
         yield "IOU: a row's is the mean over pairs of its people"
     if marks and marks.rated and marks.empty:
-        yield f"IOU: {counted(marks.empty, 'row')} on which nobody marked anything (0/0) left out"
+        yield f"IOU: {describe_count(marks.empty, 'row')} on which nobody marked anything (0/0) left out"
 
 
 def _describe_accuracies(result: AgreementResult) -> Iterator[str]:
@@ -325,7 +331,7 @@ def _describe_accuracies(result: AgreementResult) -> Iterator[str]:
     if accuracy and len(accuracy.people) > 1:
         yield f"inference accuracy: the mean of {describe_people(len(accuracy.people))}"
     if accuracy and accuracy.unanswered:
-        yield f"inference accuracy: {counted(accuracy.unanswered, 'row')} without an answer counted wrong"
+        yield f"inference accuracy: {describe_count(accuracy.unanswered, 'row')} without an answer counted wrong"
 
 
 def _gold_notes(result: AgreementResult) -> Iterator[str]:

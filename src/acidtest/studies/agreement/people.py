@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from acidtest.core.document import Cell, Column, Part, Published, Row, Section, Table
-from acidtest.core.numbers import counted
+from acidtest.core.document import Cell, Column, Part, Published, Row, Section, Table, describe_count
 from acidtest.core.ratings import DISCARDED
 from acidtest.studies.agreement import AgreementResult, AttendanceResult
 from acidtest.text.heuristics import HANS
@@ -77,7 +76,7 @@ def _describe_attendance(attendance: AttendanceResult) -> Iterator[str]:
         excluded = (
             f"{len(attendance.excluded):,} of {describe_people(attendance.people.all)}: {_names(attendance.excluded)}"
         )
-        rows = f"{counted(attendance.left_out, 'row')} of answers left out, those of attention checks among them"
+        rows = f"{describe_count(attendance.left_out, 'row')} of answers left out, those of attention checks among them"
         yield f"excluded: {excluded if attendance.excluded else 'nobody'}; {rows}"
 
 

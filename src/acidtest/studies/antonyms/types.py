@@ -9,7 +9,7 @@ import polars as pl
 
 from acidtest.core.errors import FileError, UnknownNameError
 from acidtest.core.estimate import Estimate
-from acidtest.io.tables import Table
+from acidtest.io.tables import FileTable
 from acidtest.stats.intervals import rate
 from acidtest.studies.antonyms.knowledge import PAIR, STATUSES
 
@@ -27,7 +27,7 @@ class AntonymTypes:
     """Typed pairs without a status: the runs that the table was last written from do not have them."""
 
 
-def antonym_types(table: Table) -> AntonymTypes:
+def antonym_types(table: FileTable) -> AntonymTypes:
     """The distribution of types in a table of antonyms whose column ``type`` was filled in; some may be left empty."""
     frame = _check_table(table)
     shares, untyped = {}, {}
@@ -39,7 +39,7 @@ def antonym_types(table: Table) -> AntonymTypes:
     return AntonymTypes(shares, untyped, frame.filter(pl.col("status").is_null())["type"].count())
 
 
-def add_types(pairs: pl.DataFrame, earlier: Table | None) -> pl.DataFrame:
+def add_types(pairs: pl.DataFrame, earlier: FileTable | None) -> pl.DataFrame:
     """The table of antonyms with a column ``type`` for a person to fill in; types of an earlier table are kept.
 
     Pairs that have a type but are not among these come last, with nothing but their type.
@@ -52,7 +52,7 @@ def add_types(pairs: pl.DataFrame, earlier: Table | None) -> pl.DataFrame:
     return pl.concat([known, others], how="diagonal")
 
 
-def _typed_pairs(table: Table) -> pl.DataFrame:
+def _typed_pairs(table: FileTable) -> pl.DataFrame:
     """The pairs that have a type, each once, its words in alphabetical order."""
     low, high = (pl.col(name).str.strip_chars().str.to_lowercase() for name in PAIR)
     typed = (
@@ -76,7 +76,7 @@ def _typed_pairs(table: Table) -> pl.DataFrame:
     return typed.drop("row")
 
 
-def _check_table(table: Table) -> pl.DataFrame:
+def _check_table(table: FileTable) -> pl.DataFrame:
     """The table with its types in lower case, empty ones null."""
     missing = [name for name in (*PAIR, "status", "type") if name not in table.frame.columns]
     if missing:

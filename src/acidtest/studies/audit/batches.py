@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.digests import digests
-from acidtest.core.draws import U64, Draws, mixed
+from acidtest.core.draws import U64, Draws, mix_bits
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.streams import visit_batches
 from acidtest.core.suite import PARSES, Suite
@@ -52,7 +52,7 @@ class PairBatch:
     @property
     def pair_keys(self) -> U64:
         """A key for each pair of sentences, whatever its gold."""
-        return mixed(mixed(self.premise_keys) + self.hypothesis_keys)
+        return mix_bits(mix_bits(self.premise_keys) + self.hypothesis_keys)
 
 
 def make_batch(frame: pl.DataFrame) -> PairBatch:

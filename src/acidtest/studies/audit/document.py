@@ -21,8 +21,9 @@ from acidtest.core.document import (
     Section,
     Table,
     Unit,
+    describe_count,
 )
-from acidtest.core.numbers import counted, share
+from acidtest.core.numbers import share
 from acidtest.studies.audit.cues import LEAST, SMOOTHING
 from acidtest.studies.audit.findings import CUES, NEARLY, near_pair
 from acidtest.studies.audit.labels import MNLI
@@ -86,7 +87,7 @@ def _headline(result: AuditResult) -> str:
 def _describe_set(result: AuditResult) -> str:
     words = "words split at white space" if result.faithful else "words without punctuation"
     labels = ", ".join(f"{count:,} {label}" for label, count in result.balance.labels.items())
-    return f"{counted(result.rows, 'pair')}{f': {labels}' if labels else ''}; {words}."
+    return f"{describe_count(result.rows, 'pair')}{f': {labels}' if labels else ''}; {words}."
 
 
 def _heuristics_section(result: AuditResult) -> Section:

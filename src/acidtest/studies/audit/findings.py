@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 
-from acidtest.core.document import Finding, Severity
+from acidtest.core.document import Finding, Severity, describe_count
 from acidtest.core.estimate import Estimate
-from acidtest.core.numbers import counted, describe_share, interval, p_value, whole_percent
+from acidtest.core.numbers import describe_share, interval, p_value, whole_percent
 from acidtest.studies.audit.cues import ALPHA, Cue
 from acidtest.studies.audit.measures import BIASES, LENGTHS, OVERLAP, MeasureByLabel
 from acidtest.studies.audit.repetition import Leak
@@ -135,7 +135,7 @@ def _heuristics(audit: AuditResult) -> Iterator[Finding]:
         severity = heuristic_severity(share, pairs, audit.rows)
         title, which = _HEURISTICS[name]
         meaning = f"{'teaches' if severity == 'severe' else 'favours'} the {title} heuristic"
-        extent = f"{pairs:,} of {counted(audit.rows, 'pair')}"
+        extent = f"{pairs:,} of {describe_count(audit.rows, 'pair')}"
         shares = f"{whole_percent(share)} of {which} are entailment, of all pairs {whole_percent(base)}"
         evidence = (
             f"{support.support:,} support it, {support.contradict:,} contradict it",
@@ -217,7 +217,9 @@ def _duplicates(audit: AuditResult) -> Iterator[Finding]:
         yield Finding("D1", "warning", sentence, audit.name)
     if repeated.surplus:
         severity: Severity = "warning" if repeated.surplus / audit.rows > MANY else "info"
-        sentence = f"{_pairs_stand(repeated.repeated)} more than once, {counted(repeated.surplus, 'row')} too many"
+        sentence = (
+            f"{_pairs_stand(repeated.repeated)} more than once, {describe_count(repeated.surplus, 'row')} too many"
+        )
         yield Finding("D2", severity, sentence, audit.name)
     if repeated.shared_pairs > SHARED * repeated.pairs:
         one = repeated.shared_hypotheses == 1
@@ -228,7 +230,7 @@ def _duplicates(audit: AuditResult) -> Iterator[Finding]:
     if repeated.near:
         verb = "is" if repeated.near == 1 else "are"
         sentence = (
-            f"{repeated.near:,} of {counted(repeated.near_of, 'pair')} {verb} nearly the same as another, "
+            f"{repeated.near:,} of {describe_count(repeated.near_of, 'pair')} {verb} nearly the same as another, "
             f"{repeated.near_same_label:,} as one of their own label"
         )
         severity = "warning" if repeated.near_same_label > MANY * repeated.near_of else "info"
@@ -241,12 +243,12 @@ def _leakage(audit: AuditResult) -> Iterator[Finding]:
             severity: Severity = "severe" if leak.exact >= SEVERE_LEAK * leak.rows else "warning"
             share = f"of {leak.suite} ({whole_percent(leak.exact / leak.rows)})"
             verb = "stands" if leak.exact == 1 else "stand"
-            sentence = f"{counted(leak.exact, 'pair')} {share} {verb} in the training set"
+            sentence = f"{describe_count(leak.exact, 'pair')} {share} {verb} in the training set"
             yield Finding("K1", severity, sentence, leak.suite, _leak_evidence(leak))
         if leak.near:
             verb = "stands" if leak.near == 1 else "stand"
             sentence = (
-                f"{counted(leak.near, 'pair')} of {leak.suite} {verb} nearly in the training set, "
+                f"{describe_count(leak.near, 'pair')} of {leak.suite} {verb} nearly in the training set, "
                 f"{leak.near_same_label:,} with the same label"
             )
             near = _first_near_pair([example for example in leak.examples if example["match"] == "near"])
@@ -271,7 +273,7 @@ def _first_near_pair(examples: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
 
 
 def _pairs_stand(count: int) -> str:
-    return f"{counted(count, 'pair')} {'stands' if count == 1 else 'stand'}"
+    return f"{describe_count(count, 'pair')} {'stands' if count == 1 else 'stand'}"
 
 
 def _grade(size: float, small: float, large: float) -> Severity:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.digests import digests
-from acidtest.core.draws import U64, key, mixed
+from acidtest.core.draws import U64, key, mix_bits
 from acidtest.studies.audit.batches import GOLD, Codes, Flags, PairBatch, PremiseSample, make_batch
 from acidtest.studies.audit.repetition import EXAMPLES_SHOWN, SeenKeys
 from acidtest.text.misspelling import function_words
@@ -98,7 +98,7 @@ class WordSets:
         for salt in range(number):
             hashes = np.zeros(len(self.sizes), dtype=np.uint64)
             if len(filled):
-                values = mixed(kinds + np.uint64(key("near", salt)))[place]
+                values = mix_bits(kinds + np.uint64(key("near", salt)))[place]
                 hashes[filled] = np.minimum.reduceat(values, self.starts[filled])
             yield hashes
 
@@ -124,7 +124,7 @@ class HashedPairs:
             total = np.zeros(batch.height, dtype=np.uint64)
             for side, number in _HASHES_PER_BAND.items():
                 for _ in range(number):
-                    total = mixed(total + next(hashes[side]))
+                    total = mix_bits(total + next(hashes[side]))
             bands.append((total >> np.uint64(32)).astype(np.uint32))
         return cls(premise, hypothesis, tuple(bands))
 

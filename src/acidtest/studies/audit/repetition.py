@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from acidtest.core.digests import Gathered
+from acidtest.core.digests import DigestList
 from acidtest.core.draws import U64
 from acidtest.core.suite import Suite
 from acidtest.studies.audit.batches import (
@@ -165,7 +165,7 @@ class Repetitions:
     def __init__(self) -> None:
         self._rows = 0
         self._again = SeenKeys()
-        self._elsewhere = Gathered()
+        self._elsewhere = DigestList()
 
     def add(self, batch: PairBatch, firsts: Mapping[str, FirstTime]) -> None:
         """Take some pairs and what is new about them."""
@@ -212,7 +212,7 @@ class LeakSearch:
 
     def __init__(self, suite: Suite) -> None:
         self._suite = suite
-        kinds = {kind: Gathered() for kind in ("pair", "premise", "hypothesis")}
+        kinds = {kind: DigestList() for kind in ("pair", "premise", "hypothesis")}
 
         def take(batch: PairBatch) -> None:
             kinds["pair"].add(with_labels(batch.pair_keys, batch.labels))

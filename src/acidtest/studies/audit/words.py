@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.streams import compacted
+from acidtest.core.streams import compact_frame
 from acidtest.studies.audit.batches import GOLD, Codes, Flags, PairBatch
 from acidtest.text.misspelling import function_words
 
@@ -112,7 +112,7 @@ class WordCounter:
         if merged.height > _MOST:
             merged, self.forgotten = merged.filter(pl.col("n") > 1), True
         # A frame of long words keeps the texts of every batch alive that they came from.
-        self._parts, self._pending = [compacted(merged)], 0
+        self._parts, self._pending = [compact_frame(merged)], 0
 
 
 class PairCounter:

@@ -10,15 +10,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from acidtest.core.apportionment import apportioned
 from acidtest.core.digests import digests
-from acidtest.core.draws import Draws
+from acidtest.core.draws import Draws, apportion
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.logs import log
 from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL, CROSS
-from acidtest.io.gold import row_error
-from acidtest.io.tables import Table, read_table
+from acidtest.io.columns import row_error
+from acidtest.io.tables import FileTable, read_table
 from acidtest.studies.errors.categories import (
     AMBIGUITY,
     CATEGORIES,
@@ -183,7 +182,7 @@ def _draw(errors: pl.DataFrame, n: int, *, strata: Sequence[str], seed: int) -> 
     # Strata that get the odd rows are drawn too: a sample smaller than the number of strata must not favour the first.
     names = sizes.select(pl.concat_str(pl.col(strata).cast(pl.String).fill_null(""), separator=CROSS)).to_series()
     sizes = sizes.with_columns(pl.Series("_turn", Draws(seed, "error strata").bits(digests(names)))).sort("_turn")
-    quota = apportioned(n, sizes["_size"].to_numpy(), most=sizes["_size"].to_numpy())
+    quota = apportion(n, sizes["_size"].to_numpy(), most=sizes["_size"].to_numpy())
     quotas = sizes.select(*strata, pl.Series("_quota", quota))
     draws = Draws(seed, "errors").bits(digests(errors["suite"], errors["id"]))
     keyed = errors.with_columns(pl.Series("_draw", draws))
@@ -228,7 +227,7 @@ def _column_name(name: str) -> str:
     return f"source_{name}" if name in _ADDED else name
 
 
-def _parse_categories(table: Table, written: pl.Series, column: str) -> pl.Series:
+def _parse_categories(table: FileTable, written: pl.Series, column: str) -> pl.Series:
     """The names of categories, whatever capitals, spaces and underscores they are written with."""
     names = written.str.to_lowercase().str.replace_all(r"[\s_]+", " ")
     wrong = names.is_not_null() & ~names.is_in(list(CATEGORIES))
@@ -245,7 +244,7 @@ def _describe_unknown(name: str, written: str) -> str:
     return str(UnknownNameError("error category", name, CATEGORIES))
 
 
-def _require_ids(table: Table, frame: pl.DataFrame) -> None:
+def _require_ids(table: FileTable, frame: pl.DataFrame) -> None:
     missing = frame["id"].is_null()
     if missing.any():
         row = int(np.flatnonzero(missing.to_numpy())[0])

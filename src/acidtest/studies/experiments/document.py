@@ -17,8 +17,9 @@ from acidtest.core.document import (
     Row,
     Section,
     Table,
+    describe_count,
 )
-from acidtest.core.numbers import counted, share
+from acidtest.core.numbers import share
 from acidtest.studies.experiments.results import (
     ArmDifference,
     ArmScore,
@@ -53,10 +54,10 @@ def document(result: ExperimentResult) -> Document:
 
 def _headline(result: ExperimentResult) -> str:
     if not result.differences:
-        return f"{result.title}: {counted(len(result.arms), 'arm')}, with nothing to compare."
+        return f"{result.title}: {describe_count(len(result.arms), 'arm')}, with nothing to compare."
     differing = sum(one.differs for one in result.differences)
     return (
-        f"{result.title}: {differing} of {counted(len(result.differences), 'difference')} between arms "
+        f"{result.title}: {differing} of {describe_count(len(result.differences), 'difference')} between arms "
         f"{'holds' if differing == 1 else 'hold'} after correction."
     )
 
@@ -79,12 +80,14 @@ def _arms_section(result: ExperimentResult) -> Section:
 
 def describe_agreement(agreement: PaperAgreement) -> str:
     """A sentence on how near a network is to the paper."""
-    distance = f"{share(agreement.distance)} points from the paper on average of {counted(agreement.cells, 'rate')}"
+    distance = (
+        f"{share(agreement.distance)} points from the paper on average of {describe_count(agreement.cells, 'rate')}"
+    )
     if not agreement.changes:
         return f"{agreement.network}: {distance}"
     return (
         f"{agreement.network}: {distance}; {agreement.same} of "
-        f"{counted(agreement.changes, 'published difference')} of two points or more "
+        f"{describe_count(agreement.changes, 'published difference')} of two points or more "
         f"{'has' if agreement.changes == 1 else 'have'} the same sign here"
     )
 
@@ -96,7 +99,7 @@ def _methods(result: ExperimentResult) -> Iterator[str]:
     yield f"Accuracies in per cent: {several}the 95 % interval is over rows, and another seed is another network"
     tests = " or ".join(dict.fromkeys(one.test for one in result.differences))
     if tests:
-        family = counted(len(result.differences), "difference")
+        family = describe_count(len(result.differences), "difference")
         direction = ", and the same sign with every seed" if seeds > 1 else ""
         yield (
             f"Differences are on the same rows; two arms differ where p is below 0.05 ({tests}), corrected over "

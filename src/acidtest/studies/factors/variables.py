@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.errors import AcidtestError, UnknownNameError, some
+from acidtest.core.errors import AcidtestError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS
 from acidtest.core.run import Run
 from acidtest.core.suite import CATEGORY, CONTROL, Card
@@ -184,7 +184,7 @@ def _rows(rows: ScoredRows, taken: npt.NDArray[np.int64]) -> ScoredRows:
 
 
 def _lacking(variables: Sequence[Variable]) -> str:
-    return some([variable.name for variable in variables if np.isnan(variable.values).any()])
+    return list_some([variable.name for variable in variables if np.isnan(variable.values).any()])
 
 
 def _marks(column: pl.Series, suite: str) -> tuple[Floats, int]:

@@ -22,9 +22,9 @@ from acidtest.core.document import (
     Section,
     Table,
     Unit,
+    describe_count,
 )
 from acidtest.core.estimate import Estimate
-from acidtest.core.numbers import counted
 from acidtest.studies.representations.results import (
     MEASURES,
     PROBE,
@@ -67,13 +67,13 @@ def document(result: RepresentationsResult) -> Document:
 
 
 def _headline(result: RepresentationsResult) -> str:
-    size = f"{counted(result.n, 'pair')} of {result.suite} from {counted(result.groups, 'group')}"
+    size = f"{describe_count(result.n, 'pair')} of {result.suite} from {describe_count(result.groups, 'group')}"
     above = [target for target in result.targets if target.probe.first]
     label = next((target.probe for target in result.targets if target.kind == "label"), None)
     where = f", the label first on {label.first}" if label and label.first else ""
     return (
-        f"{result.model}, {counted(len(result.layers), 'layer')}, {size}: probes find {len(above)} of "
-        f"{counted(len(result.targets), 'target')} above shuffled labels{where}."
+        f"{result.model}, {describe_count(len(result.layers), 'layer')}, {size}: probes find {len(above)} of "
+        f"{describe_count(len(result.targets), 'target')} above shuffled labels{where}."
     )
 
 
@@ -94,7 +94,7 @@ def _methods(result: RepresentationsResult) -> Iterator[str]:
     )
     yield (
         "Baseline: the labels of whole groups are shuffled among groups of the same size, "
-        f"{counted(result.permutations, 'time')}, the same shuffles on every layer. Corrected p-values are those of "
+        f"{describe_count(result.permutations, 'time')}, the same shuffles on every layer. Corrected p-values are of "
         f"the greatest of all targets and layers (Westfall and Young, maxT); above means below {result.alpha:g}"
     )
     if result.maps is not None:

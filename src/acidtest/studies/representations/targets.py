@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from acidtest.core.document import describe_count
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.numbers import counted
 from acidtest.core.suite import Card
 from acidtest.studies.representations.results import TargetKind
 from acidtest.text.taxonomy import CATEGORIES, node
@@ -76,7 +76,7 @@ def describe_scarcity(target: Target, groups: npt.NDArray[np.intp]) -> str:
     fewest = min((np.unique(groups[side]).size for column in target.columns.T for side in (column, ~column)), default=0)
     if fewest >= FEWEST:
         return ""
-    few = f"only {counted(fewest, 'group')} of pairs on one side"
+    few = f"only {describe_count(fewest, 'group')} of pairs on one side"
     return f"{few}; at least {FEWEST} are needed (a larger --limit may give them)"
 
 

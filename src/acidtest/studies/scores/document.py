@@ -22,10 +22,10 @@ from acidtest.core.document import (
     Row,
     Section,
     Table,
+    describe_count,
 )
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS
-from acidtest.core.numbers import counted
 from acidtest.core.run import Run
 from acidtest.core.suite import CATEGORY, CROSS, Card
 from acidtest.io.published import (
@@ -87,7 +87,7 @@ def document(result: ScoresResult, *, with_mistakes: bool = True) -> Document:
 def describe_diagnosis(findings: Sequence[Finding]) -> str:
     """The diagnosis in one line."""
     counts = Counter(finding.severity for finding in findings)
-    severe, warnings = counted(counts["severe"], "severe finding"), counted(counts["warning"], "warning")
+    severe, warnings = describe_count(counts["severe"], "severe finding"), describe_count(counts["warning"], "warning")
     if counts["severe"]:
         return f"Grounds for distrust: {severe}{f' and {warnings}' if counts['warning'] else ''}."
     if counts["warning"]:
@@ -147,7 +147,7 @@ def _suite_section(name: str, models: Mapping[str, ModelScores], number: int, *,
     for factor in factors:
         if factor != main and CROSS not in factor and sizes[factor]:
             folded = tuple(_factor_parts(name, factor, results, published, first))
-            parts.append(Section(f"By {factor}", folded, folded=True, summary=counted(sizes[factor], "value")))
+            parts.append(Section(f"By {factor}", folded, folded=True, summary=describe_count(sizes[factor], "value")))
     parts += _error_parts(name, results)
     parts.append(Section("Recall, answers given, consistency", (_metric_table(name, results),), folded=True))
     parts += _condition_parts(name, results, published)
@@ -391,7 +391,7 @@ def _condition_parts(
         for key, given in {frozenset(score.by): CROSS.join(score.by) for score in scores}.items():
             tables.append(_condition_table(suite, known.get(key, given), condition, results, scores))
     if tables:
-        summary = counted(len(other_conditions(published)), "condition")
+        summary = describe_count(len(other_conditions(published)), "condition")
         yield Section("Published under other conditions", tuple(tables), folded=True, summary=summary)
 
 
@@ -435,4 +435,4 @@ def _mistake_parts(suite: str, runs: Mapping[str, Run], main: str | None, card: 
         place = {"suite": suite, "model": str(number), "verdict": "wrong"}
         part = Pairs(f"{len(wrong.examples)} of {wrong.total:,} mistakes", wrong.examples, place)
         if wrong.examples:
-            yield Section(title, (part,), folded=True, summary=counted(wrong.total, "mistake"))
+            yield Section(title, (part,), folded=True, summary=describe_count(wrong.total, "mistake"))

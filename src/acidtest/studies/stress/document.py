@@ -17,7 +17,7 @@ from acidtest.core.document import (
     Section,
     Table,
 )
-from acidtest.core.errors import some
+from acidtest.core.errors import list_some
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
 from acidtest.io.published import ERROR
@@ -171,7 +171,7 @@ def _original_lines(
     others = [suite for suite in controls if numbers[suite] != numbers[chosen]]
     note = ""
     if others:
-        same = some([suite_title(suite) for suite in controls if suite not in others])
+        same = list_some([suite_title(suite) for suite in controls if suite not in others])
         compared = (f"{suite_title(suite)} with {_describe_controls(controls[suite])}" for suite in others)
         note = f"the untouched pairs of {same}; compared with their own are {', '.join(compared)}"
     return [PaperLine("untouched pairs", controls[chosen], ORIGINAL, by, note=note)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from acidtest.core.document import Cell, Column, Published, Row, Table
-from acidtest.core.errors import some
+from acidtest.core.errors import list_some
 from acidtest.studies.stress import MAIN, ORIGINAL, PEOPLE, StressResult, StressScore
 
 
@@ -92,6 +92,6 @@ def _row_notes(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
         rows = [name for name, members in notes.items() if note in members]
         others = [name for name in notes if name not in rows]
         if 2 * len(others) < len(notes) > 2:
-            yield f"{f'all but {some(others)}' if others else 'all rows'}: {note}"
+            yield f"{f'all but {list_some(others)}' if others else 'all rows'}: {note}"
         else:
-            yield f"{some(rows)}: {note}"
+            yield f"{list_some(rows)}: {note}"

@@ -8,7 +8,7 @@ from typing import Literal
 
 import polars as pl
 
-from acidtest.core.digests import Seen, digests
+from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.draws import Draws
 from acidtest.core.suite import PARSES, Kind, Suite
 from acidtest.suites.catalogue import Request, generator
@@ -70,7 +70,7 @@ class WordReversal:
     wsd: Wsd
     tagger: str
     left_out: Counter[str] = field(default_factory=Counter)
-    _seen: Seen = field(default_factory=Seen)
+    _seen: SeenDigests = field(default_factory=SeenDigests)
 
     def reverse_words(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """The columns of the corpus but labels, certainty and trees, those of the suite, and variant."""

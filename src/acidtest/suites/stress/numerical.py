@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import polars as pl
 
-from acidtest.core.digests import Gathered, digests, hexadecimal, repeated
+from acidtest.core.digests import DigestList, digests, hexadecimal, repeated_values
 from acidtest.core.draws import U64, Draws
 from acidtest.core.errors import NothingToMakeError
 from acidtest.core.logs import log
-from acidtest.core.streams import streamed
-from acidtest.core.suite import Argument, Card, Kind, SourceIds, Suite, completed, source_digests
+from acidtest.core.streams import stream_frame
+from acidtest.core.suite import Argument, Card, Kind, SourceIds, Suite, complete_columns, source_digests
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import CORPUS_LICENCE, rename_taken_columns, travelling_columns, uses_all
 from acidtest.suites.stress import CITATION
@@ -63,7 +63,7 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
         log.info("%s: %s left out: %s", corpus.name, f"{number:,}", reason)
     kinds = travelling_columns(corpus.kinds, request.keep)
     draws = Draws(request.seed, _NAME)
-    spool, ids = Spool(), Gathered()
+    spool, ids = Spool(), DigestList()
     for premises in _draw_premises(corpus, request, draws):
         rows = pl.DataFrame(list(_rows(premises["sentence"], draws, faithful=faithful)))
         travelling = [name for name in premises.columns if name in {"source_id", *kinds}]
@@ -86,7 +86,7 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
         crossings=(("label", "change"),),
         left_out=corpus.left_out,
     )
-    return Suite(_with_ids(spool.rows(), repeated(ids.sorted())), card)
+    return Suite(_with_ids(spool.rows(), repeated_values(ids.sorted())), card)
 
 
 def _with_ids(rows: Rows, duplicates: U64) -> pl.LazyFrame:
@@ -95,10 +95,10 @@ def _with_ids(rows: Rows, duplicates: U64) -> pl.LazyFrame:
     def blocks(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         ids = SourceIds(duplicates)
         for part in rows.batches():
-            yield completed(part, _NAME, ids).select(columns)
+            yield complete_columns(part, _NAME, ids).select(columns)
 
-    schema = completed(pl.DataFrame(schema=rows.schema), _NAME).schema
-    return streamed(blocks, schema) if rows.frame is None else completed(rows.frame, _NAME).lazy()
+    schema = complete_columns(pl.DataFrame(schema=rows.schema), _NAME).schema
+    return stream_frame(blocks, schema) if rows.frame is None else complete_columns(rows.frame, _NAME).lazy()
 
 
 def _draw_premises(corpus: Statements, request: Request, draws: Draws) -> Iterator[pl.DataFrame]:

@@ -12,7 +12,8 @@ from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import log
-from acidtest.core.suite import Argument, Kind, Suite, streamed
+from acidtest.core.streams import stream_frame
+from acidtest.core.suite import Argument, Kind, Suite
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import derive_suite, source_pairs
 from acidtest.suites.stress import CITATION
@@ -204,7 +205,7 @@ def _misspell_pairs(pairs: Suite, misspeller: Misspeller, request: Request) -> p
             counts.add(block.height, rows["variant"])
             yield rows.select(columns)
 
-    return streamed(blocks, dict(schema) | dict.fromkeys((*_COLUMNS, "variant"), pl.String))
+    return stream_frame(blocks, dict(schema) | dict.fromkeys((*_COLUMNS, "variant"), pl.String))
 
 
 def _targets(variants: Sequence[SpellingVariant]) -> set[Target]:

@@ -196,9 +196,9 @@ def _replace_words(suite: SwapSuite, request: Request, options: SwapOptions, *, 
 
 
 def _training_pairs(request: Request, train: str) -> Suite:
-    from acidtest.io.corpora import corpus
+    from acidtest.io.corpora import read_corpus
     from acidtest.text.swaps import starter_training
 
     if train:
-        return corpus(train).suite
+        return read_corpus(train).suite
     return request.source if isinstance(request.source, Suite) else starter_training()

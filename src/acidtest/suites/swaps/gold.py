@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from acidtest.core.digests import Seen, digests
+from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.suite import COLUMNS, PARSES, Argument, Kind, Suite
@@ -160,7 +160,7 @@ class WordSwapping:
     words: pl.DataFrame
     answers: pl.DataFrame | None
     left_out: Counter[str] = field(default_factory=Counter)
-    _seen: Seen = field(default_factory=Seen)
+    _seen: SeenDigests = field(default_factory=SeenDigests)
     used: set[int] = field(default_factory=set)
     """Digests of the answered pairs that were made."""
 

@@ -7,10 +7,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acidtest.core.errors import AcidtestError
-from acidtest.core.extras import required
+from acidtest.core.errors import AcidtestError, import_optional
 from acidtest.core.logs import note, stage
-from acidtest.core.options import parsed_options
+from acidtest.core.registry import parse_options
 from acidtest.workflows.training.pairs import Material as Material
 from acidtest.workflows.training.pairs import gather_pairs
 from acidtest.workflows.training.records import (
@@ -21,7 +20,7 @@ from acidtest.workflows.training.records import (
 )
 
 if TYPE_CHECKING:
-    from acidtest.core.options import Option
+    from acidtest.core.registry import Option
     from acidtest.zoo.catalogue import Architecture
     from acidtest.zoo.training import TrainingOptions
     from acidtest.zoo.training import TrainingResult as TrainingResult
@@ -175,7 +174,7 @@ def plan_training(
     recipe_names = {field.name for field in fields(TrainerOptions)}
     plan_names = {field.name for field in fields(TrainingOptions)}
     options = {key: value for key, value in preset_values.items() if key not in recipe_names | plan_names}
-    options |= parsed_options(kind.options, arguments or {}, name)
+    options |= parse_options(kind.options, arguments or {}, name)
     _check_options(name, kind.options, options)
     plan = TrainingOptions(
         name, options, _checked_recipe(TrainerOptions(**{**_pick(preset_values, recipe_names), **(recipe or {})}))
@@ -237,4 +236,4 @@ def _note_unused(kind: Architecture, given: Sequence[str]) -> None:
 
 
 def _require_torch() -> None:
-    required("torch", "safetensors", extra="zoo", work="training")
+    import_optional("torch", "safetensors", extra="zoo", work="training")

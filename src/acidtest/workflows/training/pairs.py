@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from acidtest.core.apportionment import apportioned
-from acidtest.core.draws import U64, Draws
+from acidtest.core.draws import U64, Draws, apportion
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log, note
 from acidtest.core.suite import Suite
@@ -188,7 +187,7 @@ def _sample(parts: Sequence[SourcePairs], limit: int | None) -> list[SourcePairs
     if limit < 1:
         raise AcidtestError(f"--limit is a number of pairs from 1 on, not {limit}")
     counts = [count for _, _, count in sizes]
-    shares = apportioned(limit, counts, most=counts).tolist()
+    shares = apportion(limit, counts, most=counts).tolist()
     quotas = {(number, label): quota for (number, label, _), quota in zip(sizes, shares, strict=True)}
     samples = []
     for number, part in enumerate(parts):

@@ -15,9 +15,8 @@ import polars as pl
 import torch
 from torch import Tensor, nn
 
-from acidtest.core.errors import AcidtestError
-from acidtest.core.extras import required
-from acidtest.core.files import read_bytes, replacing, write_text
+from acidtest.core.errors import AcidtestError, import_optional
+from acidtest.core.files import read_bytes, replace_file, write_text
 from acidtest.core.logs import note
 from acidtest.models.encoders.checkpoints import (
     Checkpoint,
@@ -106,7 +105,7 @@ class TokenReader:
     def for_training(cls, options: TrainingOptions, train: pl.DataFrame) -> TokenReader:
         """The reader with the tokenizer of the encoder that is to be trained."""
         name = str(options.settings.get("encoder", ""))
-        required("torch", "transformers", "tokenizers", extra="hf", work=f"training {options.architecture}")
+        import_optional("torch", "transformers", "tokenizers", extra="hf", work=f"training {options.architecture}")
         if not name:
             raise AcidtestError(
                 f"{options.architecture} trains an encoder further: name a folder, an installed package that carries "
@@ -126,7 +125,7 @@ class TokenReader:
     @classmethod
     def load(cls, folder: Path, saved: Mapping[str, Any]) -> TokenReader:
         """The reader of a trained network, whose weights include the encoder's."""
-        required("torch", "transformers", "tokenizers", extra="hf", work=f"zoo:{folder}")
+        import_optional("torch", "transformers", "tokenizers", extra="hf", work=f"zoo:{folder}")
         checkpoint = Checkpoint(f"zoo:{folder}", folder)
         return cls(load_tokenizer(checkpoint), classifier_config(checkpoint, saved["labels"]), saved["longest"])
 
@@ -138,7 +137,7 @@ class TokenReader:
             self.tokenizer.save_pretrained(temporary)
             names = sorted(path.name for path in Path(temporary).iterdir())
             for name in names:
-                with replacing(folder / name) as path:
+                with replace_file(folder / name) as path:
                     path.write_bytes(read_bytes(Path(temporary) / name))
         write_text(folder / CONFIG, self.config.to_json_string())
         labels = [self.config.id2label[number] for number in range(self.config.num_labels)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acidtest.core.signatures import signature
+from acidtest.core.estimate import signature
 from acidtest.version import __version__
 
 

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from acidtest import api
-from acidtest.io.list_columns import MOST_NAMES, ListValues, is_prediction, split_names
+from acidtest.io.columns import MOST_NAMES, ListValues, is_prediction, split_names
+from acidtest.studies.factors import factors
 
 
 @pytest.mark.parametrize(
@@ -138,9 +139,9 @@ def test_runs_are_compared_by_tag(tmp_path: Path) -> None:
 def test_the_names_in_a_list_are_categories_of_factors(tmp_path: Path) -> None:
     path = anli(tmp_path, "json")
     run = api.score(path, str(path), column="preds-one", output=tmp_path / "run")
-    found = api.factors([run], categories=["tags"], lengths=False)
-    assert list(found.found[0].accuracy) == ["Tricky", "Reasoning", "Basic"]
-    assert found.found[0].accuracy["Basic"].n == 3
+    fits = factors([run], categories=["tags"], lengths=False).fits
+    assert list(fits[0].accuracy) == ["Tricky", "Reasoning", "Basic"]
+    assert fits[0].accuracy["Basic"].n == 3
 
 
 def test_lists_survive_a_file_of_every_format(tmp_path: Path) -> None:

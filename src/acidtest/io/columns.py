@@ -1,0 +1,256 @@
+"""What the columns of a foreign file hold: gold labels, lists of names, numbers, factors, or somebody's answers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import polars as pl
+
+from acidtest.core.errors import FileError, UnknownNameError
+from acidtest.core.labels import GOLD_MASKS, NO_GOLD, NO_GOLD_NAME, SPELLINGS, gold_name
+from acidtest.core.logs import log
+from acidtest.core.structured import check_shape, parse_json
+from acidtest.core.suite import Kind
+from acidtest.io.layouts import Layout, column_texts
+from acidtest.io.tables import FileTable
+
+MOST_VALUES = 50
+"""A column with more different values than this is no factor."""
+
+MOST_NAMES = 100
+"""A column whose cells list more different names than this is no factor."""
+
+_LONGEST_NAME = 60
+_QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
+_PREDICTION = re.compile(r"(?:^|[^a-z])pred(?:s|ict(?:ed|ions?))?(?:$|[^a-z])|predlabel$")
+_AMBIGUOUS = frozenset({"yes", "no", "unknown", "n"})
+"""Spellings of labels that other columns use for other things."""
+
+_LONGEST_SHOWN = 60
+_WHOLE = re.compile(r"([+-]?\d+)\.0+")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
+# A number with a zero in front is a code, such as 007.
+_INTEGER = r"^-?(?:0|[1-9]\d*)$"
+_FLOAT = r"^-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$|^(?i:-?inf|nan)$"
+
+
+def gold_meanings(table: FileTable, layout: Layout, *, label_map: Mapping[str, str]) -> dict[str, str | None]:
+    """The gold set that each label of a file stands for, None where the label means that there is no gold.
+
+    The user's map comes first, then the class names that Hugging Face writes into a Parquet file, then the layout, then
+    the usual spellings. A number that none of them explains is refused. A missing label is ``""``.
+    """
+    given = _parse_label_map(label_map)
+    classes = _class_names(table, layout.label)
+    texts = dict.fromkeys(text for cells in column_texts(table, layout.label) for text in _label_texts(cells).unique())
+    meanings = {text: _meaning(_spelling(text), given, classes=classes, layout=layout) for text in texts}
+    known = {text: meaning for text, meaning in meanings.items() if meaning is not None}
+    if len(known) < len(meanings):
+        row, label = _first_unknown(table, layout, known)
+        raise row_error(table, row, column=layout.label, problem=_describe_unknown(label.strip(), layout))
+    if set(known.values()) == {NO_GOLD_NAME}:
+        content = f"column {layout.label!r} holds only {_list_labels(known)}"
+        rows = f"none of the {table.rows.height:,} rows has gold"
+        raise FileError(table.path, f"{rows}: {content}; name another with --columns label=NAME")
+    if not given and "contradiction" not in classes.values():
+        _warn_of_doubts(table, layout, {_spelling(text): meaning for text, meaning in known.items()})
+    return {text: None if meaning == NO_GOLD_NAME else meaning for text, meaning in known.items()}
+
+
+def gold_names(labels: pl.Series, meanings: Mapping[str, str | None]) -> pl.Series:
+    """The gold set of every row, null where there is none, by the ``meanings`` of the file's labels."""
+    return _label_texts(labels).replace_strict(meanings, return_dtype=pl.String).alias("label")
+
+
+def _label_texts(labels: pl.Series) -> pl.Series:
+    return labels.cast(pl.String, strict=False).fill_null("")
+
+
+def _first_unknown(table: FileTable, layout: Layout, known: Collection[str]) -> tuple[int, str]:
+    """The first row with an unknown label, and that label."""
+    start = 0
+    for cells in map(_label_texts, column_texts(table, layout.label)):
+        for row in (~cells.is_in(list(known))).arg_true().head(1):
+            return start + row, cells[row]
+        start += len(cells)
+    raise AssertionError("a label was unknown")
+
+
+def row_error(table: FileTable, row: int, *, column: str, problem: str) -> FileError:
+    """An error that names the file of a column and the line of a row, or its number where the file has no lines."""
+    line = table.line(row)
+    return FileError(table.file(column), problem if line else f"row {row + 1:,}: {problem}", line)
+
+
+def _parse_label_map(label_map: Mapping[str, str]) -> dict[str, str]:
+    for target in label_map.values():
+        if target not in GOLD_MASKS and target != NO_GOLD_NAME:
+            raise UnknownNameError("gold label", target, (*GOLD_MASKS, NO_GOLD_NAME), " (--label-map)")
+    return {_spelling(text): target for text, target in label_map.items()}
+
+
+def _spelling(text: str) -> str:
+    """A label in lower case without spaces around it; a whole number written ``1.0``, as pandas does, is ``1``."""
+    return _WHOLE.sub(r"\1", text.strip().lower())
+
+
+def _class_names(table: FileTable, column: str) -> dict[str, str]:
+    """The names that Hugging Face's metadata in a Parquet file gives the integers of a column."""
+    with suppress(FileError, KeyError, TypeError):
+        metadata = parse_json(table.metadata["huggingface"].encode(), table.path, dict[str, Any], foreign=True)
+        names = check_shape(metadata["info"]["features"][column]["names"], table.path, list[str])
+        return {str(number): _spelling(name) for number, name in enumerate(names)}
+    return {}
+
+
+def _meaning(text: str, given: Mapping[str, str], *, classes: Mapping[str, str], layout: Layout) -> str | None:
+    """The gold set that a spelling stands for, ``-`` for no gold, None where it is unknown."""
+    if text in given:
+        return given[text]
+    if text in NO_GOLD:
+        return NO_GOLD_NAME
+    text = classes.get(text, text)
+    return given.get(text) or layout.labels.get(text) or gold_name(text)
+
+
+def _list_labels(labels: Iterable[str]) -> str:
+    """The labels that stand for no gold, as they are written."""
+    written = sorted(repr(text.strip()) for text in labels if text.strip())
+    written += ["nothing"] if any(not text.strip() for text in labels) else []
+    return written[0] if len(written) == 1 else f"{', '.join(written[:-1])} or {written[-1]}"
+
+
+def _describe_unknown(label: str, layout: Layout) -> str:
+    # Usual spellings are listed once, even if they mean something else here.
+    known = {spelling: name for spelling, name in layout.labels.items() if spelling not in GOLD_MASKS}
+    if _NUMBER.fullmatch(label) and not any(_NUMBER.fullmatch(spelling) for spelling in known):
+        return (
+            f"label {label} is a number, and what numbers mean differs from file to file; "
+            f"say it with --label-map, for example --label-map 0=entailment,1=neutral,2=contradiction"
+        )
+    expected = "entailment, neutral, contradiction or non-entailment"
+    meanings = {spelling: "no gold" if name == NO_GOLD_NAME else name for spelling, name in known.items()}
+    others = "".join(f", nor {spelling} ({meaning})" for spelling, meaning in meanings.items())
+    if len(label) > _LONGEST_SHOWN:
+        return f"label {label[:_LONGEST_SHOWN]!r}… is not {expected}{others}; is {layout.label!r} the label column?"
+    return f"label {label!r} is not {expected}{others}; say what it means with --label-map '{label}=NAME'"
+
+
+def _warn_of_doubts(table: FileTable, layout: Layout, meanings: Mapping[str, str]) -> None:
+    """Warn where labels may mean something else than we take them for; ``meanings`` are those of the spellings."""
+    if layout.note:
+        log.warning("%s: %s", table.path, layout.note)
+    if layout.is_two_way and "neutral" in meanings:
+        log.info("%s: %s has two classes: neutral is read as non-entailment", table.path, layout.name)
+    golds = set(meanings.values()) - {NO_GOLD_NAME}
+    if golds != {"entailment", "neutral"}:
+        return
+    # HANS and RTE have been published with 1 for non-entailment in the very columns where 1 means neutral; MED, MoNLI,
+    # HELP and SciTail call neutral whatever is not entailed.
+    entailed, other = (next(text for text in meanings if meanings[text] == name) for name in ("entailment", "neutral"))
+    log.warning(
+        "%s: read as %s, it has entailment (%s) and neutral (%s) but no contradiction. If %s means non-entailment "
+        "there, give --label-map %s=entailment,%s=non-entailment",
+        *(table.path, layout.name, entailed, other, other, entailed, other),
+    )
+
+
+class ColumnValues:
+    """The values of a column, collected part by part; ``is_text`` where its numbers are written as text."""
+
+    def __init__(self, *, is_text: bool) -> None:
+        self._is_integer = self._is_number = is_text
+        self._is_text = is_text
+        self._different: pl.Series | None = None
+
+    def add(self, column: pl.Series) -> None:
+        """Take the next rows."""
+        values, dtype = column.drop_nulls(), column.dtype
+        if self._is_text:
+            self._is_integer = self._is_integer and bool(values.str.contains(_INTEGER).all())
+            self._is_number = self._is_number and bool(values.str.contains(_FLOAT).all())
+        else:
+            self._is_integer = dtype.is_integer()
+            self._is_number = dtype.is_float() or dtype.is_decimal()
+        if self._size <= MOST_VALUES:
+            values = values if self._different is None else self._different.append(values)
+            self._different = values.unique().head(MOST_VALUES + 1)
+
+    def kind_of(self, name: str) -> Kind:
+        """Integers of few values are codes, so they are a factor; floats are measurements, however few they are."""
+        if self._is_text and not self._size:
+            return "text"
+        if self._is_number and not self._is_integer:
+            return "covariate"
+        if 2 <= self._size <= MOST_VALUES and self._different is not None:
+            return "text" if is_prediction(name, self._different.cast(pl.String).to_list()) else "factor"
+        return "covariate" if self._is_integer and self._size > MOST_VALUES else "text"
+
+    @property
+    def _size(self) -> int:
+        return 0 if self._different is None else len(self._different)
+
+
+class ListValues:
+    """The names that the cells of a column list, collected part by part as long as every cell can be a list."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, None] = {}
+        self._fails = self._several = False
+
+    def add(self, column: pl.Series) -> None:
+        """Take the next rows."""
+        for cell in () if self._fails else column.cast(pl.String).drop_nulls().unique(maintain_order=True):
+            names = split_names(cell)
+            if names is None or len(self._names) > MOST_NAMES:
+                self._fails = True
+                return
+            self._several |= len(names) > 1
+            self._names.update(dict.fromkeys(names))
+
+    @property
+    def is_list(self) -> bool:
+        """Whether rows have several values, of few in all, that are not labels: annotators' votes are no factor."""
+        few = self._several and not self._fails and 1 < len(self._names) <= MOST_NAMES
+        return few and not all(name.lower() in SPELLINGS for name in self._names)
+
+
+def split_names(cell: str) -> list[str] | None:
+    """The names in ``['a', 'b']``, ``["a", "b"]`` or ``a|b``, all different; None where a cell is no such list."""
+    text = cell.strip()
+    if not text.startswith("["):
+        parts = [part.strip() for part in text.split("|")] if text else []
+        names = parts if all(0 < len(part) <= _LONGEST_NAME for part in parts) else None
+    else:
+        names = _bracketed_names(text)
+    return names if names is None else list(dict.fromkeys(names))
+
+
+def _bracketed_names(text: str) -> list[str] | None:
+    """The quoted names of a JSON or Python list; None where there is anything else between the brackets."""
+    with suppress(ValueError, RecursionError):
+        names = json.loads(text)
+        strings = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        return [name for name in names if name] if strings else None
+    if not text.endswith("]") or _QUOTED.sub("", text[1:-1]).strip(" ,"):
+        return None
+    return [single or double for single, double in _QUOTED.findall(text) if single or double]
+
+
+def encode_lists(column: pl.Series) -> pl.Series:
+    """The cells of a column of lists as JSON lists of names, as a suite writes them."""
+    texts = column.cast(pl.String)
+    written = {cell: json.dumps(split_names(cell), ensure_ascii=False) for cell in texts.drop_nulls().unique()}
+    return texts.replace_strict(written, default=None, return_dtype=pl.String)
+
+
+def is_prediction(name: str, values: Sequence[str]) -> bool:
+    """Whether a column of few values holds somebody's label of the pair: a system's answer, or an annotator's."""
+    if _PREDICTION.search(name.lower()):
+        return True
+    spellings = {value.strip().lower() for value in values} - NO_GOLD
+    return bool(spellings) and spellings <= set(SPELLINGS) and not spellings <= _AMBIGUOUS
