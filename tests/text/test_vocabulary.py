@@ -83,7 +83,7 @@ def test_a_changed_file_is_read_anew(written: Callable[[str], str]) -> None:
         ("food\tice cream\t\t(NN ice)\n", "does not hold the words of 'ice cream' in their order"),
         ("food\tpie\t\t\nfood\tpie\t\t\n", "mine.tsv:2: 'pie' stands twice in 'food'"),
         ("food\tpie\t\t\n", "mine.tsv: list 'food' has 1 words, but needs at least 2"),
-        (NOUNS + "noun_plural\tnuns\tnun\t\n", "are not the same nouns: nun; write the singular"),
+        (NOUNS + "noun_plural\tnuns\tnun\t\n", "lemmas of noun_plural differ: nun; write the singular"),
         ("passive\ttold\t\t\npassive\tleft\t\t\n", "transitive and passive go together"),
         (
             "".join(f"transitive\t{verb}\t\t\n" for verb in ("led", "fed", "told", "cured"))
