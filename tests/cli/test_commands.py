@@ -200,7 +200,7 @@ def test_an_unknown_variable_is_pointed_out(
 ) -> None:
     monkeypatch.setenv("ACIDTEST_SEEED", "1")
     _, err = said(capsys, "suites")
-    assert "ACIDTEST_SEEED is none of acidtest's" in err
+    assert "ACIDTEST_SEEED is not one of acidtest's" in err
 
 
 def test_suite_options_come_from_variables_and_the_file_too(

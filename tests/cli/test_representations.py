@@ -87,7 +87,7 @@ def test_kept_representations_are_read_instead_of_asked_for(capsys: pytest.Captu
     with np.load("layers.npz", allow_pickle=False) as held:
         assert held["layers"].shape == (2, 60, 4)
     assert main([*asked, "--keep", "layers.npz", "--limit", "30"]) == 0
-    assert "other pairs; it is written anew" in capsys.readouterr().err
+    assert "other pairs; it is replaced" in capsys.readouterr().err
     Path("layers.npz").write_text("no archive", encoding="utf-8")
     assert main([*asked, "--keep", "layers.npz"]) == 2
     assert "layers.npz: holds no representations" in capsys.readouterr().err

@@ -20,10 +20,10 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.model import complete_model
 from acidtest.evaluate.asking import Asker
 from acidtest.evaluate.plan import Batch
-from acidtest.evaluate.ray import Cluster, Made
+from acidtest.evaluate.ray import Cluster, PartResult
 from acidtest.io.rows import memory_rows
 from acidtest.suites.catalogue import SUITES, Request
-from acidtest.workflows.clusters import RayEngine, Spec, making
+from acidtest.workflows.clusters import ModelRecipe, RayEngine, suite_recipe
 
 # Ray's own code warns of its own code; pytest would make errors of that.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -125,10 +125,10 @@ def test_what_workers_used_up_is_added_up(cluster: None, folder: Path) -> None:
 class Telling:
     """A worker that tells which GPUs it was given."""
 
-    def made(self, part: pl.DataFrame) -> pl.DataFrame:
+    def process(self, part: pl.DataFrame) -> pl.DataFrame:
         return part.select(pl.col("number") * 2)
 
-    def told(self) -> dict[str, str]:
+    def status(self) -> dict[str, str]:
         return {"gpus": os.environ.get("CUDA_VISIBLE_DEVICES", "")}
 
 
@@ -138,20 +138,20 @@ def test_workers_take_a_gpu_each_and_parts_keep_their_order(cluster: None) -> No
     # Workers cannot import this module.
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
     parts = [pl.DataFrame({"number": [number] * 5_000}) for number in range(12)]
-    made = list(Cluster(gpus=True).mapped(parts, Telling, ordered=True))
-    assert [each.rows["number"][0] for each in made] == [2 * number for number in range(12)]
-    assert {each.told["gpus"] for each in made} <= {"0", "1"}
+    made = list(Cluster(gpus=True).map(parts, Telling, ordered=True))
+    assert [result.rows["number"][0] for result in made] == [2 * number for number in range(12)]
+    assert {result.status["gpus"] for result in made} <= {"0", "1"}
 
 
-def test_a_mistake_in_a_worker_is_told_as_one_here(cluster: None, folder: Path) -> None:
+def test_a_mistake_in_a_worker_is_raised_here(cluster: None, folder: Path) -> None:
     corpus = pairs(folder / "odd.jsonl", ["Ray sleeps.", "Ann sleeps."])
-    told = []
+    messages = []
     for engine in ("local", "ray"):
         with pytest.raises(AcidtestError) as error:
             api.run("python:unsure:unsure", [str(corpus)], output=engine, engine=engine)
-        told.append(str(error.value))
-    assert told[0] == told[1]
-    assert told[0].startswith("model 'python:unsure:unsure' gave NaN for 1 of 2 pairs, first nan, 0.5, 0.3 for row")
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
+    assert messages[0].startswith("model 'python:unsure:unsure' gave NaN for 1 of 2 pairs, first nan, 0.5, 0.3 for row")
 
 
 def test_a_suite_made_on_ray_in_parts_is_the_one_made_here(cluster: None, folder: Path) -> None:
@@ -177,10 +177,10 @@ def test_parts_of_a_corpus_give_parts_of_a_row_local_suite(name: str) -> None:
     generator = SUITES[name]
     whole = generator.make(request)
     assert whole.control is not None
-    worker = making(generator, request, {}, whole)()
+    worker = suite_recipe(generator, request, {}, whole)()
     # Parts of unlike sizes, the last without a row.
     corpus = whole.control.frame.collect()
-    made = [worker.made(corpus[start:stop]) for start, stop in ((0, 1), (1, 40), (40, 90), (90, 90))]
+    made = [worker.process(corpus[start:stop]) for start, stop in ((0, 1), (1, 40), (40, 90), (90, 90))]
     parted = replace(whole, frame=memory_rows(pl.concat(made)).lazy()).sealed()
     assert parted.card.rows >= 90
     assert parted.card == whole.sealed().card
@@ -192,7 +192,7 @@ def test_the_suites_that_go_to_ray_are_those_tested() -> None:
 
 def test_a_suite_that_needs_its_corpus_whole_is_refused() -> None:
     pytest.importorskip("ray")
-    with pytest.raises(AcidtestError, match=r"'stress/antonymy' looks at its corpus as a whole.*stress/spelling"):
+    with pytest.raises(AcidtestError, match=r"'stress/antonymy' needs its whole corpus at once.*stress/spelling"):
         api.generate("stress/antonymy", engine="ray")
 
 
@@ -212,9 +212,9 @@ def test_an_engine_there_is_not_and_an_address_without_ray_are_refused(tmp_path:
 def test_where_no_cluster_answers_the_message_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pytest.importorskip("ray"), "is_initialized", lambda: False)
     # Port 1 is nobody's.
-    told = r"no Ray cluster can be used at '127.0.0.1:1' \(.*refused.*leave --address out"
-    parts = Cluster("127.0.0.1:1").mapped([pl.DataFrame({"a": [1]})], lambda: None)  # type: ignore[arg-type,return-value]
-    with pytest.raises(AcidtestError, match=told):
+    message = r"no Ray cluster can be used at '127.0.0.1:1' \(.*refused.*leave --address out"
+    parts = Cluster("127.0.0.1:1").map([pl.DataFrame({"a": [1]})], lambda: None)  # type: ignore[arg-type,return-value]
+    with pytest.raises(AcidtestError, match=message):
         next(parts)
 
 
@@ -227,7 +227,7 @@ def test_without_ray_the_message_says_how_to_get_it(tmp_path: Path, monkeypatch:
 def test_a_finished_run_is_read_back_without_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
     first = api.run("baseline:overlap", ["stress/negation"], output=tmp_path / "run")
-    monkeypatch.setattr("acidtest.evaluate.ray.Cluster.mapped", None)
+    monkeypatch.setattr("acidtest.evaluate.ray.Cluster.map", None)
     again = api.run("baseline:overlap", ["stress/negation"], output=tmp_path / "run", engine="ray")
     assert not again.fresh
     assert again.results == first.results
@@ -246,17 +246,19 @@ def test_on_the_command_line_ray_says_nothing_of_its_own(folder: Path) -> None:
 class OneWorker:
     """A cluster whose only worker answers neutral, and has loaded code that its fingerprint does not cover."""
 
-    def mapped(self, parts: Iterator[pl.DataFrame], recipe: object) -> Iterator[Made]:
-        told = {"usage": {}, "probabilities": True, "fingerprint": None}
+    def map(self, parts: Iterator[pl.DataFrame], recipe: object) -> Iterator[PartResult]:
+        status = {"usage": {}, "probabilities": True, "fingerprint": None}
         for part in parts:
-            answers = {"_entailment": 0.0, "_neutral": 1.0, "_contradiction": 0.0, "_cut": False}
-            yield Made(part.with_columns(pl.lit(value).alias(name) for name, value in answers.items()), "one", told)
+            answers = {"_entailment": 0.0, "_neutral": 1.0, "_contradiction": 0.0, "_truncated": False}
+            yield PartResult(
+                part.with_columns(pl.lit(value).alias(name) for name, value in answers.items()), "one", status
+            )
 
 
 def test_a_worker_that_loads_code_unseen_costs_the_model_its_fingerprint() -> None:
     model = complete_model(SimpleNamespace(predict=len, fingerprint="of its code"))
     batch = Batch(0, pl.DataFrame({"_id": ["1"], "premise": ["a"], "hypothesis": ["b"]}), np.zeros(1, np.uint64))
-    engine = RayEngine(Spec("python:their:predict"), OneWorker())  # type: ignore[arg-type]
+    engine = RayEngine(ModelRecipe("python:their:predict"), OneWorker())  # type: ignore[arg-type]
     ((_, answered),) = engine([batch], Asker(model))
     assert answered.values.tolist() == [[0, 1, 0]]
     assert model.fingerprint is None

@@ -14,8 +14,8 @@ from acidtest.core.model import Model, complete_model
 from acidtest.core.suite import Card, Suite
 from acidtest.core.suite import complete_columns as completed_frame
 from acidtest.evaluate.answer_files import new_cache_file
-from acidtest.evaluate.plan import planned
-from acidtest.evaluate.runner import answers, memory_of
+from acidtest.evaluate.plan import make_plan
+from acidtest.evaluate.runner import answer_memory, collect_answers
 
 
 class Counting:
@@ -51,9 +51,9 @@ def answered(
     inner: Model, suites: Sequence[Suite], journal: Path | None = None, cache: Path | None = None
 ) -> np.ndarray:
     """What a model answers to every row of some suites."""
-    memory = memory_of(inner, journal, cache) if journal else None
-    table = answers(inner, planned(inner, suites), memory=memory)
-    return table.of(pl.concat([each.frame.select(inner.columns) for each in suites]).collect())[0]
+    memory = answer_memory(inner, journal, cache) if journal else None
+    table = collect_answers(inner, make_plan(inner, suites), memory=memory)
+    return table.lookup(pl.concat([each.frame.select(inner.columns) for each in suites]).collect())[0]
 
 
 def test_identical_inputs_are_asked_once_across_suites_and_answered_everywhere() -> None:
@@ -159,9 +159,9 @@ class Changing(Counting):
 def test_what_was_asked_afresh_wins_over_what_the_cache_held(tmp_path: Path) -> None:
     suites, cache = [suite("a", range(1, 9))], tmp_path / "cache"
     for number in range(12):
-        fresh = memory_of(model(Changing(0)), tmp_path / "journal", cache, forget=True)
+        fresh = answer_memory(model(Changing(0)), tmp_path / "journal", cache, forget=True)
         share = number / 12
-        answers(model(Changing(share)), planned(model(Changing(share)), suites), memory=fresh)
+        collect_answers(model(Changing(share)), make_plan(model(Changing(share)), suites), memory=fresh)
         later = Changing(0.99)
         assert np.allclose(answered(model(later), suites, tmp_path / "journal", cache)[:, 0], share)
         assert later.calls == 0
@@ -170,8 +170,8 @@ def test_what_was_asked_afresh_wins_over_what_the_cache_held(tmp_path: Path) -> 
 def test_what_a_fresh_run_asked_before_it_was_stopped_wins_and_the_rest_is_still_known(tmp_path: Path) -> None:
     suites, cache = [suite("a", range(1, 9))], tmp_path / "cache"
     answered(model(Changing(0.25)), suites, tmp_path / "journal", cache)
-    fresh = memory_of(model(Changing(0)), tmp_path / "journal", cache, forget=True)
-    answers(model(Changing(0.75)), planned(model(Changing(0)), [suite("a", range(1, 4))]), memory=fresh)
+    fresh = answer_memory(model(Changing(0)), tmp_path / "journal", cache, forget=True)
+    collect_answers(model(Changing(0.75)), make_plan(model(Changing(0)), [suite("a", range(1, 4))]), memory=fresh)
     found = answered(model(Changing(0)), suites, tmp_path / "journal", cache)
     assert found[:, 0].tolist() == [0.75] * 3 + [0.25] * 5
 
@@ -187,8 +187,8 @@ def test_files_of_earlier_versions_of_the_cache_are_read_before_newer_ones(tmp_p
         path.rename(kept)
         os.utime(kept, (date, date))
     assert answered(model(Changing(0)), suites, tmp_path / "journal", cache)[:, 0].tolist() == [0.5] * 8
-    fresh = memory_of(model(Changing(0)), tmp_path / "journal", cache, forget=True)
-    answers(model(Changing(0.75)), planned(model(Changing(0)), suites), memory=fresh)
+    fresh = answer_memory(model(Changing(0)), tmp_path / "journal", cache, forget=True)
+    collect_answers(model(Changing(0.75)), make_plan(model(Changing(0)), suites), memory=fresh)
     assert answered(model(Changing(0)), suites, tmp_path / "journal", cache)[:, 0].tolist() == [0.75] * 8
 
 
@@ -301,7 +301,9 @@ def test_labels_that_were_asked_anew_with_probabilities_are_forgotten(tmp_path: 
     answered(labels, suites, tmp_path / "journal", cache)
     fresh = complete_model(Counting())
     fresh.name = "counting"
-    answers(fresh, planned(fresh, suites), memory=memory_of(fresh, tmp_path / "journal", cache, forget=True))
+    collect_answers(
+        fresh, make_plan(fresh, suites), memory=answer_memory(fresh, tmp_path / "journal", cache, forget=True)
+    )
     answered(fresh, suites, tmp_path / "journal", cache)
     assert fresh.probabilities
 
@@ -330,10 +332,10 @@ class Split(Counting):
 def test_a_model_that_shares_its_work_out_is_asked_the_longest_first_and_what_was_cut_is_known() -> None:
     inner = Split()
     suites = [suite("a", [1, 2, 100, 3, 90, 99, 5])]
-    plan = planned(model(inner), suites)
-    table = answers(model(inner), plan)
+    plan = make_plan(model(inner), suites)
+    table = collect_answers(model(inner), plan)
     assert [len(premise) for premise, _ in inner.asked] == [100, 99, 90, 1, 2, 3, 5]
-    values, truncated = table.of(suites[0].frame.collect())
+    values, truncated = table.lookup(suites[0].frame.collect())
     assert truncated.tolist() == [False, False, True, False, True, True, False]
     assert np.array_equal(values, answered(model(Counting()), suites))
 
@@ -341,8 +343,8 @@ def test_a_model_that_shares_its_work_out_is_asked_the_longest_first_and_what_wa
 def test_progress_counts_inputs() -> None:
     seen: list[tuple[int, int]] = []
     inner = Counting()
-    plan = planned(model(inner), [suite("a", range(1, 10))])
-    answers(model(inner), plan, progress=lambda done, total: seen.append((done, total)))
+    plan = make_plan(model(inner), [suite("a", range(1, 10))])
+    collect_answers(model(inner), plan, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(4, 9), (8, 9), (9, 9)]
 
 

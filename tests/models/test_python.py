@@ -357,7 +357,7 @@ def test_a_model_that_ends_the_program_is_told_so(project: Path, way: str, capsy
     asker = Asker(model_from_spec("python:their:predict"))
     batch = Batch(0, pl.DataFrame({"_id": ["1"], "premise": ["a"], "hypothesis": ["b"]}), np.zeros(1, np.uint64))
     with pytest.raises(AcidtestError, match=r"model 'python:their:predict' called sys.exit\(.*their.py, line 3\)"):
-        asker.asked(batch)
+        asker.ask(batch)
     with pytest.raises(
         AcidtestError, match=r"python:ends:predict: importing ends called sys.exit\(.*ends.py, line 2\)"
     ):
@@ -368,7 +368,7 @@ def test_ctrl_c_in_a_model_is_ctrl_c(project: Path) -> None:
     write(project, {"their.py": BODY.format("raise KeyboardInterrupt")})
     asker = Asker(model_from_spec("python:their:predict"))
     with pytest.raises(KeyboardInterrupt):
-        asker.asked(Batch(0, pl.DataFrame({"_id": "1", "premise": "a", "hypothesis": "b"}), np.zeros(1, np.uint64)))
+        asker.ask(Batch(0, pl.DataFrame({"_id": "1", "premise": "a", "hypothesis": "b"}), np.zeros(1, np.uint64)))
 
 
 COMPLEX = [[0.5 + 1j, 0.5, 0.0]]

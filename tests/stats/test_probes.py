@@ -36,8 +36,8 @@ def test_scores_are_those_of_scikit_learns_ridge_on_standardised_columns(width: 
     for each in smoothers(layer, folds):
         scaler = scaling.StandardScaler().fit(layer[each.train].astype(np.float64))
         ridge = linear.Ridge(alpha=each.penalty).fit(scaler.transform(layer[each.train]), labels[each.train])
-        theirs = ridge.predict(scaler.transform(layer[each.held])) - labels[each.train].mean(axis=0)
-        assert scores[each.held] == pytest.approx(theirs, abs=2e-5)
+        theirs = ridge.predict(scaler.transform(layer[each.held_out])) - labels[each.train].mean(axis=0)
+        assert scores[each.held_out] == pytest.approx(theirs, abs=2e-5)
 
 
 def test_a_probe_of_two_classes_is_discriminant_analysis_with_a_shrunken_covariance() -> None:
@@ -46,11 +46,11 @@ def test_a_probe_of_two_classes_is_discriminant_analysis_with_a_shrunken_covaria
     scores = probe_scores(smoothers(layer, folds), labels[:, :1])[:, 0]
     each = smoothers(layer, folds)[0]
     rows = layer[each.train].astype(np.float64)
-    scaled, asked = (part / rows.std(axis=0) for part in (rows, layer[each.held]))
+    scaled, asked = (part / rows.std(axis=0) for part in (rows, layer[each.held_out]))
     one, two = scaled[labels[each.train, 0]], scaled[~labels[each.train, 0]]
     within = sum((part - part.mean(axis=0)).T @ (part - part.mean(axis=0)) for part in (one, two))
     direction = np.linalg.solve(within + each.penalty * np.eye(10), one.mean(axis=0) - two.mean(axis=0))
-    assert np.corrcoef(asked @ direction, scores[each.held])[0, 1] == pytest.approx(1, abs=1e-6)
+    assert np.corrcoef(asked @ direction, scores[each.held_out])[0, 1] == pytest.approx(1, abs=1e-6)
 
 
 def test_accuracy_is_the_area_under_the_curve_within_folds() -> None:

@@ -15,14 +15,14 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 from acidtest import api  # noqa: E402
 from acidtest.core.errors import AcidtestError, UnknownNameError  # noqa: E402
 from acidtest.workflows.training import plan_training  # noqa: E402
-from acidtest.workflows.training.pairs import TrainingData, gather_pairs  # noqa: E402
+from acidtest.workflows.training.pairs import GatheredPairs, gather_pairs  # noqa: E402
 from acidtest.zoo.pairs import PairError  # noqa: E402
 
 Rows = list[dict[str, str]]
 Write = Callable[[str, Rows], Path]
 
 
-def found(material: api.Material, *, merged: bool = False) -> TrainingData:
+def found(material: api.Material, *, merged: bool = False) -> GatheredPairs:
     return gather_pairs(material, plan_training("cbow", settings={"merged": merged}))
 
 

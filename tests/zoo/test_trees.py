@@ -16,8 +16,8 @@ from acidtest.core.labels import LABELS
 from acidtest.core.model import complete_model as completed_model
 from acidtest.core.model import model_from_spec
 from acidtest.core.suite import Card, Suite, complete_columns
-from acidtest.evaluate.plan import planned
-from acidtest.evaluate.runner import answers
+from acidtest.evaluate.plan import make_plan
+from acidtest.evaluate.runner import collect_answers
 from acidtest.zoo.pairs import PairError
 from acidtest.zoo.trees import PHRASE, Trees, Unparsed, concatenate_trees, parse_trees
 
@@ -245,7 +245,7 @@ def asked(folder: Path, frame: pl.DataFrame) -> float:
     suite = Suite(complete_columns(frame, "tried").lazy(), Card("tried")).sealed()
     model: Any = model_from_spec(f"zoo:{folder}", {"device": "cpu"})
     model.check([suite])
-    values, _ = answers(model, planned(model, [suite])).of(frame)
+    values, _ = collect_answers(model, make_plan(model, [suite])).lookup(frame)
     return float(np.mean([LABELS[answer] for answer in values.argmax(axis=1)] == frame["label"].to_numpy()))
 
 
@@ -293,7 +293,7 @@ def test_a_users_own_model_may_do_without_columns_too() -> None:
     frame = pairs(3).drop("premise_binary_parse")
     model = completed_model(Parsed())
     suite = Suite(complete_columns(frame, "tried").lazy(), Card("tried")).sealed()
-    assert answers(model, planned(model, [suite])).of(frame)[0].argmax(axis=1).tolist() == [1, 1, 1]
+    assert collect_answers(model, make_plan(model, [suite])).lookup(frame)[0].argmax(axis=1).tolist() == [1, 1, 1]
     assert Parsed.seen == [None] * 3
     with pytest.raises(AcidtestError, match="has no column hypothesis, which the model asks for"):
-        planned(model, [Suite(suite.frame.drop("hypothesis"), suite.card)])
+        make_plan(model, [Suite(suite.frame.drop("hypothesis"), suite.card)])

@@ -1,4 +1,4 @@
-"""The program: its commands, its settings, and what it says when something goes wrong."""
+"""The program: its commands, its settings and its error messages."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ COMMANDS = {
     "experiment": "train",
     "export": "train",
 }
-"""Commands written by hand, each in the module of its name, with their group; those of studies have theirs there."""
+"""Commands written by hand, in the module of their name, with their group; studies register theirs themselves."""
 
-_SHARED_MODULES = {"tag": "taxonomy"}
-"""Commands that stand in the module of another."""
+_SHARED_MODULES = {"tag": "taxonomy", "report": "compare"}
+"""Commands in the module of another command."""
 
 OPEN_COMMANDS = ("run", "generate", "score", "representations")
-"""The commands that pass suites' own options on."""
+"""The commands that pass options on to suites."""
 
 _OPEN_TRAINING = ("train", "experiment")
-"""Commands that pass on what is left of the command line, but no options of suites."""
+"""Commands that pass on the rest of the command line, but no options of suites."""
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
 class Program(TyperGroup):
-    """The program, whose help lists its commands by what a person wants to do."""
+    """The program; its help lists the commands in groups."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write every command with the whole of its summary, in groups."""
@@ -72,18 +72,18 @@ class Program(TyperGroup):
 
 
 def command_names() -> list[str]:
-    """Every command, those of studies among them, in the order of the groups."""
+    """Every command, including those of studies, in the order of the groups."""
     studies = [name for name in STUDIES if STUDIES[name].group and name not in COMMANDS]
     return sorted([*COMMANDS, *studies], key=lambda name: GROUPS.index(command_group(name)))
 
 
 def command_group(name: str) -> str:
-    """What a person wants to do who calls a command."""
+    """The group of a command in the help."""
     return COMMANDS.get(name) or STUDIES[name].group
 
 
 def command(names: Sequence[str] | None = None) -> TyperGroup:
-    """The program with some of its commands, or all; every option of it is also an ``ACIDTEST_*`` variable."""
+    """The program with some of its commands, or all; every option is also an ``ACIDTEST_*`` variable."""
     app = typer.Typer(
         name="acidtest",
         cls=Program,
@@ -100,7 +100,7 @@ def command(names: Sequence[str] | None = None) -> TyperGroup:
         app.command(name, context_settings={**settings, **_HELP})(_command_function(name))
     group = typer.main.get_group(app)
     for sub in group.commands.values():
-        sub.invoke = partial(_invoke_asked, sub.invoke)  # type: ignore[method-assign]
+        sub.invoke = partial(_invoke_unless_refused, sub.invoke)  # type: ignore[method-assign]
         for parameter in sub.params:
             if isinstance(parameter, TyperOption) and parameter.name != "help":
                 parameter.envvar = variable_name(parameter.name)
@@ -108,7 +108,7 @@ def command(names: Sequence[str] | None = None) -> TyperGroup:
 
 
 def _command_function(name: str) -> Callable[..., Any]:
-    """The function of a command: that of its module, or one made from a study's signature."""
+    """The function of a command: from its module, or made from the signature of a study."""
     if name in COMMANDS:
         module = importlib.import_module(f"acidtest.cli.{_SHARED_MODULES.get(name, name)}")
         function: Callable[..., Any] = getattr(module, name)
@@ -132,8 +132,8 @@ def _summary(sub: Any) -> str:
     return str((sub.help or "").strip().partition("\n\n")[0].replace("\n", " "))
 
 
-def _invoke_asked(invoke: Callable[[Any], Any], context: typer.Context) -> Any:
-    """Run a command unless the settings file in the current folder asks for what only a user may ask for."""
+def _invoke_unless_refused(invoke: Callable[[Any], Any], context: typer.Context) -> Any:
+    """Run a command unless the settings file in the current folder sets what only the user may set."""
     if CONFIG not in os.environ:
         for name, value in context.params.items():
             if _is_from_file(context, name):
@@ -147,14 +147,14 @@ def _is_from_file(context: typer.Context, name: str) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the program: 0 good, 1 a check failed, 2 a user's mistake, 3 ours, 130 interrupted."""
+    """Run the program; gives 0 for success, 1 a failed check, 2 a user's mistake, 3 a bug, 130 interrupted."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     words = sys.argv[1:] if arguments is None else arguments
     try:
         interrupt_normally()
-        status = _invoked(words or ["--help"])
+        status = _invoke(words or ["--help"])
     except KeyboardInterrupt:
         status = INTERRUPTED
     except typer.Exit as stop:
@@ -173,7 +173,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except OSError as error:
-        # A folder that cannot be written, a full disk: nothing acidtest can mend.
+        # A folder that cannot be written, a full disk: not an error of acidtest.
         log.debug("%s", traceback.format_exc())
         complain(f"acidtest: {error.filename or 'output'}: {error.strerror or error}")
         status = 2
@@ -188,12 +188,12 @@ def main(arguments: list[str] | None = None) -> int:
     return status
 
 
-def _invoked(words: list[str]) -> int:
-    """Run the command that is asked for; only its module is imported, unless settings have to be checked."""
-    asked = next((word for word in words if not word.startswith("-")), None)
-    known = asked is not None and (asked in COMMANDS or _is_study(asked))
+def _invoke(words: list[str]) -> int:
+    """Run the command; only its module is imported, unless settings have to be checked."""
+    name = next((word for word in words if not word.startswith("-")), None)
+    known = name is not None and (name in COMMANDS or _is_study(name))
     settings_given = Path(os.environ.get(CONFIG, FILE)).is_file() or has_variables()
-    group = command([asked] if asked and known and not settings_given else None)
+    group = command([name] if name and known and not settings_given else None)
     needs_settings = settings_given and not {"-h", "--help", "--version"} & set(words)
     settings = _settings(group, words[0]) if needs_settings else {}
     result = group.main(args=words, prog_name="acidtest", standalone_mode=False, default_map=settings)
@@ -205,9 +205,9 @@ def _is_study(name: str) -> bool:
 
 
 def _settings(group: TyperGroup, command: str) -> dict[str, dict[str, Any]]:
-    """What the settings file says for each command; unknown variables are pointed out on the way.
+    """The settings of each command in the settings file; unknown environment variables are reported.
 
-    What holds for all commands must fit the one that is run.
+    Settings for all commands must fit the one that is run.
     """
     path = Path(os.environ.get(CONFIG, FILE))
     if CONFIG in os.environ and not path.is_file():
@@ -218,15 +218,15 @@ def _settings(group: TyperGroup, command: str) -> dict[str, dict[str, Any]]:
     known = {variable_name(option) for names in options.values() for option in names} | KNOWN_VARIABLES
     for name in sorted(set(os.environ) - known):
         if name.startswith(PREFIX):
-            complain(f"acidtest: the environment variable {name} is none of acidtest's; it changes nothing")
+            complain(f"acidtest: the environment variable {name} is not one of acidtest's; it is ignored")
     settings = read_settings(path, options)
     for name, sub in group.commands.items():
         several = {parameter.name for parameter in sub.params if _takes_several(parameter)}
-        own = {parameter.name for parameter in sub.params}
+        single = {parameter.name for parameter in sub.params} - several
         for option, value in settings.get(name, {}).items():
             if option in several and not isinstance(value, list):
                 settings[name][option] = [value]
-            elif isinstance(value, list) and option in own - several and name == command:
+            elif isinstance(value, list) and option in single and name == command:
                 raise FileError(path, f"{option}: acidtest {name} takes one value, not a list")
     return settings
 
@@ -236,5 +236,5 @@ def _takes_several(parameter: Any) -> bool:
 
 
 def _command(words: list[str]) -> str:
-    """The command a user meant, for the hint."""
+    """The command that the user typed, for the hint."""
     return f"{words[0]} " if words and (words[0] in COMMANDS or _is_study(words[0])) else ""

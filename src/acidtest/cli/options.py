@@ -1,4 +1,4 @@
-"""Options and output that commands share."""
+"""Options and output functions that commands share."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ Engine = Annotated[
 ]
 Address = Annotated[
     str | None,
-    typer.Option("--address", help="Of the Ray cluster, such as auto or ray://host:10001. Default: one of our own."),
+    typer.Option("--address", help="Of the Ray cluster, auto or ray://host:10001. Default: a new one on this machine."),
 ]
 
 KNOWN_VARIABLES = {
@@ -80,9 +80,9 @@ KNOWN_VARIABLES = {
     "ACIDTEST_DATA",
     "ACIDTEST_WORDNET",
 }
-"""Variables that are no options."""
+"""Environment variables that are not options."""
 
-_PATIENCE = 2.0
+_DELAY = 2.0
 _UNESCAPED = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -90,9 +90,9 @@ OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 def expand_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the fields of each dataclass among its parameters as options of its own.
+    """The command with each dataclass among its parameters replaced by options for its fields.
 
-    The fields are annotated as typer reads them; the command gets the dataclass with what was given.
+    The fields are annotated as typer reads them; the command gets the dataclass with the values given.
     """
     hints = get_type_hints(command, include_extras=True)
     bundles = {name: {field.name for field in fields(kind)} for name, kind in hints.items() if is_dataclass(kind)}
@@ -138,14 +138,14 @@ def set_up_logging(verbose: int, quiet: bool) -> None:
 
 
 class Once(logging.Filter):
-    """Lets a note or a warning through once: files that are read for each of several trainings give the same."""
+    """Passes each note or warning once: files that are read for several trainings repeat theirs."""
 
     def __init__(self) -> None:
         super().__init__()
         self._seen = set[str]()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is new, or no note nor warning."""
+        """Whether the record is new, or neither a note nor a warning."""
         text = record.getMessage()
         new = text not in self._seen or not NOTE <= record.levelno <= logging.WARNING
         self._seen.add(text)
@@ -153,7 +153,7 @@ class Once(logging.Filter):
 
 
 class Stages(logging.Handler):
-    """What is being done, a line for each stage that begins when a command has run for more than two seconds."""
+    """Prints a line for each stage that begins after a command has run for two seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(logging.INFO)
@@ -161,19 +161,19 @@ class Stages(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print a stage."""
-        if getattr(record, "stage", False) and self._clock() - self._start > _PATIENCE:
+        if getattr(record, "stage", False) and self._clock() - self._start > _DELAY:
             complain(f"{record.getMessage()} …")
 
 
 def console() -> Console:
-    """Standard output; as wide as the terminal or ``COLUMNS`` says, else 110."""
+    """Standard output, as wide as the terminal or ``COLUMNS``, else 110."""
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
     class PipeConsole(Console):
-        """Shows escapes in names and values rather than obey them; a reader that goes away is no error.
+        """Prints escape sequences in names and values as text; a closed pipe is no error.
 
-        Rich alone would pass the former on, and end with status 1 after the latter.
+        Rich itself would pass the sequences on, and end with status 1 on a closed pipe.
         """
 
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
@@ -194,26 +194,26 @@ def echo(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """Print a line about how the work goes, or why it does not, to standard error."""
+    """Print a line on progress or an error to standard error."""
     sys.stderr.write(f"{terminal_text(text)}\n")
 
 
 def print_json(value: Any) -> None:
-    """A result for machines."""
+    """Print a result as JSON."""
     written = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
-    # JSON itself escapes none of these, and some terminals obey them.
+    # JSON does not escape these, and some terminals interpret them.
     sys.stdout.write(_UNESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", written) + "\n")
 
 
 def suite_arguments(context: typer.Context, suites: Sequence[str]) -> dict[str, str | bool]:
-    """Options of suites: ``--words fresh``, ``--words=fresh``, ``--faithful`` on what is left of the command line."""
-    return own_arguments(context, suites, ())[0]
+    """Options of suites on the rest of the command line: ``--words fresh``, ``--words=fresh``, ``--faithful``."""
+    return extra_arguments(context, suites, ())[0]
 
 
-def own_arguments(
+def extra_arguments(
     context: typer.Context, suites: Sequence[str], models: Sequence[str]
 ) -> tuple[dict[str, str | bool], dict[str, str | bool]]:
-    """The options of suites, and those of models, on what is left of the command line.
+    """The options of suites and those of models on the rest of the command line.
 
     Like other options they may also come from a variable or from acidtest.toml, for those that have them.
     """
@@ -231,47 +231,47 @@ def own_arguments(
             kinds = [f"{kind}:" for kind in api.model_kinds() if name in api.model_options(kind)]
             raise AcidtestError(f"--{name.replace('_', '-')} is an option of {' and '.join(kinds)} models only")
     settled = {name: value for name, value in _settled(context, every).items() if name in of_suites | of_models}
-    found = settled | given
-    own = {name: value for name, value in found.items() if name in of_suites or name not in of_models}
-    return own, {name: value for name, value in found.items() if name in of_models}
+    values = settled | given
+    for_suites = {name: value for name, value in values.items() if name in of_suites or name not in of_models}
+    return for_suites, {name: value for name, value in values.items() if name in of_models}
 
 
 def has_variables() -> bool:
-    """Whether a variable is set that names an option, or seems to."""
+    """Whether an environment variable is set that names, or seems to name, an option."""
     return any(name.startswith(PREFIX) and name not in KNOWN_VARIABLES for name in os.environ) or CONFIG in os.environ
 
 
 def left_arguments(
     context: typer.Context, names: Collection[str], elsewhere: Callable[[str], str] = lambda name: ""
 ) -> dict[str, str | bool]:
-    """Options of these names, on what is left of the command line.
+    """Options of these names on the rest of the command line.
 
-    ``elsewhere`` says of another name whose option it is, or nothing.
+    ``elsewhere`` describes whose option another name is; empty for an unknown name.
     """
     return _given(context, names, elsewhere)
 
 
 def _settled(context: typer.Context, names: Iterable[str]) -> dict[str, str | bool]:
-    """What variables and acidtest.toml say of some options."""
-    found: dict[str, str | bool] = {}
+    """The values of some options in environment variables and acidtest.toml."""
+    values: dict[str, str | bool] = {}
     for name in names:
         given = os.environ.get(variable_name(name), (context.default_map or {}).get(name))
         if given is not None:
             several = isinstance(given, list | tuple)
-            found[name] = given if isinstance(given, bool) else ",".join(map(str, given)) if several else str(given)
-    return found
+            values[name] = given if isinstance(given, bool) else ",".join(map(str, given)) if several else str(given)
+    return values
 
 
 _FLAG = re.compile(r"-(?!\.?\d)")
-"""What begins like an option, and not like a number below nought."""
+"""Matches the start of an option, but not of a negative number."""
 
 
 def _given(
     context: typer.Context, names: Collection[str], elsewhere: Callable[[str], str] = lambda name: ""
 ) -> dict[str, str | bool]:
-    """What is left of the command line as options and their values."""
-    own = [opt for parameter in context.command.params for opt in parameter.opts if opt.startswith("--")]
-    found: dict[str, str | bool] = {}
+    """The rest of the command line as options and their values."""
+    known = [opt for parameter in context.command.params for opt in parameter.opts if opt.startswith("--")]
+    values: dict[str, str | bool] = {}
     words = list(context.args)
     while words:
         word = words.pop(0)
@@ -279,7 +279,7 @@ def _given(
         name = flag.removeprefix("--").replace("-", "_")
         if not flag.startswith("-"):
             raise AcidtestError(f"{word!r} was not expected here; see: acidtest {context.info_name} --help")
-        if flag == "-n" and "--limit" in own:
+        if flag == "-n" and "--limit" in known:
             raise AcidtestError(
                 f"acidtest {context.info_name} has no option -n; --limit N asks a sample of N pairs of each suite. "
                 f"For a suite of another size: acidtest generate NAME -n N -o FILE, and then -s FILE"
@@ -287,24 +287,24 @@ def _given(
         if not flag.startswith("--") or name not in names:
             if other := elsewhere(name):
                 raise AcidtestError(f"{flag} is {other}")
-            flags = [*own, *sorted("--" + option.replace("_", "-") for option in names)]
+            flags = [*known, *sorted("--" + option.replace("_", "-") for option in names)]
             raise UnknownNameError("option", flag, flags)
         if equals:
-            found[name] = value
+            values[name] = value
         else:
-            found[name] = words.pop(0) if words and not _FLAG.match(words[0]) else True
-    return found
+            values[name] = words.pop(0) if words and not _FLAG.match(words[0]) else True
+    return values
 
 
 def model_options() -> list[str]:
-    """The names of all kinds of models' own options."""
+    """The names of the options of all kinds of models."""
     from acidtest import api
 
     return sorted({option for kind in api.model_kinds() for option in api.model_options(kind)})
 
 
 def suite_options() -> list[str]:
-    """The names of all suites' own options."""
+    """The names of the options of all suites."""
     from acidtest import api
 
     return sorted({option for generator in api.suites().values() for option in generator.options})

@@ -1,4 +1,4 @@
-"""Progress on anything longer than two seconds, on standard error."""
+"""Progress of anything that takes longer than two seconds, on standard error."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from acidtest.core.logs import log
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-_PATIENCE = 2.0
+_DELAY = 2.0
 _EVERY = 15.0
 
 
 class ProgressBar:
-    """A bar on a terminal, a line now and then elsewhere; nothing for what is over quickly."""
+    """A bar on a terminal, a line every 15 seconds elsewhere; nothing for quick work."""
 
     def __init__(self, title: str, *, quiet: bool = False) -> None:
         self._title = title
-        self._told = ""
+        self._state = ""
         self._quiet = quiet
         self._start = time.monotonic()
-        self._said = self._start
+        self._last_line = self._start
         self._first: int | None = None
         self._bar: Progress | None = None
         self._task: TaskID | None = None
@@ -40,24 +40,24 @@ class ProgressBar:
         if self._bar is not None:
             self._bar.stop()
 
-    def called(self, told: str) -> None:
-        """Say from now on how it stands, after what the bar is called."""
-        self._told = f", {told}"
+    def show_state(self, state: str) -> None:
+        """Show a phrase about the state of the work after the title from now on."""
+        self._state = f", {state}"
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
         if self._first is None:
-            # What was there before does not make this process any faster.
-            self._first, self._start, self._said = done, now, now
-        if self._quiet or now - self._start < _PATIENCE:
+            # Work done before this process started does not count towards its speed.
+            self._first, self._start, self._last_line = done, now, now
+        if self._quiet or now - self._start < _DELAY:
             return
         if sys.stderr.isatty():
             self._draw(done, total)
-        elif now - self._said >= _EVERY:
-            self._said = now
+        elif now - self._last_line >= _EVERY:
+            self._last_line = now
             rate = (done - self._first) / (now - self._start)
             left = f", {_shown((total - done) / rate)} left" if rate else ""
-            complain(f"{self._title}{self._told}: {done:,} of {total:,}, {rate:,.0f} a second{left}")
+            complain(f"{self._title}{self._state}: {done:,} of {total:,}, {rate:,.0f} a second{left}")
             log.debug("%s: %d of %d", self._title, done, total)
 
     def _draw(self, done: int, total: int) -> None:
@@ -77,7 +77,7 @@ class ProgressBar:
             self._bar.start()
         if self._task is not None:
             rate = (done - (self._first or 0)) / max(time.monotonic() - self._start, 1e-9)
-            self._bar.update(self._task, completed=done, description=self._title + self._told, rate=f"{rate:,.0f}")
+            self._bar.update(self._task, completed=done, description=self._title + self._state, rate=f"{rate:,.0f}")
 
 
 def usage_line(usage: Mapping[str, float]) -> str:

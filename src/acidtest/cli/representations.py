@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import Columns, From, Json, LabelMap, Quiet, Seed, Verbose, own_arguments, set_up_logging
+from acidtest.cli.options import Columns, From, Json, LabelMap, Quiet, Seed, Verbose, extra_arguments, set_up_logging
 from acidtest.cli.progress import ProgressBar
 from acidtest.cli.study_commands import check_output, show
 from acidtest.core.study import STUDIES
@@ -46,7 +46,7 @@ def representations(
     set_up_logging(verbose, quiet)
     study = STUDIES["representations"]
     check_output(study, output)
-    arguments, options = own_arguments(context, [suite], [model])
+    arguments, options = extra_arguments(context, [suite], [model])
     if label_map and "label_map" in api.model_options(model):
         options["label_map"] = label_map
     with StepBars(quiet=quiet) as progress:

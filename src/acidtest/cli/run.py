@@ -1,8 +1,9 @@
-"""``acidtest run``: the main job."""
+"""``acidtest run``: test a model on suites."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -24,75 +25,94 @@ from acidtest.cli.options import (
     Verbose,
     complain,
     console,
-    own_arguments,
+    expand_options,
+    extra_arguments,
     print_json,
     set_up_logging,
 )
 from acidtest.cli.progress import ProgressBar, usage_line
 from acidtest.core.logs import note
 
-_PATIENCE = 2.0
+_SLOW = 2.0
+"""Seconds after which the usage of a model is printed."""
 
-Models = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model", "-m", help="reference, hf:FOLDER, answers:FILE, python:pkg.mod:function …; may be repeated."
-    ),
-]
-SuiteList = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--suites", "-s", help="Names, globs and files, comma-separated or repeated. Default: the standard battery."
-    ),
-]
 Output = Annotated[
     Path | None,
     typer.Option("--output", "--output_path", "-o", help="Folder of the run. Default: under acidtest-runs."),
 ]
-Limit = Annotated[
-    int | None,
-    typer.Option(
-        "--limit",
-        help="A stratified sample of N pairs per suite. Default: all; 3000 where neither model nor suites are named.",
-        min=1,
-    ),
-]
 CollapseOption = Annotated[str, typer.Option("--collapse", help="argmax, sum or threshold=T.")]
-BatchSize = Annotated[
-    int | None, typer.Option("--batch-size", "--batch_size", help="Pairs asked at once; what a kill can cost.", min=1)
-]
-Premise = Annotated[
-    str, typer.Option("--premise", help="whole, or chunks: premises too long for the model asked part by part.")
-]
-Aggregation = Annotated[
-    str, typer.Option("--aggregation", help="What answers to chunks come to: max-entail or any-contradict.")
-]
-Cache = Annotated[
-    bool, typer.Option("--cache/--no-cache", help="Keep answers of models that cost something for later runs.")
-]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start over instead of continuing.")]
 
 
+@dataclass(frozen=True)
+class AskingOptions:
+    """How a model is asked, and where."""
+
+    collapse: CollapseOption = "argmax"
+    batch_size: Annotated[
+        int | None,
+        typer.Option("--batch-size", "--batch_size", help="Pairs asked at once; what a kill can cost.", min=1),
+    ] = None
+    premise: Annotated[
+        str, typer.Option("--premise", help="whole, or chunks: premises too long for the model asked part by part.")
+    ] = "whole"
+    aggregation: Annotated[
+        str, typer.Option("--aggregation", help="How answers to chunks are combined: max-entail or any-contradict.")
+    ] = "max-entail"
+    cache: Annotated[
+        bool, typer.Option("--cache/--no-cache", help="Keep answers of models that cost something for later runs.")
+    ] = True
+    fresh: Fresh = False
+    engine: Engine = "local"
+    address: Address = None
+
+
+@dataclass(frozen=True)
+class SuiteFileOptions:
+    """How files of pairs are read."""
+
+    columns: Columns = None
+    label_map: LabelMap = None
+    suite_label_map: SuiteLabelMap = None
+    keep_columns: KeepColumns = None
+    published_as: PublishedAs = None
+
+    def reading(self, specs: Sequence[str]) -> api.Reading:
+        """The reading of suites; --label-map is about a model instead where one of the models takes it."""
+        for_model = any("label_map" in api.model_options(spec) for spec in specs)
+        labels = self.suite_label_map or (None if for_model else self.label_map)
+        return api.Reading.parsed(self.columns, labels, self.keep_columns, self.published_as)
+
+
+@expand_options
 def run(
     context: typer.Context,
-    model: Models = None,
-    suites: SuiteList = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model", "-m", help="reference, hf:FOLDER, answers:FILE, python:pkg.mod:function …; may be repeated."
+        ),
+    ] = None,
+    suites: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--suites", "-s", help="Names, globs and files, comma-separated or repeated. Default: the standard battery."
+        ),
+    ] = None,
     source: From = None,
     output: Output = None,
-    limit: Limit = None,
-    collapse: CollapseOption = "argmax",
-    batch_size: BatchSize = None,
-    premise: Premise = "whole",
-    aggregation: Aggregation = "max-entail",
-    cache: Cache = True,
-    fresh: Fresh = False,
-    columns: Columns = None,
-    label_map: LabelMap = None,
-    suite_label_map: SuiteLabelMap = None,
-    keep_columns: KeepColumns = None,
-    published_as: PublishedAs = None,
-    engine: Engine = "local",
-    address: Address = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit",
+            help="A stratified sample of N pairs per suite. Default: all; 3000 where neither model nor suites are "
+            "named.",
+            min=1,
+        ),
+    ] = None,
+    *,
+    asking: AskingOptions,
+    files: SuiteFileOptions,
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,
@@ -100,77 +120,74 @@ def run(
 ) -> None:
     """Run a model on challenge suites and report what it does.
 
-    Suites' own options (acidtest suites NAME) and models' own (--device, --dtype …) go here too. The same command again
+    Options of suites (acidtest suites NAME) and of models (--device, --dtype …) go here too. The same command again
     continues, or prints what is done.
     """
     set_up_logging(verbose, quiet)
     specs = list(dict.fromkeys(model or [api.DEFAULT_MODEL]))
     if not (model or suites or limit):
         limit = api.DEFAULT_LIMIT
-        asked = f"{api.DEFAULT_MODEL} is asked at most {limit:,} pairs of each suite"
-        note("neither model nor suites are named: %s; acidtest run -m %s asks all", asked, api.DEFAULT_MODEL)
-    arguments, options = own_arguments(context, suites or api.STANDARD, specs)
+        sample = f"{api.DEFAULT_MODEL} is asked at most {limit:,} pairs of each suite"
+        note("neither model nor suites are named: %s; acidtest run -m %s asks all", sample, api.DEFAULT_MODEL)
+    wanted = suites or api.STANDARD
+    arguments, options = extra_arguments(context, wanted, specs)
     battery = api.Battery(
-        suites or api.STANDARD,
-        source=source,
-        limit=limit,
-        seed=seed,
-        arguments=arguments,
-        reading=api.Reading.parsed(
-            columns, suite_label_map or (None if _has_outputs(specs) else label_map), keep_columns, published_as
-        ),
+        wanted, source=source, limit=limit, seed=seed, arguments=arguments, reading=files.reading(specs)
     )
-    done = []
+    options |= {"label_map": files.label_map} if files.label_map else {}
+    finished = []
     for spec in specs:
-        with ProgressBar(spec, quiet=quiet) as progress:
-            done.append(
-                api.run(
-                    spec,
-                    battery,
-                    output=api.folder_for(spec, output, specs),
-                    collapse=collapse,
-                    batch_size=batch_size,
-                    options=_options_of(spec, options, label_map),
-                    premise=premise,
-                    aggregation=aggregation,
-                    cache=cache,
-                    fresh=fresh,
-                    progress=progress,
-                    engine=engine,
-                    address=address,
-                )
-            )
-            usage = done[-1].run.header.usage
-            line = usage_line(usage) if done[-1].fresh and not quiet else ""
-            # What was asked over a network costs something, however quickly it went.
-            if line and (usage["seconds"] > _PATIENCE or "requests" in usage):
-                complain(f"{spec}: {line}")
-    joint = api.joint_report(done, output) if len(done) > 1 else None
-    show(done, json=json, joint=joint)
+        folder = api.folder_for(spec, output, specs)
+        finished.append(_run_model(spec, battery, asking, options=options, output=folder, quiet=quiet))
+    joint = api.joint_report(finished, output) if len(finished) > 1 else None
+    show_runs(finished, json=json, joint=joint)
 
 
-def _has_outputs(specs: Sequence[str]) -> bool:
-    """Whether one of the models has outputs that --label-map may name; then it says nothing of files."""
-    return any("label_map" in api.model_options(spec) for spec in specs)
-
-
-def _options_of(spec: str, options: Mapping[str, str | bool], label_map: str | None) -> dict[str, str | bool]:
-    """Those of the options that this kind of model has."""
+def _run_model(
+    spec: str,
+    battery: api.Battery,
+    asking: AskingOptions,
+    *,
+    options: Mapping[str, str | bool],
+    output: Path | None,
+    quiet: bool,
+) -> api.Finished:
+    """Run one model with those of the options that its kind has, and print what it used where that was much."""
     known = api.model_options(spec)
-    given = {**options, **({"label_map": label_map} if label_map else {})}
-    return {name: value for name, value in given.items() if name in known}
+    with ProgressBar(spec, quiet=quiet) as progress:
+        finished = api.run(
+            spec,
+            battery,
+            output=output,
+            options={name: value for name, value in options.items() if name in known},
+            progress=progress,
+            collapse=asking.collapse,
+            batch_size=asking.batch_size,
+            premise=asking.premise,
+            aggregation=asking.aggregation,
+            cache=asking.cache,
+            fresh=asking.fresh,
+            engine=asking.engine,
+            address=asking.address,
+        )
+        usage = finished.run.header.usage
+        line = usage_line(usage) if finished.fresh and not quiet else ""
+        # Requests over a network cost something, however quick they are.
+        if line and (usage["seconds"] > _SLOW or "requests" in usage):
+            complain(f"{spec}: {line}")
+    return finished
 
 
-def show(done: list[api.Finished], *, json: bool, joint: Path | None = None) -> None:
+def show_runs(runs: Sequence[api.Finished], *, json: bool, joint: Path | None = None) -> None:
     """Print the results of some runs."""
     if json:
-        results = [dict(finished.results) | {"folder": str(finished.folder)} for finished in done]
+        results = [dict(finished.results) | {"folder": str(finished.folder)} for finished in runs]
         print_json(results[0] if len(results) == 1 else results)
         return
     from acidtest.render.terminal import print_document
 
     out = console()
-    for finished in done:
+    for finished in runs:
         if not finished.fresh:
             when = finished.run.header.finished
             out.print(f"This run was finished before ({when}); --fresh redoes it.\n", style="bold", soft_wrap=True)

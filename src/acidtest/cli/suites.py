@@ -1,4 +1,4 @@
-"""``acidtest suites``: what suites there are."""
+"""``acidtest suites``: list the suites."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from acidtest.core.errors import UnknownNameError
 
 
 def suites(
-    name: Annotated[str | None, typer.Argument(help="A suite, for all that is known of it.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A suite, to show everything about it.")] = None,
     json: Json = False,
     verbose: Verbose = 0,
     quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
-    """List the suites there are, with size, source and citation."""
+    """List the suites, with size, source and citation."""
     set_up_logging(verbose, quiet)
     known = api.suites()
     if name is not None and name not in known:
@@ -51,7 +51,7 @@ def _print_table(known: dict[str, Generator]) -> None:
     width = max(map(len, ("suite", *known)))
     lines = [f"{'suite':<{width}}  {'pairs':>8}  {'source':<10}  what it tests"]
     lines += [f"{name:<{width}}  {g.rows:>8,}  {g.source:<10}  {g.summary}" for name, g in known.items()]
-    echo("\n".join([*lines, "", "acidtest suites NAME tells more of one."]))
+    echo("\n".join([*lines, "", "acidtest suites NAME shows one in detail."]))
 
 
 def _print_one(generator: Generator) -> None:

@@ -107,7 +107,7 @@ def train(
             merged=merged,
             hypothesis_only=hypothesis_only,
             progress=progress,
-            watch=progress.called,
+            watch=progress.show_state,
             **network.settings,
         )
     if json:

@@ -12,7 +12,7 @@ from acidtest.cli.options import Json, Quiet, Seed, Verbose, echo, print_json, s
 from acidtest.core.errors import list_some
 
 if TYPE_CHECKING:
-    from acidtest.api.studies import WordReport
+    from acidtest.api import WordReport
 
 EXAMPLES = 6
 
@@ -36,59 +36,59 @@ def words(
 ) -> None:
     """Check a vocabulary, and that a training set has every verb often enough in each frame it is used in."""
     set_up_logging(verbose, quiet)
-    found = api.words(vocabulary, train, least=least, reading=api.Reading.parsed(columns, label_map))
+    report = api.words(vocabulary, train, least=least, reading=api.Reading.parsed(columns, label_map))
     if json:
-        print_json(found.to_json())
+        print_json(report.to_json())
     else:
-        echo("\n".join(_lists(found) if found.counts is None else _frames(found)))
-    if found.below:
+        echo("\n".join(_lists(report) if report.counts is None else _frames(report)))
+    if report.below:
         raise typer.Exit(1)
 
 
-def _lists(found: WordReport) -> list[str]:
-    total = sum(len(each.words) for each in found.lists)
-    lines = [f"{found.vocabulary} is valid: {len(found.lists)} lists, {total} words.", ""]
-    width = max(len(each.name) for each in found.lists)
+def _lists(report: WordReport) -> list[str]:
+    total = sum(len(word_list.words) for word_list in report.lists)
+    lines = [f"{report.vocabulary} is valid: {len(report.lists)} lists, {total} words.", ""]
+    width = max(len(word_list.name) for word_list in report.lists)
     lines.append(f"{'list':<{width}}  words  what it is for, examples, and the frames they need")
-    for each in found.lists:
-        origin = "" if each.origin == found.vocabulary else f", from {each.origin}"
-        frames = f" [{' '.join(each.frames)}]" if each.frames else ""
-        lines.append(f"{each.name:<{width}}  {len(each.words):>5}  {each.about}")
-        lines.append(f"{'':<{width}}         {list_some(each.words, EXAMPLES)}{origin}{frames}")
+    for word_list in report.lists:
+        origin = "" if word_list.origin == report.vocabulary else f", from {word_list.origin}"
+        frames = f" [{' '.join(word_list.frames)}]" if word_list.frames else ""
+        lines.append(f"{word_list.name:<{width}}  {len(word_list.words):>5}  {word_list.about}")
+        lines.append(f"{'':<{width}}         {list_some(word_list.words, EXAMPLES)}{origin}{frames}")
     return [*lines, "", "acidtest words --train FILE counts them in a training set."]
 
 
-def _frames(found: WordReport) -> list[str]:
-    counts, below = found.counts, found.below
+def _frames(report: WordReport) -> list[str]:
+    counts, below = report.counts, report.below
     assert counts is not None
     lines = [
-        f"{found.vocabulary} in {counts.file}, counted from {counts.way}: "
+        f"{report.vocabulary} in {counts.file}, counted from {counts.way}: "
         f"{counts.premises:,} premises, each once, and {counts.hypotheses:,} hypotheses."
     ]
     if counts.left_out:
         lines.append(f"{counts.left_out:,} sentences have no parse that can be read; they are not counted.")
-    lines += ["", f"{'frame':<8}  words  at least {found.least}  fewer"]
+    lines += ["", f"{'frame':<8}  words  at least {report.least}  fewer"]
     for frame in dict.fromkeys(use.frame for use in counts.uses):
         uses = [use for use in counts.uses if use.frame == frame and use.count is not None]
         few = sum(use.frame == frame for use in below)
-        lines.append(f"{frame:<8}  {len(uses):>5}  {len(uses) - few:>{9 + len(str(found.least))}}  {few:>5}")
-    lines += ["", *_shortfalls(found)]
+        lines.append(f"{frame:<8}  {len(uses):>5}  {len(uses) - few:>{9 + len(str(report.least))}}  {few:>5}")
+    lines += ["", *_shortfalls(report)]
     notes = {use.word: use.note for use in counts.uses if use.note}
     return [*lines, *(f"{word}: {note}" for word, note in notes.items())]
 
 
-def _shortfalls(found: WordReport) -> list[str]:
-    assert found.counts is not None
+def _shortfalls(report: WordReport) -> list[str]:
+    assert report.counts is not None
     short: dict[str, list[str]] = {}
-    for use in found.below:
+    for use in report.below:
         short.setdefault(use.word, []).append(f"{use.frame} {use.count}")
-    counted = {use.word for use in found.counts.uses if use.count is not None}
+    counted = {use.word for use in report.counts.uses if use.count is not None}
     if not short:
-        return [f"Each of the {len(counted)} words occurs at least {found.least} times in every frame it needs."]
+        return [f"Each of the {len(counted)} words occurs at least {report.least} times in every frame it needs."]
     width = max(map(len, short))
     lines = [f"{word:<{width}}  {', '.join(frames)}" for word, frames in short.items()]
     return [
         *lines,
         "",
-        f"{len(short)} of {len(counted)} words occur fewer than {found.least} times in a frame they need.",
+        f"{len(short)} of {len(counted)} words occur fewer than {report.least} times in a frame they need.",
     ]

@@ -1,8 +1,8 @@
-"""Answers kept as they come: append-only files that a kill at any moment leaves readable.
+"""Files of answers that are appended to batch by batch and stay readable when the process is killed.
 
-A file belongs to one model, as its fingerprint knows it, and holds answers by the digest of what was asked. So the same
-format serves a run that is to be continued and a cache that many runs and processes share. Of two answers to one
-question the later counts: files of a cache are numbered in the order in which they were begun.
+A file belongs to one model, identified by its fingerprint, and stores answers under the digest of the input. The same
+format serves a run that can be continued and a cache that many runs and processes share. Of two answers to one input
+the later counts: the files of a cache are numbered in the order in which they were created.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ SCHEMA = 2
 ENDING = ".answers"
 
 RECORD = np.dtype([("key", "<u8"), ("check", "<u8"), ("values", "<f4", (3,)), ("flags", "u1")])
-"""One answer: two digests of what was asked, the probabilities, and ``TRUNCATED`` and ``HARD``."""
+"""One answer: two digests of the input, the probabilities, and the flags ``TRUNCATED`` and ``HARD``."""
 
 TRUNCATED, HARD = 1, 2
-"""Whether the pair had to be cut, and whether the model answers with labels, not with probabilities."""
+"""Flags: the pair was truncated; the model answers with labels, not with probabilities."""
 
 Records = npt.NDArray[np.void]
 Flags = npt.NDArray[np.bool_]
@@ -42,7 +42,7 @@ _MOST_LINE = 1 << 12
 
 
 def records(keys: U64, checks: U64, values: Probabilities, truncated: Flags, *, hard: bool) -> Records:
-    """Answers as they are written."""
+    """Answers in the format of the files."""
     made = np.empty(len(keys), dtype=RECORD)
     made["key"], made["check"], made["values"] = keys, checks, values
     made["flags"] = truncated * TRUNCATED + hard * HARD
@@ -50,12 +50,12 @@ def records(keys: U64, checks: U64, values: Probabilities, truncated: Flags, *, 
 
 
 def model_key(model: Model) -> str:
-    """What a model is known by: everything that could change its answers."""
+    """The key of a model in answer files: a hash of everything that could change its answers."""
     return f"{key(model.name, model.fingerprint or '', *model.columns):016x}"
 
 
 class AnswerFile:
-    """A file to add answers to. When ``append`` returns they survive a kill."""
+    """A file to append answers to; they survive a kill once ``append`` has returned."""
 
     def __init__(self, path: str | Path, model: str) -> None:
         self.path = Path(path)
@@ -78,12 +78,12 @@ class AnswerFile:
             self._file.close()
 
     def begin(self) -> None:
-        """See to it that the file is there, with whatever it holds; one of another model is refused."""
+        """Create the file unless it exists; one of another model is refused."""
         with self:
             pass
 
     def append(self, answers: Records) -> None:
-        """Keep some answers."""
+        """Append some answers."""
         payload = answers.tobytes()
         self._write(_HEAD.pack(len(answers), zlib.crc32(payload)) + payload)
 
@@ -98,7 +98,7 @@ class AnswerFile:
 
 
 def kept_answers(path: str | Path, model: str) -> Iterator[Records]:
-    """The answers of a model in a file, append by append, but for those that are not whole."""
+    """The answers of a model in a file, append by append, without incomplete ones."""
     path = Path(path)
     if not path.exists():
         return
@@ -125,19 +125,19 @@ def new_cache_file(folder: Path, model: str) -> Path:
 
 
 def cached_answers(folder: Path, model: str) -> Iterator[Records]:
-    """The answers of a model in a cache, the latest last, with those that other processes are writing just now."""
+    """The answers of a model in a cache, the latest last, including those that other processes are writing."""
     for path in sorted((folder / model).glob(f"*{ENDING}"), key=_reading_order):
         try:
             if not path.is_file():
                 raise FileError(path, "is not a file")
             yield from kept_answers(path, model)
         except (OSError, FileError) as error:
-            log.warning("%s is left aside, for it holds no answers of this model", path)
+            log.warning("%s is ignored: it holds no answers of this model", path)
             log.debug("%s", error)
 
 
 def _reading_order(path: Path) -> tuple[int, int, str]:
-    # Earlier versions gave their files random names: those go first, in the order of their dates.
+    # Earlier versions gave files random names: these come first, by date.
     number = _file_number(path)
     try:
         date = 0 if number else path.stat().st_mtime_ns
@@ -152,7 +152,7 @@ def _file_number(path: Path) -> int:
 
 
 def _whole(path: Path, header: bytes) -> int:
-    """Where the last whole append of a file ends, 0 when not even its first line is whole."""
+    """Where the last complete append of a file ends; 0 when even its first line is incomplete."""
     with path.open("rb") as file:
         if not _is_begun(path, file.readline(_MOST_LINE), header):
             return 0
@@ -160,7 +160,7 @@ def _whole(path: Path, header: bytes) -> int:
 
 
 def _is_begun(path: Path, line: bytes, header: bytes) -> bool:
-    """Whether a file has its whole first line; one of another model, or of somebody else, is refused."""
+    """Whether the first line of a file is complete; a file of another model or program is refused."""
     if line == header:
         return True
     if header.startswith(line):
@@ -173,17 +173,17 @@ def _is_begun(path: Path, line: bytes, header: bytes) -> bool:
 
 
 def _appends(file: BinaryIO) -> Iterator[tuple[Records, int]]:
-    """Each whole append, and where it ends; a damaged one is passed over."""
+    """Each complete append and where it ends; damaged ones are skipped."""
     size = os.fstat(file.fileno()).st_size
     while len(head := file.read(_HEAD.size)) == _HEAD.size:
         count, check = _HEAD.unpack(head)
         length = count * RECORD.itemsize
-        # A head that claims more than there is would have us ask for as much memory.
+        # A damaged head may claim more than there is, and would then use as much memory.
         if not 0 < length <= size - file.tell():
-            log.info("%s: %d bytes at its end are torn or damaged and left aside", file.name, size - file.tell())
+            log.info("%s: %d bytes at its end are incomplete or damaged and ignored", file.name, size - file.tell())
             return
         payload = file.read(length)
         if zlib.crc32(payload) == check:
             yield np.frombuffer(payload, dtype=RECORD), file.tell()
         else:
-            log.info("%s: %d answers in it are damaged and left aside", file.name, count)
+            log.info("%s: %d answers in it are damaged and ignored", file.name, count)

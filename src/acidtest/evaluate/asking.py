@@ -1,4 +1,4 @@
-"""One batch asked, and what a model may answer checked."""
+"""Asks a model one batch and checks that the answers are valid."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _TOLERANCE = 1e-3
 
 @dataclass(frozen=True)
 class Answered:
-    """The probabilities of a batch, and which of its pairs had to be cut to fit the model."""
+    """The probabilities of a batch, and which of its pairs were truncated to fit the model."""
 
     values: Probabilities
     truncated: Flags
 
 
 @dataclass(frozen=True)
-class Ready:
-    """A batch made ready for the device."""
+class PreparedBatch:
+    """A batch whose inputs the model has prepared for its device."""
 
     batch: Batch
     prepared: Any
@@ -38,33 +38,33 @@ class Ready:
 
 @dataclass(frozen=True)
 class Asker:
-    """A model as an engine uses it: whole batches, or in two steps where the model shares its work out."""
+    """A model as an engine uses it: a batch at once, or in two steps where the model prepares its inputs separately."""
 
     model: Model
 
-    def asked(self, batch: Batch) -> Answered:
-        """A batch asked at once."""
+    def ask(self, batch: Batch) -> Answered:
+        """Ask a whole batch."""
         if isinstance(self.model, Prepares):
-            return self.inferred(self.prepared(batch))
-        with self._refused_exit():
+            return self.infer(self.prepare(batch))
+        with self._exit_refused():
             values = self.model.predict(*self._columns(batch))
-        return self._checked(batch, values, np.zeros(len(batch.keys), np.bool_))
+        return self._check(batch, values, np.zeros(len(batch.keys), np.bool_))
 
-    def prepared(self, batch: Batch) -> Ready:
-        """The first step."""
+    def prepare(self, batch: Batch) -> PreparedBatch:
+        """Prepare the inputs of a batch: the first step."""
         assert isinstance(self.model, Prepares)
-        with self._refused_exit():
-            return Ready(batch, self.model.prepare(*self._columns(batch)))
+        with self._exit_refused():
+            return PreparedBatch(batch, self.model.prepare(*self._columns(batch)))
 
-    def inferred(self, ready: Ready) -> Answered:
-        """The second step."""
+    def infer(self, ready: PreparedBatch) -> Answered:
+        """Answer a prepared batch: the second step."""
         assert isinstance(self.model, Prepares)
-        with self._refused_exit():
+        with self._exit_refused():
             values = self.model.infer(ready.prepared)
-        return self._checked(ready.batch, values, ready.prepared.truncated)
+        return self._check(ready.batch, values, ready.prepared.truncated)
 
     @contextmanager
-    def _refused_exit(self) -> Iterator[None]:
+    def _exit_refused(self) -> Iterator[None]:
         try:
             yield
         except SystemExit as error:
@@ -73,7 +73,7 @@ class Asker:
     def _columns(self, batch: Batch) -> list[list[str]]:
         return [batch.inputs[name].to_list() for name in self.model.columns]
 
-    def _checked(self, batch: Batch, given: Any, truncated: Flags) -> Answered:
+    def _check(self, batch: Batch, given: Any, truncated: Flags) -> Answered:
         values = number_table(f"model {self.model.name!r}", given)
         height = batch.inputs.height
         if values.shape != (height, 3):
@@ -82,22 +82,22 @@ class Asker:
                 f"expected ({height}, 3): the probabilities of entailment, neutral, contradiction; or label names"
             )
         abstained = np.asarray(np.isnan(values).all(axis=1), dtype=np.bool_) & self.model.may_abstain
-        self._refuse(batch, values, np.isnan(values).any(axis=1) & ~abstained, "NaN")
+        self._require_none(batch, values, np.isnan(values).any(axis=1) & ~abstained, "NaN")
         present = has_answer(values)
         total = values.sum(axis=1, where=present[:, None])
         outside = present & ((values < -_TOLERANCE).any(axis=1) | (np.abs(total - 1) > _TOLERANCE))
-        self._refuse(
+        self._require_none(
             batch, values, outside, "numbers that are not probabilities adding up to 1 (logits need a softmax)"
         )
         return Answered(values, np.asarray(truncated, dtype=np.bool_))
 
-    def _refuse(self, batch: Batch, values: Probabilities, rows: Flags, what: str) -> None:
+    def _require_none(self, batch: Batch, values: Probabilities, rows: Flags, problem: str) -> None:
         if not rows.any():
             return
         first = int(np.flatnonzero(rows)[0])
         pair = batch.inputs.row(first, named=True)
         shown = ", ".join(f"{name} {pair[name]!r}" for name in self.model.columns)
         raise AcidtestError(
-            f"model {self.model.name!r} gave {what} for {int(rows.sum())} of {len(rows)} pairs, "
+            f"model {self.model.name!r} gave {problem} for {int(rows.sum())} of {len(rows)} pairs, "
             f"first {', '.join(f'{value:g}' for value in values[first])} for row {pair[ID]}: {shown}"
         )

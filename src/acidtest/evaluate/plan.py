@@ -1,4 +1,4 @@
-"""Which inputs a model is asked, in which batches: decided before anything runs."""
+"""The inputs that a model is asked and their batches, decided before anything runs."""
 
 from __future__ import annotations
 
@@ -20,26 +20,25 @@ ID = "_id"
 """The column beside the inputs that holds the id of the first row with that input."""
 
 _LENGTHS = (64, 96, 128, 160, 192, 256, 384, 768, 2048)
-"""Characters at which pairs of another length begin."""
+"""Lengths in characters at which the next bucket of pairs begins."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Distinct inputs that are asked at once."""
+    """Distinct inputs that are asked together."""
 
     number: int
     inputs: pl.DataFrame
     """The columns the model asks for, and ``ID``."""
     keys: U64
-    """Their digests, by which answers are found."""
+    """Their digests, under which answers are stored."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class InputPlan:
     """The distinct inputs of some suites, in batches. The same pair in two suites, or twice in one, is asked once.
 
-    Inputs of like length stand together where the model wants that, the longest first. Texts are not held in memory
-    where they are many.
+    Inputs of similar length stand together where the model wants that, longest first. Large inputs stay on disk.
     """
 
     keys: U64
@@ -69,33 +68,34 @@ class Plan:
         return digests(*(frame[name] for name in self.columns), salt=salt)
 
     def places(self, keys: U64) -> npt.NDArray[np.int64]:
-        """Where among the plan's keys each of these stands; all of them do."""
+        """The position of each key among the plan's keys."""
         return np.searchsorted(self.keys, keys)
 
 
-def planned(model: Model, suites: Sequence[Suite]) -> Plan:
+def make_plan(model: Model, suites: Sequence[Suite]) -> InputPlan:
     """The plan for a model and its suites; equal inputs, columns and batch size give an equal plan."""
+    columns = tuple(model.columns)
     optional = model.optional if isinstance(model, DoesWithout) else ()
     for suite in suites:
-        require_columns(suite.frame, [name for name in model.columns if name not in optional], suite.name)
+        require_columns(suite.frame, [name for name in columns if name not in optional], suite.name)
     bounds = _LENGTHS if isinstance(model, Prepares) and model.lengths else ()
-    kept, seen, rows = [Spool() for _ in range(len(bounds) + 1)], SeenDigests(), 0
+    spools, seen, rows = [Spool() for _ in range(len(bounds) + 1)], SeenDigests(), 0
 
-    def look(batch: pl.DataFrame) -> None:
+    def add_new_inputs(batch: pl.DataFrame) -> None:
         nonlocal rows
         rows += batch.height
-        new = batch.filter(seen.new(digests(*(batch[name] for name in model.columns))))
-        for spool, part in zip(kept, _by_length(new, model.columns, bounds), strict=True):
+        new = batch.filter(seen.new(digests(*(batch[name] for name in columns))))
+        for spool, part in zip(spools, _by_length(new, columns, bounds), strict=True):
             if part.height:
                 spool.add(compact_frame(part))
 
     for suite in suites:
-        have = suite.frame.collect_schema()
-        found = [(pl.col(name) if name in have else pl.lit(None).alias(name)).cast(pl.String) for name in model.columns]
-        visit_batches(suite.frame.select(pl.col("id").alias(ID), *found), look)
-    schema = dict.fromkeys((ID, *model.columns), pl.String)
-    inputs = tuple(spool.rows(schema) for spool in reversed(kept))
-    return Plan(seen.sorted(), rows, tuple(model.columns), model.batch_size, inputs)
+        schema = suite.frame.collect_schema()
+        texts = [(pl.col(name) if name in schema else pl.lit(None).alias(name)).cast(pl.String) for name in columns]
+        visit_batches(suite.frame.select(pl.col("id").alias(ID), *texts), add_new_inputs)
+    text_columns = dict.fromkeys((ID, *columns), pl.String)
+    buckets = tuple(spool.rows(text_columns) for spool in reversed(spools))
+    return InputPlan(seen.sorted(), rows, columns, model.batch_size, buckets)
 
 
 def _by_length(frame: pl.DataFrame, columns: Sequence[str], bounds: Sequence[int]) -> Iterator[pl.DataFrame]:
@@ -111,14 +111,14 @@ def _by_length(frame: pl.DataFrame, columns: Sequence[str], bounds: Sequence[int
 
 def _regrouped(parts: Iterable[pl.DataFrame], size: int) -> Iterator[pl.DataFrame]:
     """The same rows, ``size`` at a time."""
-    held = list[pl.DataFrame]()
+    pending = list[pl.DataFrame]()
     for part in parts:
-        held.append(part)
-        if sum(each.height for each in held) < size:
+        pending.append(part)
+        if sum(frame.height for frame in pending) < size:
             continue
-        whole = pl.concat(held)
+        whole = pl.concat(pending)
         full = whole.height - whole.height % size
         yield from whole.head(full).iter_slices(size)
-        held = [whole.slice(full)] if full < whole.height else []
-    if held and (rest := pl.concat(held)).height:
+        pending = [whole.slice(full)] if full < whole.height else []
+    if pending and (rest := pl.concat(pending)).height:
         yield rest

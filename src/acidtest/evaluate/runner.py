@@ -1,9 +1,11 @@
-"""Asking a model everything a plan holds, once, and going on where an earlier process stopped."""
+"""Asks a model every input of a plan once, and continues where an earlier process stopped."""
 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +15,6 @@ import polars as pl
 from acidtest.core.draws import U64
 from acidtest.core.logs import note
 from acidtest.core.model import CountsUsage, Model, Prepares
-from acidtest.evaluate import local
 from acidtest.evaluate.answer_files import (
     AnswerFile,
     Records,
@@ -24,19 +25,22 @@ from acidtest.evaluate.answer_files import (
     records,
 )
 from acidtest.evaluate.answer_table import CHECK, AnswerTable
-from acidtest.evaluate.asking import Answered, Asker
-from acidtest.evaluate.plan import Batch, Plan
+from acidtest.evaluate.asking import Answered, Asker, PreparedBatch
+from acidtest.evaluate.plan import Batch, InputPlan
 
 Progress = Callable[[int, int], None]
 """Called with how many inputs are answered and how many there are."""
 
 Engine = Callable[[Iterable[Batch], Asker], Iterator[tuple[Batch, Answered]]]
-"""Asks a model batches, here or elsewhere, and gives each with its answers, in any order."""
+"""Asks a model batches, in this process or elsewhere, and yields each with its answers, in any order."""
+
+_AHEAD = 2
+"""How many batches are prepared before they are needed."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Where answers are kept as they come, and where earlier ones are looked for.
+    """The files that new answers are written to and earlier ones are read from.
 
     ``journal`` belongs to one run and goes with it; ``cache`` is a folder that runs and processes share.
     """
@@ -45,14 +49,14 @@ class Memory:
     journal: Path
     cache: Path | None = None
     forget: bool = False
-    """Whether earlier answers are left aside."""
+    """Whether earlier answers are ignored."""
 
     def file(self) -> AnswerFile:
-        """What new answers are added to."""
+        """The file that new answers are appended to."""
         return AnswerFile(new_cache_file(self.cache, self.model) if self.cache else self.journal, self.model)
 
     def earlier(self) -> Iterator[Records]:
-        """Answers kept before, those that count most last: what this run was answered itself."""
+        """Answers kept earlier; those of this run come last, so that they take precedence."""
         if not self.forget:
             yield from cached_answers(self.cache, self.model) if self.cache else ()
             yield from kept_answers(self.journal, self.model)
@@ -60,23 +64,23 @@ class Memory:
 
 @dataclass
 class Spent:
-    """Where the time went."""
+    """How many inputs were asked, and the seconds spent on the model and on the disk."""
 
     asked: int = 0
     seconds: float = 0.0
     disk: float = 0.0
 
 
-def memory_of(model: Model, journal: Path, cache: Path | None = None, *, forget: bool = False) -> Memory | None:
-    """Where the answers of a model are kept; None where asking again is cheaper, or the model cannot be known again."""
+def answer_memory(model: Model, journal: Path, cache: Path | None = None, *, forget: bool = False) -> Memory | None:
+    """The files for a model's answers; None where asking again is cheaper or the model has no fingerprint."""
     if model.fingerprint is None or model.keep == "nothing":
         return None
     return Memory(model_key(model), journal, cache if model.keep == "always" else None, forget)
 
 
-def answers(
+def collect_answers(
     model: Model,
-    plan: Plan,
+    plan: InputPlan,
     *,
     memory: Memory | None = None,
     engine: Engine | None = None,
@@ -85,7 +89,7 @@ def answers(
 ) -> AnswerTable:
     """The model's answers to every input of a plan.
 
-    With a memory, what it already holds is not asked again, and every batch is kept at once.
+    Inputs whose answers are in ``memory`` are not asked again, and every batch is written to it at once.
     """
     spent = spent or Spent()
     table = AnswerTable(plan)
@@ -94,12 +98,12 @@ def answers(
     model.probabilities &= not table.hard
     before, total = table.answered, len(plan.keys)
     if before:
-        left = "; going on" if before < total else ", all of them"
-        note("%s of %s pairs were answered before%s", f"{before:,}", f"{total:,}", left)
+        rest = "; continuing" if before < total else ", all of them"
+        note("%s of %s pairs were answered before%s", f"{before:,}", f"{total:,}", rest)
     start = time.perf_counter()
     with memory.file() if memory and before < total else nullcontext() as file:
-        for batch, answered in (engine or here)(_open(model, plan, table), Asker(model)):
-            # A model may lose its fingerprint while it is asked: then its answers are those of another one.
+        for batch, answered in (engine or ask_here)(_open_batches(model, plan, table), Asker(model)):
+            # A model that loses its fingerprint while it is asked may be another one: its answers are not kept.
             if file and model.fingerprint is not None:
                 began = time.perf_counter()
                 hard = not model.probabilities
@@ -113,35 +117,50 @@ def answers(
     return table
 
 
-def here(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, Answered]]:
+def ask_here(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, Answered]]:
     """The engine that asks in this process."""
     if isinstance(asker.model, Prepares):
-        return local.mapped(batches, asker.prepared, asker.inferred)
-    return local.plainly(batches, asker.asked)
+        return _ask_prepared(batches, asker)
+    return ((batch, asker.ask(batch)) for batch in batches)
 
 
-def summary(model: object, spent: Spent) -> dict[str, float]:
-    """How fast it went, what the model, or the engine for it, says it used up, and seconds (``_s``) by purpose."""
-    told = dict(model.usage()) if isinstance(model, CountsUsage) else {}
-    told |= {"pairs": float(spent.asked), "seconds": spent.seconds, "disk_s": spent.disk}
+def _ask_prepared(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, Answered]]:
+    """Ask batches in order, preparing the next ones in a thread meanwhile."""
+    with ThreadPoolExecutor(1, thread_name_prefix="prepare") as pool:
+        waiting = deque[tuple[Batch, Future[PreparedBatch]]]()
+        try:
+            for batch in batches:
+                waiting.append((batch, pool.submit(asker.prepare, batch)))
+                if len(waiting) > _AHEAD:
+                    first, prepared = waiting.popleft()
+                    yield first, asker.infer(prepared.result())
+            while waiting:
+                first, prepared = waiting.popleft()
+                yield first, asker.infer(prepared.result())
+        finally:
+            for _, prepared in waiting:
+                prepared.cancel()
+
+
+def usage_summary(model: object, spent: Spent) -> dict[str, float]:
+    """Pairs asked, speed, seconds (``_s``) by purpose, and the usage that the model or the engine reports."""
+    usage = dict(model.usage()) if isinstance(model, CountsUsage) else {}
+    usage |= {"pairs": float(spent.asked), "seconds": spent.seconds, "disk_s": spent.disk}
     if spent.seconds:
-        told |= {f"{name}_per_s": told[name] / spent.seconds for name in ("pairs", "tokens") if told.get(name)}
-    return {name: round(value, 3) for name, value in told.items()}
+        usage |= {f"{name}_per_s": usage[name] / spent.seconds for name in ("pairs", "tokens") if usage.get(name)}
+    return {name: round(value, 3) for name, value in usage.items()}
 
 
-def _open(model: Model, plan: Plan, table: AnswerTable) -> Iterator[Batch]:
-    """The batches that have something to ask; where answers do not depend on each other, without what is known."""
+def _open_batches(model: Model, plan: InputPlan, table: AnswerTable) -> Iterator[Batch]:
+    """The batches with inputs still to ask; known inputs are left out where the model treats inputs independently."""
     for batch in plan:
-        todo = table.open(batch.keys, _checks(plan, batch)) if table.answered else None
-        if todo is None or todo.all():
+        unanswered = table.unanswered(batch.keys, _checks(plan, batch)) if table.answered else None
+        if unanswered is None or unanswered.all():
             yield batch
-        elif todo.any():
-            yield (
-                replace(batch, inputs=batch.inputs.filter(pl.Series(todo)), keys=batch.keys[todo])
-                if (model.independent)
-                else batch
-            )
+        elif unanswered.any():
+            rest = replace(batch, inputs=batch.inputs.filter(pl.Series(unanswered)), keys=batch.keys[unanswered])
+            yield rest if model.independent else batch
 
 
-def _checks(plan: Plan, batch: Batch) -> U64:
+def _checks(plan: InputPlan, batch: Batch) -> U64:
     return plan.digests(batch.inputs, CHECK)

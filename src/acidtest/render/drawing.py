@@ -16,7 +16,7 @@ PARTS = ("#8fbce6", "#c9ced6", "#f0a988", "#b7d8a8", "#d9c3e8")
 INK, QUIET, LINE, PAPER = "#1b1f24", "#59616c", "#dfe3e8", "#ffffff"
 
 FONT_SIZE, LANE, GAP, HEADING, AXIS, LETTER = 13, 12, 8, 30, 40, 6.6
-"""Sizes in pixels; ``LETTER`` is what a letter of the font takes on average."""
+"""Sizes in pixels; ``LETTER`` is the mean width of a letter."""
 
 NARROW = 480
 """Drawings narrower than this put names above their rows."""
@@ -31,12 +31,12 @@ text{{font:{FONT_SIZE}px system-ui,-apple-system,"Segoe UI",Roboto,Helvetica,Ari
 {"".join(f".p{n}{{fill:{colour}}}" for n, colour in enumerate(PARTS))}
 .range{{stroke-width:2}}.curve{{fill:none;stroke-width:2}}.band{{stroke:none;fill-opacity:.16}}
 """
-"""What the classes look like outside a page."""
+"""The style of the classes outside a page."""
 
 
 @dataclass(frozen=True)
-class Scale:
-    """From values to pixels: where values begin and end, the ticks between, and how a tick is written."""
+class AxisScale:
+    """A scale from values to pixels: its range, its ticks, and the format of their labels."""
 
     ticks: tuple[float, ...]
     left: float
@@ -49,7 +49,7 @@ class Scale:
         return round(self.left + share * (self.right - self.left), 1)
 
     def label(self, tick: float) -> str:
-        """A tick as it is written: ``50 %``, ``+5``, ``0.2``."""
+        """The label of a tick: ``50 %``, ``+5``, ``0.2``."""
         if self.unit == "percent":
             return f"{tick * 100:.0f} %"
         if self.unit == "points":
@@ -59,24 +59,24 @@ class Scale:
 
 @dataclass
 class Drawing:
-    """An SVG picture as it grows: elements, and how high it is so far."""
+    """An SVG picture under construction: its elements, and its height so far."""
 
     width: float
     height: float = 0
     elements: list[str] = field(default_factory=list)
 
     def text(self, x: float, y: float, text: str, *, css: str = "", anchor: str = "start") -> None:
-        """A line of text whose middle is at a height."""
+        """Draw a line of text, vertically centred at ``y``."""
         name = f' class="{css}"' if css else ""
         place = f' text-anchor="{anchor}"' if anchor != "start" else ""
         self.elements.append(f'<text x="{x:g}" y="{y + 4.5:g}"{name}{place}>{escape(text)}</text>')
 
     def line(self, x1: float, y1: float, x2: float, y2: float, css: str) -> None:
-        """A straight line."""
+        """Draw a straight line."""
         self.elements.append(f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" class="{css}"/>')
 
     def mark(self, shape: str, x: float, y: float, css: str, title: str = "") -> None:
-        """A mark at a place, with what it says to whoever points at it."""
+        """Draw a mark with a tooltip."""
         tip = f"<title>{escape(title)}</title>" if title else ""
         self.elements.append(f'<g transform="translate({x:g} {y:g})" class="{css}">{tip}{shape}</g>')
 

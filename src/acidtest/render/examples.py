@@ -30,24 +30,24 @@ TEXTS = ("id", "premise", "hypothesis")
 PARSED = ("premise", "hypothesis")
 
 SAMPLED = 8
-"""Blocks packed to know about how large all will be."""
+"""Blocks packed to estimate the size of all."""
 
 YES = "yes"
-"""What the page says where a category holds."""
+"""The value that the page shows where a category holds."""
 
 BLOCK = 2048
 """Rows of a block: few enough to be unpacked in some milliseconds, enough to be packed well."""
 
 MOST_ROWS = 300_000
-"""How many rows are read; of more, every second, third and so on."""
+"""The most rows that are read; of more, every second, third and so on."""
 
 MOST_BYTES = 60_000_000
-"""What texts and parses may take; beyond it parses are left out, then rows."""
+"""The most bytes of texts and parses; beyond it parses are left out, then rows."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """What the page embeds; ``note`` says what was left out, if anything was."""
+    """The packed rows that the page embeds; ``note`` says what was left out, if anything."""
 
     count: int
     index: str
@@ -57,11 +57,11 @@ class Examples:
 
 
 def examples(runs: Mapping[str, Run], *, most_bytes: int = MOST_BYTES, most_rows: int = MOST_ROWS) -> Examples:
-    """The rows of all runs; a row that several models were asked stands once."""
+    """Pack the rows of all runs; a row that several models were asked appears once."""
     count = max((_height(run) for run in runs.values()), default=0)
     first = max(1, -(-count // most_rows))
-    held = {name: _held(run, first) for name, run in runs.items()}
-    rows = _rows(runs, list(held.values()))
+    frames = {name: _load_rows(run, first) for name, run in runs.items()}
+    rows = _rows(runs, list(frames.values()))
     texts, parses = rows.select(TEXTS), _parses(rows)
     size = _packed_size(texts)
     with_parses = size + _packed_size(parses)
@@ -77,7 +77,7 @@ def examples(runs: Mapping[str, Run], *, most_bytes: int = MOST_BYTES, most_rows
         parses = pl.DataFrame()
     if notes:
         notes.append("the rows are whole in predictions.parquet, in the folder of each run")
-    index = _index(runs, held, rows, _parsed_suites(rows, parses))
+    index = _index(runs, frames, rows, _parsed_suites(rows, parses))
     return Examples(rows.height, index, tuple(_blocks(texts)), tuple(_blocks(parses)), "; ".join(notes))
 
 
@@ -85,19 +85,19 @@ def _height(run: Run) -> int:
     return int(run.collected(run.frame.lazy().select(pl.len())).item())
 
 
-def _held(run: Run, step: int) -> pl.DataFrame:
+def _load_rows(run: Run, step: int) -> pl.DataFrame:
     """The rows of a run, or every second, third and so on, with the columns that the page shows."""
     shown = {*KEY, *ANSWER_COLUMNS, *_PARSES, *_factors({"": run})}
     rows = run.frame.lazy().select(name for name in run.columns if name in shown)
-    held, seen = [rows.collect_schema().to_frame()], 0
+    batches, seen = [rows.collect_schema().to_frame()], 0
 
     def visit(batch: pl.DataFrame) -> None:
         nonlocal seen
-        held.append(batch if step == 1 else compact_frame(batch.gather_every(step, -seen % step)))
+        batches.append(batch if step == 1 else compact_frame(batch.gather_every(step, -seen % step)))
         seen += batch.height
 
     run.visit(rows, visit)
-    return pl.concat(held, rechunk=True)
+    return pl.concat(batches, rechunk=True)
 
 
 def _rows(runs: Mapping[str, Run], frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -135,14 +135,14 @@ def _parses(rows: pl.DataFrame) -> pl.DataFrame:
 def _parsed_suites(rows: pl.DataFrame, parses: pl.DataFrame) -> list[str]:
     if not parses.width:
         return []
-    held = parses.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
-    return rows.filter(held)["suite"].unique(maintain_order=True).to_list()
+    has_parse = parses.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+    return rows.filter(has_parse)["suite"].unique(maintain_order=True).to_list()
 
 
 def _blocks(rows: pl.DataFrame) -> list[str]:
     if not rows.width:
         return []
-    # Packing lets go of the interpreter, so threads share the work; the order, and so the page, is always the same.
+    # gzip releases the interpreter lock, so threads help; the order, and so the page, is always the same.
     with ThreadPoolExecutor() as pool:
         return list(pool.map(_packed_block, rows.iter_slices(BLOCK)))
 
@@ -175,8 +175,8 @@ class _Arrays:
 
     content: bytearray = field(default_factory=bytearray)
 
-    def added(self, values: npt.NDArray[Any]) -> dict[str, Any]:
-        """Where the values lie: the kind of typed array, the first byte, how many there are."""
+    def add(self, values: npt.NDArray[Any]) -> dict[str, Any]:
+        """Append the values; gives the kind of typed array, the offset in bytes and the length."""
         kind = {"u1": "Uint8", "u2": "Uint16", "u4": "Uint32", "i1": "Int8", "i2": "Int16"}[values.dtype.str[1:]]
         place = {"kind": kind, "at": len(self.content), "length": len(values)}
         self.content += values.astype(values.dtype.newbyteorder("<")).tobytes()
@@ -184,7 +184,9 @@ class _Arrays:
         return place
 
 
-def _index(runs: Mapping[str, Run], held: Mapping[str, pl.DataFrame], rows: pl.DataFrame, parsed: Sequence[str]) -> str:
+def _index(
+    runs: Mapping[str, Run], frames: Mapping[str, pl.DataFrame], rows: pl.DataFrame, parsed: Sequence[str]
+) -> str:
     """A line of JSON that says where each array lies, padded to a multiple of four bytes, then the arrays."""
     arrays = _Arrays()
     head = {
@@ -196,26 +198,26 @@ def _index(runs: Mapping[str, Run], held: Mapping[str, pl.DataFrame], rows: pl.D
         "parsed": parsed,
         "suite": _coded(rows["suite"], arrays),
         "label": _coded(rows["label"], arrays),
-        "factors": {name: _coded(_told(runs, rows[name]), arrays) for name in _factors(runs) if name in rows},
-        "models": [_answers(name, run, held[name], rows, arrays) for name, run in runs.items()],
+        "factors": {name: _coded(_shown_values(runs, rows[name]), arrays) for name in _factors(runs) if name in rows},
+        "models": [_answers(name, run, frames[name], rows, arrays) for name, run in runs.items()],
     }
     line = _json(head).encode()
     return _packed(line + b" " * (-(len(line) + 1) % 4) + b"\n" + arrays.content)
 
 
-def _told(runs: Mapping[str, Run], column: pl.Series) -> pl.Series:
-    """What the page says of a column: of a category, only where it holds."""
+def _shown_values(runs: Mapping[str, Run], column: pl.Series) -> pl.Series:
+    """The values of a column as the page shows them; of a category only where it holds."""
     cards = [card for run in runs.values() for card in run.header.suites.values()]
     if not any(column.name in card.categories for card in cards):
         return column
     return column.cast(pl.String).replace({"true": YES, "false": None})
 
 
-def _answers(name: str, run: Run, own: pl.DataFrame, rows: pl.DataFrame, arrays: _Arrays) -> dict[str, Any]:
+def _answers(name: str, run: Run, frame: pl.DataFrame, rows: pl.DataFrame, arrays: _Arrays) -> dict[str, Any]:
     """Probabilities are in thousandths, -1 for none; ``correct`` is 1, 0, or -1 where the model was not asked."""
-    if rows is not own:
-        once = own.select(*KEY, *ANSWER_COLUMNS).unique(KEY, keep="first")
-        own = rows.select(KEY).join(once, on=KEY, how="left", maintain_order="left")
+    if rows is not frame:
+        once = frame.select(*KEY, *ANSWER_COLUMNS).unique(KEY, keep="first")
+        frame = rows.select(KEY).join(once, on=KEY, how="left", maintain_order="left")
     sure = run.header.model.probabilities
     # A two-way model writes non-entailment into the neutral column.
     labels = TWO_WAY_LABELS if run.header.model.resolution == "two-way" else LABELS
@@ -223,16 +225,16 @@ def _answers(name: str, run: Run, own: pl.DataFrame, rows: pl.DataFrame, arrays:
         "name": name,
         "probabilities": sure,
         "labels": labels,
-        "answer": _coded(own["answer"], arrays),
-        "correct": arrays.added(own["correct"].cast(pl.Int8).fill_null(-1).to_numpy()),
-        "p": [arrays.added(column) for column in _thousandths(own, LABELS[: len(labels)])] if sure else [],
+        "answer": _coded(frame["answer"], arrays),
+        "correct": arrays.add(frame["correct"].cast(pl.Int8).fill_null(-1).to_numpy()),
+        "p": [arrays.add(column) for column in _thousandths(frame, LABELS[: len(labels)])] if sure else [],
     }
 
 
 def _thousandths(rows: pl.DataFrame, labels: Iterable[str]) -> list[npt.NDArray[np.int16]]:
     shares = (pl.col(f"p_{label}").fill_nan(None).clip(0, 1) for label in labels)
-    found = rows.select((share * 1000).round().cast(pl.Int16).fill_null(-1) for share in shares)
-    return [column.to_numpy() for column in found]
+    thousandths = rows.select((share * 1000).round().cast(pl.Int16).fill_null(-1) for share in shares)
+    return [column.to_numpy() for column in thousandths]
 
 
 def _coded(column: pl.Series, arrays: _Arrays) -> dict[str, Any]:
@@ -243,4 +245,4 @@ def _coded(column: pl.Series, arrays: _Arrays) -> dict[str, Any]:
         values.to_frame("value").with_row_index("code"), on="value", how="left", nulls_equal=True, maintain_order="left"
     )
     kind = np.min_scalar_type(max(values.len() - 1, 0))
-    return {"values": values.to_list(), "codes": arrays.added(codes["code"].to_numpy().astype(kind))}
+    return {"values": values.to_list(), "codes": arrays.add(codes["code"].to_numpy().astype(kind))}

@@ -140,7 +140,7 @@ def _write_picture(svg: str, path: Path) -> None:
 
 
 def draw_side_by_side(panels: Sequence[tuple[Chart, Table]], *, width: int = 440, gap: int = 36) -> str:
-    """Charts beside each other in one picture, each below its title."""
+    """Charts side by side in one picture, each below its title."""
     whole = Drawing(max(len(panels) * (width + gap) - gap, 0))
     for number, (chart, table) in enumerate(panels):
         panel = Drawing(width, height=24)
@@ -171,7 +171,7 @@ def _markdown_parts(parts: Iterable[Part], level: int) -> Iterator[str]:
 
 
 def table_frame(table: Table) -> pl.DataFrame:
-    """A row for each cell: what it speaks of, whose it is, and its value with interval; shares are from 0 to 1."""
+    """A row for each cell: its row, its column, and its value with interval; shares are from 0 to 1."""
     cells = list(_cells(table))
     slices = dict.fromkeys(name for row, column, _ in cells for name in (*row.slice, *column.slice))
     heads = {"row": pl.String, "column": pl.String, "group": pl.String, "heading": pl.String, "kind": pl.String}
@@ -221,11 +221,11 @@ def latex_table(table: Table, *, label: str, signatures: Iterable[str] = ()) -> 
         lines += [_latex_row(map(escape_latex, (row.name, *_texts(row, table)))) for row in rows]
         bodies.append("\n".join(lines))
     alignment = "l" + "".join("l" if column.unit == "text" else "r" for column in table.columns)
-    said = " ".join(filter(None, (table.caption, *table.notes, "; ".join(table.sources))))
+    caption_text = " ".join(filter(None, (table.caption, *table.notes, "; ".join(table.sources))))
     signed = "; ".join(
         "\\texttt{" + escape_latex(text).replace(_SPECIAL["|"], "|\\allowbreak ") + "}" for text in signatures
     )
-    caption = f"\\caption{{{escape_latex(said)}{f' {signed}.' if signed else ''}}}\\label{{{label}}}"
+    caption = f"\\caption{{{escape_latex(caption_text)}{f' {signed}.' if signed else ''}}}\\label{{{label}}}"
     return _set_latex(caption, alignment, head, "\n\\midrule\n".join(bodies), long=len(table.rows) > LONG)
 
 

@@ -1,4 +1,4 @@
-"""Documents as one self-contained HTML page; it opens from disk and asks nothing of a network."""
+"""Documents as one self-contained HTML page; it opens from disk without a network."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 GENERATOR = '<meta name="generator" content="acidtest'
-"""What marks a page as ours, near its top."""
+"""The mark of a page of acidtest, near its top."""
 
 SCRIPTS, MAP_SCRIPTS, BROWSER_SCRIPTS = ("page.js",), ("maps.js",), ("trees.js", "examples.js")
 PACKAGE = "acidtest.render"
@@ -66,7 +66,7 @@ METHODS = {
     "permutation": "A permutation test: the share of random swaps of the two sides that give at least this "
     "difference, counting the one observed, so that it is never 0.",
 }
-"""What a method or test means, by the first of these words its name contains."""
+"""The explanation of a method or test, by the first of these words that its name contains."""
 
 
 def render_page(document: Document) -> str:
@@ -99,7 +99,7 @@ def render_page(document: Document) -> str:
 
 
 def is_report(path: Path) -> bool:
-    """Whether a file is a page of ours."""
+    """Whether a file is a page of acidtest."""
     with path.open("rb") as file:
         return GENERATOR.encode() in file.read(4096)
 
@@ -117,14 +117,14 @@ def sentence(text: str) -> str:
 
 
 def breakable(text: str) -> Markup:
-    """The text, escaped, with leave to break a line after ``_``, ``/`` and ``:``."""
+    """The text, escaped, with line breaks allowed after ``_``, ``/`` and ``:``."""
     from markupsafe import Markup, escape
 
     return Markup("<wbr>").join(escape(part) for part in re.split(r"(?<=[_/:])", text))
 
 
 def browser_link(part: Slice) -> str:
-    """Where the example browser shows a slice; nothing for no slice."""
+    """The link to a slice in the example browser; empty for no slice."""
     if not part:
         return ""
     plain = ("suite", "label", "model", "verdict", "sort", "other", "answer", "q")
@@ -156,7 +156,7 @@ def sort_value(cell: Cell) -> float | str:
 
 
 def cell_note(cell: Cell) -> str:
-    """What whoever points at a cell should know: why there is no value, how many rows it rests on."""
+    """The tooltip of a cell: why there is no value, or how many rows it is based on."""
     if cell is None:
         return "not asked"
     if isinstance(cell, Published):
@@ -173,7 +173,7 @@ def _drawn(by_id: dict[str, Table], chart: Chart, width: int) -> Markup:
 
 
 def _anchored(parts: tuple[Part, ...], prefix: str = "part") -> tuple[Part, ...]:
-    """Parts whose sections all have an anchor of their own."""
+    """The parts with an anchor for every section."""
     anchored: list[Part] = []
     for number, part in enumerate(parts, 1):
         if isinstance(part, Section):

@@ -16,7 +16,7 @@ PALETTE = (
     *("#74b816", "#a0522d", "#4263eb", "#f06595", "#1098ad", "#868e00", "#c92a2a", "#5f7d95"),
 )
 GREY = "#9aa3ad"
-"""Of points that have no value, or more values than are drawn."""
+"""Names for points without a value or with several."""
 
 NONE, SEVERAL = "none", "several"
 
@@ -42,8 +42,8 @@ def draw_map(part: Map, colouring: Colouring, *, standalone: bool = False) -> st
         for value, _ in counts.most_common():
             path = "".join(
                 f"M{x + across} {y + _TITLE + down}h.01"
-                for (across, down), own in zip(dots, values, strict=True)
-                if own == value
+                for (across, down), point in zip(dots, values, strict=True)
+                if point == value
             )
             drawing.elements.append(
                 f'<path d="{path}" fill="none" stroke="{colours[value]}" stroke-width="3" stroke-linecap="round" '
@@ -73,7 +73,7 @@ def scaled_positions(layer: MapLayer, size: float) -> list[tuple[int, int]]:
 
 
 def pack_map(part: Map) -> str:
-    """All that a page's script needs of a map, gzip data in base64: nothing in it can end a script element."""
+    """The data of a map for the script of a page, gzip in base64: nothing in it can end a script element."""
     content = {
         "layers": [{"name": layer.name, "positions": scaled_positions(layer, FINEST)} for layer in part.layers],
         "colourings": [_pack_colouring(colouring) for colouring in part.colourings],

@@ -10,7 +10,7 @@ from math import isfinite
 from acidtest.core.document import Cell, Change, Chart, Coefficient, Column, Published, Row, Table
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import fold_name, number_text
-from acidtest.render.drawing import FONT_SIZE, GAP, HEADING, LANE, LETTER, NARROW, Drawing, Scale, round_ticks
+from acidtest.render.drawing import FONT_SIZE, GAP, HEADING, LANE, LETTER, NARROW, AxisScale, Drawing, round_ticks
 
 _SHAPES = (
     '<circle r="4"/>',
@@ -56,11 +56,11 @@ def cell_estimate(cell: Cell) -> Estimate | None:
     return cell.after if isinstance(cell, Change) else None
 
 
-def _scale(chart: Chart, table: Table, columns: Sequence[int], left: float, right: float) -> Scale:
+def _scale(chart: Chart, table: Table, columns: Sequence[int], left: float, right: float) -> AxisScale:
     """The scale of a chart's values: all of 0 to 100 % for shares, as far as values reach for others."""
     unit = table.columns[columns[0]].unit if columns else "percent"
     if unit == "percent":
-        return Scale((0.0, 0.25, 0.5, 0.75, 1.0), left, right, unit)
+        return AxisScale((0.0, 0.25, 0.5, 0.75, 1.0), left, right, unit)
     values = [chart.reference.value if chart.reference else 0.0]
     for row in table.rows:
         for number, column in enumerate(table.columns):
@@ -69,7 +69,7 @@ def _scale(chart: Chart, table: Table, columns: Sequence[int], left: float, righ
                 values += [value for value in (one.value, one.low, one.high) if isfinite(value)]
             elif column.role == "published" and isinstance(cell, Published):
                 values.append(cell.value)
-    return Scale(round_ticks(min(values), max(values)), left, right, unit)
+    return AxisScale(round_ticks(min(values), max(values)), left, right, unit)
 
 
 def _legend(drawing: Drawing, entries: Sequence[tuple[str, str, str]]) -> None:
@@ -132,7 +132,7 @@ def _wrapped(drawing: Drawing, name: str, width: float, middle: float) -> None:
         drawing.text(0, middle + (number - (len(lines) - 1) / 2) * (FONT_SIZE + 2), line)
 
 
-def _axis(drawing: Drawing, scale: Scale, title: str) -> None:
+def _axis(drawing: Drawing, scale: AxisScale, title: str) -> None:
     for number, tick in enumerate(scale.ticks):
         anchor = "end" if number == len(scale.ticks) - 1 else "middle" if number or scale.left > 20 else "start"
         drawing.text(scale(tick), drawing.height + 12, scale.label(tick), css="quiet", anchor=anchor)
@@ -164,7 +164,9 @@ def _draw_dots(drawing: Drawing, chart: Chart, table: Table) -> None:
     _axis(drawing, scale, title.removeprefix("; "))
 
 
-def _draw_value(drawing: Drawing, row: Row, column: Column, cell: Cell, scale: Scale, y: float, series: int) -> None:
+def _draw_value(
+    drawing: Drawing, row: Row, column: Column, cell: Cell, scale: AxisScale, y: float, series: int
+) -> None:
     """One value with its interval; of a change also what it was before, hollow and joined to it."""
     value = cell_estimate(cell)
     if value is None:
@@ -211,7 +213,7 @@ def _draw_stack(drawing: Drawing, chart: Chart, table: Table) -> None:
     _legend(drawing, [(swatch, f"p{i % 5}", table.columns[number].name) for i, number in enumerate(columns)])
     totals = [sum(_part_size(row.cells[number]) for number in columns) for row in table.rows]
     ticks = (0.0, 0.25, 0.5, 0.75, 1.0) if unit == "percent" else round_ticks(0.0, max(totals, default=1.0))
-    scale = Scale(ticks, _plot_left(drawing, table), drawing.width - 12, unit)
+    scale = AxisScale(ticks, _plot_left(drawing, table), drawing.width - 12, unit)
     for row, _, top, bottom in _rows(drawing, table, 2):
         start = 0.0
         for lane, number in enumerate(columns):
@@ -248,7 +250,7 @@ def _draw_line(drawing: Drawing, chart: Chart, table: Table) -> None:
         whole = all(place.is_integer() for place in places)
         between = (tick for tick in ticks[1:-1] if tick.is_integer() or not whole)
         ticks = (min(places), *between, max(places))
-    right = Scale(ticks, 56, drawing.width - 12, "number")
+    right = AxisScale(ticks, 56, drawing.width - 12, "number")
     for tick in up.ticks:
         drawing.line(right.left, up(tick), right.right, up(tick), "grid")
         drawing.text(right.left - 8, up(tick), up.label(tick), css="quiet", anchor="end")

@@ -29,7 +29,7 @@ _WIDEST_NAMES = 0.45
 
 @dataclass(frozen=True)
 class _Layout:
-    """How a table is set: widths of row names and columns, and whether intervals stand below their values."""
+    """The layout of a table: widths of row names and columns, and whether intervals are below their values."""
 
     names: int
     widths: tuple[int, ...]
@@ -37,7 +37,7 @@ class _Layout:
 
 
 def print_document(document: Document, console: Console, *, full: bool = True) -> None:
-    """Print a document; folded sections only when everything is asked for."""
+    """Print a document; folded sections only with ``full``."""
     from rich.text import Text
 
     for part in render(document, console.width, full=full):
@@ -90,7 +90,7 @@ def _finding(finding: Finding) -> RenderableType:
 
 
 def _table(table: Table, width: int) -> Iterator[RenderableType]:
-    """A table in as many blocks of columns as the width asks for, row names in each."""
+    """A table in as many blocks of columns as the width requires, with row names in each."""
     from rich.text import Text
 
     texts = [
@@ -107,7 +107,7 @@ def _table(table: Table, width: int) -> Iterator[RenderableType]:
 
 
 def _blocks(table: Table, texts: Sequence[Sequence[CellText]], width: int) -> Iterator[tuple[list[int], _Layout]]:
-    """Columns that stand beside each other, and how: with intervals beside values, below them, or in several blocks."""
+    """The columns of each block and their layout: intervals beside values, below them, or several blocks."""
     names = [*(row.name for row in table.rows), *(row.heading for row in table.rows), table.corner]
     longest = min(max(map(len, names)), max(int(width * _WIDEST_NAMES), 12))
     everything = list(range(len(table.columns)))

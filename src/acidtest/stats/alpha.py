@@ -1,7 +1,7 @@
-"""Krippendorff's alpha: one minus the disagreement observed over the one expected if labels fell to rows at random.
+"""Krippendorff's alpha: one minus the observed disagreement over that expected if labels were assigned at random.
 
 As in Krippendorff (2011), Computing Krippendorff's Alpha-Reliability: nominal, for labels and for single categories
-(``category_sets`` has that of whole sets). Any number of people a row; rows with fewer than two are left out.
+(``category_sets`` has that of whole sets). Any number of people per row; rows with fewer than two are left out.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def mean_alpha(
 def _alpha_sums(
     counts: npt.ArrayLike, people: npt.ArrayLike | None, groups: npt.ArrayLike | None
 ) -> tuple[Floats, int]:
-    """What alpha is made of, a row for each group, and of how many rows.
+    """The sums that alpha is computed from, a row for each group, and the number of rows.
 
-    First how many people there are, then for every label how often it was given, and the sum of x(m - x)/(m - 1), where
-    x of a row's m people gave it.
+    The columns are the number of people, then for every label how often it was given, and the sum of x(m - x)/(m - 1),
+    where x of the m people of a row gave it.
     """
     table = np.asarray(counts, dtype=np.float64)
     people_of_row = table.sum(axis=1) if people is None else np.asarray(people, dtype=np.float64)
@@ -87,6 +87,6 @@ def _alphas(sums: Floats, *, together: bool = False) -> Floats:
 
 
 def alphas(apart: npt.NDArray[Any], expected: npt.NDArray[Any], people: npt.NDArray[Any]) -> Floats:
-    """Alpha from how far apart people are, and by chance would be; NaN where chance expects no difference."""
+    """Alpha from observed and expected disagreement; NaN where chance expects none."""
     defined = expected > 1e-9
     return np.where(defined, 1 - (people - 1) * apart / np.where(defined, expected, 1.0), np.nan)

@@ -1,4 +1,4 @@
-"""The people behind labels: how often each of them is right, and how many rows most of them confirm."""
+"""How often each annotator is right, and how many rows a majority confirms."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class InferenceAccuracy:
-    """How often people's labels are gold that does not come from them.
+    """How often the labels of annotators equal gold that is not derived from them.
 
-    ``average`` is the mean of people's accuracies, whoever judged how many rows; ``people`` is empty where the file
-    does not tell them apart. ``unanswered`` rows, on which somebody gave no label, count as wrong.
+    ``average`` is the mean of the accuracies of people, however many rows each judged; ``people`` is empty where the
+    file does not distinguish them. ``unanswered`` rows, on which somebody gave no label, count as wrong.
     """
 
     average: Estimate
@@ -44,8 +44,8 @@ def inference_accuracy(
 ) -> InferenceAccuracy:
     """How often each person's label of a row is its gold, and the mean of people.
 
-    ``said`` has row, annotator (null where nobody knows who) and label. Rows without gold are left out. No label is no
-    judgement where people are told apart, who may not have been asked; elsewhere it counts as wrong.
+    ``said`` has row, annotator (null where nobody knows who) and label. Rows without gold are left out. A missing
+    label is no judgement where people are distinguished, since they may not have been asked; elsewhere it is wrong.
     """
     given = said.filter(pl.col("label").is_not_null() | pl.col("annotator").is_null())
     given = given.filter(gold.is_not_null().gather(given["row"]))
@@ -112,7 +112,7 @@ def _average(judged: pl.DataFrame) -> Estimate:
     )
     whole = judged.group_by("annotator").agg(all_right=pl.col("right").sum().cast(pl.Float64), all=pl.len())
     value = float((whole["all_right"] / whole["all"]).sum()) / whole.height
-    # Leaving a group out changes the accuracies of those who judged it; who judged nothing else is no longer there.
+    # Leaving a group out changes the accuracies of those who judged it; people who judged nothing else drop out.
     rest = (pl.col("all_right") - pl.col("right")) / (pl.col("all") - pl.col("n"))
     gone = pl.col("all") == pl.col("n")
     changed = (

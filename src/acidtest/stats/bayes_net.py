@@ -70,8 +70,8 @@ class Network:
 
     prior: str
     sample_size: float | None
-    """Of priors that have one."""
-    prior_told: str
+    """Rows that the prior is worth, for priors that have a size."""
+    prior_phrase: str = field(metadata={"json": "prior_told"})
     """The prior as a phrase."""
     possible: int = field(metadata={"json": "configurations"})
     seen: int
@@ -79,24 +79,24 @@ class Network:
 
 
 def network(categories: Mapping[str, Flags], right: npt.NDArray[np.bool_], prior: Prior | None = None) -> Network:
-    """The network learnt from rows, asked for the chance of being right given each category.
+    """The chance of being right given each category, from a network learnt from the rows.
 
-    Intervals are the posterior's of the chances, matched by a Beta distribution of the same mean and variance; the
-    weights of configurations are held fixed, and rows are taken for independent.
+    Intervals are those of the posterior of the chances, matched by a Beta distribution of the same mean and variance;
+    weights of configurations are fixed, and rows are assumed independent.
     """
     prior = prior or Prior()
     marks = np.column_stack(list(categories.values())) if categories else np.zeros((right.size, 0), dtype=np.bool_)
     configurations, codes = np.unique(marks, axis=0, return_inverse=True)
     sizes = np.bincount(codes.ravel(), minlength=len(configurations)).astype(np.float64)
     wins = np.bincount(codes.ravel(), weights=right, minlength=len(configurations)).astype(np.float64)
-    held = _Held(configurations, sizes, wins, marks.sum(axis=0, dtype=np.float64), prior)
-    chances = {name: held.chance(number) for number, name in enumerate(categories)}
+    counts = _ConfigurationCounts(configurations, sizes, wins, marks.sum(axis=0, dtype=np.float64), prior)
+    chances = {name: counts.chance(number) for number, name in enumerate(categories)}
     size = prior.size if prior.name in ("bdeu", "base-rate") else None
     return Network(prior.name, size, prior.describe(), 2 ** len(categories), len(configurations), chances)
 
 
 @dataclass(frozen=True)
-class _Held:
+class _ConfigurationCounts:
     """Counts of the configurations that occur; ``marked`` are the rows of each category."""
 
     configurations: Flags
@@ -139,20 +139,20 @@ class _Held:
         unseen = max(0.0, 1 - float(weights[with_it].sum()))
         seen = self.sizes[with_it] / n
         observed = _estimate(float(seen @ means[with_it]), float(seen**2 @ variances[with_it]), n)
-        own = weights[with_it]
+        shares = weights[with_it]
         if self.prior.name == "none":
-            own, value, variance = own / own.sum(), 0.0, 0.0
+            shares, value, variance = shares / shares.sum(), 0.0, 0.0
         else:
-            rest = max(0.0, squares - float((own**2).sum()))
+            rest = max(0.0, squares - float((shares**2).sum()))
             value, variance = unseen * self.mean, rest * self.mean * (1 - self.mean) / (self.added + 1)
-        value += float(own @ means[with_it])
-        variance += float(own**2 @ variances[with_it])
+        value += float(shares @ means[with_it])
+        variance += float(shares**2 @ variances[with_it])
         return Chance(_estimate(value, variance, n), observed, unseen)
 
     def _independent(self, number: int) -> tuple[Floats, float]:
-        """What each configuration weighs given one category, others being independent; and the sum of all squares.
+        """The weight of each configuration given one category, others being independent, and the sum of all squares.
 
-        The latter goes over all 2^k configurations, of which none but the seen ones is ever written down.
+        The sum is over all 2^k configurations; only those seen are ever listed.
         """
         chances = np.delete(self.marginals, number)
         others = np.delete(self.configurations, number, axis=1)

@@ -1,6 +1,6 @@
-"""How alike the sets of categories are that people gave the same rows: IOU, and Krippendorff's alpha with distances.
+"""Agreement on sets of categories for the same rows: IOU, and Krippendorff's alpha with distances.
 
-Everything is of judgements, one person's of one row: the categories marked (judgements × categories), and the row.
+The input is a list of judgements, each by one person on one row: the categories marked and the row.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SUBSET, _OVERLAP = 2 / 3, 1 / 3
 
 @dataclass(frozen=True)
 class SetOverlap:
-    """Intersection over union, and of how many rows there is none since nobody marked anything."""
+    """Intersection over union, and the number of rows without one since nobody marked anything."""
 
     iou: Estimate
     empty: int
@@ -78,8 +78,8 @@ def set_alpha(
     observed = np.bincount(codes[first], differences, minlength=codes.max() + 1)
     beside, other = pairs_within(codes)
     within = np.bincount(codes[beside], 2 * apart[sets[beside], sets[other]], minlength=codes.max() + 1)
-    # What chance expects is a sum over all pairs of judgements: without a group, those with it go, and those within it
-    # went twice.
+    # The expected disagreement is a sum over all pairs of judgements. Leaving a group out removes the pairs with it;
+    # pairs within it are then subtracted twice and have to be added back.
     chance = apart @ np.bincount(sets, minlength=len(names))
     expected, people = float(chance[sets].sum()), np.bincount(codes)
     without = alphas(
@@ -91,7 +91,7 @@ def set_alpha(
 
 
 def set_distances(sets: Booleans, distance: Distance) -> Floats:
-    """How far apart every two sets are, from 0 for the same to 1 for sets with nothing in common."""
+    """The distance of every two sets, from 0 for equal sets to 1 for sets with nothing in common."""
     members = sets.astype(np.float64)
     sizes, both = members.sum(axis=1), members @ members.T
     either = sizes[:, None] + sizes[None, :] - both
@@ -104,7 +104,7 @@ def set_distances(sets: Booleans, distance: Distance) -> Floats:
 
 
 def pairs_within(codes: Codes) -> tuple[Codes, Codes]:
-    """The places of every two judgements that have the same code."""
+    """The indices of every two judgements with the same code."""
     order = np.argsort(codes, kind="stable")
     ordered, firsts, seconds = codes[order], list[Codes](), list[Codes]()
     for step in range(1, len(codes)):

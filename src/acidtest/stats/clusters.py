@@ -23,12 +23,12 @@ Codes = npt.NDArray[np.int64]
 
 
 _LEAST_P = 1e-15
-"""No approximation can be trusted so far out: p falls no further."""
+"""The smallest p reported: no approximation is reliable further out."""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """A number that would be 0 if there were nothing to see, and how likely one as large is then; NaN: no test."""
+    """An estimate that is 0 without an effect, with its test; p is NaN where there is no test."""
 
     estimate: Estimate
     test: str
@@ -37,29 +37,29 @@ class Effect:
 
 @dataclass(frozen=True)
 class Clusterings:
-    """Ways in which rows belong together, at most two: a code for each row in each."""
+    """One or two ways to cluster the rows: the code of every row's cluster in each."""
 
     codes: tuple[Codes, ...]
 
     @classmethod
     def of(cls, *labels: npt.ArrayLike) -> Clusterings:
-        """From the codes or names of rows."""
-        return cls(tuple(np.unique(np.asarray(each), return_inverse=True)[1].astype(np.int64) for each in labels))
+        """Number the clusters, given by codes or names of rows."""
+        return cls(tuple(np.unique(np.asarray(names), return_inverse=True)[1].astype(np.int64) for names in labels))
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many clusters there are in each way."""
+        """The number of clusters in each clustering."""
         return tuple(int(codes.max(initial=-1)) + 1 for codes in self.codes)
 
     @property
     def degrees(self) -> int:
-        """Degrees of freedom: the clusters of the way that has fewer, less one."""
+        """Degrees of freedom: the smaller number of clusters, less one."""
         return min(self.sizes) - 1
 
     def counts(self, cells: Codes, size: int) -> Codes:
-        """How many clusters each of some cells has, a row for each way."""
+        """The number of clusters in each cell, a row for each clustering."""
         pairs = (np.unique(np.stack([cells, codes]), axis=1)[0] for codes in self.codes)
-        return np.array([np.bincount(own, minlength=size) for own in pairs])
+        return np.array([np.bincount(members, minlength=size) for members in pairs])
 
     def products(self, one: Floats, two: Floats) -> Floats:
         """Candidates for the covariance of two sums over rows, of which the largest variance is to be taken."""
@@ -83,7 +83,7 @@ def trend(values: npt.ArrayLike, steps: npt.ArrayLike, clusterings: Clusterings,
     """
     value, step = np.asarray(values, dtype=np.float64), np.asarray(steps, dtype=np.float64)
     name = f"Cochran–Armitage, variance robust to {unit}"
-    note = _why_not(value, step, clusterings)
+    note = _untestable_reason(value, step, clusterings)
     n, count = value.size, min(clusterings.sizes, default=0)
     if note:
         return Effect(Estimate(math.nan, n=n, groups=count, note=note), name, math.nan)
@@ -93,7 +93,7 @@ def trend(values: npt.ArrayLike, steps: npt.ArrayLike, clusterings: Clusterings,
     # Under a slope b the contributions are scores - b * squares, so that their variance is a quadratic in b.
     candidates = [clusterings.products(*pair) for pair in ((scores, scores), (scores, squares), (squares, squares))]
     widest = int(candidates[0].argmax())
-    constant, linear, quadratic = (float(each[widest]) for each in candidates)
+    constant, linear, quadratic = (float(products[widest]) for products in candidates)
     degrees = clusterings.degrees
     p = _p(score, constant, degrees)
     reach = float(stdtrit(degrees, 0.975)) ** 2
@@ -122,13 +122,13 @@ def weighted_difference(
         note = "no rows on one side" if not len(weight) or (counts == 0).any() else "one group only: no interval"
         return Effect(Estimate(math.nan, n=n, groups=groups, note=note), name, math.nan)
     means = np.bincount(cell, value, minlength=len(weight)) / counts
-    held = clusterings.counts(cell, len(weight))
-    fewest = held.min(axis=0)
-    # Rows stray less from the mean of their own cell than from the true one: by its clusters less one over these.
+    cluster_counts = clusterings.counts(cell, len(weight))
+    fewest = cluster_counts.min(axis=0)
+    # Rows deviate less from the mean of their cell than from the true mean; k / (k - 1) clusters correct for that.
     parts = (weight / counts * np.sqrt(fewest / np.maximum(fewest - 1, 1)))[cell] * (value - means[cell])
     variance = max(clusterings.variance(parts), 0.0) + float(_unseen(value, cell, weight, fewest).sum())
     total = float(weight @ means)
-    degrees = max(1, min(clusterings.degrees, int((held - 1).sum(axis=1).min())))
+    degrees = max(1, min(clusterings.degrees, int((cluster_counts - 1).sum(axis=1).min())))
     if not variance:
         return Effect(Estimate(total, n=n, groups=groups, note="nothing varies: no interval"), name, math.nan)
     reach = float(stdtrit(degrees, 0.975)) * math.sqrt(variance)
@@ -138,7 +138,7 @@ def weighted_difference(
 
 
 def _unseen(values: Floats, cells: Codes, weights: Floats, clusters: Codes) -> Floats:
-    """The variance of cells that show none, by accident: what one right and one wrong cluster more would give them."""
+    """The variance of cells that show none: what one more right and one more wrong cluster would give them."""
     lows, highs = np.full((2, len(weights)), [[np.inf], [-np.inf]])
     np.minimum.at(lows, cells, values)
     np.maximum.at(highs, cells, values)
@@ -148,12 +148,12 @@ def _unseen(values: Floats, cells: Codes, weights: Floats, clusters: Codes) -> F
 
 
 def _product(one: Floats, two: Floats, codes: Codes) -> float:
-    sums = [np.bincount(codes, each) for each in (one, two)]
+    sums = [np.bincount(codes, values) for values in (one, two)]
     count = sums[0].size
     return float(sums[0] @ sums[1]) * count / (count - 1) if count > 1 else math.nan
 
 
-def _why_not(values: Floats, steps: Floats, clusterings: Clusterings) -> str:
+def _untestable_reason(values: Floats, steps: Floats, clusterings: Clusterings) -> str:
     if not values.size:
         return "no rows"
     if np.ptp(steps) == 0:
@@ -169,7 +169,7 @@ def _p(value: float, variance: float, degrees: int) -> float:
 
 
 def _roots(square: float, half: float, constant: float) -> tuple[float, float] | None:
-    """Where square * b² - 2 * half * b + constant is 0; None unless it is negative between two places."""
+    """The roots of square * b² - 2 * half * b + constant; None unless it is negative between two of them."""
     discriminant = half**2 - square * constant
     if square <= 0 or discriminant < 0:
         return None

@@ -1,8 +1,8 @@
-"""Tests of contingency tables: whether two ways of sorting the same rows have to do with each other.
+"""Tests of contingency tables: whether two properties of the same rows are associated.
 
 The default is the likelihood-ratio statistic G with Yates' correction at one degree of freedom: what Sanchez, Mitchell
-and Riedel (2018) call chi-square. Pearson's statistic, corrected likewise, and Fisher's exact test are there on
-request. All of them take rows to be independent; ``shuffled`` keeps together the rows that are not.
+and Riedel (2018) call chi-square. Pearson's statistic, corrected likewise, and Fisher's exact test can be chosen
+instead. All assume independent rows; ``shuffled`` keeps together the rows that are not.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CHUNK = 2**16
 
 @dataclass(frozen=True)
 class Crosstab:
-    """How many rows have each combination of two properties; rows and columns by name."""
+    """How many rows have each combination of two properties, with the names of rows and columns."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
@@ -41,32 +41,32 @@ class Crosstab:
 
     @classmethod
     def of(cls, rows: npt.ArrayLike, columns: npt.ArrayLike, *, names: tuple[Sequence[str], Sequence[str]]) -> Crosstab:
-        """Counted from two columns of codes; a row with a negative code is left out. ``names`` say what codes mean."""
+        """Count two columns of codes; a row with a negative code is left out. ``names`` are the names of the codes."""
         first, second = np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64)
         shape = len(names[0]), len(names[1])
-        held = (first >= 0) & (second >= 0)
-        cells = first[held] * shape[1] + second[held]
+        counted = (first >= 0) & (second >= 0)
+        cells = first[counted] * shape[1] + second[counted]
         counts = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
         return cls(tuple(names[0]), tuple(names[1]), counts.astype(np.int64))
 
     @property
     def n(self) -> int:
-        """All rows counted."""
+        """The number of rows counted."""
         return int(self.counts.sum())
 
     @property
     def filled(self) -> Crosstab:
-        """Without the rows and columns that hold nothing."""
+        """The table without empty rows and columns."""
         down, across = (np.asarray(self.counts.sum(axis=axis) > 0) for axis in (1, 0))
         return Crosstab(_kept(self.rows, down), _kept(self.columns, across), self.counts[down][:, across])
 
 
 @dataclass(frozen=True)
 class Association:
-    """Whether the rows and columns of a table have to do with each other, and how much.
+    """Whether the rows and columns of a table are associated, and how strongly.
 
-    ``effect`` is phi (2 × 2; positive when the first row goes with the first column) or Cramér's V; ``odds_ratio`` is
-    there for 2 × 2 tables. ``statistic`` is NaN for Fisher's test, which has none. NaN with a note where a table
+    ``effect`` is phi (2 × 2; positive when the first row goes with the first column) or Cramér's V; 2 × 2 tables
+    have an ``odds_ratio``. ``statistic`` is NaN for Fisher's test, which has none. NaN with a note where a table
     cannot be tested.
     """
 
@@ -96,17 +96,17 @@ def association(
     rng: np.random.Generator | None = None,
     draws: int = 100_000,
 ) -> Association:
-    """Test a table by ``g``, ``pearson`` or ``fisher``; rows and columns of zeros are dropped, and said.
+    """Test a table by ``g``, ``pearson`` or ``fisher``; rows and columns of zeros are dropped, with a note.
 
-    ``yates`` moves every count half a row (never more than the whole way) towards what is expected when there is one
-    degree of freedom. Fisher's test of a table larger than 2 × 2 draws tables with the same margins, and p is
-    (c + 1) / (draws + 1), never 0.
+    ``yates`` moves every count by up to half a row towards its expected value when there is one degree of freedom.
+    Fisher's test of a table larger than 2 × 2 draws tables with the same margins; its p is (c + 1) / (draws + 1),
+    never 0.
     """
     if test not in TESTS:
         raise UnknownNameError("test of contingency tables", test, TESTS)
     whole = table if isinstance(table, Crosstab) else _unnamed(table)
     filled = whole.filled
-    notes = _dropped(whole, filled)
+    notes = _dropped_notes(whole, filled)
     if min(filled.counts.shape) < 2:
         note = "; ".join(
             [*notes, "no rows" if not whole.n else "all rows are alike in one of the two: nothing to test"]
@@ -116,29 +116,32 @@ def association(
         )
     counts = filled.counts
     df = (counts.shape[0] - 1) * (counts.shape[1] - 1)
-    found = _fisher(counts, rng or generator(0), draws) if test == "fisher" else _power(counts, test, yates=yates)
+    if test == "fisher":
+        result = _fisher(counts, rng or generator(0), draws)
+    else:
+        result = _power_divergence(counts, test, yates=yates)
     odds = odds_ratio(counts) if df == 1 else None
-    notes += [found.note] if found.note else []
-    return replace(found, df=df, effect=_effect(counts), odds_ratio=odds, note="; ".join(notes))
+    notes += [result.note] if result.note else []
+    return replace(result, df=df, effect=_effect(counts), odds_ratio=odds, note="; ".join(notes))
 
 
 def conditional_association(tables: Sequence[Crosstab], test: str = "g") -> Association:
-    """Whether rows and columns have to do with each other within strata: statistics and degrees of freedom add up.
+    """Whether rows and columns are associated within strata, by the sums of statistics and degrees of freedom.
 
-    Without Yates' correction, which is not made for sums. Strata that cannot be tested add nothing. Fisher's test has
-    no such sum: G stands for it.
+    There is no Yates' correction for sums. Strata that cannot be tested add nothing. G replaces Fisher's
+    test, which has no such sum.
     """
     kind = "pearson" if test == "pearson" else "g"
     parts = [association(table, kind, yates=False) for table in tables]
-    told = [part for part in parts if not math.isnan(part.p)]
-    n = sum(part.n for part in told)
+    tested = [part for part in parts if not math.isnan(part.p)]
+    n = sum(part.n for part in tested)
     name = f"{TESTS[kind]}, summed over strata"
-    if not told:
+    if not tested:
         note = "no stratum can be tested"
         return Association(name, math.nan, 0, math.nan, 0, Estimate(math.nan, note=note), note=note)
-    statistic, df = sum(part.statistic for part in told), sum(part.df for part in told)
-    notes = [f"strata that cannot be tested: {len(parts) - len(told)}"] if len(told) < len(parts) else []
-    rough = sum("expected" in part.note for part in told)
+    statistic, df = sum(part.statistic for part in tested), sum(part.df for part in tested)
+    notes = [f"strata that cannot be tested: {len(parts) - len(tested)}"] if len(tested) < len(parts) else []
+    rough = sum("expected" in part.note for part in tested)
     notes += [f"fewer than {FEW_EXPECTED:g} rows expected in cells of {rough} strata: p is rough"] if rough else []
     effect = Estimate(math.nan, n=n, note="a sum over strata has no one effect")
     return Association(name, statistic, df, float(chdtrc(df, statistic)), n, effect, note="; ".join(notes))
@@ -152,15 +155,15 @@ def shuffled(
     rng: np.random.Generator,
     draws: int = 9_999,
 ) -> float:
-    """p of G when what rows are sorted by changes places among whole clusters, such as pairs of words: never 0.
+    """p of G when the property is permuted among whole clusters, such as pairs of words; never 0.
 
-    For a property (``rows``, as codes) that all rows of a cluster share: a cluster that many rows belong to is one
-    piece of evidence for it, not many. NaN with fewer than two values of either.
+    For a property (``rows``, as codes) that all rows of a cluster share: a cluster of many rows is one piece of
+    evidence, not many. NaN with fewer than two values of either column.
     """
     first, second = np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64)
-    held = (first >= 0) & (second >= 0)
-    _, member = np.unique(np.asarray(clusters)[held], return_inverse=True)
-    first, second = first[held], second[held]
+    counted = (first >= 0) & (second >= 0)
+    _, member = np.unique(np.asarray(clusters)[counted], return_inverse=True)
+    first, second = first[counted], second[counted]
     if not len(first) or len(np.unique(first)) < 2 or len(np.unique(second)) < 2:
         return math.nan
     value = np.zeros(int(member.max()) + 1, dtype=np.int64)
@@ -182,7 +185,7 @@ def odds_ratio(counts: npt.ArrayLike, *, confidence: float = 0.95) -> Estimate:
     cells = np.asarray(counts, dtype=np.float64)
     n = int(cells.sum())
     if cells.shape != (2, 2) or not (cells.any(axis=0).all() and cells.any(axis=1).all()):
-        return Estimate(math.nan, n=n, note="no odds ratio without two rows and two columns that hold something")
+        return Estimate(math.nan, n=n, note="no odds ratio without two rows and two columns that are not empty")
     empty = bool((cells == 0).any())
     cells = cells + 0.5 if empty else cells
     centre = float(np.log(cells[0, 0]) + np.log(cells[1, 1]) - np.log(cells[0, 1]) - np.log(cells[1, 0]))
@@ -192,40 +195,40 @@ def odds_ratio(counts: npt.ArrayLike, *, confidence: float = 0.95) -> Estimate:
     return Estimate(math.exp(centre), *ends, n=n, groups=n, method="Woolf", note=note)
 
 
-def _power(counts: Counts, test: str, *, yates: bool) -> Association:
-    """G or Pearson's chi-square; degrees of freedom and effects are the caller's."""
-    observed, expected = counts.astype(np.float64), _expected(counts)
-    df = (counts.shape[0] - 1) * (counts.shape[1] - 1)
-    corrected = yates and df == 1
-    if corrected:
-        apart = expected - observed
-        observed = observed + np.sign(apart) * np.minimum(0.5, np.abs(apart))
-    if test == "g":
-        statistic = 2 * float((xlogy(observed, observed) - xlogy(observed, expected)).sum())
-    else:
-        statistic = float(((observed - expected) ** 2 / expected).sum())
-    statistic = max(0.0, statistic)
-    name = TESTS[test] + (" with Yates' correction" if corrected else "")
-    few = int((expected < FEW_EXPECTED).sum())
-    note = f"fewer than {FEW_EXPECTED:g} rows expected in {few} of {expected.size} cells: p is rough" if few else ""
-    return Association(name, statistic, df, float(chdtrc(df, statistic)), int(counts.sum()), _effect(counts), note=note)
+def _power_divergence(counts: Counts, test: str, *, yates: bool) -> Association:
+    """G or Pearson's chi-square; the caller adds degrees of freedom and effects."""
+    from scipy.stats import chi2_contingency
+
+    result = chi2_contingency(counts, correction=yates, lambda_="log-likelihood" if test == "g" else "pearson")
+    corrected = yates and result.dof == 1
+    few = int((result.expected_freq < FEW_EXPECTED).sum())
+    note = f"fewer than {FEW_EXPECTED:g} rows expected in {few} of {counts.size} cells: p is rough" if few else ""
+    return Association(
+        TESTS[test] + (" with Yates' correction" if corrected else ""),
+        max(0.0, float(result.statistic)),
+        int(result.dof),
+        float(result.pvalue),
+        int(counts.sum()),
+        _effect(counts),
+        note=note,
+    )
 
 
 def _fisher(counts: Counts, rng: np.random.Generator, draws: int) -> Association:
-    """Two-sided: all tables with these margins that are no likelier than this one."""
+    """Two-sided: the probability of all tables with these margins that are no likelier than this one."""
     n = int(counts.sum())
     if counts.shape == (2, 2):
         from scipy.stats import fisher_exact
 
         p = float(fisher_exact(counts)[1])
         return Association(TESTS["fisher"], math.nan, 1, p, n, _effect(counts))
-    p = _drawn(counts, rng, draws)
+    p = _simulated_p(counts, rng, draws)
     note = f"of {draws:,} tables drawn with the same margins; p cannot fall below {1 / (draws + 1):.1g}"
     return Association(f"{TESTS['fisher']}, by simulation", math.nan, 0, p, n, _effect(counts), note=note)
 
 
-def _drawn(counts: Counts, rng: np.random.Generator, draws: int) -> float:
-    """Freeman and Halton's p, estimated from random tables."""
+def _simulated_p(counts: Counts, rng: np.random.Generator, draws: int) -> float:
+    """The p of Freeman and Halton's test, estimated from random tables."""
     from scipy.special import gammaln
     from scipy.stats import random_table
 
@@ -242,9 +245,9 @@ def _drawn(counts: Counts, rng: np.random.Generator, draws: int) -> float:
 def _likelihood_ratios(tables: Floats) -> Floats:
     """G of many tables, uncorrected: sums of x log x over cells, less those over margins."""
     cells = xlogy(tables, tables).sum(axis=(1, 2))
-    down, across, all_of_it = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))
+    down, across, total = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))
     margins = xlogy(down, down).sum(axis=1) + xlogy(across, across).sum(axis=1)
-    return np.asarray(2 * (cells - margins + xlogy(all_of_it, all_of_it)))
+    return np.asarray(2 * (cells - margins + xlogy(total, total)))
 
 
 def _effect(counts: Counts) -> Estimate:
@@ -254,14 +257,9 @@ def _effect(counts: Counts) -> Estimate:
         (a, b), (c, d) = counts.astype(np.float64)
         value = float((a * d - b * c) / math.sqrt(float((a + b) * (c + d) * (a + c) * (b + d))))
         return Estimate(value, n=n, groups=n, method="phi")
-    expected = _expected(counts)
-    chi_square = float(((counts - expected) ** 2 / expected).sum())
-    return Estimate(math.sqrt(chi_square / (n * (min(counts.shape) - 1))), n=n, groups=n, method="Cramér's V")
+    from scipy.stats.contingency import association as effect_size
 
-
-def _expected(counts: Counts) -> Floats:
-    """What independence would give."""
-    return np.asarray(np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum(), dtype=np.float64)
+    return Estimate(float(effect_size(counts, method="cramer")), n=n, groups=n, method="Cramér's V")
 
 
 def _unnamed(table: npt.ArrayLike) -> Crosstab:
@@ -274,12 +272,12 @@ def _unnamed(table: npt.ArrayLike) -> Crosstab:
     return Crosstab(down, across, counts.astype(np.int64))
 
 
-def _dropped(whole: Crosstab, filled: Crosstab) -> list[str]:
-    """What is said of rows and columns that hold nothing."""
+def _dropped_notes(whole: Crosstab, filled: Crosstab) -> list[str]:
+    """Notes on the empty rows and columns that were dropped."""
     down = [name for name in whole.rows if name not in filled.rows]
     across = [name for name in whole.columns if name not in filled.columns]
-    told = [f"empty rows dropped: {', '.join(down)}"] if down else []
-    return told + ([f"empty columns dropped: {', '.join(across)}"] if across else [])
+    notes = [f"empty rows dropped: {', '.join(down)}"] if down else []
+    return notes + ([f"empty columns dropped: {', '.join(across)}"] if across else [])
 
 
 def _kept(names: tuple[str, ...], flags: npt.NDArray[np.bool_]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Intervals for rates and differences; rows of one group stand or fall together.
+"""Intervals for rates and differences of rows that come in groups.
 
 Independent 0/1 rows get Wilson's interval, or Clopper and Pearson's at 0/n and n/n. Grouped rows get a bootstrap over
 groups within strata; fewer than 30 groups a t interval; one group none. The textbook forms of the last two cover much
@@ -38,7 +38,7 @@ from acidtest.stats.resampling import (
     generator,
     group_totals,
     spread,
-    stratum_weights,
+    weighted_sides,
 )
 
 FEW_GROUPS = 30
@@ -80,7 +80,7 @@ def rate(
 
     ``groups`` and ``strata`` hold a code or a name per row. No rows: NaN with a note. One group: no interval.
     """
-    draws = _Draws(generator(draws_seed), resamples, confidence)
+    draws = _BootstrapOptions(generator(draws_seed), resamples, confidence)
     return _mean(column(values), groups, strata=strata, draws=draws)
 
 
@@ -105,7 +105,7 @@ def difference(
         raise ValueError(f"paired rows differ in number: {pair[0].size} and {pair[1].size}")
     bounds = (-1.0, 1.0) if _within_unit(pair[0]) and _within_unit(pair[1]) else (-math.inf, math.inf)
     totals = group_totals(pair[0] - pair[1], groups, strata=strata)
-    draws = _Draws(generator(draws_seed), resamples, confidence)
+    draws = _BootstrapOptions(generator(draws_seed), resamples, confidence)
     return _estimate(totals, n=pair[0].size, bounds=bounds, kind="expanded", draws=draws)
 
 
@@ -127,21 +127,11 @@ def unpaired_difference(
     rows are left out and counted in the note. Each mean gets the interval that ``rate`` would give it, and the two are
     combined as Newcombe (1998) does.
     """
-    draws = _Draws(generator(draws_seed), resamples, confidence)
-    pair = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    weights = stratum_weights(pair[0].size, pair[1].size, strata_first=strata_first, strata_second=strata_second)
-    columns = zip(pair, (groups_first, groups_second), (strata_first, strata_second), weights, strict=True)
-    means = [
-        _mean(
-            values[weight > 0],
-            None if groups is None else np.asarray(groups)[weight > 0],
-            strata=None if strata is None else np.asarray(strata)[weight > 0],
-            weights=weight[weight > 0],
-            draws=draws,
-        )
-        for values, groups, strata, weight in columns
-    ]
-    return _contrast(means[0], means[1], left_out=sum(int((weight == 0).sum()) for weight in weights))
+    draws = _BootstrapOptions(generator(draws_seed), resamples, confidence)
+    groups, strata = (groups_first, groups_second), (strata_first, strata_second)
+    sides = weighted_sides(first, second, groups=groups, strata=strata)
+    means = [_mean(side.values, side.groups, strata=side.strata, weights=side.weights, draws=draws) for side in sides]
+    return _contrast(means[0], means[1], left_out=sum(side.left_out for side in sides))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +157,11 @@ class StratifiedRate:
             raise ValueError("a stratified rate takes right (1) and wrong (0) only")
         if right.size == 0:
             return cls(0, np.zeros(0), np.zeros(0), np.zeros(0))
-        own = None if weights is None else np.asarray(weights, dtype=np.float64)
-        totals = group_totals(right, strata=strata, weights=own)
+        given = None if weights is None else np.asarray(weights, dtype=np.float64)
+        totals = group_totals(right, strata=strata, weights=given)
         parts = totals.sizes / totals.sizes.sum()
         shares, rates, squares = (
-            np.bincount(totals.strata, each).astype(np.float64) for each in (parts, parts * right, parts**2)
+            np.bincount(totals.strata, values).astype(np.float64) for values in (parts, parts * right, parts**2)
         )
         return cls(right.size, shares, rates / shares, squares)
 
@@ -241,7 +231,7 @@ def combined_reach(parts: Sequence[tuple[float, StratifiedRate]], z: float) -> t
 
 
 @dataclass(frozen=True, slots=True)
-class _Draws:
+class _BootstrapOptions:
     """What a bootstrap needs besides the data."""
 
     rng: np.random.Generator
@@ -255,7 +245,7 @@ def _mean(
     *,
     strata: npt.ArrayLike | None,
     weights: Floats | None = None,
-    draws: _Draws,
+    draws: _BootstrapOptions,
 ) -> Estimate:
     totals = group_totals(values, groups, strata=strata, weights=weights)
     alone = values.size > 0 and totals.sums.size == values.size
@@ -268,7 +258,7 @@ def _mean(
     return _estimate(totals, n=values.size, bounds=bounds, kind="accelerated", draws=draws)
 
 
-def _estimate(totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind, draws: _Draws) -> Estimate:
+def _estimate(totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind, draws: _BootstrapOptions) -> Estimate:
     """The mean over rows with the interval that suits the number of groups."""
     groups = totals.sums.size
     unit = "rows" if groups == n else "groups"
@@ -329,11 +319,11 @@ def _quantile(confidence: float) -> float:
 
 def _t_interval(totals: Totals, bounds: tuple[float, float], *, confidence: float) -> Interval:
     """A t interval around the row mean, on the logit scale between the bounds where there are any."""
-    strayed = spread(totals)
-    reach = float(stdtrit(strayed.degrees, (1 + confidence) / 2)) * math.sqrt(strayed.variance)
+    deviation = spread(totals)
+    reach = float(stdtrit(deviation.degrees, (1 + confidence) / 2)) * math.sqrt(deviation.variance)
     low, high = bounds
     width = high - low
-    method = f"t with {strayed.degrees:.1f} degrees of freedom, linearised around the row mean"
+    method = f"t with {deviation.degrees:.1f} degrees of freedom, linearised around the row mean"
     if math.isinf(width):
         return Interval(totals.value - reach, totals.value + reach, method)
     above, below = totals.value - low, high - totals.value

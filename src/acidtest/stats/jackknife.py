@@ -1,8 +1,7 @@
-"""Intervals of numbers that are made of sums over rows, found by leaving out one group of rows at a time.
+"""Intervals of statistics that are functions of sums over rows, by leaving out one group of rows at a time.
 
-The variance is the jackknife's over groups, and the interval a t interval on a scale on which the number is nearly
-normal, with degrees of freedom that fall as groups contribute unevenly to the variance (docs/agreement.md has what was
-measured).
+The variance is that of the jackknife over groups. The interval is a t interval on a scale on which the statistic is
+nearly normal, with fewer degrees of freedom the more unevenly groups contribute (measured in docs/agreement.md).
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ _FEWEST_DEGREES = 4.0
 
 
 @dataclass(frozen=True)
-class Scale:
-    """A scale on which intervals are taken: there and back, and how steep it is. ``name`` stands in the method."""
+class IntervalScale:
+    """A scale on which intervals are computed: transformation, inverse, slope, and a name for the method."""
 
     name: str
-    there: Callable[[float], float]
+    forward: Callable[[float], float]
     back: Callable[[float], float]
     slope: Callable[[float], float]
     ends: tuple[float, float]
 
 
-FISHER = Scale("Fisher's scale", math.atanh, math.tanh, lambda value: 1 / (1 - value**2), (-1.0, 1.0))
+FISHER = IntervalScale("Fisher's scale", math.atanh, math.tanh, lambda value: 1 / (1 - value**2), (-1.0, 1.0))
 """For coefficients of agreement, from -1 to 1."""
 
-LOGIT = Scale(
+LOGIT = IntervalScale(
     "the logit scale",
     lambda value: float(logit(value)),
     lambda value: float(expit(value)),
@@ -48,7 +47,7 @@ LOGIT = Scale(
 
 @dataclass(frozen=True)
 class Replicates:
-    """A number of all rows, and the same without each group."""
+    """A statistic of all rows, and its values without each group."""
 
     value: float
     without: Floats
@@ -56,12 +55,12 @@ class Replicates:
 
     @property
     def groups(self) -> int:
-        """How many there are."""
+        """The number of groups."""
         return len(self.without)
 
     @property
     def unit(self) -> str:
-        """What a group is."""
+        """What the groups are called: rows where each row is one."""
         return "rows" if self.groups == self.rows else "groups"
 
 
@@ -74,28 +73,28 @@ def group_sums(columns: Floats, groups: npt.ArrayLike | None) -> Floats:
 
 
 def replicates(sums: Floats, statistic: Callable[[Floats], Floats], *, rows: int) -> Replicates:
-    """A number and what becomes of it without each group; ``statistic`` takes rows of sums and gives one for each."""
+    """A statistic and its values without each group; ``statistic`` takes rows of sums and gives one for each."""
     whole = sums.sum(axis=0)
     return Replicates(float(statistic(whole[None, :])[0]), statistic(whole - sums), rows)
 
 
 def jackknifed(
-    found: Replicates,
+    replicated: Replicates,
     *,
     undefined: str,
     best: str = "they agree on every row",
-    scale: Scale = FISHER,
+    scale: IntervalScale = FISHER,
     confidence: float = 0.95,
 ) -> Estimate:
-    """The number with its interval; ``undefined`` says why there is none, ``best`` what a 1 means."""
-    value, n, groups, unit = found.value, found.rows, found.groups, found.unit
+    """The statistic with its interval; ``undefined`` is the note where it is NaN, ``best`` says what a 1 means."""
+    value, n, groups, unit = replicated.value, replicated.rows, replicated.groups, replicated.unit
     if math.isnan(value):
         return Estimate(math.nan, n=n, groups=groups, note=undefined)
     if math.isclose(value, 1):
         return Estimate(1.0, n=n, groups=groups, note=f"{best}: no interval")
     if groups == 1:
         return Estimate(value, n=n, groups=1, note=f"one {unit[:-1]} only: no interval")
-    without = found.without
+    without = replicated.without
     if np.isnan(without).any():
         return Estimate(value, n=n, groups=groups, note=f"it rests on one of the {unit}: no interval")
     parts = (without - without.mean()) ** 2 * (groups - 1) / groups
@@ -107,5 +106,5 @@ def jackknifed(
     degrees = 2 * variance**2 / unevenness * (groups - 1) / groups if unevenness > 0 else math.inf
     degrees = min(max(degrees, _FEWEST_DEGREES), groups - 1)
     reach = float(stdtrit(degrees, (1 + confidence) / 2)) * math.sqrt(variance) * scale.slope(value)
-    low, high = (scale.back(scale.there(value) + sign * reach) for sign in (-1, 1))
+    low, high = (scale.back(scale.forward(value) + sign * reach) for sign in (-1, 1))
     return Estimate(value, low, high, n, groups, f"t interval on {scale.name}, jackknife over {unit}")

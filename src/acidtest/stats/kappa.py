@@ -1,11 +1,11 @@
-"""Kappa: how much more people agree than chance would make them; Cohen's for two, Fleiss' for any number.
+"""Kappa, the agreement of people beyond chance: Cohen's for two people, Fleiss' for any number.
 
 Fleiss' is that of Fleiss (1971), overall and by label, and for rows with different numbers of labels that of Fleiss,
 Levin and Paik (2003), section 18.3, as in Stata's ``kappa``: one minus the disagreement observed within rows over the
-one expected by chance. Rows with fewer than two labels say nothing of agreement and are left out.
+one expected by chance. Rows with fewer than two labels are left out.
 
-The standard error of Fleiss, Nee and Landis (1979) holds where people agree by chance only and makes no interval (Gwet
-2021). Intervals here are those of ``jackknife``: the best of nine compared (docs/agreement.md).
+The standard error of Fleiss, Nee and Landis (1979) holds only where people agree by chance, so it gives no interval
+(Gwet 2021). Intervals here are those of ``jackknife``: the best of nine compared (docs/agreement.md).
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def label_kappas(
 
     With ``people``, how many judged each row, columns are categories of which each of them may have marked several or
     none: the kappa of each is that of having marked it. There is no interval where no row has two people who gave a
-    label, or two who did not: rows then differ too little to tell.
+    label, or two who did not: rows then differ too little.
     """
     sums, together = _kappa_sums(counts, people, groups), given_together(counts, people)
     if sums is None:
@@ -126,8 +126,8 @@ def given_together(counts: npt.ArrayLike, people: npt.ArrayLike | None = None) -
 def without_interval(estimate: Estimate) -> Estimate:
     """The estimate of a label that no two people gave on one row.
 
-    Nearly all rows are then alike, and the jackknife's variance is a fraction of the true one: its intervals never held
-    the true value in simulation.
+    Nearly all rows are then alike, and the jackknife variance is a fraction of the true one: in simulation its
+    intervals never covered the true value.
     """
     if estimate.low != estimate.low:
         return estimate
@@ -136,7 +136,7 @@ def without_interval(estimate: Estimate) -> Estimate:
 
 
 def row_means(table: Floats) -> Floats:
-    """The mean of what is known in each row, NaN where nothing is."""
+    """The mean of the known values of each row, NaN where there are none."""
     known = ~np.isnan(table)
     total = np.where(known, table, 0.0).sum(axis=1)
     return np.where(known.any(axis=1), total / np.maximum(known.sum(axis=1), 1), np.nan)
@@ -144,10 +144,10 @@ def row_means(table: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class _KappaSums:
-    """What kappa is made of, a row for each group.
+    """The sums that kappa is computed from, a row for each group.
 
-    The first column holds how many people there are beyond one for each row, the second how many there are. Then come,
-    for every label, how often it was given, and last the sum of x(m - x)/m, where x of a row's m people gave it.
+    The columns are the number of people beyond one per row, the number of people, then for every label how often it
+    was given, and last the sum of x(m - x)/m, where x of the m people of a row gave it.
     """
 
     sums: Floats
@@ -155,7 +155,7 @@ class _KappaSums:
 
     @property
     def labels(self) -> int:
-        """How many there are."""
+        """The number of labels."""
         return int(self.sums.shape[1] - 2) // 2
 
     @property
@@ -185,7 +185,7 @@ def _kappas(sums: Floats, *, together: bool = False) -> Floats:
     expected = shares * (1 - shares)
     if together:
         expected, apart = expected.sum(axis=1, keepdims=True), apart.sum(axis=1, keepdims=True)
-    # Leaving a group out of sums of fractions comes close to nothing without reaching it.
+    # Rounding may leave a little above 0 when a group is subtracted from sums of fractions.
     defined = (expected > 1e-12) & (beyond_one > 0)
     return np.where(defined, 1 - apart / np.where(defined, beyond_one * expected, 1.0), np.nan)
 

@@ -1,9 +1,9 @@
-"""How small a difference between two models' accuracies some rows can be expected to show.
+"""The smallest difference between two models' accuracies that a number of rows can be expected to show.
 
 A difference is detectable when a two-sided test at ``alpha`` would find it with chance ``power``. The two formulas take
-a number of independent rows; ``detectable_difference`` and ``detectable_unpaired_difference`` take the rows that two
-models answered, how these vary and how many independent rows they are worth, so that they agree with the interval of
-the difference: groups that stand or fall together are worth fewer, strata that explain the differences are worth more.
+a number of independent rows. ``detectable_difference`` and ``detectable_unpaired_difference`` take the rows that two
+models answered and compute from their variance how many independent rows they are worth, so that they agree with the
+interval of the difference: rows in groups are worth fewer, strata that explain differences make them worth more.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from acidtest.stats.resampling import column, group_totals, spread, stratum_weights
+from acidtest.stats.resampling import column, group_totals, spread, weighted_sides
 
 ALPHA, POWER = 0.05, 0.8
 _NO_SPREAD = 1e-15
@@ -36,8 +36,8 @@ def smallest_detectable_difference(
         return math.nan
     # sqrt(n) d = critical sqrt(psi) + wanted sqrt(psi - d^2), solved for d / sqrt(psi).
     root = (math.sqrt(n) * critical + wanted * math.sqrt(n + wanted**2 - critical**2)) / (n + wanted**2)
-    found = root * max(math.sqrt(discordance), root)
-    return found if found <= 1 else math.nan
+    smallest = root * max(math.sqrt(discordance), root)
+    return smallest if smallest <= 1 else math.nan
 
 
 def smallest_detectable_unpaired_difference(
@@ -102,18 +102,8 @@ def detectable_unpaired_difference(
 
     Rows are worth as many for each model as give the variance of the difference. NaN without two groups on each side.
     """
-    values = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    weights = stratum_weights(values[0].size, values[1].size, strata_first=strata_first, strata_second=strata_second)
-    columns = zip(values, (groups_first, groups_second), (strata_first, strata_second), weights, strict=True)
-    sides = [
-        group_totals(
-            right[weight > 0],
-            None if groups is None else np.asarray(groups)[weight > 0],
-            strata=None if strata is None else np.asarray(strata)[weight > 0],
-            weights=weight[weight > 0],
-        )
-        for right, groups, strata, weight in columns
-    ]
+    groups, strata = (groups_first, groups_second), (strata_first, strata_second)
+    sides = [side.totals for side in weighted_sides(first, second, groups=groups, strata=strata)]
     if min(side.sums.size for side in sides) < 2:
         return math.nan
     rates, spreads = [side.value for side in sides], [spread(side) for side in sides]

@@ -1,4 +1,4 @@
-"""What goes with being right: logistic regression and linear discriminant analysis of a 0/1 outcome.
+"""Logistic regression and linear discriminant analysis of a 0/1 outcome, such as being right.
 
 Both are textbook forms on the base install: Newton's method with Wald errors, and Fisher's discriminant of two classes.
 Columns that cannot be estimated (constant ones, combinations of others, those that part right from wrong without a
@@ -23,7 +23,7 @@ LOGISTIC = "logistic regression, Wald"
 DISCRIMINANT = "linear discriminant, infinitesimal jackknife"
 
 _DEPENDENT = 1e-7
-"""A column of length 1 of which the others leave less than this is a combination of them."""
+"""A column of length 1 whose remainder after projection on the others is shorter than this depends on them."""
 _MOST_STEPS = 30
 _CLOSE = 1e-8
 _ZERO = 1e-9
@@ -52,7 +52,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class _Newton:
-    """Where Newton's method came to rest, columns being centred and scaled."""
+    """The result of Newton's method on centred and scaled columns."""
 
     coefficients: Floats
     covariance: Floats
@@ -85,8 +85,8 @@ def logistic(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *, gr
             return _fit(names, [], dropped, notes, rows=int(used.sum()), groups=codes[used], method=LOGISTIC)
         centre, scale = matrix[used][:, kept].mean(axis=0), matrix[used][:, kept].std(axis=0)
         design = np.column_stack([np.ones(int(used.sum())), (matrix[used][:, kept] - centre) / scale])
-        found = _newton(design, right[used])
-        parting = None if found.converged else separation(design, right[used])
+        peak = _newton(design, right[used])
+        parting = None if peak.converged else separation(design, right[used])
         if parting is None:
             break
         dropped |= {
@@ -97,9 +97,9 @@ def logistic(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *, gr
         decided = np.flatnonzero(used)[np.abs(design @ parting) > _ZERO]
         used[decided] = False
         notes.append(f"{decided.size:,} rows are decided by columns that part right from wrong, and left out")
-    if not found.converged:
+    if not peak.converged:
         notes.append(f"the likelihood was not at its peak after {_MOST_STEPS} steps: take errors with caution")
-    residuals = (right[used] - expit(design @ found.coefficients))[:, None] * design
+    residuals = (right[used] - expit(design @ peak.coefficients))[:, None] * design
     slopes = slice(1, None)
     return _fit(
         names,
@@ -109,11 +109,11 @@ def logistic(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *, gr
         rows=int(used.sum()),
         groups=codes[used],
         method=LOGISTIC,
-        coefficients=found.coefficients[slopes] / scale,
-        errors=np.sqrt(np.diag(found.covariance))[slopes] / scale,
-        group_errors=_jackknife(residuals @ found.covariance, codes[used])[slopes] / scale,
-        intercept=float(found.coefficients[0] - (found.coefficients[slopes] * centre / scale).sum()),
-        explained=1 - found.log_likelihood / _null_log_likelihood(right[used]),
+        coefficients=peak.coefficients[slopes] / scale,
+        errors=np.sqrt(np.diag(peak.covariance))[slopes] / scale,
+        group_errors=_jackknife(residuals @ peak.covariance, codes[used])[slopes] / scale,
+        intercept=float(peak.coefficients[0] - (peak.coefficients[slopes] * centre / scale).sum()),
+        explained=1 - peak.log_likelihood / _null_log_likelihood(right[used]),
     )
 
 
@@ -131,14 +131,14 @@ def discriminant(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *
         return _fit(names, [], dropped, [], rows=right.size, groups=codes, method=DISCRIMINANT)
     dropped = dependent(names, matrix)
     means = np.array([matrix[right == outcome].mean(axis=0) for outcome in (0, 1)])
-    own = right.astype(np.intp)
+    outcomes = right.astype(np.intp)
     still = [number for number, name in enumerate(names) if name not in dropped]
-    within = dependent([names[number] for number in still], (matrix - means[own])[:, still])
+    within = dependent([names[number] for number in still], (matrix - means[outcomes])[:, still])
     dropped |= dict.fromkeys(within, "it does not vary by itself among rows of the same outcome")
     kept = [number for number, name in enumerate(names) if name not in dropped]
     if not kept:
         return _fit(names, [], dropped, [], rows=right.size, groups=codes, method=DISCRIMINANT)
-    centred = (matrix - means[own])[:, kept]
+    centred = (matrix - means[outcomes])[:, kept]
     inverse = np.linalg.inv(centred.T @ centred / right.size)
     weights = inverse @ (means[1] - means[0])[kept]
     towards = np.where(right == 1, 1 / counts[1], -1 / counts[0]) - centred @ weights / right.size
@@ -158,32 +158,32 @@ def discriminant(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *
 
 
 def dependent(names: Sequence[str], matrix: Floats) -> dict[str, str]:
-    """Columns that say nothing beyond a constant and the columns before them, each with the reason."""
+    """Columns that depend linearly on a constant and the columns before them, with the reason for each."""
     if not len(matrix):
         return dict.fromkeys(names, "there are no rows")
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     centred = matrix - matrix.mean(axis=0)
     basis: list[Floats] = []
     kept: list[int] = []
     for number, name in enumerate(names):
         length = float(np.linalg.norm(centred[:, number]))
         if length <= _DEPENDENT * max(1.0, float(np.linalg.norm(matrix[:, number]))):
-            found[name] = f"it is {matrix[0, number]:g} in every row"
+            reasons[name] = f"it is {matrix[0, number]:g} in every row"
             continue
         rest = centred[:, number] / length
         for _ in range(2):
-            # The second pass takes away what rounding left of the first.
+            # The second pass removes what rounding left of the first.
             for earlier in basis:
                 rest = rest - (earlier @ rest) * earlier
         left = float(np.linalg.norm(rest))
         if left < _DEPENDENT:
             shares = np.linalg.lstsq(centred[:, kept], centred[:, number], rcond=None)[0]
             others = [names[kept[place]] for place in np.flatnonzero(np.abs(shares) > 1e-6)]
-            found[name] = f"it follows from {', '.join(others)}"
+            reasons[name] = f"it follows from {', '.join(others)}"
             continue
         basis.append(rest / left)
         kept.append(number)
-    return found
+    return reasons
 
 
 def separation(design: Floats, right: Floats) -> Floats | None:
@@ -195,10 +195,10 @@ def separation(design: Floats, right: Floats) -> Floats | None:
 
     signed = np.where(right == 1, 1.0, -1.0)[:, None] * design
     signed /= np.maximum(np.abs(signed).max(axis=0), 1e-300)
-    found = linprog(-signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(len(signed)), bounds=(-1, 1), method="highs")
-    if found.x is None or found.fun is None or found.fun > -1e-6:
+    solution = linprog(-signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(len(signed)), bounds=(-1, 1), method="highs")
+    if solution.x is None or solution.fun is None or solution.fun > -1e-6:
         return None
-    direction = found.x / np.maximum(np.abs(design).max(axis=0), 1e-300)
+    direction = solution.x / np.maximum(np.abs(design).max(axis=0), 1e-300)
     return np.asarray(np.where(np.abs(direction) > _ZERO, direction, 0.0), dtype=np.float64)
 
 

@@ -1,4 +1,4 @@
-"""Resampling of groups within strata: what bootstrap intervals and permutation tests stand on."""
+"""Resampling of groups within strata, for bootstrap intervals and permutation tests."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from scipy.special import ndtr, ndtri, stdtrit
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.signedinteger[Any]]
 Numbers = npt.NDArray[np.signedinteger[Any]] | Floats
-"""Whole numbers of few bytes where they will do: of rows and groups there may be millions."""
+"""Small integers where they suffice: there may be millions of rows and groups."""
 
 _Value = TypeVar("_Value", bound=np.generic)
 Kind = Literal["percentile", "expanded", "accelerated"]
 
-# An estimate of how uneven the groups are is itself unsteady; below this it would only add width.
+# The estimate of how uneven the groups are is itself noisy; below this it would only widen intervals.
 _FEWEST_DEGREES = 4.0
 # A multinomial count takes about as long as drawing this many groups one by one (measured).
 _COUNT_COST = 16
-# Of 16 bytes each: 2 MB at a time, small enough to stay near the cache.
+# 16 bytes each: 2 MB at a time, small enough for the cache.
 _CHUNK_CELLS = 2**17
-# Rows or groups of which floats and places, eight bytes each, are held at a time.
+# Rows or groups converted to floats and indices of eight bytes at a time.
 _BLOCK = 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where a value lies with the stated confidence, and how that was found."""
+    """The range in which a value lies with the stated confidence, and the method."""
 
     low: float
     high: float
@@ -41,7 +41,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What resampling needs of the data: the sum, the size and the stratum of every group."""
+    """The sum, the size and the stratum of every group: all that resampling needs."""
 
     sums: Numbers
     sizes: Numbers
@@ -54,17 +54,17 @@ class Totals:
 
     @property
     def blocks(self) -> Iterator[Totals]:
-        """The groups, some of them at a time, as the numbers that NumPy is quick with."""
+        """The groups in blocks, as floats and indices."""
         for part in blocks(self.sums.size):
-            sums, sizes = (each[part].astype(np.float64, copy=False) for each in (self.sums, self.sizes))
+            sums, sizes = (values[part].astype(np.float64, copy=False) for values in (self.sums, self.sizes))
             yield Totals(sums, sizes, self.strata[part].astype(np.intp, copy=False))
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How far a mean over rows strays from group to group.
+    """The variance of a mean over rows that come in groups.
 
-    ``resampled`` is the variance that resampling shows, which is too small; ``acceleration`` is BCa's.
+    ``resampled`` is the variance under resampling, which is too small; ``acceleration`` is that of BCa.
     """
 
     variance: float
@@ -74,7 +74,7 @@ class Spread:
 
 
 def generator(draws_seed: int) -> np.random.Generator:
-    """The random numbers of one estimate or test; the same seed gives the same ones."""
+    """The random generator of one estimate or test, determined by the seed."""
     return np.random.Generator(np.random.Philox(key=draws_seed))
 
 
@@ -90,7 +90,7 @@ def bootstrap(
 ) -> Interval:
     """Bootstrap interval of the mean over rows, given the sum and size of each group; resamples within strata.
 
-    ``percentile`` is the plain one. ``expanded`` moves its ends out to the jackknife variance and a t quantile
+    ``percentile`` is the plain bootstrap. ``expanded`` moves its ends out to the jackknife variance and a t quantile
     (Hesterberg 2015); ``accelerated`` also corrects them for bias and skewness (BCa, Efron 1987). Groups that all
     agree give an interval of no width, fewer than two groups give NaN.
     """
@@ -106,24 +106,24 @@ def bootstrap(
 
 
 def column(values: npt.ArrayLike) -> Numbers:
-    """The values as numbers; flags are whole numbers of a byte each."""
-    found = np.asarray(values)
-    if found.dtype == np.bool_:
-        return found.view(np.int8)
-    return found if found.dtype.kind == "i" else found.astype(np.float64, copy=False)
+    """The values as numbers; booleans become integers of one byte."""
+    numbers = np.asarray(values)
+    if numbers.dtype == np.bool_:
+        return numbers.view(np.int8)
+    return numbers if numbers.dtype.kind == "i" else numbers.astype(np.float64, copy=False)
 
 
 def blocks(size: int) -> Iterator[slice]:
-    """Where the parts of a long column lie that are looked at one after another."""
+    """Slices that divide a long column into blocks, to be processed one after another."""
     return (slice(start, start + _BLOCK) for start in range(0, size, _BLOCK))
 
 
 def taken(table: npt.NDArray[_Value], places: Codes) -> npt.NDArray[_Value]:
-    """What stands at some places, in no more memory than that takes."""
-    found = np.empty(places.size, dtype=table.dtype)
+    """The values at some places, without a second copy of the places in memory."""
+    values = np.empty(places.size, dtype=table.dtype)
     for part in blocks(places.size):
-        found[part] = table[places[part]]
-    return found
+        values[part] = table[places[part]]
+    return values
 
 
 def group_totals(
@@ -134,10 +134,10 @@ def group_totals(
     weights: Floats | None = None,
 ) -> Totals:
     """Sum, size and stratum of every group; a group that spans strata goes to a stratum of such groups."""
-    own = column(values)
-    sizes: Numbers = np.ones(own.size, dtype=np.int8) if weights is None else weights
-    sums = own if weights is None else weights * own
-    labels = np.zeros(own.size, dtype=np.int8) if strata is None else _numbered_from_one(strata)
+    numbers = column(values)
+    sizes: Numbers = np.ones(numbers.size, dtype=np.int8) if weights is None else weights
+    sums = numbers if weights is None else weights * numbers
+    labels = np.zeros(numbers.size, dtype=np.int8) if strata is None else _numbered_from_one(strata)
     if groups is None:
         return Totals(sums, sizes, _pooled(labels))
     codes = numbered(groups)
@@ -146,12 +146,12 @@ def group_totals(
 
 def group_sums(values: npt.NDArray[np.generic], codes: Codes) -> Numbers:
     """The sum of the values of every group, groups being numbered."""
-    own = column(values)
-    kind = np.int32 if own.dtype == np.int8 else own.dtype
+    numbers = column(values)
+    kind = np.int32 if numbers.dtype == np.int8 else numbers.dtype
     sums: Numbers = np.zeros(int(codes.max(initial=-1)) + 1, dtype=kind)
-    for part in blocks(own.size):
-        np.add.at(sums, codes[part].astype(np.intp, copy=False), own[part].astype(sums.dtype, copy=False))
-    return sums.astype(_whole(int(sums.max(initial=0)))) if own.dtype == np.int8 else sums
+    for part in blocks(numbers.size):
+        np.add.at(sums, codes[part].astype(np.intp, copy=False), numbers[part].astype(sums.dtype, copy=False))
+    return sums.astype(_whole(int(sums.max(initial=0)))) if numbers.dtype == np.int8 else sums
 
 
 def _numbered_from_one(labels: npt.ArrayLike) -> Codes:
@@ -161,24 +161,24 @@ def _numbered_from_one(labels: npt.ArrayLike) -> Codes:
 
 def _common_labels(labels: Codes, codes: Codes) -> Codes:
     """The label that all rows of a group have, 0 where they have several."""
-    found = np.zeros(codes.max(initial=-1) + 1, dtype=labels.dtype)
+    common = np.zeros(codes.max(initial=-1) + 1, dtype=labels.dtype)
     for part in blocks(codes.size):
-        found[codes[part]] = labels[part]
-    several = np.zeros(found.size, dtype=np.bool_)
+        common[codes[part]] = labels[part]
+    several = np.zeros(common.size, dtype=np.bool_)
     for part in blocks(codes.size):
-        own = codes[part]
-        several[own[found[own] != labels[part]]] = True
-    found[several] = 0
-    return found
+        members = codes[part]
+        several[members[common[members] != labels[part]]] = True
+    common[several] = 0
+    return common
 
 
 def stratum_weights(
     n_first: int, n_second: int, *, strata_first: npt.ArrayLike | None, strata_second: npt.ArrayLike | None
 ) -> tuple[Floats, Floats]:
-    """A weight for each row of two sides that makes their strata alike.
+    """Weights for the rows of two sides that give each stratum the same share on both.
 
-    A stratum that both have gets the same part in each, its share of the rows of both; one that only one side has
-    gets weight 0. Weights of a side are 1 on average over the rows that count.
+    A stratum that both sides have gets its share of the rows of both; one that only one side has gets weight 0. The
+    weights of a side are 1 on average over the rows with a weight.
     """
     if strata_first is None or strata_second is None:
         return np.ones(n_first), np.ones(n_second)
@@ -190,11 +190,53 @@ def stratum_weights(
     return first[codes[:n_first]], second[codes[n_first:]]
 
 
+@dataclass(frozen=True, slots=True)
+class WeightedSide:
+    """The rows of one of two sides in the strata that both have, weighted as ``stratum_weights`` does."""
+
+    values: Floats
+    groups: npt.NDArray[np.generic] | None
+    strata: npt.NDArray[np.generic] | None
+    weights: Floats
+    left_out: int
+    """Rows in strata that only this side has."""
+
+    @property
+    def totals(self) -> Totals:
+        """Sum, size and stratum of every group."""
+        return group_totals(self.values, self.groups, strata=self.strata, weights=self.weights)
+
+
+def weighted_sides(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    groups: tuple[npt.ArrayLike | None, npt.ArrayLike | None],
+    strata: tuple[npt.ArrayLike | None, npt.ArrayLike | None],
+) -> list[WeightedSide]:
+    """Two sides of different rows, reduced to the strata that both have; ``groups`` and ``strata`` are of each side."""
+    values = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    weights = stratum_weights(values[0].size, values[1].size, strata_first=strata[0], strata_second=strata[1])
+    sides = []
+    for numbers, members, labels, weight in zip(values, groups, strata, weights, strict=True):
+        shared = weight > 0
+        sides.append(
+            WeightedSide(
+                numbers[shared],
+                None if members is None else np.asarray(members)[shared],
+                None if labels is None else np.asarray(labels)[shared],
+                weight[shared],
+                int((~shared).sum()),
+            )
+        )
+    return sides
+
+
 def spread(totals: Totals) -> Spread:
     """Jackknife over groups within strata of the ratio of sums to sizes.
 
     Degrees of freedom after Satterthwaite: twice the squared variance over the variance of the variance. The latter
-    is taken from how the groups' contributions differ, and so sees unequal sizes and rare failures alike.
+    comes from how the contributions of groups differ, so unequal sizes and rare failures both lower it.
     """
     size, value = float(totals.sizes.sum()), totals.value
     counts = _counts(totals.strata)
@@ -205,7 +247,7 @@ def spread(totals: Totals) -> Spread:
         np.add.at(sizes, block.strata, block.sizes)
 
     def contributions() -> Iterator[tuple[Floats, Floats]]:
-        """How far groups are from the mean of their stratum, and what they add to the variance."""
+        """The deviation of groups from the mean of their stratum, and their contribution to the variance."""
         for block in totals.blocks:
             correction = corrections[block.strata]
             centred = block.sums - value * block.sizes - (away / counts)[block.strata]
@@ -235,26 +277,26 @@ def binary(values: Numbers) -> bool:
 
 
 def _levels(totals: Totals, means: Floats, *, kind: Kind, confidence: float) -> Floats:
-    """Which quantiles of the resampled means end the interval."""
+    """The quantiles of the resampled means at which the interval ends."""
     tail = (1 - confidence) / 2
     if kind == "percentile":
         return np.array([tail, 1 - tail])
-    strayed = spread(totals)
-    if strayed.resampled == 0:
+    deviation = spread(totals)
+    if deviation.resampled == 0:
         return np.array([tail, 1 - tail])
-    reach = float(stdtrit(strayed.degrees, 1 - tail)) * math.sqrt(strayed.variance / strayed.resampled)
+    reach = float(stdtrit(deviation.degrees, 1 - tail)) * math.sqrt(deviation.variance / deviation.resampled)
     ends = np.array([-reach, reach])
     if kind == "accelerated":
         # Ties with the value count half; sums of fractions make ties that differ in the last digit.
         close = 1e-12 * max(1.0, abs(totals.value))
         below = np.mean(means < totals.value - close) + np.mean(np.abs(means - totals.value) <= close) / 2
         bias = float(ndtri(np.clip(below, 1 / means.size, 1 - 1 / means.size)))
-        ends = bias + (bias + ends) / np.maximum(1 - strayed.acceleration * (bias + ends), 1e-9)
+        ends = bias + (bias + ends) / np.maximum(1 - deviation.acceleration * (bias + ends), 1e-9)
     return np.asarray(ndtr(ends), dtype=np.float64)
 
 
 def _resampled_means(totals: Totals, rng: np.random.Generator, resamples: int) -> Iterator[Floats]:
-    """The mean over rows in each resample, a chunk at a time.
+    """The mean over rows in each resample, in chunks.
 
     Groups of one stratum with the same sum and size are interchangeable, so counts of such kinds are drawn where
     there are few kinds, and groups where there are many. A complex number holds the pair (sum, size), which lets one
@@ -277,8 +319,8 @@ def _kinds(totals: Totals) -> list[tuple[npt.NDArray[np.complex128], npt.NDArray
     counted = [pl.DataFrame(dict(zip(names, block, strict=True))).group_by(names).len("count") for block in columns]
     kinds = pl.concat(counted).group_by(names).agg(pl.col("count").cast(pl.Int64).sum()).sort(names)
     return [
-        (own["sum"].to_numpy() + 1j * own["size"].to_numpy(), own["count"].to_numpy())
-        for own in kinds.partition_by("stratum", maintain_order=True)
+        (kind["sum"].to_numpy() + 1j * kind["size"].to_numpy(), kind["count"].to_numpy())
+        for kind in kinds.partition_by("stratum", maintain_order=True)
     ]
 
 
@@ -297,35 +339,35 @@ def _drawn(
 
 
 def _pooled(labels: npt.ArrayLike) -> Codes:
-    """Strata as codes; those of a single group, which could not vary, are put together."""
+    """Strata as codes; those of a single group, which cannot vary, are pooled."""
     codes = numbered(labels)
     counts = _counts(codes)
-    lonely = counts < 2
-    if lonely.sum() == 1 and counts.size > 1:
-        lonely[np.argsort(counts, kind="stable")[1]] = True
-    if not lonely.any():
+    single = counts < 2
+    if single.sum() == 1 and counts.size > 1:
+        single[np.argsort(counts, kind="stable")[1]] = True
+    if not single.any():
         return codes
-    return taken(numbered(np.where(lonely, -1, np.arange(counts.size))), codes)
+    return taken(numbered(np.where(single, -1, np.arange(counts.size))), codes)
 
 
 def numbered(labels: npt.ArrayLike) -> Codes:
-    """For each label its number among the different ones, in ascending order; codes without gaps as they are."""
+    """The rank of each label among the distinct labels; codes without gaps are returned unchanged."""
     values = np.asarray(labels)
     most = 4 * values.size
     if values.dtype.kind not in "iu" or not values.size or int(values.min()) < 0 or int(values.max()) > most:
         return _ranked(values)
-    # Small whole numbers need no sorting, and of groups there may be millions.
-    there = np.zeros(int(values.max()) + 1, dtype=np.bool_)
+    # Small integers need no sorting, and there may be millions of groups.
+    present = np.zeros(int(values.max()) + 1, dtype=np.bool_)
     for part in blocks(values.size):
-        there[values[part]] = True
-    if there.all() and values.dtype.kind == "i":
+        present[values[part]] = True
+    if present.all() and values.dtype.kind == "i":
         return values
-    numbers = np.cumsum(there, dtype=_whole(there.size))
+    numbers = np.cumsum(present, dtype=_whole(present.size))
     return taken(np.subtract(numbers, 1, out=numbers), values)
 
 
 def _ranked(values: npt.NDArray[Any]) -> Codes:
-    """As ``np.unique`` numbers them, in a third of the memory."""
+    """The ranks that ``np.unique`` gives, in a third of the memory."""
     order = np.argsort(values)
     codes = np.empty(values.size, dtype=_whole(values.size))
     last = -1

@@ -1,8 +1,8 @@
 """Shares among rows that are themselves an outcome, such as false neutrals among errors, on two sides of paired rows.
 
-Which rows count differs from side to side, so nothing is paired row by row; but rows of one group err together, on both
-sides. A group's contribution to a share is linear to first order, and that is what the correlation of the two shares
-and the test of their difference rest on.
+Different rows count on each side, so rows cannot be paired; but rows of one group err together, on both sides. The
+correlation of the two shares and the test of their difference use the contribution of each group to a share, which is
+linear to first order.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ class _Totals:
     of_kind: Numbers
 
     def contributions(self, part: slice, share: float) -> Floats:
-        """What each group adds to the distance of this side's share from another; with its own share they sum to 0."""
+        """The contribution of each group to the difference between this side's share and another share."""
         return np.asarray((self.of_kind[part] - share * self.counted[part]) / self.counted.sum())
 
 
 def share_difference(first: Counted, second: Counted, *, groups: Codes, strata: Codes) -> Estimate:
-    """Share on the first side minus share on the second, with its interval; rows of both sides stand in one order.
+    """Share on the first side minus share on the second, with its interval; rows of both sides are in the same order.
 
     Each end is the farther of two. MOVER with correlation (Zou and Donner 2008) lets each share keep the interval it
-    would have alone, so that 0 and 1 are not taken for certain, but falls short on one side where the two shares hang
-    closely together; there the t interval on the groups' contributions, which makes no such allowance, is the wider.
+    would have alone, so that 0 and 1 are not taken as certain, but is too short on one side where the two shares are
+    highly correlated; there the t interval on the contributions of groups is the wider one.
     """
     shares = [side.estimate(groups, strata) for side in (first, second)]
     one, two = (side.in_groups(numbered(groups)) for side in (first, second))
@@ -84,10 +84,10 @@ def share_difference(first: Counted, second: Counted, *, groups: Codes, strata: 
 
 
 def share_test(first: Counted, second: Counted, *, groups: Codes, draws_seed: int = 0, resamples: int = 10_000) -> Test:
-    """Whether the two shares differ: the signs of whole groups' contributions are flipped (Hemerik et al. 2020).
+    """Test whether the two shares differ by flipping the signs of the contributions of groups (Hemerik et al. 2020).
 
-    Contributions are measured from the share of both sides together. Swapping the sides of groups instead would take
-    them to have equally many errors, and reject too often where one has few (docs/statistics.md).
+    Contributions are measured from the share of both sides together. Swapping the sides of groups instead would
+    assume equally many errors on both, and reject too often where one has few (docs/statistics.md).
     """
     name, n = "paired permutation of contributions to shares", int(first.counted.sum() + second.counted.sum())
     if not (first.counted.any() and second.counted.any()):
@@ -95,12 +95,12 @@ def share_test(first: Counted, second: Counted, *, groups: Codes, draws_seed: in
     pooled = float((first.of_kind.sum() + second.of_kind.sum()) / n)
     one, two = (side.in_groups(numbered(groups)) for side in (first, second))
     size = one.counted.size
-    # Scaled to be about 1, since what is next to nothing counts as no difference.
+    # Scaled to be about 1, since tiny differences count as none.
     differences = (
         one.contributions(part, pooled) * size - two.contributions(part, pooled) * size for part in blocks(size)
     )
-    found = flipped_signs(differences, rng=generator(draws_seed), resamples=resamples)
-    return replace(found, name=name, statistic=found.statistic / size, n=n)
+    result = flipped_signs(differences, rng=generator(draws_seed), resamples=resamples)
+    return replace(result, name=name, statistic=result.statistic / size, n=n)
 
 
 def _distance(one: float, two: float, correlation: float) -> float:
@@ -108,7 +108,7 @@ def _distance(one: float, two: float, correlation: float) -> float:
 
 
 def _reach(squares: float, groups: int) -> float:
-    """Half the width of the t interval, given the contributions' sum of squares; one group has none."""
+    """Half the width of the t interval, given the sum of squared contributions; 0 for one group."""
     if groups < 2:
         return 0.0
     return float(stdtrit(groups - 1, 0.975) * math.sqrt(squares) * math.sqrt(groups / (groups - 1)))
@@ -131,9 +131,9 @@ class _Products:
 
 
 def _products(one: _Totals, two: _Totals, shares: tuple[float, float]) -> _Products:
-    found = np.zeros(4)
+    sums = np.zeros(4)
     for part in blocks(one.counted.size):
         first, second = one.contributions(part, shares[0]), two.contributions(part, shares[1])
         apart = first - second
-        found += [first @ first, second @ second, first @ second, apart @ apart]
-    return _Products(*found.tolist())
+        sums += [first @ first, second @ second, first @ second, apart @ apart]
+    return _Products(*sums.tolist())

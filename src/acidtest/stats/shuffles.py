@@ -1,4 +1,4 @@
-"""Labels dealt anew among groups of rows, and p-values that allow for many measures of the same deals."""
+"""Labels shuffled among groups of rows, and p-values that allow for many measures of the same shuffles."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Floats = npt.NDArray[np.float64]
 
 
 def shuffled_rows(groups: npt.NDArray[np.intp], times: int, rng: np.random.Generator) -> Rows:
-    """intp[times + 1, n]: for each row the row whose labels it is given; the first deal leaves all as it is.
+    """intp[times + 1, n]: for each row the row whose labels it gets; the first shuffle changes nothing.
 
-    Labels of a group stay together and go to a group of as many rows, since rows of one premise are alike both in what
-    a model makes of them and in their labels. A group that has no other of its size keeps its own.
+    Labels of a group stay together and go to a group of as many rows, since rows of one premise are alike both in
+    their representations and in their labels. A group that has no other of its size keeps its labels.
     """
     order = np.argsort(groups, kind="stable")
     sizes = np.bincount(groups)
@@ -32,7 +32,7 @@ def shuffled_rows(groups: npt.NDArray[np.intp], times: int, rng: np.random.Gener
 
 @dataclass(frozen=True)
 class Judged:
-    """Measures beside what they are under shuffled labels; all have the measures' shape."""
+    """Measures compared with their values under shuffled labels; all arrays have the shape of the measures."""
 
     baselines: Floats
     lows: Floats
@@ -42,12 +42,12 @@ class Judged:
 
     def baseline(self, *place: int) -> Estimate:
         """The mean of one measure over the shuffles and the middle 95 % of them."""
-        value, low, high = (float(each[place]) for each in (self.baselines, self.lows, self.highs))
+        value, low, high = (float(values[place]) for values in (self.baselines, self.lows, self.highs))
         return Estimate(value, low, high, method="permutations, middle 95 %")
 
 
 def judged(values: Floats) -> Judged:
-    """How extreme the first of the last axis is among all: p, and p corrected for all measures together.
+    """Compare the first entry of the last axis with all: p, and p corrected for all measures together.
 
     ``values`` ends in an axis of shuffles whose first is the data as they are; NaN where there is no measure. The
     correction is the greatest of all measures, each in units of its own spread (Westfall and Young's maxT): it uses
@@ -69,18 +69,17 @@ def judged(values: Floats) -> Judged:
 def clustered(
     value: float, influences: Floats, *, groups: npt.NDArray[np.intp], n: int, method: str, unit: bool
 ) -> Estimate:
-    """A value with a 95 % interval from what every row adds to it, rows of a group added up first.
+    """A value with a 95 % interval from the influence of every row, summed over groups first.
 
     ``unit``: the value lies between 0 and 1, and the interval is made on the scale of log odds so that it does too.
     """
     from scipy.special import expit, logit, stdtrit
 
-    own = np.bincount(groups, influences)
-    own = own[np.unique(groups[influences != 0])]
-    count = own.size
+    sums = np.bincount(groups, influences)[np.unique(groups[influences != 0])]
+    count = sums.size
     if count < 2:
         return Estimate(value, n=n, groups=count, note="one group of pairs: no interval")
-    reach = float(stdtrit(count - 1, 0.975)) * float(np.sqrt((own**2).sum() * count / (count - 1)))
+    reach = float(stdtrit(count - 1, 0.975)) * float(np.sqrt((sums**2).sum() * count / (count - 1)))
     low, high = value - reach, value + reach
     if unit and 0 < value < 1:
         far = reach / (value * (1 - value))

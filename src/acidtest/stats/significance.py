@@ -1,4 +1,4 @@
-"""Tests whether two sets of answers differ, and corrections for making many of them."""
+"""Tests whether two sets of answers differ, and corrections for many tests."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from acidtest.stats.resampling import (
     Floats,
     Numbers,
     Totals,
+    WeightedSide,
     binary,
     blocks,
     column,
     generator,
     group_totals,
     numbered,
-    stratum_weights,
+    weighted_sides,
 )
 
 # Counts of 8 bytes: 32 MB at a time.
@@ -58,10 +59,10 @@ def paired_test(
     draws_seed: int = 0,
     resamples: int = 10_000,
 ) -> Test:
-    """The test that suits two sets of values of the same rows.
+    """Test whether two sets of values of the same rows differ, by the method that suits the rows.
 
-    Exact McNemar for independent 0/1 rows. It counts rows as if each were new evidence, so rows that come in groups
-    get the permutation of whole groups, and rows in several strata the one within strata.
+    Exact McNemar for independent 0/1 rows. Rows that come in groups get the permutation of whole groups,
+    since McNemar would count each row as new evidence; rows in several strata get the permutation within strata.
     """
     values = _paired(first, second)
     if strata is not None and int(numbered(strata).max(initial=0)) > 0:
@@ -113,8 +114,8 @@ def paired_permutation(
     if n == 0:
         return Test(name, math.nan, math.nan, 0, "no rows")
     sums = group_totals(values[0] - values[1], groups).sums
-    found = flipped_signs((sums[part] for part in blocks(sums.size)), rng=rng, resamples=resamples)
-    return replace(found, name=name, statistic=found.statistic / n, n=n)
+    result = flipped_signs((sums[part] for part in blocks(sums.size)), rng=rng, resamples=resamples)
+    return replace(result, name=name, statistic=result.statistic / n, n=n)
 
 
 def stratified_permutation(
@@ -151,7 +152,7 @@ def stratified_permutation(
 
 
 def flipped_signs(sums: Iterable[Numbers], *, rng: np.random.Generator, resamples: int = 10_000) -> Test:
-    """Whether the differences of groups, which come in blocks, add up to something: their signs are flipped at random.
+    """Test whether the differences of groups, given in blocks, sum to 0, by flipping their signs at random.
 
     The statistic is their sum, ``n`` counts groups, and p is as in ``paired_permutation``.
     """
@@ -190,29 +191,27 @@ def unpaired_permutation(
     their rows. p as in ``paired_permutation``.
     """
     name = "unpaired permutation"
-    pair = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    weights = stratum_weights(pair[0].size, pair[1].size, strata_first=strata_first, strata_second=strata_second)
-    kept = np.concatenate(weights) > 0
-    ours = (np.arange(kept.size) < pair[0].size)[kept]
-    groups = np.concatenate([_own_codes(groups_first, pair[0].size), -1 - _own_codes(groups_second, pair[1].size)])
-    strata = None
-    if strata_first is not None and strata_second is not None:
-        strata = np.concatenate([np.asarray(strata_first), np.asarray(strata_second)])[kept]
-    totals = group_totals(np.concatenate(pair)[kept], groups[kept], strata=strata)
-    parts = _parts(totals, group_totals(ours.astype(np.float64), groups[kept]).sums > 0)
+    sides = weighted_sides(first, second, groups=(groups_first, groups_second), strata=(strata_first, strata_second))
+    values = np.concatenate([side.values for side in sides])
+    is_first = np.arange(values.size) < sides[0].values.size
+    # Negative codes keep the groups of the second side apart from those of the first.
+    groups = np.concatenate([_group_codes(sides[0]), -1 - _group_codes(sides[1])])
+    labels = [side.strata for side in sides if side.strata is not None]
+    totals = group_totals(values, groups, strata=np.concatenate(labels) if len(labels) == 2 else None)
+    parts = _parts(totals, group_totals(is_first.astype(np.float64), groups).sums > 0)
     if not parts:
-        return Test(name, math.nan, math.nan, ours.size, "no rows on one side, or no strata that both sides have")
+        return Test(name, math.nan, math.nan, values.size, "no rows on one side, or no strata that both sides have")
     size = sum(part.size for part in parts)
     observed = float(sum(part.size * part.contrast(part.first) for part in parts)) / size
     beyond = 0
     for chunk in _chunks(resamples, max(part.kinds.size for part in parts)):
         drawn = sum((part.size * part.contrast(part.permuted(rng, chunk)) for part in parts), np.zeros(chunk))
         beyond += _beyond(drawn / size, observed)
-    return Test(name, observed, (beyond + 1) / (resamples + 1), ours.size)
+    return Test(name, observed, (beyond + 1) / (resamples + 1), values.size)
 
 
 def combination_test(parts: Sequence[tuple[float, StratifiedRate]]) -> Test:
-    """Whether a sum of independent rates, each times its coefficient, differs from 0.
+    """Test whether a sum of independent rates, each times its coefficient, differs from 0.
 
     p is one minus the confidence at which the interval of ``combination`` would just reach 0, found by bisection;
     never below 1e-15.
@@ -290,7 +289,7 @@ class _Part:
         return np.asarray(first.real / first.imag - rest.real / rest.imag)
 
     def permuted(self, rng: np.random.Generator, size: int) -> npt.NDArray[np.complex128]:
-        """Totals of the first side when groups are dealt anew."""
+        """Totals of the first side when groups are assigned to sides at random."""
         few = self.counts.sum() < _FEW_TO_A_KIND * self.kinds.size
         dealt = rng.multivariate_hypergeometric(
             self.counts, self.groups_first, size=size, method="count" if few else "marginals"
@@ -298,16 +297,16 @@ class _Part:
         return np.asarray(dealt @ self.kinds)
 
 
-def _parts(totals: Totals, ours: npt.NDArray[np.bool_]) -> list[_Part]:
-    """The strata that hold groups of both sides; groups that span strata make one that may not."""
+def _parts(totals: Totals, is_first: npt.NDArray[np.bool_]) -> list[_Part]:
+    """The strata with groups of both sides; groups that span strata form one of their own."""
     pairs = totals.sums + 1j * totals.sizes
     parts = []
     for code in range(int(totals.strata.max(initial=-1)) + 1):
-        own = totals.strata == code
-        kinds, counts = np.unique(pairs[own], return_counts=True)
-        first = pairs[own & ours]
-        if 0 < first.size < own.sum():
-            parts.append(_Part(float(totals.sizes[own].sum()), kinds, counts, np.asarray(first.sum()), first.size))
+        members = totals.strata == code
+        kinds, counts = np.unique(pairs[members], return_counts=True)
+        first = pairs[members & is_first]
+        if 0 < first.size < members.sum():
+            parts.append(_Part(float(totals.sizes[members].sum()), kinds, counts, np.asarray(first.sum()), first.size))
     return parts
 
 
@@ -361,8 +360,8 @@ class _Flips:
         return np.asarray(np.divide(means, error, out=np.zeros_like(means), where=means != 0))
 
 
-def _own_codes(groups: npt.ArrayLike | None, n: int) -> Codes:
-    return np.arange(n) if groups is None else numbered(groups)
+def _group_codes(side: WeightedSide) -> Codes:
+    return np.arange(side.values.size) if side.groups is None else numbered(side.groups)
 
 
 def _paired(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[Numbers, Numbers]:
@@ -383,7 +382,7 @@ def _chunks(resamples: int, width: int) -> list[int]:
 
 
 def _beyond(drawn: Floats, observed: float) -> int:
-    """How many are at least as far from 0; sums of fractions make ties that differ in the last digit."""
+    """How many are at least as far from 0, allowing for ties that differ in the last digit."""
     return int((np.abs(drawn) >= abs(observed) - 1e-12 * max(1.0, abs(observed))).sum())
 
 

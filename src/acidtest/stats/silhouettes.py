@@ -1,7 +1,7 @@
-"""Silhouettes: whether pairs that have something, and those that have not, lie nearer to their own kind.
+"""Silhouettes: whether pairs with a label, and those without it, lie nearer to their own side.
 
-The mean of the two sides' means, so that neither how many they are nor how widely one is scattered counts: of the rows
-with a label alone, those that happen to lie in the middle of the cloud look like a cluster, and are none.
+The value is the mean of the means of the two sides, so that neither their sizes nor their spread counts: rows with a
+label that happen to lie in the middle of the cloud look like a cluster on their own, but are none.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from acidtest.stats.probes import Bools, Codes, Matrix
 from acidtest.stats.shuffles import Floats, Rows
 
 _BLOCK = 1024
-"""Rows whose distances to all others are held at a time."""
+"""Rows whose distances to all others are in memory at a time."""
 
 _COLUMNS = 1024
 
@@ -34,9 +34,9 @@ def silhouettes(layer: Matrix, groups: Codes, *, labels: Bools, dealt: Rows) -> 
             given = labels[dealt[part]].transpose(1, 0, 2).reshape(len(labels), -1)
             leaning = _leanings(*_means(far, groups, rows=rows, labels=given)[:2])
             known = ~np.isnan(leaning)
-            for side, own in enumerate((given[rows], ~given[rows])):
-                sums[side, part] += np.where(own & known, leaning, 0.0).sum(axis=0).reshape(-1, width)
-                counts[side, part] += (own & known).sum(axis=0).reshape(-1, width)
+            for side, members in enumerate((given[rows], ~given[rows])):
+                sums[side, part] += np.where(members & known, leaning, 0.0).sum(axis=0).reshape(-1, width)
+                counts[side, part] += (members & known).sum(axis=0).reshape(-1, width)
     means = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
     return np.asarray((means[0] - means[1]).T / 2)
 
@@ -57,17 +57,17 @@ def silhouette_influences(layer: Matrix, groups: Codes, labels: Bools) -> tuple[
         leaning[rows] = _leanings(*means[:2])
         known = ~np.isnan(leaning[rows])
         for kind, slope in enumerate(_slopes(*means[:2])):
-            each = np.where(known, slope / np.maximum(means[2 + kind], 1), 0.0)
-            for side, own in enumerate((labels[rows], ~labels[rows])):
-                weights = np.where(own, each, 0.0)
+            slopes = np.where(known, slope / np.maximum(means[2 + kind], 1), 0.0)
+            for side, members in enumerate((labels[rows], ~labels[rows])):
+                weights = np.where(members, slopes, 0.0)
                 pulls[side, kind] += far.T @ weights - apart.T @ (weights * np.nan_to_num(means[kind]))
     value, added = np.zeros(width), np.zeros((n, width))
-    for sign, own, pull in ((0.5, labels, pulls[0]), (-0.5, ~labels, pulls[1])):
-        held = np.where(own, leaning, np.nan)
-        count = (~np.isnan(held)).sum(axis=0)
-        mean = np.divide(np.nansum(held, axis=0), count, out=np.full(width, np.nan), where=count > 0)
+    for sign, members, pull in ((0.5, labels, pulls[0]), (-0.5, ~labels, pulls[1])):
+        leanings = np.where(members, leaning, np.nan)
+        count = (~np.isnan(leanings)).sum(axis=0)
+        mean = np.divide(np.nansum(leanings, axis=0), count, out=np.full(width, np.nan), where=count > 0)
         value += sign * mean
-        added += sign * (np.nan_to_num(held - mean) + np.where(labels, pull[0], pull[1])) / np.maximum(count, 1)
+        added += sign * (np.nan_to_num(leanings - mean) + np.where(labels, pull[0], pull[1])) / np.maximum(count, 1)
     return value, added
 
 
@@ -84,7 +84,7 @@ def _means(far: Matrix, groups: Codes, *, rows: Codes, labels: Bools) -> tuple[F
     """The mean distances of some rows to those with and those without the label, and how many these are."""
     inside = (far @ labels.astype(np.float32)).astype(np.float64)
     outside = far.sum(axis=1, dtype=np.float64)[:, None] - inside
-    having = labels.sum(axis=0) - _of_own_group(labels, groups)[rows]
+    having = labels.sum(axis=0) - _label_counts_in_group(labels, groups)[rows]
     lacking = (groups.size - np.bincount(groups)[groups[rows]])[:, None] - having
     with np.errstate(divide="ignore", invalid="ignore"):
         near = np.where(having > 0, inside / having, np.nan)
@@ -106,9 +106,9 @@ def _slopes(near: Floats, other: Floats) -> tuple[Floats, Floats]:
     return np.where(closer, -1 / most, -other / most**2), np.where(closer, near / most**2, 1 / most)
 
 
-def _of_own_group(labels: Bools, groups: Codes) -> Codes:
+def _label_counts_in_group(labels: Bools, groups: Codes) -> Codes:
     """How many rows of each row's group have each label."""
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    held = np.add.reduceat(labels[order], starts, axis=0, dtype=np.intp)
-    return np.asarray(held[np.searchsorted(groups[order][starts], groups)])
+    counts = np.add.reduceat(labels[order], starts, axis=0, dtype=np.intp)
+    return np.asarray(counts[np.searchsorted(groups[order][starts], groups)])

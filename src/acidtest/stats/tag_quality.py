@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from acidtest.core.estimate import Estimate
 from acidtest.stats.intervals import rate
-from acidtest.stats.jackknife import LOGIT, Floats, Replicates, Scale, group_sums, jackknifed, replicates
+from acidtest.stats.jackknife import LOGIT, Floats, IntervalScale, Replicates, group_sums, jackknifed, replicates
 
 Flags = npt.NDArray[np.bool_]
 
-_RATIO = Scale("the log scale", math.log, math.exp, lambda value: 1 / value, (0.0, math.inf))
+_RATIO = IntervalScale("the log scale", math.log, math.exp, lambda value: 1 / value, (0.0, math.inf))
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def _share(both: Flags, among: Flags, codes: npt.NDArray[np.int64], *, none: str
     return rate(both[among], groups=codes[among])
 
 
-def _interval(resampled: Replicates, scale: Scale, *, undefined: str, best: str) -> Estimate:
+def _interval(resampled: Replicates, scale: IntervalScale, *, undefined: str, best: str) -> Estimate:
     """A number of all rows with its interval; 0, where no proposal is marked, has none."""
     if resampled.value == 0:
         return Estimate(0.0, n=resampled.rows, groups=resampled.groups, note="no proposal is marked: no interval")

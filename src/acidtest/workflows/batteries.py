@@ -1,4 +1,4 @@
-"""Suites: made, written, read, and chosen for a run."""
+"""Makes, writes and reads suites, and chooses those of a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Arguments = Mapping[str, str | bool]
 class Reading:
     """How to read a foreign file: its columns and its labels, where they are not recognised.
 
-    ``keep`` names columns that stay true of the pairs a suite makes from it, beside those known to. ``published_as`` is
+    ``keep`` names further columns that stay true of the pairs that a suite makes from the file. ``published_as`` is
     the published set that a file is, such as ``stress/antonymy``, or ``file`` to have it read as any other.
     """
 
@@ -46,7 +46,7 @@ class Reading:
     def parsed(
         cls, columns: str | None, label_map: str | None, keep: str | None = None, published_as: str | None = None
     ) -> Reading:
-        """From the options as they are written: ``premise=text_a,…``, ``0=entailment,…`` and ``column,column``."""
+        """Parse the options: ``premise=text_a,…``, ``0=entailment,…`` and ``column,column``."""
         from acidtest.io.corpora import parse_pairs
 
         return cls(
@@ -63,7 +63,7 @@ def suites() -> dict[str, Generator]:
 
 
 def means(suites: Sequence[str], name: str) -> bool:
-    """Whether a list of suites, as a user writes it, holds a suite that can be generated."""
+    """Whether a list of suites, as a user writes it, includes a suite that can be generated."""
     return name in resolve_names(suites)
 
 
@@ -80,12 +80,12 @@ def generate(
     engine: str = "local",
     address: str | None = None,
 ) -> Suite:
-    """One suite, made anew. ``n`` is rows per cell of a template suite, source pairs used for another.
+    """Make one suite. ``n`` is rows per cell of a template suite, source pairs used for another.
 
     ``source`` is the corpus it is made from, the starter corpus when there is none; ``reading`` says how to read its
-    file. ``union`` gives the untouched pairs and the changed ones together, to train on. ``arguments`` are the suite's
-    own options. ``engine`` ray makes the rows on a Ray cluster, the one at ``address`` or one of this machine's own,
-    where a suite's rows do not depend on each other.
+    file. ``union`` gives the untouched pairs and the changed ones together, to train on. ``arguments`` are the options
+    of the suite. ``engine`` ray makes the rows on a Ray cluster, the one at ``address`` or a new one on this machine,
+    where the rows of a suite do not depend on each other.
     """
     from acidtest.suites.corpus import unite_with_control
     from acidtest.workflows.clusters import is_ray, on_ray
@@ -106,7 +106,7 @@ def generate(
 
 
 def _sound(made: Suite, name: str) -> Suite:
-    """The suite, if it is what suites have to be."""
+    """The suite, after checking that it is sound."""
     from acidtest.suites.checks import require_sound
 
     require_sound(made, f"generator {name!r}")
@@ -116,7 +116,7 @@ def _sound(made: Suite, name: str) -> Suite:
 def save(suite: Suite, path: str | Path, *, parted: bool = False) -> list[Path]:
     """Write a suite to a file or folder, format by ending; give what was written.
 
-    ``parted``: the rows of a folder lie in several files of a size that is easily handled.
+    ``parted`` divides the rows of a folder among several files.
     """
     from acidtest.suites.files import write_suite
 
@@ -137,19 +137,19 @@ def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
         if suite.card.fingerprint != written:
             log.warning("%s: its rows were changed since acidtest wrote it", path)
     else:
-        found = read_corpus(
+        loaded = read_corpus(
             path, columns=reading.columns, label_map=reading.label_map, published_as=reading.published_as
         )
-        suite = found.suite
-        log.info("%s: %s layout, %s", path, found.layout, _counted(suite))
-        if found.dropped:
-            lost = f"{found.dropped:,} of {found.rows_read:,} rows have no gold and are left out"
+        suite = loaded.suite
+        log.info("%s: %s layout, %s", path, loaded.layout, _counted(suite))
+        if loaded.dropped:
+            lost = f"{loaded.dropped:,} of {loaded.rows_read:,} rows have no gold and are left out"
             log.warning("%s: %s", path, lost)
-            suite = replace(suite, card=replace(suite.card, dropped=found.dropped))
-        known = f", recognised as the published {found.published}" if found.published else ""
-        if found.published:
-            note("%s: recognised as the published %s (--as file reads it as any other)", path, found.published)
-        read = f"read as {found.layout}{known}" + (f"; {lost}" if found.dropped else "")
+            suite = replace(suite, card=replace(suite.card, dropped=loaded.dropped))
+        known = f", recognised as the published {loaded.published}" if loaded.published else ""
+        if loaded.published:
+            note("%s: recognised as the published %s (--as file reads it as any other)", path, loaded.published)
+        read = f"read as {loaded.layout}{known}" + (f"; {lost}" if loaded.dropped else "")
         suite = replace(suite, card=replace(suite.card, note=read))
     for problem in require_sound(suite, str(path)):
         log.warning("%s: %s", path, problem)
@@ -187,27 +187,27 @@ def chosen_suites(
     made, leftovers, keep = [], Leftovers(), reading.keep if reading else ()
     for name in wanted:
         if name in SUITES:
-            own = {option: value for option, value in arguments.items() if option in SUITES[name].options}
+            given = {option: value for option, value in arguments.items() if option in SUITES[name].options}
             corpus = source if name in made_from else None
-            for each, told in _combinations(own, SUITES[name]):
+            for choice, suffix in _combinations(given, SUITES[name]):
                 stage("making %s", name)
                 try:
                     material = _material(SUITES[name], corpus, reading)
                     request = Request(seed=seed, source=material, leftovers=leftovers, keep=keep)
-                    suite = _sound(SUITES[name](request, each), name)
+                    suite = _sound(SUITES[name](request, choice), name)
                 except NothingToMakeError as error:
                     if len(wanted) == 1:
                         raise
                     log.warning("%s; the run goes on without it", error)
                     continue
-                made.append(_called(suite, told))
+                made.append(_with_suffix(suite, suffix))
         else:
             suite = _published_taxinli(load(name, reading=reading), reading)
             if suite.name in {other.name for other in made}:
-                # Two files of one suite, say with other seeds: the second is told apart by its file.
+                # Two files of one suite, say with other seeds: the second is named after its file.
                 path = Path(name)
-                told = path.name if path.parent == Path() else f"{path.absolute().parent.name}/{path.name}"
-                suite = replace(suite, card=replace(suite.card, name=f"{suite.name}:{told}"))
+                file_name = path.name if path.parent == Path() else f"{path.absolute().parent.name}/{path.name}"
+                suite = _with_suffix(suite, file_name)
             made.append(suite)
     leftovers.warn()
     return made
@@ -215,7 +215,7 @@ def chosen_suites(
 
 @dataclass(frozen=True)
 class Battery:
-    """The suites of a run, made when they are first asked for and then kept, so that several models share them."""
+    """The suites of a run, made on first use and then kept, so that several models share them."""
 
     wanted: Sequence[str | Suite] = STANDARD
     source: str | Path | Suite | None = None
@@ -226,7 +226,7 @@ class Battery:
 
     @cached_property
     def whole(self) -> list[Suite]:
-        """The suites as they are made or given."""
+        """The suites as made or given, without limit."""
         from acidtest.suites.checks import require_sound
 
         names = [suite for suite in self.wanted if isinstance(suite, str)]
@@ -265,13 +265,13 @@ def _published_taxinli(suite: Suite, reading: Reading | None) -> Suite:
 
 
 def _material(generator: Generator, source: str | Path | Suite | None, reading: Reading | None) -> Suite | Path | None:
-    """What a generator is given to work on: pairs are read here, problems and text by the suite that takes them."""
+    """The source for a generator: pairs are read here, problems and text by the suite that takes them."""
     if source is None or isinstance(source, Suite):
         return source
     from acidtest.text.statements import is_aqua, is_prose
 
-    told = reading is not None and bool(reading.columns or reading.label_map)
-    takes_text = generator.source == "sentences" and not told
+    described = reading is not None and bool(reading.columns or reading.label_map)
+    takes_text = generator.source == "sentences" and not described
     if takes_text and is_aqua(Path(source)):
         return Path(source)
     try:
@@ -283,7 +283,7 @@ def _material(generator: Generator, source: str | Path | Suite | None, reading: 
 
 
 def _combinations(arguments: Arguments, generator: Generator) -> Iterator[tuple[Arguments, str]]:
-    """Every choice of one value for each option, with what tells it from the other choices.
+    """Every choice of one value for each option, with a suffix that distinguishes it from the other choices.
 
     An option that takes several values at once takes all that are given.
     """
@@ -291,20 +291,20 @@ def _combinations(arguments: Arguments, generator: Generator) -> Iterator[tuple[
     values = {name: [value] if name in lists else _several(value) for name, value in arguments.items()}
     for choice in product(*values.values()):
         chosen = dict(zip(values, choice, strict=True))
-        told = (f"{name}={Path(str(value)).name}" for name, value in chosen.items() if len(values[name]) > 1)
-        yield chosen, ",".join(told)
+        parts = (f"{name}={Path(str(value)).name}" for name, value in chosen.items() if len(values[name]) > 1)
+        yield chosen, ",".join(parts)
 
 
 def _several(value: str | bool) -> list[str | bool]:
     if isinstance(value, bool) or Path(value).exists():
         return [value]
     parts = [part.strip() for part in value.split(",")]
-    # A comma inside a sentence, such as a tautology of the user's, parts nothing.
+    # A comma inside a sentence, such as a tautology that the user gave, separates nothing.
     return [value] if any(" " in part for part in parts) else list(parts)
 
 
-def _called(suite: Suite, told: str) -> Suite:
-    return replace(suite, card=replace(suite.card, name=f"{suite.name}:{told}")) if told else suite
+def _with_suffix(suite: Suite, suffix: str) -> Suite:
+    return replace(suite, card=replace(suite.card, name=f"{suite.name}:{suffix}")) if suffix else suite
 
 
 def _refuse_unused(arguments: Arguments, names: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Models asked, and suites made, on a Ray cluster."""
+"""Asks models and makes suites on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from acidtest.evaluate.ray import Cluster, Recipe
 
 ENGINES = ("local", "ray")
-"""Where work is done: in this process, or on a Ray cluster."""
+"""Where the work is done: in this process, or on a Ray cluster."""
 
-_NUMBER, _KEY, _CUT = "_number", "_key", "_cut"
+_NUMBER, _KEY, _TRUNCATED = "_number", "_key", "_truncated"
 _ANSWER = ("_entailment", "_neutral", "_contradiction")
-_TOGETHER = 1 << 14
-"""Pairs that a worker makes a suite's rows of at once; no row depends on it."""
+_PART_SIZE = 1 << 14
+"""Source pairs that a worker turns into rows of a suite at once; no row depends on this number."""
 
 
 def is_ray(engine: str, address: str | None = None) -> bool:
-    """Whether a Ray cluster is to work; an engine there is not, or one that is not installed, is refused."""
+    """Whether the engine is Ray; an unknown engine, or Ray where it is not installed, is refused."""
     if engine not in ENGINES:
         raise UnknownNameError("engine", engine, ENGINES)
     if engine == "ray":
@@ -47,10 +47,10 @@ def is_ray(engine: str, address: str | None = None) -> bool:
 
 
 @dataclass(frozen=True)
-class Spec:
-    """A model as a worker can make it anew, and what it has to come out as."""
+class ModelRecipe:
+    """The spec and options with which a worker loads a model, and the fingerprint that it must have."""
 
-    text: str
+    spec: str
     options: Mapping[str, str | bool] | None = None
     batch_size: int | None = None
     premise: str = "whole"
@@ -58,13 +58,13 @@ class Spec:
     fingerprint: str | None = None
     acidtest: str = __version__
 
-    def __call__(self) -> Interviewer:
-        """The model in a worker's hands."""
+    def __call__(self) -> ModelWorker:
+        """Load the model in a worker."""
         from acidtest.workflows.evaluations import model_of
 
         _require_version(self.acidtest)
         model = model_of(
-            self.text,
+            self.spec,
             self.options,
             batch_size=self.batch_size,
             premise=self.premise,
@@ -72,30 +72,30 @@ class Spec:
         )
         if model.fingerprint != self.fingerprint:
             raise AcidtestError(
-                f"{self.text} is another model for Ray's worker than it is here (fingerprint {model.fingerprint}, not "
+                f"{self.spec} is another model on a Ray worker than here (fingerprint {model.fingerprint}, not "
                 f"{self.fingerprint}): its files differ, or the device gives it another precision; copy the files, or "
                 f"set --dtype"
             )
-        return Interviewer(model)
+        return ModelWorker(model)
 
 
-class Interviewer:
-    """A worker that asks a model batches."""
+class ModelWorker:
+    """Asks a model the batches that a cluster distributes."""
 
     def __init__(self, model: Model) -> None:
         from acidtest.evaluate.asking import Asker
 
         self._asker = Asker(model)
 
-    def made(self, part: pl.DataFrame) -> pl.DataFrame:
-        """A batch with its answers."""
-        answered = self._asker.asked(_batch(part))
+    def process(self, part: pl.DataFrame) -> pl.DataFrame:
+        """The batch with its answers."""
+        answered = self._asker.ask(_batch(part))
         columns = {name: answered.values[:, place] for place, name in enumerate(_ANSWER)}
-        return part.with_columns(**columns, **{_CUT: answered.truncated})
+        return part.with_columns(**columns, **{_TRUNCATED: answered.truncated})
 
-    def told(self) -> Mapping[str, Any]:
-        """What the model used up so far, and what some show only when asked: whether they give probabilities, and
-        whether they still have a fingerprint.
+    def status(self) -> Mapping[str, Any]:
+        """Usage so far, and what some models reveal only when asked: whether they give probabilities, and their
+        fingerprint.
         """
         model = self._asker.model
         usage = dict(model.usage()) if isinstance(model, CountsUsage) else {}
@@ -104,52 +104,52 @@ class Interviewer:
 
 @dataclass
 class RayEngine:
-    """Asks a model on a cluster, for the runner; afterwards it knows what the workers used up together."""
+    """Asks a model on a cluster and adds up what the workers used."""
 
-    spec: Spec
+    recipe: ModelRecipe
     cluster: Cluster
     _usage: dict[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __call__(self, batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, Answered]]:
         """Each batch with its answers, as soon as a worker has them."""
-        for made in self.cluster.mapped(map(_part, batches), self.spec):
-            self._note(made.worker, made.told["usage"])
-            asker.model.probabilities &= made.told["probabilities"]
-            if asker.model.fingerprint and not made.told["fingerprint"]:
+        for result in self.cluster.map(map(_part, batches), self.recipe):
+            self._record_usage(result.worker, result.status["usage"])
+            asker.model.probabilities &= result.status["probabilities"]
+            if asker.model.fingerprint and not result.status["fingerprint"]:
                 asker.model.fingerprint = None
                 note(
                     "%s: no fingerprint (a worker loaded code that it does not cover): answers are not kept",
                     asker.model.name,
                 )
-            yield _batch(made.rows), _answered(made.rows)
+            yield _batch(result.rows), _answered(result.rows)
 
-    def _note(self, worker: str, used: Mapping[str, float]) -> None:
-        """Take what a worker has used up so far; parts may come out of order, so the most it told counts."""
+    def _record_usage(self, worker: str, used: Mapping[str, float]) -> None:
+        """Record what a worker has used so far; parts may arrive out of order, so the largest value counts."""
         before = self._usage.get(worker, {})
         self._usage[worker] = {name: max(value, before.get(name, 0)) for name, value in used.items()}
 
     def usage(self) -> Mapping[str, float]:
-        """The sums over all workers that were heard of; what one used up that died since its last answer is lost."""
+        """The sums over all workers that answered; what a worker used after its last answer is lost when it dies."""
         total = Counter[str]()
         for used in self._usage.values():
             total.update(used)
         return dict(total)
 
 
-def ray_engine(model: object, asked: Model, spec: Spec, address: str | None) -> RayEngine:
-    """The engine for a model that a worker can make anew from its spec; another is refused."""
+def ray_engine(model: object, loaded: Model, recipe: ModelRecipe, address: str | None) -> RayEngine:
+    """The engine for a model that workers can load from its spec; a model given as an object is refused."""
     if not isinstance(model, str):
         raise AcidtestError(
-            f"--engine ray makes the model in every worker, from a spec such as python:mymodel:predict or hf:PATH; "
-            f"{asked.name} was given as an object: write it into a module, or use the local engine"
+            f"--engine ray loads the model in every worker, from a spec such as python:mymodel:predict or hf:PATH; "
+            f"{loaded.name} was given as an object: write it into a module, or use the local engine"
         )
-    options = spec.options or {}
-    # ONNX Runtime takes a GPU only where it is told to, other models wherever there is one.
+    options = recipe.options or {}
+    # ONNX Runtime uses a GPU only on request, other models wherever there is one.
     wants = options.get("provider") == "cuda" if "provider" in model_options(model) else options.get("device") != "cpu"
     from acidtest.evaluate.ray import Cluster
 
-    cluster = Cluster(address, gpus=isinstance(asked, Prepares) and wants)
-    return RayEngine(replace(spec, fingerprint=asked.fingerprint), cluster)
+    cluster = Cluster(address, gpus=isinstance(loaded, Prepares) and wants)
+    return RayEngine(replace(recipe, fingerprint=loaded.fingerprint), cluster)
 
 
 def _part(batch: Batch) -> pl.DataFrame:
@@ -159,7 +159,7 @@ def _part(batch: Batch) -> pl.DataFrame:
 def _batch(part: pl.DataFrame) -> Batch:
     from acidtest.evaluate.plan import Batch
 
-    inputs = part.drop(_NUMBER, _KEY, _CUT, *_ANSWER, strict=False)
+    inputs = part.drop(_NUMBER, _KEY, _TRUNCATED, *_ANSWER, strict=False)
     return Batch(int(part[_NUMBER][0]), inputs, part[_KEY].to_numpy())
 
 
@@ -167,12 +167,12 @@ def _answered(part: pl.DataFrame) -> Answered:
     from acidtest.evaluate.asking import Answered
 
     values = np.column_stack([part[name].to_numpy() for name in _ANSWER])
-    return Answered(values, part[_CUT].to_numpy())
+    return Answered(values, part[_TRUNCATED].to_numpy())
 
 
 @dataclass(frozen=True)
-class Making:
-    """A suite that a worker makes of parts of its corpus; what it is called and made with must come out the same."""
+class SuiteRecipe:
+    """The suite and options with which a worker makes rows of parts of a corpus; its card must come out the same."""
 
     suite: str
     seed: int
@@ -183,42 +183,42 @@ class Making:
     keep: tuple[str, ...] = ()
     acidtest: str = __version__
 
-    def __call__(self) -> Maker:
-        """The suite's generator in a worker's hands."""
+    def __call__(self) -> SuiteWorker:
+        """Create a worker that makes the suite."""
         _require_version(self.acidtest)
-        return Maker(self)
+        return SuiteWorker(self)
 
 
 @dataclass(frozen=True)
-class Maker:
-    """A worker that makes a suite's rows of parts of its corpus."""
+class SuiteWorker:
+    """Makes the rows of a suite from parts of its corpus."""
 
-    making: Making
+    recipe: SuiteRecipe
 
-    def made(self, part: pl.DataFrame) -> pl.DataFrame:
-        """The rows that are made of some pairs."""
-        told = self.making
-        source = Suite(part.lazy(), replace(told.corpus, rows=part.height))
-        made = SUITES[told.suite].make(Request(seed=told.seed, source=source, keep=told.keep), **told.options)
-        if dict(made.card.arguments) != dict(told.arguments):
+    def process(self, part: pl.DataFrame) -> pl.DataFrame:
+        """The rows of the suite made of some pairs."""
+        recipe = self.recipe
+        source = Suite(part.lazy(), replace(recipe.corpus, rows=part.height))
+        made = SUITES[recipe.suite].make(Request(seed=recipe.seed, source=source, keep=recipe.keep), **recipe.options)
+        if dict(made.card.arguments) != dict(recipe.arguments):
             raise AcidtestError(
-                f"suite {told.suite!r} is another for Ray's worker ({dict(made.card.arguments)}) than it is here "
-                f"({dict(told.arguments)}); install the same packages on all nodes"
+                f"suite {recipe.suite!r} differs on a Ray worker ({dict(made.card.arguments)}) and here "
+                f"({dict(recipe.arguments)}); install the same packages on all nodes"
             )
-        return made.frame.select(told.schema).collect()
+        return made.frame.select(recipe.schema).collect()
 
-    def told(self) -> Mapping[str, Any]:
-        """Nothing."""
+    def status(self) -> Mapping[str, Any]:
+        """Empty: there is nothing to report."""
         return {}
 
 
 def on_ray(generator: Generator, address: str | None) -> Generator:
-    """The generator of a suite whose rows are made on a cluster; one that looks at its corpus as a whole is refused."""
+    """The generator with its rows made on a cluster; a suite that needs its whole corpus at once is refused."""
     if not generator.row_local:
         able = ", ".join(name for name in SUITES if SUITES[name].row_local)
         raise AcidtestError(
-            f"suite {generator.name!r} looks at its corpus as a whole, so that its rows cannot be made apart from each "
-            f"other; --engine ray makes {able}: make this one without --engine ray"
+            f"suite {generator.name!r} needs its whole corpus at once, so its rows cannot be made separately; "
+            f"--engine ray makes {able}: make this one without --engine ray"
         )
 
     @wraps(generator.make)
@@ -229,29 +229,30 @@ def on_ray(generator: Generator, address: str | None) -> Generator:
 
         rows = Spool()
         schema = made.frame.collect_schema()
-        for part in Cluster(address).mapped(_parts(made), making(generator, request, options, made), ordered=True):
+        for part in Cluster(address).map(_parts(made), suite_recipe(generator, request, options, made), ordered=True):
             rows.add(part.rows)
         return replace(made, frame=rows.rows(schema).lazy())
 
     return replace(generator, make=make)
 
 
-def making(generator: Generator, request: Request, options: Mapping[str, Argument], made: Suite) -> Recipe:
-    """How a worker makes the rows of a suite that was made here, without its rows."""
+def suite_recipe(generator: Generator, request: Request, options: Mapping[str, Argument], made: Suite) -> Recipe:
+    """The recipe with which workers make the rows of a suite, taken from the one made here."""
     assert made.control is not None, "a suite of changed pairs has the untouched ones"
     corpus = replace(made.control.card, name=str(made.card.arguments["from"]), arguments={})
     columns = made.frame.collect_schema().names()
-    return Making(generator.name, request.seed, options, corpus, columns, made.card.arguments, request.keep)
+    return SuiteRecipe(generator.name, request.seed, options, corpus, columns, made.card.arguments, request.keep)
 
 
 def _parts(made: Suite) -> Iterator[pl.DataFrame]:
-    """The untouched pairs of a suite, some thousands at a time."""
+    """The untouched pairs of a suite, in parts of some thousands."""
     assert made.control is not None
-    for batch in made.control.frame.collect_batches(chunk_size=_TOGETHER, maintain_order=True):
-        yield from batch.iter_slices(_TOGETHER)
+    for batch in made.control.frame.collect_batches(chunk_size=_PART_SIZE, maintain_order=True):
+        yield from batch.iter_slices(_PART_SIZE)
 
 
 def _require_version(wanted: str) -> None:
-    found = __version__
-    if found != wanted:
-        raise AcidtestError(f"a Ray worker has acidtest {found}, not {wanted} as here; install the same on all nodes")
+    if __version__ != wanted:
+        raise AcidtestError(
+            f"a Ray worker has acidtest {__version__}, not {wanted} as here; install the same on all nodes"
+        )

@@ -1,4 +1,4 @@
-"""A model asked every pair of some suites."""
+"""Asks a model every pair of some suites, or scores a file of predictions."""
 
 from __future__ import annotations
 
@@ -18,19 +18,18 @@ from acidtest.core.run import Run
 from acidtest.core.suite import Suite
 from acidtest.core.verdicts import Collapse
 from acidtest.workflows.batteries import STANDARD, Arguments, Battery, Reading
-from acidtest.workflows.clusters import Spec, is_ray, ray_engine
-from acidtest.workflows.runs import RUNS, Finished, Job, default_folder, done
+from acidtest.workflows.clusters import ModelRecipe, is_ray, ray_engine
+from acidtest.workflows.runs import RUNS, Finished, Job, default_folder, run_job
 
 if TYPE_CHECKING:
     from acidtest.evaluate.runner import Progress
 
 DEFAULT_MODEL = "reference"
 DEFAULT_LIMIT = 3000
-"""Pairs of each suite that the default model is asked of the standard battery where nobody says what is to be run."""
-
+"""Pairs of each suite of the standard battery that the default model is asked when nothing is named."""
 
 _LONGEST_SLUG = 60
-"""Characters of a model's name in the name of its folder, at most."""
+"""The most characters of a model's name in the name of its folder."""
 
 PREMISES = ("whole", "chunks")
 """How premises are asked: as they are, or part by part where they are too long for the model."""
@@ -65,41 +64,46 @@ def run(
 
     ``source`` is the corpus that suites such as ``stress/negation`` are made from, else the starter corpus. A model is
     a spec such as ``baseline:overlap``, a function of premises and hypotheses, or an object with ``predict``. The same
-    call continues a run that was interrupted, or gives the finished one, unless the model has no fingerprint by which
-    to know it again: then everything is asked anew, into a new folder. Answers of models that cost something are
-    kept for later runs as well, unless ``cache`` is false. A ``Battery`` says all that concerns suites, and makes them
+    call continues a run that was interrupted, or gives the finished one, unless the model has no fingerprint
+    to recognise it by: then everything is asked again, into a new folder. Answers of models that cost something are
+    kept for later runs as well, unless ``cache`` is false. A ``Battery`` holds all options of suites, and makes them
     once for several models. ``options`` are those of the kind of model (``device`` …), ``arguments`` those of suites.
     ``premise`` chunks asks premises that are too long for the model part by part. ``engine`` ray asks on a Ray cluster,
-    the one at ``address`` or one of this machine's own; the model is then a spec. ``page`` false writes no report.
+    the one at ``address`` or a new one on this machine; the model is then a spec. ``page`` false writes no report.
     """
     on_ray = is_ray(engine, address)
-    asked = model_of(model, options, batch_size=batch_size, premise=premise, aggregation=aggregation)
+    loaded = model_of(model, options, batch_size=batch_size, premise=premise, aggregation=aggregation)
     if not isinstance(suites, Battery):
         wanted = (suites,) if isinstance(suites, str | Suite) else tuple(suites)
         suites = Battery(wanted, source=source, limit=limit, seed=seed, arguments=arguments, reading=reading)
-    way = Collapse.parsed(collapse)
-    if way.mode != "argmax" and not asked.probabilities:
-        raise AcidtestError(f"collapse {way} needs probabilities, but the model gives labels only; use argmax")
-    for suite in suites.whole:
+    decision = Collapse.parsed(collapse)
+    _check_model(loaded, suites, decision)
+    spec = model if isinstance(model, str) else loaded.name
+    settings: dict[str, object] = {"collapse": str(decision), "limit": suites.limit, "seed": suites.seed}
+    settings |= {"options": dict(options)} if options else {}
+    recipe = ModelRecipe(spec, options, batch_size, premise, aggregation)
+    asking = ray_engine(model, loaded, recipe, address) if on_ray else None
+    answer_cache = cache_folder(os.environ) / "answers" if cache else None
+    job = Job(loaded, spec, suites.used, settings, engine=asking, cache=answer_cache)
+    stem = Path(RUNS) / f"{_slug(loaded.name)}-{job.key[:8]}"
+    folder = default_folder(job, stem, fresh=fresh) if output is None else Path(output)
+    return run_job(job, folder, fresh=fresh, page=page, progress=progress)
+
+
+def _check_model(model: Model, battery: Battery, collapse: Collapse) -> None:
+    """Refuse a model that cannot be asked these suites or collapsed this way, and print its notes."""
+    if collapse.mode != "argmax" and not model.probabilities:
+        raise AcidtestError(f"collapse {collapse} needs probabilities, but the model gives labels only; use argmax")
+    for suite in battery.whole:
         if set(suite.card.labels) == {"any"}:
             raise AcidtestError(
                 f"suite {suite.name!r} has no gold: its pairs are questions for people; make labels of their answers "
                 f"(acidtest agreement), and the suite with them (--answers)"
             )
-    if isinstance(asked, ChecksSuites):
-        asked.check(suites.whole)
-    for each in asked.notes:
-        note("%s: %s", asked.name, each)
-    spec = model if isinstance(model, str) else asked.name
-    settings: dict[str, object] = {"collapse": str(way), "limit": suites.limit, "seed": suites.seed}
-    settings |= {"options": dict(options)} if options else {}
-    kept = cache_folder(os.environ) / "answers" if cache else None
-    recipe = Spec(spec, options, batch_size, premise, aggregation)
-    asking = ray_engine(model, asked, recipe, address) if on_ray else None
-    job = Job(asked, spec, suites.used, settings, engine=asking, cache=kept)
-    stem = Path(RUNS) / f"{_slug(asked.name)}-{job.key[:8]}"
-    folder = default_folder(job, stem, fresh=fresh) if output is None else Path(output)
-    return done(job, folder, fresh=fresh, page=page, progress=progress)
+    if isinstance(model, ChecksSuites):
+        model.check(battery.whole)
+    for text in model.notes:
+        note("%s: %s", model.name, text)
 
 
 def model_of(
@@ -110,19 +114,19 @@ def model_of(
     premise: str = "whole",
     aggregation: str = "max-entail",
 ) -> Model:
-    """The model that a run asks: a spec's, or a user's own, in batches and premises as they are wished for."""
-    asked = model_from_spec(model, options) if isinstance(model, str) else complete_model(model)
+    """Load the model of a spec, or wrap a user's own, with the batch size and premise handling asked for."""
+    loaded = model_from_spec(model, options) if isinstance(model, str) else complete_model(model)
     if premise not in PREMISES:
         raise UnknownNameError("way to ask premises", premise, PREMISES)
     if batch_size is not None:
         if batch_size < 1:
             raise AcidtestError(f"--batch-size is a number from 1 on, not {batch_size}")
-        asked.batch_size = batch_size
+        loaded.batch_size = batch_size
     if premise == "chunks":
         from acidtest.models.chunks import split_premises
 
-        asked = split_premises(asked, aggregation)
-    return asked
+        loaded = split_premises(loaded, aggregation)
+    return loaded
 
 
 def score(
@@ -141,24 +145,24 @@ def score(
     arguments: Arguments | None = None,
     reading: Reading | None = None,
 ) -> Finished:
-    """A run from somebody's predictions file; no model needed.
+    """Make a run from a file of predictions; no model needed.
 
     ``answers`` says how to read the predictions (columns id and label, or id, entailment, neutral and contradiction;
     what their labels mean), ``reading`` how to read the suite, or the ``source`` it is made from, when it is a foreign
-    file. ``column`` is one of several systems' columns of labels, and names the model. A ``Battery`` of one suite says
-    all that concerns it, and makes it once for several systems. ``order`` names the labels that three numbers in one
+    file. ``column`` is one of several systems' columns of labels, and names the model. A ``Battery`` of one suite
+    holds all its options, and makes it once for several systems. ``order`` names the labels that three numbers in one
     cell stand for (``e,n,c``). An empty cell is no answer, which counts as wrong; with ``missing`` unanswered so is a
     row that the file does not have.
     """
     from acidtest.models.answers import AnswersModel, parse_missing
     from acidtest.models.prediction_files import PredictionOptions, parse_order
 
-    how = answers or Reading()
-    columns = dict(how.columns or {})
+    reads = answers or Reading()
+    columns = dict(reads.columns or {})
     if column is not None and columns.keys() - {"id"}:
         raise AcidtestError(f"--column {column} says where the labels are; --columns may then name the id only")
     columns |= {} if column is None else {"label": column}
-    options = PredictionOptions(columns, dict(how.label_map or {}), parse_order(order or ""))
+    options = PredictionOptions(columns, dict(reads.label_map or {}), parse_order(order or ""))
     return run(
         AnswersModel(Path(predictions), options, missing=parse_missing(missing), name=column),
         suite if isinstance(suite, Battery) else [suite],
@@ -173,27 +177,27 @@ def score(
 
 
 def model_kinds() -> list[str]:
-    """What a model's spec may begin with."""
+    """The kinds of models: what a spec may begin with."""
     return list(MODELS)
 
 
 def run_of(source: AnyRun) -> Run:
-    """The run itself."""
+    """The run, read from its folder where only that is given."""
     if isinstance(source, Finished):
         return source.run
     return source if isinstance(source, Run) else Run.read(source)
 
 
 def folder_for(spec: str, output: str | Path | None, specs: Sequence[str]) -> Path | None:
-    """Where the run of one of several specs goes: a folder of its own below the one asked for."""
+    """The folder for the run of one spec: ``output`` itself, or a folder below it where there are several specs."""
     if output is None:
         return None
     return Path(output) if len(specs) == 1 else Path(output) / _folder_name(spec, specs)
 
 
 def _folder_name(spec: str, specs: Sequence[str]) -> str:
-    """The spec as the name of a folder, with a digest where that name would not tell it from another spec."""
-    # Some file systems take names that differ in case only for one.
+    """The spec as the name of a folder, with a digest where another spec would get the same name."""
+    # Some file systems ignore case.
     alike = [other for other in specs if _slug(other).casefold() == _slug(spec).casefold()]
     if len(alike) == 1 and len(spec) <= _LONGEST_SLUG:
         return _slug(spec)

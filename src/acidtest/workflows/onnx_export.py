@@ -23,7 +23,7 @@ from acidtest.models.encoders.onnx_graphs import GRAPHS, find_graph
 from acidtest.models.encoders.pair_tokens import SAMPLES
 from acidtest.models.huggingface import NO_PADDING, hf
 from acidtest.models.onnx import CARD, INPUTS, OnnxModel, OnnxOptions
-from acidtest.workflows.onnx_comparisons import GraphComparison, UnfaithfulError
+from acidtest.workflows.exports import GraphComparison, UnfaithfulError
 
 PLAIN, INT8 = GRAPHS
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from acidtest.studies.contamination import ContaminationResult
 
 _COMPOSED = ("scores", "comparison", "contamination")
-"""Studies that a report treats apart from the others that apply."""
+"""Studies that a report treats differently from the others that apply."""
 
 
 def report(
@@ -33,9 +33,9 @@ def report(
     tables: str | Path | None = None,
     plots: str | Path | None = None,
 ) -> Path:
-    """Write one self-contained page for one or several finished runs; a file that is no page of ours is kept.
+    """Write one self-contained page for one or several finished runs; a file that is not a page of acidtest is kept.
 
-    Several runs are compared too, on whole suites and on what these cross. A model whose runs hold the four suites of
+    Several runs are also compared, on whole suites and on crossed factors. A model whose runs hold the four suites of
     contamination gets that section; ``reference`` is for it. ``tables`` and ``plots`` are folders for the tables as
     CSV, LaTeX and Markdown and the charts as SVG and PNG.
     """
@@ -107,7 +107,7 @@ def scores_document(finished: Finished) -> Document:
 
 
 def _compare(runs: Sequence[Run]) -> Section:
-    """Differences on whole suites and on what these cross, or why there are none."""
+    """The section on differences on whole suites and crossed factors, or why there are none."""
     try:
         result: ComparisonResult = STUDIES["comparison"].compute(runs, every_factor=False)
     except AcidtestError as error:
@@ -136,12 +136,12 @@ def compare(runs: Sequence[str | Path | Run | Finished], *, correction: str = "h
     return list(result.contrasts)
 
 
-def comparison_document(result: ComparisonResult | None, leaks: ContaminationResult, why: str) -> Document:
-    """Differences between runs and what they show of contamination; ``why`` says why runs are not compared."""
+def comparison_document(result: ComparisonResult | None, leaks: ContaminationResult, reason: str) -> Document:
+    """Differences between runs and signs of contamination; ``reason`` says why runs are not compared."""
     sections = [embed(STUDIES["contamination"].document(leaks), "contamination")] if leaks.models else []
     if result is None:
         models = tuple(model.model for model in leaks.models)
-        notes = (Note(f"The runs are not compared with each other: {why}."),) if why else ()
+        notes = (Note(f"The runs are not compared with each other: {reason}."),) if reason else ()
         headline = STUDIES["contamination"].document(leaks).headline
         return Document("acidtest compare", headline, (*notes, *sections), models=models)
     document = STUDIES["comparison"].document(result)

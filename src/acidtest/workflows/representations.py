@@ -1,4 +1,4 @@
-"""What a model's layers hold: the model asked for them, probed, and mapped."""
+"""Asks a model for the representations in its layers, probes them and maps them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from acidtest.studies.representations.results import RepresentationsResult
 
 LAYER_LIMIT = 2000
-"""Pairs that are looked at where no other number is asked for."""
+"""The default number of pairs."""
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and of how much."""
+"""Called with the title of a step, how much of it is done, and of how much."""
 
 _Layers = npt.NDArray[np.float32]
 
@@ -106,7 +106,7 @@ def _kept_layers(model: _LayeredModel, frame: pl.DataFrame, keep: str | Path, pr
         if layers is not None:
             note("representations are read from %s", keep)
             return layers
-        note("%s holds representations of another model or other pairs; it is written anew", keep)
+        note("%s holds representations of another model or other pairs; it is replaced", keep)
     layers = _ask_layers(model, frame, progress)
     with replace_file(keep) as path, path.open("wb") as file:
         np.savez(file, layers=layers, ids=frame["id"].to_numpy().astype(np.str_), model=_model_key(model))
@@ -141,7 +141,7 @@ def _check_layers(part: _Layers, model: _LayeredModel, n: int) -> None:
 
 
 def _read_layers(path: Path, model: _LayeredModel, frame: pl.DataFrame) -> _Layers | None:
-    """What the file holds, or None where that is about another model or other pairs."""
+    """The representations in the file, or None where they are of another model or other pairs."""
     try:
         with np.load(path, allow_pickle=False) as file:
             same = str(file["model"]) == _model_key(model) and file["ids"].tolist() == frame["id"].to_list()

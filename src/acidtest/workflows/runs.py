@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 RESULTS, REPORT, LOG = "results.json", "report.html", "log.txt"
 RUNS = "acidtest-runs"
-"""Where runs go that were not given a folder."""
+"""The folder for runs that were not given one."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A run with its results and the folder that holds them; ``fresh`` when it was made by this very call."""
+    """A run with its results and its folder; ``fresh`` when this call made it."""
 
     folder: Path
     run: Run
@@ -53,16 +53,16 @@ class Finished:
 
 @dataclass(frozen=True)
 class Job:
-    """Everything that makes a run what it is, but for the folder it lies in."""
+    """Everything that determines a run, except for its folder."""
 
     model: Model
     spec: str
     suites: Sequence[Suite]
     settings: Mapping[str, Any]
     engine: Engine | None = None
-    """What asks the model; this process, when there is none."""
+    """The engine that asks the model; None is this process."""
     cache: Path | None = None
-    """The folder of answers that runs share, if they do."""
+    """The folder of answers that runs share, if any."""
 
     @property
     def key(self) -> str:
@@ -73,17 +73,17 @@ class Job:
 
     @property
     def known(self) -> bool:
-        """Whether the model can be known again; only then do earlier answers count."""
+        """Whether the model has a fingerprint; only then do earlier answers count."""
         return self.model.fingerprint is not None
 
 
 def default_folder(job: Job, stem: Path, *, fresh: bool = False) -> Path:
-    """The folder that a job without a given one works in.
+    """The folder of a job that was not given one.
 
-    A model that can be known again comes back to ``stem``. One without a fingerprint could be any model of its name, so
-    it gets a new folder each time: the first of ``stem``, ``stem-2``, ``stem-3`` … that this process creates.
+    A model with a fingerprint comes back to ``stem``. One without could be any model of its name, so it gets a new
+    folder each time: the first of ``stem``, ``stem-2``, ``stem-3`` … that this process creates.
     """
-    if job.known and (fresh or not _is_unknowable(stem)):
+    if job.known and (fresh or not _lost_fingerprint(stem)):
         return stem
     stem.parent.mkdir(parents=True, exist_ok=True)
     folder, number = stem, 1
@@ -96,17 +96,17 @@ def default_folder(job: Job, stem: Path, *, fresh: bool = False) -> Path:
             folder = stem.with_name(f"{stem.name}-{number}")
 
 
-def _is_unknowable(folder: Path) -> bool:
+def _lost_fingerprint(folder: Path) -> bool:
     """Whether a folder holds a finished run whose model lost its fingerprint while it was asked."""
     if not (folder / HEADER).is_file():
         return False
     return read_own_json(folder / HEADER, Header, SCHEMA).model.fingerprint is None
 
 
-def done(
+def run_job(
     job: Job, folder: Path, *, fresh: bool = False, page: bool = True, progress: Progress | None = None
 ) -> Finished:
-    """The job's run in a folder: read back, continued or made; ``fresh`` makes it whatever is there."""
+    """Read, continue or make the run of a job in a folder; ``fresh`` makes it whatever is there."""
     earlier = None if fresh else _earlier(folder, job, page=page)
     if earlier is not None:
         return earlier
@@ -126,8 +126,8 @@ def done(
             versions=_versions(),
             started=_now(),
         )
-        made = _evaluated(job, header, folder, fresh=fresh, progress=progress)
-        return _written(made, folder, {"model": time.perf_counter() - start}, page=page)
+        made = _evaluate(job, header, folder, fresh=fresh, progress=progress)
+        return _write_results(made, folder, {"model": time.perf_counter() - start}, page=page)
 
 
 def finished_run(folder: str | Path) -> Finished:
@@ -141,28 +141,28 @@ def finished_run(folder: str | Path) -> Finished:
     return Finished(folder, made, compute_results(made), fresh=False)
 
 
-def _evaluated(job: Job, header: Header, folder: Path, *, fresh: bool, progress: Progress | None) -> Run:
+def _evaluate(job: Job, header: Header, folder: Path, *, fresh: bool, progress: Progress | None) -> Run:
     from acidtest.evaluate.answer_files import AnswerFile, model_key
-    from acidtest.evaluate.plan import planned
-    from acidtest.evaluate.predictions import predictions_frame
-    from acidtest.evaluate.runner import Spent, answers, memory_of, summary
+    from acidtest.evaluate.answer_table import predictions_frame
+    from acidtest.evaluate.plan import make_plan
+    from acidtest.evaluate.runner import Spent, answer_memory, collect_answers, usage_summary
 
     model = job.model
     if job.known:
         # Whatever happens from here on, the folder is known to hold an unfinished run of this model.
         AnswerFile(folder / JOURNAL, model_key(model)).begin()
-    plan = planned(model, job.suites)
+    plan = make_plan(model, job.suites)
     log.info("%d rows, %d distinct inputs, %d batches", plan.rows, len(plan.keys), plan.batches)
-    memory = memory_of(model, folder / JOURNAL, job.cache, forget=fresh)
+    memory = answer_memory(model, folder / JOURNAL, job.cache, forget=fresh)
     spent = Spent()
-    table = answers(model, plan, memory=memory, engine=job.engine, progress=progress, spent=spent)
+    table = collect_answers(model, plan, memory=memory, engine=job.engine, progress=progress, spent=spent)
     facts = replace(
         header.model, fingerprint=model.fingerprint, resolution=model.resolution, probabilities=model.probabilities
     )
     frame = predictions_frame(job.suites, table, model=facts, collapse=header.collapse)
-    # What was there before is no longer whole from here on.
+    # From here on the earlier run in the folder is no longer complete.
     (folder / HEADER).unlink(missing_ok=True)
-    usage = summary(job.engine if isinstance(job.engine, CountsUsage) else model, spent)
+    usage = usage_summary(job.engine if isinstance(job.engine, CountsUsage) else model, spent)
     made = Run(replace(header, model=facts, usage=usage), frame).write_predictions(folder)
     counted = made.frame.lazy().group_by("suite").agg(pl.col("answer").is_null().sum(), pl.col("truncated").sum())
     counts = made.collected(counted)
@@ -170,7 +170,7 @@ def _evaluated(job: Job, header: Header, folder: Path, *, fresh: bool, progress:
     return replace(made, header=replace(made.header, unanswered=unanswered, truncated=truncated))
 
 
-def _written(made: Run, folder: Path, timings: dict[str, float], *, page: bool) -> Finished:
+def _write_results(made: Run, folder: Path, timings: dict[str, float], *, page: bool) -> Finished:
     from acidtest.workflows.results import compute_results
 
     start = time.perf_counter()
@@ -195,10 +195,10 @@ def _earlier(folder: Path, job: Job, *, page: bool) -> Finished | None:
     if not (folder / HEADER).exists():
         if not job.known and (folder / JOURNAL).exists():
             raise FileError(folder, "holds an unfinished run; choose another -o, or add --fresh to start over")
-        theirs = [name for name in (RESULTS, REPORT, PREDICTIONS) if (folder / name).exists()]
-        if theirs and not (folder / JOURNAL).exists():
+        files = [name for name in (RESULTS, REPORT, PREDICTIONS) if (folder / name).exists()]
+        if files and not (folder / JOURNAL).exists():
             raise FileError(
-                folder, f"holds {', '.join(theirs)} but no run; choose another -o, or add --fresh to write over them"
+                folder, f"holds {', '.join(files)} but no run; choose another -o, or add --fresh to write over them"
             )
         return None
     earlier = finished_run(folder)
@@ -212,7 +212,7 @@ def _earlier(folder: Path, job: Job, *, page: bool) -> Finished | None:
         raise FileError(
             folder,
             f"holds a run of {earlier.run.header.model.name}, {earlier.run.header.finished}; that model has no "
-            f"fingerprint by which it could be known again: choose another -o, or add --fresh to replace it",
+            f"fingerprint, so it cannot be recognised: choose another -o, or add --fresh to replace it",
         )
     if page and not (folder / REPORT).exists():
         _write_report(earlier)

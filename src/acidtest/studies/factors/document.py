@@ -167,7 +167,7 @@ def _network_table(suite: str, fits: Sequence[ModelFactors]) -> Table:
         rows.append(Row(name, (*(cell for pair in pairs for cell in pair), chances[0].unseen)))
     caption = "P(right | category), %: frequency → Bayesian network, with its 95 % interval (figure 8)"
     network = fits[0].network
-    note = f"prior {network.prior_told}; {network.seen:,} of {network.possible:,} configurations of categories occur"
+    note = f"prior {network.prior_phrase}; {network.seen:,} of {network.possible:,} configurations of categories occur"
     columns.append(Column("weight of unseen"))
     return Table(f"{suite} network", caption, tuple(columns), tuple(rows), "category", notes=(note,))
 

@@ -1,4 +1,4 @@
-"""The papers' experiments in training, each as one call that continues where it was stopped."""
+"""The training experiments of the papers, each as one call that continues where it was stopped."""
 
 from __future__ import annotations
 
@@ -19,21 +19,26 @@ from acidtest.core.suite import Suite
 from acidtest.version import __version__
 from acidtest.workflows.batteries import Battery
 from acidtest.workflows.evaluations import run
-from acidtest.workflows.experiments.claims import ARMS, claim_folder, experiment_settings
-from acidtest.workflows.experiments.designs import DESIGNS, ArmFiles, Design, ExperimentOptions, Workbench, slug
+from acidtest.workflows.experiments.claims import (
+    ARMS,
+    EXPERIMENTS,
+    ExperimentOptions,
+    claim_folder,
+    experiment_settings,
+)
 from acidtest.workflows.training import Material, architecture_options, architectures, plan_training, train
 
 if TYPE_CHECKING:
     from acidtest.studies.experiments.results import ExperimentResult, Paper, TrainedNetwork
+    from acidtest.workflows.experiments.designs import ArmFiles, Design
     from acidtest.zoo.training import TrainingOptions, TrainingResult
 
-EXPERIMENTS = tuple(DESIGNS)
 RESULT, EXPERIMENT_PAGE = "experiment.json", "experiment.html"
 FACTS, TESTS = "trained.json", "tests"
 
 Progress = Callable[[int, int], None]
 Bars = Callable[[str], AbstractContextManager[Progress]]
-"""Gives what shows the progress of one step, by its title."""
+"""Gives the progress bar of one step, by its title."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +50,13 @@ class NetworkSpec:
 
     @property
     def name(self) -> str:
-        """As it is written on a command line."""
+        """The spec as written on a command line."""
         return f"{self.architecture}:{self.preset}" if self.preset else self.architecture
 
 
 @dataclass(frozen=True)
 class TrainingFacts:
-    """What an experiment keeps of a finished training, in ``trained.json``."""
+    """The facts about a finished training that an experiment keeps in ``trained.json``."""
 
     folder: str
     epochs: int
@@ -66,10 +71,11 @@ def experiment(name: str, options: ExperimentOptions, *, bars: Bars | None = Non
     Everything is written into ``options.output``: the pairs to train on, a folder for each training, and the result as
     JSON and as a page. The same call continues what was stopped; architectures, seeds and folds may be added to it.
     """
-    if name not in DESIGNS:
-        raise UnknownNameError("experiment", name, DESIGNS)
+    if name not in EXPERIMENTS:
+        raise UnknownNameError("experiment", name, EXPERIMENTS)
     from acidtest.core.study import STUDIES
     from acidtest.render.html import render_page
+    from acidtest.workflows.experiments.designs import DESIGNS, Workbench
 
     paper = experiment_papers()[name]
     specs = _network_specs(options, paper)
@@ -134,7 +140,7 @@ def _network_specs(options: ExperimentOptions, paper: Paper) -> list[NetworkSpec
 
 
 def _plan(options: ExperimentOptions, spec: NetworkSpec) -> TrainingOptions:
-    """How a network is trained: its preset, with what is given over it."""
+    """The training options of a network: its preset, overridden by the options given."""
     return plan_training(
         spec.architecture,
         spec.preset,
@@ -175,6 +181,8 @@ def _train_and_ask(
     options: ExperimentOptions, design: Design, specs: Sequence[NetworkSpec], bars: Bars
 ) -> Iterator[TrainedNetwork]:
     """Every network of every arm and seed, trained and asked the suites where that was not done before."""
+    from acidtest.workflows.experiments.designs import slug
+
     batteries = {spec: Battery(_readable_suites(spec, options, design), seed=options.seed) for spec in specs}
     steps = [(spec, arm_files) for spec in specs for arm_files in design.arms]
     for number, (spec, arm_files) in enumerate(steps, 1):
@@ -225,7 +233,7 @@ def _train(
     return train(
         spec.architecture,
         Material(arm_files.files, dev),
-        # A single seed is trained in the very folder that is named.
+        # A single seed is trained in the named folder itself.
         output=base if len(seeds) > 1 else base / f"seed-{seeds[0]}",
         preset=spec.preset,
         arguments=_architecture_arguments(options, spec),

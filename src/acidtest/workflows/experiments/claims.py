@@ -1,11 +1,11 @@
-"""Whose folder it is: an experiment is continued only where the very same one was begun, on the very same pairs."""
+"""Options of experiments, and the check that a folder belongs to one: only with the same settings and pairs."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from glob import escape
 from hashlib import blake2b
 from pathlib import Path
@@ -16,16 +16,53 @@ from acidtest.core.files import chunks, write_json
 from acidtest.core.structured import check_shape, read_json
 from acidtest.suites.catalogue import SUITES
 from acidtest.version import __version__
+from acidtest.workflows.batteries import Reading
 from acidtest.workflows.training import architecture_options
 
 if TYPE_CHECKING:
-    from acidtest.workflows.experiments.designs import ExperimentOptions
     from acidtest.zoo.training import TrainingOptions
 
 SETTINGS, ARMS, DATA = "wish.json", "arms", "data"
 
+EXPERIMENTS = ("augmentation", "withheld", "merged-labels", "distraction", "training-mixes")
+
+FOLDS = (1, 2, 3, 4, 5)
+PER_SUBCASE = 1000
+"""Pairs of each subcase that McCoy et al. (2019) add: 30,000 in all."""
+
 CHANGEABLE = ("device",)
-"""Settings that may differ when an experiment is continued: where it runs."""
+"""Settings that may differ when an experiment is continued."""
+
+
+@dataclass(frozen=True)
+class ExperimentOptions:
+    """What to train, on which pairs, and what to ask.
+
+    ``architectures`` are names as ``acidtest train`` takes them, with a colon before a preset other than the paper's.
+    ``suite`` is the challenge: the name of a suite or a file, by default the kind of the paper; ``n`` is its size,
+    by subcase or in source pairs. ``additions`` are the files of corpora for mixes, by name. ``recipe`` and
+    ``settings`` go to the trainer, ``arguments`` to the architectures that have such options.
+    """
+
+    train: Sequence[str | Path]
+    architectures: Sequence[str]
+    output: str | Path
+    dev: str | Path | None = None
+    tests: Sequence[str | Path] = ()
+    seeds: Sequence[int] = (0,)
+    suite: str | None = None
+    n: int | None = None
+    seed: int = 0
+    words: str = "fresh"
+    augment_n: int = PER_SUBCASE
+    augment_seed: int | None = None
+    folds: Sequence[int] = FOLDS
+    additions: Mapping[str, Sequence[str | Path]] = field(default_factory=dict)
+    baseline: bool = True
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, str | bool] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    reading: Reading | None = None
 
 
 def content_digest(path: str | Path) -> str:
@@ -40,7 +77,7 @@ def content_digest(path: str | Path) -> str:
 
 
 def experiment_settings(name: str, options: ExperimentOptions, plans: Mapping[str, TrainingOptions]) -> dict[str, Any]:
-    """All that decides what the trainings of an experiment are, but not which of them are done, as JSON holds it.
+    """The settings that determine the trainings of an experiment, as values of JSON.
 
     Files are recorded by their names and contents, ``plans`` by the names of the networks.
     """
@@ -92,12 +129,12 @@ def _described_file(path: str | Path) -> dict[str, str]:
 
 
 def _described(value: Any) -> Any:
-    """What a user wrote or, where that names a file or folder, its name and content."""
+    """The value or, where it names a file or folder, its name and digest."""
     return _described_file(value) if isinstance(value, str | Path) and Path(value).exists() else value
 
 
 def _plan_defaults(plan: TrainingOptions, settings: set[str], arguments: set[str]) -> dict[str, Any]:
-    """What a network has from its preset and defaults, without the settings and arguments that were given."""
+    """The options of a network from its preset and defaults, without the settings and arguments given."""
     values = {key: value for key, value in asdict(plan).items() if key not in settings}
     return values | {"settings": {key: value for key, value in plan.settings.items() if key not in arguments}}
 

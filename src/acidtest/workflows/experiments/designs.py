@@ -1,14 +1,13 @@
-"""What the papers' experiments in training train on and ask: arms, suites and tables, from what a user names."""
+"""The designs of the training experiments of the papers: arms, suites and tables, from the files of a user."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -19,44 +18,10 @@ from acidtest.io.tables import stem
 from acidtest.studies.experiments.results import Arm, Paper, PaperCorpus, ResultColumn, ResultTable
 from acidtest.suites.catalogue import SUITES
 from acidtest.suites.sampling import exclude_pairs
-from acidtest.workflows.batteries import Reading, generate, load, save
-from acidtest.workflows.experiments.claims import DATA, content_digest
+from acidtest.workflows.batteries import generate, load, save
+from acidtest.workflows.experiments.claims import DATA, ExperimentOptions, content_digest
 
 HEURISTICS = {"lexical_overlap": "lexical", "subsequence": "subseq.", "constituent": "const."}
-FOLDS = (1, 2, 3, 4, 5)
-PER_SUBCASE = 1000
-"""How many pairs of each subcase McCoy et al. (2019) add: 30,000 in all."""
-
-
-@dataclass(frozen=True)
-class ExperimentOptions:
-    """What to train, on what, and what to ask.
-
-    ``architectures`` are names as ``acidtest train`` takes them; another preset than the paper's stands after a colon.
-    ``suite`` is the challenge: a suite's name or a file, by default the paper's kind; ``n`` is its size, by subcase or
-    in source pairs. ``additions`` are the files of corpora for mixes, by name. ``recipe`` and ``settings`` go to the
-    trainer, ``arguments`` to the architectures that have such options.
-    """
-
-    train: Sequence[str | Path]
-    architectures: Sequence[str]
-    output: str | Path
-    dev: str | Path | None = None
-    tests: Sequence[str | Path] = ()
-    seeds: Sequence[int] = (0,)
-    suite: str | None = None
-    n: int | None = None
-    seed: int = 0
-    words: str = "fresh"
-    augment_n: int = PER_SUBCASE
-    augment_seed: int | None = None
-    folds: Sequence[int] = FOLDS
-    additions: Mapping[str, Sequence[str | Path]] = field(default_factory=dict)
-    baseline: bool = True
-    recipe: Mapping[str, Any] = field(default_factory=dict)
-    arguments: Mapping[str, str | bool] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    reading: Reading | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +35,7 @@ class ArmFiles:
 
 @dataclass(frozen=True)
 class Design:
-    """What is to be trained and asked, and the tables that are made of the answers."""
+    """The arms to train, the suites to ask, and the tables made of the answers."""
 
     arms: tuple[ArmFiles, ...]
     suites: tuple[Suite, ...]
@@ -81,13 +46,13 @@ class Design:
 
 @dataclass(frozen=True)
 class Workbench:
-    """The files of an experiment: those a user names, and those made in its folder once and then read again."""
+    """The files of an experiment: those of the user, and those made in its folder once and then read again."""
 
     options: ExperimentOptions
     paper: Paper
 
     def make_once(self, name: str, make: Callable[[], Suite]) -> tuple[Path, Suite]:
-        """A suite as a file of the experiment's folder, made where it is not there yet."""
+        """A suite as a file in the folder of the experiment, made unless it exists."""
         path = Path(self.options.output) / DATA / f"{slug(name)}.parquet"
         if not path.exists():
             stage("making %s", path.name)
@@ -95,7 +60,7 @@ class Workbench:
         return path, load(path)
 
     def read_file(self, path: str | Path) -> tuple[Path, Suite]:
-        """A user's file; where options say how to read it, what was read is written as a file of its own."""
+        """A file of the user; where options say how to read it, the pairs are written to a new file."""
         reading = self.options.reading
         if reading is None or not (reading.columns or reading.label_map):
             return Path(path), load(path)
@@ -131,7 +96,7 @@ class Workbench:
     def challenge(
         self, default: str, *, source: Suite | None = None, arguments: Mapping[str, str] | None = None
     ) -> Suite:
-        """The suite that is asked: the one named or, made with the seed, the paper's kind."""
+        """The suite to ask: the one named, or the kind of the paper made with the seed."""
         options = self.options
         name = options.suite or default
         if name in SUITES:
@@ -154,12 +119,12 @@ class Workbench:
         return self.challenge("hans", arguments={"words": self.options.words})
 
     def condition(self, name: str) -> str | None:
-        """What published numbers call an arm."""
+        """The name of an arm in published numbers."""
         return self.paper.conditions.get(name)
 
 
 def slug(name: str) -> str:
-    """A name as a file may have it; where more than spaces and colons had to go, a digest tells it from others."""
+    """A name as the name of a file; where more than spaces and colons are removed, a digest keeps it unique."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")
     if plain == re.sub("[ :]", "-", name):
         return plain
@@ -293,7 +258,7 @@ def _hans_like_pairs(bench: Workbench, test: Suite) -> tuple[Path, Suite, tuple[
     _require_column(test, "subcase")
 
     def make() -> Suite:
-        # Twice as many as wanted: each pair of the test costs one at most.
+        # Twice as many as wanted: each pair of the test removes one at most.
         candidates = generate(
             "hans", n=2 * options.augment_n, at_most=True, seed=seed, arguments={"words": options.words}
         )
@@ -357,7 +322,7 @@ def _require_column(suite: Suite, column: str) -> None:
 
 
 def _published_suite(suite: Suite) -> str:
-    """Whose published numbers stand beside those of the suite: HANS with other templates has none."""
+    """The suite whose published numbers are comparable: HANS with other templates has none."""
     return "" if suite.name.startswith("hans/") else "hans"
 
 

@@ -1,4 +1,4 @@
-"""Architectures of the papers, trained on a user's pairs."""
+"""Trains the architectures of the papers on a user's pairs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Watch = Callable[[str], None]
 
 _VECTOR_FLAGS = {"embeddings": "--embeddings", "dimensions": "--dimensions", "embeddings_tuned": "--tuned or --fixed"}
 _STEP_SETTINGS = ("epochs", "batch_size", "learning_rate", "patience", "precision")
-"""What a network that is fitted at once has no use for."""
+"""Settings without effect on a network that is fitted in one step."""
 
 
 def architectures() -> Mapping[str, Architecture]:
@@ -66,11 +66,11 @@ def train(
     progress: Progress = lambda done, total: None,
     watch: Watch = lambda state: None,
 ) -> list[TrainingResult]:
-    """Train an architecture once for each seed, in the folder ``output`` or, of several seeds, in one below it each.
+    """Train an architecture once for each seed, in the folder ``output``, or in a folder below it for each of several.
 
-    ``preset`` names a paper's settings, ``arguments`` are the architecture's own options, ``recipe`` the trainer's. A
-    folder that holds the same training is continued, or given back where that is finished. ``progress`` is called with
-    the number of pairs learnt from over all seeds, ``watch`` with a description of the state.
+    ``preset`` names the settings of a paper, ``arguments`` are options of the architecture, ``recipe`` those of the
+    trainer. A folder that holds the same training is continued, or returned where it is finished. ``progress`` is
+    called with the number of pairs learnt from over all seeds, ``watch`` with a description of the state.
     """
     _require_torch()
     _check_target(seeds, output)
@@ -109,12 +109,12 @@ def _train_seeds(
     stage("reading pairs")
     data = gather_pairs(material, plan)
     dev = data.dev.pairs if data.dev else None
-    lesson = TrainingData(plan, data.train, dev, {part.name: part.pairs for part in data.tests})
+    training_data = TrainingData(plan, data.train, dev, {part.name: part.pairs for part in data.tests})
     several = len(seeds) > 1
     networks = []
     for number, seed in enumerate(seeds):
         network = train_network(
-            lesson,
+            training_data,
             seed=seed,
             folder=output / f"seed-{seed}" if several else output,
             progress=_share_of_progress(progress, number, len(seeds)),
@@ -128,7 +128,7 @@ def _train_seeds(
 
 
 def training_json(networks: Sequence[TrainingResult]) -> dict[str, Any]:
-    """What came out of trainings, as ``--json`` prints it."""
+    """The results of trainings, as ``--json`` prints them."""
     return {
         "networks": [
             {
@@ -148,7 +148,7 @@ def training_json(networks: Sequence[TrainingResult]) -> dict[str, Any]:
 
 
 def _share_of_progress(progress: Progress, number: int, seeds: int) -> Progress:
-    """The progress of one training as part of that of all."""
+    """The progress of one training as a part of that of all."""
     return lambda done, total: progress(number * total + done, seeds * total)
 
 

@@ -1,4 +1,4 @@
-"""Pairs to train and score networks on: files and suites, what is left out of them, and what stands in both."""
+"""Pairs to train and score networks on: files and suites, rows left out, and pairs that are in both."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from acidtest.zoo.training import TrainingOptions
 
 AUGMENTED_SEED = 1
-"""The seed of suites that are trained on: not the one that suites are tested with."""
+"""The seed of suites to train on; suites to test with have another."""
 
 Source = str | Path | Suite
 
 
 @dataclass(frozen=True)
 class Material:
-    """What is trained on: files, suites generated besides, and what is withheld from them."""
+    """The training material: files, generated suites, and the subcases withheld from them."""
 
     train: Sequence[Source]
     dev: Source | None = None
@@ -48,8 +48,7 @@ class Material:
 
 @dataclass(frozen=True)
 class SourcePairs:
-    """The pairs of a file or suite, and how many of its rows were left out: those without gold, and those that stand
-    in the files that networks are scored on."""
+    """The pairs of a file or suite, and how many rows were left out: those without gold, and those in scored files."""
 
     name: str
     pairs: TrainingPairs
@@ -58,7 +57,7 @@ class SourcePairs:
 
 
 @dataclass(frozen=True)
-class TrainingData:
+class GatheredPairs:
     """All pairs of a training."""
 
     files: Sequence[SourcePairs]
@@ -83,12 +82,12 @@ class TrainingData:
 
     @cached_property
     def leaks(self) -> Mapping[str, int]:
-        """How many pairs of each scored file are also learnt from, where there are any."""
+        """The number of pairs of each scored file that are also trained on, where there are any."""
         counts = {part.name: int(np.isin(part.pairs.keys, self.train.keys).sum()) for part in self.scored}
         return {name: count for name, count in counts.items() if count}
 
 
-def gather_pairs(material: Material, plan: TrainingOptions) -> TrainingData:
+def gather_pairs(material: Material, plan: TrainingOptions) -> GatheredPairs:
     """The pairs of a training, with the columns that its network reads; warns of labels that lack and of leaks."""
     if not material.train:
         raise AcidtestError("there is nothing to train on; name a file with --train")
@@ -97,7 +96,7 @@ def gather_pairs(material: Material, plan: TrainingOptions) -> TrainingData:
     files = [_read_source(source, plan, material.reading) for source in material.train]
     dev = None if material.dev is None else _read_source(material.dev, plan, material.reading)
     tests = [_read_source(source, plan, material.reading) for source in material.tests]
-    data = TrainingData(_sample(files, material.limit), [], dev, tests)
+    data = GatheredPairs(_sample(files, material.limit), [], dev, tests)
     suites = [_read_source(suite, plan, None) for suite in _augmenting_suites(material)]
     scored = [part.pairs.keys for part in data.scored]
     data = replace(data, suites=[_without_scored_pairs(part, scored) for part in suites])
@@ -107,7 +106,7 @@ def gather_pairs(material: Material, plan: TrainingOptions) -> TrainingData:
     return data
 
 
-def _warn_of_gaps(data: TrainingData, labels: Sequence[str]) -> None:
+def _warn_of_gaps(data: GatheredPairs, labels: Sequence[str]) -> None:
     targets = data.train.targets(labels)
     for column, label in enumerate(labels):
         if not targets[:, column].any():

@@ -15,7 +15,7 @@ from acidtest.core.logs import log
 from acidtest.core.structured import read_json
 
 if TYPE_CHECKING:
-    from acidtest.workflows.training.pairs import SourcePairs, TrainingData
+    from acidtest.workflows.training.pairs import GatheredPairs, SourcePairs
     from acidtest.zoo.training import TrainingResult
 
 CARD, PICTURE, SEEDS = "card.md", "curve", "seeds.json"
@@ -32,7 +32,7 @@ LIMITS = (
 )
 
 
-def write_record(network: TrainingResult, data: TrainingData, preset: str = "") -> None:
+def write_record(network: TrainingResult, data: GatheredPairs, preset: str = "") -> None:
     """Write the card and the curve of a training; one that was finished before keeps its card."""
     if network.again and (network.folder / CARD).is_file():
         return
@@ -69,7 +69,7 @@ def spread_over_seeds(networks: Sequence[TrainingResult]) -> dict[str, dict[str,
     return spreads
 
 
-def score_estimates(network: TrainingResult, data: TrainingData | None = None) -> dict[str, Estimate]:
+def score_estimates(network: TrainingResult, data: GatheredPairs | None = None) -> dict[str, Estimate]:
     """Accuracies with 95 % intervals on every file scored, and on --dev where its pairs are given."""
     from acidtest.stats.intervals import clopper_pearson, wilson
 
@@ -127,7 +127,7 @@ def _curve_value(curves: Sequence[Curve], epoch: float, key: str) -> Estimate | 
     return Estimate(fmean(values), min(values), max(values)) if len(values) > 1 else None
 
 
-def training_card(network: TrainingResult, data: TrainingData, preset: str = "") -> Document:
+def training_card(network: TrainingResult, data: GatheredPairs, preset: str = "") -> Document:
     """The card of a network: what it is, what it learnt from, how well it does, how to run it."""
     from acidtest.zoo.catalogue import architecture
 
@@ -176,7 +176,7 @@ def _usage(network: TrainingResult) -> tuple[Part, ...]:
     )
 
 
-def _scores_parts(network: TrainingResult, data: TrainingData) -> tuple[Part, ...]:
+def _scores_parts(network: TrainingResult, data: GatheredPairs) -> tuple[Part, ...]:
     estimates = {name: one for name, one in score_estimates(network, data).items() if one.known}
     if not estimates:
         return (Note("It was scored on no file: neither --dev nor --test was given."),)
@@ -192,7 +192,7 @@ def _scores_parts(network: TrainingResult, data: TrainingData) -> tuple[Part, ..
     )
 
 
-def _data_table(data: TrainingData) -> Table:
+def _data_table(data: GatheredPairs) -> Table:
     uses: list[tuple[str, Sequence[SourcePairs]]] = [
         ("learn from", data.files),
         ("learn from, too", data.suites),

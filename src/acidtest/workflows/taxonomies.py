@@ -1,4 +1,4 @@
-"""The taxonomy of reasoning, what annotated pairs are made of, and categories proposed for pairs nobody annotated."""
+"""The taxonomy of reasoning, statistics of annotated pairs, and categories proposed for other pairs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SEEN = (
 
 
 def taxonomy(name: str | None = None) -> tuple[Node, ...]:
-    """The tree of Joshi et al. (2020), every group before what it holds; or one group, category or feature of it."""
+    """The tree of Joshi et al. (2020), every group before its members; or one group, category or feature."""
     from acidtest.text import taxonomy as known
 
     if name is None:
@@ -34,7 +34,7 @@ def taxonomy(name: str | None = None) -> tuple[Node, ...]:
     try:
         return (known.node(name),)
     except UnknownNameError:
-        # What has an ending or lies in a folder was meant to be a file.
+        # A name with an ending or a folder was meant as a file.
         if Path(name).suffix or Path(name).parent != Path():
             raise FileError(name, "there is no such file, and no category of that name") from None
         raise
@@ -80,14 +80,14 @@ def annotated_suite(
 
 
 def taxonomy_document(nodes: Sequence[Node]) -> Document:
-    """The taxonomy, or one place of it, for people to read."""
+    """The taxonomy, or one node of it, as a document."""
     from acidtest.studies.taxonomy.document import taxonomy_document as tree_document
 
     return tree_document(nodes)
 
 
 def tag(source: str | Path | Suite, *, output: str | Path | None = None, reading: Reading | None = None) -> TagResult:
-    """What rules propose for the pairs of a file, and how often such proposals are right.
+    """Propose categories for the pairs of a file by rules, with the precision of such proposals.
 
     ``output`` takes the pairs with a column ``auto_<category>`` for each category, as suite ``taxonomy/tagged`` has
     them. Where the file itself marks categories, the proposals are measured against those, too.
@@ -110,7 +110,7 @@ def tag(source: str | Path | Suite, *, output: str | Path | None = None, reading
 
 
 def _marked(pairs: Suite) -> Suite | None:
-    """The same pairs in the same order with the categories their file marks, if it marks any."""
+    """The same pairs in the same order with the categories that their file marks, if any."""
     from acidtest.text.taxonomy import CATEGORIES, is_published, published_columns
 
     if is_published(pairs.card.columns):

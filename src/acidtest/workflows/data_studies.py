@@ -1,4 +1,4 @@
-"""Studies of data rather than of runs: what a training set teaches, and how far people agree."""
+"""Studies of data rather than of runs: audits of training sets, and agreement of people."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from acidtest.studies.audit.result import AuditResult
 
 _STORES = (".db", ".sqlite", ".sqlite3")
-"""How the names of stores end."""
+"""The endings of store files."""
 
 
 def audit(
@@ -34,7 +34,7 @@ def audit(
     reading: Reading | None = None,
     seed: int = 0,
 ) -> AuditResult:
-    """What a training set teaches besides its task: shortcuts, repetitions, and leaks into the suites ``against``.
+    """Audit a training set for shortcuts, repetitions, and leaks into the suites ``against``.
 
     ``against`` takes names, globs and files, as ``run`` does; ``output`` takes a page. ``reading`` says how to read the
     training set's file.
@@ -68,7 +68,7 @@ def agreement(
     output: str | Path | None = None,
     seed: int = 0,
 ) -> AgreementResult:
-    """How far people agree who labelled the rows of a file or gave them categories, and how often they choose gold.
+    """Measure how far people agree on labels or categories of the rows of a file, and how often they choose gold.
 
     ``labels``, ``categories`` and ``gold`` name columns where they are not recognised. With a ``questionnaire``, the
     name of one that ships with acidtest or a file, the file holds answers: its rules make labels and categories of them
@@ -92,7 +92,7 @@ def agreement(
 
 
 def output_kind(output: str | Path) -> Literal["page", "chart", "table"]:
-    """What is written into a file of this name: a page, a chart, or a table."""
+    """The kind of file that an ending stands for: a page, a chart or a table."""
     ending = Path(output).suffix.lower()
     return "page" if ending in (".html", ".htm") else "chart" if ending in (".png", ".svg") else "table"
 
@@ -140,7 +140,7 @@ def _load_ratings(
     gold: str | None,
     seed: int,
 ) -> Ratings:
-    """What people said, from a file of labels or categories, a file of answers, or a store."""
+    """The ratings in a file of labels or categories, a file of answers, or a store."""
     if is_store(file):
         if questionnaire or labels or categories:
             raise AcidtestError(f"{file} is a store, which says itself what was asked; leave the other options out")
@@ -154,25 +154,25 @@ def _load_ratings(
 
         return read_ratings(file, labels=labels, gold=gold, categories=categories)
     from acidtest.annotate.answers import read_answers
-    from acidtest.annotate.questionnaires import load_questionnaire as load_questionnaire
+    from acidtest.annotate.questionnaires import load_questionnaire
 
     for name, columns in (("labels", labels), ("categories", categories)):
         if columns:
             raise AcidtestError(f"--{name} names columns of {name}, but with --questionnaire the file holds answers")
-    asked = load_questionnaire(questionnaire)
-    return _rate_answers(asked, read_answers(file, asked), gold=gold, seed=seed)
+    loaded = load_questionnaire(questionnaire)
+    return _rate_answers(loaded, read_answers(file, loaded), gold=gold, seed=seed)
 
 
-def _rate_answers(asked: Questionnaire, answers: Answers, *, gold: str | None, seed: int) -> Ratings:
-    """What the rules of a questionnaire make of answers, wherever they come from."""
+def _rate_answers(questionnaire: Questionnaire, answers: Answers, *, gold: str | None, seed: int) -> Ratings:
+    """The ratings that the rules of a questionnaire derive from answers."""
     from acidtest.annotate.answers import exclude_people
     from acidtest.annotate.judgements import item_shares, judgement_ratings, judgements
 
     counted, attendance = exclude_people(answers)
-    judged = judgements(asked, counted)
+    judged = judgements(questionnaire, counted)
     return replace(
         judgement_ratings(judged, gold=gold, attendance=attendance),
-        questionnaire=asked.name,
+        questionnaire=questionnaire.name,
         discarded=judged.discarded,
         shares=item_shares(judged, counted, gold=gold, draws_seed=seed),
         items=judged.table,
