@@ -31,8 +31,10 @@ GOLDEN = Path(__file__).parent / "golden"
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers of one test's models are no other's, nor the user's."""
+    """Answers of one test's models are no other's, nor the user's; output is as wide as where there is no terminal."""
     monkeypatch.setenv("ACIDTEST_CACHE_FOLDER", str(tmp_path_factory.mktemp("cache")))
+    # Processes that run tests side by side have one of their own.
+    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture(scope="session")

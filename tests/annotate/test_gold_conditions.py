@@ -92,12 +92,13 @@ def test_one_taxonomy_is_of_pairs_of_all_labels(project: Project, store_url: str
     }
     assert (rows["c"]["undecided"], rows["n"]["undecided"]) == ("no majority", None)
     assert rows["n"]["categories"] == ["same_topic", "same_subject"]
-    found = api.taxonomy_statistics(pairs)
-    assert dict(found.labels) == {"entailment": 1, "neutral": 2, "contradiction": 1}
-    assert {each.name: each.pairs for each in found.categories if each.pairs} == {"lexical": 1, "negation": 1}
-    assert (found.features["same_topic"].value, found.features["same_topic"].n) == (0.5, 2)
-    assert found.judged is not None
-    assert (found.judged.value, found.judged.n) == (0.5, 2)
+    statistics = api.taxonomy_statistics(pairs)
+    assert dict(statistics.labels) == {"entailment": 1, "neutral": 2, "contradiction": 1}
+    pairs_of = {name: counts.pairs for name, counts in statistics.categories.items() if counts.pairs}
+    assert pairs_of == {"lexical": 1, "negation": 1}
+    assert (statistics.features["same_topic"].value, statistics.features["same_topic"].n) == (0.5, 2)
+    assert statistics.judged is not None
+    assert (statistics.judged.value, statistics.judged.n) == (0.5, 2)
 
 
 @pytest.mark.parametrize("form", ["answers.jsonl", "answers.tsv", "tasks.json"])

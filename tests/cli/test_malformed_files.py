@@ -268,5 +268,5 @@ def test_a_store_with_a_bad_port_is_refused_and_its_password_not_shown(
     folder: Path, capsys: pytest.CaptureFixture[str], store: str
 ) -> None:
     told = refusal(capsys, f"annotate pairs.csv --store {store} --questionnaire breaking-nli --progress")
-    assert "what --store says is no URL of a store" in told
+    assert "the value of --store is not the URL of a store" in told
     assert "secret" not in told
