@@ -58,6 +58,6 @@ def test_ctrl_c_before_a_command_begins_is_told(
     def interrupted(*_: object) -> dict[str, dict[str, object]]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(app, "_settings", interrupted)
+    monkeypatch.setattr(app, "command", interrupted)
     assert app.main(["suites"]) == 130
     assert capsys.readouterr().err == "acidtest: interrupted; the same command continues\n"

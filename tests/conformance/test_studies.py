@@ -110,6 +110,7 @@ INPUTS: dict[str, Callable[[list[Path], Path], dict[str, Any]]] = {
     "antonyms": lambda runs, folder: {"runs": runs, "train": _training_file(folder)},
     "behaviour": lambda runs, folder: {"runs": runs, "train": _training_file(folder)},
     "lexical": lambda runs, folder: {"runs": runs, "train": _training_file(folder)},
+    "comparison": lambda runs, _: {"runs": runs if len(runs) > 1 else runs * 2},
     "experiments": experiment_input,
     "representations": layers_input,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from acidtest.core.document import Finding
 from acidtest.core.errors import FileError
@@ -35,7 +35,7 @@ class ModelSummary:
     spec: str
     name: str
     fingerprint: str | None
-    resolution: str
+    resolution: Literal["three-way", "two-way"]
     probabilities: bool
 
 
@@ -65,7 +65,13 @@ def compute_results(run: Run) -> RunResults:
     return RunResults(
         acidtest=__version__,
         signature=" + ".join(result.signature for result in scores.suites.values()),
-        model=ModelSummary(model.spec, model.name, model.fingerprint, model.resolution, model.probabilities),
+        model=ModelSummary(
+            model.spec,
+            model.name,
+            model.fingerprint,
+            "two-way" if model.resolution == "two-way" else "three-way",
+            model.probabilities,
+        ),
         suites=scores.suites,
         diagnosis=tuple(by_severity(findings)),
         contamination=contamination,
