@@ -11,7 +11,7 @@ import pytest
 
 from acidtest import api
 from acidtest.cli.app import main
-from acidtest.studies.comparison import contrasts
+from acidtest.studies.comparison.contrasts import compare_runs
 from acidtest.text.taxonomy import CATEGORIES, node
 
 ROWS = """premise,hypothesis,label,lexical,world,genre
@@ -56,14 +56,14 @@ def test_terminal_and_page_tell_accuracy_by_category(capsys: pytest.CaptureFixtu
     assert any(line.split()[:1] == ["category"] for line in lines)
     assert any(line.split()[:1] == ["lexical"] for line in lines)
     page = Path("run/report.html").read_text(encoding="utf-8")
-    assert "By category" in page
+    assert "accuracy by category" in page
     assert "#examples?suite=taxonomy&amp;f.lexical=yes" in page
 
 
 def test_models_are_compared_on_every_category() -> None:
     suite = api.generate("taxonomy", source="mine.csv")
     runs = [api.run(Always(label), suites=[suite], output=f"run{label}").run for label in (0, 1)]
-    found = {each.value: each.accuracies for each in contrasts(runs) if each.factor == "category"}
+    found = {each.value: each.accuracies for each in compare_runs(runs) if each.factor == "category"}
     assert found == {"lexical": (0.5, 0.0), "world": (0.0, 0.5)}
 
 
