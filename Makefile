@@ -5,12 +5,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 CLEAN_PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
 
-.PHONY: demo test lint types unit resources bench docs wheel clean
+.PHONY: demo test quick lint types unit resources bench docs wheel clean
 
 demo: $(VENV)/.demo-ready
 	$(BIN)/acidtest run
 
 test: lint types unit
+
+# The fast half: what a change of code most often breaks.
+quick: lint types
+	$(BIN)/python -m pytest -n auto tests/core tests/stats tests/render tests/suites tests/test_architecture.py tests/test_freeze.py
 
 lint: $(VENV)/.dev-ready
 	$(BIN)/ruff check .
