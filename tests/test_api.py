@@ -26,6 +26,7 @@ import pytest
 import acidtest
 from acidtest import api
 from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.study import STUDIES
 from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.suites.catalogue import SUITES
 
@@ -782,14 +783,14 @@ def test_a_model_that_remembers_the_published_pairs_is_found_out() -> None:
 
 def test_the_four_cells_may_come_from_two_runs_and_be_judged_by_a_clean_model() -> None:
     clean = acidtest.run("baseline:overlap", output="clean", **FOUR)
-    assert clean.results["contamination"]["verdict"].startswith("Memory cannot be told")
+    assert clean.results["contamination"]["verdict"].startswith("Memory cannot be measured")
     model = remembering()
     parts = [
         acidtest.run(model, ["hans", "hans/novel"], output=words, limit=600, arguments={"words": words})
         for words in ("published", "fresh")
     ]
     assert [part.results["contamination"] for part in parts] == [None, None]
-    (leak,) = api.contaminations(parts, reference=[clean])
+    (leak,) = STUDIES["contamination"].compute(parts, reference=[clean]).models
     assert leak.reference == "baseline:overlap"
     excess = next(c.excess for c in leak.contrasts if (c.name, c.slice) == ("both", "non-entailment"))
     assert excess is not None
@@ -800,7 +801,7 @@ def test_contamination_is_told_of_each_of_two_functions_of_one_name() -> None:
     known = remembering()
     known.__name__ = "predict"
     runs = [acidtest.run(model, page=False, **FOUR) for model in (answering("entailment"), known)]
-    told = [leak.verdict for leak in api.contaminations(runs)]
+    told = [leak.verdict for leak in STUDIES["contamination"].compute(runs).models]
     assert told == [run.results["contamination"]["verdict"] for run in runs]
     assert len(set(told)) == 2
 
@@ -808,9 +809,9 @@ def test_contamination_is_told_of_each_of_two_functions_of_one_name() -> None:
 def test_a_reference_asks_for_all_four_cells() -> None:
     one = acidtest.run("baseline:subsequence", ["hans"], output="one", limit=60)
     clean = acidtest.run("baseline:overlap", output="clean", **FOUR)
-    assert api.contaminations([one]) == []
+    assert STUDIES["contamination"].compute([one]).models == ()
     with pytest.raises(AcidtestError, match="baseline:subsequence: no run has published words on published templates"):
-        api.contaminations([one], reference=[clean])
+        STUDIES["contamination"].compute([one], reference=[clean])
 
 
 def test_several_models_share_the_suites_of_a_battery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from acidtest.core.run import Header, ModelFacts, Run
+from acidtest.core.serialise import to_json
 from acidtest.core.suite import CONTROL, Card
 from acidtest.studies.reading import ReadingSpan, reading_notes, readings
 from acidtest.studies.rows import ScoredRows, score_rows
@@ -133,7 +134,7 @@ def test_one_pair_tells_nothing() -> None:
 
 
 def test_json_has_what_a_reading_has() -> None:
-    found = readings(*rows(right(48), {(32, "end"): right(20)}))[0].to_json()
+    found = to_json(readings(*rows(right(48), {(32, "end"): right(20)}))[0])
     assert (found["position"], found["words"], found["longest"], found["falls"]) == ("end", 0, 32, 32)
     assert found["accuracy"]["value"] == pytest.approx(1 / 3)
     assert found["against"]["difference"]["value"] == pytest.approx(-28 / 60)

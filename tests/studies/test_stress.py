@@ -191,7 +191,7 @@ def test_untouched_pairs_are_counted_once_however_many_were_made_of_each(result:
     ladder = next(test for test in result.tests if (test.model, test.suite) == ("strong", "stress/ladder"))
     assert ladder.vs_control is not None
     assert (ladder.accuracy.n, ladder.vs_control.control.n) == (5 * PAIRS, PAIRS)
-    share = ladder.errors.kinds["false neutral"].vs_control["share"].control
+    share = ladder.errors.kinds["false neutral"].vs_control.share.control
     # The strong model errs on three of the twelve.
     assert (share.n, share.value) == (3, pytest.approx(1 / 3))
 

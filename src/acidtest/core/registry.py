@@ -108,7 +108,10 @@ def import_local_files() -> None:
         module = importlib.util.module_from_spec(spec)
         # Functions of a study look for their module by its name.
         sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:
+            raise AcidtestError(f"{PLUGINS}: {name} could not be imported: {type(error).__name__}: {error}") from error
 
 
 def _import_tree(name: str) -> None:
