@@ -138,7 +138,7 @@ def test_json_has_what_a_reading_has() -> None:
     assert (found["position"], found["words"], found["longest"], found["falls"]) == ("end", 0, 32, 32)
     assert found["accuracy"]["value"] == pytest.approx(1 / 3)
     assert found["against"]["difference"]["value"] == pytest.approx(-28 / 60)
-    assert ReadingSpan("end", 32, 32).to_json()["against"] is None
+    assert to_json(ReadingSpan("end", 32, 32))["against"] is None
 
 
 def test_a_model_that_reads_everything_is_seldom_said_not_to() -> None:
