@@ -58,10 +58,10 @@ def test_a_link_is_made_for_somebody_who_lost_the_cookie(work: Project, capsys: 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--store", "new.db"], "say what people are asked: --questionnaire NAME"),
+        (["--store", "new.db"], "name one with --questionnaire NAME"),
         (["--store", "new.db", "--questionnaire", "breaking-nli"], "there is nothing to judge; name a file with DATA"),
         (["--store", "answers.db", "--questionnaire", "swaps"], "holds answers to another questionnaire"),
-        (["--store", "answers.db", "--progress", "--readmit", "x"], "are done one at a time"),
+        (["--store", "answers.db", "--progress", "--readmit", "x"], "exclude each other; give one at a time"),
         (["--store", "new.db", "--plan", "hans-humans"], "no plan called 'hans-humans'; did you mean 'hans-human'"),
         (["pairs.tsv", "--store", "n.db", "--questionnaire", "swaps", "--overlap", "1"], "judged by several people"),
         (["nothing.tsv", "--store", "new.db", "--questionnaire", "swaps"], "nothing.tsv: there is no such file"),

@@ -41,7 +41,7 @@ _TOO_LONG = re.compile(
 )
 _FILTERED = re.compile(r"content[ _-]?(?:filter|policy|management)|content_policy_violation", re.IGNORECASE)
 _NO_MODEL = re.compile(
-    r"model.{0,120}(?:not found|not exist|unknown|not available)|model_not_found", re.IGNORECASE | re.S
+    r"model.{0,120}(?:not found|not exist|unknown|not available)|model_missing_model_error", re.IGNORECASE | re.S
 )
 _NO_QUOTA = re.compile(r"insufficient_quota|billing_hard_limit|exceeded your current quota", re.IGNORECASE)
 _POLL_S = 0.2
@@ -241,7 +241,7 @@ class Server:
         if status in (400, 413, 422) and (status == 413 or _TOO_LONG.search(message)):
             return RefusedRequestError(text, filtered=False)
         if method == "POST" and (status in (404, 405) or (status == 400 and _NO_MODEL.search(message))):
-            return await self._not_found(response, text)
+            return await self._missing_model_error(response, text)
         return BadRequestError(text, reason=message)
 
     def _describe_key_problem(self, status: int) -> str:
@@ -257,7 +257,7 @@ class Server:
         target = self.redact(f"{parts.scheme}://{parts.hostname}{parts.path}") if parts.hostname else "elsewhere"
         return f"{self.host} redirects to {target}, which is not followed; give the address that answers itself"
 
-    async def _not_found(self, response: httpx.Response, text: str) -> AcidtestError:
+    async def _missing_model_error(self, response: httpx.Response, text: str) -> AcidtestError:
         known = await self.models()
         model = str(json.loads(response.request.content).get("model", ""))
         if known and model not in known:

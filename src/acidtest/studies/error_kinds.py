@@ -75,7 +75,7 @@ Confusion = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True)
-class _Side:
+class _LabelledAnswers:
     """Gold and answers as places among the labels; no answer, and gold that accepts several labels, is -1."""
 
     gold: Labels
@@ -111,7 +111,7 @@ class _Kind:
     answer: int
     gold: int | None = None
 
-    def among(self, side: _Side) -> Counted:
+    def among(self, side: _LabelledAnswers) -> Counted:
         """The errors of a side, and which of them are of this kind."""
         of_kind = side.wrong & (side.answer == self.answer)
         return Counted(side.wrong, of_kind if self.gold is None else of_kind & (side.gold == self.gold))
@@ -210,15 +210,15 @@ def correct_kinds(suites: Mapping[str, Errors]) -> dict[str, Errors]:
     }
 
 
-def _side(rows: ScoredRows) -> _Side:
+def _side(rows: ScoredRows) -> _LabelledAnswers:
     """Gold and answers of a suite."""
     gold = np.full(len(rows.gold), _NONE, dtype=np.int8)
     for place, label in enumerate(rows.labels):
         gold[rows.gold == GOLD_MASKS[label]] = place
-    return _Side(gold, rows.answer, rows.gold)
+    return _LabelledAnswers(gold, rows.answer, rows.gold)
 
 
-def _kinds(labels: Sequence[str], side: _Side) -> dict[str, _Kind]:
+def _kinds(labels: Sequence[str], side: _LabelledAnswers) -> dict[str, _Kind]:
     """Every kind of error that the gold labels allow, by its name."""
     occurring = [place for place in range(len(labels)) if (side.gold == place).any()]
     answers = [place for place in range(len(labels)) if not side.accepts(place).all()]

@@ -56,10 +56,10 @@ def reading_notes(rows: ScoredRows, control: ScoredRows | None) -> list[str]:
         return []
     if _cannot_fall(control):
         return ["how far it reads is not told: on the untouched pairs it is no better than one answer to all of them"]
-    return [_told(reading) for reading in readings(rows, control)]
+    return [_describe(reading) for reading in readings(rows, control)]
 
 
-def _told(reading: ReadingSpan) -> str:
+def _describe(reading: ReadingSpan) -> str:
     where = f"with the premise {'in' if reading.position == 'middle' else 'at'} the {reading.position}"
     if reading.against is None or reading.accuracy is None:
         return f"{where}, reads all {reading.longest:,} words"

@@ -220,13 +220,13 @@ def with_texts(rows: pl.DataFrame, run: Run, suite: str) -> pl.DataFrame:
     """Some rows of a scored suite, with their ids, premises and hypotheses as the run has them."""
     wanted = rows["id"].implode()
 
-    def found(batch: pl.DataFrame) -> pl.DataFrame:
+    def select_rows(batch: pl.DataFrame) -> pl.DataFrame:
         keyed = batch.with_columns(key=_digested(batch["id"]))
         return keyed.filter(pl.col("key").is_in(wanted))
 
     texts = run.lazy(suite).select("id", "premise", "hypothesis")
     schema: dict[str, Any] = {**texts.collect_schema(), "key": pl.UInt64}
-    known = run.collected(texts.map_batches(found, schema=schema, streamable=True), streaming=True)
+    known = run.collected(texts.map_batches(select_rows, schema=schema, streamable=True), streaming=True)
     return rows.rename({"id": "key"}).join(known.unique("key"), on="key", how="left", maintain_order="left")
 
 

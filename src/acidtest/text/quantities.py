@@ -330,7 +330,7 @@ class _NumberContext:
             return "compared"
         if family and self._continues(family, rest):
             return "compound"
-        if not family and self.quantity.value <= _FEW and self._tells_each(following, rest):
+        if not family and self.quantity.value <= _FEW and self._names_single_things(following, rest):
             return "spelled out"
         if self._continues_list(rest):
             return "list"
@@ -355,7 +355,7 @@ class _NumberContext:
         return len(words) > 1 and _role_words("unit").get(words[1]) == family
 
     @staticmethod
-    def _tells_each(following: str, rest: Sequence[str]) -> bool:
+    def _names_single_things(following: str, rest: Sequence[str]) -> bool:
         """Whether what follows the noun may name or describe every single thing."""
         if following in (",", ":", ";"):
             return len(rest) > 2

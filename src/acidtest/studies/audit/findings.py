@@ -61,7 +61,7 @@ def find_biases(audit: AuditResult) -> tuple[Finding, ...]:
     rules = (_partial_input, _heuristics, _cues, _biases, _balance, _duplicates, _leakage)
     findings = [finding for rule in rules for finding in rule(audit)]
     if not any(finding.severity in ("severe", "warning") for finding in findings):
-        findings.append(_nothing_found(audit))
+        findings.append(_no_shortcut(audit))
     order = ("severe", "warning", "info", "good")
     return tuple(sorted(findings, key=lambda finding: order.index(finding.severity)))
 
@@ -87,7 +87,7 @@ def is_strong_cue(cue: Cue, audit: AuditResult) -> bool:
     return cue.share - usual >= STRONG_CUE * (1 - usual)
 
 
-def _nothing_found(audit: AuditResult) -> Finding:
+def _no_shortcut(audit: AuditResult) -> Finding:
     """That nothing was found, which may be because there was nothing to test."""
     if all(isnan(test.p) for test in audit.tests.values()):
         return Finding("A2", "info", "there are too few pairs to test anything", audit.name)

@@ -51,7 +51,7 @@ class Contrast:
 
 
 @dataclass(frozen=True)
-class _Side:
+class _RunSide:
     correct: np.ndarray[Any, np.dtype[np.float64]]
     groups: np.ndarray[Any, np.dtype[np.int64]]
     strata: pl.Series
@@ -80,8 +80,8 @@ class _Pair:
 
     suite: str
     names: tuple[str, str]
-    first: _Side
-    second: _Side
+    first: _RunSide
+    second: _RunSide
     paired: bool
     note: str
     lists: tuple[str, ...] = ()
@@ -174,13 +174,13 @@ def _pair(suite: str, names: tuple[str, str], rows: tuple[ScoredRows, ScoredRows
     return _Pair(suite, names, sides[0], sides[1], paired, "; ".join(notes), rows[0].card.lists)
 
 
-def _side(rows: ScoredRows, chosen: np.ndarray[Any, np.dtype[Any]]) -> _Side:
+def _side(rows: ScoredRows, chosen: np.ndarray[Any, np.dtype[Any]]) -> _RunSide:
     frame = rows.frame[chosen]
     strata = pl.Series([""] * frame.height, dtype=pl.String)
     if rows.card.strata:
         parts = [pl.col(name).fill_null("") for name in rows.card.strata]
         strata = frame.select(pl.concat_str(parts, separator=CROSS)).to_series()
-    return _Side(rows.correct[chosen].astype(np.float64), rows.groups[chosen], strata, frame)
+    return _RunSide(rows.correct[chosen].astype(np.float64), rows.groups[chosen], strata, frame)
 
 
 def _contrasts(pair: _Pair, factor: str, draws: _Draws, categories: Sequence[str] = ()) -> list[Contrast]:
@@ -231,12 +231,12 @@ def _keys(frame: pl.DataFrame, factors: Sequence[str]) -> pl.Series:
     return frame.select(pl.concat_str([pl.col(name).cast(pl.String) for name in factors], separator=CROSS)).to_series()
 
 
-def _slice(side: _Side, chosen: pl.Series) -> _Side:
+def _slice(side: _RunSide, chosen: pl.Series) -> _RunSide:
     flags = chosen.fill_null(False).to_numpy()
-    return _Side(side.correct[flags], side.groups[flags], side.strata.filter(flags), side.frame.filter(flags))
+    return _RunSide(side.correct[flags], side.groups[flags], side.strata.filter(flags), side.frame.filter(flags))
 
 
-def _contrast(pair: _Pair, factor: str, value: str, sides: tuple[_Side, _Side], draws: _Draws) -> Contrast:
+def _contrast(pair: _Pair, factor: str, value: str, sides: tuple[_RunSide, _RunSide], draws: _Draws) -> Contrast:
     first, second = sides
     if pair.paired:
         strata = first.strata.rank("dense").to_numpy()

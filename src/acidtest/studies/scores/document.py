@@ -38,7 +38,7 @@ from acidtest.io.published import (
     published_systems,
     scores_beside,
 )
-from acidtest.studies.error_kinds import UNANSWERED, ErrorKind
+from acidtest.studies.error_kinds import confusion_table, kinds_table
 from acidtest.studies.scores import ModelScores, ScoresResult
 from acidtest.studies.scores.results import SuiteResult
 from acidtest.studies.selections import mistakes
@@ -318,59 +318,17 @@ def _crossing_table(
 
 def _error_parts(suite: str, results: Mapping[str, SuiteResult]) -> Iterator[Part]:
     """Errors by kind beside those on the untouched pairs, and answers by gold."""
-    kinds = dict.fromkeys(kind for result in results.values() for kind in result.errors.kinds)
-    if kinds and any(result.errors.n for result in results.values()):
-        columns = [
-            column
-            for model in results
-            for column in (
-                Column("errors", "count", group=model),
-                Column("share of errors", group=model, model=model),
-                Column("share of pairs", group=model),
-                Column("p of the change", "p", group=model),
-            )
-        ]
-        rows = tuple(
-            Row(_kind_title(kind), tuple(cell for result in results.values() for cell in _kind_cells(result, kind)))
-            for kind in kinds
-        )
-        notes = tuple(dict.fromkeys(result.errors.note for result in results.values() if result.errors.note))
-        caption = "Errors by kind; untouched → changed where there are untouched pairs, p adjusted"
-        totals = ", ".join(f"{result.errors.n:,}" for result in results.values())
-        table = Table(f"{suite} errors", caption, tuple(columns), rows, "kind", notes=notes)
-        yield Section("Errors", (table,), folded=True, summary=f"{totals} errors")
-    confusion = _confusion_table(suite, results)
-    if confusion:
-        yield Section("Answers by gold", (confusion,), folded=True)
-
-
-def _kind_title(kind: str) -> str:
-    return kind.replace("-", "–") if len(kind) == 3 else kind
-
-
-def _kind_cells(result: SuiteResult, name: str) -> tuple[Cell, ...]:
-    kind: ErrorKind | None = result.errors.kinds.get(name)
-    if kind is None:
-        return (None, None, None, None)
-    if kind.vs_control is None:
-        return (kind.count, kind.share, kind.rate, None)
-    control = kind.vs_control
-    share = Change(control.share.control, kind.share)
-    return (kind.count, share, Change(control.rate.control, kind.rate), PValue(control.share.p_adjusted))
-
-
-def _confusion_table(suite: str, results: Mapping[str, SuiteResult]) -> Table | None:
-    known = {model: result.confusion for model, result in results.items() if result.confusion}
-    answers = dict.fromkeys(answer for confusion in known.values() for row in confusion.values() for answer in row)
-    if not any(row.get(UNANSWERED) for confusion in known.values() for row in confusion.values()):
-        answers.pop(UNANSWERED, None)
-    rows = tuple(
-        Row(gold, tuple(row.get(answer, 0) for answer in answers), heading=model if len(results) > 1 else "")
-        for model, confusion in known.items()
-        for gold, row in confusion.items()
-    )
-    columns = tuple(Column(name if name == UNANSWERED else f"answered {name}", "count") for name in answers)
-    return Table(f"{suite} answers", "Pairs by gold and answer", columns, rows, "gold") if rows else None
+    errors = {model: result.errors for model, result in results.items()}
+    if any(one.n for one in errors.values()):
+        shares = kinds_table(f"{suite} errors", "Errors by kind: share of all errors, %", errors)
+        rates = kinds_table(f"{suite} error rates", "Errors by kind: share of all pairs, %", errors, measure="rate")
+        notes = (Note(note, quiet=True) for note in dict.fromkeys(one.note for one in errors.values() if one.note))
+        totals = ", ".join(f"{one.n:,}" for one in errors.values())
+        yield Section("Errors", (*shares, *rates, *notes), folded=True, summary=f"{totals} errors")
+    confusions = {model: result.confusion for model, result in results.items() if result.confusion}
+    tables = tuple(confusion_table(f"{suite} answers", "Pairs by gold and answer", confusions))
+    if tables:
+        yield Section("Answers by gold", tables, folded=True)
 
 
 def _metric_table(suite: str, results: Mapping[str, SuiteResult]) -> Table:
