@@ -66,8 +66,8 @@ def agreement(
         output=output,
         seed=seed,
     )
-    written = {api.output_kind(output): output} if output else {}
-    show(STUDIES["agreement"], result, {"written": written, "tables": tables, "plots": plots, "json": json})
+    written = {str(api.output_kind(output)): output} if output else {}
+    show(STUDIES["agreement"], result, {"tables": tables, "plots": plots, "json": json}, written=written)
 
 
 def _names(text: str | None) -> list[str]:

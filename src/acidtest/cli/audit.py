@@ -41,4 +41,4 @@ def audit(
     reading = api.Reading.parsed(columns, label_map)
     result = api.audit(train, against=against or (), output=output, faithful=faithful, reading=reading, seed=seed)
     written = {"page": output} if output else {}
-    show(STUDIES["audit"], result, {"written": written, "tables": tables, "plots": plots, "json": json})
+    show(STUDIES["audit"], result, {"tables": tables, "plots": plots, "json": json}, written=written)

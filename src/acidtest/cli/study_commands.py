@@ -100,7 +100,7 @@ def show(
     """
     page, tables, plots = (output.get(name) for name in ("output", "tables", "plots"))
     document = study.document(result) if page or tables or plots or not output["json"] else None
-    written = {**(output.get("written") or {}), **(written or {})}
+    written = dict(written or {})
     if page and page.suffix != ".html":
         from acidtest.api import write_table
 
@@ -111,7 +111,7 @@ def show(
     if output["json"]:
         print_json(to_json(result) | to_json(written))
     elif document:
-        print_document(document, console(), full=full and output.get("full", True))
+        print_document(document, console(), full=full)
         show_written(written)
 
 

@@ -56,7 +56,7 @@ def taxonomy(
         categories=[name.strip() for name in (categories or "").split(",") if name.strip()],
         reading=api.Reading.parsed(columns, label_map),
     )
-    show(study, result, {"output": output, "tables": tables, "plots": plots, "json": json, "full": False})
+    show(study, result, {"output": output, "tables": tables, "plots": plots, "json": json}, full=False)
 
 
 def _show_tree(name: str | None, *, json: bool) -> None:
@@ -91,5 +91,5 @@ def tag(
     """
     set_up_logging(verbose, quiet)
     result = api.tag(file, output=output, reading=api.Reading.parsed(columns, label_map))
-    shown = {"tables": tables, "plots": plots, "json": json, "full": False}
-    show(STUDIES["tag"], result, shown, written={"table": output} if output else None)
+    written = {"table": output} if output else {}
+    show(STUDIES["tag"], result, {"tables": tables, "plots": plots, "json": json}, written=written, full=False)

@@ -73,7 +73,7 @@ def _reading(rows: ScoredRows, control: ScoredRows, pairs: Pairing, position: st
     words = rows.column(pl.col("words").cast(pl.Int64)).to_numpy()
     here = rows.column((pl.col("position") == position).fill_null(False)).to_numpy()
     rungs = sorted({int(number) for number in words[here]}, reverse=True)
-    found = ReadingSpan(position, rungs[0], rungs[0])
+    span = ReadingSpan(position, rungs[0], rungs[0])
     for rung, shorter in _steps(rungs):
         chosen = here & (words == rung)
         against = _part(pairs, chosen).rate(rows.correct, control.correct)
@@ -82,8 +82,8 @@ def _reading(rows: ScoredRows, control: ScoredRows, pairs: Pairing, position: st
         if not (against.difference.value < 0 and against.p_adjusted < LEVEL):
             break
         estimate = rows.rate(rows.correct, chosen)
-        found = ReadingSpan(position, shorter, rungs[0], rung, estimate, against)
-    return found
+        span = ReadingSpan(position, shorter, rungs[0], rung, estimate, against)
+    return span
 
 
 def _steps(rungs: list[int]) -> Iterator[tuple[int, int]]:
@@ -104,10 +104,10 @@ def _part(pairs: Pairing, chosen: Flags) -> Pairing:
 
 def _cannot_fall(control: ScoredRows) -> bool:
     """Whether one answer to all would be as right on the untouched pairs: then there is nothing to lose."""
-    found = accuracy(control)
-    if not found.known:
+    rate = accuracy(control)
+    if not rate.known:
         return True
-    return not found.low > np.bincount(control.gold).max() / len(control.gold)
+    return not rate.low > np.bincount(control.gold).max() / len(control.gold)
 
 
 def _is_ladder(rows: ScoredRows) -> bool:

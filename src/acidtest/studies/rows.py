@@ -114,9 +114,9 @@ class ScoredRows:
         names = [name for name in self.card.strata if name in known]
         if not names:
             return np.zeros(self.height, dtype=np.int8)
-        found = self.coded(*names)
-        ranks = found.values.select(pl.struct(names).rank("dense")).to_series()
-        return numbered(taken(ranks.to_numpy().astype(np.int32), found.codes))
+        coded = self.coded(*names)
+        ranks = coded.values.select(pl.struct(names).rank("dense")).to_series()
+        return numbered(taken(ranks.to_numpy().astype(np.int32), coded.codes))
 
     def column(self, values: pl.Expr) -> pl.Series:
         """An expression of the suite's columns, for every row."""
@@ -124,15 +124,15 @@ class ScoredRows:
 
     def digests(self, *names: str) -> U64:
         """One digest for each row of a column of ids, or of several columns of texts together."""
-        found, place = np.empty(self.height, dtype=np.uint64), 0
+        row_digests, place = np.empty(self.height, dtype=np.uint64), 0
 
         def visit(batch: pl.DataFrame) -> None:
             nonlocal place
-            found[place : place + batch.height] = digests(*(batch[name] for name in names))
+            row_digests[place : place + batch.height] = digests(*(batch[name] for name in names))
             place += batch.height
 
         self.run.visit(self.rows.select(names), visit)
-        return found
+        return row_digests
 
     def coded(self, *columns: str | pl.Expr) -> Coded:
         """Columns of few values, null being one, as numbers."""
@@ -146,8 +146,8 @@ class ScoredRows:
             new = different.join(known, on=names, how="anti", nulls_equal=True, maintain_order="left")
             known = pl.concat([known, compact_frame(new)])
             code = known.with_row_index(_CODE)
-            told = batch.join(code, on=names, how="left", nulls_equal=True, maintain_order="left")
-            codes.append(told[_CODE].to_numpy().astype(np.int32))
+            numbers = batch.join(code, on=names, how="left", nulls_equal=True, maintain_order="left")
+            codes.append(numbers[_CODE].to_numpy().astype(np.int32))
 
         self.run.visit(rows, visit)
         return Coded(np.concatenate(codes), known)
@@ -179,27 +179,29 @@ def score_rows(run: Run, suite: str, *, two_way: bool = False, texts: bool = Fal
     def visit(batch: pl.DataFrame) -> None:
         nonlocal ties
         probabilities = batch.select(_PROBABILITIES).to_numpy().astype(np.float32, copy=False)
-        own, given = batch["gold"].to_numpy(), answers(probabilities, collapse)
-        right = verdicts(probabilities, own, collapse=collapse)
+        golds, given = batch["gold"].to_numpy(), answers(probabilities, collapse)
+        right = verdicts(probabilities, golds, collapse=collapse)
         ordered = np.sort(probabilities, axis=1)
         ties += int((ordered[:, -1] == ordered[:, -2]).sum())
-        differs[:] += np.bincount(own[verdicts(probabilities, own, collapse=other) != right], minlength=len(differs))
-        gold.append(own)
+        differs[:] += np.bincount(
+            golds[verdicts(probabilities, golds, collapse=other) != right], minlength=len(differs)
+        )
+        gold.append(golds)
         answer.append(np.minimum(given, 1) if two_way else given)
         correct.append(right)
 
     masked = pl.col("label").replace_strict([*GOLD_MASKS], accepted, return_dtype=pl.UInt8).alias("gold")
     run.visit(rows.select(masked, *_PROBABILITIES), visit)
-    golds = np.concatenate(gold)
+    masks = np.concatenate(gold)
     return ScoredRows(
         card=run.header.suites[suite],
         run=run,
         rows=rows,
-        gold=golds,
+        gold=masks,
         answer=np.concatenate(answer),
         correct=np.concatenate(correct),
         ties=ties,
-        collapse_differs=_differing_over_sets(golds, differs),
+        collapse_differs=_differing_over_sets(masks, differs),
         left_out=left_out,
         labels=TWO_WAY_LABELS if two_way else LABELS,
         texts=texts,
@@ -251,8 +253,8 @@ def group_consistency(rows: ScoredRows) -> Estimate:
 
 def spread(rows: ScoredRows, factor: str) -> Estimate:
     """Standard deviation of accuracy over the values of a factor; how uneven a score is."""
-    found = rows.coded(factor)
-    means = found.values.with_columns(mean=np.bincount(found.codes, rows.correct) / np.bincount(found.codes))
+    coded = rows.coded(factor)
+    means = coded.values.with_columns(mean=np.bincount(coded.codes, rows.correct) / np.bincount(coded.codes))
     # In one order: sums of fractions depend on it in the last digit.
     values = means.drop_nulls(factor).sort(factor)["mean"].to_numpy()
     if len(values) < 2:
@@ -264,13 +266,13 @@ def spread(rows: ScoredRows, factor: str) -> Estimate:
 
 def metrics(rows: ScoredRows) -> dict[str, Estimate]:
     """Accuracy, recall of every gold label, how often each label is answered, group consistency, spread."""
-    found = {"accuracy": accuracy(rows)}
-    found |= {f"recall {label}": value for label, value in breakdown(rows, ["label"]).items()}
-    found |= {f"answers {label}": rows.rate(rows.answer == number) for number, label in enumerate(rows.labels)}
-    found["group consistency"] = group_consistency(rows)
+    values = {"accuracy": accuracy(rows)}
+    values |= {f"recall {label}": value for label, value in breakdown(rows, ["label"]).items()}
+    values |= {f"answers {label}": rows.rate(rows.answer == number) for number, label in enumerate(rows.labels)}
+    values["group consistency"] = group_consistency(rows)
     if "template" in rows.card.factors:
-        found["spread over template"] = spread(rows, "template")
-    return found
+        values["spread over template"] = spread(rows, "template")
+    return values
 
 
 def breakdown(
@@ -294,9 +296,9 @@ def breakdown(
 def breakdowns(rows: ScoredRows) -> dict[str, dict[str, Estimate]]:
     """Accuracy by label, by category, by every factor and list, and by the crossings the card asks for."""
     single = [("label",), *((name,) for name in rows.card.factors)]
-    found = {CROSS.join(names): breakdown(rows, names) for names in (*single, *rows.card.crossings)}
-    found |= {name: by_listed_value(rows, name) for name in rows.card.lists}
-    return {CATEGORY: by_category(rows), **found} if rows.card.categories else found
+    rates = {CROSS.join(names): breakdown(rows, names) for names in (*single, *rows.card.crossings)}
+    rates |= {name: by_listed_value(rows, name) for name in rows.card.lists}
+    return {CATEGORY: by_category(rows), **rates} if rows.card.categories else rates
 
 
 def by_listed_value(rows: ScoredRows, name: str) -> dict[str, Estimate]:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acidtest.core.document import Browser, Document, Note, Section, embed
+from acidtest.core.document import Browser, Document, Note, Part, Section, embed
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError
 from acidtest.core.files import is_page, refuse_overwrite, write_text
-from acidtest.core.logs import log, stage
+from acidtest.core.logs import stage
 from acidtest.core.run import Run
 from acidtest.core.study import STUDIES
 from acidtest.workflows.runs import REPORT, RUNS, Finished, finished_run
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _COMPOSED = ("scores", "comparison", "contamination")
 """Studies that a report treats differently from the others that apply."""
+
+_LEADING = ("diagnosis", "overview")
+"""Anchors of the sections of scores that stand before all others."""
 
 
 def report(
@@ -88,12 +91,10 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
             try:
                 sections.append(embed(study.document(study.compute(runs)), name))
             except AcidtestError as error:
-                log.info("the report has no section on %s: %s", name, error)
-    browsers = tuple(part for part in base.parts if isinstance(part, Browser))
-    head = tuple(part for part in base.parts if not isinstance(part, Browser))
-    titles = dict(zip(("diagnosis", "overview"), head[:2], strict=False))
-    leading = len([part for part in head if isinstance(part, Section) and part.anchor in titles])
-    return replace(base, parts=(*head[:leading], *sections, *head[leading:], *browsers))
+                sections.append(Section(name.capitalize(), (_error_note(error),), anchor=name))
+    leading = [part for part in base.parts if _is_leading(part)]
+    rest = [part for part in base.parts if not _is_leading(part)]
+    return replace(base, parts=(*leading, *sections, *rest))
 
 
 def scores_document(finished: Finished) -> Document:
@@ -111,11 +112,18 @@ def _compare(runs: Sequence[Run]) -> Section:
     try:
         result: ComparisonResult = STUDIES["comparison"].compute(runs, every_factor=False)
     except AcidtestError as error:
-        text = str(error)
-        return Section(
-            "Differences between the models", (Note(f"{text[:1].upper()}{text[1:]}."),), anchor="differences"
-        )
+        return Section("Differences between the models", (_error_note(error),), anchor="differences")
     return embed(STUDIES["comparison"].document(result), "differences")
+
+
+def _is_leading(part: Part) -> bool:
+    return isinstance(part, Section) and part.anchor in _LEADING
+
+
+def _error_note(error: AcidtestError) -> Note:
+    """Why a section has no numbers."""
+    text = str(error)
+    return Note(f"{text[:1].upper()}{text[1:]}.")
 
 
 def _contamination(

@@ -187,10 +187,10 @@ def _contrasts(pair: _Pair, factor: str, draws: _Draws, categories: Sequence[str
     """The contrasts on every value of a factor, or on the rows of each of some categories."""
     if categories:
         first, second = pair.first, pair.second
-        told = first if pair.paired else second
+        marks = first if pair.paired else second
         draws = replace(draws, slices=len(categories))
         return [
-            _contrast(pair, factor, name, (_slice(first, first.frame[name]), _slice(second, told.frame[name])), draws)
+            _contrast(pair, factor, name, (_slice(first, first.frame[name]), _slice(second, marks.frame[name])), draws)
             for name in categories
         ]
     if factor in pair.lists:

@@ -120,11 +120,11 @@ def measure_contamination(
     model, clean = _names(runs, reference)
     _refuse_mixed_collapse([*runs, *reference])
     two_way = any(run.header.model.resolution == "two-way" for run in (*runs, *reference))
-    own = _answers(runs, two_way)
+    model_cells = _answers(runs, two_way)
     other = _answers(reference, two_way) if reference else None
-    slices = _slices(own)
-    contrasts = _corrected(list(_contrasts(own, other, slices)), correction)
-    cells = tuple(_cell(place, own[place], slices) for place in _PLACES)
+    slices = _slices(model_cells)
+    contrasts = _corrected(list(_contrasts(model_cells, other, slices)), correction)
+    cells = tuple(_cell(place, model_cells[place], slices) for place in _PLACES)
     return ModelContamination(
         model=model,
         reference=clean,
@@ -255,11 +255,11 @@ def _cell(place: Place, answers: _Answers, slices: Mapping[str, pl.Expr]) -> Con
 
 
 def _contrasts(
-    own: Mapping[Place, _Answers], other: Mapping[Place, _Answers] | None, slices: Mapping[str, pl.Expr]
+    model_cells: Mapping[Place, _Answers], other: Mapping[Place, _Answers] | None, slices: Mapping[str, pl.Expr]
 ) -> Iterator[ContaminationContrast]:
     for name, condition in slices.items():
         for kind, question in _QUESTIONS.items():
-            sides = _sides(own, kind, condition)
+            sides = _sides(model_cells, kind, condition)
             contrast = ContaminationContrast(name, kind, question, sides.estimate, combination_test(sides.parts).p)
             if other is not None:
                 clean = _sides(other, kind, condition)
