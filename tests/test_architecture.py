@@ -38,12 +38,11 @@ ALLOWED: dict[str, set[str]] = {
     "workflows": set(PARTS),
     "api": {*PARTS, "workflows"},
     "integrations": {*PARTS, "workflows", "api"},
-    "cli": {"api", "core", "render"},
+    "cli": {"api", "core", "io", "render", "suites", "workflows"},
     "data": set(),
 }
 
 EXCEPTIONS: set[tuple[str, str]] = {
-    ("cli/train.py", "workflows"),
     ("io/published_sets.py", "text"),
 }
 """Modules that break the table, with the part they import. Take one out when it no longer does; add none."""

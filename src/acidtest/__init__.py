@@ -4,21 +4,6 @@ from acidtest.core.interrupts import end_quietly_while_loading
 
 end_quietly_while_loading()
 
-from acidtest.api import (  # noqa: E402
-    Reading,
-    audit,
-    compare,
-    error_agreement,
-    error_sample,
-    error_typology,
-    finished_run,
-    generate,
-    load,
-    report,
-    run,
-    save,
-    score,
-)
 from acidtest.core.errors import AcidtestError  # noqa: E402
 from acidtest.core.estimate import Estimate  # noqa: E402
 from acidtest.core.model import Model  # noqa: E402
@@ -26,6 +11,12 @@ from acidtest.core.run import Run  # noqa: E402
 from acidtest.core.suite import Card, Suite  # noqa: E402
 from acidtest.text.heuristics import heuristics  # noqa: E402
 from acidtest.version import __version__  # noqa: E402
+from acidtest.workflows.batteries import Reading, generate, load, save  # noqa: E402
+from acidtest.workflows.data_studies import audit  # noqa: E402
+from acidtest.workflows.errors import error_agreement, error_sample, error_typology  # noqa: E402
+from acidtest.workflows.evaluations import run, score  # noqa: E402
+from acidtest.workflows.reporting import compare, report  # noqa: E402
+from acidtest.workflows.runs import finished_run  # noqa: E402
 
 __all__ = [
     "AcidtestError",

@@ -5,95 +5,65 @@ What one verb needs is imported when it is called, so that the program starts qu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Suite
-from acidtest.io.tables import write_table
-from acidtest.suites.catalogue import Generator
 from acidtest.workflows.annotation import (
-    LOOPBACK,
-    PORT,
     PlanOptions,
     annotation_project,
     export_annotations,
     import_annotations,
-    invitation_link,
-    progress_document,
     serve_annotation,
 )
 from acidtest.workflows.batteries import (
-    STANDARD,
     Arguments,
     Battery,
     Reading,
     chosen_suites,
     generate,
     load,
-    means,
     save,
     suites,
 )
-from acidtest.workflows.data_studies import agreement, audit, output_kind, questionnaires
+from acidtest.workflows.data_studies import agreement, audit
+from acidtest.workflows.errors import error_agreement, error_sample, error_typology
 from acidtest.workflows.evaluations import (
     DEFAULT_LIMIT,
-    DEFAULT_MODEL,
     AnyRun,
     folder_for,
-    model_kinds,
-    model_options,
     run,
-    run_of,
     score,
 )
-from acidtest.workflows.experiments import EXPERIMENT_PAGE, experiment, experiment_papers
+from acidtest.workflows.experiments import experiment
 from acidtest.workflows.experiments.claims import EXPERIMENTS, ExperimentOptions
-from acidtest.workflows.exports import UnfaithfulError, export
+from acidtest.workflows.exports import export
 from acidtest.workflows.reporting import (
     compare,
-    comparison_document,
-    joint_report,
     report,
-    report_document,
-    scores_document,
 )
-from acidtest.workflows.representations import LAYER_LIMIT, representations
-from acidtest.workflows.runs import REPORT, RUNS, Finished, finished_run
-from acidtest.workflows.taxonomies import annotated_suite, tag, taxonomy, taxonomy_document, taxonomy_statistics
-from acidtest.workflows.training import Material, architecture_options, architectures, train, training_json
-from acidtest.workflows.training.records import score_estimates, spread_over_seeds
+from acidtest.workflows.representations import representations
+from acidtest.workflows.runs import Finished, finished_run
+from acidtest.workflows.taxonomies import annotated_suite, tag, taxonomy, taxonomy_statistics
+from acidtest.workflows.training import Material, architecture_options, architectures, train
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from acidtest.evaluate.runner import Progress
-    from acidtest.studies.errors import ErrorAgreement, ErrorsResult
     from acidtest.text.resources import Resource
     from acidtest.text.word_usage import WordReport as WordReport
 
 __all__ = [
     "DEFAULT_LIMIT",
-    "DEFAULT_MODEL",
     "EXPERIMENTS",
-    "EXPERIMENT_PAGE",
-    "LAYER_LIMIT",
-    "LOOPBACK",
-    "PORT",
-    "REPORT",
-    "RUNS",
-    "STANDARD",
     "AnyRun",
     "Arguments",
     "Battery",
     "ExperimentOptions",
     "Finished",
-    "Generator",
     "Material",
     "PlanOptions",
     "Reading",
-    "UnfaithfulError",
     "agreement",
     "annotated_suite",
     "annotation_project",
@@ -102,12 +72,10 @@ __all__ = [
     "audit",
     "chosen_suites",
     "compare",
-    "comparison_document",
     "error_agreement",
     "error_sample",
     "error_typology",
     "experiment",
-    "experiment_papers",
     "export",
     "export_annotations",
     "fetch",
@@ -115,36 +83,20 @@ __all__ = [
     "folder_for",
     "generate",
     "import_annotations",
-    "invitation_link",
-    "joint_report",
     "load",
-    "means",
-    "model_kinds",
-    "model_options",
-    "output_kind",
-    "progress_document",
-    "questionnaires",
     "report",
-    "report_document",
     "representations",
     "run",
-    "run_of",
     "save",
     "score",
-    "score_estimates",
-    "scores_document",
     "serve_annotation",
     "sources",
-    "spread_over_seeds",
     "suites",
     "tag",
     "taxonomy",
-    "taxonomy_document",
     "taxonomy_statistics",
     "train",
-    "training_json",
     "words",
-    "write_table",
 ]
 
 
@@ -169,49 +121,6 @@ def words(
     suite = train if train is None or isinstance(train, Suite) else load(train, reading=reading)
     file = "" if train is None or isinstance(train, Suite) else str(train)
     return word_report(str(vocabulary), suite, file=file, least=least)
-
-
-def error_sample(
-    run: AnyRun,
-    *,
-    output: str | Path | None = None,
-    suites: Sequence[str] = (),
-    n: int = 100,
-    by: Sequence[str] | None = None,
-    seed: int = 0,
-    prefill: bool = False,
-    fresh: bool = False,
-) -> pl.DataFrame:
-    """A sample of the errors of a run, with measurements and a proposed category, to be sorted by hand.
-
-    ``n`` of them, or all where there are fewer, divided over the columns ``by`` (gold and answer). Unless ``suites``
-    are named, suites with a control are sampled on its untouched pairs. The errors are also written to ``output``, in
-    the format of its ending; an existing file is replaced only if ``fresh``.
-    """
-    from acidtest.io.tables import write_table
-    from acidtest.studies.errors.samples import STRATA, sample_errors
-
-    if output is not None and Path(output).exists() and not fresh:
-        raise FileError(output, "exists, perhaps with what somebody decided; choose another -o, or add --fresh")
-    sample = sample_errors(run_of(run), suites=suites, n=n, by=by or STRATA, seed=seed, prefill=prefill)
-    if output is not None:
-        write_table(sample, output)
-    return sample
-
-
-def error_typology(file: str | Path) -> ErrorsResult:
-    """The share of each category that people chose in a sample of errors, beside the published shares."""
-    from acidtest.studies.errors import error_categories
-
-    return error_categories(Path(file))
-
-
-def error_agreement(first: str | Path, second: str | Path) -> ErrorAgreement:
-    """The agreement of two people who sorted the same sample of errors."""
-    from acidtest.studies.errors import error_agreement as compare_decisions
-    from acidtest.studies.errors.samples import read_decisions
-
-    return compare_decisions(read_decisions(first), read_decisions(second))
 
 
 def sources() -> list[Resource]:

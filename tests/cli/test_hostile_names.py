@@ -105,14 +105,15 @@ def test_errors_do_not_send_what_a_terminal_would_obey(capsys: pytest.CaptureFix
     assert not OBEYED.search(err)
 
 
-def test_a_terminal_still_gets_its_colours(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rich.text import Text
+def test_a_terminal_still_gets_its_colours() -> None:
+    from acidtest.render.terminal import paint
 
-    from acidtest.cli.options import console
+    assert paint("red\x1b[5m", "bold") == "\x1b[1mred\ufffd[5m\x1b[0m"
 
-    out = console()
-    out._force_terminal = True
-    out._color_system = out._detect_color_system() or out._color_system
-    with out.capture() as captured:
-        out.print(Text("red\x1b[5m", style="bold"))
-    assert captured.get() == "\x1b[1mred\ufffd[5m\x1b[0m\n"
+
+def test_a_file_gets_no_colours(capsys: pytest.CaptureFixture[str]) -> None:
+    from acidtest.cli.options import print_lines
+    from acidtest.render.terminal import paint
+
+    print_lines([paint("red", "bold"), "plain"])
+    assert capsys.readouterr().out == "red\nplain\n"

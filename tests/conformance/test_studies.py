@@ -6,7 +6,6 @@ A study is tested because it is registered. Studies of runs get the eight runs o
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import re
@@ -19,7 +18,6 @@ import jsonschema
 import numpy as np
 import polars as pl
 import pytest
-from rich.console import Console
 
 import acidtest
 from acidtest.core.document import Browser, Chart, Document, Section, Table, tables, walk
@@ -32,7 +30,7 @@ from acidtest.core.suite import Card
 from acidtest.io.starter import starter_pairs
 from acidtest.render.files import write_charts, write_tables
 from acidtest.render.html import render_page
-from acidtest.render.terminal import print_document
+from acidtest.render.terminal import render
 from acidtest.studies.experiments.results import Arm, ResultColumn, ResultTable, TrainedNetwork, TrainingRecord
 
 
@@ -220,9 +218,7 @@ def test_a_page_runs_no_script_but_ours_and_has_every_id_once(case: tuple[str, A
 
 def terminal_text(document: Document, width: int) -> str:
     """The document as a terminal of a width shows it."""
-    stream = io.StringIO()
-    print_document(document, Console(file=stream, width=width, highlight=False))
-    return stream.getvalue()
+    return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(render(document, width)))
 
 
 def people_ratings(people: int) -> Ratings:

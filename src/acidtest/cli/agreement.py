@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from acidtest import api
 from acidtest.cli.options import Json, Quiet, Seed, Verbose, set_up_logging
 from acidtest.cli.study_commands import Plots, Tables, show
 from acidtest.core.study import STUDIES
+from acidtest.workflows import data_studies
 
 
 def agreement(
@@ -57,7 +57,7 @@ def agreement(
     its gold.
     """
     set_up_logging(verbose, quiet)
-    result = api.agreement(
+    result = data_studies.agreement(
         file,
         questionnaire=questionnaire,
         labels=_names(labels),
@@ -66,7 +66,7 @@ def agreement(
         output=output,
         seed=seed,
     )
-    written = {str(api.output_kind(output)): output} if output else {}
+    written = {str(data_studies.output_kind(output)): output} if output else {}
     show(STUDIES["agreement"], result, {"tables": tables, "plots": plots, "json": json}, written=written)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from acidtest import api
-from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, console, print_json, set_up_logging
+from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, echo, print_json, set_up_logging
 from acidtest.cli.study_commands import print_document
 from acidtest.core.errors import AcidtestError
+from acidtest.workflows import annotation
+from acidtest.workflows.annotation import LOOPBACK, PORT, PlanOptions
+from acidtest.workflows.batteries import Reading
 
 StoreOption = Annotated[
     str, Option("--store", help="Where answers are kept: a SQLite file, or postgresql://user@host/name.")
@@ -86,8 +89,8 @@ def annotate(
     finish: Finish = None,
     reopen: Reopen = None,
     expires: Expires = None,
-    host: Host = api.LOOPBACK,
-    port: Port = api.PORT,
+    host: Host = LOOPBACK,
+    port: Port = PORT,
     token: Token = "",
     admin_token: AdminToken = "",
     allow_host: AllowHost = None,
@@ -111,25 +114,25 @@ def annotate(
     set_up_logging(verbose, quiet)
     if sum(map(bool, (export, import_, progress, readmit))) > 1:
         raise AcidtestError("--export, --import, --progress and --readmit exclude each other; give one at a time")
-    options = api.PlanOptions(plan, per_item, overlap, per_annotator, controls, fail_after, expires, finish, reopen)
-    if import_ and not data and options == api.PlanOptions():
-        _print_values(api.import_annotations(import_, store=store, questionnaire=questionnaire), json=json)
+    options = PlanOptions(plan, per_item, overlap, per_annotator, controls, fail_after, expires, finish, reopen)
+    if import_ and not data and options == PlanOptions():
+        _print_values(annotation.import_annotations(import_, store=store, questionnaire=questionnaire), json=json)
         return
-    reading = api.Reading.parsed(columns, label_map)
-    project = api.annotation_project(
+    reading = Reading.parsed(columns, label_map)
+    project = annotation.annotation_project(
         data, store=store, questionnaire=questionnaire, options=options, reading=reading, seed=seed
     )
     if import_:
-        _print_values(api.import_annotations(import_, store=store, project=project), json=json)
+        _print_values(annotation.import_annotations(import_, store=store, project=project), json=json)
     elif export:
-        _print_values(api.export_annotations(project, export, form=form, everything=everything), json=json)
+        _print_values(annotation.export_annotations(project, export, form=form, everything=everything), json=json)
     elif readmit:
-        _print_values({"link": api.invitation_link(project, readmit, host=host, port=port)}, json=json)
+        _print_values({"link": annotation.invitation_link(project, readmit, host=host, port=port)}, json=json)
     else:
         _print_progress(project.overview(), json=json)
     if not (import_ or export or readmit or progress):
         announce, hosts = partial(_print_links, json=json), allow_host or ()
-        api.serve_annotation(
+        annotation.serve_annotation(
             project, host=host, port=port, token=token, admin_token=admin_token, allowed_hosts=hosts, announce=announce
         )
 
@@ -142,15 +145,13 @@ def _print_values(values: dict[str, Any], *, json: bool) -> None:
     if json:
         print_json(values)
         return
-    out = console()
     for name, value in values.items():
-        shown = f"{value:,}" if isinstance(value, int) else str(value)
-        out.print(f"{name}: {shown}", soft_wrap=True, markup=False)
-    out.file.flush()
+        echo(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+    sys.stdout.flush()
 
 
 def _print_progress(overview: dict[str, Any], *, json: bool) -> None:
     if json:
         print_json(overview)
         return
-    print_document(api.progress_document(overview), console())
+    print_document(annotation.progress_document(overview))

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from acidtest import api
 from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, set_up_logging
 from acidtest.cli.study_commands import Plots, Tables, show
 from acidtest.core.study import STUDIES
+from acidtest.workflows import data_studies
+from acidtest.workflows.batteries import Reading
 
 
 def audit(
@@ -38,7 +39,9 @@ def audit(
     label, length, overlap and negation by label, duplicates, and pairs of suites that stand in it.
     """
     set_up_logging(verbose, quiet)
-    reading = api.Reading.parsed(columns, label_map)
-    result = api.audit(train, against=against or (), output=output, faithful=faithful, reading=reading, seed=seed)
+    reading = Reading.parsed(columns, label_map)
+    result = data_studies.audit(
+        train, against=against or (), output=output, faithful=faithful, reading=reading, seed=seed
+    )
     written = {"page": output} if output else {}
     show(STUDIES["audit"], result, {"tables": tables, "plots": plots, "json": json}, written=written)

@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
-from acidtest import api
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, console, echo, print_json, set_up_logging
+from acidtest.cli.options import Json, Quiet, Seed, Verbose, echo, print_json, set_up_logging
 from acidtest.cli.study_commands import Plots, Tables, print_document, show_written, write_document
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log
 from acidtest.core.serialise import to_json
 from acidtest.core.study import STUDIES
+from acidtest.workflows import reporting
+from acidtest.workflows.runs import finished_run
 
 Reference = Annotated[
     list[Path] | None,
@@ -35,7 +36,7 @@ def report(
 ) -> None:
     """Write one self-contained HTML page for one or several runs, and its tables and charts as files if asked."""
     set_up_logging(verbose, quiet)
-    page = api.report(runs, output, reference=reference or (), tables=tables, plots=plots)
+    page = reporting.report(runs, output, reference=reference or (), tables=tables, plots=plots)
     files = {"report": page, "tables": tables, "plots": plots}
     written = {kind: path for kind, path in files.items() if path is not None}
     if json:
@@ -73,7 +74,7 @@ def compare(
     """
     set_up_logging(verbose, quiet)
     _require_different(runs)
-    finished = [api.finished_run(folder) for folder in runs]
+    finished = [finished_run(folder) for folder in runs]
     leaks = STUDIES["contamination"].compute(finished, reference=reference or (), correction=correction)
     result, reason = None, ""
     try:
@@ -93,13 +94,13 @@ def compare(
         log.warning("--plots: there are no differences to draw")
     written: dict[str, Path] = {}
     if output or tables or plots or not json:
-        document = api.comparison_document(result, leaks, reason)
+        document = reporting.comparison_document(result, leaks, reason)
         written = write_document(document, output, tables, plots if contrasts else None, page_key="comparison")
     if json:
         lists = {"contrasts": contrasts, "contamination": leaks.models, "ties": result.ties if result else ()}
         print_json(to_json({"schema": 1, "correction": correction, **lists, **written}))
         return
-    print_document(document, console(), full=False)
+    print_document(document, full=False)
     if factors:
         echo(f"Factors: {', '.join(factors)} (--by).")
     show_written(written)

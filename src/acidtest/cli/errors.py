@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from acidtest import api
 from acidtest.cli.options import Json, Quiet, Seed, Verbose, echo, set_up_logging
 from acidtest.cli.study_commands import Tables, show
 from acidtest.core.errors import AcidtestError
 from acidtest.core.study import STUDIES
 from acidtest.core.suite import CONTROL
+from acidtest.workflows.errors import error_agreement, error_sample, error_typology
 
 OUTPUT = Path("errors.tsv")
 
@@ -77,7 +77,7 @@ def errors(
     if len(sources) > 1:
         raise AcidtestError("draw from one run at a time; two arguments are two people's files of one sample")
     path = output or OUTPUT
-    sample = api.error_sample(
+    sample = error_sample(
         sources[0], output=path, suites=suite or (), n=n, by=by or None, seed=seed, prefill=prefill, fresh=fresh
     )
     _show_decisions([path], plot, shown)
@@ -98,9 +98,9 @@ def _show_decisions(samples: Sequence[Path], plot: Path | None, output: dict[str
     if len(samples) == 2:
         if plot is not None:
             raise AcidtestError("--plot draws the distribution in one file; two were given")
-        show(study, api.error_agreement(*samples), output)
+        show(study, error_agreement(*samples), output)
         return
-    result = api.error_typology(samples[0])
+    result = error_typology(samples[0])
     if plot is not None:
         from acidtest.render.files import write_chart
 

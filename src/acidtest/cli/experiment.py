@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from acidtest import api
 from acidtest.cli.options import (
     Columns,
     Json,
@@ -17,7 +16,6 @@ from acidtest.cli.options import (
     Quiet,
     Seed,
     Verbose,
-    console,
     expand_options,
     left_arguments,
     print_json,
@@ -29,6 +27,10 @@ from acidtest.cli.training_options import Dev, NetworkOptions, Train, whole_numb
 from acidtest.core.document import Column, Document, Row, Table
 from acidtest.core.errors import AcidtestError
 from acidtest.core.study import STUDIES
+from acidtest.workflows import experiments
+from acidtest.workflows.batteries import Reading
+from acidtest.workflows.experiments.claims import EXPERIMENTS, ExperimentOptions
+from acidtest.workflows.training import architecture_options, architectures
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class ArmOptions:
 
     @property
     def choices(self) -> dict[str, Any]:
-        """As ``api.ExperimentOptions`` takes them."""
+        """As ``ExperimentOptions`` takes them."""
         return {
             "tests": self.test or (),
             "suite": self.suite,
@@ -81,7 +83,7 @@ class ArmOptions:
             **({"folds": whole_numbers(self.fold, "--fold")} if self.fold else {}),
             "additions": _additions(self.add or ()),
             "baseline": self.baseline,
-            "reading": api.Reading.parsed(self.columns, self.label_map),
+            "reading": Reading.parsed(self.columns, self.label_map),
             "seed": self.seed,
         }
 
@@ -90,7 +92,7 @@ class ArmOptions:
 def experiment(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(help="Which: " + ", ".join(api.EXPERIMENTS) + ". Without one, they are listed.")
+        str | None, typer.Argument(help="Which: " + ", ".join(EXPERIMENTS) + ". Without one, they are listed.")
     ] = None,
     architectures: Annotated[
         str, typer.Argument(help="What to train, separated by commas: esim,decomposable-attention, or esim:PRESET.")
@@ -117,7 +119,7 @@ def experiment(
     if not (architectures and train and output):
         raise AcidtestError(f"acidtest experiment {name} needs ARCHITECTURES, --train FILE and -o FOLDER")
     names = _parts(architectures)
-    options = api.ExperimentOptions(
+    options = ExperimentOptions(
         train,
         names,
         output,
@@ -128,12 +130,12 @@ def experiment(
         arguments=left_arguments(context, _architecture_options(names)),
         **arms.choices,
     )
-    result = api.experiment(name, options, bars=lambda title: ProgressBar(title, quiet=quiet or json))
-    show(STUDIES["experiments"], result, {"json": json}, written={"page": output / api.EXPERIMENT_PAGE})
+    result = experiments.experiment(name, options, bars=lambda title: ProgressBar(title, quiet=quiet or json))
+    show(STUDIES["experiments"], result, {"json": json}, written={"page": output / experiments.EXPERIMENT_PAGE})
 
 
 def _list_experiments(*, json: bool) -> None:
-    papers = api.experiment_papers()
+    papers = experiments.experiment_papers()
     if json:
         print_json(
             {
@@ -153,14 +155,14 @@ def _list_experiments(*, json: bool) -> None:
         "experiments", "", (Column("what it does", "text"), Column("repeats", "text")), rows, corner="experiment"
     )
     headline = "Experiments in training: acidtest experiment NAME ARCHITECTURES --train FILE -o FOLDER."
-    print_document(Document("acidtest experiment", headline, (table,)), console())
+    print_document(Document("acidtest experiment", headline, (table,)))
 
 
 def _architecture_options(networks: Sequence[str]) -> set[str]:
     """The options of all architectures named."""
-    known = api.architectures()
+    known = architectures()
     names = (network.partition(":")[0] for network in networks)
-    return {option for name in names if name in known for option in api.architecture_options(name)}
+    return {option for name in names if name in known for option in architecture_options(name)}
 
 
 def _parts(text: str) -> list[str]:

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from acidtest import api
 from acidtest.cli.options import Json, Quiet, Seed, Verbose, complain, echo, print_json, set_up_logging
+from acidtest.workflows import exports
+from acidtest.workflows.exports import UnfaithfulError
 
 
 def export(
@@ -36,8 +37,8 @@ def export(
     """
     set_up_logging(verbose, quiet)
     try:
-        made = api.export(format, model, output=output, int8=int8, labels=labels, label_map=label_map)
-    except api.UnfaithfulError as error:
+        made = exports.export(format, model, output=output, int8=int8, labels=labels, label_map=label_map)
+    except UnfaithfulError as error:
         if json:
             print_json({"format": format, "model": model, "folder": None, "graphs": list(map(asdict, error.graphs))})
         complain(f"acidtest: {error}")

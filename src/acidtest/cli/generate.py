@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from acidtest import api
 from acidtest.cli.options import (
     Address,
     Columns,
@@ -25,6 +24,8 @@ from acidtest.cli.options import (
     suite_arguments,
 )
 from acidtest.core.errors import list_some
+from acidtest.workflows import batteries
+from acidtest.workflows.batteries import Reading
 
 
 def generate(
@@ -54,7 +55,7 @@ def generate(
 ) -> None:
     """Make one suite and write it to a file; the suite's own options (acidtest suites NAME) go here too."""
     set_up_logging(verbose, quiet)
-    made = api.generate(
+    made = batteries.generate(
         suite,
         source=source,
         n=n,
@@ -62,11 +63,11 @@ def generate(
         at_most=at_most,
         union=union,
         arguments=suite_arguments(context, [suite]),
-        reading=api.Reading.parsed(columns, label_map, keep_columns),
+        reading=Reading.parsed(columns, label_map, keep_columns),
         engine=engine,
         address=address,
     )
-    written = api.save(made, output, parted=engine != "local")
+    written = batteries.save(made, output, parted=engine != "local")
     if json:
         print_json({"files": [str(path) for path in written], "card": made.card.to_json()})
         return

@@ -8,11 +8,12 @@ import json
 import logging
 import os
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -20,9 +21,6 @@ from acidtest.core.errors import AcidtestError, UnknownNameError, terminal_text
 from acidtest.core.logs import NOTE, PlainFormatter, log
 from acidtest.core.registry import PLUGINS
 from acidtest.core.settings import CONFIG, PREFIX, variable_name
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Verbose = Annotated[
@@ -165,27 +163,14 @@ class Stages(logging.Handler):
             complain(f"{record.getMessage()} …")
 
 
-def console() -> Console:
-    """Standard output, as wide as the terminal or ``COLUMNS``, else 110."""
-    from rich.console import Console, ConsoleOptions, RenderableType
-    from rich.segment import Segment
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines of results; their styles reach a terminal only, and not where NO_COLOR is set."""
+    typer.echo("\n".join(lines), color=False if os.environ.get("NO_COLOR") else None)
 
-    class PipeConsole(Console):
-        """Prints escape sequences in names and values as text; a closed pipe is no error.
 
-        Rich itself would pass the sequences on, and end with status 1 on a closed pipe.
-        """
-
-        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-            for text, style, control in super().render(renderable, options):
-                yield Segment(text if control else terminal_text(text), style, control)
-
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError
-
-    return PipeConsole(
-        highlight=False, emoji=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 110
-    )
+def terminal_width() -> int:
+    """The width of the terminal or ``COLUMNS``, else 110."""
+    return shutil.get_terminal_size((110, 24)).columns
 
 
 def echo(text: str) -> None:
@@ -219,16 +204,16 @@ def extra_arguments(
     """
     if not context.args and not context.default_map and not has_variables():
         return {}, {}
-    from acidtest import api
+    from acidtest.workflows import batteries, evaluations
 
-    asked = [generator for name, generator in api.suites().items() if api.means(suites, name)]
+    asked = [generator for name, generator in batteries.suites().items() if batteries.means(suites, name)]
     of_suites = {option for generator in asked for option in generator.options}
-    of_models = {option for spec in models for option in api.model_options(spec)}
+    of_models = {option for spec in models for option in evaluations.model_options(spec)}
     every = {*suite_options(), *(model_options() if models else ())}
     given = _given(context, every)
     for name in given:
         if name not in of_models and name not in suite_options():
-            kinds = [f"{kind}:" for kind in api.model_kinds() if name in api.model_options(kind)]
+            kinds = [f"{kind}:" for kind in evaluations.model_kinds() if name in evaluations.model_options(kind)]
             raise AcidtestError(f"--{name.replace('_', '-')} is an option of {' and '.join(kinds)} models only")
     settled = {name: value for name, value in _settled(context, every).items() if name in of_suites | of_models}
     values = settled | given
@@ -298,13 +283,13 @@ def _given(
 
 def model_options() -> list[str]:
     """The names of the options of all kinds of models."""
-    from acidtest import api
+    from acidtest.workflows import evaluations
 
-    return sorted({option for kind in api.model_kinds() for option in api.model_options(kind)})
+    return sorted({option for kind in evaluations.model_kinds() for option in evaluations.model_options(kind)})
 
 
 def suite_options() -> list[str]:
     """The names of the options of all suites."""
-    from acidtest import api
+    from acidtest.workflows import batteries
 
-    return sorted({option for generator in api.suites().values() for option in generator.options})
+    return sorted({option for generator in batteries.suites().values() for option in generator.options})

@@ -7,11 +7,14 @@ from typing import Annotated
 
 import typer
 
-from acidtest import api
 from acidtest.cli.options import Columns, From, Json, LabelMap, Quiet, Seed, Verbose, extra_arguments, set_up_logging
 from acidtest.cli.progress import ProgressBar
 from acidtest.cli.study_commands import check_output, show
 from acidtest.core.study import STUDIES
+from acidtest.workflows import representations as layers
+from acidtest.workflows.batteries import Reading
+from acidtest.workflows.evaluations import model_options
+from acidtest.workflows.representations import LAYER_LIMIT
 
 
 def representations(
@@ -19,7 +22,7 @@ def representations(
     model: Annotated[str, typer.Argument(help="A model that shows its layers: hf:PATH_OR_NAME, python:pkg.mod:name.")],
     suite: Annotated[str, typer.Option("--suite", "-s", help="A suite or file; best one with categories: taxinli.")],
     source: From = None,
-    limit: Annotated[int, typer.Option("--limit", help="A stratified sample of N pairs.", min=1)] = api.LAYER_LIMIT,
+    limit: Annotated[int, typer.Option("--limit", help="A stratified sample of N pairs.", min=1)] = LAYER_LIMIT,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="An interactive page with maps.")] = None,
     plots: Annotated[Path | None, typer.Option("--plots", help="Folder for maps and curves as SVG and PNG.")] = None,
     keep: Annotated[
@@ -47,10 +50,10 @@ def representations(
     study = STUDIES["representations"]
     check_output(study, output)
     arguments, options = extra_arguments(context, [suite], [model])
-    if label_map and "label_map" in api.model_options(model):
+    if label_map and "label_map" in model_options(model):
         options["label_map"] = label_map
     with StepBars(quiet=quiet) as progress:
-        result = api.representations(
+        result = layers.representations(
             model,
             suite,
             source=source,
@@ -61,7 +64,7 @@ def representations(
             permutations=permutations,
             options=options,
             arguments=arguments,
-            reading=api.Reading.parsed(columns, label_map),
+            reading=Reading.parsed(columns, label_map),
             seed=seed,
             progress=progress,
         )

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from acidtest import api
 from acidtest.cli.options import (
     Address,
     Columns,
@@ -24,14 +23,21 @@ from acidtest.cli.options import (
     SuiteLabelMap,
     Verbose,
     complain,
-    console,
+    echo,
     expand_options,
     extra_arguments,
     print_json,
+    print_lines,
     set_up_logging,
 )
 from acidtest.cli.progress import ProgressBar, usage_line
+from acidtest.cli.study_commands import print_document
 from acidtest.core.logs import note
+from acidtest.render.terminal import paint
+from acidtest.workflows import evaluations, reporting
+from acidtest.workflows.batteries import STANDARD, Battery, Reading
+from acidtest.workflows.evaluations import DEFAULT_LIMIT, DEFAULT_MODEL, folder_for, model_options
+from acidtest.workflows.runs import REPORT, Finished
 
 _SLOW = 2.0
 """Seconds after which the usage of a model is printed."""
@@ -77,11 +83,11 @@ class SuiteFileOptions:
     keep_columns: KeepColumns = None
     published_as: PublishedAs = None
 
-    def reading(self, specs: Sequence[str]) -> api.Reading:
+    def reading(self, specs: Sequence[str]) -> Reading:
         """The reading of suites; --label-map is about a model instead where one of the models takes it."""
-        for_model = any("label_map" in api.model_options(spec) for spec in specs)
+        for_model = any("label_map" in model_options(spec) for spec in specs)
         labels = self.suite_label_map or (None if for_model else self.label_map)
-        return api.Reading.parsed(self.columns, labels, self.keep_columns, self.published_as)
+        return Reading.parsed(self.columns, labels, self.keep_columns, self.published_as)
 
 
 @expand_options
@@ -124,38 +130,36 @@ def run(
     continues, or prints what is done.
     """
     set_up_logging(verbose, quiet)
-    specs = list(dict.fromkeys(model or [api.DEFAULT_MODEL]))
+    specs = list(dict.fromkeys(model or [DEFAULT_MODEL]))
     if not (model or suites or limit):
-        limit = api.DEFAULT_LIMIT
-        sample = f"{api.DEFAULT_MODEL} is asked at most {limit:,} pairs of each suite"
-        note("neither model nor suites are named: %s; acidtest run -m %s asks all", sample, api.DEFAULT_MODEL)
-    wanted = suites or api.STANDARD
+        limit = DEFAULT_LIMIT
+        sample = f"{DEFAULT_MODEL} is asked at most {limit:,} pairs of each suite"
+        note("neither model nor suites are named: %s; acidtest run -m %s asks all", sample, DEFAULT_MODEL)
+    wanted = suites or STANDARD
     arguments, options = extra_arguments(context, wanted, specs)
-    battery = api.Battery(
-        wanted, source=source, limit=limit, seed=seed, arguments=arguments, reading=files.reading(specs)
-    )
+    battery = Battery(wanted, source=source, limit=limit, seed=seed, arguments=arguments, reading=files.reading(specs))
     options |= {"label_map": files.label_map} if files.label_map else {}
     finished = []
     for spec in specs:
-        folder = api.folder_for(spec, output, specs)
+        folder = folder_for(spec, output, specs)
         finished.append(_run_model(spec, battery, asking, options=options, output=folder, quiet=quiet))
-    joint = api.joint_report(finished, output) if len(finished) > 1 else None
+    joint = reporting.joint_report(finished, output) if len(finished) > 1 else None
     show_runs(finished, json=json, joint=joint)
 
 
 def _run_model(
     spec: str,
-    battery: api.Battery,
+    battery: Battery,
     asking: AskingOptions,
     *,
     options: Mapping[str, str | bool],
     output: Path | None,
     quiet: bool,
-) -> api.Finished:
+) -> Finished:
     """Run one model with those of the options that its kind has, and print what it used where that was much."""
-    known = api.model_options(spec)
+    known = model_options(spec)
     with ProgressBar(spec, quiet=quiet) as progress:
-        finished = api.run(
+        finished = evaluations.run(
             spec,
             battery,
             output=output,
@@ -178,21 +182,18 @@ def _run_model(
     return finished
 
 
-def show_runs(runs: Sequence[api.Finished], *, json: bool, joint: Path | None = None) -> None:
+def show_runs(runs: Sequence[Finished], *, json: bool, joint: Path | None = None) -> None:
     """Print the results of some runs."""
     if json:
         results = [dict(finished.results) | {"folder": str(finished.folder)} for finished in runs]
         print_json(results[0] if len(results) == 1 else results)
         return
-    from acidtest.render.terminal import print_document
-
-    out = console()
     for finished in runs:
         if not finished.fresh:
             when = finished.run.header.finished
-            out.print(f"This run was finished before ({when}); --fresh redoes it.\n", style="bold", soft_wrap=True)
-        out.print(finished.run.header.model.name, style="bold", markup=False)
-        print_document(api.scores_document(finished), out, full=False)
-        out.print(f"\nreport: {finished.folder / api.REPORT}", soft_wrap=True)
+            print_lines([paint(f"This run was finished before ({when}); --fresh redoes it.", "bold"), ""])
+        print_lines([paint(finished.run.header.model.name, "bold")])
+        print_document(reporting.scores_document(finished), full=False)
+        echo(f"\nreport: {finished.folder / REPORT}")
     if joint:
-        out.print(f"joint report: {joint}", soft_wrap=True)
+        echo(f"joint report: {joint}")

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from acidtest import api
 from acidtest.cli.options import (
     From,
     Json,
@@ -22,6 +21,9 @@ from acidtest.cli.options import (
     suite_arguments,
 )
 from acidtest.cli.run import CollapseOption, Fresh, Output, show_runs
+from acidtest.workflows import evaluations, reporting
+from acidtest.workflows.batteries import Battery, Reading
+from acidtest.workflows.evaluations import folder_for
 
 
 @dataclass(frozen=True)
@@ -80,22 +82,22 @@ def score(
     """
     set_up_logging(verbose, quiet)
     systems: list[str | None] = list(dict.fromkeys(file.column or [])) or [None]
-    reading = api.Reading.parsed(suite_columns, suite_label_map, published_as=published_as)
+    reading = Reading.parsed(suite_columns, suite_label_map, published_as=published_as)
     arguments = suite_arguments(context, [suite])
-    battery = api.Battery([suite], source=source, seed=seed, arguments=arguments, reading=reading)
+    battery = Battery([suite], source=source, seed=seed, arguments=arguments, reading=reading)
     finished = [
-        api.score(
+        evaluations.score(
             predictions,
             battery,
-            output=api.folder_for(system or str(predictions), output, [system or "" for system in systems]),
+            output=folder_for(system or str(predictions), output, [system or "" for system in systems]),
             collapse=collapse,
             fresh=fresh,
-            answers=api.Reading.parsed(file.columns, file.label_map),
+            answers=Reading.parsed(file.columns, file.label_map),
             column=system,
             order=file.order,
             missing=file.missing,
         )
         for system in systems
     ]
-    joint = api.joint_report(finished, output) if len(finished) > 1 else None
+    joint = reporting.joint_report(finished, output) if len(finished) > 1 else None
     show_runs(finished, json=json, joint=joint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -16,10 +16,11 @@ from acidtest.cli.options import (
     Quiet,
     Seed,
     Verbose,
-    console,
     echo,
     print_json,
+    print_lines,
     set_up_logging,
+    terminal_width,
 )
 from acidtest.core.document import Document
 from acidtest.core.errors import AcidtestError, UnknownNameError
@@ -29,9 +30,6 @@ from acidtest.core.run import Run
 from acidtest.core.serialise import to_json
 from acidtest.core.study import Study, input_type
 from acidtest.core.suite import Suite
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 Output = Annotated[
     Path | None,
@@ -102,7 +100,7 @@ def show(
     document = study.document(result) if page or tables or plots or not output["json"] else None
     written = dict(written or {})
     if page and page.suffix != ".html":
-        from acidtest.api import write_table
+        from acidtest.io.tables import write_table
 
         write_table(study.rows(result, page), page)
         written["table"], page = page, None
@@ -111,7 +109,7 @@ def show(
     if output["json"]:
         print_json(to_json(result) | to_json(written))
     elif document:
-        print_document(document, console(), full=full)
+        print_document(document, full=full)
         show_written(written)
 
 
@@ -138,11 +136,11 @@ def write_document(
     return written
 
 
-def print_document(document: Document, out: Console, *, full: bool = True) -> None:
+def print_document(document: Document, *, full: bool = True) -> None:
     """Print a document to standard output."""
-    from acidtest.render.terminal import print_document as print_to
+    from acidtest.render.terminal import render
 
-    print_to(document, out, full=full)
+    print_lines(render(document, terminal_width(), full=full))
 
 
 def show_written(written: dict[str, Path]) -> None:
@@ -190,13 +188,14 @@ def _read(name: str, hint: Any, value: Any, reading: list[Any]) -> Any:
     """The value that typer read, converted to what the study takes."""
     kind = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if input_type(kind)[0] is Suite and value and reading:
-        from acidtest import api
+        from acidtest.workflows import batteries
+        from acidtest.workflows.batteries import Reading
 
-        file_reading = api.Reading.parsed(*reading)
+        file_reading = Reading.parsed(*reading)
         stage("reading %s", ", ".join(value) if isinstance(value, list) else value)
         if isinstance(value, list):
-            return [api.load(part, reading=file_reading) for part in value]
-        return api.load(value, reading=file_reading)
+            return [batteries.load(part, reading=file_reading) for part in value]
+        return batteries.load(value, reading=file_reading)
     if get_origin(kind) is tuple:
         return tuple(part.strip() for part in (value or "").split(",") if part.strip())
     if get_origin(kind) is Literal and value not in get_args(kind):

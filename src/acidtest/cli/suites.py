@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from acidtest import api
-from acidtest.api import Generator
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, console, echo, print_json, set_up_logging
+from acidtest.cli.options import Json, Quiet, Seed, Verbose, print_json, set_up_logging
+from acidtest.cli.study_commands import print_document
+from acidtest.core.document import Column, Document, Note, Row, Table
 from acidtest.core.errors import UnknownNameError
+from acidtest.suites.catalogue import Generator
+from acidtest.workflows.batteries import suites as known_suites
 
 
 def suites(
@@ -21,16 +24,14 @@ def suites(
 ) -> None:
     """List the suites, with size, source and citation."""
     set_up_logging(verbose, quiet)
-    known = api.suites()
+    known = known_suites()
     if name is not None and name not in known:
         raise UnknownNameError("suite", name, known)
     chosen = known if name is None else {name: known[name]}
     if json:
         print_json({suite: _facts(generator) for suite, generator in chosen.items()})
-    elif name is None:
-        _print_table(known)
     else:
-        _print_one(known[name])
+        print_document(_list_suites(known) if name is None else _describe_suite(known[name]))
 
 
 def _facts(generator: Generator) -> dict[str, Any]:
@@ -47,20 +48,23 @@ def _facts(generator: Generator) -> dict[str, Any]:
     }
 
 
-def _print_table(known: dict[str, Generator]) -> None:
-    width = max(map(len, ("suite", *known)))
-    lines = [f"{'suite':<{width}}  {'pairs':>8}  {'source':<10}  what it tests"]
-    lines += [f"{name:<{width}}  {g.rows:>8,}  {g.source:<10}  {g.summary}" for name, g in known.items()]
-    echo("\n".join([*lines, "", "acidtest suites NAME shows one in detail."]))
+def _list_suites(known: Mapping[str, Generator]) -> Document:
+    columns = (Column("pairs", "count"), Column("source", "text"), Column("what it tests", "text"))
+    rows = tuple(Row(name, (one.rows, one.source, one.summary)) for name, one in known.items())
+    headline = f"{len(known)} suites; acidtest suites NAME shows one in detail."
+    return Document("acidtest suites", headline, (Table("suites", "", columns, rows, "suite"),))
 
 
-def _print_one(generator: Generator) -> None:
-    out = console()
-    out.print(f"[bold]{generator.name}[/]  {generator.rows:,} pairs from {generator.source}")
-    out.print(generator.summary)
-    if generator.make.__doc__:
-        out.print("\n" + " ".join(generator.make.__doc__.replace("``", "").split()), markup=False)
-    out.print(f"\nCitation: {generator.citation}\nLicence: {generator.licence}", markup=False)
-    for option in generator.options.values():
-        choices = f" ({' | '.join(option.choices)})" if option.choices else ""
-        out.print(f"--{option.name.replace('_', '-')}{choices}  default {option.shown}", markup=False)
+def _describe_suite(suite: Generator) -> Document:
+    purpose = " ".join((suite.make.__doc__ or "").replace("``", "").split())
+    columns = (Column("default", "text"), Column("values", "text"))
+    rows = tuple(
+        Row(option.flag, (str(option.shown), " or ".join(option.choices))) for option in suite.options.values()
+    )
+    facts = (
+        Note(f"{suite.rows:,} pairs, made from {suite.source}. {suite.summary}"),
+        *([Note(purpose)] if purpose else []),
+        Note(f"Citation: {suite.citation}\nLicence: {suite.licence}"),
+    )
+    tables = (Table("options", "", columns, rows, "option"),) if rows else ()
+    return Document("acidtest suites", suite.name, (*facts, *tables))

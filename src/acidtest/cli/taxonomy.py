@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from acidtest import api
-from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, console, print_json, set_up_logging
-from acidtest.cli.study_commands import Plots, Tables, check_output, show
+from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, print_json, set_up_logging
+from acidtest.cli.study_commands import Plots, Tables, check_output, print_document, show
 from acidtest.core.errors import AcidtestError
 from acidtest.core.study import STUDIES
+from acidtest.workflows import taxonomies
+from acidtest.workflows.batteries import Reading
 
 FILE_OPTIONS = "-o, --categories, --against, --columns, --label-map, --tables and --plots"
 
@@ -50,24 +51,22 @@ def taxonomy(
         return
     study = STUDIES["taxonomy"]
     check_output(study, output)
-    result = api.taxonomy_statistics(
+    result = taxonomies.taxonomy_statistics(
         what,
         against=against or (),
         categories=[name.strip() for name in (categories or "").split(",") if name.strip()],
-        reading=api.Reading.parsed(columns, label_map),
+        reading=Reading.parsed(columns, label_map),
     )
     show(study, result, {"output": output, "tables": tables, "plots": plots, "json": json}, full=False)
 
 
 def _show_tree(name: str | None, *, json: bool) -> None:
     """Print the whole taxonomy, or one group, category or feature of it."""
-    nodes = api.taxonomy(name)
+    nodes = taxonomies.taxonomy(name)
     if json:
         print_json([node.to_json() for node in nodes])
         return
-    from acidtest.render.terminal import print_document
-
-    print_document(api.taxonomy_document(nodes), console())
+    print_document(taxonomies.taxonomy_document(nodes))
 
 
 def tag(
@@ -90,6 +89,6 @@ def tag(
     Proposals are no annotation. Where the file marks categories itself, the proposals are measured against those, too.
     """
     set_up_logging(verbose, quiet)
-    result = api.tag(file, output=output, reading=api.Reading.parsed(columns, label_map))
+    result = taxonomies.tag(file, output=output, reading=Reading.parsed(columns, label_map))
     written = {"table": output} if output else {}
     show(STUDIES["tag"], result, {"tables": tables, "plots": plots, "json": json}, written=written, full=False)

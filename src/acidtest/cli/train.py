@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from acidtest import api
 from acidtest.cli.options import (
     Columns,
     Json,
     LabelMap,
     Quiet,
     Verbose,
-    console,
     echo,
     expand_options,
     left_arguments,
@@ -28,6 +26,10 @@ from acidtest.cli.study_commands import print_document
 from acidtest.cli.training_options import Dev, NetworkOptions, Train, whole_numbers
 from acidtest.core.document import Column, Document, Row, Table
 from acidtest.core.errors import AcidtestError
+from acidtest.workflows import training
+from acidtest.workflows.batteries import Reading
+from acidtest.workflows.training import Material, architecture_options, architectures
+from acidtest.workflows.training.records import score_estimates, spread_over_seeds
 
 if TYPE_CHECKING:
     from acidtest.workflows.training import TrainingResult
@@ -61,7 +63,7 @@ class MaterialOptions:
 def train(
     context: typer.Context,
     architecture: Annotated[
-        str | None, typer.Argument(help="What to train: " + ", ".join(api.architectures()) + ".")
+        str | None, typer.Argument(help="What to train: " + ", ".join(architectures()) + ".")
     ] = None,
     train: Train = None,
     output: Annotated[
@@ -92,11 +94,11 @@ def train(
     if listed or architecture is None:
         _list_architectures(architecture, json=json)
         return
-    arguments = left_arguments(context, api.architecture_options(architecture), _describe_owners)
+    arguments = left_arguments(context, architecture_options(architecture), _describe_owners)
     if not train or output is None:
         raise AcidtestError(f"acidtest train {architecture} needs --train FILE and -o FOLDER")
     with ProgressBar(f"training {architecture}", quiet=quiet or json) as progress:
-        networks = api.train(
+        networks = training.train(
             architecture,
             _material(train, dev, extra),
             output=output,
@@ -111,13 +113,13 @@ def train(
             **network.settings,
         )
     if json:
-        print_json(api.training_json(networks))
+        print_json(training.training_json(networks))
     else:
         _print_networks(networks, output)
 
 
-def _material(train: Sequence[Path], dev: Path | None, extra: MaterialOptions) -> api.Material:
-    return api.Material(
+def _material(train: Sequence[Path], dev: Path | None, extra: MaterialOptions) -> Material:
+    return Material(
         train,
         dev,
         extra.test or (),
@@ -126,13 +128,13 @@ def _material(train: Sequence[Path], dev: Path | None, extra: MaterialOptions) -
         augment_n=extra.augment_n,
         withhold=extra.withhold or (),
         limit=extra.limit,
-        reading=api.Reading.parsed(extra.columns, extra.label_map),
+        reading=Reading.parsed(extra.columns, extra.label_map),
     )
 
 
 def _describe_owners(option: str) -> str:
     """Which architectures have an option that was given to another."""
-    names = [name for name in api.architectures() if option in api.architecture_options(name)]
+    names = [name for name in architectures() if option in architecture_options(name)]
     return f"an option of {', '.join(names)}; see: acidtest train {names[0]} --list" if names else ""
 
 
@@ -143,10 +145,10 @@ def _print_networks(networks: Sequence[TrainingResult], output: Path) -> None:
         done = "is trained already: " if network.again else ""
         kept = f"epoch {best['epoch']:.0f} of {len(network.state.curve)} kept, {dev}loss {best['loss']:.3f}"
         echo(f"zoo:{network.folder} {done}{kept}")
-        for name, one in api.score_estimates(network).items():
+        for name, one in score_estimates(network).items():
             echo(f"  {name}: {one.value:.1%} right ({100 * one.low:.1f}–{100 * one.high:.1f}, n = {one.n:,})")
     if len(networks) > 1:
-        for name, spread in api.spread_over_seeds(networks).items():
+        for name, spread in spread_over_seeds(networks).items():
             echo(
                 f"{name}: {spread['mean']:.1%} right over {len(networks)} seeds, "
                 f"standard deviation {100 * spread['sd']:.1f} points ({spread['low']:.1%}–{spread['high']:.1%})"
@@ -159,17 +161,17 @@ def _list_architectures(name: str | None, *, json: bool) -> None:
     if json:
         print_json(_architecture_json(name))
     else:
-        print_document(_architecture_document(name) if name else _architectures_document(), console())
+        print_document(_architecture_document(name) if name else _architectures_document())
 
 
 def _architecture_json(name: str | None) -> dict[str, Any]:
     if name is None:
         return {
             kind.name: {"summary": kind.summary, "citation": kind.citation, "presets": list(kind.presets)}
-            for kind in api.architectures().values()
+            for kind in architectures().values()
         }
-    options = api.architecture_options(name)
-    kind = api.architectures()[name]
+    options = architecture_options(name)
+    kind = architectures()[name]
     return {
         "options": {option.name: option.default for option in options.values()},
         "defaults": dict(kind.defaults),
@@ -180,15 +182,15 @@ def _architecture_json(name: str | None) -> dict[str, Any]:
 def _architectures_document() -> Document:
     titles = tuple(Column(title, "text") for title in ("what it is", "described by", "presets"))
     rows = tuple(
-        Row(kind.name, (kind.summary, kind.citation, ", ".join(kind.presets))) for kind in api.architectures().values()
+        Row(kind.name, (kind.summary, kind.citation, ", ".join(kind.presets))) for kind in architectures().values()
     )
     headline = "Architectures: acidtest train NAME --list shows the options and presets of one."
     return Document("acidtest train", headline, (Table("architectures", "", titles, rows, "architecture"),))
 
 
 def _architecture_document(name: str) -> Document:
-    options = api.architecture_options(name)
-    kind = api.architectures()[name]
+    options = architecture_options(name)
+    kind = architectures()[name]
     presets: Mapping[str, Mapping[str, Any]] = {"(none)": kind.defaults, **kind.presets}
     option_rows = tuple(
         Row(option.flag, (str(option.shown), " or ".join(option.choices))) for option in options.values()

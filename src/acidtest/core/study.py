@@ -19,13 +19,15 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-import polars as pl
-
-from acidtest.core.document import Document
 from acidtest.core.registry import Registry
 from acidtest.core.run import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from acidtest.core.document import Document
 
 GROUPS = ("test a model", "look into a run", "make and check data", "people", "train")
 """Tasks of a user: the headings of ``acidtest --help``."""

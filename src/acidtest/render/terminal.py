@@ -1,21 +1,22 @@
-"""Documents for a terminal: everything fits the width that is given, and no name is ever cut."""
+"""Documents as lines of text for a terminal: everything fits the width, and no name is ever cut."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from itertools import groupby, zip_longest
+from unicodedata import combining, east_asian_width
 
-from acidtest.core.document import Document, Finding, Note, Part, Row, Section, Table
+from acidtest.core.document import Document, Finding, Note, Part, Section, Table
+from acidtest.core.errors import terminal_text
 from acidtest.core.numbers import CellText as CellText
 from acidtest.core.numbers import cell_text, fold_name
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-MARKS = {"severe": ("✗", "bold red"), "warning": ("!", "yellow"), "info": ("·", "cyan"), "good": ("✓", "green")}
-GAP = 2
+_STYLES = {"bold": "1", "dim": "2", "severe": "1;31", "warning": "33", "info": "36", "good": "32"}
+"""ANSI codes; a program that writes to a file takes them out."""
+_MARKS = {"severe": "✗", "warning": "!", "info": "·", "good": "✓"}
+_GAP = 2
 """Spaces between columns."""
 _NARROWEST_HEADING = 9
 """Characters to which headings of columns are folded where room is scarce."""
@@ -36,90 +37,84 @@ class _Layout:
     stacked: bool
 
 
-def print_document(document: Document, console: Console, *, full: bool = True) -> None:
-    """Print a document; folded sections only with ``full``."""
-    from rich.text import Text
-
-    for part in render(document, console.width, full=full):
-        console.print(part, soft_wrap=False)
+def render(document: Document, width: int, *, full: bool = True) -> Iterator[str]:
+    """The lines of a document in a width, with ANSI styles; folded sections only with ``full``."""
+    yield from _paragraph(document.headline or document.title, width, "bold")
+    yield ""
+    yield from _parts(document.parts, width, full=full)
     for signature in dict.fromkeys(document.signatures.values()):
         # Never broken over lines: it is there to be copied.
-        console.print(Text(signature, style="dim"), soft_wrap=True)
+        yield paint(signature, "dim")
 
 
-def render(document: Document, width: int, *, full: bool = True) -> Iterator[RenderableType]:
-    """The parts of a document as rich shows them in a width."""
-    from rich.text import Text
-
-    yield Text(document.headline or document.title, style="bold")
-    yield Text("")
-    yield from _parts(document.parts, width, full=full)
+def paint(text: str, style: str = "") -> str:
+    """The text in a style; characters that a terminal would obey are replaced."""
+    shown = terminal_text(text)
+    return f"\x1b[{_STYLES[style]}m{shown}\x1b[0m" if style and shown else shown
 
 
-def _parts(parts: Sequence[Part], width: int, *, full: bool) -> Iterator[RenderableType]:
-    from rich.text import Text
-
+def _parts(parts: Sequence[Part], width: int, *, full: bool) -> Iterator[str]:
     for part in parts:
         if isinstance(part, Section):
             inner = [] if part.folded and not full else list(_parts(part.parts, width, full=full))
             if inner:
-                yield Text(part.title, style="bold")
+                yield from _paragraph(part.title, width, "bold")
                 yield from inner
         elif isinstance(part, Table):
             yield from _table(part, width)
         elif isinstance(part, Finding):
-            yield _finding(part)
+            yield from _finding(part, width)
         elif isinstance(part, Note):
-            yield Text(part.text, style="dim" if part.quiet else "", overflow="fold")
+            yield from _paragraph(part.text, width, "dim" if part.quiet else "")
             if not part.quiet:
-                yield Text("")
+                yield ""
         # Charts, maps and rows to look through are for pages: on a terminal their tables say the same.
 
 
-def _finding(finding: Finding) -> RenderableType:
-    from rich.table import Table as Grid
-    from rich.text import Text
+def _paragraph(text: str, width: int, style: str = "") -> Iterator[str]:
+    for line in text.splitlines():
+        yield from (paint(part, style) for part in _wrap(line, width))
 
-    mark, style = MARKS[finding.severity]
-    grid = Grid.grid(padding=(0, 1))
-    grid.add_column(width=2)
-    grid.add_column(overflow="fold")
+
+def _wrap(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+
+
+def _finding(finding: Finding, width: int) -> Iterator[str]:
     where = f"{finding.suite}: " if finding.suite else ""
-    grid.add_row(Text(f" {mark}", style=style), Text(f"{where}{finding.sentence}"))
-    return grid
+    first, *rest = _wrap(f"{where}{finding.sentence}", width - 3)
+    yield f" {paint(_MARKS[finding.severity], finding.severity)} {paint(first)}"
+    yield from (f"   {paint(line)}" for line in rest)
 
 
-def _table(table: Table, width: int) -> Iterator[RenderableType]:
+def _table(table: Table, width: int) -> Iterator[str]:
     """A table in as many blocks of columns as the width requires, with row names in each."""
-    from rich.text import Text
-
     texts = [
         [cell_text(cell, column.unit) for cell, column in zip(row.cells, table.columns, strict=True)]
         for row in table.rows
     ]
-    if table.caption:
-        yield Text(table.caption, overflow="fold")
+    yield from _paragraph(table.caption, width)
     for chosen, layout in _blocks(table, texts, width):
-        yield _grid(table, texts, chosen, layout)
+        yield from _block(table, texts, chosen, layout)
     for note in (*table.notes, *([f"Published: {'; '.join(table.sources)}."] if table.sources else [])):
-        yield Text(note, style="dim", overflow="fold")
-    yield Text("")
+        yield from _paragraph(note, width, "dim")
+    yield ""
 
 
 def _blocks(table: Table, texts: Sequence[Sequence[CellText]], width: int) -> Iterator[tuple[list[int], _Layout]]:
     """The columns of each block and their layout: intervals beside values, below them, or several blocks."""
     names = [*(row.name for row in table.rows), *(row.heading for row in table.rows), table.corner]
-    longest = min(max(map(len, names)), max(int(width * _WIDEST_NAMES), 12))
+    longest = min(max(map(_width, names)), max(int(width * _WIDEST_NAMES), 12))
     everything = list(range(len(table.columns)))
     for stacked, heading in ((False, longest), (False, _NARROWEST_HEADING), (True, _NARROWEST_HEADING)):
         widths = [_column_width(table, texts, number, stacked=stacked, heading=heading) for number in everything]
-        widths = _narrow_texts(table, widths, width - longest - GAP * len(widths))
-        if longest + sum(widths) + GAP * len(widths) <= width:
+        widths = _narrow_texts(table, widths, width - longest - _GAP * len(widths))
+        if longest + sum(widths) + _GAP * len(widths) <= width:
             yield everything, _Layout(longest, tuple(widths), stacked)
             return
     block: list[int] = []
     for number in everything:
-        if block and longest + sum(widths[n] + GAP for n in (*block, number)) > width:
+        if block and longest + sum(widths[n] + _GAP for n in (*block, number)) > width:
             yield block, _Layout(longest, tuple(widths[n] for n in block), stacked=True)
             block = []
         block.append(number)
@@ -143,8 +138,8 @@ def _column_width(
     """As wide as the widest cell, and as the heading folded to at most so many characters a line."""
     cells = [text for row in texts for text in _lines(row[number], stacked=stacked)]
     words = [len(word) for word in _heading(table, number).split() if len(word) <= _WIDEST_WORD]
-    lines = fold_name(_heading(table, number), max([heading, *words, *map(len, cells)]))
-    return max([1, *map(len, cells), *map(len, lines)])
+    lines = fold_name(_heading(table, number), max([heading, *words, *map(_width, cells)]))
+    return max([1, *map(_width, cells), *map(_width, lines)])
 
 
 def _heading(table: Table, number: int) -> str:
@@ -156,25 +151,40 @@ def _lines(text: CellText, *, stacked: bool) -> list[str]:
     return [text.value, text.detail] if stacked and text.detail else [text.line]
 
 
-def _grid(table: Table, texts: Sequence[Sequence[CellText]], chosen: Sequence[int], layout: _Layout) -> RenderableType:
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    grid = Grid(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim", show_edge=False)
-    grid.add_column(Text(table.corner, overflow="fold"), width=layout.names, overflow="fold")
-    for number, size in zip(chosen, layout.widths, strict=True):
-        title = Text("\n".join(fold_name(_heading(table, number), size)))
-        justify: Literal["left", "right"] = "left" if table.columns[number].unit == "text" else "right"
-        grid.add_column(title, width=size, justify=justify, overflow="fold")
-    rows = zip(table.rows, texts, strict=True)
-    for heading, members in groupby(rows, key=lambda pair: pair[0].heading):
+def _block(table: Table, texts: Sequence[Sequence[CellText]], chosen: Sequence[int], layout: _Layout) -> Iterator[str]:
+    """The lines of some columns: headings that stand on one line at their foot, then the rows under theirs."""
+    widths = (layout.names, *layout.widths)
+    left = (True, *(table.columns[number].unit == "text" for number in chosen))
+    titles = [_heading(table, number) for number in chosen]
+    folded = [fold_name(title, width) for title, width in zip((table.corner, *titles), widths, strict=True)]
+    depth = max(map(len, folded))
+    for line in zip(*([""] * (depth - len(lines)) + lines for lines in folded), strict=True):
+        yield paint(_join(line, widths, left), "dim")
+    for heading, members in groupby(zip(table.rows, texts, strict=True), key=lambda pair: pair[0].heading):
         if heading:
-            grid.add_row(Text(heading, style="dim"))
+            yield paint(heading, "dim")
         for row, cells in members:
-            shown = (Text("\n".join(_lines(cells[number], stacked=layout.stacked))) for number in chosen)
-            grid.add_row(Text("\n".join(fold_name(row.name, layout.names))), *shown, style=_style(row))
-    return grid
+            style = "dim" if row.role in ("published", "people", "total") else ""
+            shown = [_lines(cells[number], stacked=layout.stacked) for number in chosen]
+            wrapped = [
+                [part for line in lines for part in _wrap(line, width)] if is_text else lines
+                for lines, width, is_text in zip(shown, layout.widths, left[1:], strict=True)
+            ]
+            for line in zip_longest(fold_name(row.name, layout.names), *wrapped, fillvalue=""):
+                yield paint(_join(line, widths, left), style)
 
 
-def _style(row: Row) -> str | None:
-    return "dim" if row.role in ("published", "people", "total") else None
+def _join(cells: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -> str:
+    """Cells side by side, texts to the left and numbers to the right of their columns."""
+    padded = (
+        cell + " " * (width - _width(cell)) if to_left else " " * (width - _width(cell)) + cell
+        for cell, width, to_left in zip(cells, widths, left, strict=True)
+    )
+    return (" " * _GAP).join(padded).rstrip()
+
+
+def _width(text: str) -> int:
+    """The number of places a text takes on a terminal, where a Chinese character takes two."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(sign) else 2 if east_asian_width(sign) in "WF" else 1 for sign in text)

@@ -88,13 +88,15 @@ def generate(
     where the rows of a suite do not depend on each other.
     """
     from acidtest.suites.corpus import unite_with_control
-    from acidtest.workflows.clusters import is_ray, on_ray
 
     if n is not None and n < 1:
         counted = "rows per cell, source pairs or pairs in all"
         raise AcidtestError(f"-n is a number of {counted} (acidtest suites {suite} tells which), from 1 on, not {n}")
     generator = SUITES[suite]
-    if is_ray(engine, address):
+    if engine != "local" or address is not None:
+        from acidtest.workflows.clusters import on_ray, require_ray
+
+        require_ray(engine, address)
         generator = on_ray(generator, address)
     keep = reading.keep if reading else ()
     request = Request(n=n, seed=seed, at_most=at_most, source=_material(generator, source, reading), keep=keep)

@@ -32,18 +32,15 @@ _PART_SIZE = 1 << 14
 """Source pairs that a worker turns into rows of a suite at once; no row depends on this number."""
 
 
-def is_ray(engine: str, address: str | None = None) -> bool:
-    """Whether the engine is Ray; an unknown engine, or Ray where it is not installed, is refused."""
+def require_ray(engine: str, address: str | None) -> None:
+    """Refuse an unknown engine, Ray where it is not installed, and an address without Ray."""
     if engine not in ENGINES:
         raise UnknownNameError("engine", engine, ENGINES)
-    if engine == "ray":
-        from acidtest.evaluate.ray import require_ray
-
-        require_ray()
-        return True
-    if address is not None:
+    if engine == "local":
         raise AcidtestError(f"--address {address} is that of a Ray cluster; it needs --engine ray")
-    return False
+    from acidtest.evaluate.ray import require_ray as require_installed
+
+    require_installed()
 
 
 @dataclass(frozen=True)

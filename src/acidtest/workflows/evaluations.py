@@ -18,7 +18,6 @@ from acidtest.core.run import Run
 from acidtest.core.suite import Suite
 from acidtest.core.verdicts import Collapse
 from acidtest.workflows.batteries import STANDARD, Arguments, Battery, Reading
-from acidtest.workflows.clusters import ModelRecipe, is_ray, ray_engine
 from acidtest.workflows.runs import RUNS, Finished, Job, default_folder, run_job
 
 if TYPE_CHECKING:
@@ -71,7 +70,11 @@ def run(
     ``premise`` chunks asks premises that are too long for the model part by part. ``engine`` ray asks on a Ray cluster,
     the one at ``address`` or a new one on this machine; the model is then a spec. ``page`` false writes no report.
     """
-    on_ray = is_ray(engine, address)
+    on_ray = engine != "local" or address is not None
+    if on_ray:
+        from acidtest.workflows.clusters import ModelRecipe, ray_engine, require_ray
+
+        require_ray(engine, address)
     loaded = model_of(model, options, batch_size=batch_size, premise=premise, aggregation=aggregation)
     if not isinstance(suites, Battery):
         wanted = (suites,) if isinstance(suites, str | Suite) else tuple(suites)
@@ -81,8 +84,10 @@ def run(
     spec = model if isinstance(model, str) else loaded.name
     settings: dict[str, object] = {"collapse": str(decision), "limit": suites.limit, "seed": suites.seed}
     settings |= {"options": dict(options)} if options else {}
-    recipe = ModelRecipe(spec, options, batch_size, premise, aggregation)
-    asking = ray_engine(model, loaded, recipe, address) if on_ray else None
+    asking = None
+    if on_ray:
+        recipe = ModelRecipe(spec, options, batch_size, premise, aggregation)
+        asking = ray_engine(model, loaded, recipe, address)
     answer_cache = cache_folder(os.environ) / "answers" if cache else None
     job = Job(loaded, spec, suites.used, settings, engine=asking, cache=answer_cache)
     stem = Path(RUNS) / f"{_slug(loaded.name)}-{job.key[:8]}"
