@@ -27,7 +27,7 @@ sys.meta_path.insert(0, Finder())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
-@pytest.mark.parametrize("module", ["numpy", "polars", "acidtest.core.suite", "acidtest.api", "typer.core"])
+@pytest.mark.parametrize("module", ["numpy", "polars", "acidtest.core.suite", "acidtest.workflows.runs", "typer.core"])
 def test_ctrl_c_while_modules_load_is_no_traceback(module: str, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTING)
     paths = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))

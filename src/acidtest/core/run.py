@@ -54,6 +54,8 @@ class Header:
     suites: Mapping[str, Card]
     settings: Mapping[str, Any]
     key: str = ""
+    request: str = ""
+    """Hash of what was asked for before suites were made; empty where the same words could mean something else."""
     versions: Mapping[str, str] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
     usage: Mapping[str, float] = field(default_factory=dict)

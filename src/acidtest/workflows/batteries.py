@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,6 +11,8 @@ from pathlib import Path
 
 from acidtest.core.errors import AcidtestError, NothingToMakeError, UnknownNameError
 from acidtest.core.logs import log, note, stage
+from acidtest.core.registry import PLUGINS
+from acidtest.core.settings import PREFIX
 from acidtest.core.study import LOADERS
 from acidtest.core.suite import CONTROL, Suite
 from acidtest.suites.catalogue import SUITES, Generator, Leftovers, Request, resolve_names
@@ -227,6 +230,29 @@ class Battery:
     reading: Reading | None = None
 
     @cached_property
+    def stamp(self) -> str:
+        """Text that changes whenever the suites could, known without making them; empty where it cannot be known.
+
+        Files count by their path, size and date, the program by those of all its files.
+        """
+        from importlib.util import find_spec
+
+        given = [self.source, *self.wanted, *(self.arguments or {}).values()]
+        # A pipeline of spaCy or code of somebody else may have changed without a trace.
+        if find_spec("spacy") or any(isinstance(part, Suite) for part in given) or os.environ.get(PLUGINS):
+            return ""
+        names = resolve_names([str(name) for name in self.wanted])
+        if any(name in SUITES and not SUITES[name].make.__module__.startswith("acidtest.") for name in names):
+            return ""
+        paths = [Path(str(part)) for part in (self.source, *names, *(self.arguments or {}).values()) if part]
+        if any(path.is_dir() for path in paths):
+            return ""
+        files = [_file_stamp(path) for path in paths if path.is_file()]
+        variables = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
+        asked = (names, str(self.source), self.limit, self.seed, self.arguments, self.reading, variables)
+        return repr((asked, files, _program_stamp()))
+
+    @cached_property
     def whole(self) -> list[Suite]:
         """The suites as made or given, without limit."""
         from acidtest.suites.checks import require_sound
@@ -254,6 +280,17 @@ class Battery:
             if suite.control
         )
         return [*used, *controls]
+
+
+def _program_stamp() -> list[str]:
+    """Paths, sizes and dates of the files of acidtest."""
+    folder = Path(__file__).parents[1]
+    return sorted(_file_stamp(path) for path in folder.rglob("*.*") if path.suffix != ".pyc")
+
+
+def _file_stamp(path: Path) -> str:
+    status = path.stat()
+    return f"{path.absolute()} {status.st_size} {status.st_mtime_ns}"
 
 
 def _published_taxinli(suite: Suite, reading: Reading | None) -> Suite:

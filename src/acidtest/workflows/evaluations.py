@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from acidtest.core.run import Run
 from acidtest.core.suite import Suite
 from acidtest.core.verdicts import Collapse
 from acidtest.workflows.batteries import STANDARD, Arguments, Battery, Reading
-from acidtest.workflows.runs import RUNS, Finished, Job, default_folder, run_job
+from acidtest.workflows.runs import RUNS, Finished, Job, default_folder, find_finished, run_job, versions
 
 if TYPE_CHECKING:
     from acidtest.evaluate.runner import Progress
@@ -80,19 +80,31 @@ def run(
         wanted = (suites,) if isinstance(suites, str | Suite) else tuple(suites)
         suites = Battery(wanted, source=source, limit=limit, seed=seed, arguments=arguments, reading=reading)
     decision = Collapse.parsed(collapse)
-    _check_model(loaded, suites, decision)
     spec = model if isinstance(model, str) else loaded.name
     settings: dict[str, object] = {"collapse": str(decision), "limit": suites.limit, "seed": suites.seed}
     settings |= {"options": dict(options)} if options else {}
+    request = _request(suites, loaded, settings)
+    folders = [Path(output)] if output else Path(RUNS).glob(f"{_slug(loaded.name)}-*")
+    earlier = None if fresh else find_finished(request, folders, page=page)
+    if earlier is not None:
+        return earlier
+    _check_model(loaded, suites, decision)
     asking = None
     if on_ray:
         recipe = ModelRecipe(spec, options, batch_size, premise, aggregation)
         asking = ray_engine(model, loaded, recipe, address)
     answer_cache = cache_folder(os.environ) / "answers" if cache else None
-    job = Job(loaded, spec, suites.used, settings, engine=asking, cache=answer_cache)
+    job = Job(loaded, spec, suites.used, settings, engine=asking, cache=answer_cache, request=request)
     stem = Path(RUNS) / f"{_slug(loaded.name)}-{job.key[:8]}"
     folder = default_folder(job, stem, fresh=fresh) if output is None else Path(output)
     return run_job(job, folder, fresh=fresh, page=page, progress=progress)
+
+
+def _request(battery: Battery, model: Model, settings: Mapping[str, object]) -> str:
+    """A hash of what is asked for; empty where the same request could mean something else tomorrow."""
+    if model.fingerprint is None or not battery.stamp:
+        return ""
+    return f"{key(battery.stamp, repr(settings), model.name, model.fingerprint, repr(versions())):016x}"
 
 
 def _check_model(model: Model, battery: Battery, collapse: Collapse) -> None:

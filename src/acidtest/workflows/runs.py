@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -63,6 +63,8 @@ class Job:
     """The engine that asks the model; None is this process."""
     cache: Path | None = None
     """The folder of answers that runs share, if any."""
+    request: str = ""
+    """Hash of what was asked for, known before the suites are made; empty where it cannot be."""
 
     @property
     def key(self) -> str:
@@ -123,11 +125,23 @@ def run_job(
             suites={suite.name: suite.card for suite in job.suites},
             settings=job.settings,
             key=job.key,
-            versions=_versions(),
+            request=job.request,
+            versions=versions(),
             started=_now(),
         )
         made = _evaluate(job, header, folder, fresh=fresh, progress=progress)
         return _write_results(made, folder, {"model": time.perf_counter() - start}, page=page)
+
+
+def find_finished(request: str, folders: Iterable[Path], *, page: bool = True) -> Finished | None:
+    """The finished run of a request in one of some folders, if there is one; its suites need not be made for that."""
+    for folder in folders:
+        if request and (folder / HEADER).is_file() and (folder / REPORT).is_file() >= page:
+            header = read_own_json(folder / HEADER, Header, SCHEMA)
+            if header.request == request and header.model.fingerprint is not None:
+                log.info("this run was finished before (%s); --fresh redoes it", header.finished)
+                return finished_run(folder)
+    return None
 
 
 def finished_run(folder: str | Path) -> Finished:
@@ -227,7 +241,8 @@ def _write_report(finished: Finished) -> None:
     write_text(finished.folder / REPORT, render_page(report_document([finished])))
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """The versions of what a run depends on."""
     return {
         "acidtest": __version__,
         "python": platform.python_version(),
