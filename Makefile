@@ -5,6 +5,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 CLEAN_PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
 
+# Tests start the program many times over; where Python may keep what it compiled, each start takes half as long.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test quick lint types unit resources bench docs wheel clean
 
 demo: $(VENV)/.demo-ready

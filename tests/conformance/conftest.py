@@ -52,13 +52,25 @@ class ScatteredAnswers:
 
 
 @pytest.fixture(scope="session")
-def study_runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def suite_files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The files of the battery."""
+    folder = tmp_path_factory.mktemp("suites")
+    paths = {name: folder / f"{name.replace('/', '-')}.parquet" for name in SUITES}
+    for name, path in paths.items():
+        acidtest.save(acidtest.generate(name, n=SUITES[name], at_most=True), path)
+    return [str(path) for path in paths.values()]
+
+
+@pytest.fixture(scope="session")
+def tiny_run(suite_files: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run on two pairs of each suite, so that most slices are empty."""
+    folder = tmp_path_factory.mktemp("tiny")
+    return acidtest.run(ScatteredAnswers("first"), suites=suite_files, limit=2, output=folder / "run").folder
+
+
+@pytest.fixture(scope="session")
+def study_runs(suite_files: list[str], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The folders of eight models' runs on the same battery."""
     folder = tmp_path_factory.mktemp("studies")
-    paths = []
-    for name, size in SUITES.items():
-        path = folder / f"{name.replace('/', '-')}.parquet"
-        acidtest.save(acidtest.generate(name, n=size, at_most=True), path)
-        paths.append(path)
-    run = functools.partial(acidtest.run, suites=[str(path) for path in paths])
+    run = functools.partial(acidtest.run, suites=suite_files)
     return [run(ScatteredAnswers(name), output=folder / f"run-{number}").folder for number, name in enumerate(MODELS)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -20,7 +20,7 @@ import polars as pl
 import pytest
 
 import acidtest
-from acidtest.core.document import Browser, Chart, Document, Section, Table, tables, walk
+from acidtest.core.document import Browser, Chart, Document, Section, Table, estimates, tables, walk
 from acidtest.core.estimate import Estimate
 from acidtest.core.ratings import Attendance, CheckCounts, ItemShare, PeoplePace, Ratings, Times, label_counts
 from acidtest.core.run import Run
@@ -32,6 +32,7 @@ from acidtest.render.files import write_charts, write_tables
 from acidtest.render.html import render_page
 from acidtest.render.terminal import render
 from acidtest.studies.experiments.results import Arm, ResultColumn, ResultTable, TrainedNetwork, TrainingRecord
+from browsers import find_faults, started_chromium
 
 
 def experiment_input(runs: list[Path], folder: Path) -> dict[str, Any]:
@@ -126,11 +127,65 @@ _RESULTS: dict[tuple[str, int], Any] = {}
 def case(request: pytest.FixtureRequest, study_runs: list[Path], tmp_path: Path) -> tuple[str, Any, Document]:
     """A study's name, its result for one model or eight, and its document."""
     name, size = request.param
-    if (name, size) not in _RESULTS:
-        arguments = INPUTS.get(name, lambda runs, folder: {"runs": runs})(study_runs[:size], tmp_path)
-        _RESULTS[name, size] = STUDIES[name].compute(**arguments)
-    result = _RESULTS[name, size]
+    result = computed(name, study_runs[:size], tmp_path)
     return name, result, STUDIES[name].document(result)
+
+
+def computed(name: str, runs: list[Path], folder: Path) -> Any:
+    """The result of a study for some runs, computed once."""
+    if (name, len(runs)) not in _RESULTS:
+        _RESULTS[name, len(runs)] = STUDIES[name].compute(**arguments(name, runs, folder))
+    return _RESULTS[name, len(runs)]
+
+
+def arguments(name: str, runs: list[Path], folder: Path) -> dict[str, Any]:
+    return INPUTS.get(name, lambda runs, folder: {"runs": runs})(runs, folder)
+
+
+@pytest.mark.parametrize("name", STUDY_NAMES)
+def test_hardly_any_rows_give_notes_or_a_reason_but_no_numbers_out_of_nothing(
+    name: str, tiny_run: Path, tmp_path: Path
+) -> None:
+    try:
+        result = STUDIES[name].compute(**arguments(name, [tiny_run], tmp_path))
+    except acidtest.AcidtestError:
+        return  # A reason in words: nothing can be computed from so few rows.
+    document = STUDIES[name].document(result)
+    assert to_json(from_json(type(result), to_json(result))) == to_json(result)
+    assert terminal_text(document, 80)
+    assert render_page(document)
+    for table in tables(document).values():
+        for cell in (cell for row in table.rows for cell in row.cells):
+            for estimate in estimates(cell):
+                assert estimate.known or estimate.note, f"{table.id}: an unknown number says why"
+                assert estimate.known == (estimate.n > 0) or estimate.n > 0
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Any]:
+    with started_chromium() as browser:
+        window = browser.new_page()
+        yield window
+        window.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", [*STUDY_NAMES, "report"])
+def test_everybody_can_read_a_page(name: str, window: Any, study_runs: list[Path], tmp_path: Path) -> None:
+    pytest.importorskip("axe_playwright_python", reason="the check of accessibility needs axe-playwright-python")
+    path = study_runs[0] / "report.html"
+    if name != "report":
+        path = tmp_path / "page.html"
+        document = STUDIES[name].document(computed(name, study_runs, tmp_path))
+        path.write_text(render_page(document), encoding="utf-8")
+    window.goto(path.as_uri())
+    window.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true })")
+    for width in (390, 1280):
+        window.set_viewport_size({"width": width, "height": 900})
+        assert window.evaluate("document.documentElement.scrollWidth") <= width
+        for scheme in ("light", "dark"):
+            window.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            assert find_faults(window) == [], f"{width} px, {scheme}"
 
 
 def test_a_result_is_json_of_the_shape_that_ships_with_the_package(case: tuple[str, Any, Document]) -> None:

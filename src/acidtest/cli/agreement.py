@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, set_up_logging
+from acidtest.cli.options import Json, Seed
 from acidtest.cli.study_commands import Plots, Tables, show
 from acidtest.core.study import STUDIES
 from acidtest.workflows import data_studies
@@ -46,8 +46,6 @@ def agreement(
     tables: Tables = None,
     plots: Plots = None,
     json: Json = False,
-    verbose: Verbose = 0,
-    quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
     """Measure how far people agree: kappa and alpha of labels and categories, IOU, human performance.
@@ -56,7 +54,6 @@ def agreement(
     row for each person and item (item, annotator, label, categories). Without gold, the majority of a row's labels is
     its gold.
     """
-    set_up_logging(verbose, quiet)
     result = data_studies.agreement(
         file,
         questionnaire=questionnaire,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, echo, print_json, set_up_logging
+from acidtest.cli.options import Columns, Json, LabelMap, Seed, echo, print_json
 from acidtest.cli.study_commands import print_document
 from acidtest.core.errors import AcidtestError
 from acidtest.workflows import annotation
@@ -103,15 +103,12 @@ def annotate(
     columns: Columns = None,
     label_map: LabelMap = None,
     json: Json = False,
-    verbose: Verbose = 0,
-    quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
     """Let people judge pairs in their browsers, one by one, with a questionnaire.
 
     The same command again continues the project. No answer is ever lost: rows are only added to a store.
     """
-    set_up_logging(verbose, quiet)
     if sum(map(bool, (export, import_, progress, readmit))) > 1:
         raise AcidtestError("--export, --import, --progress and --readmit exclude each other; give one at a time")
     options = PlanOptions(plan, per_item, overlap, per_annotator, controls, fail_after, expires, finish, reopen)

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup, TyperOption
 from typer.exceptions import TyperException
 
-from acidtest.cli.options import KNOWN_VARIABLES, OPEN, complain, echo, has_variables, suite_options
+from acidtest.cli.options import KNOWN_VARIABLES, OPEN, complain, echo, has_variables, read_command, suite_options
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.interrupts import INTERRUPTED, interrupt_normally
 from acidtest.core.logs import log
@@ -97,7 +97,7 @@ def command(names: Sequence[str] | None = None) -> TyperGroup:
     app.callback(invoke_without_command=True)(_root)
     for name in command_names() if names is None else names:
         settings = OPEN if name in (*OPEN_COMMANDS, *_OPEN_TRAINING) else {}
-        app.command(name, context_settings={**settings, **_HELP})(_command_function(name))
+        app.command(name, context_settings={**settings, **_HELP})(read_command(_command_function(name)))
     group = typer.main.get_group(app)
     for sub in group.commands.values():
         sub.invoke = partial(_invoke_unless_refused, sub.invoke)  # type: ignore[method-assign]

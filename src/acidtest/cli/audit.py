@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, set_up_logging
+from acidtest.cli.options import Columns, Json, LabelMap, Seed
 from acidtest.cli.study_commands import Plots, Tables, show
 from acidtest.core.study import STUDIES
 from acidtest.workflows import data_studies
@@ -29,8 +29,6 @@ def audit(
     tables: Tables = None,
     plots: Plots = None,
     json: Json = False,
-    verbose: Verbose = 0,
-    quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
     """Look at a training set for shortcuts, repetitions and leaks.
@@ -38,7 +36,6 @@ def audit(
     Pairs that support and contradict each heuristic of HANS, labels told from one sentence alone, words tied to a
     label, length, overlap and negation by label, duplicates, and pairs of suites that stand in it.
     """
-    set_up_logging(verbose, quiet)
     reading = Reading.parsed(columns, label_map)
     result = data_studies.audit(
         train, against=against or (), output=output, faithful=faithful, reading=reading, seed=seed

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, echo, print_json, set_up_logging
+from acidtest.cli.options import Json, Seed, echo, print_json
 from acidtest.cli.study_commands import Plots, Tables, print_document, show_written, write_document
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log
@@ -30,12 +30,8 @@ def report(
     plots: Plots = None,
     reference: Reference = None,
     json: Json = False,
-    verbose: Verbose = 0,
-    quiet: Quiet = False,
-    seed: Seed = 0,
 ) -> None:
     """Write one self-contained HTML page for one or several runs, and its tables and charts as files if asked."""
-    set_up_logging(verbose, quiet)
     page = reporting.report(runs, output, reference=reference or (), tables=tables, plots=plots)
     files = {"report": page, "tables": tables, "plots": plots}
     written = {kind: path for kind, path in files.items() if path is not None}
@@ -64,15 +60,12 @@ def compare(
         typer.Option("--correction", help="holm, bh (Benjamini–Hochberg), by (Benjamini–Yekutieli) or none."),
     ] = "holm",
     json: Json = False,
-    verbose: Verbose = 0,
-    quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
     """Compare runs: paired tests on the same rows, unpaired and stratified ones on different rows.
 
     Runs of one model on hans and hans/novel, in published and in fresh words, show whether it has seen HANS.
     """
-    set_up_logging(verbose, quiet)
     _require_different(runs)
     finished = [finished_run(folder) for folder in runs]
     leaks = STUDIES["contamination"].compute(finished, reference=reference or (), correction=correction)

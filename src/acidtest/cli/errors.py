@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, echo, set_up_logging
+from acidtest.cli.options import Json, Seed, echo
 from acidtest.cli.study_commands import Tables, show
 from acidtest.core.errors import AcidtestError
 from acidtest.core.study import STUDIES
@@ -59,8 +59,6 @@ def errors(
     ] = None,
     tables: Tables = None,
     json: Json = False,
-    verbose: Verbose = 0,
-    quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
     """Sample a run's errors and propose what led to each; or count what people decided on such a sample.
@@ -68,7 +66,6 @@ def errors(
     The categories are those of Naik et al. (2018), section 2. Edit the column category of the sample, then give the
     file to this command; given the files of two people it says how far they agree.
     """
-    set_up_logging(verbose, quiet)
     shown = {"tables": tables, "json": json, "full": False}
     if not any(source.is_dir() for source in sources):
         _refuse_sampling_options(context, sources[0])

@@ -15,11 +15,8 @@ from acidtest.cli.options import (
     LabelMap,
     Quiet,
     Seed,
-    Verbose,
-    expand_options,
     left_arguments,
     print_json,
-    set_up_logging,
 )
 from acidtest.cli.progress import ProgressBar
 from acidtest.cli.study_commands import print_document, show
@@ -88,7 +85,6 @@ class ArmOptions:
         }
 
 
-@expand_options
 def experiment(
     context: typer.Context,
     name: Annotated[
@@ -104,7 +100,6 @@ def experiment(
     arms: ArmOptions,
     network: NetworkOptions,
     json: Json = False,
-    verbose: Verbose = 0,
     quiet: Quiet = False,
 ) -> None:
     """Train networks as a paper's experiment does and put its table beside yours.
@@ -112,7 +107,6 @@ def experiment(
     The same command continues what was stopped; more architectures, seeds and folds can be added to it. Options of the
     architectures, such as --hidden 300, go here too.
     """
-    set_up_logging(verbose, quiet)
     if name is None:
         _list_experiments(json=json)
         return

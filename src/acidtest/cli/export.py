@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, complain, echo, print_json, set_up_logging
+from acidtest.cli.options import Json, complain, echo, print_json
 from acidtest.workflows import exports
 from acidtest.workflows.exports import UnfaithfulError
 
@@ -27,15 +27,11 @@ def export(
         str, typer.Option("--label-map", help="theirs=ours, such as LABEL_0=contradiction, where names do not say.")
     ] = "",
     json: Json = False,
-    verbose: Verbose = 0,
-    quiet: Quiet = False,
-    seed: Seed = 0,
 ) -> None:
     """Write a model in another format, and compare its answers with what it answered before.
 
     onnx is a folder that onnx:FOLDER reads without torch; exit status 1 when its answers differ by more than 0.001.
     """
-    set_up_logging(verbose, quiet)
     try:
         made = exports.export(format, model, output=output, int8=int8, labels=labels, label_map=label_map)
     except UnfaithfulError as error:

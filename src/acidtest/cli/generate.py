@@ -15,12 +15,9 @@ from acidtest.cli.options import (
     Json,
     KeepColumns,
     LabelMap,
-    Quiet,
     Seed,
-    Verbose,
     echo,
     print_json,
-    set_up_logging,
     suite_arguments,
 )
 from acidtest.core.errors import list_some
@@ -49,12 +46,9 @@ def generate(
     engine: Engine = "local",
     address: Address = None,
     json: Json = False,
-    verbose: Verbose = 0,
-    quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
     """Make one suite and write it to a file; the suite's own options (acidtest suites NAME) go here too."""
-    set_up_logging(verbose, quiet)
     made = batteries.generate(
         suite,
         source=source,

@@ -29,6 +29,9 @@ Verbose = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of every random choice.", min=0)]
 
+_EVERYWHERE: dict[str, tuple[Any, Any]] = {"verbose": (Verbose, 0), "quiet": (Quiet, False), "seed": (Seed, 0)}
+"""Options that every command has, with their defaults, whether it asks for their values or not."""
+
 From = Annotated[
     str | None,
     typer.Option(
@@ -87,39 +90,43 @@ OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Context settings of a command that passes suite options such as ``--words`` on."""
 
 
-def expand_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with each dataclass among its parameters replaced by options for its fields.
+def read_command(function: Callable[..., None]) -> Callable[..., None]:
+    """The function as typer reads it: with an option for each field of its dataclasses, -v, -q and --seed.
 
-    The fields are annotated as typer reads them; the command gets the dataclass with the values given.
+    The fields are annotated as typer reads them; the function gets the dataclass with the values given. Logging is set
+    up before it is called.
     """
-    hints = get_type_hints(command, include_extras=True)
+    hints = get_type_hints(function, include_extras=True)
     bundles = {name: {field.name for field in fields(kind)} for name, kind in hints.items() if is_dataclass(kind)}
-    parameters = []
-    for name, parameter in inspect.signature(command).parameters.items():
-        kind = hints[name]
+    parameters: dict[str, tuple[Any, Any]] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
         if name in bundles:
-            annotations = get_type_hints(kind, include_extras=True)
-            parameters += [
-                inspect.Parameter(
-                    field.name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=field.default,
-                    annotation=annotations[field.name],
-                )
-                for field in fields(kind)
-            ]
+            kinds = get_type_hints(hints[name], include_extras=True)
+            parameters |= {field.name: (kinds[field.name], field.default) for field in fields(hints[name])}
         else:
-            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind))
+            parameters[name] = (hints[name], parameter.default)
+    added = {name: pair for name, pair in _EVERYWHERE.items() if name not in parameters}
+    if "seeds" in parameters:
+        # A command that trains takes several seeds instead of one.
+        added.pop("seed", None)
 
-    @functools.wraps(command)
-    def expanded(**given: Any) -> None:
+    @functools.wraps(function)
+    def command(**given: Any) -> None:
+        set_up_logging(given["verbose"], given["quiet"])
         for name, names in bundles.items():
             given[name] = hints[name](**{key: given.pop(key) for key in names})
-        command(**given)
+        function(**{name: value for name, value in given.items() if name not in added})
 
-    expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return expanded
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    signature = inspect.Signature(
+        [
+            inspect.Parameter(name, keyword, annotation=kind, default=default)
+            for name, (kind, default) in {**parameters, **added}.items()
+        ]
+    )
+    command.__signature__ = signature  # type: ignore[attr-defined]
+    command.__annotations__ = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+    return command
 
 
 def set_up_logging(verbose: int, quiet: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from acidtest.cli.options import Columns, From, Json, LabelMap, Quiet, Seed, Verbose, extra_arguments, set_up_logging
+from acidtest.cli.options import Columns, From, Json, LabelMap, Quiet, Seed, extra_arguments
 from acidtest.cli.progress import ProgressBar
 from acidtest.cli.study_commands import check_output, show
 from acidtest.core.study import STUDIES
@@ -37,7 +37,6 @@ def representations(
     columns: Columns = None,
     label_map: LabelMap = None,
     json: Json = False,
-    verbose: Verbose = 0,
     quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
@@ -46,7 +45,6 @@ def representations(
     Linear probes and silhouettes of every layer against shuffled labels; with -o t-SNE maps of the layers (Joshi et al.
     2020, figure 7).
     """
-    set_up_logging(verbose, quiet)
     study = STUDIES["representations"]
     check_output(study, output)
     arguments, options = extra_arguments(context, [suite], [model])

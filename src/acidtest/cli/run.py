@@ -21,14 +21,11 @@ from acidtest.cli.options import (
     Quiet,
     Seed,
     SuiteLabelMap,
-    Verbose,
     complain,
     echo,
-    expand_options,
     extra_arguments,
     print_json,
     print_lines,
-    set_up_logging,
 )
 from acidtest.cli.progress import ProgressBar, usage_line
 from acidtest.cli.study_commands import print_document
@@ -90,7 +87,6 @@ class SuiteFileOptions:
         return Reading.parsed(self.columns, labels, self.keep_columns, self.published_as)
 
 
-@expand_options
 def run(
     context: typer.Context,
     model: Annotated[
@@ -120,7 +116,6 @@ def run(
     asking: AskingOptions,
     files: SuiteFileOptions,
     json: Json = False,
-    verbose: Verbose = 0,
     quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
@@ -129,7 +124,6 @@ def run(
     Options of suites (acidtest suites NAME) and of models (--device, --dtype …) go here too. The same command again
     continues, or prints what is done.
     """
-    set_up_logging(verbose, quiet)
     specs = list(dict.fromkeys(model or [DEFAULT_MODEL]))
     if not (model or suites or limit):
         limit = DEFAULT_LIMIT

@@ -12,12 +12,8 @@ from acidtest.cli.options import (
     From,
     Json,
     PublishedAs,
-    Quiet,
     Seed,
     SuiteLabelMap,
-    Verbose,
-    expand_options,
-    set_up_logging,
     suite_arguments,
 )
 from acidtest.cli.run import CollapseOption, Fresh, Output, show_runs
@@ -51,7 +47,6 @@ class PredictionFileOptions:
     ] = "refuse"
 
 
-@expand_options
 def score(
     context: typer.Context,
     predictions: Annotated[
@@ -70,8 +65,6 @@ def score(
     suite_label_map: SuiteLabelMap = None,
     published_as: PublishedAs = None,
     json: Json = False,
-    verbose: Verbose = 0,
-    quiet: Quiet = False,
     seed: Seed = 0,
 ) -> None:
     """Score a file of predictions, matched by id, source id or the pair itself; no model needed.
@@ -80,7 +73,6 @@ def score(
     its own run. Labels may be names, three columns of probabilities or one of lists; an empty cell, unanswered or
     abstain is no answer, which counts as wrong.
     """
-    set_up_logging(verbose, quiet)
     systems: list[str | None] = list(dict.fromkeys(file.column or [])) or [None]
     reading = Reading.parsed(suite_columns, suite_label_map, published_as=published_as)
     arguments = suite_arguments(context, [suite])

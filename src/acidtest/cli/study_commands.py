@@ -13,13 +13,10 @@ from acidtest.cli.options import (
     Columns,
     Json,
     LabelMap,
-    Quiet,
     Seed,
-    Verbose,
     echo,
     print_json,
     print_lines,
-    set_up_logging,
     terminal_width,
 )
 from acidtest.core.document import Document
@@ -43,8 +40,6 @@ SHARED: dict[str, tuple[Any, Any]] = {
     "tables": (Tables, None),
     "plots": (Plots, None),
     "json": (Json, False),
-    "verbose": (Verbose, 0),
-    "quiet": (Quiet, False),
 }
 """Options that every study has, with their defaults."""
 
@@ -64,7 +59,6 @@ def study_command(study: Study) -> Callable[..., None]:
 
     def command(**given: Any) -> None:
         output = {name: given.pop(name, None) for name in shared}
-        set_up_logging(output["verbose"], output["quiet"])
         check_output(study, output["output"])
         reading = [given.pop(name) for name in READING] if files else []
         if any(reading) and not any(given[name] for name in files):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, print_json, set_up_logging
+from acidtest.cli.options import Json, print_json
 from acidtest.cli.study_commands import print_document
 from acidtest.core.document import Column, Document, Note, Row, Table
 from acidtest.core.errors import UnknownNameError
@@ -18,12 +18,8 @@ from acidtest.workflows.batteries import suites as known_suites
 def suites(
     name: Annotated[str | None, typer.Argument(help="A suite, to show everything about it.")] = None,
     json: Json = False,
-    verbose: Verbose = 0,
-    quiet: Quiet = False,
-    seed: Seed = 0,
 ) -> None:
     """List the suites, with size, source and citation."""
-    set_up_logging(verbose, quiet)
     known = known_suites()
     if name is not None and name not in known:
         raise UnknownNameError("suite", name, known)

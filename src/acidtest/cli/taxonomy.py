@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from acidtest.cli.options import Columns, Json, LabelMap, Quiet, Seed, Verbose, print_json, set_up_logging
+from acidtest.cli.options import Columns, Json, LabelMap, print_json
 from acidtest.cli.study_commands import Plots, Tables, check_output, print_document, show
 from acidtest.core.errors import AcidtestError
 from acidtest.core.study import STUDIES
@@ -34,16 +34,12 @@ def taxonomy(
     tables: Tables = None,
     plots: Plots = None,
     json: Json = False,
-    verbose: Verbose = 0,
-    quiet: Quiet = False,
-    seed: Seed = 0,
 ) -> None:
     """Print the taxonomy of reasoning, one category of it, or what a file of annotated pairs is made of.
 
     For a file: categories by label and genre, how they go together, and what neutral pairs share, as in section 3.2 of
     Joshi et al. (2020), whose numbers stand beside those of the published file.
     """
-    set_up_logging(verbose, quiet)
     if what is None or not Path(what).exists():
         if output or categories or against or columns or label_map or tables or plots:
             raise AcidtestError(f"{FILE_OPTIONS} need a file of annotated pairs")
@@ -80,15 +76,11 @@ def tag(
     tables: Tables = None,
     plots: Plots = None,
     json: Json = False,
-    verbose: Verbose = 0,
-    quiet: Quiet = False,
-    seed: Seed = 0,
 ) -> None:
     """Propose categories of reasoning for pairs that nobody annotated, by rules whose precision was measured.
 
     Proposals are no annotation. Where the file marks categories itself, the proposals are measured against those, too.
     """
-    set_up_logging(verbose, quiet)
     result = taxonomies.tag(file, output=output, reading=Reading.parsed(columns, label_map))
     written = {"table": output} if output else {}
     show(STUDIES["tag"], result, {"tables": tables, "plots": plots, "json": json}, written=written, full=False)

@@ -14,12 +14,9 @@ from acidtest.cli.options import (
     Json,
     LabelMap,
     Quiet,
-    Verbose,
     echo,
-    expand_options,
     left_arguments,
     print_json,
-    set_up_logging,
 )
 from acidtest.cli.progress import ProgressBar
 from acidtest.cli.study_commands import print_document
@@ -59,7 +56,6 @@ class MaterialOptions:
     label_map: LabelMap = None
 
 
-@expand_options
 def train(
     context: typer.Context,
     architecture: Annotated[
@@ -83,14 +79,12 @@ def train(
     network: NetworkOptions,
     extra: MaterialOptions,
     json: Json = False,
-    verbose: Verbose = 0,
     quiet: Quiet = False,
 ) -> None:
     """Train a paper's architecture on your pairs; the same command continues what was stopped.
 
     Options of the architecture, such as --hidden 300, go here too; acidtest train NAME --list shows them.
     """
-    set_up_logging(verbose, quiet)
     if listed or architecture is None:
         _list_architectures(architecture, json=json)
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from acidtest import api
-from acidtest.cli.options import Json, Quiet, Seed, Verbose, echo, print_json, set_up_logging
+from acidtest.cli.options import Json, echo, print_json
 from acidtest.core.errors import list_some
 
 if TYPE_CHECKING:
@@ -30,12 +30,8 @@ def words(
     ] = None,
     label_map: Annotated[str | None, typer.Option("--label-map", help="Of the NLI file: theirs=ours.")] = None,
     json: Json = False,
-    verbose: Verbose = 0,
-    quiet: Quiet = False,
-    seed: Seed = 0,
 ) -> None:
     """Check a vocabulary, and that a training set has every verb often enough in each frame it is used in."""
-    set_up_logging(verbose, quiet)
     report = api.words(vocabulary, train, least=least, reading=api.Reading.parsed(columns, label_map))
     if json:
         print_json(report.to_json())

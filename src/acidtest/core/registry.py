@@ -33,11 +33,12 @@ class Registry(Generic[T]):
     """Things of one kind by name. A module registers its things when imported, which happens when one is asked for.
 
     A thing called ``stress/negation`` is searched in the module or folder ``stress`` first; everything is imported only
-    when it is not there.
+    when it is not there. Where folders register their things in ``__init__``, ``deep`` is false.
     """
 
-    def __init__(self, kind: str, homes: Sequence[str], entry_points: str) -> None:
+    def __init__(self, kind: str, homes: Sequence[str], entry_points: str, *, deep: bool = True) -> None:
         self._kind = kind
+        self._deep = deep
         self._homes = homes
         self._entry_points = entry_points
         self._things: dict[str, T] = {}
@@ -76,14 +77,22 @@ class Registry(Generic[T]):
             if name in home.split(".")[1:] and home.count(".") > 1:
                 _import_tree(home)
             elif name in {module.name for module in pkgutil.iter_modules(_folders(home))}:
-                _import_tree(f"{home}.{name}")
+                self._import(f"{home}.{name}")
+
+    def _import(self, name: str) -> None:
+        if self._deep:
+            _import_tree(name)
+        else:
+            importlib.import_module(name)
 
     def _import_all(self) -> None:
         if self._complete:
             return
         self._complete = True
         for home in self._homes:
-            _import_tree(home)
+            importlib.import_module(home)
+            for module in pkgutil.iter_modules(_folders(home), f"{home}."):
+                self._import(module.name)
         import_local_files()
         for point in importlib.metadata.entry_points(group=self._entry_points):
             try:

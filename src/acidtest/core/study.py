@@ -78,7 +78,7 @@ class Study:
         return importlib.import_module(f"{module.__name__}.document") if hasattr(module, "__path__") else module
 
 
-STUDIES: Registry[Study] = Registry("study", ["acidtest.studies"], "acidtest.studies")
+STUDIES: Registry[Study] = Registry("study", ["acidtest.studies"], "acidtest.studies", deep=False)
 
 
 def study(

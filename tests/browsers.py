@@ -1,0 +1,36 @@
+"""A real Chromium for tests of pages, and what axe-core says of them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+
+@contextmanager
+def started_chromium() -> Iterator[Any]:
+    """A browser driven by playwright; the test is skipped where either is missing."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="the tests in a browser need playwright")
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("the tests in a browser need Chromium")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+def find_faults(page: Any) -> list[str]:
+    """What axe-core finds wrong with the page as it stands, with the elements."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+    results = Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}, "resultTypes": ["violations"]})
+    return [
+        f"{fault['id']}: {node['html']} {node.get('failureSummary')}"
+        for fault in results.response["violations"]
+        for node in fault["nodes"]
+    ]
