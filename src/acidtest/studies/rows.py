@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
 from math import nan
@@ -15,6 +15,7 @@ import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import U64
+from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS, coarsen_gold
 from acidtest.core.run import Run
@@ -23,6 +24,7 @@ from acidtest.core.suite import CATEGORY, CROSS, PARSES, Card, list_values
 from acidtest.core.verdicts import Collapse, answers, verdicts
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered, taken
+from acidtest.stats.significance import adjusted
 from acidtest.text.category_rules import proposal_caution
 
 Flags = npt.NDArray[np.bool_]
@@ -343,6 +345,33 @@ def runs_by_model(runs: Sequence[Run]) -> dict[str, list[Run]]:
         signature if names.count(name) > 1 else name: members
         for (signature, members), name in zip(by_signature.items(), names, strict=True)
     }
+
+
+def require_one_collapse(runs: Sequence[Run]) -> None:
+    """Refuse runs whose probabilities became verdicts in different ways."""
+    collapses = sorted({str(run.header.collapse) for run in runs})
+    if len(collapses) > 1:
+        raise AcidtestError(f"the runs were scored with different --collapse: {', '.join(collapses)}; score them alike")
+
+
+def is_two_way(runs: Iterable[Run]) -> bool:
+    """Whether one of the models has two labels, so that all are to be scored two-way."""
+    return any(run.header.model.resolution == "two-way" for run in runs)
+
+
+def score_alike(runs: Mapping[str, Run], suite: str) -> dict[str, ScoredRows]:
+    """The scored rows of several models on a suite, as two-way where one of the models is."""
+    two_way = is_two_way(runs.values())
+    return {model: score_rows(run, suite, two_way=two_way) for model, run in runs.items()}
+
+
+def correct_with_excess(contrasts: Sequence[Any], correction: str) -> tuple[Any, ...]:
+    """Contrasts with p-values corrected as one family, those of their excess over a reference included."""
+    ps = adjusted([p for contrast in contrasts for p in (contrast.p, contrast.excess_p)], correction)
+    return tuple(
+        replace(contrast, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
+        for contrast, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
+    )
 
 
 def common_rows(rows: tuple[ScoredRows, ScoredRows]) -> tuple[pl.DataFrame, int]:

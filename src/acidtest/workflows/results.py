@@ -13,7 +13,7 @@ from acidtest.core.run import Run
 from acidtest.core.serialise import from_json
 from acidtest.core.structured import read_own_json
 from acidtest.core.suite import CONTROL, CROSS
-from acidtest.studies.contamination.cells import (
+from acidtest.studies.contamination import (
     ModelContamination,
     contamination_finding,
     holds_the_four,

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from acidtest.core.document import Cell, Column, Document, Note, Part, PValue, Row, Section, Table
-from acidtest.core.estimate import Estimate
-from acidtest.studies.contamination import ContaminationResult
-from acidtest.studies.contamination.cells import ContaminationCell, ContaminationContrast, ModelContamination
-
-WORDS, TEMPLATES = ("published", "fresh"), ("published", "novel")
+from acidtest.studies.contamination import ContaminationResult, ModelContamination
 
 
 def document(result: ContaminationResult) -> Document:
@@ -38,36 +34,28 @@ def _parts(model: ModelContamination) -> Iterator[Part]:
 
 def _cell_table(model: ModelContamination) -> Table:
     """Accuracy on every slice: rows are words, columns are templates."""
-    cells = {(cell.words, cell.templates): cell for cell in model.cells}
-    slices = dict.fromkeys(name for cell in model.cells for name in cell.slices)
+    cells = {(cell.words, cell.templates): cell.slices for cell in model.cells}
+    words, templates = (dict.fromkeys(names) for names in zip(*cells, strict=True))
     rows = tuple(
-        Row(f"{words} words", tuple(_slice(cells.get((words, templates)), name) for templates in TEMPLATES), name)
-        for name in slices
-        for words in WORDS
+        Row(f"{word_list} words", tuple(cells[word_list, column][name] for column in templates), name)
+        for name in model.cells[0].slices
+        for word_list in words
     )
-    columns = tuple(Column(f"{templates} templates") for templates in TEMPLATES)
+    columns = tuple(Column(f"{column} templates") for column in templates)
     return Table(f"contamination {model.model} cells", "Accuracy, %, with 95 % intervals", columns, rows, "words")
 
 
-def _slice(cell: ContaminationCell | None, name: str) -> Estimate | None:
-    return cell.slices.get(name) if cell else None
-
-
 def _contrast_table(model: ModelContamination) -> Table:
-    has_reference = any(contrast.reference is not None for contrast in model.contrasts)
     columns = [Column("difference", "points"), Column("p adjusted", "p")]
-    columns += [
-        Column("reference", "points"),
-        Column("excess", "points"),
-        Column("p of the excess", "p"),
-    ] * has_reference
-    rows = tuple(
-        Row(contrast.slice, tuple(_contrast_cells(contrast, has_reference)), heading=contrast.name)
-        for name in dict.fromkeys(contrast.name for contrast in model.contrasts)
-        for contrast in model.contrasts
-        if contrast.name == name
-    )
-    notes: dict[str, list[str]] = {}
+    if model.reference:
+        columns += [Column("reference", "points"), Column("excess", "points"), Column("p of the excess", "p")]
+    names = [contrast.name for contrast in model.contrasts]
+    rows, notes = [], dict[str, list[str]]()
+    for contrast in sorted(model.contrasts, key=lambda contrast: names.index(contrast.name)):
+        cells: list[Cell] = [contrast.difference, PValue(contrast.p_adjusted)]
+        if model.reference:
+            cells += [contrast.reference, contrast.excess, PValue(contrast.excess_p_adjusted)]
+        rows.append(Row(contrast.slice, tuple(cells), heading=contrast.name))
     for contrast in model.contrasts:
         if contrast.effect.note:
             notes.setdefault(contrast.effect.note, []).append(f"{contrast.name}, {contrast.slice}")
@@ -75,16 +63,7 @@ def _contrast_table(model: ModelContamination) -> Table:
         f"contamination {model.model} contrasts",
         "Differences between the cells, in points, with 95 % intervals",
         tuple(columns),
-        rows,
+        tuple(rows),
         "slice",
         notes=tuple(f"{'; '.join(where)}: {note}" for note, where in notes.items()),
     )
-
-
-def _contrast_cells(contrast: ContaminationContrast, has_reference: bool) -> Iterator[Cell]:
-    yield contrast.difference
-    yield PValue(contrast.p_adjusted)
-    if has_reference:
-        yield contrast.reference
-        yield contrast.excess
-        yield PValue(contrast.excess_p_adjusted)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
 
 if TYPE_CHECKING:
-    from acidtest.studies.contamination.cells import ContaminationCell, ContaminationContrast
+    from acidtest.studies.contamination import ContaminationCell, ContaminationContrast
 
 ALPHA = 0.05
 NEARLY_NONE = 0.05
@@ -36,7 +35,7 @@ def verdict(
     # Memory shows where the heuristics are wrong; all pairs come last, being half heuristics.
     order = [WRONG, *(contrast.slice for contrast in contrasts if contrast.slice not in (WRONG, ALL_PAIRS)), ALL_PAIRS]
     signs = [by_name["both", name] for name in order if by_name["both", name].significant]
-    sentences = [_memory(model, reference, by_name["both", WRONG], signs)]
+    sentences = [_describe_memory(model, reference, by_name["both", WRONG], signs)]
     words, templates = by_name["words", WRONG], by_name["templates", WRONG]
     if words.significant and not signs:
         sentences.append(
@@ -56,68 +55,57 @@ def verdict(
     return " ".join(sentences)
 
 
-def _memory(
+def _describe_memory(
     model: str, reference: str | None, main: ContaminationContrast, signs: Sequence[ContaminationContrast]
 ) -> str:
     level = "its own level on other words and templates"
     explains = f"{level}, and the same difference of {reference}, explain" if reference else f"{level} explains"
-    if signs:
-        return f"Signs of memory: {_where(signs[0])}, {model} is {_points(signs[0].effect)} {_better(explains)}."
+    better = f"better on the published words in the published templates than {explains}"
     effect = main.effect
+    if signs:
+        return f"Signs of memory: {_where(signs[0].slice)}, {model} is {_points(signs[0].effect)} {better}."
     if effect.value > 0 and main.effect_p < ALPHA:
         return (
-            f"A weak sign of memory: {_where(main)}, {model} is {_points(effect)} {_better(explains)}, "
+            f"A weak sign of memory: {_where(main.slice)}, {model} is {_points(effect)} {better}, "
             "but among so many comparisons chance may do as much."
         )
-    if not effect.known:
-        return f"Too few rows to say whether {model} remembers the published pairs: {effect.note}."
     missed = f"an advantage of up to {100 * effect.high:.1f} points could have been missed"
-    if effect.high - effect.value > TOO_WIDE:
-        return f"Too few rows to say whether {model} remembers the published pairs: {missed}."
+    if not effect.known or effect.high - effect.value > TOO_WIDE:
+        reason = missed if effect.known else effect.note
+        return f"Too few rows to say whether {model} remembers the published pairs: {reason}."
     if effect.high <= 0:
-        missed = f"if anything it is worse there, by {_points(replace(effect, value=-effect.value), ends=False)}"
-    return f"No sign of memory: {_where(main)}, {model} is not clearly {_better(explains)}; {missed}."
+        missed = f"if anything it is worse there, by {-100 * effect.value:.1f} points"
+    return f"No sign of memory: {_where(main.slice)}, {model} is not clearly {better}; {missed}."
 
 
-def _where(contrast: ContaminationContrast) -> str:
-    if contrast.slice == ALL_PAIRS:
-        return "over all pairs"
-    heuristic = contrast.slice.partition(CROSS)[0].replace("_", " ")
-    return "where the heuristics are wrong" if contrast.slice == WRONG else f"where {heuristic} is wrong"
+def _where(name: str) -> str:
+    heuristic = name.partition(CROSS)[0].replace("_", " ")
+    special = {ALL_PAIRS: "over all pairs", WRONG: "where the heuristics are wrong"}
+    return special.get(name, f"where {heuristic} is wrong")
 
 
-def _better(explains: str) -> str:
-    return f"better on the published words in the published templates than {explains}"
+def _points(effect: Estimate) -> str:
+    return f"{100 * effect.value:.1f} points ({100 * effect.low:.1f} to {100 * effect.high:.1f})"
 
 
-def _points(effect: Estimate, *, ends: bool = True) -> str:
-    between = f" ({100 * effect.low:.1f} to {100 * effect.high:.1f})" if ends else ""
-    return f"{100 * effect.value:.1f} points{between}"
-
-
-def can(reference: str | None) -> tuple[str, ...]:
+def can_show(reference: str | None) -> tuple[str, ...]:
+    """What the contrasts can show."""
     general = (
         "The contrast 'both' shows whether the published words help on the published templates beyond what they do on "
         "novel ones, as training on the published files would make them.",
         "The contrast 'words' compares the same templates filled with other words, so templates cannot explain it.",
         "The contrast 'templates' shows whether the score holds when the sentences are built otherwise.",
     )
-    if reference is None:
-        return general
-    return (
-        *general,
-        f"Differences of difficulty that {reference} meets as well fall away in the excess over it.",
-    )
+    excess = f"Differences of difficulty that {reference} meets as well fall away in the excess over it."
+    return (*general, excess) if reference else general
 
 
-def cannot(reference: str | None) -> tuple[str, ...]:
-    templates = (
-        "Without a clean reference, familiar templates cannot be told from easier ones."
-        if reference is None
-        else f"The excess speaks of the model only as far as {reference} is clean and otherwise finds the same hard."
-    )
+def cannot_show(reference: str | None) -> tuple[str, ...]:
+    """What the contrasts cannot show."""
     return (
-        templates,
+        f"The excess speaks of the model only as far as {reference} is clean and otherwise finds the same hard."
+        if reference
+        else "Without a clean reference, familiar templates cannot be told from easier ones.",
         "Memory cannot be told from words that are more frequent, and so easier, in the published templates only; in "
         "particular 'both' takes words to matter by as many points on both sets of templates, which fails near 0 and "
         "100 %.",
