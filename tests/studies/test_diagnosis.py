@@ -10,8 +10,8 @@ from acidtest.core.estimate import Estimate
 from acidtest.stats.intervals import wilson
 from acidtest.studies.controls import AgainstControl
 from acidtest.studies.error_kinds import ErrorKind, Errors, ErrorsAgainstControl
+from acidtest.studies.scores import SuiteResult
 from acidtest.studies.scores.diagnosis import by_severity, findings, percent, whole
-from acidtest.studies.scores.results import SuiteResult
 
 
 def share(value: float, n: int = 5000) -> Estimate:

@@ -25,7 +25,6 @@ from acidtest.core.verdicts import Collapse, answers, verdicts
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered, taken
 from acidtest.stats.significance import adjusted
-from acidtest.text.category_rules import proposal_caution
 
 Flags = npt.NDArray[np.bool_]
 
@@ -243,14 +242,19 @@ def accuracy(rows: ScoredRows) -> Estimate:
     return rows.rate(rows.correct)
 
 
+def groups_right(rows: ScoredRows) -> Flags:
+    """For each group whether all its rows are answered rightly."""
+    right = np.ones(int(rows.groups.max(initial=-1)) + 1, dtype=np.bool_)
+    right[rows.groups[~rows.correct]] = False
+    return right
+
+
 def group_consistency(rows: ScoredRows) -> Estimate:
     """Share of groups whose rows are all answered rightly."""
-    count = int(rows.groups.max(initial=-1)) + 1
-    if count == len(rows.correct):
-        return Estimate(nan, n=len(rows.correct), groups=count, note="every row is its own group")
-    whole = np.ones(count, dtype=np.bool_)
-    whole[rows.groups[~rows.correct]] = False
-    return rate(whole)
+    right = groups_right(rows)
+    if len(right) == rows.height:
+        return Estimate(nan, n=rows.height, groups=rows.height, note="every row is its own group")
+    return rate(right)
 
 
 def spread(rows: ScoredRows, factor: str) -> Estimate:
@@ -321,11 +325,6 @@ def by_category(rows: ScoredRows) -> dict[str, Estimate]:
         name: rows.rate(rows.correct, rows.column(pl.col(name).fill_null(False)).to_numpy())
         for name in rows.card.categories
     }
-
-
-def tag_notes(rows: ScoredRows) -> list[str]:
-    """The caution that belongs to results by category where categories were proposed by rules."""
-    return list(filter(None, [proposal_caution(rows.card.categories)]))
 
 
 def model_names(runs: Sequence[Run]) -> list[str]:

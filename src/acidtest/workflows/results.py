@@ -19,9 +19,8 @@ from acidtest.studies.contamination import (
     holds_the_four,
     measure_contamination,
 )
-from acidtest.studies.scores import ModelScores, score_run
+from acidtest.studies.scores import ModelScores, SuiteResult, score_run
 from acidtest.studies.scores.diagnosis import by_severity
-from acidtest.studies.scores.results import SuiteResult
 from acidtest.version import __version__
 
 SCHEMA = 1

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import hypot
+from typing import TYPE_CHECKING
 
 from acidtest.core.document import Finding, Severity
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import interval, p_value, share
 from acidtest.core.suite import CROSS
 from acidtest.studies.error_kinds import ErrorKind
-from acidtest.studies.scores.results import SuiteResult
+
+if TYPE_CHECKING:
+    from acidtest.studies.scores import SuiteResult
 
 CHANCE = 0.5
 HABIT = 0.9

@@ -39,8 +39,7 @@ from acidtest.io.published import (
     scores_beside,
 )
 from acidtest.studies.error_kinds import confusion_table, kinds_table
-from acidtest.studies.scores import ModelScores, ScoresResult
-from acidtest.studies.scores.results import SuiteResult
+from acidtest.studies.scores import ModelScores, ScoresResult, SuiteResult
 from acidtest.studies.selections import mistakes
 from acidtest.studies.slices import MOST_CHART_ROWS, chance, headings, main_factor, row_names, slice_of
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from acidtest.core.document import Cell, Column, Published, Row, Table
 from acidtest.core.errors import list_some
-from acidtest.studies.stress import MAIN, ORIGINAL, PEOPLE, StressResult, StressScore
+from acidtest.io.published import MAIN, PEOPLE
+from acidtest.studies.stress import ORIGINAL, StressResult, StressScore
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def _published_cell(score: StressScore | None) -> Published | None:
         return None
     if score.printed is None:
         return Published(score.value)
-    return Published(score.printed, score.value, score.correction)
+    return Published(score.printed, score.value, score.note)
 
 
 def _person(system: str) -> str:
@@ -83,7 +84,7 @@ def _differences(scores: Iterable[StressScore]) -> Iterator[str]:
     for score in scores:
         yield from score.differs
         if score.printed is not None:
-            yield f"{score.system}: {score.correction}"
+            yield f"{score.system}: {score.note}"
 
 
 def _row_notes(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
