@@ -213,9 +213,8 @@ def _false_neutrals(by_suite: Mapping[str, Tests]) -> list[PaperLine]:
         if base_name(suite) == LADDER or not before:
             continue
         controls[suite] = before
-        cells = {
-            model: Change(before[model], kind.share) if model in before else kind.share for model, kind in kinds.items()
-        }
+        shares = {model: kind.share for model, kind in kinds.items()}
+        cells = {model: Change(before[model], after) if model in before else after for model, after in shares.items()}
         lines.append(PaperLine(suite_title(suite), cells, suite, by, "changed pairs"))
     original = _original_lines(controls, by)
     return [*original, *lines] if original else []
@@ -296,10 +295,8 @@ def _paper_tables(result: StressResult, table_id: str, caption: str, lines: Sequ
     systems = sorted(on_tests, key=lambda key: key[0] == MAIN)
     columns = [Column(model, model=model if model in result.models else "") for model in models]
     for condition, system in systems:
-        is_people = condition == PEOPLE
-        columns.append(
-            Column(people_name(system) if is_people else system, role="people" if is_people else "published")
-        )
+        people = condition == PEOPLE
+        columns.append(Column(people_name(system) if people else system, role="people" if people else "published"))
     rows, sources, notes = [], dict[str, None](), dict[str, list[str]]()
     for line, scores in published:
         numbers = [scores.get(key) for key in systems]
@@ -307,11 +304,10 @@ def _paper_tables(result: StressResult, table_id: str, caption: str, lines: Sequ
         rows.append(Row(line.name, cells, line.heading, "control" if line.suite == ORIGINAL else ""))
         shown = [score for key, score in scores.items() if key in on_tests]
         sources |= dict.fromkeys(score.source for score in shown)
-        corrections = (f"{score.system}: {score.note}" if score.printed is not None else "" for score in shown)
-        differences = (
-            note for score, correction in zip(shown, corrections, strict=True) for note in (*score.differs, correction)
-        )
-        notes[line.name] = list(dict.fromkeys(filter(None, (line.note, *differences))))
+        remarks = [line.note]
+        for score in shown:
+            remarks += [*score.differs, f"{score.system}: {score.note}" if score.printed is not None else ""]
+        notes[line.name] = list(dict.fromkeys(filter(None, remarks)))
     yield Table(table_id, caption, tuple(columns), tuple(rows), notes=tuple(_row_notes(notes)), sources=tuple(sources))
 
 
