@@ -26,8 +26,7 @@ from acidtest.core.run import Run
 from acidtest.core.suite import CATEGORY, CROSS
 from acidtest.studies.comparison import ComparisonResult, Contrast
 from acidtest.studies.rows import score_alike
-from acidtest.studies.selections import disagreement
-from acidtest.studies.slices import MOST_CHART_ROWS, headings, main_factor, row_names, slice_of
+from acidtest.studies.slices import MOST_CHART_ROWS, disagreement, headings, main_factor, row_names, slice_of
 
 SHOWN = 0.05
 """A difference is said to be there when its adjusted p-value is below this."""
@@ -198,7 +197,7 @@ def _disagreements(
         if not paired:
             yield Note(f"{second} and {first} were asked different rows.", quiet=True)
             continue
-        counts = disagreement((first, second), (runs[first], runs[second]), (rows[first], rows[second]), main, count=5)
+        counts = disagreement((first, second), (rows[first], rows[second]), main)
         titles = ("both right", f"only {first}", f"only {second}", "neither right")
         cells = (counts.both, counts.only_first, counts.only_second, counts.neither)
         columns = tuple(Column(title, "count") for title in titles)

@@ -40,8 +40,7 @@ from acidtest.io.published import (
 )
 from acidtest.studies.error_kinds import confusion_table, kinds_table
 from acidtest.studies.scores import ModelScores, ScoresResult, SuiteResult
-from acidtest.studies.selections import mistakes
-from acidtest.studies.slices import MOST_CHART_ROWS, chance, headings, main_factor, row_names, slice_of
+from acidtest.studies.slices import MOST_CHART_ROWS, chance, headings, main_factor, mistakes, row_names, slice_of
 
 WHOLE = "whole suite"
 
@@ -354,10 +353,10 @@ def _condition_tables(suite: _Suite, condition: str) -> Iterator[Table]:
 def _mistake_sections(suite: _Suite, factor: str | None) -> Iterator[Section]:
     """The most confident mistakes of every model, spread over the values of a factor."""
     for number, (model, run) in enumerate(suite.runs.items()):
-        wrong = mistakes(run, suite.name, factor)
-        which = "Most confident mistakes" if wrong.probabilities else "Some mistakes"
+        total, examples = mistakes(run, suite.name, factor)
+        which = "Most confident mistakes" if run.header.model.probabilities else "Some mistakes"
         title = f"{which}: {model}" if len(suite.runs) > 1 else which
         place = {"suite": suite.name, "model": str(number), "verdict": "wrong"}
-        part = Pairs(f"{len(wrong.examples)} of {wrong.total:,} mistakes", wrong.examples, place)
-        if wrong.examples:
-            yield Section(title, (part,), folded=True, summary=describe_count(wrong.total, "mistake"))
+        pairs = Pairs(f"{len(examples)} of {total:,} mistakes", examples, place)
+        if examples:
+            yield Section(title, (pairs,), folded=True, summary=describe_count(total, "mistake"))
