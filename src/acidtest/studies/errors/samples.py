@@ -86,11 +86,7 @@ _ACCEPT = {
 """The gold sets that accept a label."""
 
 RULES = (
-    ErrorRule(
-        AMBIGUITY,
-        "fewer than three in four annotators chose gold",
-        pl.col("majority") < CLEAR_MAJORITY,
-    ),
+    ErrorRule(AMBIGUITY, "fewer than three in four annotators chose gold", pl.col("majority") < CLEAR_MAJORITY),
     ErrorRule(
         "antonymy",
         "gold is contradiction, which was not answered, and antonyms stand across the sentences",
@@ -118,11 +114,7 @@ RULES = (
             & (pl.col("overlap") <= LITTLE_OVERLAP)
         ),
     ),
-    ErrorRule(
-        "grammaticality",
-        "a word is misspelt, or a verb does not agree with its subject",
-        pl.col("slips") > 0,
-    ),
+    ErrorRule("grammaticality", "a word is misspelt, or a verb does not agree with its subject", pl.col("slips") > 0),
     ErrorRule(
         "length mismatch",
         f"the premise has {LONG} words or more, and {MUCH_LONGER} for each of the hypothesis's",
