@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -41,14 +42,6 @@ _IDS = ("id", "base_id", "group")
 _TEXTS = ("suite", "premise", "hypothesis", "source_id", "certainty", *PARSES)
 _CODE = "_code"
 _PROBABILITIES = ("p_entailment", "p_neutral", "p_contradiction")
-
-
-@dataclass(frozen=True)
-class Coded:
-    """Columns as the number that each row's values have among ``values``, which are in order of first appearance."""
-
-    codes: Codes
-    values: pl.DataFrame
 
 
 @dataclass(frozen=True)
@@ -115,9 +108,9 @@ class ScoredRows:
         names = [name for name in self.card.strata if name in known]
         if not names:
             return np.zeros(self.height, dtype=np.int8)
-        coded = self.coded(*names)
-        ranks = coded.values.select(pl.struct(names).rank("dense")).to_series()
-        return numbered(taken(ranks.to_numpy().astype(np.int32), coded.codes))
+        codes, values = self.coded(*names)
+        ranks = values.select(pl.struct(names).rank("dense")).to_series()
+        return numbered(taken(ranks.to_numpy().astype(np.int32), codes))
 
     def column(self, values: pl.Expr) -> pl.Series:
         """An expression of the suite's columns, for every row."""
@@ -135,8 +128,8 @@ class ScoredRows:
         self.run.visit(self.rows.select(names), visit)
         return row_digests
 
-    def coded(self, *columns: str | pl.Expr) -> Coded:
-        """Columns of few values, null being one, as numbers."""
+    def coded(self, *columns: str | pl.Expr) -> tuple[Codes, pl.DataFrame]:
+        """Columns of few values, null being one, as numbers of rows of a frame that is in order of first appearance."""
         rows = self.rows.select(columns)
         known, codes = rows.collect_schema().to_frame(), [np.zeros(0, dtype=np.int32)]
         names = known.columns
@@ -151,7 +144,7 @@ class ScoredRows:
             codes.append(numbers[_CODE].to_numpy().astype(np.int32))
 
         self.run.visit(rows, visit)
-        return Coded(np.concatenate(codes), known)
+        return np.concatenate(codes), known
 
     def rate(self, values: npt.NDArray[np.generic], rows: Flags | None = None) -> Estimate:
         """The mean of a column with its interval, over some of the rows or all."""
@@ -259,15 +252,15 @@ def group_consistency(rows: ScoredRows) -> Estimate:
 
 def spread(rows: ScoredRows, factor: str) -> Estimate:
     """Standard deviation of accuracy over the values of a factor; how uneven a score is."""
-    coded = rows.coded(factor)
-    means = coded.values.with_columns(mean=np.bincount(coded.codes, rows.correct) / np.bincount(coded.codes))
+    codes, values = rows.coded(factor)
+    means = values.with_columns(mean=np.bincount(codes, rows.correct) / np.bincount(codes))
     # In one order: sums of fractions depend on it in the last digit.
-    values = means.drop_nulls(factor).sort(factor)["mean"].to_numpy()
-    if len(values) < 2:
-        return Estimate(nan, n=len(rows.correct), groups=len(values), note=f"fewer than two values of {factor}")
-    note = f"over {len(values)} values of {factor}, lowest {values.min():.3f}, highest {values.max():.3f}"
-    value = float(values.std(ddof=1))
-    return Estimate(value, n=len(rows.correct), groups=len(values), method="standard deviation", note=note)
+    rates = means.drop_nulls(factor).sort(factor)["mean"].to_numpy()
+    if len(rates) < 2:
+        return Estimate(nan, n=rows.height, groups=len(rates), note=f"fewer than two values of {factor}")
+    note = f"over {len(rates)} values of {factor}, lowest {rates.min():.3f}, highest {rates.max():.3f}"
+    value = float(rates.std(ddof=1))
+    return Estimate(value, n=rows.height, groups=len(rates), method="standard deviation", note=note)
 
 
 def metrics(rows: ScoredRows) -> dict[str, Estimate]:
@@ -289,27 +282,24 @@ def breakdown(
     Rows where a factor is null belong to no combination. Order is that of first appearance.
     """
     column = rows.correct if values is None else values
-    keys = rows.coded(
-        pl.when(pl.all_horizontal(pl.col(list(factors)).is_not_null()))
-        .then(pl.concat_str([pl.col(name).cast(pl.String) for name in factors], separator=CROSS))
-        .alias("key")
-    )
-    return {
-        key: rows.rate(column, keys.codes == number) for number, key in enumerate(keys.values["key"]) if key is not None
-    }
+    codes, keys = rows.coded(pl.concat_str(pl.col(factors).cast(pl.String), separator=CROSS).alias("key"))
+    return {key: rows.rate(column, codes == number) for number, key in enumerate(keys["key"]) if key is not None}
 
 
 def breakdowns(rows: ScoredRows) -> dict[str, dict[str, Estimate]]:
-    """Accuracy by label, by category, by every factor and list, and by the crossings the card asks for."""
+    """Accuracy by label, by category, by every factor and list, and by the crossings the card asks for.
+
+    A row of several categories (Joshi et al. 2020, figure 5) or of several values in a list counts for each.
+    """
     single = [("label",), *((name,) for name in rows.card.factors)]
     rates = {CROSS.join(names): breakdown(rows, names) for names in (*single, *rows.card.crossings)}
-    rates |= {name: by_listed_value(rows, name) for name in rows.card.lists}
-    return {CATEGORY: by_category(rows), **rates} if rows.card.categories else rates
-
-
-def by_listed_value(rows: ScoredRows, name: str) -> dict[str, Estimate]:
-    """Accuracy on the rows that have each value of a list column; a row of several counts for each."""
-    return {value: rows.rate(rows.correct, flags) for value, flags in listed_flags(rows.column(pl.col(name))).items()}
+    for name in rows.card.lists:
+        listed = listed_flags(rows.column(pl.col(name)))
+        rates[name] = {value: rows.rate(rows.correct, flags) for value, flags in listed.items()}
+    if not rows.card.categories:
+        return rates
+    marks = {name: rows.column(pl.col(name).fill_null(False)).to_numpy() for name in rows.card.categories}
+    return {CATEGORY: {name: rows.rate(rows.correct, flags) for name, flags in marks.items()}, **rates}
 
 
 def listed_flags(cells: pl.Series) -> dict[str, Flags]:
@@ -317,14 +307,6 @@ def listed_flags(cells: pl.Series) -> dict[str, Flags]:
     values = list_values(cells)
     names = values.explode().drop_nulls().unique(maintain_order=True)
     return {name: values.list.contains(name).to_numpy() for name in names}
-
-
-def by_category(rows: ScoredRows) -> dict[str, Estimate]:
-    """Accuracy on the rows of each category; a row of several counts for each (Joshi et al. 2020, figure 5)."""
-    return {
-        name: rows.rate(rows.correct, rows.column(pl.col(name).fill_null(False)).to_numpy())
-        for name in rows.card.categories
-    }
 
 
 def model_names(runs: Sequence[Run]) -> list[str]:
@@ -336,14 +318,13 @@ def model_names(runs: Sequence[Run]) -> list[str]:
 
 def runs_by_model(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """The runs of each model; models that share a name go by their signatures."""
-    by_signature: dict[str, list[Run]] = {}
+    models = {run.header.model.signature: run.header.model.name for run in runs}
+    names = Counter(models.values())
+    by_model: dict[str, list[Run]] = {}
     for run in runs:
-        by_signature.setdefault(run.header.model.signature, []).append(run)
-    names = [members[0].header.model.name for members in by_signature.values()]
-    return {
-        signature if names.count(name) > 1 else name: members
-        for (signature, members), name in zip(by_signature.items(), names, strict=True)
-    }
+        model = run.header.model
+        by_model.setdefault(model.signature if names[model.name] > 1 else model.name, []).append(run)
+    return by_model
 
 
 def require_one_collapse(runs: Sequence[Run]) -> None:
@@ -387,8 +368,5 @@ def common_rows(rows: tuple[ScoredRows, ScoredRows]) -> tuple[pl.DataFrame, int]
 
 def _matches(rows: tuple[ScoredRows, ScoredRows], columns: Sequence[str]) -> pl.DataFrame:
     """The places ``i`` and ``j`` of the rows that are equal in these columns, in the order of the first run."""
-    numbered = [
-        pl.DataFrame({"row": side.digests(*columns)}).with_row_index(index)
-        for side, index in zip(rows, "ij", strict=True)
-    ]
-    return numbered[0].join(numbered[1], on="row").sort("i")
+    first, second = (pl.DataFrame({"row": side.digests(*columns)}) for side in rows)
+    return first.with_row_index("i").join(second.with_row_index("j"), on="row").sort("i")

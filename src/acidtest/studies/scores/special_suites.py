@@ -104,7 +104,7 @@ def readings(rows: ScoredRows, control: ScoredRows | None) -> list[ReadingSpan]:
     pairs = pairing(rows, control) if control and _is_ladder(rows) else None
     if control is None or pairs is None or not pairs.alike or _cannot_fall(control):
         return []
-    positions = rows.coded("position").values["position"].drop_nulls().to_list()
+    positions = rows.coded("position")[1]["position"].drop_nulls().to_list()
     return [_reading(rows, control, pairs, position, len(positions)) for position in positions]
 
 
