@@ -218,12 +218,8 @@ def kinds_table(
     compared = any(errors.compared for errors in models.values())
     columns = [Column("changed pairs" if compared else measure), Column("pairs", "count")]
     if compared:
-        columns += [
-            Column("untouched pairs", role="control"),
-            Column("untouched", "count", role="control"),
-            Column("difference", "points"),
-            Column("adjusted p", "p"),
-        ]
+        columns += [Column("untouched pairs", role="control"), Column("untouched", "count", role="control")]
+        columns += [Column("difference", "points"), Column("adjusted p", "p")]
     rows = []
     for model, errors in models.items():
         for name, kind in errors.kinds.items():

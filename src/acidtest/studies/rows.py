@@ -63,7 +63,7 @@ class ScoredRows:
     collapse_differs: int | None = None
     """Verdicts that would be another under ``sum`` (under ``argmax`` when ``sum`` is what was used).
 
-    Only where gold is a set of several labels, or the one label that a set of this suite leaves: None without such.
+    Counted where gold is two labels of three, or the label that such a gold leaves out; None without such gold.
     """
     left_out: int = 0
     labels: tuple[str, ...] = LABELS
@@ -203,9 +203,9 @@ def score_rows(run: Run, suite: str, *, two_way: bool = False, texts: bool = Fal
 
 
 def _differing_over_sets(gold: npt.NDArray[np.uint8], differs: npt.NDArray[np.int64]) -> int | None:
-    """How many verdicts differ, of ``differs`` by gold, where gold is two labels of three or what such a gold leaves.
+    """How many verdicts differ, given by gold, where gold is two labels of three or what such a gold leaves out.
 
-    Where gold is one label of three, that label has less than one half: that says nothing about the collapse.
+    A suite of single gold labels says nothing: ``sum`` then only asks that the answer has more than one half.
     """
     everything = (1 << len(LABELS)) - 1
     pairs = [int(mask) for mask in np.unique(gold) if int(mask).bit_count() == len(LABELS) - 1]

@@ -115,14 +115,16 @@ def compare_runs(
         factors = _common_factors([side.card for side in rows.values()], every_factor)
         for factor, categories in factors.items():
             for pair in pairs:
-                slices = [_slices(side, factor, categories) for side in pair.sides]
+                slices = _slices(pair.sides[0], factor, categories)
+                # Paired rows stay paired: a slice is told by the first run's factor, should the second's differ.
+                others = slices if pair.paired else _slices(pair.sides[1], factor, categories)
+                nothing = np.zeros(len(pair.sides[1].correct), dtype=np.bool_)
                 # p is at least 1 / (resamples + 1), and a correction multiplies it by about the number of tests.
-                tests = len(runs) * (len(runs) - 1) // 2 * max(len(slices[0]), len(suites))
+                tests = len(runs) * (len(runs) - 1) // 2 * max(len(slices), len(suites))
                 resamples = min(max(300 * tests, 10_000), 100_000)
-                for value, flags in slices[0].items():
-                    # Paired rows stay paired: a slice is told by the first run's factor, should the second's differ.
-                    other = flags if pair.paired else slices[1].get(value, np.zeros(len(pair.sides[1].correct), bool))
-                    computed.append(_contrast(pair.part(flags, other), (suite, factor, value), seed, resamples))
+                for value, flags in slices.items():
+                    part = pair.part(flags, others.get(value, nothing))
+                    computed.append(_contrast(part, (suite, factor, value), seed, resamples))
     if not computed:
         suites_by_model = "; ".join(f"{name}: {', '.join(run.header.suites)}" for name, run in named.items())
         raise AcidtestError(f"no two of the runs have a suite in common ({suites_by_model})")
@@ -217,18 +219,16 @@ def _pair(names: tuple[str, str], rows: tuple[ScoredRows, ScoredRows]) -> _Pair:
         common[index].to_numpy() if paired else np.arange(side.height) for side, index in zip(rows, "ij", strict=True)
     ]
     frames = [side.frame[chosen] for side, chosen in zip(rows, places, strict=True)]
-    names_of_strata = pl.concat(_strata(side.card, frame) for side, frame in zip(rows, frames, strict=True))
-    strata = np.split(names_of_strata.rank("dense").to_numpy().astype(np.int64), [frames[0].height])
+    labels = []
+    for side, frame in zip(rows, frames, strict=True):
+        parts = [pl.col(name).fill_null("") for name in side.card.strata]
+        labels.append(frame.select(pl.concat_str(pl.repeat("", pl.len()), *parts, separator=CROSS)).to_series())
+    strata = np.split(pl.concat(labels).rank("dense").to_numpy().astype(np.int64), [frames[0].height])
     first, second = (
         _Side(side.card, frame, side.correct[chosen].astype(np.float64), side.groups[chosen], codes)
         for side, frame, chosen, codes in zip(rows, frames, places, strata, strict=True)
     )
     return _Pair(names, (first, second), paired, "; ".join(notes))
-
-
-def _strata(card: Card, frame: pl.DataFrame) -> pl.Series:
-    parts = [pl.col(name).fill_null("") for name in card.strata]
-    return frame.select(pl.concat_str(pl.repeat("", pl.len()), *parts, separator=CROSS)).to_series()
 
 
 def _slices(side: _Side, factor: str, categories: Sequence[str]) -> dict[str, Flags]:
@@ -260,13 +260,14 @@ def _contrast(pair: _Pair, slice_key: tuple[str, str, str], seed: int, resamples
         rng = np.random.default_rng(seed)
         test = unpaired_permutation(second.correct, first.correct, **design, rng=rng, resamples=resamples)
         detectable = detectable_unpaired_difference(second.correct, first.correct, **design)
+    rates = [float(side.correct.mean()) if len(side.correct) else nan for side in pair.sides]
     suite, factor, value = slice_key
     return Contrast(
         suite,
         *pair.names,
         factor,
         value,
-        accuracies=(_mean(first), _mean(second)),
+        accuracies=(rates[0], rates[1]),
         difference=replace(change, note="; ".join(filter(None, (change.note, pair.note)))),
         paired=pair.paired,
         test=test.name,
@@ -274,10 +275,6 @@ def _contrast(pair: _Pair, slice_key: tuple[str, str, str], seed: int, resamples
         p_adjusted=nan,
         detectable=detectable,
     )
-
-
-def _mean(side: _Side) -> float:
-    return float(side.correct.mean()) if len(side.correct) else nan
 
 
 def _adjust_families(contrasts: Sequence[Contrast], correction: str) -> list[Contrast]:

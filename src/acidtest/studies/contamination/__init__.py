@@ -24,7 +24,7 @@ from acidtest.io.published_sets import FILE
 from acidtest.io.wordlists import packaged_table
 from acidtest.stats.intervals import StratifiedRate, combination
 from acidtest.stats.significance import combination_test
-from acidtest.studies.contamination.verdict import ALL_PAIRS, ALPHA, NEARLY_NONE, WRONG, can_show, cannot_show, verdict
+from acidtest.studies.contamination.document import ALL_PAIRS, ALPHA, NEARLY_NONE, WRONG, can_show, cannot_show, verdict
 from acidtest.studies.rows import ScoredRows, correct_with_excess, is_two_way, require_one_collapse, score_rows
 
 FEW_ROWS = 30
@@ -85,11 +85,6 @@ class ContaminationContrast:
     def effect(self) -> Estimate:
         """What speaks for contamination: the excess where there is a reference, else the difference."""
         return self.excess or self.difference
-
-    @property
-    def effect_p(self) -> float:
-        """The effect's p-value, uncorrected."""
-        return self.excess_p if self.excess else self.p
 
     @property
     def significant(self) -> bool:
@@ -194,16 +189,13 @@ def measure_contamination(
 
 def contamination_finding(model: ModelContamination) -> Finding:
     """Whether the model does better on the published pairs than its answers elsewhere explain, as a finding."""
-    both = [contrast for contrast in model.contrasts if contrast.name == "both"]
-    contrast = next(contrast for contrast in both if contrast.slice != ALL_PAIRS)
-    effect = contrast.effect
-    evidence: tuple[str, ...] = ()
-    if effect.known:
-        low, high = (f"{100 * end:+.1f}" for end in (effect.low, effect.high))
-        evidence = (f"{contrast.slice}: difference of differences {100 * effect.value:+.1f} points ({low} to {high})",)
-    published = next(cell.suite for cell in model.cells if (cell.words, cell.templates) == _PUBLISHED)
-    severity: Severity = "warning" if any(contrast.significant for contrast in both) else "info"
-    return Finding("M1", severity, model.verdict.rstrip("."), published, evidence)
+    both = {contrast.slice: contrast for contrast in model.contrasts if contrast.name == "both"}
+    effect = both[WRONG].effect
+    points = f"{100 * effect.value:+.1f} points ({100 * effect.low:+.1f} to {100 * effect.high:+.1f})"
+    evidence = (f"{WRONG}: difference of differences {points}",) if effect.known else ()
+    severity: Severity = "warning" if any(contrast.significant for contrast in both.values()) else "info"
+    # The published words on the published templates are the first cell.
+    return Finding("M1", severity, model.verdict.rstrip("."), model.cells[0].suite, evidence)
 
 
 @dataclass(frozen=True)

@@ -137,12 +137,10 @@ def _diagnosis_parts(models: Mapping[str, ModelScores]) -> Iterator[Part]:
 
 def _overview_table(models: Mapping[str, ModelScores], suites: Sequence[str]) -> Table:
     """Every model on every suite."""
-    rows = []
-    for suite in suites:
-        results = [model.suites.get(suite) for model in models.values()]
-        rows.append(Row(suite, tuple(result.overall if result else None for result in results)))
+    known = [{suite: result.overall for suite, result in model.suites.items()} for model in models.values()]
+    rows = tuple(Row(suite, tuple(accuracies.get(suite) for accuracies in known)) for suite in suites)
     columns = tuple(Column(name if len(models) > 1 else "accuracy", model=name) for name in models)
-    return Table("overview", "Accuracy on every suite, %, with 95 % intervals", columns, tuple(rows), "suite")
+    return Table("overview", "Accuracy on every suite, %, with 95 % intervals", columns, rows, "suite")
 
 
 def _suite(name: str, models: Mapping[str, ModelScores]) -> _Suite:
@@ -195,13 +193,12 @@ def _notes(suite: _Suite) -> Iterator[Note]:
         yield Note(" ".join(text.rstrip(".") + "." for text in texts if text), quiet=True)
     for model, result in results.items():
         who = f"{model}: " if len(results) > 1 else ""
-        if result.unanswered:
-            yield Note(f"{who}{result.unanswered:,} pairs without an answer count as wrong.")
-        if result.truncated:
-            yield Note(f"{who}{result.truncated:,} pairs were cut to the model's length.")
-        if result.collapse_differs:
-            differs = f"{result.collapse_differs:,} verdicts would change if probabilities were collapsed another way"
-            yield Note(f"{who}{differs}.")
+        counts = {
+            "pairs without an answer count as wrong": result.unanswered,
+            "pairs were cut to the model's length": result.truncated,
+            "verdicts would change if probabilities were collapsed another way": result.collapse_differs,
+        }
+        yield from (Note(f"{who}{count:,} {what}.") for what, count in counts.items() if count)
     for note in dict.fromkeys(note for result in results.values() for note in result.notes):
         if card is None or note.rstrip(".").lower() != card.note.rstrip(".").lower():
             yield Note(note[:1].upper() + note[1:].rstrip(".") + ".", quiet=True)
@@ -244,10 +241,9 @@ def _factor_table(suite: _Suite, factor: str) -> Table:
         for names in dict.fromkeys(((), factors))
         for role, condition in _CONDITIONS.items()
     }
-    roles: tuple[Role, ...] = ("people", "published")
     systems = [
         (role, system)
-        for role in roles
+        for role in reversed(_CONDITIONS)
         for system in dict.fromkeys((*joined[(), role].systems, *joined[factors, role].systems))
     ]
     columns = [Column(model if len(suite.results) > 1 else "accuracy", model=model) for model in suite.results]
@@ -284,13 +280,9 @@ def _crossing_table(suite: _Suite, factor: str) -> Table:
     if outer_name == "label":
         outers = dict.fromkeys((*(label for label in GOLD_MASKS if label in outers), *outers))
     cells = [(inner, outer) for outer in outers for inner in dict.fromkeys(p[0] for p in pairs if p[-1] == outer)]
+    gold = "gold " if outer_name == "label" else ""
     columns = tuple(
-        Column(
-            inner,
-            group=f"gold {outer}" if outer_name == "label" else outer,
-            slice={inner_name: inner, outer_name: outer},
-        )
-        for inner, outer in cells
+        Column(inner, group=f"{gold}{outer}", slice={inner_name: inner, outer_name: outer}) for inner, outer in cells
     )
     keys = [CROSS.join(cell) for cell in cells]
     rows = [Row(model, tuple(map(result.by.get(factor, {}).get, keys))) for model, result in suite.results.items()]

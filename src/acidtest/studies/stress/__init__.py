@@ -94,11 +94,9 @@ class StressResult:
     @property
     def suites(self) -> list[str]:
         """The stress tests in the paper's order, those it does not have last."""
-        order = [suite for members in CLASSES.values() for suite in members]
-        suites = dict.fromkeys(test.suite for test in self.tests)
-        return sorted(
-            suites, key=lambda suite: (order.index(base) if (base := base_name(suite)) in order else 99, suite)
-        )
+        order = {suite: place for place, suite in enumerate(sum(CLASSES.values(), ()))}
+        suites = {test.suite for test in self.tests}
+        return sorted(suites, key=lambda suite: (order.get(base_name(suite), len(order)), suite))
 
 
 def base_name(suite: str) -> str:
@@ -160,13 +158,12 @@ def _corpus(card: Card) -> str:
 
 def _errors_in_common(runs: Sequence[Run]) -> dict[str, Errors]:
     """The errors on numbers that all models make, where two or more were asked (section 4.3)."""
-    suites = dict.fromkeys(suite for run in runs for suite in _stress_suites(run) if base_name(suite) == NUMERICAL)
-    asked = {suite: [run for run in runs if suite in run.header.suites] for suite in suites}
-    return {
-        suite: common_errors([score_rows(run, suite) for run in members])
-        for suite, members in asked.items()
-        if len(members) > 1
-    }
+    asked: dict[str, list[Run]] = {}
+    for run in runs:
+        for suite in _stress_suites(run):
+            asked.setdefault(suite, []).append(run)
+    shared = [suite for suite, members in asked.items() if base_name(suite) == NUMERICAL and len(members) > 1]
+    return {suite: common_errors([score_rows(run, suite) for run in asked[suite]]) for suite in shared}
 
 
 def _published(runs: Sequence[Run]) -> dict[str, tuple[StressScore, ...]]:

@@ -88,6 +88,11 @@ def suite_title(suite: str) -> str:
     return f"{base.replace('-', ' ')} ({options})" if options else base.replace("-", " ")
 
 
+def _variants(by_suite: Mapping[str, Tests], base: str) -> list[str]:
+    """The suites of one name, whatever their options."""
+    return [suite for suite in by_suite if base_name(suite) == base]
+
+
 def _headline(result: StressResult) -> str:
     sentences = []
     for model in result.models:
@@ -225,9 +230,8 @@ def _kind_lines(
 ) -> list[PaperLine]:
     """A line for each kind of error on a suite, with the errors that all models make where these were counted."""
     lines = []
-    for suite, tests in by_suite.items():
-        if base_name(suite) != base:
-            continue
+    for suite in _variants(by_suite, base):
+        tests = by_suite[suite]
         errors = {model: test.errors for model, test in tests.items()}
         common = result.common_errors.get(suite)
         if common and common.n:
@@ -240,7 +244,7 @@ def _kind_lines(
 
 def _negation_tables(by_suite: Mapping[str, Tests]) -> Iterator[Table]:
     caption = "Entailment (E–C) and neutral (N–C) taken for contradiction on {}, % of all pairs with 95 % intervals"
-    for suite in (suite for suite in by_suite if base_name(suite) == NEGATION):
+    for suite in _variants(by_suite, NEGATION):
         errors = {model: test.errors for model, test in by_suite[suite].items() if test.errors.compared}
         yield from kinds_table(
             f"{suite} contradictions", caption.format(suite), errors, measure="rate", kinds=TO_CONTRADICTION
@@ -248,15 +252,14 @@ def _negation_tables(by_suite: Mapping[str, Tests]) -> Iterator[Table]:
 
 
 def _answer_tables(by_suite: Mapping[str, Tests]) -> Iterator[Table]:
-    for suite in (suite for suite in by_suite if base_name(suite) == NUMERICAL):
+    for suite in _variants(by_suite, NUMERICAL):
         counts = {model: test.confusion for model, test in by_suite[suite].items() if test.confusion}
         yield from confusion_table(f"{suite} answers", f"Answers by gold on {suite}", counts)
 
 
 def _ladder_parts(by_suite: Mapping[str, Tests]) -> Iterator[Part]:
     """Accuracy by how often a tautology is repeated at the end of the premise, and by where it stands once."""
-    ladders = [tests for suite, tests in by_suite.items() if base_name(suite) == LADDER]
-    tests = {model: test for members in ladders for model, test in members.items()}
+    tests = {model: test for suite in _variants(by_suite, LADDER) for model, test in by_suite[suite].items()}
     rungs: dict[str, dict[tuple[str, str, int], Estimate]] = {model: {} for model in tests}
     for model, test in tests.items():
         for key, value in test.slices.items():
