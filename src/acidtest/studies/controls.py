@@ -44,11 +44,6 @@ class Pairing:
     strata: Codes
     alike: bool
 
-    @property
-    def untouched(self) -> int:
-        """How many different rows of the control are compared; several changed rows may share one."""
-        return self.once(np.ones(int(self.control.max(initial=-1)) + 1, dtype=np.bool_))
-
     def once(self, flags: Flags) -> int:
         """How many rows of the control that are compared are flagged, each counted once."""
         compared = np.zeros(len(flags), dtype=np.bool_)
@@ -66,8 +61,9 @@ class Pairing:
         new, old = taken(after, self.own), taken(before, self.control)
         test = paired_test(new, old, groups=self.groups, strata=self.strata)
         change = difference(new, old, groups=self.groups, strata=self.strata)
-        # The control's rate on the pairs compared, so that it differs from the changed ones' by the difference.
-        control = replace(rate(old, groups=self.groups, strata=self.strata), n=self.untouched)
+        # The control's rate on the pairs compared, so that it differs from the changed ones' by the difference; several
+        # changed rows may share one of the control.
+        control = replace(rate(old, groups=self.groups, strata=self.strata), n=self.once(np.ones_like(before)))
         return AgainstControl(control, change, test.name, test.p)
 
 

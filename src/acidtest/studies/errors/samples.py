@@ -79,12 +79,6 @@ def _answered(*labels: str) -> pl.Expr:
     return pl.col("answer").is_in(labels)
 
 
-_ACCEPT = {
-    name: [gold for gold, mask in GOLD_MASKS.items() if mask & GOLD_MASKS[name]]
-    for name in ("entailment", "contradiction")
-}
-"""The gold sets that accept a label."""
-
 RULES = (
     ErrorRule(AMBIGUITY, "fewer than three in four annotators chose gold", pl.col("majority") < CLEAR_MAJORITY),
     ErrorRule(
@@ -237,12 +231,13 @@ def propose_categories(errors: pl.DataFrame, cues: PairCues) -> pl.Series:
     ``errors`` has the columns gold and answer; where it has ``annotator_labels``, or ``label1``, ``label2`` … as
     MultiNLI does, ambiguity can be proposed.
     """
+    accepted = pl.col("gold").replace_strict(GOLD_MASKS, return_dtype=pl.Int64)
     evidence = errors.select(
         "gold",
         "answer",
         gold_majorities(errors),
-        accepts_entailment=pl.col("gold").is_in(_ACCEPT["entailment"]),
-        accepts_contradiction=pl.col("gold").is_in(_ACCEPT["contradiction"]),
+        accepts_entailment=(accepted & GOLD_MASKS["entailment"]) > 0,
+        accepts_contradiction=(accepted & GOLD_MASKS["contradiction"]) > 0,
         overlap=cues.overlap,
         length_ratio=cues.length_ratio,
         premise_words=cues.premise_words,

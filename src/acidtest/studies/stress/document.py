@@ -42,8 +42,6 @@ _SIDES, _PLACES = ("premise", "hypothesis", "both"), ("start", "middle", "end")
 
 Tests = Mapping[str, StressTest]
 """The tests of one suite by model."""
-Estimates = Mapping[str, Estimate]
-"""An estimate for each model."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +143,7 @@ def _accuracy_parts(result: StressResult, by_suite: Mapping[str, Tests]) -> Iter
         yield Note(f"The systems of Naik et al. (2018) were asked {sources}.", quiet=True)
 
 
-def _original_lines(controls: Mapping[str, Estimates], by: Mapping[str, str]) -> list[PaperLine]:
+def _original_lines(controls: Mapping[str, Mapping[str, Estimate]], by: Mapping[str, str]) -> list[PaperLine]:
     """A line for the largest set of untouched pairs, with a note on suites that are compared with other pairs.
 
     Suites with one row a pair share their pairs, also with ``--limit``; those with several rows a pair have fewer then.
@@ -160,15 +158,13 @@ def _original_lines(controls: Mapping[str, Estimates], by: Mapping[str, str]) ->
     note = ""
     if others:
         same = list_some([suite_title(suite) for suite in known if suite not in others])
-        compared = (f"{suite_title(suite)} with {_describe_controls(known[suite])}" for suite in others)
+        compared = []
+        for suite in others:
+            rates = {model: f"{one.value * 100:.1f} % of {one.n:,}" for model, one in known[suite].items()}
+            texts = (f"{model} {text}" if len(rates) > 1 else text for model, text in rates.items())
+            compared.append(f"{suite_title(suite)} with {', '.join(texts)}")
         note = f"the untouched pairs of {same}; compared with their own are {', '.join(compared)}"
     return [PaperLine("untouched pairs", known[largest], ORIGINAL, by, note=note)]
-
-
-def _describe_controls(estimates: Estimates) -> str:
-    """``67.3 % of 158``, with the models' names where there are several."""
-    names = {model: f"{model} " if len(estimates) > 1 else "" for model in estimates}
-    return ", ".join(f"{names[model]}{one.value * 100:.1f} % of {one.n:,}" for model, one in estimates.items())
 
 
 def _error_parts(result: StressResult, by_suite: Mapping[str, Tests]) -> Iterator[Part]:
