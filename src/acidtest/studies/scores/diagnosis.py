@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from acidtest.core.document import Finding, Severity
 from acidtest.core.estimate import Estimate
-from acidtest.core.numbers import interval, p_value, share
+from acidtest.core.numbers import describe_share, p_value, whole_percent
 from acidtest.core.suite import CROSS
 
 if TYPE_CHECKING:
@@ -86,20 +86,6 @@ def _suite_findings(name: str, result: SuiteResult) -> list[Finding]:
     return [finding for finding in findings if finding.code not in implied]
 
 
-def whole(part: float) -> str:
-    """A share as a whole percentage; what is not quite all or nothing, and would become so, keeps decimals: 99.6 %."""
-    rounded = round(part * 100)
-    return f"{share(part)} %" if rounded in (0, 100) and part not in (0, 1) else f"{rounded} %"
-
-
-def percent(estimate: Estimate) -> str:
-    """``97.1 % (95 % interval 96.0–98.0, n = 1,000)``."""
-    if not estimate.known:
-        return f"not known ({estimate.note})"
-    within = interval(estimate, "percent")
-    return f"{share(estimate.value)} % ({f'95 % interval {within}, ' if within else ''}n = {estimate.n:,})"
-
-
 def _heuristics(name: str, result: SuiteResult) -> Iterator[Finding]:
     """Does the model say entailment whenever words overlap? (McCoy et al. 2019)"""
     crossed = result.by.get(f"heuristic{CROSS}label", {})
@@ -109,8 +95,8 @@ def _heuristics(name: str, result: SuiteResult) -> Iterator[Finding]:
         if entailed is None or other is None or not entailed.known or not other.known:
             continue
         evidence = (
-            f"right on {percent(entailed)} where the heuristic gives the right answer",
-            f"right on {percent(other)} where it gives the wrong one",
+            f"right on {describe_share(entailed)} where the heuristic gives the right answer",
+            f"right on {describe_share(other)} where it gives the wrong one",
         )
         severity, text = _heuristic_verdict(title, pairs, entailed, other)
         # What to look at: the gold on which it errs more.
@@ -122,8 +108,8 @@ def _heuristic_verdict(title: str, pairs: str, entailed: Estimate, other: Estima
     if min(entailed.n, other.n) < FEW:
         return "info", f"was asked too few {pairs} to judge the {title} heuristic"
     weight = entailed.n / (entailed.n + other.n)
-    says = whole(weight * entailed.value + (1 - weight) * (1 - other.value))
-    fooled = whole(1 - other.value)
+    says = whole_percent(weight * entailed.value + (1 - weight) * (1 - other.value))
+    fooled = whole_percent(1 - other.value)
     if min(entailed.value, 1 - other.value) >= HABIT:
         return "severe", f"answers entailment on {says} of {pairs}: uses the {title} heuristic"
     if _answers_alike(entailed, other):
@@ -162,11 +148,11 @@ def _low_strata(name: str, result: SuiteResult) -> Iterator[Finding]:
     if not low or 3 * len(low) > len(values):
         return
     shown = sorted(low, key=lambda value: low[value].value)
-    names = ", ".join(f"{value} ({whole(low[value].value)})" for value in shown[:5])
+    names = ", ".join(f"{value} ({whole_percent(low[value].value)})" for value in shown[:5])
     more = f" and {len(low) - 5} more" if len(low) > 5 else ""
     where = f"{len(low)} of {len(values)} values of {factor}"
     text = f"is right on clearly fewer than half of the pairs in {where}: {names}{more}"
-    evidence = tuple(f"{value}: right on {percent(low[value])}" for value in shown)
+    evidence = tuple(f"{value}: right on {describe_share(low[value])}" for value in shown)
     yield Finding("S1", "severe", text, name, evidence, {factor: shown[0]})
 
 
@@ -177,13 +163,15 @@ def _below_chance(name: str, result: SuiteResult) -> Iterator[Finding]:
         return
     chance = 1 / len(labels)
     if result.overall.known and result.overall.high < chance:
-        text = f"is right on only {whole(result.overall.value)} of all pairs: worse than guessing"
-        yield Finding("B1", "severe", text, name, (f"right on {percent(result.overall)}",))
+        text = f"is right on only {whole_percent(result.overall.value)} of all pairs: worse than guessing"
+        yield Finding("B1", "severe", text, name, (f"right on {describe_share(result.overall)}",))
         return
     for label, rate in labels.items():
         if rate.high < chance:
-            text = f"is right on only {whole(rate.value)} of the pairs whose gold is {label}: worse than guessing"
-            yield Finding("B2", "warning", text, name, (f"right on {percent(rate)}",), {"label": label})
+            text = (
+                f"is right on only {whole_percent(rate.value)} of the pairs whose gold is {label}: worse than guessing"
+            )
+            yield Finding("B2", "warning", text, name, (f"right on {describe_share(rate)}",), {"label": label})
 
 
 def _one_answer(name: str, result: SuiteResult) -> Iterator[Finding]:
@@ -193,8 +181,8 @@ def _one_answer(name: str, result: SuiteResult) -> Iterator[Finding]:
     for metric, rate in result.metrics.items():
         label = metric.removeprefix("answers ")
         if label != metric and rate.known and rate.value >= 0.99:
-            text = f"answers {label} on {whole(rate.value)} of all pairs: the score says little beyond that"
-            yield Finding("A1", "severe", text, name, (f"{label} answered on {percent(rate)}",))
+            text = f"answers {label} on {whole_percent(rate.value)} of all pairs: the score says little beyond that"
+            yield Finding("A1", "severe", text, name, (f"{label} answered on {describe_share(rate)}",))
             return
 
 
@@ -204,7 +192,7 @@ def _against_control(name: str, result: SuiteResult) -> Iterator[Finding]:
     if control is None or not control.difference.known:
         return
     change = control.difference
-    evidence = (f"changed pairs {percent(result.overall)}", f"untouched pairs {percent(control.control)}")
+    evidence = (f"changed pairs {describe_share(result.overall)}", f"untouched pairs {describe_share(control.control)}")
     if not control.p_adjusted >= ALPHA:
         points = f"{abs(change.value) * 100:.1f} points"
         worse = change.value < 0
@@ -240,11 +228,11 @@ def _error_kinds(name: str, result: SuiteResult) -> Iterator[Finding]:
     mostly = kind.share.low > CHANCE
     if not risen and (tests or not mostly):
         return
-    text = f"{whole(kind.share.value)} of the errors are {largest}s"
-    evidence = [f"{largest} {percent(kind.share)} of the errors"]
+    text = f"{whole_percent(kind.share.value)} of the errors are {largest}s"
+    evidence = [f"{largest} {describe_share(kind.share)} of the errors"]
     if before := tests.get(largest):
-        text += f" ({whole(before.control.value)} on the untouched pairs)"
-        evidence.append(f"untouched pairs {percent(before.control)}; adjusted p {p_value(before.p_adjusted)}")
+        text += f" ({whole_percent(before.control.value)} on the untouched pairs)"
+        evidence.append(f"untouched pairs {describe_share(before.control)}; adjusted p {p_value(before.p_adjusted)}")
     why = FALL_BACKS.get((name.partition(":")[0], largest), "") if mostly else ""
     yield Finding("E1", "warning" if why else "info", f"{text}: {why}" if why else text, name, tuple(evidence))
 
@@ -275,7 +263,7 @@ def _negation(name: str, result: SuiteResult) -> Iterator[Finding]:
 
 def _unanswered(name: str, result: SuiteResult) -> Iterator[Finding]:
     if result.unanswered:
-        part = whole(result.unanswered / result.overall.n)
+        part = whole_percent(result.unanswered / result.overall.n)
         text = f"gave no answer to {result.unanswered:,} pairs ({part}); they count as wrong"
         yield Finding("U1", "warning", text, name)
 
