@@ -16,7 +16,7 @@ from acidtest.annotate.outcomes import AnswerOutcome, asked_questions, outcome
 from acidtest.annotate.questionnaires import Question, load_questionnaire, packaged_questionnaires
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
-from acidtest.studies.errors.categories import CATEGORIES
+from acidtest.studies.errors.samples import CATEGORIES
 from acidtest.text.heuristics import lexical_overlap
 
 PAPERS = Path(__file__).parents[3] / "shared" / "papers"

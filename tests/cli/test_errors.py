@@ -13,7 +13,7 @@ from acidtest import api
 from acidtest.cli.app import main
 from acidtest.core.errors import FileError
 from acidtest.core.serialise import to_json
-from acidtest.studies.errors.categories import CATEGORIES, RULES
+from acidtest.studies.errors.samples import CATEGORIES, RULES
 
 DOCS = Path(__file__).parents[2] / "docs" / "errors.md"
 

@@ -14,8 +14,8 @@ from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
 from acidtest.stats.intervals import difference
 from acidtest.stats.significance import holm, mcnemar
-from acidtest.studies.comparison.contrasts import WHOLE_SUITES, Contrast
-from acidtest.studies.comparison.contrasts import compare_runs as contrasts
+from acidtest.studies.comparison import WHOLE_SUITES, Contrast
+from acidtest.studies.comparison import compare_runs as contrasts
 
 Verdicts = dict[str, list[bool]]
 

@@ -7,11 +7,12 @@ from math import nan
 import pytest
 
 from acidtest.core.estimate import Estimate
+from acidtest.core.numbers import describe_share, whole_percent
 from acidtest.stats.intervals import wilson
 from acidtest.studies.controls import AgainstControl
 from acidtest.studies.error_kinds import ErrorKind, Errors, ErrorsAgainstControl
-from acidtest.studies.scores.diagnosis import by_severity, findings, percent, whole
-from acidtest.studies.scores.results import SuiteResult
+from acidtest.studies.scores import SuiteResult
+from acidtest.studies.scores.diagnosis import by_severity, findings
 
 
 def share(value: float, n: int = 5000) -> Estimate:
@@ -134,11 +135,11 @@ def test_the_gravest_come_first() -> None:
 
 
 def test_numbers_are_written_as_people_read_them() -> None:
-    assert percent(share(1.0, 30_000)) == "100.0 % (95 % interval 99.99–100.0, n = 30,000)"
-    assert percent(share(0.971, 1000)) == "97.1 % (95 % interval 95.9–98.0, n = 1,000)"
+    assert describe_share(share(1.0, 30_000)) == "100.0 % (95 % interval 99.99–100.0, n = 30,000)"
+    assert describe_share(share(0.971, 1000)) == "97.1 % (95 % interval 95.9–98.0, n = 1,000)"
     numbers = (0, 0.00001, 0.004, 0.006, 0.5, 0.994, 0.996, 0.99999, 1)
     told = "0 % 0.01 % 0.4 % 1 % 50 % 99 % 99.6 % 99.99 % 100 %"
-    assert " ".join(map(whole, numbers)) == told, "no other number than the tables beside them have"
+    assert " ".join(map(whole_percent, numbers)) == told, "no other number than the tables beside them have"
 
 
 def kind(value: float, before: float | None = None, p: float = 0.001, n: int = 500, **counts: int) -> ErrorKind:

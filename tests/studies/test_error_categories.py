@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from acidtest.studies.errors.categories import CATEGORIES, RULES, gold_majorities, propose_categories
+from acidtest.studies.errors.samples import CATEGORIES, RULES, gold_majorities, propose_categories
 from acidtest.text.cues import cues
 
 PAPER = Path(__file__).parents[3] / "shared" / "papers" / "naik2018_stress_tests.md"

@@ -23,7 +23,7 @@ from acidtest.studies.error_kinds import (
     errors_by_kind,
 )
 from acidtest.studies.rows import score_rows
-from acidtest.studies.scores.results import suite_results
+from acidtest.studies.scores import suite_results
 
 LABELS = {"E": "entailment", "N": "neutral", "C": "contradiction", "X": "non-entailment"}
 

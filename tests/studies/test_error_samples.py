@@ -12,7 +12,8 @@ from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card
 from acidtest.io.tables import write_table
-from acidtest.studies.errors.samples import COLUMNS, read_decisions, sample_errors
+from acidtest.studies.errors import read_decisions
+from acidtest.studies.errors.samples import COLUMNS, sample_errors
 
 E, N, C = "entailment", "neutral", "contradiction"
 

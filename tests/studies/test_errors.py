@@ -15,10 +15,16 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.serialise import to_json
 from acidtest.io.published import published_scores
-from acidtest.studies.errors import PUBLISHED, ErrorAgreement, ErrorsResult, count_categories, error_agreement
-from acidtest.studies.errors.categories import CATEGORIES
+from acidtest.studies.errors import (
+    PUBLISHED,
+    Decisions,
+    ErrorAgreement,
+    ErrorsResult,
+    count_categories,
+    error_agreement,
+)
 from acidtest.studies.errors.document import document
-from acidtest.studies.errors.samples import Decisions
+from acidtest.studies.errors.samples import CATEGORIES
 
 PAPER = Path(__file__).parents[3] / "shared" / "papers" / "naik2018_stress_tests.md"
 
@@ -29,7 +35,11 @@ def decisions(*rows: tuple[str | None, str | None], name: str = "errors.tsv") ->
     return Decisions(
         Path(name),
         frame.select(
-            suite=pl.lit("s"), id=pl.int_range(pl.len()).cast(pl.String), proposed="proposed", category="category"
+            suite=pl.lit("s"),
+            id=pl.int_range(pl.len()).cast(pl.String),
+            proposed="proposed",
+            category="category",
+            material=pl.lit(None, pl.String),
         ),
     )
 

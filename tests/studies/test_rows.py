@@ -139,9 +139,9 @@ def test_no_rows_are_no_number() -> None:
 
 
 def test_values_are_numbered_as_they_first_appear_and_null_is_one() -> None:
-    found = rows().coded("kind", "template")
-    assert found.values.rows() == [("a", "t1"), ("b", "t1"), ("a", "t2"), (None, "t2"), ("b", "t3")]
-    assert found.codes.tolist() == [0, 1, 2, 3, 4, 4]
+    codes, values = rows().coded("kind", "template")
+    assert values.rows() == [("a", "t1"), ("b", "t1"), ("a", "t2"), (None, "t2"), ("b", "t3")]
+    assert codes.tolist() == [0, 1, 2, 3, 4, 4]
 
 
 def test_strata_are_numbered_in_order_of_their_values() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
 from math import nan
@@ -15,6 +16,7 @@ import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import U64
+from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS, coarsen_gold
 from acidtest.core.run import Run
@@ -23,7 +25,7 @@ from acidtest.core.suite import CATEGORY, CROSS, PARSES, Card, list_values
 from acidtest.core.verdicts import Collapse, answers, verdicts
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, numbered, taken
-from acidtest.text.category_rules import proposal_caution
+from acidtest.stats.significance import adjusted
 
 Flags = npt.NDArray[np.bool_]
 
@@ -40,14 +42,6 @@ _IDS = ("id", "base_id", "group")
 _TEXTS = ("suite", "premise", "hypothesis", "source_id", "certainty", *PARSES)
 _CODE = "_code"
 _PROBABILITIES = ("p_entailment", "p_neutral", "p_contradiction")
-
-
-@dataclass(frozen=True)
-class Coded:
-    """Columns as the number that each row's values have among ``values``, which are in order of first appearance."""
-
-    codes: Codes
-    values: pl.DataFrame
 
 
 @dataclass(frozen=True)
@@ -69,7 +63,7 @@ class ScoredRows:
     collapse_differs: int | None = None
     """Verdicts that would be another under ``sum`` (under ``argmax`` when ``sum`` is what was used).
 
-    Only where gold is a set of several labels, or the one label that a set of this suite leaves: None without such.
+    Counted where gold is two labels of three, or the label that such a gold leaves out; None without such gold.
     """
     left_out: int = 0
     labels: tuple[str, ...] = LABELS
@@ -114,9 +108,9 @@ class ScoredRows:
         names = [name for name in self.card.strata if name in known]
         if not names:
             return np.zeros(self.height, dtype=np.int8)
-        coded = self.coded(*names)
-        ranks = coded.values.select(pl.struct(names).rank("dense")).to_series()
-        return numbered(taken(ranks.to_numpy().astype(np.int32), coded.codes))
+        codes, values = self.coded(*names)
+        ranks = values.select(pl.struct(names).rank("dense")).to_series()
+        return numbered(taken(ranks.to_numpy().astype(np.int32), codes))
 
     def column(self, values: pl.Expr) -> pl.Series:
         """An expression of the suite's columns, for every row."""
@@ -134,8 +128,8 @@ class ScoredRows:
         self.run.visit(self.rows.select(names), visit)
         return row_digests
 
-    def coded(self, *columns: str | pl.Expr) -> Coded:
-        """Columns of few values, null being one, as numbers."""
+    def coded(self, *columns: str | pl.Expr) -> tuple[Codes, pl.DataFrame]:
+        """Columns of few values, null being one, as numbers of rows of a frame that is in order of first appearance."""
         rows = self.rows.select(columns)
         known, codes = rows.collect_schema().to_frame(), [np.zeros(0, dtype=np.int32)]
         names = known.columns
@@ -150,7 +144,7 @@ class ScoredRows:
             codes.append(numbers[_CODE].to_numpy().astype(np.int32))
 
         self.run.visit(rows, visit)
-        return Coded(np.concatenate(codes), known)
+        return np.concatenate(codes), known
 
     def rate(self, values: npt.NDArray[np.generic], rows: Flags | None = None) -> Estimate:
         """The mean of a column with its interval, over some of the rows or all."""
@@ -209,9 +203,9 @@ def score_rows(run: Run, suite: str, *, two_way: bool = False, texts: bool = Fal
 
 
 def _differing_over_sets(gold: npt.NDArray[np.uint8], differs: npt.NDArray[np.int64]) -> int | None:
-    """How many verdicts differ, of ``differs`` by gold, where gold is two labels of three or what such a gold leaves.
+    """How many verdicts differ, given by gold, where gold is two labels of three or what such a gold leaves out.
 
-    Where gold is one label of three, that label has less than one half: that says nothing about the collapse.
+    A suite of single gold labels says nothing: ``sum`` then only asks that the answer has more than one half.
     """
     everything = (1 << len(LABELS)) - 1
     pairs = [int(mask) for mask in np.unique(gold) if int(mask).bit_count() == len(LABELS) - 1]
@@ -241,27 +235,32 @@ def accuracy(rows: ScoredRows) -> Estimate:
     return rows.rate(rows.correct)
 
 
+def groups_right(rows: ScoredRows) -> Flags:
+    """For each group whether all its rows are answered rightly."""
+    right = np.ones(int(rows.groups.max(initial=-1)) + 1, dtype=np.bool_)
+    right[rows.groups[~rows.correct]] = False
+    return right
+
+
 def group_consistency(rows: ScoredRows) -> Estimate:
     """Share of groups whose rows are all answered rightly."""
-    count = int(rows.groups.max(initial=-1)) + 1
-    if count == len(rows.correct):
-        return Estimate(nan, n=len(rows.correct), groups=count, note="every row is its own group")
-    whole = np.ones(count, dtype=np.bool_)
-    whole[rows.groups[~rows.correct]] = False
-    return rate(whole)
+    right = groups_right(rows)
+    if len(right) == rows.height:
+        return Estimate(nan, n=rows.height, groups=rows.height, note="every row is its own group")
+    return rate(right)
 
 
 def spread(rows: ScoredRows, factor: str) -> Estimate:
     """Standard deviation of accuracy over the values of a factor; how uneven a score is."""
-    coded = rows.coded(factor)
-    means = coded.values.with_columns(mean=np.bincount(coded.codes, rows.correct) / np.bincount(coded.codes))
+    codes, values = rows.coded(factor)
+    means = values.with_columns(mean=np.bincount(codes, rows.correct) / np.bincount(codes))
     # In one order: sums of fractions depend on it in the last digit.
-    values = means.drop_nulls(factor).sort(factor)["mean"].to_numpy()
-    if len(values) < 2:
-        return Estimate(nan, n=len(rows.correct), groups=len(values), note=f"fewer than two values of {factor}")
-    note = f"over {len(values)} values of {factor}, lowest {values.min():.3f}, highest {values.max():.3f}"
-    value = float(values.std(ddof=1))
-    return Estimate(value, n=len(rows.correct), groups=len(values), method="standard deviation", note=note)
+    rates = means.drop_nulls(factor).sort(factor)["mean"].to_numpy()
+    if len(rates) < 2:
+        return Estimate(nan, n=rows.height, groups=len(rates), note=f"fewer than two values of {factor}")
+    note = f"over {len(rates)} values of {factor}, lowest {rates.min():.3f}, highest {rates.max():.3f}"
+    value = float(rates.std(ddof=1))
+    return Estimate(value, n=rows.height, groups=len(rates), method="standard deviation", note=note)
 
 
 def metrics(rows: ScoredRows) -> dict[str, Estimate]:
@@ -283,27 +282,24 @@ def breakdown(
     Rows where a factor is null belong to no combination. Order is that of first appearance.
     """
     column = rows.correct if values is None else values
-    keys = rows.coded(
-        pl.when(pl.all_horizontal(pl.col(list(factors)).is_not_null()))
-        .then(pl.concat_str([pl.col(name).cast(pl.String) for name in factors], separator=CROSS))
-        .alias("key")
-    )
-    return {
-        key: rows.rate(column, keys.codes == number) for number, key in enumerate(keys.values["key"]) if key is not None
-    }
+    codes, keys = rows.coded(pl.concat_str(pl.col(factors).cast(pl.String), separator=CROSS).alias("key"))
+    return {key: rows.rate(column, codes == number) for number, key in enumerate(keys["key"]) if key is not None}
 
 
 def breakdowns(rows: ScoredRows) -> dict[str, dict[str, Estimate]]:
-    """Accuracy by label, by category, by every factor and list, and by the crossings the card asks for."""
+    """Accuracy by label, by category, by every factor and list, and by the crossings the card asks for.
+
+    A row of several categories (Joshi et al. 2020, figure 5) or of several values in a list counts for each.
+    """
     single = [("label",), *((name,) for name in rows.card.factors)]
     rates = {CROSS.join(names): breakdown(rows, names) for names in (*single, *rows.card.crossings)}
-    rates |= {name: by_listed_value(rows, name) for name in rows.card.lists}
-    return {CATEGORY: by_category(rows), **rates} if rows.card.categories else rates
-
-
-def by_listed_value(rows: ScoredRows, name: str) -> dict[str, Estimate]:
-    """Accuracy on the rows that have each value of a list column; a row of several counts for each."""
-    return {value: rows.rate(rows.correct, flags) for value, flags in listed_flags(rows.column(pl.col(name))).items()}
+    for name in rows.card.lists:
+        listed = listed_flags(rows.column(pl.col(name)))
+        rates[name] = {value: rows.rate(rows.correct, flags) for value, flags in listed.items()}
+    if not rows.card.categories:
+        return rates
+    marks = {name: rows.column(pl.col(name).fill_null(False)).to_numpy() for name in rows.card.categories}
+    return {CATEGORY: {name: rows.rate(rows.correct, flags) for name, flags in marks.items()}, **rates}
 
 
 def listed_flags(cells: pl.Series) -> dict[str, Flags]:
@@ -311,19 +307,6 @@ def listed_flags(cells: pl.Series) -> dict[str, Flags]:
     values = list_values(cells)
     names = values.explode().drop_nulls().unique(maintain_order=True)
     return {name: values.list.contains(name).to_numpy() for name in names}
-
-
-def by_category(rows: ScoredRows) -> dict[str, Estimate]:
-    """Accuracy on the rows of each category; a row of several counts for each (Joshi et al. 2020, figure 5)."""
-    return {
-        name: rows.rate(rows.correct, rows.column(pl.col(name).fill_null(False)).to_numpy())
-        for name in rows.card.categories
-    }
-
-
-def tag_notes(rows: ScoredRows) -> list[str]:
-    """The caution that belongs to results by category where categories were proposed by rules."""
-    return list(filter(None, [proposal_caution(rows.card.categories)]))
 
 
 def model_names(runs: Sequence[Run]) -> list[str]:
@@ -335,14 +318,40 @@ def model_names(runs: Sequence[Run]) -> list[str]:
 
 def runs_by_model(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """The runs of each model; models that share a name go by their signatures."""
-    by_signature: dict[str, list[Run]] = {}
+    models = {run.header.model.signature: run.header.model.name for run in runs}
+    names = Counter(models.values())
+    by_model: dict[str, list[Run]] = {}
     for run in runs:
-        by_signature.setdefault(run.header.model.signature, []).append(run)
-    names = [members[0].header.model.name for members in by_signature.values()]
-    return {
-        signature if names.count(name) > 1 else name: members
-        for (signature, members), name in zip(by_signature.items(), names, strict=True)
-    }
+        model = run.header.model
+        by_model.setdefault(model.signature if names[model.name] > 1 else model.name, []).append(run)
+    return by_model
+
+
+def require_one_collapse(runs: Sequence[Run]) -> None:
+    """Refuse runs whose probabilities became verdicts in different ways."""
+    collapses = sorted({str(run.header.collapse) for run in runs})
+    if len(collapses) > 1:
+        raise AcidtestError(f"the runs were scored with different --collapse: {', '.join(collapses)}; score them alike")
+
+
+def is_two_way(runs: Iterable[Run]) -> bool:
+    """Whether one of the models has two labels, so that all are to be scored two-way."""
+    return any(run.header.model.resolution == "two-way" for run in runs)
+
+
+def score_alike(runs: Mapping[str, Run], suite: str) -> dict[str, ScoredRows]:
+    """The scored rows of several models on a suite, as two-way where one of the models is."""
+    two_way = is_two_way(runs.values())
+    return {model: score_rows(run, suite, two_way=two_way) for model, run in runs.items()}
+
+
+def correct_with_excess(contrasts: Sequence[Any], correction: str) -> tuple[Any, ...]:
+    """Contrasts with p-values corrected as one family, those of their excess over a reference included."""
+    ps = adjusted([p for contrast in contrasts for p in (contrast.p, contrast.excess_p)], correction)
+    return tuple(
+        replace(contrast, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
+        for contrast, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
+    )
 
 
 def common_rows(rows: tuple[ScoredRows, ScoredRows]) -> tuple[pl.DataFrame, int]:
@@ -359,8 +368,5 @@ def common_rows(rows: tuple[ScoredRows, ScoredRows]) -> tuple[pl.DataFrame, int]
 
 def _matches(rows: tuple[ScoredRows, ScoredRows], columns: Sequence[str]) -> pl.DataFrame:
     """The places ``i`` and ``j`` of the rows that are equal in these columns, in the order of the first run."""
-    numbered = [
-        pl.DataFrame({"row": side.digests(*columns)}).with_row_index(index)
-        for side, index in zip(rows, "ij", strict=True)
-    ]
-    return numbered[0].join(numbered[1], on="row").sort("i")
+    first, second = (pl.DataFrame({"row": side.digests(*columns)}) for side in rows)
+    return first.with_row_index("i").join(second.with_row_index("j"), on="row").sort("i")

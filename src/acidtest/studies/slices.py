@@ -1,21 +1,50 @@
-"""Slices of suites as documents show them: which factor matters most, headings, names of rows, chance."""
+"""What documents show of suites: slices under readable names, and rows worth reading.
+
+Those are a model's most confident mistakes, and what only one of two models gets right. Ten rows of one template teach
+less than one row of ten, so rows are taken from as many slices as there are.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.labels import GOLD_MASKS
-from acidtest.core.run import Run
+from acidtest.core.document import Pair
+from acidtest.core.labels import GOLD_MASKS, LABELS, TWO_WAY_LABELS
+from acidtest.core.run import ANSWER_COLUMNS, Run
 from acidtest.core.streams import compact_frame
 from acidtest.core.suite import CATEGORY, CROSS, Card
+from acidtest.studies.rows import ScoredRows, common_rows, with_texts
 
 CATEGORY_HOLDS = "yes"
 """What the example browser calls a category that holds."""
 
 MOST_CHART_ROWS = 100
 """A factor of more values than this has a table and no chart."""
+
+MOST_FACTS = 3
+"""Factors named beside a row; the browser names them all."""
+
+Floats = npt.NDArray[np.float64]
+
+_SURE = "_sure"
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Two models on the rows both were asked: how many only one gets right, and some of those for each."""
+
+    both: int
+    neither: int
+    only_first: int
+    only_second: int
+    first_examples: tuple[Pair, ...]
+    second_examples: tuple[Pair, ...]
 
 
 def main_factor(card: Card, sizes: Mapping[str, int]) -> str | None:
@@ -55,10 +84,18 @@ def headings(run: Run, suite: str, factor: str) -> dict[str, str]:
     for names in (*run.header.suites[suite].crossings, ("label",)):
         if factor in names or any(name not in known for name in (factor, *names)):
             continue
-        cells = _different(run, rows.select(factor, *names))
-        if cells.height and not cells[factor].is_duplicated().any():
-            return {str(value): _heading(parts) for value, *parts in cells.iter_rows()}
+        different = _different(run, rows.select(factor, *names))
+        if different.height and not different[factor].is_duplicated().any():
+            texts = {str(value): " · ".join(map(readable, parts)) for value, *parts in different.iter_rows()}
+            return {value: text[:1].upper() + text[1:] for value, text in texts.items()}
     return {}
+
+
+def _different(run: Run, rows: pl.LazyFrame) -> pl.DataFrame:
+    """Rows without null, each once, in order of first appearance."""
+    batches = [rows.collect_schema().to_frame()]
+    run.visit(rows, lambda batch: batches.append(compact_frame(batch.drop_nulls().unique(maintain_order=True))))
+    return pl.concat(batches).unique(maintain_order=True)
 
 
 def row_names(values: Sequence[str], under: Mapping[str, str]) -> dict[str, str]:
@@ -70,18 +107,152 @@ def row_names(values: Sequence[str], under: Mapping[str, str]) -> dict[str, str]
     return {value: readable(value.partition("_")[2] if coded else value) for value in values}
 
 
-def readable(value: str) -> str:
+def readable(value: object) -> str:
     """A value with spaces for underscores."""
-    return value.replace("_", " ")
+    return str(value).replace("_", " ")
 
 
-def _different(run: Run, rows: pl.LazyFrame) -> pl.DataFrame:
-    """Rows without null, each once, in order of first appearance."""
-    batches = [rows.collect_schema().to_frame()]
-    run.visit(rows, lambda batch: batches.append(compact_frame(batch.drop_nulls().unique(maintain_order=True))))
-    return pl.concat(batches).unique(maintain_order=True)
+def mistakes(run: Run, suite: str, main: str | None, *, count: int = 10) -> tuple[int, tuple[Pair, ...]]:
+    """How many mistakes a run has on a suite, and the surest, from as many values of the main factor as there are.
+
+    Without probabilities every mistake counts as equally sure, and the rows are a spread sample.
+    """
+    factors = _factors(run, suite, main)
+    names = {"id", "group", "label", *factors, *ANSWER_COLUMNS}
+    rows = run.lazy(suite)
+    rows = rows.select(name for name in rows.collect_schema().names() if name in names)
+    total, kept = 0, pl.DataFrame(schema={**rows.collect_schema(), _SURE: pl.Float64})
+
+    def visit(batch: pl.DataFrame) -> None:
+        nonlocal total, kept
+        # Filtered here, since Polars would read far ahead to do it.
+        wrong = batch.filter(~pl.col("correct"))
+        total += wrong.height
+        sure = pl.Series(_SURE, confidence(wrong, run).round(2))
+        known = _eligible(pl.concat([kept, wrong.with_columns(sure)]), factors, count)
+        # What was eligible stays so, and comes first.
+        kept = pl.concat([kept, compact_frame(known[kept.height :])])
+
+    run.visit(rows, visit)
+    chosen = kept[spread(kept, factors, kept[_SURE].to_numpy(), count=count)]
+    texts = run.lazy(suite).filter(pl.col("id").is_in(chosen["id"].to_list())).select("id", "premise", "hypothesis")
+    known = run.collected(texts, streaming=True).unique("id", keep="first", maintain_order=True)
+    shown = chosen.join(known, on="id", how="left", maintain_order="left")
+    name = run.header.model.name
+    return total, tuple(_pair(row, factors, {name: _answer(row, run)}) for row in shown.iter_rows(named=True))
 
 
-def _heading(parts: Sequence[object]) -> str:
-    text = " · ".join(readable(str(part)) for part in parts)
-    return text[:1].upper() + text[1:]
+def disagreement(
+    names: tuple[str, str], rows: tuple[ScoredRows, ScoredRows], main: str | None, *, count: int = 5
+) -> Disagreement:
+    """Two models on the rows both were asked, judged by the same gold; the surest mistakes that the other avoids."""
+    runs = tuple(side.run for side in rows)
+    suite = rows[0].card.name
+    first, second = (side.frame.with_columns(right=pl.Series(side.correct)) for side in rows)
+    common, _ = common_rows(rows)
+    answers = second[common["j"]].select(pl.col("right", *ANSWER_COLUMNS[:-1]).name.prefix("other_"))
+    asked = first[common["i"]].hstack(answers)
+    factors = _factors(runs[0], suite, main)
+
+    def examples(chosen_rows: pl.Expr, wrong: Run, prefix: str) -> tuple[Pair, ...]:
+        only = asked.filter(chosen_rows)
+        chosen = spread(only, factors, confidence(only, wrong, prefix), count=count)
+        return tuple(
+            _pair(row, factors, {names[0]: _answer(row, runs[0]), names[1]: _answer(row, runs[1], "other_")})
+            for row in with_texts(only[chosen], runs[0], suite).iter_rows(named=True)
+        )
+
+    one, two = pl.col("right"), pl.col("other_right")
+    counts = asked.select(both=one & two, neither=~one & ~two, only_first=one & ~two, only_second=~one & two).sum()
+    return Disagreement(
+        **counts.row(0, named=True),
+        first_examples=examples(one & ~two, runs[1], "other_"),
+        second_examples=examples(~one & two, runs[0], ""),
+    )
+
+
+def confidence(rows: pl.DataFrame, run: Run, prefix: str = "") -> Floats:
+    """The probability of the answer given; 0 without probabilities, -1 without an answer."""
+    if not run.header.model.probabilities:
+        return np.where(rows[f"{prefix}answer"].is_null().to_numpy(), -1.0, 0.0)
+    answered = pl.coalesce(
+        pl.when(pl.col(f"{prefix}answer") == label).then(pl.col(f"{prefix}{column}").fill_nan(None))
+        for label, column in _columns(run).items()
+    )
+    return rows.select(answered.fill_null(-1).cast(pl.Float64)).to_series().to_numpy()
+
+
+def spread(rows: pl.DataFrame, factors: Sequence[str], sure: Floats, *, count: int) -> list[int]:
+    """The numbers of some rows, the surest first among those of slices used least.
+
+    Rows of values of the first factor that were taken less often go first; then the surer, to a hundredth; then those
+    whose values of the other factors were taken less often; then those that stand first. A second row of a group comes
+    only when every group has one.
+    """
+    first, *rest = [_codes(rows, name) for name in factors] or [np.zeros(rows.height, dtype=np.int64)]
+    groups = _codes(rows, "group") if "group" in rows else np.arange(rows.height)
+    sure = sure.round(2)
+    used = [np.zeros(codes.max(initial=-1) + 1, dtype=np.int64) for codes in (first, *rest)]
+    free, chosen = np.ones(rows.height, dtype=np.bool_), list[int]()
+    while len(chosen) < min(count, rows.height):
+        if not free.any():
+            free[:] = True
+            free[chosen] = False
+        left = np.flatnonzero(free)
+        left = _least(left, used[0][first[left]])
+        left = _least(left, -sure[left])
+        others = [counts[codes[left]] for counts, codes in zip(used[1:], rest, strict=True)]
+        row = int(_least(left, np.sum(others, axis=0) if others else left)[0])
+        chosen.append(row)
+        for counts, codes in zip(used, (first, *rest), strict=True):
+            counts[codes[row]] += 1
+        free &= groups != groups[row]
+    return chosen
+
+
+def _eligible(rows: pl.DataFrame, factors: Sequence[str], count: int) -> pl.DataFrame:
+    """The rows that ``spread`` may choose, however many more there are.
+
+    Of rows that are alike and equally sure the first is chosen whose group was not, or when all groups were, the first
+    that was not: one of the first few groups, and of the first few rows of its group.
+    """
+    if "group" not in rows.columns:
+        return rows.filter(pl.int_range(pl.len()).over(*factors, _SURE) < count)
+    alike, turn, order = [*factors, _SURE], pl.col("_turn"), pl.col("_order")
+    few = rows.with_columns(_turn=pl.int_range(pl.len()).over(*alike, "group")).filter(turn < count)
+    orders = few.with_columns(_order=(turn == 0).cum_sum().over(alike))
+    return orders.filter(order.first().over(*alike, "group") <= count).drop("_turn", "_order")
+
+
+def _least(rows: npt.NDArray[np.int64], keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    return np.asarray(rows[keys == keys.min()], dtype=np.int64)
+
+
+def _codes(rows: pl.DataFrame, name: str) -> npt.NDArray[np.int64]:
+    """A number for each value; null is a value."""
+    return rows[name].cast(pl.String).fill_null("").rank("dense").to_numpy().astype(np.int64) - 1
+
+
+def _columns(run: Run) -> dict[str, str]:
+    """Where the probability of each answer stands; a two-way model's non-entailment is in the neutral column."""
+    labels = TWO_WAY_LABELS if run.header.model.resolution == "two-way" else LABELS
+    return {label: f"p_{column}" for label, column in zip(labels, LABELS, strict=False)}
+
+
+def _factors(run: Run, suite: str, main: str | None) -> list[str]:
+    card, known = run.header.suites[suite], run.columns
+    return [name for name in dict.fromkeys([main, *card.factors, "label"]) if name in known]
+
+
+def _answer(row: Mapping[str, Any], run: Run, prefix: str = "") -> str:
+    """What a model answered, with its probability where it gives any: ``neutral 0.93``."""
+    label = row[f"{prefix}answer"]
+    if label is None:
+        return "no answer"
+    return f"{label} {row[f'{prefix}{_columns(run)[label]}']:.2f}" if run.header.model.probabilities else str(label)
+
+
+def _pair(row: Mapping[str, Any], factors: Sequence[str], answers: Mapping[str, str]) -> Pair:
+    known = {name: str(row[name]) for name in factors if row[name] is not None and name != "label"}
+    facts = dict(list(known.items())[:MOST_FACTS])
+    return Pair(row["premise"], row["hypothesis"], row["label"], answers, facts, row["id"])

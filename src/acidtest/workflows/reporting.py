@@ -17,8 +17,7 @@ from acidtest.core.study import STUDIES
 from acidtest.workflows.runs import REPORT, RUNS, Finished, finished_run
 
 if TYPE_CHECKING:
-    from acidtest.studies.comparison import ComparisonResult
-    from acidtest.studies.comparison.contrasts import Contrast
+    from acidtest.studies.comparison import ComparisonResult, Contrast
     from acidtest.studies.contamination import ContaminationResult
 
 _COMPOSED = ("scores", "comparison", "contamination")

@@ -13,15 +13,14 @@ from acidtest.core.run import Run
 from acidtest.core.serialise import from_json
 from acidtest.core.structured import read_own_json
 from acidtest.core.suite import CONTROL, CROSS
-from acidtest.studies.contamination.cells import (
+from acidtest.studies.contamination import (
     ModelContamination,
     contamination_finding,
     holds_the_four,
     measure_contamination,
 )
-from acidtest.studies.scores import ModelScores, score_run
+from acidtest.studies.scores import ModelScores, SuiteResult, score_run
 from acidtest.studies.scores.diagnosis import by_severity
-from acidtest.studies.scores.results import SuiteResult
 from acidtest.version import __version__
 
 SCHEMA = 1

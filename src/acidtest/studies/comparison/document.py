@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import isnan
 
 from acidtest.core.document import (
     Browser,
@@ -19,14 +20,13 @@ from acidtest.core.document import (
     Row,
     Section,
     Table,
+    describe_count,
 )
 from acidtest.core.run import Run
 from acidtest.core.suite import CATEGORY, CROSS
-from acidtest.studies.comparison import ComparisonResult
-from acidtest.studies.comparison.contrasts import Contrast
-from acidtest.studies.rows import score_rows
-from acidtest.studies.selections import disagreement
-from acidtest.studies.slices import MOST_CHART_ROWS, headings, main_factor, row_names, slice_of
+from acidtest.studies.comparison import ComparisonResult, Contrast
+from acidtest.studies.rows import score_alike
+from acidtest.studies.slices import MOST_CHART_ROWS, disagreement, headings, main_factor, row_names, slice_of
 
 SHOWN = 0.05
 """A difference is said to be there when its adjusted p-value is below this."""
@@ -38,7 +38,14 @@ _METHODS = (
     "Differences are percentage points, second minus first. Detectable is the smallest difference that as many rows "
     "would show four times in five.",
 )
-_NO_DIFFERENCE = Reference(0.0, "no difference")
+_COLUMNS = (
+    Column("first"),
+    Column("second"),
+    Column("difference", "points"),
+    Column("p", "p"),
+    Column("adjusted", "p"),
+    Column("detectable"),
+)
 
 
 def document(result: ComparisonResult) -> Document:
@@ -46,9 +53,11 @@ def document(result: ComparisonResult) -> Document:
     whole = [contrast for contrast in result.contrasts if not contrast.factor]
     suites = dict.fromkeys(contrast.suite for contrast in result.contrasts)
     sections = [_suite_section(result, suite) for suite in suites]
+    shown = sum(contrast.p_adjusted < SHOWN for contrast in whole)
+    several = f"{shown} of {len(whole)} comparisons of whole suites show a difference."
     return Document(
         title="acidtest compare",
-        headline=_headline(whole),
+        headline=describe_contrast(whole[0]) if len(whole) == 1 else several,
         parts=(
             Section("Differences between the models", tuple(_whole_parts(result, whole)), anchor="differences"),
             *(section for section in sections if section.parts),
@@ -64,175 +73,135 @@ def describe_contrast(contrast: Contrast) -> str:
     first, second, change = contrast.first, contrast.second, contrast.difference
     if not change.known:
         return f"{contrast.suite}: {second} and {first} cannot be compared ({change.note})."
-    interval = f"95 % interval {100 * change.low:+.1f} to {100 * change.high:+.1f}" if change.low == change.low else ""
+    interval = "" if isnan(change.low) else f"95 % interval {100 * change.low:+.1f} to {100 * change.high:+.1f}"
     if contrast.p_adjusted < SHOWN:
         size = f"{abs(change.value) * 100:.1f} points {'better' if change.value > 0 else 'worse'}"
         p = "< 0.0001" if contrast.p_adjusted < 0.0001 else f"{contrast.p_adjusted:.4f}"
         details = ", ".join(filter(None, (interval, f"adjusted p {p}")))
         return f"{contrast.suite}: {second} is {size} than {first} ({details})."
-    unseen = ""
-    if contrast.detectable == contrast.detectable:
-        unseen = f" A difference under about {contrast.detectable * 100:.1f} points would probably have gone unseen."
     size = f"{change.value * 100:+.1f} points{f' ({interval})' if interval else ''}"
-    return f"{contrast.suite}: no difference shown between {second} and {first}, {size}.{unseen}"
-
-
-def _headline(whole: Sequence[Contrast]) -> str:
-    if len(whole) == 1:
-        return describe_contrast(whole[0])
-    shown = sum(contrast.p_adjusted < SHOWN for contrast in whole)
-    return f"{shown} of {len(whole)} comparisons of whole suites show a difference."
-
-
-def _describe_families(result: ComparisonResult) -> str:
-    """Over which tests the p-values that are shown were adjusted."""
-    shown = result.shown_factors or [one.factor for one in result.contrasts if CROSS in one.factor]
-    families = {one.family: one.family_tests for one in result.contrasts if not one.factor or one.factor in shown}
-    sizes = ", ".join(f"{family} ({size:,} test{'s' * (size != 1)})" for family, size in families.items())
-    return f"p is adjusted ({result.correction}) over all suites and pairs of models: {sizes}."
+    sentence = f"{contrast.suite}: no difference shown between {second} and {first}, {size}."
+    if isnan(contrast.detectable):
+        return sentence
+    unseen = f"A difference under about {contrast.detectable * 100:.1f} points would probably have gone unseen."
+    return f"{sentence} {unseen}"
 
 
 def _whole_parts(result: ComparisonResult, whole: Sequence[Contrast]) -> Iterator[Part]:
     if 1 < len(whole) <= MOST_SENTENCES:
         yield from (Note(describe_contrast(contrast)) for contrast in whole)
-    yield from _matrices(whole)
-    table = contrast_table("differences", "Accuracy on whole suites, and second minus first", whole, by_pair=True)
+    for suite in dict.fromkeys(contrast.suite for contrast in whole):
+        yield from _matrices(suite, [contrast for contrast in whole if contrast.suite == suite])
+    table = _contrast_table("differences", "Accuracy on whole suites, and second minus first", whole, "suite")
     yield table
     if 1 < len(whole) <= MOST_CHART_ROWS:
-        yield Chart(table.id, columns=("difference",), axis="difference in points", reference=_NO_DIFFERENCE)
-    yield Note(_describe_families(result), quiet=True)
+        yield _chart(table)
+    shown = result.shown_factors or [one.factor for one in result.contrasts if CROSS in one.factor]
+    families = {one.family: one.family_tests for one in result.contrasts if not one.factor or one.factor in shown}
+    sizes = ", ".join(f"{family} ({describe_count(size, 'test')})" for family, size in families.items())
+    yield Note(f"p is adjusted ({result.correction}) over all suites and pairs of models: {sizes}.", quiet=True)
     for ties in (ties for ties in result.ties if len(ties.rates) > 2):
         groups = "; ".join(" = ".join(group) for group in ties.groups)
         which = "Tied" if any(len(group) > 1 for group in ties.groups) else "None tied"
         yield Note(f"{which} on {ties.what} (not told apart at {ties.alpha:g}, adjusted), best first: {groups}.")
 
 
-def _matrices(whole: Sequence[Contrast]) -> Iterator[Table]:
-    """For each suite that three models or more share, all of them against each other."""
-    for suite in dict.fromkeys(contrast.suite for contrast in whole):
-        members = [contrast for contrast in whole if contrast.suite == suite]
-        models = tuple(dict.fromkeys(name for one in members for name in (one.first, one.second)))
-        if len(models) < 3:
-            continue
-        cells: dict[tuple[str, str], Cell] = {(one.second, one.first): one.difference for one in members}
-        cells |= {(one.first, one.second): _reversed(one) for one in members}
-        rows = tuple(Row(row, tuple(cells.get((row, column)) for column in models)) for row in models)
-        columns = tuple(Column(model, "points", model=model) for model in models)
-        caption = f"{suite}: accuracy of the row's model minus that of the column's, in points"
-        yield Table(f"{suite} matrix", caption, columns, rows, "model")
+def _matrices(suite: str, contrasts: Sequence[Contrast]) -> Iterator[Table]:
+    """All models on a suite against each other, where there are three or more."""
+    models = tuple(dict.fromkeys(name for one in contrasts for name in (one.first, one.second)))
+    if len(models) < 3:
+        return
+    cells: dict[tuple[str, str], Cell] = {}
+    for one in contrasts:
+        change = cells[one.second, one.first] = one.difference
+        # Taken from zero, since a zero with its sign changed would be shown as negative.
+        cells[one.first, one.second] = replace(
+            change, value=0.0 - change.value, low=0.0 - change.high, high=0.0 - change.low
+        )
+    rows = tuple(Row(row, tuple(cells.get((row, column)) for column in models)) for row in models)
+    columns = tuple(Column(model, "points", model=model) for model in models)
+    caption = f"{suite}: accuracy of the row's model minus that of the column's, in points"
+    yield Table(f"{suite} matrix", caption, columns, rows, "model")
 
 
-def _reversed(contrast: Contrast) -> Cell:
-    change = contrast.difference
-    # Adding zero makes a negative zero positive.
-    return replace(change, value=0.0 - change.value, low=0.0 - change.high, high=0.0 - change.low)
-
-
-def contrast_table(name: str, caption: str, contrasts: Sequence[Contrast], *, by_pair: bool) -> Table:
-    """Contrasts as rows: named by suite or slice, under the pair of models where there are several."""
+def _contrast_table(
+    table_id: str,
+    caption: str,
+    contrasts: Sequence[Contrast],
+    corner: str,
+    describe_row: Callable[[str], Row] = lambda value: Row(value, ()),
+) -> Table:
+    """Contrasts as rows, one for each suite or value, under the pair of models where there are several."""
     pairs = dict.fromkeys((contrast.first, contrast.second) for contrast in contrasts)
-    several = len(pairs) > 1
-    if not several and pairs:
+    if len(pairs) == 1:
         first, second = next(iter(pairs))
         caption = f"{caption}: {second} − {first}"
-    how = {True: "the same rows", False: "different rows"}
-    notes = dict.fromkeys(
-        f"{how[contrast.paired]}, {contrast.test}{f', {contrast.difference.note}' if contrast.difference.note else ''}"
-        for contrast in contrasts
-    )
-    rows = tuple(
-        Row(
-            (contrast.suite if by_pair else contrast.value) or contrast.suite,
-            (
-                *contrast.accuracies,
-                contrast.difference,
-                PValue(contrast.p),
-                PValue(contrast.p_adjusted),
-                contrast.detectable,
-            ),
-            heading=f"{second} − {first}" if several else "",
-        )
-        for first, second in pairs
-        for contrast in contrasts
-        if (contrast.first, contrast.second) == (first, second)
-    )
-    columns = (
-        Column("first"),
-        Column("second"),
-        Column("difference", "points"),
-        Column("p", "p"),
-        Column("adjusted", "p"),
-        Column("detectable"),
-    )
-    return Table(name, caption, columns, rows, "suite" if by_pair else "slice", notes=tuple(notes))
+    rows, notes = [], dict[str, None]()
+    for one in sorted(contrasts, key=lambda one: list(pairs).index((one.first, one.second))):
+        cells = (*one.accuracies, one.difference, PValue(one.p), PValue(one.p_adjusted), one.detectable)
+        row = replace(describe_row(one.value or one.suite), cells=cells)
+        rows.append(replace(row, heading=f"{one.second} − {one.first}") if len(pairs) > 1 else row)
+    for one in contrasts:
+        asked = "the same rows" if one.paired else "different rows"
+        notes[", ".join(filter(None, (asked, one.test, one.difference.note)))] = None
+    return Table(table_id, caption, _COLUMNS, tuple(rows), corner, notes=tuple(notes))
+
+
+def _chart(table: Table) -> Chart:
+    no_difference = Reference(0.0, "no difference")
+    return Chart(table.id, columns=("difference",), axis="difference in points", reference=no_difference)
 
 
 def _suite_section(result: ComparisonResult, suite: str) -> Section:
-    members = [contrast for contrast in result.contrasts if contrast.suite == suite and contrast.factor]
-    factors = dict.fromkeys(contrast.factor for contrast in members)
+    members: dict[str, list[Contrast]] = {}
+    for contrast in result.contrasts:
+        if contrast.suite == suite and contrast.factor:
+            members.setdefault(contrast.factor, []).append(contrast)
     runs = {model: run for model, run in result.runs.items() if suite in run.header.suites}
-    sizes = {factor: len({one.value for one in members if one.factor == factor}) for factor in factors}
-    main = main_factor(next(iter(runs.values())).header.suites[suite], sizes) if runs else None
-    ordered = sorted(factors, key=lambda factor: (CROSS not in factor, factor != main))
+    first = next(iter(runs.values()), None)
+    sizes = {factor: len({one.value for one in contrasts}) for factor, contrasts in members.items()}
+    main = main_factor(first.header.suites[suite], sizes) if first else None
+    ordered = sorted(members, key=lambda factor: (CROSS not in factor, factor != main))
     shown = result.shown_factors or [factor for factor in ordered if CROSS in factor]
-    parts: list[Part] = []
-    for factor in ordered:
-        chosen = [contrast for contrast in members if contrast.factor == factor]
-        parts.append(_factor_section(suite, factor, chosen, runs, folded=factor not in shown))
-    parts += _disagreements(suite, result, runs, None if main == CATEGORY else main)
-    return Section(suite, tuple(parts))
+    sections = [
+        _factor_section(suite, factor, members[factor], first, folded=factor not in shown) for factor in ordered
+    ]
+    disagreements = _disagreements(suite, result, runs, None if main == CATEGORY else main)
+    return Section(suite, (*sections, *disagreements))
 
 
 def _factor_section(
-    suite: str, factor: str, contrasts: Sequence[Contrast], runs: Mapping[str, Run], *, folded: bool
+    suite: str, factor: str, contrasts: Sequence[Contrast], first: Run | None, *, folded: bool
 ) -> Section:
-    first = next(iter(runs.values()), None)
+    values = [contrast.value for contrast in contrasts]
     under = headings(first, suite, factor) if first and CROSS not in factor else {}
-    names = row_names([contrast.value for contrast in contrasts], under)
-    caption = f"{suite} by {factor}"
-    table = contrast_table(f"{suite} by {factor}", caption, contrasts, by_pair=False)
-    card = first.header.suites[suite] if first else None
-    pairs = len({(contrast.first, contrast.second) for contrast in contrasts})
-    slices = {names.get(value, value): value for value in names}
-    rows = tuple(
-        replace(
-            row,
-            name=names.get(row.name, row.name),
-            heading=row.heading if pairs > 1 else under.get(row.name, ""),
-            slice=slice_of(card, factor, row.name) | {"verdict": "differs"} if card else {},
-        )
-        for row in table.rows
-    )
-    table = replace(table, rows=rows)
-    parts: list[Part] = [table]
-    if len(slices) * pairs <= MOST_CHART_ROWS:
-        parts.append(Chart(table.id, columns=("difference",), axis="difference in points", reference=_NO_DIFFERENCE))
-    return Section(f"By {factor}", tuple(parts), folded=folded, summary=f"{len(names):,} values")
+    names = row_names(values, under)
+
+    def describe_row(value: str) -> Row:
+        place = slice_of(first.header.suites[suite], factor, value) | {"verdict": "differs"} if first else {}
+        return Row(names[value], (), heading=under.get(value, ""), slice=place)
+
+    name = f"{suite} by {factor}"
+    table = _contrast_table(name, name, contrasts, "slice", describe_row)
+    parts = (table, _chart(table)) if len(table.rows) <= MOST_CHART_ROWS else (table,)
+    return Section(f"By {factor}", parts, folded=folded, summary=f"{len(names):,} values")
 
 
-def _disagreements(suite: str, result: ComparisonResult, runs: Mapping[str, Run], main: str | None) -> list[Part]:
+def _disagreements(
+    suite: str, result: ComparisonResult, runs: Mapping[str, Run], main: str | None
+) -> Iterator[Note | Section]:
     """How many rows only one of two models gets right, and some of those for each."""
-    pairs = [one for one in result.contrasts if one.suite == suite and not one.factor and one.first in runs]
-    # As the contrasts were computed: where one model is two-way, all are judged two-way.
-    two_way = any(run.header.model.resolution == "two-way" for run in runs.values())
-    rows = {model: score_rows(run, suite, two_way=two_way) for model, run in runs.items()} if pairs else {}
-    parts: list[Part] = []
-    for one in pairs:
-        names = (one.first, one.second)
-        if not one.paired:
-            parts.append(Note(f"{one.second} and {one.first} were asked different rows.", quiet=True))
+    contrasts = [one for one in result.contrasts if one.suite == suite and not one.factor and one.first in runs]
+    rows = score_alike(runs, suite) if contrasts else {}
+    for first, second, paired in ((one.first, one.second, one.paired) for one in contrasts):
+        if not paired:
+            yield Note(f"{second} and {first} were asked different rows.", quiet=True)
             continue
-        counts = disagreement(names, (runs[names[0]], runs[names[1]]), (rows[names[0]], rows[names[1]]), main, count=5)
+        counts = disagreement((first, second), (rows[first], rows[second]), main)
+        titles = ("both right", f"only {first}", f"only {second}", "neither right")
         cells = (counts.both, counts.only_first, counts.only_second, counts.neither)
-        columns = tuple(
-            Column(title, "count")
-            for title in ("both right", f"only {one.first}", f"only {one.second}", "neither right")
-        )
-        table = Table(f"{suite} {one.second} {one.first} rows", "Rows by who is right", columns, (Row("rows", cells),))
-        only = (
-            Pairs(f"Only {one.first} is right", counts.first_examples),
-            Pairs(f"Only {one.second} is right", counts.second_examples),
-        )
-        title = f"Rows that only one gets right: {one.second} and {one.first}"
-        parts.append(Section(title, (table, *(pairs for pairs in only if pairs.pairs)), folded=True))
-    return parts
+        columns = tuple(Column(title, "count") for title in titles)
+        table = Table(f"{suite} {second} {first} rows", "Rows by who is right", columns, (Row("rows", cells),))
+        examples = {first: counts.first_examples, second: counts.second_examples}
+        only = (Pairs(f"Only {model} is right", pairs) for model, pairs in examples.items() if pairs)
+        yield Section(f"Rows that only one gets right: {second} and {first}", (table, *only), folded=True)

@@ -1,16 +1,118 @@
-"""Whether a model's score on HANS is helped by having seen HANS."""
+"""Whether a model's score on HANS is helped by having seen HANS: published against fresh words and novel templates.
+
+Four suites, words {published, fresh} × templates {published, novel}, are four sets of different rows, so nothing is
+paired. Every contrast is a sum of the cells' rates, standardised so that all cells weigh heuristic and label alike and,
+where they share templates, each template alike.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import nan
 from typing import Annotated, Literal
 
+import polars as pl
+
+from acidtest.core.document import Finding, Severity, describe_count
+from acidtest.core.errors import AcidtestError
+from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 from acidtest.core.study import study
-from acidtest.studies.contamination.cells import ModelContamination, holds_the_four, measure_contamination
+from acidtest.core.suite import CROSS, Card
+from acidtest.io.published_sets import FILE
+from acidtest.io.wordlists import packaged_table
+from acidtest.stats.intervals import StratifiedRate, combination
+from acidtest.stats.significance import combination_test
+from acidtest.studies.contamination.document import ALL_PAIRS, ALPHA, NEARLY_NONE, WRONG, can_show, cannot_show, verdict
+from acidtest.studies.rows import ScoredRows, correct_with_excess, is_two_way, require_one_collapse, score_rows
 
+FEW_ROWS = 30
 Correction = Literal["holm", "bh", "by", "none"]
+Place = tuple[str, str]
+"""Words and templates of a cell."""
+
+_PLACES: tuple[Place, ...]
+_PLACES = _PUBLISHED, _FRESH_WORDS, _NOVEL_TEMPLATES, _FRESH = (
+    ("published", "published"),
+    ("fresh", "published"),
+    ("published", "novel"),
+    ("fresh", "novel"),
+)
+_TEMPLATES = {"hans": "published", "hans/novel": "novel"}
+_PART = ("heuristic", "label")
+_COLUMNS = (*_PART, "subcase", "template")
+_STRATUM = ("templates", *_COLUMNS)
+
+_QUESTIONS: Mapping[str, str] = {
+    "words": "On the published templates, does the model do better with the published words than with fresh ones?",
+    "templates": "With fresh words, does it do better on the published templates than on novel ones?",
+    "both": "Do the published words help it more on the published templates than on novel ones, as memory would?",
+}
+_COEFFICIENTS: Mapping[str, Mapping[Place, float]] = {
+    "words": {_PUBLISHED: 1, _FRESH_WORDS: -1},
+    "templates": {_FRESH_WORDS: 1, _FRESH: -1},
+    "both": {_PUBLISHED: 1, _FRESH_WORDS: -1, _NOVEL_TEMPLATES: -1, _FRESH: 1},
+}
+
+
+@dataclass(frozen=True)
+class ContaminationCell:
+    """One of the four suites, with the model's accuracy on its slices."""
+
+    words: str
+    templates: str
+    suite: str
+    slices: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True)
+class ContaminationContrast:
+    """A difference between cells on one slice; ``excess`` is the model's less the reference's."""
+
+    slice: str
+    name: str
+    question: str
+    difference: Estimate
+    p: float
+    p_adjusted: float = nan
+    reference: Estimate | None = None
+    excess: Estimate | None = None
+    excess_p: float = nan
+    excess_p_adjusted: float = nan
+
+    @property
+    def effect(self) -> Estimate:
+        """What speaks for contamination: the excess where there is a reference, else the difference."""
+        return self.excess or self.difference
+
+    @property
+    def significant(self) -> bool:
+        """Whether the effect is above 0 by more than chance, after correction."""
+        return self.effect.value > 0 and (self.excess_p_adjusted if self.excess else self.p_adjusted) < ALPHA
+
+
+@dataclass(frozen=True)
+class ModelContamination:
+    """The four cells, what they differ by, and what that does and does not show."""
+
+    model: str
+    reference: str | None
+    cells: tuple[ContaminationCell, ...]
+    contrasts: tuple[ContaminationContrast, ...]
+    verdict: str
+
+    json_properties = ("can", "cannot")
+
+    @property
+    def can(self) -> tuple[str, ...]:
+        """What the contrasts show."""
+        return can_show(self.reference)
+
+    @property
+    def cannot(self) -> tuple[str, ...]:
+        """What the contrasts do not show."""
+        return cannot_show(self.reference)
 
 
 @dataclass(frozen=True)
@@ -20,11 +122,7 @@ class ContaminationResult:
     models: tuple[ModelContamination, ...]
 
 
-def _applies(runs: Sequence[Run]) -> bool:
-    return any(holds_the_four(members) for members in _by_model(runs, set()))
-
-
-@study(group="look into a run", applies=_applies)
+@study(group="look into a run", applies=lambda runs: any(map(holds_the_four, _runs_by_model(runs, set()))))
 def contamination(
     runs: Annotated[Sequence[Run], "Run folders of models on hans and hans/novel, in published and in fresh words."],
     *,
@@ -37,13 +135,13 @@ def contamination(
     Models whose runs do not hold the four suites are passed over; with a reference, that is an error.
     """
     clean = {run.header.model.signature for run in reference}
-    models = [members for members in _by_model(runs, clean) if reference or holds_the_four(members)]
+    models = [members for members in _runs_by_model(runs, clean) if reference or holds_the_four(members)]
     return ContaminationResult(
         tuple(measure_contamination(members, reference=reference, correction=correction) for members in models)
     )
 
 
-def _by_model(runs: Sequence[Run], clean: set[str]) -> list[list[Run]]:
+def _runs_by_model(runs: Sequence[Run], clean: set[str]) -> list[list[Run]]:
     """The runs of each model that is not among the clean ones."""
     by_model: dict[tuple[str, int], list[Run]] = {}
     for number, run in enumerate(runs, 1):
@@ -53,3 +151,186 @@ def _by_model(runs: Sequence[Run], clean: set[str]) -> list[list[Run]]:
             alone = model.fingerprint is None and holds_the_four([run])
             by_model.setdefault((model.signature, number if alone else 0), []).append(run)
     return list(by_model.values())
+
+
+def holds_the_four(runs: Sequence[Run]) -> bool:
+    """Whether some runs hold every cell once, so that contamination can be measured."""
+    placed = [(_place(run, suite), _is_a_file(card)) for run in runs for suite, card in run.header.suites.items()]
+    drawn = [place for place, is_a_file in placed if place and not is_a_file]
+    files = [place for place, is_a_file in placed if place and is_a_file]
+    return len(drawn) == len(set(drawn)) and len(files) <= 1 and len({*drawn, *files}) == len(_PLACES)
+
+
+def measure_contamination(
+    runs: Sequence[Run], *, reference: Sequence[Run] = (), correction: str = "holm"
+) -> ModelContamination:
+    """Whether the model of the runs does better on the published HANS than its answers elsewhere explain.
+
+    The runs are one model's and together hold the four suites, the published file itself standing for published words
+    in published templates if it is among them; so do those of the reference, a model known not to have seen
+    HANS. All p-values of the report are one family. The excess over the reference takes the two models' answers to be
+    independent, which is conservative when they were asked the same pairs.
+    """
+    facts, clean = runs[0].header.model, {run.header.model.signature: run.header.model for run in reference}
+    if len(clean) > 1:
+        raise AcidtestError(f"the reference is of several models: {', '.join(clean)}; pass runs of one")
+    require_one_collapse([*runs, *reference])
+    model, other = facts.name, next((model.name for model in clean.values()), None)
+    if model == other:
+        model, other = facts.signature, next(iter(clean))
+    two_way = is_two_way([*runs, *reference])
+    cell_rows = _cell_rows(runs, two_way)
+    slices = _slices(cell_rows)
+    clean_rows = _cell_rows(reference, two_way) if reference else None
+    contrasts = correct_with_excess(list(_contrasts(cell_rows, clean_rows, slices)), correction)
+    cells = tuple(_cell(place, cell_rows[place], slices) for place in _PLACES)
+    return ModelContamination(model, other, cells, contrasts, verdict(model, other, contrasts, cells))
+
+
+def contamination_finding(model: ModelContamination) -> Finding:
+    """Whether the model does better on the published pairs than its answers elsewhere explain, as a finding."""
+    both = {contrast.slice: contrast for contrast in model.contrasts if contrast.name == "both"}
+    effect = both[WRONG].effect
+    points = f"{100 * effect.value:+.1f} points ({100 * effect.low:+.1f} to {100 * effect.high:+.1f})"
+    evidence = (f"{WRONG}: difference of differences {points}",) if effect.known else ()
+    severity: Severity = "warning" if any(contrast.significant for contrast in both.values()) else "info"
+    # The published words on the published templates are the first cell.
+    return Finding("M1", severity, model.verdict.rstrip("."), model.cells[0].suite, evidence)
+
+
+@dataclass(frozen=True)
+class _CellRows:
+    """A cell's suite, its scored rows, and for contrasts what each row is and whether it is right."""
+
+    suite: str
+    rows: ScoredRows
+    frame: pl.DataFrame
+
+
+def _cell_rows(runs: Sequence[Run], two_way: bool) -> dict[Place, _CellRows]:
+    """The four cells, recognised by the names and the words of the runs' suites."""
+    suites = [(run, suite, _is_a_file(card)) for run in runs for suite, card in run.header.suites.items()]
+    cells: dict[Place, _CellRows] = {}
+    # Files come last and may take a place: the published pairs themselves are better than pairs drawn anew.
+    for run, suite, is_a_file in sorted(suites, key=lambda entry: entry[2]):
+        place = _place(run, suite)
+        if place is None:
+            continue
+        if place in cells and _is_a_file(cells[place].rows.card) == is_a_file:
+            raise AcidtestError(f"{_describe(place)} twice, in {cells[place].suite!r} and {suite!r}; pass one of them")
+        rows = score_rows(run, suite, two_way=two_way)
+        missing = [name for name in _COLUMNS if name not in rows.frame.columns]
+        if missing:
+            raise AcidtestError(f"suite {suite!r} has no column {', '.join(missing)}; generate it anew with acidtest")
+        words, templates = map(pl.lit, place)
+        frame = rows.frame.select(pl.col(_COLUMNS).cast(pl.String), words=words, templates=templates)
+        cells[place] = _CellRows(suite, rows, frame.with_columns(correct=rows.correct))
+    missing = [_describe(place) for place in _PLACES if place not in cells]
+    if missing:
+        raise AcidtestError(
+            f"{runs[0].header.model.name}: no run has {' or '.join(missing)}; "
+            "run it on hans and on hans/novel, each with words=published and with words=fresh"
+        )
+    return cells
+
+
+def _place(run: Run, suite: str) -> Place | None:
+    """The cell a suite belongs to: by its name and words, or because it is the published file itself."""
+    card = run.header.suites[suite]
+    place = (str(card.arguments.get("words")), _TEMPLATES.get(suite.partition(":")[0], ""))
+    if place in _PLACES:
+        return place
+    if not _is_a_file(card) or not {*_COLUMNS} - {"label"} <= set(card.columns):
+        return None
+    subcases = set(run.collected(run.lazy(suite).select("subcase").drop_nulls().unique())["subcase"])
+    return _PUBLISHED if subcases and subcases <= set(packaged_table("hans/templates.tsv")["subcase"]) else None
+
+
+def _is_a_file(card: Card) -> bool:
+    return "words" not in card.arguments or FILE in card.arguments
+
+
+def _describe(place: Place) -> str:
+    return f"{place[0]} words on {place[1]} templates"
+
+
+def _slices(cells: Mapping[Place, _CellRows]) -> dict[str, pl.Expr]:
+    """All pairs, those where the heuristics are wrong, and these by heuristic."""
+    heuristics = pl.concat([cells[place].frame["heuristic"] for place in _PLACES]).drop_nulls()
+    wrong = pl.col("label") == WRONG
+    names = heuristics.unique(maintain_order=True)
+    single = {f"{name}{CROSS}{WRONG}": wrong & (pl.col("heuristic") == name) for name in names}
+    return {ALL_PAIRS: pl.lit(True), WRONG: wrong, **single}
+
+
+def _cell(place: Place, cell: _CellRows, slices: Mapping[str, pl.Expr]) -> ContaminationCell:
+    flags = cell.frame.select(**{name: pl.repeat(True, pl.len()) & condition for name, condition in slices.items()})
+    rates = {name: cell.rows.rate(cell.rows.correct, flags[name].to_numpy()) for name in slices}
+    return ContaminationCell(*place, cell.suite, rates)
+
+
+def _contrasts(
+    cells: Mapping[Place, _CellRows], clean: Mapping[Place, _CellRows] | None, slices: Mapping[str, pl.Expr]
+) -> Iterator[ContaminationContrast]:
+    for name, condition in slices.items():
+        for kind, question in _QUESTIONS.items():
+            parts, note = _weighted_rates(cells, _COEFFICIENTS[kind], condition)
+            difference = _noted(combination(parts), note)
+            contrast = ContaminationContrast(name, kind, question, difference, combination_test(parts).p)
+            if clean is not None:
+                others, others_note = _weighted_rates(clean, _COEFFICIENTS[kind], condition)
+                both = [*parts, *((-coefficient, rate) for coefficient, rate in others)]
+                notes = "; ".join(filter(None, (note, others_note and f"reference: {others_note}")))
+                contrast = replace(
+                    contrast,
+                    reference=_noted(combination(others), others_note),
+                    excess=_noted(combination(both), notes),
+                    excess_p=combination_test(both).p,
+                )
+            yield contrast
+
+
+def _noted(estimate: Estimate, note: str) -> Estimate:
+    return replace(estimate, note=note or estimate.note)
+
+
+def _weighted_rates(
+    cells: Mapping[Place, _CellRows], coefficients: Mapping[Place, float], condition: pl.Expr
+) -> tuple[list[tuple[float, StratifiedRate]], str]:
+    """The rates that make up a contrast, each with its coefficient, and what to know about them.
+
+    A cell's rows have weights that add up to 1. Heuristic × label has the same part in every cell: its share of all
+    rows. Within it, a template has the same part in both cells that are made from it. Templates that only one of these
+    has are left out.
+    """
+    rows = pl.concat([cells[place].frame for place in coefficients]).filter(condition)
+    made_from = {templates: sum(place[1] == templates for place in coefficients) for _, templates in coefficients}
+    counts = rows.group_by("words", *_STRATUM, maintain_order=True).agg(rows=pl.len())
+    shared = pl.len().over(_STRATUM) == pl.col("templates").replace_strict(made_from, return_dtype=pl.UInt32)
+    counts = counts.filter(shared).filter(pl.col("templates").n_unique().over(_PART) == len(made_from))
+    size = pl.col("rows").sum()
+    part = size.over(_PART) / size
+    within = size.over(_STRATUM) / size.over("templates", *_PART)
+    counts = counts.with_columns(weight=part * within / pl.col("rows")).with_row_index("stratum")
+    weighted = rows.join(counts.drop("rows"), on=["words", *_STRATUM], how="inner", maintain_order="left")
+    rates = {}
+    for words, templates in coefficients:
+        side = weighted.filter(words=words, templates=templates)
+        rates[words, templates] = StratifiedRate.of(side["correct"], strata=side["stratum"], weights=side["weight"])
+    parts = [(coefficient, rates[place]) for place, coefficient in coefficients.items()]
+    return parts, "; ".join(_notes(rates, rows.height - weighted.height))
+
+
+def _notes(rates: Mapping[Place, StratifiedRate], left_out: int) -> Iterator[str]:
+    """What a reader of the number must know: empty, small and unanimous cells, and no room to differ."""
+    if left_out:
+        yield f"{left_out:,} rows of templates that only one side has are left out"
+    for place, rate in rates.items():
+        if rate.n < FEW_ROWS:
+            yield f"{describe_count(rate.n, 'row') if rate.n else 'no rows'} with {_describe(place)}"
+        elif rate.unanimous:
+            yield f"all {'right' if rate.value else 'wrong'} with {_describe(place)}"
+    novel = [rate.value for place, rate in rates.items() if place[1] == "novel"]
+    if len(novel) > 1 and (max(novel) <= NEARLY_NONE or min(novel) >= 1 - NEARLY_NONE):
+        nearly = "wrong" if max(novel) <= NEARLY_NONE else "right"
+        yield f"on novel templates nearly all answers are {nearly}, so words could hardly matter there"

@@ -6,37 +6,40 @@ they have a source sentence in common.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from math import nan
 from pathlib import Path
 from typing import Annotated
 
 import polars as pl
 
-from acidtest.core.errors import AcidtestError
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.estimate import Estimate
 from acidtest.core.study import study
-from acidtest.io.published import published_scores
+from acidtest.io.columns import row_error
+from acidtest.io.published import PublishedScore, published_scores
+from acidtest.io.tables import FileTable, read_table
 from acidtest.stats.intervals import rate
 from acidtest.stats.kappa import cohen_kappa
-from acidtest.studies.errors.categories import CATEGORIES
-from acidtest.studies.errors.samples import MATERIAL, NATURAL, SYNTHETIC, Decisions, read_decisions
+from acidtest.studies.errors.samples import (
+    AMBIGUITY,
+    CATEGORIES,
+    DECISION,
+    MATERIAL,
+    NATURAL,
+    SYNTHETIC,
+    WORLD_KNOWLEDGE,
+    vote_columns,
+)
 
 SCHEMA = 1
 PUBLISHED = "error typology"
 """The suite under which the paper's shares are kept among published numbers."""
 
-
-@dataclass(frozen=True)
-class PublishedShare:
-    """A share of errors that a paper gives: whose, where it is printed, and of which corpus and category."""
-
-    system: str
-    source: str
-    condition: str
-    by: Mapping[str, str]
-    value: float
+_SEVERAL = r"[;,/|+&]| and | or "
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class ErrorsResult:
     decided: int
     categories: Mapping[str, CategoryShare]
     kept: Estimate
-    published: tuple[PublishedShare, ...] = ()
+    published: tuple[PublishedScore, ...] = ()
     signatures: tuple[str, ...] = ()
     prefilled: bool = False
     material: str = NATURAL
@@ -110,10 +113,82 @@ class ErrorAgreement:
     schema: int = SCHEMA
 
 
+@dataclass(frozen=True)
+class Decisions:
+    """The categories that a person chose for a sample of errors, read from its file.
+
+    ``frame`` has suite, id, proposed, category and material; all but the id may be null.
+    """
+
+    path: Path
+    frame: pl.DataFrame
+    signatures: tuple[str, ...] = ()
+    never_proposed: tuple[str, ...] = (WORLD_KNOWLEDGE,)
+    """Categories that the rules could not propose for this sample."""
+    commented: bool = False
+
+    @property
+    def prefilled(self) -> bool:
+        """Whether every category equals the proposal and nobody wrote a comment, so that perhaps nobody looked."""
+        same = self.frame.select((pl.col("category") == pl.col("proposed")).fill_null(False).all()).item()
+        return bool(same) and self.frame.height > 0 and not self.commented
+
+    @property
+    def decided(self) -> pl.DataFrame:
+        """The rows that a person has given a category."""
+        return self.frame.drop_nulls("category")
+
+
 @study(group="look into a run", name="errors")
 def error_categories(sample: Annotated[Path, "A sample of errors that somebody sorted."]) -> ErrorsResult:
     """Count what people decided on a sample of a run's errors, the published shares of each category beside it."""
     return count_categories(read_decisions(sample))
+
+
+def read_decisions(path: str | Path) -> Decisions:
+    """The decisions in a file that ``sample_errors`` filled and a person edited; a mistake in it names its line."""
+    table = read_table(path)
+    frame = table.written_frame
+    for name in ("id", "category"):
+        if name not in frame.columns:
+            raise FileError(path, f"has no column {name!r}, as a sample of errors has: acidtest errors RUN -o FILE")
+    columns = ("suite", "id", *DECISION, MATERIAL, "signature")
+    absent = [name for name in columns if name not in frame.columns]
+    frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
+    frame = frame.select(pl.col(columns).cast(pl.String).str.strip_chars().replace("", None))
+    frame = frame.with_columns(_parse_categories(table, frame[name]) for name in ("proposed", "category"))
+    ids, repeated = frame["id"], frame.select(pl.struct("suite", "id").is_first_distinct().not_()).to_series()
+    _refuse_rows(table, ids.is_null(), "id", lambda row: "has no id; rows are matched by it")
+    _refuse_rows(table, repeated, "id", lambda row: f"id {ids[row]!r} occurs a second time")
+    return Decisions(
+        Path(path),
+        frame.select("suite", "id", "proposed", "category", MATERIAL),
+        signatures=tuple(frame["signature"].drop_nulls().unique(maintain_order=True)),
+        never_proposed=(WORLD_KNOWLEDGE,) if vote_columns(table.frame.columns) else (WORLD_KNOWLEDGE, AMBIGUITY),
+        commented=frame["comment"].count() > 0,
+    )
+
+
+def _parse_categories(table: FileTable, written: pl.Series) -> pl.Series:
+    """The names of categories, whatever capitals, spaces and underscores they are written with."""
+    names = written.str.to_lowercase().str.replace_all(r"[\s_]+", " ")
+
+    def describe_unknown(row: int) -> str:
+        parts = [part.strip() for part in re.split(_SEVERAL, names[row])]
+        if len(parts) > 1 and all(part in CATEGORIES for part in parts):
+            advice = "but an error has one: keep the likelier, comment on the other"
+            return f"category {written[row]!r} names {len(parts)}, {advice}"
+        return str(UnknownNameError("error category", names[row], CATEGORIES))
+
+    _refuse_rows(table, names.is_not_null() & ~names.is_in(list(CATEGORIES)), written.name, describe_unknown)
+    return names
+
+
+def _refuse_rows(table: FileTable, wrong: pl.Series, column: str, describe: Callable[[int], str]) -> None:
+    """Raise an error about the first row that is flagged."""
+    if wrong.any():
+        row = int(wrong.arg_true()[0])
+        raise row_error(table, row, column=column, problem=describe(row))
 
 
 def count_categories(decisions: Decisions) -> ErrorsResult:
@@ -121,94 +196,67 @@ def count_categories(decisions: Decisions) -> ErrorsResult:
 
     Errors on natural and on synthetic pairs are counted apart: the published shares are of errors on MultiNLI's pairs.
     """
-    if MATERIAL not in decisions.frame.columns:
-        return _count_material(decisions, NATURAL)
     is_synthetic = (pl.col(MATERIAL) == SYNTHETIC).fill_null(value=False)
     natural = replace(decisions, frame=decisions.frame.filter(~is_synthetic))
     synthetic = replace(decisions, frame=decisions.frame.filter(is_synthetic))
     if not synthetic.frame.height:
-        return _count_material(decisions, NATURAL)
+        return _count_material(natural, NATURAL)
     if not natural.frame.height:
-        return _count_material(decisions, SYNTHETIC)
+        return _count_material(synthetic, SYNTHETIC)
     counts = _count_material(natural, NATURAL)
     return replace(counts, synthetic=_count_material(synthetic, SYNTHETIC), prefilled=decisions.prefilled)
 
 
 def _count_material(decisions: Decisions, material: str) -> ErrorsResult:
-    decided = decisions.decided
-    proposed = decisions.frame.drop_nulls("proposed")
-    kept = decided.drop_nulls("proposed").with_columns(kept=pl.col("category") == pl.col("proposed"))
-    never = decisions.never_proposed
+    decided, proposed = (decisions.frame[name].drop_nulls() for name in ("category", "proposed"))
+    both = decisions.frame.drop_nulls(["category", "proposed"])
+    kept = both["category"] == both["proposed"]
+    categories = {}
+    for name in CATEGORIES:
+        # A category that could not have been proposed has no share, which is not a share of 0.
+        never = name in decisions.never_proposed and name not in proposed
+        categories[name] = CategoryShare(
+            count=int((decided == name).sum()),
+            share=_rate(decided == name, "no error has a category yet"),
+            proposed=int((proposed == name).sum()),
+            proposed_share=_rate((proposed.clear() if never else proposed) == name, "nothing to propose it by"),
+            kept=_rate(kept.filter(both["proposed"] == name), f"{name} was proposed for no error decided on"),
+        )
+    published = tuple(replace(score, note="") for score in published_scores(PUBLISHED))
     return ErrorsResult(
         name=decisions.path.name,
         rows=decisions.frame.height,
-        decided=decided.height,
-        categories={
-            name: _count_category(name, decided=decided, proposed=_possible(proposed, name, never), kept=kept)
-            for name in CATEGORIES
-        },
-        kept=_rate(kept, "kept", "nobody has decided on a proposal yet"),
-        published=_published_shares() if material == NATURAL else (),
+        decided=len(decided),
+        categories=categories,
+        kept=_rate(kept, "nobody has decided on a proposal yet"),
+        published=published if material == NATURAL else (),
         signatures=decisions.signatures,
         prefilled=decisions.prefilled,
         material=material,
     )
 
 
-def _published_shares() -> tuple[PublishedShare, ...]:
-    return tuple(
-        PublishedShare(score.system, score.source, score.condition, score.by, score.value)
-        for score in published_scores(PUBLISHED)
-    )
+def _rate(flags: pl.Series, none: str) -> Estimate:
+    """The share of rows that are flagged, or without rows the note ``none``."""
+    return rate(flags.to_numpy()) if len(flags) else Estimate(nan, note=none)
 
 
 def error_agreement(first: Decisions, second: Decisions) -> ErrorAgreement:
     """How far two people agree on the errors they both sorted, matched by suite and id."""
-    pairs = first.decided.select("suite", "id", first="category").join(
-        second.decided.select("suite", "id", second="category"),
-        on=["suite", "id"],
-        nulls_equal=True,
-        maintain_order="left",
-    )
-    common = first.frame.join(second.frame, on=["suite", "id"], how="semi", nulls_equal=True)
-    if not common.height:
+    key = ["suite", "id"]
+    if first.frame.join(second.frame, on=key, how="semi", nulls_equal=True).is_empty():
         raise AcidtestError(f"{first.path} and {second.path} have no error in common; two people sort the same sample")
-    pairs = pairs.with_columns(same=pl.col("first") == pl.col("second"))
-    differing = pairs.filter(~pl.col("same")).select("suite", "id", "first", "second")
+    pairs = first.decided.select(*key, first="category").join(
+        second.decided.select(*key, second="category"), on=key, nulls_equal=True, maintain_order="left"
+    )
+    one, two = pairs["first"], pairs["second"]
+    counts = [Counter(categories) for categories in (one, two, one.filter(one == two))]
     return ErrorAgreement(
         names=(str(first.path), str(second.path)),
         rows=pairs.height,
         only=(first.decided.height - pairs.height, second.decided.height - pairs.height),
-        share=_rate(pairs, "same", "nothing that both decided on"),
-        kappa=cohen_kappa(pairs["first"].to_list(), pairs["second"].to_list()),
-        categories={name: _count_agreement(pairs, name) for name in CATEGORIES},
-        disagreements=tuple(DisputedError(**row) for row in differing.iter_rows(named=True)),
+        share=_rate(one == two, "nothing that both decided on"),
+        kappa=cohen_kappa(one.to_list(), two.to_list()),
+        categories={name: CategoryChoices(*(chosen[name] for chosen in counts)) for name in CATEGORIES},
+        disagreements=tuple(DisputedError(**row) for row in pairs.filter(one != two).iter_rows(named=True)),
     )
-
-
-def _count_category(name: str, *, decided: pl.DataFrame, proposed: pl.DataFrame, kept: pl.DataFrame) -> CategoryShare:
-    decided, proposed = (
-        frame.with_columns(chosen=pl.col(column) == name)
-        for frame, column in ((decided, "category"), (proposed, "proposed"))
-    )
-    return CategoryShare(
-        count=int(decided["chosen"].sum()),
-        share=_rate(decided, "chosen", "no error has a category yet"),
-        proposed=int(proposed["chosen"].sum()),
-        proposed_share=_rate(proposed, "chosen", "nothing to propose it by"),
-        kept=_rate(kept.filter(pl.col("proposed") == name), "kept", f"{name} was proposed for no error decided on"),
-    )
-
-
-def _possible(proposed: pl.DataFrame, name: str, never: Sequence[str]) -> pl.DataFrame:
-    """The proposals; none where a category could not have been among them, since that is no share of 0."""
-    return proposed.clear() if name in never and name not in proposed["proposed"] else proposed
-
-
-def _rate(frame: pl.DataFrame, column: str, none: str) -> Estimate:
-    return rate(frame[column].to_numpy()) if frame.height else Estimate(math.nan, note=none)
-
-
-def _count_agreement(pairs: pl.DataFrame, name: str) -> CategoryChoices:
-    first, second = pairs["first"] == name, pairs["second"] == name
-    return CategoryChoices(int(first.sum()), int(second.sum()), int((first & second).sum()))

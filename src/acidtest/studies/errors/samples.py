@@ -1,76 +1,121 @@
-"""Samples of a run's errors: drawn with their cues and a proposed category, and read back once people sorted them."""
+"""Samples of a run's errors: drawn with their cues and the cause that rules propose, for people to sort.
+
+The nine causes are those in section 2 of Naik et al. (2018), who sorted errors by hand. Rules can only propose: they
+see that a cue is there, not that it misled the model. World knowledge leaves no trace on the surface and is never
+proposed; such errors are proposed as unknown, or by a cue that happens to be there, until a person decides otherwise.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws, apportion
-from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
+from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.labels import GOLD_MASKS, SPELLINGS
 from acidtest.core.logs import log
 from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL, CROSS
-from acidtest.io.columns import row_error
-from acidtest.io.tables import FileTable, read_table
-from acidtest.studies.errors.categories import (
-    AMBIGUITY,
-    CATEGORIES,
-    VERSION,
-    WORLD_KNOWLEDGE,
-    propose_categories,
-    vote_columns,
-)
-from acidtest.text.cues import CUES, cues
+from acidtest.text.cues import CUES, PairCues, cues
+
+VERSION = 1
+"""Goes up when a rule changes; samples carry it."""
+
+CATEGORIES: Mapping[str, str] = {
+    "word overlap": "many shared words were taken for entailment, or very few for neutral",
+    "negation": "a negation word was taken for contradiction",
+    "antonymy": "antonyms, without a negation word, were not seen to contradict",
+    "numerical": "numbers or quantifiers had to be reasoned about",
+    "length mismatch": "the premise is much longer, and what it says besides distracts",
+    "grammaticality": "a sentence is misspelt, or subject and verb do not agree",
+    "world knowledge": "hard to tell without knowing the world",
+    "ambiguity": "people do not agree on the right answer either",
+    "unknown": "no source of the error is discernible",
+}
+"""The name of each category and what it means, in the paper's order."""
+
+WORLD_KNOWLEDGE = "world knowledge"
+AMBIGUITY = "ambiguity"
 
 STRATA = ("gold", "answer")
 """The columns that divide the errors of a suite into strata by default."""
 
-PAIR = ("id", "suite", "premise", "hypothesis", "gold", "answer")
 DECISION = ("proposed", "category", "comment")
 """The category that rules propose, the one that a person chose, and a comment."""
-PROBABILITIES = ("p_entailment", "p_neutral", "p_contradiction")
 MATERIAL = "material"
 NATURAL, SYNTHETIC = "natural", "synthetic"
 """Pairs that people wrote, and pairs that rules made or changed: errors on the latter may come from the rules."""
-COLUMNS = (*PAIR, *DECISION, *CUES, *PROBABILITIES, MATERIAL, "signature")
+_PAIR = ("id", "suite", "premise", "hypothesis", "gold", "answer")
+_PROBABILITIES = ("p_entailment", "p_neutral", "p_contradiction")
+COLUMNS = (*_PAIR, *DECISION, *CUES, *_PROBABILITIES, MATERIAL, "signature")
 """The columns of a sample; the suites' factors and annotators' labels are inserted before the last two."""
 
 _ADDED = frozenset({"gold", *DECISION, *CUES, MATERIAL, "signature"})
 """Columns that a sample adds; a column of the suite with such a name becomes ``source_<name>``."""
 
-_SEVERAL = r"[;,/|+&]| and | or "
+LARGE_OVERLAP = 0.65
+"""Two content words of three: 19 % of MultiNLI's neutral pairs share as many, 24 % of SNLI's."""
+LITTLE_OVERLAP = 0.25
+"""One content word of four: 12 % of MultiNLI's entailed pairs share as few, 10 % of SNLI's."""
+MUCH_LONGER, LONG = 3, 30
+"""Three words to one and at least thirty words, as in 12 % of MultiNLI's pairs and 2 % of SNLI's."""
+CLEAR_MAJORITY = 0.75
+"""Gold that a smaller share of annotators chose, such as three of five, is in doubt."""
 
 
 @dataclass(frozen=True)
-class Decisions:
-    """The categories that a person chose for a sample of errors, read from its file.
+class ErrorRule:
+    """A category and the condition under which it is proposed: in words, and on the columns of evidence."""
 
-    ``frame`` has suite, id, proposed, category and material; all but the id may be null.
-    """
+    category: str
+    when: str
+    holds: pl.Expr
 
-    path: Path
-    frame: pl.DataFrame
-    signatures: tuple[str, ...] = ()
-    never_proposed: tuple[str, ...] = (WORLD_KNOWLEDGE,)
-    """Categories that the rules could not propose for this sample."""
-    commented: bool = False
 
-    @property
-    def prefilled(self) -> bool:
-        """Whether every category equals the proposal and nobody wrote a comment, so that perhaps nobody looked."""
-        same = self.frame.select((pl.col("category") == pl.col("proposed")).fill_null(False).all()).item()
-        return bool(same) and self.frame.height > 0 and not self.commented
+def _answered(*labels: str) -> pl.Expr:
+    return pl.col("answer").is_in(labels)
 
-    @property
-    def decided(self) -> pl.DataFrame:
-        """The rows that a person has given a category."""
-        return self.frame.drop_nulls("category")
+
+RULES = (
+    ErrorRule(AMBIGUITY, "fewer than three in four annotators chose gold", pl.col("majority") < CLEAR_MAJORITY),
+    ErrorRule(
+        "antonymy",
+        "gold is contradiction, which was not answered, and antonyms stand across the sentences",
+        (pl.col("gold") == "contradiction") & ~_answered("contradiction") & (pl.col("antonyms") > 0),
+    ),
+    ErrorRule(
+        "negation",
+        "contradiction was answered where it is not gold, and one of the sentences has a negation word",
+        ~pl.col("accepts_contradiction") & _answered("contradiction") & (pl.col("negations") > 0),
+    ),
+    ErrorRule(
+        "numerical",
+        "each sentence has a number, or each a quantifier, that the other does not have; or one says more than, less "
+        "than or half and the other has a number",
+        pl.col("unequal"),
+    ),
+    ErrorRule(
+        "word overlap",
+        "entailment was answered where it is not gold, and the premise has two in three of the hypothesis's content "
+        "words; or neutral where entailment is gold, and it has at most one in four",
+        (~pl.col("accepts_entailment") & _answered("entailment") & (pl.col("overlap") >= LARGE_OVERLAP))
+        | (
+            (pl.col("gold") == "entailment")
+            & _answered("neutral", "non-entailment")
+            & (pl.col("overlap") <= LITTLE_OVERLAP)
+        ),
+    ),
+    ErrorRule("grammaticality", "a word is misspelt, or a verb does not agree with its subject", pl.col("slips") > 0),
+    ErrorRule(
+        "length mismatch",
+        f"the premise has {LONG} words or more, and {MUCH_LONGER} for each of the hypothesis's",
+        (pl.col("length_ratio") >= MUCH_LONGER) & (pl.col("premise_words") >= LONG),
+    ),
+)
+"""The rules in the order in which they are tried; an error that fits none is ``unknown``."""
 
 
 def sample_errors(
@@ -94,39 +139,30 @@ def sample_errors(
     if n < 1:
         raise AcidtestError(f"-n is a number of errors from 1 on, not {n}")
     errors = _errors(run, suites)
-    known = [*STRATA, *_factors(run)]
+    factors = dict.fromkeys(_column_name(name) for card in run.header.suites.values() for name in card.factors)
     for name in by:
-        if name not in known:
-            raise UnknownNameError("column to divide errors by", name, known)
+        if name not in (*STRATA, *factors):
+            raise UnknownNameError("column to divide errors by", name, [*STRATA, *factors])
     strata = ["suite", *(name for name in by if name != "suite")]
     drawn = _draw(errors, n, strata=strata, seed=seed)
-    rows = _sample_rows(run, drawn)
-    category = pl.col("proposed") if prefill else pl.lit(None, pl.String)
-    signed = pl.col("signature") + f"|errors:{drawn.height}/{errors.height}|by:{','.join(strata)}|draw:{seed}"
-    return rows.with_columns(category=category, signature=signed)
-
-
-def read_decisions(path: str | Path) -> Decisions:
-    """The decisions in a file that ``sample_errors`` filled and a person edited; a mistake in it names its line."""
-    table = read_table(path)
-    frame = table.written_frame
-    for name in ("id", "category"):
-        if name not in frame.columns:
-            raise FileError(path, f"has no column {name!r}, as a sample of errors has: acidtest errors RUN -o FILE")
-    comments = frame["comment"].cast(pl.String).str.strip_chars().replace("", None) if "comment" in frame else None
-    commented = comments is not None and comments.count() > 0
-    kept = [name for name in ("suite", "id", *DECISION[:2], MATERIAL, "signature") if name in frame.columns]
-    frame = frame.select(pl.col(kept).cast(pl.String).str.strip_chars().replace("", None))
-    frame = frame.with_columns(
-        _parse_categories(table, frame[name], name) for name in DECISION[:2] if name in frame.columns
+    votes = vote_columns(drawn.columns)
+    extra = [name for name in drawn.columns if name in factors or name in votes]
+    signatures = {name: run.header.signature(name) for name in drawn["suite"].unique()}
+    tail = f"|rules:{VERSION}|errors:{drawn.height}/{errors.height}|by:{','.join(strata)}|draw:{seed}"
+    measured = cues(drawn["premise"], drawn["hypothesis"])
+    proposed = propose_categories(drawn, measured)
+    probabilities = [] if run.header.model.probabilities else _PROBABILITIES
+    return (
+        pl.concat([drawn.drop(*CUES, strict=False), measured.text], how="horizontal")
+        .with_columns(pl.lit(None, pl.Float32).alias(name) for name in probabilities)
+        .with_columns(
+            proposed,
+            proposed.alias("category") if prefill else pl.lit(None, pl.String).alias("category"),
+            comment=pl.lit(None, pl.String),
+            signature=pl.col("suite").replace_strict(signatures) + tail,
+        )
+        .select(*COLUMNS[:-2], *extra, *COLUMNS[-2:])
     )
-    absent = [name for name in ("suite", "proposed", MATERIAL, "signature") if name not in frame.columns]
-    frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
-    _require_ids(table, frame)
-    signatures = tuple(frame["signature"].drop_nulls().unique(maintain_order=True))
-    never_proposed = (WORLD_KNOWLEDGE,) if vote_columns(table.frame.columns) else (WORLD_KNOWLEDGE, AMBIGUITY)
-    frame = frame.select("suite", "id", *DECISION[:2], MATERIAL)
-    return Decisions(Path(path), frame, signatures, never_proposed, commented)
 
 
 def _errors(run: Run, suites: Sequence[str]) -> pl.DataFrame:
@@ -137,9 +173,15 @@ def _errors(run: Run, suites: Sequence[str]) -> pl.DataFrame:
             raise UnknownNameError("suite in this run", name, known)
     chosen = list(suites) or [name for name in known if name + CONTROL not in known]
     wrong = ~pl.col("correct") & pl.col("answer").is_not_null() & pl.col("suite").is_in(chosen)
-    renamed = {name: _column_name(name) for name in run.columns if name in _ADDED}
-    errors = run.collected(run.frame.lazy().filter(wrong)).rename(renamed).rename({"label": "gold"})
-    errors = errors.with_columns(_material(errors.columns))
+    renamed = {name: _column_name(name) for name in run.columns}
+    errors = run.collected(run.frame.lazy().filter(wrong)).rename(renamed | {"label": "gold"})
+    # People wrote a pair that is natural: they decided on its gold, and it was not made from another one.
+    natural = pl.repeat(True, pl.len())
+    if "certainty" in errors.columns:
+        natural &= pl.col("certainty").is_null() | (pl.col("certainty") == "human")
+    if "base_id" in errors.columns:
+        natural &= pl.col("base_id").is_null()
+    errors = errors.with_columns(pl.when(natural).then(pl.lit(NATURAL)).otherwise(pl.lit(SYNTHETIC)).alias(MATERIAL))
     if not suites:
         errors = _prefer_natural(errors)
         repeated = pl.struct("id", "premise", "hypothesis").is_first_distinct().not_()
@@ -150,13 +192,8 @@ def _errors(run: Run, suites: Sequence[str]) -> pl.DataFrame:
     return errors
 
 
-def _material(columns: Sequence[str]) -> pl.Expr:
-    """Whether pairs are natural: people decided on gold, and the pair was not made from another one."""
-    by_people = pl.col("certainty").is_null() | (pl.col("certainty") == "human") if "certainty" in columns else True
-    untouched = pl.col("base_id").is_null() if "base_id" in columns else True
-    return (
-        pl.when(pl.lit(True) & by_people & untouched).then(pl.lit(NATURAL)).otherwise(pl.lit(SYNTHETIC)).alias(MATERIAL)
-    )
+def _column_name(name: str) -> str:
+    return f"source_{name}" if name in _ADDED else name
 
 
 def _prefer_natural(errors: pl.DataFrame) -> pl.DataFrame:
@@ -171,11 +208,6 @@ def _prefer_natural(errors: pl.DataFrame) -> pl.DataFrame:
     return natural
 
 
-def _factors(run: Run) -> list[str]:
-    """The factors of all suites, under their names in a sample."""
-    return list(dict.fromkeys(_column_name(name) for card in run.header.suites.values() for name in card.factors))
-
-
 def _draw(errors: pl.DataFrame, n: int, *, strata: Sequence[str], seed: int) -> pl.DataFrame:
     """``n`` rows, each stratum in proportion to its size, ordered by suite and then by draw."""
     sizes = errors.group_by(strata).len("_size")
@@ -185,71 +217,61 @@ def _draw(errors: pl.DataFrame, n: int, *, strata: Sequence[str], seed: int) -> 
     quota = apportion(n, sizes["_size"].to_numpy(), most=sizes["_size"].to_numpy())
     quotas = sizes.select(*strata, pl.Series("_quota", quota))
     draws = Draws(seed, "errors").bits(digests(errors["suite"], errors["id"]))
-    keyed = errors.with_columns(pl.Series("_draw", draws))
-    keyed = keyed.join(quotas, on=strata, how="left", nulls_equal=True, maintain_order="left")
-    place = pl.col("_draw").rank("ordinal").over(strata)
-    suite_order = pl.col("suite").rle_id()
-    return keyed.with_columns(_suite=suite_order).filter(place <= pl.col("_quota")).sort("_suite", "_draw")
-
-
-def _sample_rows(run: Run, drawn: pl.DataFrame) -> pl.DataFrame:
-    """The rows in the columns of a sample: with their cues, proposals and signatures."""
-    measured = cues(drawn["premise"], drawn["hypothesis"])
-    extra = _extra_columns(run, drawn.columns)
-    has_probabilities = run.header.model.probabilities
-    probabilities = [
-        pl.col(name) if has_probabilities else pl.lit(None, pl.Float32).alias(name) for name in PROBABILITIES
-    ]
-    signatures = {name: run.header.signature(name) for name in drawn["suite"].unique()}
     return (
-        pl.concat([drawn.select(*PAIR, propose_categories(drawn, measured)), measured.text], how="horizontal")
-        .with_columns(
-            drawn.select(
-                *probabilities,
-                *extra,
-                MATERIAL,
-                category=pl.lit(None, pl.String),
-                comment=pl.lit(None, pl.String),
-                signature=pl.col("suite").replace_strict(signatures) + f"|rules:{VERSION}",
-            )
-        )
-        .select(*PAIR, *DECISION, *CUES, *PROBABILITIES, *extra, MATERIAL, "signature")
+        errors.with_columns(pl.Series("_draw", draws), _suite=pl.col("suite").rle_id())
+        .join(quotas, on=strata, how="left", nulls_equal=True, maintain_order="left")
+        .filter(pl.col("_draw").rank("ordinal").over(strata) <= pl.col("_quota"))
+        .sort("_suite", "_draw")
     )
 
 
-def _extra_columns(run: Run, columns: Sequence[str]) -> list[str]:
-    """The columns of the suites that a sample keeps: factors, and the labels of single annotators."""
-    factors, votes = _factors(run), vote_columns(columns)
-    return [name for name in columns if name in factors or name in votes]
+def propose_categories(errors: pl.DataFrame, cues: PairCues) -> pl.Series:
+    """The category that the first fitting rule proposes for each error.
+
+    ``errors`` has the columns gold and answer; where it has ``annotator_labels``, or ``label1``, ``label2`` … as
+    MultiNLI does, ambiguity can be proposed.
+    """
+    accepted = pl.col("gold").replace_strict(GOLD_MASKS, return_dtype=pl.Int64)
+    evidence = errors.select(
+        "gold",
+        "answer",
+        gold_majorities(errors),
+        accepts_entailment=(accepted & GOLD_MASKS["entailment"]) > 0,
+        accepts_contradiction=(accepted & GOLD_MASKS["contradiction"]) > 0,
+        overlap=cues.overlap,
+        length_ratio=cues.length_ratio,
+        premise_words=cues.premise_words,
+        negations=cues.premise_negations.list.len() + cues.hypothesis_negations.list.len(),
+        antonyms=cues.antonyms.list.len(),
+        unequal=cues.unequal,
+        slips=cues.slips.list.len(),
+    )
+    category = pl.coalesce(*(pl.when(rule.holds).then(pl.lit(rule.category)) for rule in RULES), pl.lit("unknown"))
+    return evidence.select(category.alias("proposed")).to_series()
 
 
-def _column_name(name: str) -> str:
-    return f"source_{name}" if name in _ADDED else name
+def vote_columns(columns: Iterable[str]) -> list[str]:
+    """The columns with the labels of single annotators: ``annotator_labels``, or ``label1``, ``label2`` …"""
+    names = list(columns)
+    if "annotator_labels" in names:
+        return ["annotator_labels"]
+    return [name for name in names if name.startswith("label") and name[5:].isdecimal()]
 
 
-def _parse_categories(table: FileTable, written: pl.Series, column: str) -> pl.Series:
-    """The names of categories, whatever capitals, spaces and underscores they are written with."""
-    names = written.str.to_lowercase().str.replace_all(r"[\s_]+", " ")
-    wrong = names.is_not_null() & ~names.is_in(list(CATEGORIES))
-    if wrong.any():
-        row = int(np.flatnonzero(wrong.to_numpy())[0])
-        raise row_error(table, row, column=column, problem=_describe_unknown(names[row], written[row]))
-    return names.alias(column)
-
-
-def _describe_unknown(name: str, written: str) -> str:
-    parts = [part.strip() for part in re.split(_SEVERAL, name)]
-    if len(parts) > 1 and all(part in CATEGORIES for part in parts):
-        return f"category {written!r} names {len(parts)}, but an error has one: keep the likelier, comment on the other"
-    return str(UnknownNameError("error category", name, CATEGORIES))
-
-
-def _require_ids(table: FileTable, frame: pl.DataFrame) -> None:
-    missing = frame["id"].is_null()
-    if missing.any():
-        row = int(np.flatnonzero(missing.to_numpy())[0])
-        raise row_error(table, row, column="id", problem="has no id; rows are matched by it")
-    repeated = frame.select(pl.struct("suite", "id").is_first_distinct().not_()).to_series()
-    if repeated.any():
-        row = int(np.flatnonzero(repeated.to_numpy())[0])
-        raise row_error(table, row, column="id", problem=f"id {frame['id'][row]!r} occurs a second time")
+def gold_majorities(errors: pl.DataFrame) -> pl.Series:
+    """The share of annotators who chose gold, null where their labels are not known."""
+    columns = vote_columns(errors.columns)
+    if not columns:
+        return pl.Series("majority", [None] * errors.height, dtype=pl.Float64)
+    labels = pl.concat_str(pl.col(columns).cast(pl.String), separator=" ", ignore_nulls=True)
+    masks = {spelling: GOLD_MASKS[name] for spelling, name in SPELLINGS.items()}
+    vote = pl.col("label").replace_strict(masks, default=None, return_dtype=pl.Int64)
+    rows = errors.select(
+        row=pl.int_range(pl.len()),
+        gold=pl.col("gold").replace_strict(GOLD_MASKS),
+        label=labels.str.to_lowercase().str.extract_all(r"[\p{L}_\-]+"),
+    )
+    votes = rows.explode("label", empty_as_null=False, keep_nulls=False).with_columns(vote=vote).drop_nulls("vote")
+    share = (pl.col("vote") & pl.col("gold") == pl.col("vote")).mean().alias("majority")
+    shares = votes.group_by("row").agg(share)
+    return rows.join(shares, on="row", how="left", maintain_order="left")["majority"]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import hypot
+from typing import TYPE_CHECKING
 
 from acidtest.core.document import Finding, Severity
 from acidtest.core.estimate import Estimate
-from acidtest.core.numbers import interval, p_value, share
+from acidtest.core.numbers import describe_share, p_value, whole_percent
 from acidtest.core.suite import CROSS
-from acidtest.studies.error_kinds import ErrorKind
-from acidtest.studies.scores.results import SuiteResult
+
+if TYPE_CHECKING:
+    from acidtest.studies.scores import SuiteResult
 
 CHANCE = 0.5
 HABIT = 0.9
@@ -29,7 +31,6 @@ HEURISTICS = {
     "subsequence": ("subsequence", "pairs whose hypothesis is a run of words of the premise"),
     "constituent": ("constituent", "pairs whose hypothesis is a clause of the premise"),
 }
-
 
 FALL_BACKS = {
     ("stress/word-overlap", "false neutral"): "with fewer shared words it falls back to neutral",
@@ -64,226 +65,70 @@ def by_severity(findings: Sequence[Finding]) -> list[Finding]:
 
 def _suite_findings(name: str, result: SuiteResult) -> list[Finding]:
     """The findings about one suite; where all answers are the same, only that and not what follows from it."""
-    findings = [finding for rule in _RULES for finding in rule(name, result)]
+    rules = (
+        _one_answer,
+        _heuristics,
+        _low_strata,
+        _below_chance,
+        _against_control,
+        _error_kinds,
+        _negation,
+        _unanswered,
+        _collapse,
+    )
+    findings = [finding for rule in rules for finding in rule(name, result)]
     if all(finding.code != "A1" for finding in findings):
         return findings
     # What the change made of the answers is news, if they were not the same before it.
-    implied = _FOLLOWS_FROM_ONE_ANSWER - ({"E1", "N1"} if _changed_answers(result) else set())
+    tests = [kind.vs_control.rate.difference for kind in result.errors.kinds.values() if kind.vs_control]
+    changed = any(difference.known and abs(difference.value) > NEGLIGIBLE for difference in tests)
+    implied = _FOLLOWS_FROM_ONE_ANSWER - ({"E1", "N1"} if changed else set())
     return [finding for finding in findings if finding.code not in implied]
 
 
-def _changed_answers(result: SuiteResult) -> bool:
-    """Whether the errors are of another kind than those on the untouched pairs."""
-    tests = [kind.vs_control.rate for kind in result.errors.kinds.values() if kind.vs_control]
-    return any(test.difference.known and abs(test.difference.value) > NEGLIGIBLE for test in tests)
-
-
-def whole(part: float) -> str:
-    """A share as a whole percentage; what is not quite all or nothing, and would become so, keeps decimals: 99.6 %."""
-    rounded = round(part * 100)
-    return f"{share(part)} %" if rounded in (0, 100) and part not in (0, 1) else f"{rounded} %"
-
-
-def percent(estimate: Estimate) -> str:
-    """``97.1 % (95 % interval 96.0–98.0, n = 1,000)``."""
-    if not estimate.known:
-        return f"not known ({estimate.note})"
-    within = interval(estimate, "percent")
-    return f"{share(estimate.value)} % ({f'95 % interval {within}, ' if within else ''}n = {estimate.n:,})"
-
-
-def _heuristics(name: str, result: SuiteResult) -> list[Finding]:
+def _heuristics(name: str, result: SuiteResult) -> Iterator[Finding]:
     """Does the model say entailment whenever words overlap? (McCoy et al. 2019)"""
     crossed = result.by.get(f"heuristic{CROSS}label", {})
-    findings = []
     for heuristic, (title, pairs) in HEURISTICS.items():
         entailed = crossed.get(f"{heuristic}{CROSS}entailment")
         other = crossed.get(f"{heuristic}{CROSS}non-entailment")
         if entailed is None or other is None or not entailed.known or not other.known:
             continue
         evidence = (
-            f"right on {percent(entailed)} where the heuristic gives the right answer",
-            f"right on {percent(other)} where it gives the wrong one",
+            f"right on {describe_share(entailed)} where the heuristic gives the right answer",
+            f"right on {describe_share(other)} where it gives the wrong one",
         )
         severity, text = _heuristic_verdict(title, pairs, entailed, other)
         # What to look at: the gold on which it errs more.
-        errs = {"label": "entailment" if entailed.value < other.value else "non-entailment"}
-        findings.append(Finding("H1", severity, text, name, evidence, {"heuristic": heuristic} | errs))
-    return findings
+        errs = "entailment" if entailed.value < other.value else "non-entailment"
+        yield Finding("H1", severity, text, name, evidence, {"heuristic": heuristic, "label": errs})
 
 
 def _heuristic_verdict(title: str, pairs: str, entailed: Estimate, other: Estimate) -> tuple[Severity, str]:
     if min(entailed.n, other.n) < FEW:
         return "info", f"was asked too few {pairs} to judge the {title} heuristic"
     weight = entailed.n / (entailed.n + other.n)
-    says = whole(weight * entailed.value + (1 - weight) * (1 - other.value))
-    fooled = whole(1 - other.value)
+    says = whole_percent(weight * entailed.value + (1 - weight) * (1 - other.value))
+    fooled = whole_percent(1 - other.value)
     if min(entailed.value, 1 - other.value) >= HABIT:
         return "severe", f"answers entailment on {says} of {pairs}: uses the {title} heuristic"
-    if _alike(entailed, other):
+    if _answers_alike(entailed, other):
         text = f"answers entailment on {says} of {pairs}, about as often when they entail as when they do not"
         return "severe", f"{text}: does not tell them apart"
-    if _above(entailed, CHANCE) and _below(other, CHANCE):
+    if entailed.low > CHANCE and other.high < CHANCE:
         return "severe", f"is fooled by {fooled} of misleading {pairs}: leans on the {title} heuristic"
-    if _below(entailed, CHANCE) and _above(other, CHANCE):
+    if entailed.high < CHANCE and other.low > CHANCE:
         return "warning", f"answers entailment on only {says} of {pairs}: avoids entailment when words overlap"
     if min(entailed.value, other.value) >= HABIT:
         return "good", f"is right on {pairs} whether or not they entail: no sign of the {title} heuristic"
-    if entailed.value >= MOSTLY and other.value >= MOSTLY:
+    if min(entailed.value, other.value) >= MOSTLY:
         return "info", f"mostly resists the {title} heuristic, but is fooled by {fooled} of misleading {pairs}"
     if entailed.value >= MOSTLY and entailed.value > other.value:
         return "warning", f"is fooled by {fooled} of misleading {pairs}: partly relies on the {title} heuristic"
     return "warning", f"is unreliable on {pairs}: the {title} heuristic alone does not explain it"
 
 
-def _low_strata(name: str, result: SuiteResult) -> list[Finding]:
-    """Are there a few subcases in which nearly all goes wrong, which a mean would hide?"""
-    factor = next((stratum for stratum in result.strata if stratum in result.by), None)
-    values = result.by.get(factor, {}) if factor else {}
-    low = {value: rate for value, rate in values.items() if rate.known and rate.n >= FEW and rate.high < CHANCE}
-    # Where much is low, other findings say so.
-    if not low or 3 * len(low) > len(values):
-        return []
-    shown = sorted(low, key=lambda value: low[value].value)
-    names = ", ".join(f"{value} ({whole(low[value].value)})" for value in shown[:5])
-    more = f" and {len(low) - 5} more" if len(low) > 5 else ""
-    where = f"{len(low)} of {len(values)} values of {factor}"
-    text = f"is right on clearly fewer than half of the pairs in {where}: {names}{more}"
-    evidence = tuple(f"{value}: right on {percent(low[value])}" for value in shown)
-    return [Finding("S1", "severe", text, name, evidence, {str(factor): shown[0]})]
-
-
-def _below_chance(name: str, result: SuiteResult) -> list[Finding]:
-    """Does the model do worse than guessing, on the whole or on one label? Suites of heuristics have their own rule."""
-    labels = {label: rate for label, rate in result.by.get("label", {}).items() if rate.known and rate.n >= FEW}
-    if f"heuristic{CROSS}label" in result.by or len(labels) < 2:
-        return []
-    chance = 1 / len(labels)
-    if result.overall.known and result.overall.high < chance:
-        text = f"is right on only {whole(result.overall.value)} of all pairs: worse than guessing"
-        return [Finding("B1", "severe", text, name, (f"right on {percent(result.overall)}",))]
-    low = [label for label, rate in labels.items() if rate.high < chance]
-    return [
-        Finding(
-            "B2",
-            "warning",
-            f"is right on only {whole(labels[label].value)} of the pairs whose gold is {label}: worse than guessing",
-            name,
-            (f"right on {percent(labels[label])}",),
-            {"label": label},
-        )
-        for label in low
-    ]
-
-
-def _one_answer(name: str, result: SuiteResult) -> list[Finding]:
-    labels = [rate.n for rate in result.by.get("label", {}).values()]
-    if sum(n > 0 for n in labels) == 1 or sum(labels) < FEW:
-        return []
-    for metric, rate in result.metrics.items():
-        label = metric.removeprefix("answers ")
-        if label != metric and rate.known and rate.value >= 0.99:
-            text = f"answers {label} on {whole(rate.value)} of all pairs: the score says little beyond that"
-            return [Finding("A1", "severe", text, name, (f"{label} answered on {percent(rate)}",))]
-    return []
-
-
-def _against_control(name: str, result: SuiteResult) -> list[Finding]:
-    control = result.vs_control
-    if control is None or not control.difference.known:
-        return []
-    points = f"{abs(control.difference.value) * 100:.1f} points"
-    evidence = (f"changed pairs {percent(result.overall)}", f"untouched pairs {percent(control.control)}")
-    if control.p_adjusted >= ALPHA and not control.difference.low > -NEGLIGIBLE:
-        text = "shows no loss on the changed pairs, but they are too few to rule out a large one"
-        return [Finding("C3", "info", text, name, evidence)]
-    if control.p_adjusted >= ALPHA and f"side{CROSS}repetitions" in result.by:
-        # Over the rungs of a ladder losses and gains may even out.
-        return []
-    if control.p_adjusted >= ALPHA and not control.control.value > NOTHING_TO_LOSE:
-        text = "has nothing to lose: hardly an untouched pair is answered rightly either"
-        return [Finding("C4", "info", text, name, evidence)]
-    if control.p_adjusted >= ALPHA:
-        return [Finding("C1", "good", "does no worse on the changed pairs than on the untouched ones", name, evidence)]
-    worse = control.difference.value < 0
-    text = f"{'loses' if worse else 'gains'} {points} when the pairs are changed in a way that should not matter"
-    if abs(control.difference.value) < SMALL:
-        return [Finding("C2", "info", f"{text}: little, but more than chance", name, evidence)]
-    return [Finding("C2", "severe" if worse else "info", text, name, evidence)]
-
-
-def _error_kinds(name: str, result: SuiteResult) -> list[Finding]:
-    """Which label does it fall back to when it is wrong, and is that the change's doing?"""
-    if result.errors.n < FEW or _one_answer(name, result):
-        return []
-    kinds = {name: kind for name, kind in result.errors.kinds.items() if name.startswith("false ")}
-    compared = any(kind.vs_control for kind in kinds.values())
-    risen = {
-        name: kind.vs_control.share.difference.value for name, kind in kinds.items() if kind.vs_control and _rose(kind)
-    }
-    if not kinds or (compared and not risen):
-        return []
-    largest = max(risen, key=risen.__getitem__) if risen else max(kinds, key=lambda name: kinds[name].share.value)
-    kind = kinds[largest]
-    mostly = _above(kind.share, CHANCE)
-    if not (mostly or compared):
-        return []
-    text = f"{whole(kind.share.value)} of the errors are {largest}s"
-    evidence = [f"{largest} {percent(kind.share)} of the errors"]
-    if kind.vs_control:
-        before = kind.vs_control.share
-        text += f" ({whole(before.control.value)} on the untouched pairs)"
-        evidence.append(f"untouched pairs {percent(before.control)}; adjusted p {p_value(before.p_adjusted)}")
-    why = FALL_BACKS.get((name.partition(":")[0], largest), "") if mostly else ""
-    severity: Severity = "warning" if why else "info"
-    return [Finding("E1", severity, f"{text}: {why}" if why else text, name, tuple(evidence))]
-
-
-def _negation(name: str, result: SuiteResult) -> list[Finding]:
-    """Does a negation word make it answer contradiction? (Naik et al. 2018, section 4.4: it did not.)"""
-    kinds = {kind: errors for kind, errors in result.errors.kinds.items() if kind in TO_CONTRADICTION}
-    controls = {kind: errors.vs_control for kind, errors in kinds.items() if errors.vs_control}
-    if name.partition(":")[0] != "stress/negation" or not kinds or len(controls) < len(kinds):
-        return []
-    tests = {kind: control.rate for kind, control in controls.items()}
-    counts = " and ".join(
-        f"{TO_CONTRADICTION[kind]} in {kinds[kind].count:,} pairs ({control.count:,} untouched)"
-        for kind, control in controls.items()
-    )
-    evidence = tuple(
-        f"{kind}: {100 * test.difference.value:+.1f} points of all pairs, adjusted p {p_value(test.p_adjusted)}"
-        for kind, test in tests.items()
-    )
-    if any(test.p_adjusted < ALPHA and test.difference.value > 0 for test in tests.values()):
-        text = f"takes more for contradiction with a negation word added: {counts}"
-        return [Finding("N1", "warning", text, name, evidence)]
-    if any(test.difference.high > NEGLIGIBLE for test in tests.values()):
-        return [
-            Finding("N1", "info", "was asked too few pairs to say whether a negation word misleads", name, evidence)
-        ]
-    text = f"takes no more for contradiction with a negation word added: {counts}"
-    return [Finding("N1", "info", text, name, evidence)]
-
-
-def _unanswered(name: str, result: SuiteResult) -> list[Finding]:
-    if not result.unanswered:
-        return []
-    share = result.unanswered / result.overall.n
-    text = f"gave no answer to {result.unanswered:,} pairs ({whole(share)}); they count as wrong"
-    return [Finding("U1", "warning", text, name)]
-
-
-def _collapse(name: str, result: SuiteResult) -> list[Finding]:
-    differs = result.collapse_differs or 0
-    if differs < 0.01 * result.overall.n:
-        return []
-    text = (
-        f"{differs:,} verdicts would be another if probabilities were summed over the gold set: report which was used"
-    )
-    return [Finding("P1", "info", text, name)]
-
-
-def _alike(entailed: Estimate, other: Estimate) -> bool:
+def _answers_alike(entailed: Estimate, other: Estimate) -> bool:
     """Whether entailment is answered about as often on both kinds of pairs: within ten points, interval and all.
 
     The interval of the difference is Newcombe's, of entailment answered where right and where wrong.
@@ -294,28 +139,137 @@ def _alike(entailed: Estimate, other: Estimate) -> bool:
     return low > -ALIKE and high < ALIKE
 
 
-def _above(estimate: Estimate, bound: float) -> bool:
-    return bool(estimate.low > bound)
+def _low_strata(name: str, result: SuiteResult) -> Iterator[Finding]:
+    """Are there a few subcases in which nearly all goes wrong, which a mean would hide?"""
+    factor = next((stratum for stratum in result.strata if stratum in result.by), "")
+    values = result.by.get(factor, {})
+    low = {value: rate for value, rate in values.items() if rate.known and rate.n >= FEW and rate.high < CHANCE}
+    # Where much is low, other findings say so.
+    if not low or 3 * len(low) > len(values):
+        return
+    shown = sorted(low, key=lambda value: low[value].value)
+    names = ", ".join(f"{value} ({whole_percent(low[value].value)})" for value in shown[:5])
+    more = f" and {len(low) - 5} more" if len(low) > 5 else ""
+    where = f"{len(low)} of {len(values)} values of {factor}"
+    text = f"is right on clearly fewer than half of the pairs in {where}: {names}{more}"
+    evidence = tuple(f"{value}: right on {describe_share(low[value])}" for value in shown)
+    yield Finding("S1", "severe", text, name, evidence, {factor: shown[0]})
 
 
-def _below(estimate: Estimate, bound: float) -> bool:
-    return bool(estimate.high < bound)
+def _below_chance(name: str, result: SuiteResult) -> Iterator[Finding]:
+    """Does the model do worse than guessing, on the whole or on one label? Suites of heuristics have their own rule."""
+    labels = {label: rate for label, rate in result.by.get("label", {}).items() if rate.known and rate.n >= FEW}
+    if f"heuristic{CROSS}label" in result.by or len(labels) < 2:
+        return
+    chance = 1 / len(labels)
+    if result.overall.known and result.overall.high < chance:
+        text = f"is right on only {whole_percent(result.overall.value)} of all pairs: worse than guessing"
+        yield Finding("B1", "severe", text, name, (f"right on {describe_share(result.overall)}",))
+        return
+    for label, rate in labels.items():
+        if rate.high < chance:
+            text = (
+                f"is right on only {whole_percent(rate.value)} of the pairs whose gold is {label}: worse than guessing"
+            )
+            yield Finding("B2", "warning", text, name, (f"right on {describe_share(rate)}",), {"label": label})
 
 
-def _rose(kind: ErrorKind) -> bool:
-    """Whether a larger part of the errors is of this kind than on the untouched pairs, and not a little."""
-    test = kind.vs_control.share if kind.vs_control else None
-    return test is not None and test.p_adjusted < ALPHA and test.difference.value > NEGLIGIBLE
+def _one_answer(name: str, result: SuiteResult) -> Iterator[Finding]:
+    labels = [rate.n for rate in result.by.get("label", {}).values()]
+    if sum(n > 0 for n in labels) == 1 or sum(labels) < FEW:
+        return
+    for metric, rate in result.metrics.items():
+        label = metric.removeprefix("answers ")
+        if label != metric and rate.known and rate.value >= 0.99:
+            text = f"answers {label} on {whole_percent(rate.value)} of all pairs: the score says little beyond that"
+            yield Finding("A1", "severe", text, name, (f"{label} answered on {describe_share(rate)}",))
+            return
 
 
-_RULES = (
-    _one_answer,
-    _heuristics,
-    _low_strata,
-    _below_chance,
-    _against_control,
-    _error_kinds,
-    _negation,
-    _unanswered,
-    _collapse,
-)
+def _against_control(name: str, result: SuiteResult) -> Iterator[Finding]:
+    """Does accuracy fall where the pairs are changed in a way that should not matter?"""
+    control = result.vs_control
+    if control is None or not control.difference.known:
+        return
+    change = control.difference
+    evidence = (f"changed pairs {describe_share(result.overall)}", f"untouched pairs {describe_share(control.control)}")
+    if not control.p_adjusted >= ALPHA:
+        points = f"{abs(change.value) * 100:.1f} points"
+        worse = change.value < 0
+        text = f"{'loses' if worse else 'gains'} {points} when the pairs are changed in a way that should not matter"
+        if abs(change.value) < SMALL:
+            yield Finding("C2", "info", f"{text}: little, but more than chance", name, evidence)
+        else:
+            yield Finding("C2", "severe" if worse else "info", text, name, evidence)
+    elif not change.low > -NEGLIGIBLE:
+        text = "shows no loss on the changed pairs, but they are too few to rule out a large one"
+        yield Finding("C3", "info", text, name, evidence)
+    elif f"side{CROSS}repetitions" in result.by:
+        # Over the rungs of a ladder losses and gains may even out.
+        return
+    elif not control.control.value > NOTHING_TO_LOSE:
+        text = "has nothing to lose: hardly an untouched pair is answered rightly either"
+        yield Finding("C4", "info", text, name, evidence)
+    else:
+        yield Finding("C1", "good", "does no worse on the changed pairs than on the untouched ones", name, evidence)
+
+
+def _error_kinds(name: str, result: SuiteResult) -> Iterator[Finding]:
+    """Which label does it fall back to when it is wrong, and is that the change's doing?"""
+    kinds = {name: kind for name, kind in result.errors.kinds.items() if name.startswith("false ")}
+    if result.errors.n < FEW or not kinds or any(_one_answer(name, result)):
+        return
+    tests = {name: kind.vs_control.share for name, kind in kinds.items() if kind.vs_control}
+    changes = {name: test.difference.value for name, test in tests.items() if test.p_adjusted < ALPHA}
+    risen = {name: change for name, change in changes.items() if change > NEGLIGIBLE}
+    shares = {name: kind.share.value for name, kind in kinds.items()}
+    largest = max(risen or shares, key=(risen or shares).__getitem__)
+    kind = kinds[largest]
+    mostly = kind.share.low > CHANCE
+    if not risen and (tests or not mostly):
+        return
+    text = f"{whole_percent(kind.share.value)} of the errors are {largest}s"
+    evidence = [f"{largest} {describe_share(kind.share)} of the errors"]
+    if before := tests.get(largest):
+        text += f" ({whole_percent(before.control.value)} on the untouched pairs)"
+        evidence.append(f"untouched pairs {describe_share(before.control)}; adjusted p {p_value(before.p_adjusted)}")
+    why = FALL_BACKS.get((name.partition(":")[0], largest), "") if mostly else ""
+    yield Finding("E1", "warning" if why else "info", f"{text}: {why}" if why else text, name, tuple(evidence))
+
+
+def _negation(name: str, result: SuiteResult) -> Iterator[Finding]:
+    """Does a negation word make it answer contradiction? (Naik et al. 2018, section 4.4: it did not.)"""
+    kinds = {kind: errors for kind, errors in result.errors.kinds.items() if kind in TO_CONTRADICTION}
+    controls = {kind: errors.vs_control for kind, errors in kinds.items() if errors.vs_control}
+    if name.partition(":")[0] != "stress/negation" or not kinds or len(controls) < len(kinds):
+        return
+    tests = {kind: control.rate for kind, control in controls.items()}
+    counts = " and ".join(
+        f"{TO_CONTRADICTION[kind]} in {kinds[kind].count:,} pairs ({control.count:,} untouched)"
+        for kind, control in controls.items()
+    )
+    evidence = tuple(
+        f"{kind}: {100 * test.difference.value:+.1f} points of all pairs, adjusted p {p_value(test.p_adjusted)}"
+        for kind, test in tests.items()
+    )
+    severity: Severity = "info"
+    text = f"takes no more for contradiction with a negation word added: {counts}"
+    if any(test.p_adjusted < ALPHA and test.difference.value > 0 for test in tests.values()):
+        severity, text = "warning", f"takes more for contradiction with a negation word added: {counts}"
+    elif any(test.difference.high > NEGLIGIBLE for test in tests.values()):
+        text = "was asked too few pairs to say whether a negation word misleads"
+    yield Finding("N1", severity, text, name, evidence)
+
+
+def _unanswered(name: str, result: SuiteResult) -> Iterator[Finding]:
+    if result.unanswered:
+        part = whole_percent(result.unanswered / result.overall.n)
+        text = f"gave no answer to {result.unanswered:,} pairs ({part}); they count as wrong"
+        yield Finding("U1", "warning", text, name)
+
+
+def _collapse(name: str, result: SuiteResult) -> Iterator[Finding]:
+    differs = result.collapse_differs or 0
+    if differs and differs >= 0.01 * result.overall.n:
+        change = "would be another if probabilities were summed over the gold set"
+        yield Finding("P1", "info", f"{differs:,} verdicts {change}: report which was used", name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from acidtest.core.document import (
     Browser,
@@ -19,12 +19,12 @@ from acidtest.core.document import (
     Part,
     PValue,
     Reference,
+    Role,
     Row,
     Section,
     Table,
     describe_count,
 )
-from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.run import Run
 from acidtest.core.suite import CATEGORY, CROSS, Card
@@ -39,10 +39,8 @@ from acidtest.io.published import (
     scores_beside,
 )
 from acidtest.studies.error_kinds import confusion_table, kinds_table
-from acidtest.studies.scores import ModelScores, ScoresResult
-from acidtest.studies.scores.results import SuiteResult
-from acidtest.studies.selections import mistakes
-from acidtest.studies.slices import MOST_CHART_ROWS, chance, headings, main_factor, row_names, slice_of
+from acidtest.studies.scores import ModelScores, ScoresResult, SuiteResult
+from acidtest.studies.slices import MOST_CHART_ROWS, chance, headings, main_factor, mistakes, row_names, slice_of
 
 WHOLE = "whole suite"
 
@@ -52,6 +50,36 @@ _METHODS = (
     "pair count as one group. Templates, subcases and categories are strata: the interval speaks of new pairs from the "
     "same templates, not of new templates.",
 )
+_CONDITIONS: dict[Role, str] = {"published": MAIN, "people": PEOPLE}
+"""The condition of the published numbers that are shown in each role beside the models' numbers."""
+
+
+@dataclass(frozen=True)
+class _Suite:
+    """One suite in all runs that have it; results and runs by model."""
+
+    name: str
+    results: Mapping[str, SuiteResult]
+    runs: Mapping[str, Run]
+    published: Sequence[PublishedScore]
+
+    @property
+    def first(self) -> Run | None:
+        """The run that tells what the rows are."""
+        return next(iter(self.runs.values()), None)
+
+    @property
+    def card(self) -> Card | None:
+        return self.first.header.suites[self.name] if self.first else None
+
+    def values(self, factor: str) -> list[str]:
+        """The values of a factor in any of the results."""
+        return list(dict.fromkeys(value for result in self.results.values() for value in result.by.get(factor, {})))
+
+    def accuracies(self, factor: str, value: str) -> list[Cell]:
+        """Each model's accuracy on a value of a factor, on the whole suite without a factor."""
+        results = self.results.values()
+        return [result.by.get(factor, {}).get(value) if factor else result.overall for result in results]
 
 
 def document(result: ScoresResult, *, with_mistakes: bool = True) -> Document:
@@ -59,21 +87,17 @@ def document(result: ScoresResult, *, with_mistakes: bool = True) -> Document:
     models = result.models
     names = dict.fromkeys(suite for model in models.values() for suite in model.suites)
     runs = {name: model.run for name, model in models.items() if model.run is not None}
+    diagnoses = {name: describe_diagnosis(model.diagnosis) for name, model in models.items()}
+    sections = [Section("Diagnosis", tuple(_diagnosis_parts(models)), anchor="diagnosis")]
+    if len(names) * len(models) > 1:
+        sections.append(Section("Overview", (_overview_table(models, list(names)),), anchor="overview"))
+    for number, name in enumerate(names, 1):
+        parts = tuple(_suite_parts(_suite(name, models), with_mistakes=with_mistakes))
+        sections.append(Section(name, parts, anchor=f"suite-{number}"))
     return Document(
         title="acidtest report",
-        headline=" ".join(
-            f"{name}: {describe_diagnosis(model.diagnosis)}" if len(models) > 1 else describe_diagnosis(model.diagnosis)
-            for name, model in models.items()
-        ),
-        parts=(
-            Section("Diagnosis", tuple(_diagnosis_parts(models)), anchor="diagnosis"),
-            *([overview] if (overview := _overview(models, list(names))) else []),
-            *(
-                _suite_section(name, models, number, with_mistakes=with_mistakes)
-                for number, name in enumerate(names, 1)
-            ),
-            *([Browser(runs)] if runs else []),
-        ),
+        headline=" ".join(f"{name}: {text}" if len(models) > 1 else text for name, text in diagnoses.items()),
+        parts=(*sections, Browser(runs)) if runs else tuple(sections),
         models=tuple(models),
         signatures={
             f"{suite}, {name}" if len(models) > 1 else suite: scores.signature
@@ -96,98 +120,91 @@ def describe_diagnosis(findings: Sequence[Finding]) -> str:
 
 
 def _diagnosis_parts(models: Mapping[str, ModelScores]) -> Iterator[Part]:
+    """The findings with the model they are about, and where the example browser shows its mistakes."""
     for number, (name, model) in enumerate(models.items()):
-        findings = tuple(_located(finding, name, number, model) for finding in model.diagnosis)
+        state = {"model": str(number), "verdict": "wrong", "sort": "confident"}
+        parts: list[Part] = []
+        for finding in model.diagnosis:
+            is_grave = finding.severity in ("severe", "warning") and finding.suite
+            place = {"suite": finding.suite, **finding.slice, **state} if is_grave else {}
+            parts.append(replace(finding, model=name, slice=place))
+        parts = parts or [Note("No finding.")]
         if len(models) == 1:
-            yield from findings or (Note("No finding."),)
+            yield from parts
         else:
-            summary = describe_diagnosis(model.diagnosis)
-            yield Section(name, findings or (Note("No finding."),), folded=len(models) > 2, summary=summary)
+            yield Section(name, tuple(parts), folded=len(models) > 2, summary=describe_diagnosis(model.diagnosis))
 
 
-def _located(finding: Finding, name: str, number: int, model: ModelScores) -> Finding:
-    """The finding with the model it is about, and where the example browser shows its mistakes."""
-    if finding.severity not in ("severe", "warning") or not finding.suite:
-        return replace(finding, model=name, slice={})
-    state = {"model": str(number), "verdict": "wrong", "sort": "confident"}
-    return replace(finding, model=name, slice={"suite": finding.suite, **finding.slice, **state})
-
-
-def _overview(models: Mapping[str, ModelScores], suites: Sequence[str]) -> Section | None:
-    """Every model on every suite; None where there is one of each."""
-    if len(suites) * len(models) < 2:
-        return None
-    rows = tuple(Row(suite, tuple(_overall(model, suite) for model in models.values())) for suite in suites)
+def _overview_table(models: Mapping[str, ModelScores], suites: Sequence[str]) -> Table:
+    """Every model on every suite."""
+    known = [{suite: result.overall for suite, result in model.suites.items()} for model in models.values()]
+    rows = tuple(Row(suite, tuple(accuracies.get(suite) for accuracies in known)) for suite in suites)
     columns = tuple(Column(name if len(models) > 1 else "accuracy", model=name) for name in models)
-    caption = "Accuracy on every suite, %, with 95 % intervals"
-    return Section("Overview", (Table("overview", caption, columns, rows, "suite"),), anchor="overview")
+    return Table("overview", "Accuracy on every suite, %, with 95 % intervals", columns, rows, "suite")
 
 
-def _overall(model: ModelScores, suite: str) -> Estimate | None:
-    return model.suites[suite].overall if suite in model.suites else None
-
-
-def _suite_section(name: str, models: Mapping[str, ModelScores], number: int, *, with_mistakes: bool) -> Section:
+def _suite(name: str, models: Mapping[str, ModelScores]) -> _Suite:
     asked = {model: scores for model, scores in models.items() if name in scores.suites}
     results = {model: scores.suites[name] for model, scores in asked.items()}
-    first = next((scores.run for scores in asked.values() if scores.run is not None), None)
-    card = first.header.suites[name] if first else None
-    published = published_accuracies(scores_beside(_published(results), next(iter(results.values())).corpus))
-    factors = dict.fromkeys(factor for result in results.values() for factor in result.by)
-    sizes = {factor: len(_values(results, factor)) for factor in factors}
-    main = main_factor(card, sizes) if card else None
-    parts: list[Part] = [*_about(card, results)]
-    parts += [_control_table(name, results)] if any(result.vs_control for result in results.values()) else []
-    for factor in (factor for factor in factors if factor.count(CROSS) == 1):
-        parts += [_crossing_table(name, factor, results, published)] if sizes[factor] else []
+    # The published numbers of all models' results, each once.
+    published: dict[tuple[object, ...], PublishedScore] = {}
+    for score in (score for result in results.values() for score in result.published):
+        published.setdefault((score.system, score.source, score.condition, *sorted(score.by.items())), score)
+    beside = published_accuracies(scores_beside(published.values(), next(iter(results.values())).corpus))
+    return _Suite(name, results, {model: scores.run for model, scores in asked.items() if scores.run}, beside)
+
+
+def _suite_parts(suite: _Suite, *, with_mistakes: bool) -> Iterator[Part]:
+    factors = dict.fromkeys(factor for result in suite.results.values() for factor in result.by)
+    sizes = {factor: len(suite.values(factor)) for factor in factors}
+    main = main_factor(suite.card, sizes) if suite.card else None
+    yield from _notes(suite)
+    if any(result.vs_control for result in suite.results.values()):
+        yield _control_table(suite)
+    yield from (_crossing_table(suite, factor) for factor in factors if factor.count(CROSS) == 1 and sizes[factor])
     if main and sizes[main]:
-        parts += _factor_parts(name, main, results, published, first)
+        yield from _factor_parts(suite, main)
     else:
-        parts.append(_factor_table(name, "", results, published, first))
+        yield _factor_table(suite, "")
     for factor in factors:
         if factor != main and CROSS not in factor and sizes[factor]:
-            folded = tuple(_factor_parts(name, factor, results, published, first))
-            parts.append(Section(f"By {factor}", folded, folded=True, summary=describe_count(sizes[factor], "value")))
-    parts += _error_parts(name, results)
-    parts.append(Section("Recall, answers given, consistency", (_metric_table(name, results),), folded=True))
-    parts += _condition_parts(name, results, published)
-    if first is not None and with_mistakes:
-        parts += _mistake_parts(name, {model: scores.run for model, scores in asked.items() if scores.run}, main, card)
-    return Section(name, tuple(parts), anchor=f"suite-{number}")
+            summary = describe_count(sizes[factor], "value")
+            yield Section(f"By {factor}", tuple(_factor_parts(suite, factor)), folded=True, summary=summary)
+    yield from _error_sections(suite)
+    names = dict.fromkeys(name for result in suite.results.values() for name in result.metrics)
+    columns = tuple(Column(model, model=model) for model in suite.results)
+    rows = tuple(Row(name, tuple(result.metrics.get(name) for result in suite.results.values())) for name in names)
+    metrics = Table(f"{suite.name} metrics", f"{suite.name}: further metrics, %", columns, rows, "metric")
+    yield Section("Recall, answers given, consistency", (metrics,), folded=True)
+    conditions = other_conditions(suite.published)
+    if conditions:
+        tables = tuple(table for condition in conditions for table in _condition_tables(suite, condition))
+        summary = describe_count(len(conditions), "condition")
+        yield Section("Published under other conditions", tables, folded=True, summary=summary)
+    if with_mistakes:
+        yield from _mistake_sections(suite, None if main == CATEGORY else main)
 
 
-def _published(results: Mapping[str, SuiteResult]) -> list[PublishedScore]:
-    """The published numbers of all models' results on one suite, each once."""
-    scores: dict[tuple[object, ...], PublishedScore] = {}
-    for score in (score for result in results.values() for score in result.published):
-        scores.setdefault((score.system, score.source, score.condition, *sorted(score.by.items())), score)
-    return list(scores.values())
-
-
-def _values(results: Mapping[str, SuiteResult], factor: str) -> list[str]:
-    return list(dict.fromkeys(value for result in results.values() for value in result.by.get(factor, {})))
-
-
-def _about(card: Card | None, results: Mapping[str, SuiteResult]) -> Iterator[Note]:
+def _notes(suite: _Suite) -> Iterator[Note]:
+    card, results = suite.card, suite.results
     if card is not None:
         labels = ", ".join(f"{count:,} {label}" for label, count in card.labels.items())
         texts = [f"{card.rows:,} pairs{f': {labels}' if labels else ''}", card.note, card.citation]
         yield Note(" ".join(text.rstrip(".") + "." for text in texts if text), quiet=True)
     for model, result in results.items():
         who = f"{model}: " if len(results) > 1 else ""
-        if result.unanswered:
-            yield Note(f"{who}{result.unanswered:,} pairs without an answer count as wrong.")
-        if result.truncated:
-            yield Note(f"{who}{result.truncated:,} pairs were cut to the model's length.")
-        if result.collapse_differs:
-            differs = f"{result.collapse_differs:,} verdicts would change if probabilities were collapsed another way"
-            yield Note(f"{who}{differs}.")
+        counts = {
+            "pairs without an answer count as wrong": result.unanswered,
+            "pairs were cut to the model's length": result.truncated,
+            "verdicts would change if probabilities were collapsed another way": result.collapse_differs,
+        }
+        yield from (Note(f"{who}{count:,} {what}.") for what, count in counts.items() if count)
     for note in dict.fromkeys(note for result in results.values() for note in result.notes):
         if card is None or note.rstrip(".").lower() != card.note.rstrip(".").lower():
             yield Note(note[:1].upper() + note[1:].rstrip(".") + ".", quiet=True)
 
 
-def _control_table(suite: str, results: Mapping[str, SuiteResult]) -> Table:
+def _control_table(suite: _Suite) -> Table:
     """The changed pairs beside the untouched ones, a row for each model."""
     columns = (
         Column("untouched → changed"),
@@ -195,119 +212,90 @@ def _control_table(suite: str, results: Mapping[str, SuiteResult]) -> Table:
         Column("p", "p"),
         Column("p adjusted", "p"),
     )
-    rows, tests = [], []
-    for model, result in results.items():
-        control = result.vs_control
-        if control is None:
-            continue
-        change = Change(control.control, result.overall)
-        rows.append(Row(model, (change, control.difference, PValue(control.p), PValue(control.p_adjusted))))
-        tests.append(control.test)
+    rows, tests = [], dict[str, None]()
+    for model, result in suite.results.items():
+        if control := result.vs_control:
+            change = Change(control.control, result.overall)
+            rows.append(Row(model, (change, control.difference, PValue(control.p), PValue(control.p_adjusted))))
+            tests[control.test] = None
     caption = "Accuracy on the changed pairs beside the untouched ones, %"
-    return Table(f"{suite} control", caption, columns, tuple(rows), "model", notes=tuple(dict.fromkeys(tests)))
+    return Table(f"{suite.name} control", caption, columns, tuple(rows), "model", notes=tuple(tests))
 
 
-def _factor_parts(
-    suite: str,
-    factor: str,
-    results: Mapping[str, SuiteResult],
-    published: Sequence[PublishedScore],
-    first: Run | None,
-) -> list[Part]:
-    table = _factor_table(suite, factor, results, published, first)
-    if len(table.rows) > MOST_CHART_ROWS or not first:
-        return [table]
-    two_way = first.header.model.resolution == "two-way"
-    guess = chance(first.header.suites[suite], two_way=two_way)
-    reference = Reference(guess, f"chance ({guess * 100:.0f} %)")
-    return [table, Chart(table.id, axis="accuracy", reference=reference)]
+def _factor_parts(suite: _Suite, factor: str) -> Iterator[Part]:
+    """Accuracy by a factor, and a chart where it does not have too many values."""
+    table = _factor_table(suite, factor)
+    yield table
+    if len(table.rows) <= MOST_CHART_ROWS and suite.first and suite.card:
+        guess = chance(suite.card, two_way=suite.first.header.model.resolution == "two-way")
+        yield Chart(table.id, axis="accuracy", reference=Reference(guess, f"chance ({guess * 100:.0f} %)"))
 
 
-def _factor_table(
-    suite: str,
-    factor: str,
-    results: Mapping[str, SuiteResult],
-    published: Sequence[PublishedScore],
-    first: Run | None,
-) -> Table:
+def _factor_table(suite: _Suite, factor: str) -> Table:
     """Accuracy on the whole suite and on every value of a factor, published numbers beside."""
-    values = _values(results, factor) if factor else []
-    names = factor.split(CROSS) if factor else []
-    under = headings(first, suite, factor) if first and factor and CROSS not in factor else {}
+    values, factors = suite.values(factor), tuple(factor.split(CROSS)) if factor else ()
+    under = headings(suite.first, suite.name, factor) if suite.first and factor and CROSS not in factor else {}
     titles = row_names(values, under)
-    card = first.header.suites[suite] if first else None
-    sides = {
-        "published": published_systems(published, names),
-        "people": published_systems(published, names, PEOPLE),
+    joined = {
+        (names, role): published_systems(suite.published, names, condition)
+        for names in dict.fromkeys(((), factors))
+        for role, condition in _CONDITIONS.items()
     }
-    whole = {
-        "published": published_systems(published, ()),
-        "people": published_systems(published, (), PEOPLE),
-    }
-    columns = [Column(model if len(results) > 1 else "accuracy", model=model) for model in results]
-    systems: list[tuple[str, str]] = []
-    for role in ("people", "published"):
-        for system in dict.fromkeys((*whole[role].systems, *sides[role].systems)):
-            systems.append((role, system))
-            title = people_name(system) if role == "people" else system
-            columns.append(Column(title, role="people" if role == "people" else "published"))
+    systems = [
+        (role, system)
+        for role in reversed(_CONDITIONS)
+        for system in dict.fromkeys((*joined[(), role].systems, *joined[factors, role].systems))
+    ]
+    columns = [Column(model if len(suite.results) > 1 else "accuracy", model=model) for model in suite.results]
+    columns += [Column(_system_title(role, system), role=role) for role, system in systems]
 
-    def row(name: str, key: str, cells: Sequence[Cell], total: bool) -> Row:
-        joined = whole if total else sides
-        numbers = [joined[role].systems.get(system, {}).get(key) for role, system in systems]
-        place = slice_of(card, factor, key) if card and not total else {}
-        return Row(
-            name,
-            (*cells, *numbers),
-            heading="" if total else under.get(key, ""),
-            role="total" if total else "",
-            slice=place,
-        )
+    def cells(names: tuple[str, ...], value: str) -> tuple[Cell, ...]:
+        numbers = (joined[names, role].systems.get(system, {}).get(value) for role, system in systems)
+        return (*suite.accuracies(factor if names else "", value), *numbers)
 
-    rows = [row(WHOLE, "", [result.overall for result in results.values()], total=True)]
+    rows = [Row(WHOLE, cells((), ""), role="total")]
     for value in values:
-        cells = [result.by.get(factor, {}).get(value) for result in results.values()]
-        rows.append(row(titles[value], value, cells, total=False))
-    parts = (*whole.values(), *sides.values())
+        place = slice_of(suite.card, factor, value) if suite.card else {}
+        rows.append(Row(titles[value], cells(factors, value), heading=under.get(value, ""), slice=place))
     return Table(
-        f"{suite} by {factor}" if factor else f"{suite} accuracy",
-        f"{suite}: accuracy{f' by {factor}' if factor else ''}, %, with 95 % intervals",
+        f"{suite.name} by {factor}" if factor else f"{suite.name} accuracy",
+        f"{suite.name}: accuracy{f' by {factor}' if factor else ''}, %, with 95 % intervals",
         tuple(columns),
         tuple(rows),
         factor,
-        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-        sources=tuple(dict.fromkeys(source for part in parts for source in part.sources)),
+        notes=tuple(dict.fromkeys(note for part in joined.values() for note in part.notes)),
+        sources=tuple(dict.fromkeys(source for part in joined.values() for source in part.sources)),
     )
 
 
-def _crossing_table(
-    suite: str, factor: str, results: Mapping[str, SuiteResult], published: Sequence[PublishedScore]
-) -> Table:
+def _system_title(role: Role, system: str) -> str:
+    return people_name(system) if role == "people" else system
+
+
+def _crossing_table(suite: _Suite, factor: str) -> Table:
     """Two factors crossed, a row for each system, as papers print them: the second factor heads groups of columns."""
-    names = factor.split(CROSS)
-    pairs = [key.split(CROSS) for key in _values(results, factor)]
-    order = list(GOLD_MASKS) if names[1] == "label" else []
+    inner_name, outer_name = factor.split(CROSS)
+    pairs = [tuple(key.split(CROSS)) for key in suite.values(factor)]
     outers = dict.fromkeys(pair[-1] for pair in pairs)
-    outers = dict.fromkeys((*(label for label in order if label in outers), *outers))
+    if outer_name == "label":
+        outers = dict.fromkeys((*(label for label in GOLD_MASKS if label in outers), *outers))
     cells = [(inner, outer) for outer in outers for inner in dict.fromkeys(p[0] for p in pairs if p[-1] == outer)]
+    gold = "gold " if outer_name == "label" else ""
     columns = tuple(
-        Column(inner, group=f"gold {outer}" if names[1] == "label" else outer, slice={names[0]: inner, names[1]: outer})
-        for inner, outer in cells
+        Column(inner, group=f"{gold}{outer}", slice={inner_name: inner, outer_name: outer}) for inner, outer in cells
     )
-    keys = [f"{inner}{CROSS}{outer}" for inner, outer in cells]
-    rows = [Row(model, tuple(result.by.get(factor, {}).get(key) for key in keys)) for model, result in results.items()]
-    notes: dict[str, None] = {}
-    sources: dict[str, None] = {}
-    for condition, role in ((PEOPLE, "people"), (MAIN, "published")):
-        joined = published_systems(published, names, condition)
+    keys = [CROSS.join(cell) for cell in cells]
+    rows = [Row(model, tuple(map(result.by.get(factor, {}).get, keys))) for model, result in suite.results.items()]
+    notes, sources = dict[str, None](), dict[str, None]()
+    for role in reversed(_CONDITIONS):
+        joined = published_systems(suite.published, (inner_name, outer_name), _CONDITIONS[role])
         for system, numbers in joined.systems.items():
-            title = people_name(system) if condition == PEOPLE else system
-            rows.append(Row(title, tuple(map(numbers.get, keys)), role="people" if role == "people" else "published"))
+            rows.append(Row(_system_title(role, system), tuple(map(numbers.get, keys)), role=role))
         notes |= dict.fromkeys(joined.notes)
         sources |= dict.fromkeys(joined.sources)
     return Table(
-        f"{suite} by {factor}",
-        f"{suite}: accuracy by {names[0]} and {names[1]}, %",
+        f"{suite.name} by {factor}",
+        f"{suite.name}: accuracy by {inner_name} and {outer_name}, %",
         columns,
         tuple(rows),
         "system",
@@ -316,81 +304,51 @@ def _crossing_table(
     )
 
 
-def _error_parts(suite: str, results: Mapping[str, SuiteResult]) -> Iterator[Part]:
+def _error_sections(suite: _Suite) -> Iterator[Section]:
     """Errors by kind beside those on the untouched pairs, and answers by gold."""
-    errors = {model: result.errors for model, result in results.items()}
+    name, errors = suite.name, {model: result.errors for model, result in suite.results.items()}
     if any(one.n for one in errors.values()):
-        shares = kinds_table(f"{suite} errors", "Errors by kind: share of all errors, %", errors)
-        rates = kinds_table(f"{suite} error rates", "Errors by kind: share of all pairs, %", errors, measure="rate")
+        shares = kinds_table(f"{name} errors", "Errors by kind: share of all errors, %", errors)
+        rates = kinds_table(f"{name} error rates", "Errors by kind: share of all pairs, %", errors, measure="rate")
         notes = (Note(note, quiet=True) for note in dict.fromkeys(one.note for one in errors.values() if one.note))
         totals = ", ".join(f"{one.n:,}" for one in errors.values())
         yield Section("Errors", (*shares, *rates, *notes), folded=True, summary=f"{totals} errors")
-    confusions = {model: result.confusion for model, result in results.items() if result.confusion}
-    tables = tuple(confusion_table(f"{suite} answers", "Pairs by gold and answer", confusions))
-    if tables:
-        yield Section("Answers by gold", tables, folded=True)
+    confusions = {model: result.confusion for model, result in suite.results.items() if result.confusion}
+    for table in confusion_table(f"{name} answers", "Pairs by gold and answer", confusions):
+        yield Section("Answers by gold", (table,), folded=True)
 
 
-def _metric_table(suite: str, results: Mapping[str, SuiteResult]) -> Table:
-    names = dict.fromkeys(name for result in results.values() for name in result.metrics)
-    columns = tuple(Column(model, model=model) for model in results)
-    rows = tuple(Row(name, tuple(result.metrics.get(name) for result in results.values())) for name in names)
-    return Table(f"{suite} metrics", f"{suite}: further metrics, %", columns, rows, "metric")
+def _condition_tables(suite: _Suite, condition: str) -> Iterator[Table]:
+    """Published numbers under another condition, beside what the models got on the same slices."""
+    known = {frozenset(factor.split(CROSS)): factor for result in suite.results.values() for factor in result.by}
+    scores = [score for score in suite.published if score.condition == condition]
+    for key, given in {frozenset(score.by): CROSS.join(score.by) for score in scores}.items():
+        factor = known.get(key, given)
+        joined = published_systems(scores, factor.split(CROSS) if factor else (), condition)
+        columns = [Column(model, model=model) for model in suite.results]
+        columns += [Column(system, role="published") for system in joined.systems]
+        rows = []
+        for value in dict.fromkeys(value for numbers in joined.systems.values() for value in numbers):
+            numbers = (system.get(value) for system in joined.systems.values())
+            rows.append(Row(value or WHOLE, (*suite.accuracies(factor, value), *numbers)))
+        yield Table(
+            f"{suite.name} {condition} {factor}".strip(),
+            f"{suite.name}: {condition}{f', by {factor}' if factor else ''}, accuracy, %",
+            tuple(columns),
+            tuple(rows),
+            factor,
+            notes=joined.notes,
+            sources=joined.sources,
+        )
 
 
-def _condition_parts(
-    suite: str, results: Mapping[str, SuiteResult], published: Sequence[PublishedScore]
-) -> Iterator[Section]:
-    """Published numbers under every other condition, beside what the models got on the same slices."""
-    known = {frozenset(factor.split(CROSS)): factor for result in results.values() for factor in result.by}
-    tables = []
-    for condition in other_conditions(published):
-        scores = [score for score in published if score.condition == condition]
-        for key, given in {frozenset(score.by): CROSS.join(score.by) for score in scores}.items():
-            tables.append(_condition_table(suite, known.get(key, given), condition, results, scores))
-    if tables:
-        summary = describe_count(len(other_conditions(published)), "condition")
-        yield Section("Published under other conditions", tuple(tables), folded=True, summary=summary)
-
-
-def _condition_table(
-    suite: str,
-    factor: str,
-    condition: str,
-    results: Mapping[str, SuiteResult],
-    scores: Sequence[PublishedScore],
-) -> Table:
-    joined = published_systems(scores, factor.split(CROSS) if factor else (), condition)
-    values = dict.fromkeys(value for numbers in joined.systems.values() for value in numbers)
-    columns = [Column(model, model=model) for model in results]
-    columns += [Column(system, role="published") for system in joined.systems]
-    rows = []
-    for value in values:
-        cells: list[Cell] = [
-            result.by.get(factor, {}).get(value) if factor else result.overall for result in results.values()
-        ]
-        cells += [numbers.get(value) for numbers in joined.systems.values()]
-        rows.append(Row(value or WHOLE, tuple(cells)))
-    title = f"{suite}: {condition}{f', by {factor}' if factor else ''}, accuracy, %"
-    return Table(
-        f"{suite} {condition} {factor}".strip(),
-        title,
-        tuple(columns),
-        tuple(rows),
-        factor,
-        notes=joined.notes,
-        sources=joined.sources,
-    )
-
-
-def _mistake_parts(suite: str, runs: Mapping[str, Run], main: str | None, card: Card | None) -> Iterator[Section]:
-    """The most confident mistakes of every model, spread over the values of the main factor."""
-    factor = None if card and main == CATEGORY and card.categories else main
-    for number, (model, run) in enumerate(runs.items()):
-        wrong = mistakes(run, suite, factor)
-        which = "Most confident mistakes" if wrong.probabilities else "Some mistakes"
-        title = f"{which}: {model}" if len(runs) > 1 else which
-        place = {"suite": suite, "model": str(number), "verdict": "wrong"}
-        part = Pairs(f"{len(wrong.examples)} of {wrong.total:,} mistakes", wrong.examples, place)
-        if wrong.examples:
-            yield Section(title, (part,), folded=True, summary=describe_count(wrong.total, "mistake"))
+def _mistake_sections(suite: _Suite, factor: str | None) -> Iterator[Section]:
+    """The most confident mistakes of every model, spread over the values of a factor."""
+    for number, (model, run) in enumerate(suite.runs.items()):
+        total, examples = mistakes(run, suite.name, factor)
+        which = "Most confident mistakes" if run.header.model.probabilities else "Some mistakes"
+        title = f"{which}: {model}" if len(suite.runs) > 1 else which
+        place = {"suite": suite.name, "model": str(number), "verdict": "wrong"}
+        pairs = Pairs(f"{len(examples)} of {total:,} mistakes", examples, place)
+        if examples:
+            yield Section(title, (pairs,), folded=True, summary=describe_count(total, "mistake"))

@@ -18,22 +18,16 @@ from acidtest.core.study import study
 from acidtest.core.suite import CONTROL, Card
 from acidtest.io.published import (
     CORPUS,
-    MATCHED,
-    MISMATCHED,
+    MAIN,
+    PEOPLE,
     PublishedScore,
     published_beside,
     published_differences,
     published_scores,
+    scores_beside,
 )
-from acidtest.studies.controls import AgainstControl, pairing
-from acidtest.studies.error_kinds import (
-    Confusion,
-    Errors,
-    common_errors,
-    confusion,
-    correct_kinds,
-    errors_by_kind,
-)
+from acidtest.studies.controls import AgainstControl, against_control, score_with_control
+from acidtest.studies.error_kinds import Confusion, Errors, common_errors, confusion, correct_kinds, errors_by_kind
 from acidtest.studies.rows import accuracy, breakdown, model_names, score_rows
 
 SCHEMA = 1
@@ -42,9 +36,6 @@ ANTONYMY, NUMERICAL = "stress/antonymy", "stress/numerical"
 NEGATION, SPELLING, LADDER = "stress/negation", "stress/spelling", "stress/ladder"
 ORIGINAL = "mnli"
 """The pairs that the published stress tests were made from, as published numbers name them."""
-
-MAIN, PEOPLE = "", "people"
-"""The conditions of published numbers that are shown: a system trained as usual, and people."""
 
 CLASSES = {
     "competence": (ANTONYMY, NUMERICAL),
@@ -78,20 +69,11 @@ class StressTest:
 
 
 @dataclass(frozen=True)
-class StressScore:
-    """A published number on a slice of a stress test, or of the pairs it was made from.
+class StressScore(PublishedScore):
+    """A published number on a slice of a stress test, or of the pairs it was made from; its JSON has all keys."""
 
-    ``printed`` is what the paper prints where ``value`` corrects it; ``differs`` says how what was asked there differs
-    from what was asked here.
-    """
-
-    system: str
-    source: str
-    condition: str
-    by: Mapping[str, str]
-    value: float
     printed: float | None = None
-    correction: str = ""
+    note: str = field(default="", metadata={"json": "correction"})
     differs: tuple[str, ...] = ()
 
 
@@ -112,11 +94,9 @@ class StressResult:
     @property
     def suites(self) -> list[str]:
         """The stress tests in the paper's order, those it does not have last."""
-        order = [suite for members in CLASSES.values() for suite in members]
-        suites = dict.fromkeys(test.suite for test in self.tests)
-        return sorted(
-            suites, key=lambda suite: (order.index(base) if (base := base_name(suite)) in order else 99, suite)
-        )
+        order = {suite: place for place, suite in enumerate(sum(CLASSES.values(), ()))}
+        suites = {test.suite for test in self.tests}
+        return sorted(suites, key=lambda suite: (order.get(base_name(suite), len(order)), suite))
 
 
 def base_name(suite: str) -> str:
@@ -128,11 +108,7 @@ def _stress_suites(run: Run) -> list[str]:
     return [name for name in run.header.suites if name.startswith(PREFIX) and not name.endswith(CONTROL)]
 
 
-def _applies(runs: Sequence[Run]) -> bool:
-    return any(_stress_suites(run) for run in runs)
-
-
-@study(group="look into a run", applies=_applies)
+@study(group="look into a run", applies=lambda runs: any(map(_stress_suites, runs)))
 def stress(
     runs: Annotated[Sequence[Run], "Run folders with stress tests."],
     *,
@@ -151,14 +127,11 @@ def stress(
 
 def _measure_run(model: str, run: Run) -> list[StressTest]:
     """The stress tests of a run; kinds of errors are corrected together with those of its other suites."""
-    header = run.header
     suites = _stress_suites(run)
-    compared = [name for name in header.suites if name + CONTROL in header.suites]
+    compared = [name for name in run.header.suites if name + CONTROL in run.header.suites]
     errors, tests = {}, []
     for name in dict.fromkeys((*suites, *compared)):
-        rows = score_rows(run, name)
-        control = score_rows(run, name + CONTROL) if name in compared else None
-        pairs = pairing(rows, control) if control else None
+        rows, control, pairs = score_with_control(run, name)
         errors[name] = errors_by_kind(rows, control, pairs)
         if name not in suites:
             continue
@@ -166,10 +139,10 @@ def _measure_run(model: str, run: Run) -> list[StressTest]:
         test = StressTest(
             model=model,
             suite=name,
-            signature=header.signature(name),
+            signature=run.header.signature(name),
             corpus=_corpus(rows.card),
             accuracy=accuracy(rows),
-            vs_control=pairs.rate(rows.correct, control.correct) if control and pairs and pairs.alike else None,
+            vs_control=against_control(rows, control, pairs),
             slices=breakdown(rows, factors) if factors and set(factors) <= set(rows.card.factors) else {},
             errors=errors[name],
             confusion=confusion(rows),
@@ -185,51 +158,28 @@ def _corpus(card: Card) -> str:
 
 def _errors_in_common(runs: Sequence[Run]) -> dict[str, Errors]:
     """The errors on numbers that all models make, where two or more were asked (section 4.3)."""
-    suites = dict.fromkeys(suite for run in runs for suite in _stress_suites(run) if base_name(suite) == NUMERICAL)
-    asked = {suite: [run for run in runs if suite in run.header.suites] for suite in suites}
-    return {
-        suite: common_errors([score_rows(run, suite) for run in members])
-        for suite, members in asked.items()
-        if len(members) > 1
-    }
+    asked: dict[str, list[Run]] = {}
+    for run in runs:
+        for suite in _stress_suites(run):
+            asked.setdefault(suite, []).append(run)
+    shared = [suite for suite, members in asked.items() if base_name(suite) == NUMERICAL and len(members) > 1]
+    return {suite: common_errors([score_rows(run, suite) for run in asked[suite]]) for suite in shared}
 
 
 def _published(runs: Sequence[Run]) -> dict[str, tuple[StressScore, ...]]:
-    """The published numbers by suite, and those on MultiNLI itself."""
+    """The main results and those of people by suite, and those on MultiNLI itself; each once."""
     cards = [(suite, run.header.suites[suite]) for run in runs for suite in _stress_suites(run)]
     corpus = next((name for _, card in cards if (name := _corpus(card))), "")
-    scores: dict[str, dict[tuple[object, ...], StressScore]] = {}
-    for suite, card in cards:
-        for entry in published_beside(card):
-            _add_score(scores.setdefault(suite, {}), entry, corpus)
     differs = published_differences(Card("stress/word-overlap", arguments={"from": corpus} if corpus else {}))
-    for score in published_scores(ORIGINAL):
-        if CORPUS in score.by:
-            _add_score(scores.setdefault(ORIGINAL, {}), replace(score, differs=tuple(differs)), corpus)
+    original = [
+        replace(score, differs=tuple(differs), note=score.note if score.printed is not None else "")
+        for score in published_scores(ORIGINAL)
+        if CORPUS in score.by
+    ]
+    scores: dict[str, dict[tuple[object, ...], StressScore]] = {}
+    for suite, entries in [*((suite, published_beside(card)) for suite, card in cards), (ORIGINAL, original)]:
+        for score in scores_beside(entries, corpus):
+            if score.condition in (MAIN, PEOPLE):
+                key = (score.system, score.source, score.condition, *sorted(score.by.items()))
+                scores.setdefault(suite, {}).setdefault(key, StressScore(**vars(score)))
     return {suite: tuple(entries.values()) for suite, entries in scores.items()}
-
-
-def _add_score(scores: dict[tuple[object, ...], StressScore], score: PublishedScore, corpus: str) -> None:
-    """Add a main result or one of people; of numbers on both development sets of MultiNLI, that on the nearer one.
-
-    The nearer set is the one that the corpus is named after, the matched set for any other corpus.
-    """
-    by = {name: value for name, value in score.by.items() if name != CORPUS}
-    part = score.by.get(CORPUS)
-    nearest = MISMATCHED if "mismatched" in corpus.lower() else MATCHED
-    if score.condition not in (MAIN, PEOPLE) or part not in (None, nearest):
-        return
-    key = (score.system, score.source, score.condition, *sorted(by.items()))
-    scores.setdefault(
-        key,
-        StressScore(
-            system=score.system,
-            source=f"{score.source}, {part}" if part else score.source,
-            condition=score.condition,
-            by=by,
-            value=score.value,
-            printed=score.printed,
-            correction=score.note if score.printed is not None else "",
-            differs=score.differs,
-        ),
-    )

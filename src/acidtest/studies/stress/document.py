@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from acidtest.core.document import (
-    Cell,
-    Change,
-    Chart,
-    Column,
-    Document,
-    Note,
-    Part,
-    Reference,
-    Row,
-    Section,
-    Table,
-)
+from acidtest.core.document import Cell, Change, Chart, Column, Document, Note, Part, Reference, Row, Section, Table
 from acidtest.core.errors import list_some
 from acidtest.core.estimate import Estimate
 from acidtest.core.suite import CROSS
-from acidtest.io.published import ERROR
-from acidtest.studies.error_kinds import ErrorKind, confusion_table, kind_title, kinds_table
+from acidtest.io.published import ERROR, MAIN, PEOPLE, people_name
+from acidtest.studies.error_kinds import confusion_table, kind_title, kinds_table
 from acidtest.studies.stress import (
     ANTONYMY,
     CLASSES,
@@ -32,10 +21,10 @@ from acidtest.studies.stress import (
     PREFIX,
     SPELLING,
     StressResult,
+    StressScore,
     StressTest,
     base_name,
 )
-from acidtest.studies.stress.published import PaperLine, paper_tables
 
 FALSE_NEUTRAL = "false neutral"
 TO_CONTRADICTION = ("E-C", "N-C")
@@ -55,20 +44,33 @@ Tests = Mapping[str, StressTest]
 """The tests of one suite by model."""
 
 
+@dataclass(frozen=True)
+class PaperLine:
+    """A row of one of the paper's tables: the models' cells, and which published numbers stand beside them."""
+
+    name: str
+    cells: Mapping[str, Cell]
+    suite: str
+    by: Mapping[str, str]
+    heading: str = ""
+    note: str = ""
+
+
 def document(result: StressResult) -> Document:
     """The tables of Naik et al. (2018) that the tests have something for, each with a chart where it helps."""
     by_suite = {suite: {test.model: test for test in result.tests if test.suite == suite} for suite in result.suites}
-    sections = (
-        _accuracy_section(result, by_suite),
-        _error_section(result, by_suite),
-        _negation_section(by_suite),
-        _confusion_section(by_suite),
-        _ladder_section(by_suite),
-    )
+    sections = {
+        ("Accuracy", "stress-accuracy"): _accuracy_parts(result, by_suite),
+        ("What the errors are", "stress-errors"): _error_parts(result, by_suite),
+        ("Does a negation word draw contradiction?", "stress-negation"): _negation_tables(by_suite),
+        ("Answers on numbers", "stress-answers"): _answer_tables(by_suite),
+        ("How much distraction a model bears", "stress-ladder"): _ladder_parts(by_suite),
+    }
+    shown = [Section(title, tuple(parts), anchor=anchor) for (title, anchor), parts in sections.items()]
     return Document(
         title="acidtest stress",
         headline=_headline(result),
-        parts=tuple(section for section in sections if section.parts),
+        parts=tuple(section for section in shown if section.parts),
         models=result.models,
         signatures={f"{test.suite}, {test.model}": test.signature for test in result.tests},
         methods=(
@@ -84,171 +86,139 @@ def suite_title(suite: str) -> str:
     return f"{base.replace('-', ' ')} ({options})" if options else base.replace("-", " ")
 
 
+def _variants(by_suite: Mapping[str, Tests], base: str) -> list[str]:
+    """The suites of one name, whatever their options."""
+    return [suite for suite in by_suite if base_name(suite) == base]
+
+
 def _headline(result: StressResult) -> str:
     sentences = []
     for model in result.models:
         tests = [test for test in result.tests if test.model == model]
-        compared = [test for test in tests if test.vs_control and test.vs_control.difference.known]
-        if compared:
-            worst = min(compared, key=lambda test: test.vs_control.difference.value if test.vs_control else 0.0)
-            loss = -worst.vs_control.difference.value * 100 if worst.vs_control else 0.0
-            sentences.append(
-                f"{model} loses {loss:.1f} points on {suite_title(worst.suite)}"
-                if loss > 0
-                else f"{model} loses nothing on changed pairs"
-            )
-        elif known := [test for test in tests if test.accuracy.known]:
-            worst = min(known, key=lambda test: test.accuracy.value)
-            sentences.append(f"{model} is right on {worst.accuracy.value:.0%} of {suite_title(worst.suite)}")
+        changes = {test.suite: test.vs_control.difference.value for test in tests if test.vs_control}
+        changes = {suite: change for suite, change in changes.items() if change == change}
+        accuracies = {test.suite: test.accuracy.value for test in tests if test.accuracy.known}
+        if changes:
+            worst = min(changes, key=changes.__getitem__)
+            loss = f"{-100 * changes[worst]:.1f} points on {suite_title(worst)}"
+            sentences.append(f"{model} loses {loss if changes[worst] < 0 else 'nothing on changed pairs'}")
+        elif accuracies:
+            worst = min(accuracies, key=accuracies.__getitem__)
+            sentences.append(f"{model} is right on {accuracies[worst]:.0%} of {suite_title(worst)}")
     return "; ".join(sentences) + "." if sentences else "No stress test could be scored."
 
 
-def _accuracy_section(result: StressResult, by_suite: Mapping[str, Tests]) -> Section:
-    lines = _original_lines(by_suite, {suite: _controls(tests) for suite, tests in by_suite.items()}, {})
+def _accuracy_parts(result: StressResult, by_suite: Mapping[str, Tests]) -> Iterator[Part]:
+    """Tables 3 and 8: accuracy on every stress test, and by what is misspelt and how."""
+    controls = {
+        suite: {model: test.vs_control.control for model, test in tests.items() if test.vs_control}
+        for suite, tests in by_suite.items()
+    }
+    lines, variants = _original_lines(controls, {}), []
     for suite, tests in by_suite.items():
         swaps = any(CONTENT_SWAP in test.slices for test in tests.values())
-        cells = {model: _accuracy_cell(test, swaps=swaps) for model, test in tests.items()}
+        cells: dict[str, Cell] = {}
+        for model, test in tests.items():
+            after = test.slices.get(CONTENT_SWAP) if swaps else test.accuracy
+            cells[model] = Change(controls[suite][model], after) if model in controls[suite] and after else after
         by = {"edit": "adjacent", "target": "content"} if swaps else {}
-        lines.append(PaperLine(suite_title(suite), cells, suite, by, _class(suite)))
+        group = next((name for name, members in CLASSES.items() if base_name(suite) in members), "other")
+        lines.append(PaperLine(suite_title(suite), cells, suite, by, group))
+        for key, title in VARIANTS.items() if base_name(suite) == SPELLING else ():
+            by = dict(zip(("edit", "target"), key.split(CROSS), strict=True))
+            slices = {model: test.slices.get(key) for model, test in tests.items()}
+            variants.append(PaperLine(title, slices, suite, by, suite_title(suite)))
     caption = (
         "Accuracy on the stress tests, % with 95 % intervals: untouched pairs → changed pairs; spelling: two letters "
         "of a content word swapped (table 3)"
     )
-    parts: list[Part] = [*paper_tables(result, "accuracy", caption, lines)]
-    if parts:
+    for table in _paper_tables(result, "accuracy", caption, lines):
+        yield table
         axis = "accuracy; hollow: untouched pairs"
-        parts.append(Chart("accuracy", axis=axis, reference=Reference(1 / 3, "chance (33 %)")))
-    variants = [
-        PaperLine(
-            title,
-            {model: test.slices.get(key) for model, test in tests.items()},
-            suite,
-            dict(zip(("edit", "target"), key.split(CROSS), strict=True)),
-            suite_title(suite),
-        )
-        for suite, tests in by_suite.items()
-        if base_name(suite) == SPELLING
-        for key, title in VARIANTS.items()
-    ]
+        yield Chart(table.id, axis=axis, reference=Reference(1 / 3, "chance (33 %)"))
     caption = "Accuracy by what is misspelt and how, % with 95 % intervals (table 8)"
-    parts += paper_tables(result, "spelling", caption, variants)
+    yield from _paper_tables(result, "spelling", caption, variants)
     if result.published:
         sources = "pairs made from MultiNLI and, on numbers, from AQuA-RAT"
-        parts.append(Note(f"The systems of Naik et al. (2018) were asked {sources}.", quiet=True))
-    return Section("Accuracy", tuple(parts), anchor="stress-accuracy")
+        yield Note(f"The systems of Naik et al. (2018) were asked {sources}.", quiet=True)
 
 
-def _accuracy_cell(test: StressTest, *, swaps: bool) -> Cell:
-    after = test.slices.get(CONTENT_SWAP) if swaps else test.accuracy
-    return Change(test.vs_control.control, after) if test.vs_control and after else after
-
-
-def _controls(tests: Tests) -> dict[str, Estimate]:
-    return {model: test.vs_control.control for model, test in tests.items() if test.vs_control}
-
-
-def _class(suite: str) -> str:
-    return next((name for name, members in CLASSES.items() if base_name(suite) in members), "other")
-
-
-def _original_lines(
-    by_suite: Mapping[str, Tests], controls: Mapping[str, Mapping[str, Estimate]], by: Mapping[str, str]
-) -> list[PaperLine]:
+def _original_lines(controls: Mapping[str, Mapping[str, Estimate]], by: Mapping[str, str]) -> list[PaperLine]:
     """A line for the largest set of untouched pairs, with a note on suites that are compared with other pairs.
 
     Suites with one row a pair share their pairs, also with ``--limit``; those with several rows a pair have fewer then.
     """
-    controls = {
-        suite: {model: one for model, one in estimates.items() if one.known}
-        for suite, estimates in controls.items()
-        if base_name(suite) != LADDER
-    }
-    controls = {suite: estimates for suite, estimates in controls.items() if estimates}
-    if not controls:
+    known = {suite: {model: one for model, one in pairs.items() if one.known} for suite, pairs in controls.items()}
+    known = {suite: pairs for suite, pairs in known.items() if pairs and base_name(suite) != LADDER}
+    if not known:
         return []
-    chosen = max(controls, key=lambda suite: max(one.n for one in controls[suite].values()))
-    numbers = {suite: [(one.value, one.n) for one in estimates.values()] for suite, estimates in controls.items()}
-    others = [suite for suite in controls if numbers[suite] != numbers[chosen]]
+    largest = max(known, key=lambda suite: max(one.n for one in known[suite].values()))
+    numbers = {suite: [(one.value, one.n) for one in pairs.values()] for suite, pairs in known.items()}
+    others = [suite for suite in known if numbers[suite] != numbers[largest]]
     note = ""
     if others:
-        same = list_some([suite_title(suite) for suite in controls if suite not in others])
-        compared = (f"{suite_title(suite)} with {_describe_controls(controls[suite])}" for suite in others)
+        same = list_some([suite_title(suite) for suite in known if suite not in others])
+        compared = []
+        for suite in others:
+            rates = {model: f"{one.value * 100:.1f} % of {one.n:,}" for model, one in known[suite].items()}
+            texts = (f"{model} {text}" if len(rates) > 1 else text for model, text in rates.items())
+            compared.append(f"{suite_title(suite)} with {', '.join(texts)}")
         note = f"the untouched pairs of {same}; compared with their own are {', '.join(compared)}"
-    return [PaperLine("untouched pairs", controls[chosen], ORIGINAL, by, note=note)]
+    return [PaperLine("untouched pairs", known[largest], ORIGINAL, by, note=note)]
 
 
-def _describe_controls(estimates: Mapping[str, Estimate]) -> str:
-    """``67.3 % of 158``, with the models' names where there are several."""
-    names = {model: f"{model} " if len(estimates) > 1 else "" for model in estimates}
-    return ", ".join(f"{names[model]}{one.value * 100:.1f} % of {one.n:,}" for model, one in estimates.items())
-
-
-def _error_section(result: StressResult, by_suite: Mapping[str, Tests]) -> Section:
-    parts: list[Part] = []
-    kinds = _kind_shares(by_suite)
-    if kinds:
-        parts += [
-            kinds,
-            Chart(kinds.id, "stack", tuple(c.name for c in kinds.columns[:-1]), axis="share of all errors"),
-        ]
-    parts += paper_tables(result, "false neutrals", *_false_neutrals(by_suite))
-    antonyms = "Contradictions taken for entailment (C–E) and for neutral (C–N) on antonymy, % of all errors (table 7)"
+def _error_parts(result: StressResult, by_suite: Mapping[str, Tests]) -> Iterator[Part]:
+    for kinds in _kind_shares(by_suite):
+        yield kinds
+        yield Chart(kinds.id, "stack", tuple(c.name for c in kinds.columns[:-1]), axis="share of all errors")
+    caption = "False neutrals, % of all errors with 95 % intervals: untouched pairs → changed pairs (table 4)"
+    yield from _paper_tables(result, "false neutrals", caption, _false_neutrals(by_suite))
+    caption = "Contradictions taken for entailment (C–E) and for neutral (C–N) on antonymy, % of all errors (table 7)"
     lines = _kind_lines(by_suite, ANTONYMY, ("C-E", "C-N"), result)
-    parts += paper_tables(result, "antonymy errors", antonyms, lines)
-    numbers = "Errors on numbers by gold and answer, % of all errors (section 4.3)"
+    yield from _paper_tables(result, "antonymy errors", caption, lines)
+    caption = "Errors on numbers by gold and answer, % of all errors (section 4.3)"
     lines = _kind_lines(by_suite, NUMERICAL, ("E-N", "E-C", "N-E", "N-C", "C-E", "C-N"), result)
-    parts += paper_tables(result, "numerical errors", numbers, lines)
-    return Section("What the errors are", tuple(parts), anchor="stress-errors")
+    yield from _paper_tables(result, "numerical errors", caption, lines)
 
 
-def _kind_shares(by_suite: Mapping[str, Tests]) -> Table | None:
+def _kind_shares(by_suite: Mapping[str, Tests]) -> Iterator[Table]:
     """The errors on each stress test by the wrong answer, those on the untouched pairs above them."""
-    names = dict.fromkeys(
-        kind for tests in by_suite.values() for test in tests.values() for kind in test.errors.kinds if len(kind) > 3
-    )
+    tests = [test for members in by_suite.values() for test in members.values() if test.errors.n]
+    names = dict.fromkeys(kind for test in tests for kind in test.errors.kinds if len(kind) > 3)
+    several = any(len(members) > 1 for members in by_suite.values())
     rows = []
-    for suite, tests in by_suite.items():
-        for model, test in tests.items():
-            shown = {kind: test.errors.kinds[kind] for kind in names if kind in test.errors.kinds}
-            if not shown or not test.errors.n:
-                continue
-            who = f"{model}, " if any(len(members) > 1 for members in by_suite.values()) else ""
-            compared = bool(test.errors.control_n) and all(kind.vs_control for kind in shown.values())
-            if compared:
-                before = (_untouched_share(shown.get(kind)) for kind in names)
-                rows.append(
-                    Row(f"{who}untouched pairs", (*before, test.errors.control_n), suite_title(suite), "control")
-                )
-            after = (shown[kind].share if kind in shown else None for kind in names)
-            title = f"{who}changed pairs" if compared else f"{who}all pairs"
-            rows.append(Row(title, (*after, test.errors.n), suite_title(suite)))
+    for test in tests:
+        kinds = {name: kind for name, kind in test.errors.kinds.items() if name in names}
+        before = {name: kind.vs_control.share.control for name, kind in kinds.items() if kind.vs_control}
+        title, who = suite_title(test.suite), f"{test.model}, " if several else ""
+        compared = bool(test.errors.control_n) and len(before) == len(kinds)
+        if compared:
+            cells = (*map(before.get, names), test.errors.control_n)
+            rows.append(Row(f"{who}untouched pairs", cells, title, "control"))
+        shares = (kinds[name].share if name in kinds else None for name in names)
+        rows.append(Row(f"{who}{'changed' if compared else 'all'} pairs", (*shares, test.errors.n), title))
     columns = (*(Column(name) for name in names), Column("errors", "count"))
     caption = "Errors by the wrong answer, % of all errors with 95 % intervals"
-    return Table("error kinds", caption, columns, tuple(rows), "pairs") if rows else None
+    if rows:
+        yield Table("error kinds", caption, columns, tuple(rows), "pairs")
 
 
-def _false_neutrals(by_suite: Mapping[str, Tests]) -> tuple[str, list[PaperLine]]:
+def _false_neutrals(by_suite: Mapping[str, Tests]) -> list[PaperLine]:
     """Table 4: false neutrals among errors on changed pairs and on untouched ones."""
-    kinds = {
-        suite: {model: kind for model, test in tests.items() if (kind := test.errors.kinds.get(FALSE_NEUTRAL))}
-        for suite, tests in by_suite.items()
-    }
-    controls = {
-        suite: {model: kind.vs_control.share.control for model, kind in members.items() if kind.vs_control}
-        for suite, members in kinds.items()
-        if base_name(suite) != LADDER
-    }
     by = {ERROR: FALSE_NEUTRAL}
-    lines = _original_lines(by_suite, controls, by)
-    for suite in controls if lines else ():
-        cells = {
-            model: Change(kind.vs_control.share.control, kind.share) if kind.vs_control else kind.share
-            for model, kind in kinds[suite].items()
-        }
-        if controls[suite]:
-            lines.append(PaperLine(suite_title(suite), cells, suite, by, "changed pairs"))
-    caption = "False neutrals, % of all errors with 95 % intervals: untouched pairs → changed pairs (table 4)"
-    return caption, lines
+    controls: dict[str, dict[str, Estimate]] = {}
+    lines = []
+    for suite, tests in by_suite.items():
+        kinds = {model: kind for model, test in tests.items() if (kind := test.errors.kinds.get(FALSE_NEUTRAL))}
+        before = {model: kind.vs_control.share.control for model, kind in kinds.items() if kind.vs_control}
+        if base_name(suite) == LADDER or not before:
+            continue
+        controls[suite] = before
+        shares = {model: kind.share for model, kind in kinds.items()}
+        cells = {model: Change(before[model], after) if model in before else after for model, after in shares.items()}
+        lines.append(PaperLine(suite_title(suite), cells, suite, by, "changed pairs"))
+    original = _original_lines(controls, by)
+    return [*original, *lines] if original else []
 
 
 def _kind_lines(
@@ -256,84 +226,106 @@ def _kind_lines(
 ) -> list[PaperLine]:
     """A line for each kind of error on a suite, with the errors that all models make where these were counted."""
     lines = []
-    for suite in (suite for suite in by_suite if base_name(suite) == base):
+    for suite in _variants(by_suite, base):
+        tests = by_suite[suite]
+        errors = {model: test.errors for model, test in tests.items()}
         common = result.common_errors.get(suite)
+        if common and common.n:
+            errors[f"errors that {'both' if len(tests) == 2 else 'all'} make ({common.n:,})"] = common
         for kind in kinds:
-            errors = {model: test.errors.kinds.get(kind) for model, test in by_suite[suite].items()}
-            cells: dict[str, Cell] = {model: one.share if one else None for model, one in errors.items()}
-            if common and common.n:
-                who = "both" if len(by_suite[suite]) == 2 else "all"
-                shared = common.kinds.get(kind)
-                cells[f"errors that {who} make ({common.n:,})"] = shared.share if shared else None
+            cells = {who: one.kinds[kind].share if kind in one.kinds else None for who, one in errors.items()}
             lines.append(PaperLine(kind_title(kind), cells, suite, {ERROR: kind}, suite_title(suite)))
     return lines
 
 
-def _negation_section(by_suite: Mapping[str, Tests]) -> Section:
+def _negation_tables(by_suite: Mapping[str, Tests]) -> Iterator[Table]:
     caption = "Entailment (E–C) and neutral (N–C) taken for contradiction on {}, % of all pairs with 95 % intervals"
-    tables: list[Table] = []
-    for suite in (suite for suite in by_suite if base_name(suite) == NEGATION):
+    for suite in _variants(by_suite, NEGATION):
         errors = {model: test.errors for model, test in by_suite[suite].items() if test.errors.compared}
-        tables += kinds_table(
+        yield from kinds_table(
             f"{suite} contradictions", caption.format(suite), errors, measure="rate", kinds=TO_CONTRADICTION
         )
-    return Section("Does a negation word draw contradiction?", tuple(tables), anchor="stress-negation")
 
 
-def _confusion_section(by_suite: Mapping[str, Tests]) -> Section:
-    tables: list[Table] = []
-    for suite in (suite for suite in by_suite if base_name(suite) == NUMERICAL):
+def _answer_tables(by_suite: Mapping[str, Tests]) -> Iterator[Table]:
+    for suite in _variants(by_suite, NUMERICAL):
         counts = {model: test.confusion for model, test in by_suite[suite].items() if test.confusion}
-        tables += confusion_table(f"{suite} answers", f"Answers by gold on {suite}", counts)
-    return Section("Answers on numbers", tuple(tables), anchor="stress-answers")
+        yield from confusion_table(f"{suite} answers", f"Answers by gold on {suite}", counts)
 
 
-def _ladder_section(by_suite: Mapping[str, Tests]) -> Section:
+def _ladder_parts(by_suite: Mapping[str, Tests]) -> Iterator[Part]:
     """Accuracy by how often a tautology is repeated at the end of the premise, and by where it stands once."""
-    tests = {
-        model: test
-        for suite, members in by_suite.items()
-        if base_name(suite) == LADDER
-        for model, test in members.items()
-    }
-    rungs = {
-        model: {(side, place, int(times)): value for (side, place, times), value in _split(test.slices)}
-        for model, test in tests.items()
-    }
-    steps = sorted(
-        {times for values in rungs.values() for side, place, times in values if (side, place) == ("premise", "end")}
-    )
+    tests = {model: test for suite in _variants(by_suite, LADDER) for model, test in by_suite[suite].items()}
+    rungs: dict[str, dict[tuple[str, str, int], Estimate]] = {model: {} for model in tests}
+    for model, test in tests.items():
+        for key, value in test.slices.items():
+            side, place, times = key.split(CROSS)
+            rungs[model][side, place, int(times)] = value
+    steps = {times for values in rungs.values() for side, place, times in values if (side, place) == ("premise", "end")}
     if len(steps) < 2:
-        return Section("", ())
-    columns = tuple(Column(model, model=model) for model in tests)
+        return
     rows = [
-        Row(str(times), tuple(values.get(("premise", "end", times)) for values in rungs.values())) for times in steps
+        Row(str(times), tuple(values.get(("premise", "end", times)) for values in rungs.values()))
+        for times in sorted(steps)
     ]
     controls = tuple(test.vs_control.control if test.vs_control else None for test in tests.values())
     rows += [Row("untouched pairs", controls, role="control")] if any(controls) else []
     title = "repetitions of the tautology at the end of the premise"
-    repetitions = Table("ladder repetitions", f"Accuracy by {title}, %", columns, tuple(rows), "repetitions")
+    columns = tuple(Column(model, model=model) for model in tests)
+    yield Table("ladder repetitions", f"Accuracy by {title}, %", columns, tuple(rows), "repetitions")
+    yield Chart("ladder repetitions", "line", axis=title)
     placed = tuple(
         Row(f"{model}, {side}" if len(tests) > 1 else side, tuple(values.get((side, place, 1)) for place in _PLACES))
         for model, values in rungs.items()
         for side in _SIDES
     )
-    places = Table(
-        "ladder places",
-        "Accuracy with one tautology, by side and place, %",
-        tuple(map(Column, _PLACES)),
-        placed,
-        "side",
-    )
-    parts = (repetitions, Chart(repetitions.id, "line", axis=title), places, Chart(places.id, "shades"))
-    return Section("How much distraction a model bears", parts, anchor="stress-ladder")
+    caption = "Accuracy with one tautology, by side and place, %"
+    yield Table("ladder places", caption, tuple(map(Column, _PLACES)), placed, "side")
+    yield Chart("ladder places", "shades")
 
 
-def _split(slices: Mapping[str, Estimate]) -> Iterator[tuple[list[str], Estimate]]:
-    for key, value in slices.items():
-        yield key.split(CROSS), value
+def _paper_tables(result: StressResult, table_id: str, caption: str, lines: Sequence[PaperLine]) -> Iterator[Table]:
+    """A table of the lines, models first, then people and the paper's systems; none where no model has a value."""
+    if not any(cell for line in lines if line.suite != ORIGINAL for cell in line.cells.values()):
+        return
+    models = dict.fromkeys(model for line in lines for model in line.cells)
+    published = [(line, _scores_by_system(result, line)) for line in lines]
+    on_tests = dict.fromkeys(key for line, scores in published if line.suite != ORIGINAL for key in scores)
+    systems = sorted(on_tests, key=lambda key: key[0] == MAIN)
+    columns = [Column(model, model=model if model in result.models else "") for model in models]
+    for condition, system in systems:
+        people = condition == PEOPLE
+        columns.append(Column(people_name(system) if people else system, role="people" if people else "published"))
+    rows, sources, notes = [], dict[str, None](), dict[str, list[str]]()
+    for line, scores in published:
+        numbers = [scores.get(key) for key in systems]
+        cells = (*map(line.cells.get, models), *(score.cell if score else None for score in numbers))
+        rows.append(Row(line.name, cells, line.heading, "control" if line.suite == ORIGINAL else ""))
+        shown = [score for key, score in scores.items() if key in on_tests]
+        sources |= dict.fromkeys(score.source for score in shown)
+        remarks = [line.note]
+        for score in shown:
+            remarks += [*score.differs, f"{score.system}: {score.note}" if score.printed is not None else ""]
+        notes[line.name] = list(dict.fromkeys(filter(None, remarks)))
+    yield Table(table_id, caption, tuple(columns), tuple(rows), notes=tuple(_row_notes(notes)), sources=tuple(sources))
 
 
-def _untouched_share(kind: ErrorKind | None) -> Estimate | None:
-    """The share of a kind of error on the untouched pairs."""
-    return kind.vs_control.share.control if kind and kind.vs_control else None
+def _scores_by_system(result: StressResult, line: PaperLine) -> dict[tuple[str, str], StressScore]:
+    """The published numbers on a slice by condition and system; a system with two goes by its source too."""
+    by_system: dict[tuple[str, str], StressScore] = {}
+    for score in result.published.get(line.suite, ()):
+        if score.by == line.by:
+            key = (score.condition, score.system)
+            by_system[key if key not in by_system else (score.condition, f"{score.system} ({score.source})")] = score
+    return by_system
+
+
+def _row_notes(notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Each note once, after the names of the rows it is about."""
+    for note in dict.fromkeys(note for members in notes.values() for note in members):
+        rows = [name for name, members in notes.items() if note in members]
+        others = [name for name in notes if name not in rows]
+        if 2 * len(others) < len(notes) > 2:
+            yield f"{f'all but {list_some(others)}' if others else 'all rows'}: {note}"
+        else:
+            yield f"{list_some(rows)}: {note}"

@@ -11,8 +11,8 @@ import pytest
 
 from acidtest.core.labels import LABELS
 from acidtest.core.suite import Card
-from acidtest.studies.rows import score_rows
-from acidtest.studies.selections import confidence, disagreement, mistakes, spread
+from acidtest.studies.rows import ScoredRows, score_rows
+from acidtest.studies.slices import confidence, disagreement, mistakes, spread
 
 
 def test_one_row_of_each_slice_comes_before_a_second_of_any_the_surest_first() -> None:
@@ -41,9 +41,8 @@ def test_of_no_rows_none_are_chosen() -> None:
 
 
 def test_mistakes_carry_gold_answer_and_probability(toy: SimpleNamespace) -> None:
-    found = mistakes(toy.entry().run, "toy", "voice")
-    assert found.total == 2
-    first, second = found.examples
+    total, (first, second) = mistakes(toy.entry().run, "toy", "voice")
+    assert total == 2
     assert (first.id, first.gold, first.facts) == ("toy-2", "entailment", {"voice": "active"})
     assert first.answers == {"a-model": "neutral 0.70"}
     # Without an answer there is no confidence: such a row comes last.
@@ -52,8 +51,8 @@ def test_mistakes_carry_gold_answer_and_probability(toy: SimpleNamespace) -> Non
 
 def test_a_two_way_model_s_probability_of_non_entailment_is_found(toy: SimpleNamespace) -> None:
     frame = toy.rows(answer=["entailment", "non-entailment", "non-entailment", None])
-    found = mistakes(toy.entry(frame, resolution="two-way").run, "toy", None)
-    assert found.examples[0].answers == {"a-model": "non-entailment 0.70"}
+    _, examples = mistakes(toy.entry(frame, resolution="two-way").run, "toy", None)
+    assert examples[0].answers == {"a-model": "non-entailment 0.70"}
 
 
 def test_a_model_without_probabilities_shows_none_and_spreads_its_mistakes(toy: SimpleNamespace) -> None:
@@ -62,25 +61,25 @@ def test_a_model_without_probabilities_shows_none_and_spreads_its_mistakes(toy: 
         group=pl.Series([f"row {number}" for number in range(12)]),
         voice=pl.Series(["a"] * 8 + ["b"] * 4),
     )
-    found = mistakes(toy.entry(frame, probabilities=False).run, "toy", "voice", count=2)
-    assert not found.probabilities
-    assert [example.facts["voice"] for example in found.examples] == ["a", "b"]
-    assert {answer for example in found.examples for answer in example.answers.values()} <= {"neutral", "no answer"}
+    _, examples = mistakes(toy.entry(frame, probabilities=False).run, "toy", "voice", count=2)
+    assert [example.facts["voice"] for example in examples] == ["a", "b"]
+    assert {answer for example in examples for answer in example.answers.values()} <= {"neutral", "no answer"}
 
 
 def test_rows_only_one_model_gets_right_are_counted_and_shown_for_each(toy: SimpleNamespace) -> None:
     labels = ["entailment", "neutral", "entailment", "neutral"]
     card = Card("toy", columns={"voice": "factor"})
 
-    def run(model: str, sure: list[float]) -> SimpleNamespace:
+    def scored(model: str, sure: list[float]) -> ScoredRows:
         frame = toy.rows(label=labels, p_entailment=sure, p_neutral=[1 - p for p in sure], p_contradiction=[0.0] * 4)
         answers = ["entailment" if p > 0.5 else "neutral" for p in sure]
-        made = toy.entry(frame.with_columns(answer=pl.Series(answers)), model=model, cards=[card]).run
-        return SimpleNamespace(run=made, rows=score_rows(made, "toy"))
+        return score_rows(
+            toy.entry(frame.with_columns(answer=pl.Series(answers)), model=model, cards=[card]).run, "toy"
+        )
 
     # Gold is e, n, e, n: the first gets rows 0 and 1 right, the second rows 0 and 2.
-    first, second = run("first", [0.9, 0.2, 0.3, 0.6]), run("second", [0.8, 0.7, 0.9, 0.99])
-    found = disagreement(("first", "second"), (first.run, second.run), (first.rows, second.rows), "voice")
+    first, second = scored("first", [0.9, 0.2, 0.3, 0.6]), scored("second", [0.8, 0.7, 0.9, 0.99])
+    found = disagreement(("first", "second"), (first, second), "voice")
     assert (found.both, found.neither, found.only_first, found.only_second) == (1, 1, 1, 1)
     assert [example.id for example in found.first_examples] == ["toy-1"]
     (shown,) = found.second_examples
@@ -115,7 +114,7 @@ def test_mistakes_found_piece_by_piece_are_those_chosen_from_all_rows(groups: in
             visit(piece)
 
     object.__setattr__(run, "visit", in_pieces)
-    found = mistakes(run, "toy", "voice")
-    assert found.total == wrong.height
-    assert [example.id for example in found.examples] == expected["id"].to_list()
-    assert [example.premise for example in found.examples] == expected["premise"].to_list()
+    total, examples = mistakes(run, "toy", "voice")
+    assert total == wrong.height
+    assert [example.id for example in examples] == expected["id"].to_list()
+    assert [example.premise for example in examples] == expected["premise"].to_list()
