@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from acidtest.annotate.questionnaires import Questionnaire
     from acidtest.core.ratings import Ratings
     from acidtest.studies.agreement import AgreementResult
-    from acidtest.studies.audit.result import AuditResult
+    from acidtest.studies.audit import AuditResult
 
 _STORES = (".db", ".sqlite", ".sqlite3")
 """The endings of store files."""

@@ -27,7 +27,7 @@ def found_in(rows: Rows, train: Rows | None = None, *, size: int = 1 << 12) -> N
     """What of some pairs is nearly in others, or in themselves, looked at some at a time."""
     sampler = PremiseSampler(0)
     batch = make_batch(frame_of(rows))
-    sampler.add(batch, pl.DataFrame({"row": np.arange(batch.height)}))
+    sampler.add(batch, pl.DataFrame({"row": np.arange(batch.frame.height)}))
     search = NearSearch(sampler.sample())
     others = rows if train is None else train
     for start in range(0, len(others), size):

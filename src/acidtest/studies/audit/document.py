@@ -24,11 +24,10 @@ from acidtest.core.document import (
     describe_count,
 )
 from acidtest.core.numbers import share
+from acidtest.studies.audit import AuditResult
 from acidtest.studies.audit.cues import LEAST, SMOOTHING
 from acidtest.studies.audit.findings import CUES, NEARLY, near_pair
-from acidtest.studies.audit.labels import MNLI
-from acidtest.studies.audit.measures import LENGTHS, NEGATIONS, OVERLAP, PHENOMENA
-from acidtest.studies.audit.result import AuditResult
+from acidtest.studies.audit.measures import LENGTHS, MNLI, NEGATIONS, OVERLAP, PHENOMENA
 
 _CUES_SHOWN = 5
 """How many cues of a label the summary names; the tables below it have more."""

@@ -12,10 +12,10 @@ from math import isnan
 from acidtest.core.document import Finding, Severity, describe_count
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import describe_share, interval, p_value, whole_percent
+from acidtest.studies.audit import AuditResult
 from acidtest.studies.audit.cues import ALPHA, Cue
 from acidtest.studies.audit.measures import BIASES, LENGTHS, OVERLAP, MeasureByLabel
 from acidtest.studies.audit.repetition import Leak
-from acidtest.studies.audit.result import AuditResult
 
 FEW = 20
 """With fewer pairs than this, a heuristic is not judged."""
@@ -198,7 +198,8 @@ def _balance(audit: AuditResult) -> Iterator[Finding]:
         only = f"all pairs are {next(iter(labels))}: nothing can be tied to a label"
         yield Finding("B2", "info", only, audit.name)
         return
-    label, share = audit.balance.majority
+    label = max(labels, key=lambda name: labels[name])
+    share = labels[label] / audit.rows
     if share * len(labels) > UNEVEN and audit.rows >= FEW:
         sentence = f"{whole_percent(share)} of all pairs are {label}: always to answer so is right that often"
         counts = ", ".join(f"{name} {count:,}" for name, count in labels.items())

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,8 @@ import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import U64, key, mix_bits
-from acidtest.studies.audit.batches import GOLD, Codes, Flags, PairBatch, PremiseSample, make_batch
-from acidtest.studies.audit.repetition import EXAMPLES_SHOWN, SeenKeys
+from acidtest.studies.audit.batches import GOLD, ROWS, Codes, Flags, PairBatch, PremiseSample, make_batch
+from acidtest.studies.audit.repetition import EXAMPLES_SHOWN
 from acidtest.text.misspelling import function_words
 
 Hashes = npt.NDArray[np.uint32]
@@ -30,7 +30,6 @@ SHARED = (2, 3)
 BANDS = 12
 _HASHES_PER_BAND = {"premise": 2, "hypothesis": 1}
 """How many hashes of each sentence make the key of a band."""
-_ROWS = 1 << 12
 _MOST = 32
 """How many pairs that share a key are compared with one, at most, which bounds the time."""
 _CANDIDATES = 1 << 16
@@ -57,27 +56,22 @@ class WordSets:
 
     words: Hashes
     sizes: Codes
-    starts: Codes
+
+    @cached_property
+    def starts(self) -> Codes:
+        """Where the words of each sentence begin."""
+        return np.cumsum(self.sizes) - self.sizes
 
     @classmethod
     def of(cls, split: pl.Series) -> WordSets:
         """From lists of words."""
         once = split.list.unique()
         sizes = once.list.len().to_numpy().astype(np.int64)
-        return cls(_hash_words(once.explode(empty_as_null=False, keep_nulls=False)), sizes, np.cumsum(sizes) - sizes)
-
-    @classmethod
-    def joined(cls, parts: list[WordSets]) -> WordSets:
-        """Those of several columns of sentences as one."""
-        sizes = np.concatenate([np.zeros(0, dtype=np.int64), *(part.sizes for part in parts)])
-        words = np.concatenate([np.zeros(0, dtype=np.uint32), *(part.words for part in parts)])
-        return cls(words, sizes, np.cumsum(sizes) - sizes)
+        return cls(_hash_words(once.explode(empty_as_null=False, keep_nulls=False)), sizes)
 
     def spread(self, rows: Codes) -> U64:
         """The words of some sentences, each with the sentence's place among them in front."""
-        sizes = self.sizes[rows]
-        place = np.repeat(np.arange(len(rows)), sizes)
-        within = np.arange(len(place)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        place, within = _count_up(self.sizes[rows])
         words = self.words[self.starts[rows][place] + within].astype(np.uint64)
         return np.asarray((place.astype(np.uint64) << np.uint64(32)) | words, dtype=np.uint64)
 
@@ -88,8 +82,7 @@ class WordSets:
         is_content = ~np.isin(self.words, _function_word_hashes())
         sizes = np.bincount(sentence[is_content], minlength=len(self.sizes))
         kept = is_content | (sizes == 0)[sentence]
-        sizes = np.where(sizes == 0, self.sizes, sizes)
-        return WordSets(self.words[kept], sizes, np.cumsum(sizes) - sizes)
+        return WordSets(self.words[kept], np.where(sizes == 0, self.sizes, sizes))
 
     def min_hashes(self, number: int) -> Iterator[U64]:
         """So many hashes of each set, any two sets agreeing in each as often as their Jaccard index says."""
@@ -105,28 +98,25 @@ class WordSets:
 
 @dataclass(frozen=True)
 class HashedPairs:
-    """Some pairs as they are compared: sets of words, a key for each band."""
+    """Some pairs as they are compared: sets of words by side, a key for each band."""
 
-    premise: WordSets
-    hypothesis: WordSets
+    sets: Mapping[str, WordSets]
     bands: tuple[Hashes, ...]
 
     @classmethod
     def of(cls, batch: PairBatch) -> HashedPairs:
         """From a batch."""
-        premise, hypothesis = WordSets.of(batch.premise_words), WordSets.of(batch.hypothesis_words)
-        hashes = {
-            "premise": premise.content.min_hashes(BANDS * _HASHES_PER_BAND["premise"]),
-            "hypothesis": hypothesis.content.min_hashes(BANDS * _HASHES_PER_BAND["hypothesis"]),
-        }
+        # The shorter sentences go first: most candidates end there.
+        sets = {side: WordSets.of(batch.words[side]) for side in ("hypothesis", "premise")}
+        hashes = {side: sets[side].content.min_hashes(BANDS * number) for side, number in _HASHES_PER_BAND.items()}
         bands = []
         for _ in range(BANDS):
-            total = np.zeros(batch.height, dtype=np.uint64)
+            total = np.zeros(batch.frame.height, dtype=np.uint64)
             for side, number in _HASHES_PER_BAND.items():
                 for _ in range(number):
                     total = mix_bits(total + next(hashes[side]))
             bands.append((total >> np.uint64(32)).astype(np.uint32))
-        return cls(premise, hypothesis, tuple(bands))
+        return cls(sets, tuple(bands))
 
 
 class NearSearch:
@@ -135,48 +125,41 @@ class NearSearch:
     A pair is not near itself: what has the same words in both sentences does not count.
     """
 
-    def __init__(self, sample: PremiseSample, *, left_out: Flags | None = None) -> None:
-        self._frame = sample.frame
-        kept = np.arange(len(sample.labels)) if left_out is None else np.flatnonzero(~left_out)
-        rows, keys, parts, seen = list[Codes](), list[U64](), list[HashedPairs](), SeenKeys()
-        for start in range(0, len(kept), _ROWS):
-            some = kept[start : start + _ROWS]
-            batch = _sample_batch(sample, some)
-            new = np.flatnonzero(seen.add(batch.pair_keys, np.zeros(len(some), dtype=np.int64)).key)
-            batch = batch if len(new) == len(some) else _sample_batch(sample, some[new])
-            rows.append(some[new])
-            keys.append(batch.pair_keys)
-            parts.append(HashedPairs.of(batch))
-        self._rows = np.concatenate([np.zeros(0, dtype=np.int64), *rows])
-        self._keys = np.concatenate([np.zeros(0, dtype=np.uint64), *keys])
-        self._labels = sample.labels[self._rows]
-        self._premises = WordSets.joined([part.premise for part in parts])
-        self._hypotheses = WordSets.joined([part.hypothesis for part in parts])
+    def __init__(self, sample: PremiseSample) -> None:
+        rows = np.sort(np.unique(sample.keys["pair"], return_index=True)[1])
+        self._frame, self._keys, self._labels = sample.frame[rows], sample.keys["pair"][rows], sample.labels[rows]
+        pairs = self._frame.select("premise", "hypothesis").with_columns(label=np.array(GOLD)[self._labels])
+        parts = [HashedPairs.of(make_batch(pairs[at : at + ROWS])) for at in range(0, max(len(rows), 1), ROWS)]
+        self._sets = {
+            side: WordSets(
+                np.concatenate([part.sets[side].words for part in parts]),
+                np.concatenate([part.sets[side].sizes for part in parts]),
+            )
+            for side in parts[0].sets
+        }
         self._bands = [_Band.of([part.bands[number] for part in parts]) for number in range(BANDS)]
-        self._near, self._same_label = (np.zeros(len(self._rows), dtype=bool) for _ in range(2))
+        self._near, self._same_label = np.zeros((2, len(rows)), dtype=bool)
         self._examples: dict[str, list[Mapping[str, str]]] = {"same": [], "other": []}
         self._shown = set[int]()
 
     def search(self, batch: PairBatch, hashed: HashedPairs) -> None:
         """Look at some pairs of the training set."""
-        pair_keys = batch.pair_keys
-        # The shorter sentences go first: most candidates end there.
-        sides = ((self._hypotheses, hashed.hypothesis), (self._premises, hashed.premise))
+        pair_keys = batch.keys["pair"]
         for band, keys in zip(self._bands, hashed.bands, strict=True):
             for ours, others in band.candidates(keys, pair_keys):
                 alike = self._labels[ours] == batch.labels[others]
                 useful = ~self._near[ours] | (alike & ~self._same_label[ours])
                 useful &= self._keys[ours] != pair_keys[others]
                 ours, others = ours[useful], others[useful]
-                for our_words, other_words in sides:
-                    near = _share_enough(our_words, ours, other_words, others)
+                for side, others_words in hashed.sets.items():
+                    near = _share_enough(self._sets[side], ours, others_words, others)
                     ours, others = ours[near], others[near]
                 self._mark(batch, ours, others)
 
     def result(self) -> NearPairs:
         """What was met."""
         examples = (*self._examples["same"], *self._examples["other"])[:EXAMPLES_SHOWN]
-        return NearPairs(int(self._near.sum()), int(self._same_label.sum()), len(self._rows), examples)
+        return NearPairs(int(self._near.sum()), int(self._same_label.sum()), len(self._near), examples)
 
     def _mark(self, batch: PairBatch, ours: Codes, others: Codes) -> None:
         alike = self._labels[ours] == batch.labels[others]
@@ -189,17 +172,14 @@ class NearSearch:
 
     def _show(self, kind: str, our: int, batch: PairBatch, other: int) -> None:
         """Keep an example, unless one of its pairs is in another."""
-        keys = {int(self._keys[our]), int(batch.pair_keys[other])}
-        if len(self._examples[kind]) < EXAMPLES_SHOWN and not keys & self._shown:
-            self._shown |= keys
-            self._examples[kind].append(self._example(our, batch, other))
-
-    def _example(self, our: int, batch: PairBatch, other: int) -> Mapping[str, str]:
+        keys = {int(self._keys[our]), int(batch.keys["pair"][other])}
+        if len(self._examples[kind]) >= EXAMPLES_SHOWN or keys & self._shown:
+            return
+        self._shown |= keys
         names = [name for name in ("id", "premise", "hypothesis") if name in self._frame.columns]
-        our_row = self._frame.row(int(self._rows[our]), named=True)
-        other_row = batch.frame.select("premise", "hypothesis", "label").row(other, named=True)
-        example = {name: our_row[name] for name in names} | {"label": GOLD[self._labels[our]]}
-        return example | {f"train_{name}": value for name, value in other_row.items()}
+        example = self._frame.select(names).row(our, named=True) | {"label": GOLD[self._labels[our]]}
+        near = batch.frame.select("premise", "hypothesis", "label").row(other, named=True)
+        self._examples[kind].append(example | {f"train_{name}": value for name, value in near.items()})
 
 
 @dataclass(frozen=True)
@@ -211,7 +191,7 @@ class _Band:
 
     @classmethod
     def of(cls, parts: list[Hashes]) -> _Band:
-        keys = np.concatenate([np.zeros(0, dtype=np.uint32), *parts])
+        keys = np.concatenate(parts)
         owners = np.argsort(keys, kind="stable").astype(np.int32)
         return cls(keys[owners], owners)
 
@@ -228,8 +208,8 @@ class _Band:
         rows = np.flatnonzero(count)
         cuts = np.flatnonzero(np.diff(np.cumsum(count[rows]) // _CANDIDATES)) + 1
         for some in np.split(rows, cuts):
-            others = np.repeat(some, count[some])
-            within = np.arange(len(others)) - np.repeat(np.cumsum(count[some]) - count[some], count[some])
+            place, within = _count_up(count[some])
+            others = some[place]
             yield self.owners[first[others] + within].astype(np.int64), others
 
 
@@ -247,9 +227,10 @@ def _share_enough(our_words: WordSets, ours: Codes, other_words: WordSets, other
     return enough
 
 
-def _sample_batch(sample: PremiseSample, rows: Codes) -> PairBatch:
-    labels = np.array(GOLD)[sample.labels[rows]]
-    return make_batch(sample.frame[rows].select("premise", "hypothesis").with_columns(label=labels))
+def _count_up(sizes: Codes) -> tuple[Codes, Codes]:
+    """For things in runs of these sizes: the number of each one's run, and its place in the run."""
+    run = np.repeat(np.arange(len(sizes)), sizes)
+    return run, np.arange(len(run)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def _hash_words(words: pl.Series) -> Hashes:
