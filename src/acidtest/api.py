@@ -36,7 +36,17 @@ from acidtest.workflows.batteries import (
     save,
     suites,
 )
-from acidtest.workflows.data_studies import agreement, audit, output_kind, questionnaires
+from acidtest.workflows.data_studies import (
+    agreement,
+    annotated_suite,
+    audit,
+    output_kind,
+    questionnaires,
+    tag,
+    taxonomy,
+    taxonomy_document,
+    taxonomy_statistics,
+)
 from acidtest.workflows.evaluations import (
     DEFAULT_LIMIT,
     DEFAULT_MODEL,
@@ -61,7 +71,6 @@ from acidtest.workflows.reporting import (
 )
 from acidtest.workflows.representations import LAYER_LIMIT, representations
 from acidtest.workflows.runs import REPORT, RUNS, Finished, finished_run
-from acidtest.workflows.taxonomies import annotated_suite, tag, taxonomy, taxonomy_document, taxonomy_statistics
 from acidtest.workflows.training import Material, architecture_options, architectures, train, training_json
 from acidtest.workflows.training.records import score_estimates, spread_over_seeds
 

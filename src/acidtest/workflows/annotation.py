@@ -48,8 +48,7 @@ class PlanOptions:
         from acidtest.annotate.plans import AnnotationPlan, check_plan, load_plan
 
         changes = {name: value for name, value in self.__dict__.items() if name != "plan" and value is not None}
-        if self.controls is not None:
-            changes["controls"] = str(self.controls)
+        changes |= {"controls": str(self.controls)} if self.controls is not None else {}
         plan = replace(load_plan(self.plan) if self.plan else AnnotationPlan(), **changes)
         check_plan(plan)
         return plan
@@ -92,22 +91,13 @@ def progress_document(overview: Mapping[str, Any]) -> Document:
     judgements = f"{overview['judgements']:,}{wanted} judgements{excluded}"
     counts = tuple(Column(name, "count") for name in ("answered", "of", "controls", "failed"))
     columns = (*counts, Column("seconds each", "seconds"), Column("excluded", "text"))
-    rows = tuple(
-        Row(
-            person["annotator"],
-            (
-                person["done"],
-                person["total"],
-                person["controls"],
-                len(person["failed_controls"]),
-                person["mean_seconds"],
-                person["reason"] or "",
-            ),
-        )
-        for person in overview["annotators"]
-    )
+    rows = []
+    for person in overview["annotators"]:
+        done, failed = (person["done"], person["total"], person["controls"]), len(person["failed_controls"])
+        rows.append(Row(person["annotator"], (*done, failed, person["mean_seconds"], person["reason"] or "")))
     headline = f"{describe_count(overview['items'], 'item')}{checks}; {judgements}."
-    return Document("acidtest annotate", headline, (Table("progress", "", columns, rows, "annotator"),) if rows else ())
+    table = Table("progress", "", columns, tuple(rows), "annotator")
+    return Document("acidtest annotate", headline, (table,) if rows else ())
 
 
 def annotation_project(
@@ -286,7 +276,8 @@ def _load_items(
 ) -> list[Item]:
     from acidtest.annotate.items import attention_checks, select_items
 
-    frame, name = _load_rows(data, questionnaire, plan, reading=reading, seed=seed)
+    name = "" if isinstance(data, pl.DataFrame) else str(data or plan.suite)
+    frame = _load_rows(data, questionnaire, plan, reading=reading, seed=seed)
     try:
         items = select_items(frame, questionnaire, plan, seed=seed)
         if not plan.controls:
@@ -310,41 +301,43 @@ def _load_rows(
     *,
     reading: Reading | None,
     seed: int,
-) -> tuple[pl.DataFrame, str]:
-    """The rows to judge, and their name for errors: a table as it is if it has what is needed, else read as pairs."""
-    from acidtest.annotate.items import has_gold_names
+) -> pl.DataFrame:
+    """The rows to judge: a table as it is if it has what is needed, else read as pairs."""
     from acidtest.suites.files import read_suite
 
     if isinstance(data, pl.DataFrame):
-        return data, ""
+        return data
     if data is None:
         if not plan.suite:
             raise AcidtestError("there is nothing to judge; name a file with DATA")
         stage("generating %s", plan.suite)
         suite = generate(plan.suite, seed=seed, arguments=dict(plan.arguments))
-        return _add_suite_column(suite.frame.collect(), suite.card.name), plan.suite
-    table = None
-    if not (reading and (reading.columns or reading.label_map)):
-        try:
-            table = _read_frame(data)
-        except FileError:
-            table = None
-        if table is not None:
-            shown = set(questionnaire.shows) <= set(table.columns)
-            if not shown or (questionnaire.asks_by_gold and not has_gold_names(table)):
-                table = None
-        # HANS as published has no column for the word a category depends on; its suite has one.
-        if table is not None and set(plan.category) <= set(table.columns):
-            made = read_suite(data)
-            return _add_suite_column(table, made.card.name) if made else table, str(data)
+        return _add_suite_column(suite.frame.collect(), suite.card.name)
+    table = None if reading and (reading.columns or reading.label_map) else _complete_table(data, questionnaire)
+    # HANS as published has no column for the word a category depends on; its suite has one.
+    if table is not None and set(plan.category) <= set(table.columns):
+        made = read_suite(data)
+        return _add_suite_column(table, made.card.name) if made else table
     try:
         suite = load(data, reading=reading)
     except AcidtestError:
         if table is None:
             raise
-        return table, str(data)
+        return table
     log.info("%s: read as pairs", data)
-    return _add_suite_column(suite.frame.collect(), suite.card.name), str(data)
+    return _add_suite_column(suite.frame.collect(), suite.card.name)
+
+
+def _complete_table(path: str | Path, questionnaire: Questionnaire) -> pl.DataFrame | None:
+    """A file as it is, if it is a table with all that the questionnaire shows and asks by."""
+    from acidtest.annotate.items import has_gold_names
+
+    try:
+        table = _read_frame(path)
+    except FileError:
+        return None
+    complete = set(questionnaire.shows) <= set(table.columns)
+    return table if complete and (has_gold_names(table) or not questionnaire.asks_by_gold) else None
 
 
 def _add_suite_column(frame: pl.DataFrame, name: str) -> pl.DataFrame:
