@@ -17,6 +17,7 @@ from scipy.special import betainc
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.streams import compact_frame
+from acidtest.stats.significance import benjamini_hochberg, holm
 from acidtest.studies.audit.batches import GOLD, Codes, Flags, Floats, PairBatch
 from acidtest.studies.audit.measures import counted_share
 from acidtest.text.misspelling import function_words
@@ -232,16 +233,14 @@ def find_cues(items: ItemCounts, *, effect: float = 1.0) -> CueResult:
     The test is the exact binomial tail: that so many of an item's sentences, or more, have the label. Holm's correction
     is over all items and labels of the kind. ``effect`` is how many sentences are worth one independent one.
     """
-    kept, labels = _tested(items)
-    if not len(kept) or len(labels) < 2:
-        return CueResult(len(kept) if len(labels) > 1 else 0, {}, {})
-    counts, totals = items.counts[np.ix_(kept, labels)], items.totals[labels]
-    tails = _binomial_tails(counts, totals, effect)
-    ps = _corrected(tails, _holm)
+    kept, labels, counts, tails = _test_items(items, effect)
+    if not tails.size:
+        return CueResult(len(kept), {}, {})
+    totals, ps = items.totals[labels], holm(tails.ravel()).reshape(tails.shape)
     tied, best = {}, {}
-    for column, code in enumerate(labels):
+    for column, label in enumerate(GOLD[code] for code in labels):
         rows = np.flatnonzero(ps[:, column] < ALPHA)
-        tied[GOLD[code]] = len(rows)
+        tied[label] = len(rows)
         columns = {
             "item": items.names(kept[rows]),
             "count": counts[rows].sum(axis=1),
@@ -250,19 +249,18 @@ def find_cues(items: ItemCounts, *, effect: float = 1.0) -> CueResult:
             "p": ps[rows, column],
         }
         shown = pl.DataFrame(columns).sort("pmi", "item", descending=[True, False]).head(_TOP)
-        best[GOLD[code]] = tuple(Cue(label=GOLD[code], **row) for row in shown.iter_rows(named=True))
+        best[label] = tuple(Cue(label=label, **row) for row in shown.iter_rows(named=True))
     return CueResult(len(kept), tied, best, min(float(tails.min()) * tails.size, 1.0))
 
 
 def measure_polarity(items: ItemCounts, *, effect: float = 1.0) -> Polarity:
     """How pairs of words lean to labels."""
-    kept, labels = _tested(items)
-    if not len(kept) or len(labels) < 2:
+    kept, labels, counts, tails = _test_items(items, effect)
+    if not tails.size:
         return Polarity(0, {}, {})
-    counts = items.counts[np.ix_(kept, labels)]
     most = counts == counts.max(axis=1, keepdims=True)
     single = most.sum(axis=1) == 1
-    beyond = _corrected(_binomial_tails(counts, items.totals[labels], effect), _benjamini_hochberg) < ALPHA
+    beyond = benjamini_hochberg(tails.ravel()).reshape(tails.shape) < ALPHA
     polarity = {GOLD[code]: int((single & most[:, column]).sum()) for column, code in enumerate(labels)}
     leaning = {GOLD[code]: int(beyond[:, column].sum()) for column, code in enumerate(labels)}
     return Polarity(len(kept), polarity | {"tie": int((~single).sum())}, leaning)
@@ -280,32 +278,24 @@ def smoothed_pmi(counts: npt.NDArray[np.integer], totals: Codes) -> Floats:
     return np.asarray(np.log2(present / expected), dtype=np.float64)
 
 
-def _tested(items: ItemCounts) -> tuple[Codes, Codes]:
-    """The items that stand in enough sentences, and the labels that there are."""
-    return np.flatnonzero(items.counts.sum(axis=1) >= LEAST), np.flatnonzero(items.totals)
+def _test_items(items: ItemCounts, effect: float) -> tuple[Codes, Codes, npt.NDArray[np.integer], Floats]:
+    """The items in enough sentences, the labels that there are, and for each two the count and its binomial tail.
 
-
-def _corrected(tails: Floats, correct: Callable[[Floats, int], Floats]) -> Floats:
-    """p-values corrected for all of them: exactly where one may be below ``ALPHA``, elsewhere 1.
-
-    There may be a million, of which the corrections of ``significance`` would make lists; few are below.
+    That is the chance of at least so many, each sentence with an item having a label with that label's share. Nothing
+    is tested where there is one label.
     """
-    flat = tails.ravel()
-    low = np.flatnonzero(flat < ALPHA)
-    order = low[np.argsort(flat[low], kind="stable")]
-    corrected = np.ones(flat.size)
-    corrected[order] = np.minimum(correct(flat[order], flat.size), 1.0)
-    return corrected.reshape(tails.shape)
-
-
-def _holm(ordered: Floats, tests: int) -> Floats:
-    """Holm's correction of the smallest of so many p-values, in order."""
-    return np.asarray(np.maximum.accumulate(ordered * (tests - np.arange(ordered.size))), dtype=np.float64)
-
-
-def _benjamini_hochberg(ordered: Floats, tests: int) -> Floats:
-    scaled = ordered * (tests / np.arange(1, ordered.size + 1))
-    return np.asarray(np.minimum.accumulate(scaled[::-1])[::-1], dtype=np.float64)
+    kept, labels = np.flatnonzero(items.counts.sum(axis=1) >= LEAST), np.flatnonzero(items.totals)
+    if len(labels) < 2:
+        kept, labels = kept[:0], labels[:0]
+    counts = items.counts[np.ix_(kept, labels)]
+    tails = np.ones(counts.shape)
+    shares, sentences = items.totals[labels] / items.totals.sum(), (counts / effect).sum(axis=1)
+    for column, share in enumerate(shares):
+        rows = np.flatnonzero(counts[:, column])
+        worth = counts[rows, column] / effect
+        # The binomial tail is an incomplete beta function, which takes parts of a sentence, too.
+        tails[rows, column] = betainc(worth, sentences[rows] - worth + 1, share)
+    return kept, labels, counts, tails
 
 
 def _word_numbers(split: pl.Series, words: pl.Series) -> pl.DataFrame:
@@ -315,15 +305,3 @@ def _word_numbers(split: pl.Series, words: pl.Series) -> pl.DataFrame:
     tokens = frame.explode("word", empty_as_null=False, keep_nulls=False)
     tokens = tokens.join(known, on="word", how="left", maintain_order="left")
     return tokens.select("row", pl.col("number").fill_null(-1))
-
-
-def _binomial_tails(counts: npt.NDArray[np.integer], totals: Codes, effect: float) -> Floats:
-    """The chance of at least so many, each sentence with an item having a label with that label's share."""
-    tails = np.ones(counts.shape)
-    shares, sentences = totals / totals.sum(), (counts / effect).sum(axis=1)
-    for column, share in enumerate(shares):
-        rows = np.flatnonzero(counts[:, column])
-        worth = counts[rows, column] / effect
-        # The binomial tail is an incomplete beta function, which takes parts of a sentence, too.
-        tails[rows, column] = betainc(worth, sentences[rows] - worth + 1, share)
-    return tails

@@ -137,7 +137,11 @@ class NearSearch:
             )
             for side in parts[0].sets
         }
-        self._bands = [_Band.of([part.bands[number] for part in parts]) for number in range(BANDS)]
+        # The keys of each band in order, and the number of the pair each belongs to.
+        self._bands = []
+        for keys in (np.concatenate(bands) for bands in zip(*(part.bands for part in parts), strict=True)):
+            owners = np.argsort(keys, kind="stable").astype(np.int32)
+            self._bands.append((keys[owners], owners))
         self._near, self._same_label = np.zeros((2, len(rows)), dtype=bool)
         self._examples: dict[str, list[Mapping[str, str]]] = {"same": [], "other": []}
         self._shown = set[int]()
@@ -146,7 +150,7 @@ class NearSearch:
         """Look at some pairs of the training set."""
         pair_keys = batch.keys["pair"]
         for band, keys in zip(self._bands, hashed.bands, strict=True):
-            for ours, others in band.candidates(keys, pair_keys):
+            for ours, others in _candidates(band, keys, pair_keys):
                 alike = self._labels[ours] == batch.labels[others]
                 useful = ~self._near[ours] | (alike & ~self._same_label[ours])
                 useful &= self._keys[ours] != pair_keys[others]
@@ -182,35 +186,25 @@ class NearSearch:
         self._examples[kind].append(example | {f"train_{name}": value for name, value in near.items()})
 
 
-@dataclass(frozen=True)
-class _Band:
-    """The keys of a band in order, and the number of the pair each belongs to."""
+def _candidates(
+    band: tuple[Hashes, npt.NDArray[np.int32]], keys: Hashes, pair_keys: U64
+) -> Iterator[tuple[Codes, Codes]]:
+    """Pairs that share a key of a band, some at a time: numbers of our pairs and of those that were given.
 
-    keys: Hashes
-    owners: np.ndarray[tuple[int, ...], np.dtype[np.int32]]
-
-    @classmethod
-    def of(cls, parts: list[Hashes]) -> _Band:
-        keys = np.concatenate(parts)
-        owners = np.argsort(keys, kind="stable").astype(np.int32)
-        return cls(keys[owners], owners)
-
-    def candidates(self, keys: Hashes, pair_keys: U64) -> Iterator[tuple[Codes, Codes]]:
-        """Pairs that share a key, some at a time: numbers of our pairs and of those that were given.
-
-        Where very many share one, as in sets made from a template, each of those given is compared with some of them,
-        by its key with others than the next: what is near to many is found all the same.
-        """
-        first = np.searchsorted(self.keys, keys)
-        matches = np.searchsorted(self.keys, keys, side="right") - first
-        count = np.minimum(matches, _MOST)
-        first += (pair_keys % (matches - count + 1).astype(np.uint64)).astype(np.int64)
-        rows = np.flatnonzero(count)
-        cuts = np.flatnonzero(np.diff(np.cumsum(count[rows]) // _CANDIDATES)) + 1
-        for some in np.split(rows, cuts):
-            place, within = _count_up(count[some])
-            others = some[place]
-            yield self.owners[first[others] + within].astype(np.int64), others
+    Where very many share one, as in sets made from a template, each of those given is compared with some of them,
+    by its key with others than the next: what is near to many is found all the same.
+    """
+    our_keys, owners = band
+    first = np.searchsorted(our_keys, keys)
+    matches = np.searchsorted(our_keys, keys, side="right") - first
+    count = np.minimum(matches, _MOST)
+    first += (pair_keys % (matches - count + 1).astype(np.uint64)).astype(np.int64)
+    rows = np.flatnonzero(count)
+    cuts = np.flatnonzero(np.diff(np.cumsum(count[rows]) // _CANDIDATES)) + 1
+    for some in np.split(rows, cuts):
+        place, within = _count_up(count[some])
+        others = some[place]
+        yield owners[first[others] + within].astype(np.int64), others
 
 
 def _share_enough(our_words: WordSets, ours: Codes, other_words: WordSets, others: Codes) -> Flags:
