@@ -14,7 +14,6 @@ from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from acidtest.core.document import Finding
 from acidtest.core.logs import stage
@@ -44,12 +43,10 @@ from acidtest.studies.audit.cues import (
 from acidtest.studies.audit.measures import (
     BIASES,
     LENGTHS,
-    MEASURES,
     NEGATIONS,
     OVERLAP,
     PHENOMENA,
     Balance,
-    HeuristicCounter,
     LabelCounter,
     MeasureByLabel,
     MeasureSums,
@@ -59,14 +56,8 @@ from acidtest.studies.audit.measures import (
 )
 from acidtest.studies.audit.near import HashedPairs, NearSearch
 from acidtest.studies.audit.partial_input import PartialInput, partial_input
-from acidtest.studies.audit.repetition import (
-    NEW_HYPOTHESIS,
-    NEW_PAIR,
-    Duplicates,
-    Leak,
-    LeakSearch,
-    Repetitions,
-)
+from acidtest.studies.audit.repetition import NEW_HYPOTHESIS, NEW_PAIR, Duplicates, Leak, LeakSearch, Repetitions
+from acidtest.text.heuristics import HEURISTICS
 
 SCHEMA = 1
 
@@ -170,7 +161,6 @@ class _FirstPass:
         genres = [name for name in names if name.lower().startswith("genre") or name.lower() == "domain"][:1]
         self.columns = [*(name for name in PARSES[:2] if name in names), *genres]
         self._labels = LabelCounter(genres[0] if genres else None)
-        self._heuristics = HeuristicCounter(faithful=faithful)
         self._sums = MeasureSums()
         self.sampler = PremiseSampler(seed)
         self.repetitions = Repetitions()
@@ -179,12 +169,10 @@ class _FirstPass:
 
     def add(self, batch: PairBatch) -> None:
         """Take some pairs."""
-        applies = self._heuristics.add(batch)
         self._labels.add(batch)
-        measures = measure_pairs(batch)
+        measures = measure_pairs(batch, faithful=self._faithful)
         self._sums.add(batch, measures)
-        flags = [pl.Series(name, applies[name].astype(np.float64)) for name in _TESTED_HEURISTICS]
-        self.sampler.add(batch, measures.with_columns(flags))
+        self.sampler.add(batch, measures)
         new = self.repetitions.add(batch)
         for counter in self.words.values():
             counter.add(batch, new[counter.side].label)
@@ -194,7 +182,8 @@ class _FirstPass:
     def result(self, sample: PremiseSample) -> AuditResult:
         """What was counted, with uncorrected p-values of measures and heuristics; the second pass adds the rest."""
         balance = self._labels.balance()
-        measures = {name: self._sums.by_label(name, sample) for name in MEASURES}
+        heuristics = {name: self._sums.support(name) for name in HEURISTICS}
+        measures = {name: self._sums.by_label(name, sample) for name in (*BIASES, *PHENOMENA)}
         entailed = (sample.labels == GOLD.index("entailment")).astype(np.int64)
         ps = {name: measures[name].p for name in BIASES}
         for name in _TESTED_HEURISTICS:
@@ -205,8 +194,8 @@ class _FirstPass:
             faithful=self._faithful,
             seed=self._seed,
             sampled=sample.frame.height,
-            heuristics=self._heuristics.support(),
-            heuristics_by_label=self._heuristics.by_label(balance.labels),
+            heuristics=heuristics,
+            heuristics_by_label={name: self._sums.count(name) if known else None for name, known in heuristics.items()},
             partial_input={},
             cues={},
             polarity=Polarity(0, {}, {}),

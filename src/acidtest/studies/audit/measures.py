@@ -48,7 +48,7 @@ PHENOMENA = {
     "hyponyms": "a more special word in the hypothesis than in the premise: animal, dog",
     "cohyponyms": "two things of one kind, one in each sentence, and nothing closer: dog, cat",
 }
-MEASURES = (*BIASES, *PHENOMENA)
+MEASURES = (*BIASES, *PHENOMENA, *HEURISTICS)
 
 FEW_GROUPS = 30
 MOST_GENRES = 100
@@ -119,8 +119,12 @@ def counted_share(count: int, n: int) -> Estimate:
     return Estimate(count / n, interval.low, interval.high, n, n, interval.method)
 
 
-def measure_pairs(batch: PairBatch) -> pl.DataFrame:
-    """The measures of each pair, a column each, as numbers; overlap is null for a hypothesis without words."""
+def measure_pairs(batch: PairBatch, *, faithful: bool = False) -> pl.DataFrame:
+    """The measures of each pair, and whether each heuristic applies, as columns of numbers.
+
+    Overlap is null for a hypothesis without words, a heuristic where only a parse could tell. A constituent is a
+    subsequence, and that is lexical overlap. ``faithful`` splits words as the scripts released with HANS do.
+    """
     premises, hypotheses = (batch.frame[side].fill_null("") for side in ("premise", "hypothesis"))
     premise_length, hypothesis_length = (batch.words[side].list.len() for side in ("premise", "hypothesis"))
     word_lists = pl.DataFrame(
@@ -149,6 +153,14 @@ def measure_pairs(batch: PairBatch) -> pl.DataFrame:
         "longer_hypothesis": hypothesis_length > premise_length,
         **{name: pl.Series(flags) for name, flags in _related_words(batch).items()},
     }
+    applies = heuristics(
+        batch.frame["premise"],
+        batch.frame["hypothesis"],
+        batch.frame.get_column("premise_parse", default=None),
+        hypothesis_parses=batch.frame.get_column("hypothesis_parse", default=None),
+        faithful=faithful,
+    )
+    columns |= {name: applies[name] for name in HEURISTICS}
     return pl.DataFrame({name: columns[name].cast(pl.Float64) for name in MEASURES})
 
 
@@ -156,6 +168,7 @@ class MeasureSums:
     """Numbers, sums and sums of squares of measures by label, over any number of pairs."""
 
     def __init__(self) -> None:
+        # The first measure, a length, is known of every pair.
         self._sums = np.zeros((3, len(MEASURES), len(GOLD)))
 
     def add(self, batch: PairBatch, measures: pl.DataFrame) -> None:
@@ -168,8 +181,20 @@ class MeasureSums:
 
     def count(self, name: str) -> dict[str, int]:
         """The sum of a measure for every label that occurs, as a whole number."""
-        counts, sums, _ = self._sums[:, MEASURES.index(name)]
-        return {label: round(float(sums[code])) for code, label in enumerate(GOLD) if counts[code]}
+        rows, sums = self._sums[0, 0], self._sums[1, MEASURES.index(name)]
+        return {label: round(float(sums[code])) for code, label in enumerate(GOLD) if rows[code]}
+
+    def support(self, heuristic: str) -> Support | None:
+        """Support and contradiction of a heuristic; None if it is not known for any pair.
+
+        Gold that allows entailment and something else counts for neither.
+        """
+        counts = self.count(heuristic)
+        unknown = int((self._sums[0, 0] - self._sums[0, MEASURES.index(heuristic)]).sum())
+        if 0 < unknown == sum(self.count("subsequence").values()):
+            return None
+        excluded = [label for label in counts if not GOLD_MASKS[label] & GOLD_MASKS["entailment"]]
+        return Support(counts.get("entailment", 0), sum(counts[label] for label in excluded), unknown)
 
     def by_label(self, name: str, sample: PremiseSample) -> MeasureByLabel:
         """Means over all pairs; their intervals and the test allow for pairs of one premise, as the sample shows it."""
@@ -241,52 +266,6 @@ class LabelCounter:
             return Balance(labels, {}, None, math.nan)
         genres = {genre: {name: self._counts[genre, name] for name in labels} for genre in names}
         return Balance(labels, genres, self._column, *_association([list(row.values()) for row in genres.values()]))
-
-
-class HeuristicCounter:
-    """Counts the pairs each heuristic applies to, by label.
-
-    Counts are cumulative: a constituent is a subsequence, and that is lexical overlap. ``faithful`` splits words as
-    the released scripts do.
-    """
-
-    def __init__(self, *, faithful: bool) -> None:
-        self._faithful = faithful
-        self._counts = {name: np.zeros(len(GOLD), dtype=np.int64) for name in HEURISTICS}
-        self._unknown = dict.fromkeys(HEURISTICS, 0)
-
-    def add(self, batch: PairBatch) -> Mapping[str, Flags]:
-        """Count some pairs, and say to which each heuristic applies."""
-        verdicts = heuristics(
-            batch.frame["premise"],
-            batch.frame["hypothesis"],
-            batch.frame.get_column("premise_parse", default=None),
-            hypothesis_parses=batch.frame.get_column("hypothesis_parse", default=None),
-            faithful=self._faithful,
-        )
-        applies = {name: verdicts[name].fill_null(False).to_numpy() for name in HEURISTICS}
-        for name, flags in applies.items():
-            self._counts[name] += np.bincount(batch.labels[flags], minlength=len(GOLD))
-            self._unknown[name] += verdicts[name].null_count()
-        return applies
-
-    def support(self) -> dict[str, Support | None]:
-        """Support and contradiction; None for a heuristic that is not known for any pair.
-
-        Gold that allows entailment and something else counts for neither.
-        """
-        excluded = np.array([not mask & GOLD_MASKS["entailment"] for mask in GOLD_MASKS.values()])
-        possible = int(self._counts["subsequence"].sum())
-        supports = {
-            name: Support(int(counts[GOLD.index("entailment")]), int(counts[excluded].sum()), self._unknown[name])
-            for name, counts in self._counts.items()
-        }
-        return {name: None if 0 < one.unknown == possible else one for name, one in supports.items()}
-
-    def by_label(self, labels: Mapping[str, int]) -> dict[str, Mapping[str, int] | None]:
-        """The pairs each heuristic applies to, for every label that occurs."""
-        counts = {name: {label: int(own[GOLD.index(label)]) for label in labels} for name, own in self._counts.items()}
-        return {name: counts[name] if support else None for name, support in self.support().items()}
 
 
 def _design_effect(values: Floats, groups: Codes) -> float:
