@@ -64,12 +64,9 @@ def open_store(url: str) -> Store:
 
 def is_store(name: str | Path) -> bool:
     """Whether a name means a store rather than a table in a file."""
-    if "://" in str(name):
-        return True
-    path = Path(name)
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
+    if "://" in str(name) or not Path(name).is_file():
+        return "://" in str(name)
+    with Path(name).open("rb") as file:
         return file.read(len(_SQLITE)) == _SQLITE
 
 
@@ -214,13 +211,11 @@ def import_annotations(
     from acidtest.annotate.exchange import import_answers, read_answer_rows, widen_seats
     from acidtest.annotate.label_studio import holds_tasks, read_tasks
     from acidtest.annotate.plans import AnnotationPlan
-    from acidtest.annotate.projects import Project
     from acidtest.annotate.state import ProjectState
     from acidtest.annotate.store import ProjectSetup, StoreError
 
     if project is None and database.exists:
-        _refuse_other_questionnaire(database, questionnaire)
-        project = Project(database)
+        project = annotation_project(store=store, questionnaire=questionnaire)
     asked, text = (project.questionnaire, "") if project else _load_questionnaire(questionnaire or "")
     path, now = Path(path), time.time()
     imported = read_tasks(path, asked) if holds_tasks(path) else read_answer_rows(path, asked)
@@ -258,11 +253,10 @@ def _refuse_other_questionnaire(database: Store, name: str | Path | None) -> Non
     questionnaire, text = _load_questionnaire(name)
     row = database.project()
     if row.questionnaire != text:
-        same_name = row.name == questionnaire.name
-        other = "another wording of this questionnaire" if same_name else "another questionnaire"
+        other = "another wording of this" if row.name == questionnaire.name else "another"
         raise AcidtestError(
-            f"{database.url} holds answers to {other} ({row.name}); answers to {questionnaire.name} need a store of "
-            "their own: name another --store"
+            f"{database.url} holds answers to {other} questionnaire ({row.name}); answers to {questionnaire.name} need "
+            "a store of their own: name another --store"
         )
 
 
@@ -276,8 +270,17 @@ def _load_items(
 ) -> list[Item]:
     from acidtest.annotate.items import attention_checks, select_items
 
-    name = "" if isinstance(data, pl.DataFrame) else str(data or plan.suite)
-    frame = _load_rows(data, questionnaire, plan, reading=reading, seed=seed)
+    name = ""
+    if isinstance(data, pl.DataFrame):
+        frame = data
+    elif data is not None:
+        frame, name = _read_rows(data, questionnaire, categories=plan.category, reading=reading), str(data)
+    elif plan.suite:
+        stage("generating %s", plan.suite)
+        suite = generate(plan.suite, seed=seed, arguments=dict(plan.arguments))
+        frame, name = _add_suite_column(suite.frame.collect(), suite.card.name), plan.suite
+    else:
+        raise AcidtestError("there is nothing to judge; name a file with DATA")
     try:
         items = select_items(frame, questionnaire, plan, seed=seed)
         if not plan.controls:
@@ -294,28 +297,15 @@ def _load_items(
     return items + checks
 
 
-def _load_rows(
-    data: str | Path | pl.DataFrame | None,
-    questionnaire: Questionnaire,
-    plan: AnnotationPlan,
-    *,
-    reading: Reading | None,
-    seed: int,
+def _read_rows(
+    data: str | Path, questionnaire: Questionnaire, *, categories: Sequence[str], reading: Reading | None
 ) -> pl.DataFrame:
-    """The rows to judge: a table as it is if it has what is needed, else read as pairs."""
+    """The rows of a file to judge: a table as it is if it has what is needed, else read as pairs."""
     from acidtest.suites.files import read_suite
 
-    if isinstance(data, pl.DataFrame):
-        return data
-    if data is None:
-        if not plan.suite:
-            raise AcidtestError("there is nothing to judge; name a file with DATA")
-        stage("generating %s", plan.suite)
-        suite = generate(plan.suite, seed=seed, arguments=dict(plan.arguments))
-        return _add_suite_column(suite.frame.collect(), suite.card.name)
     table = None if reading and (reading.columns or reading.label_map) else _complete_table(data, questionnaire)
     # HANS as published has no column for the word a category depends on; its suite has one.
-    if table is not None and set(plan.category) <= set(table.columns):
+    if table is not None and set(categories) <= set(table.columns):
         made = read_suite(data)
         return _add_suite_column(table, made.card.name) if made else table
     try:

@@ -40,7 +40,7 @@ Flags = npt.NDArray[np.bool_]
 SCHEMA = 1
 
 LABELS_PUBLISHED, CATEGORIES_PUBLISHED, PEOPLE_PUBLISHED = "label agreement", "category agreement", "human study"
-"""Under which papers' agreement, and what else they tell of people, stand among published numbers."""
+"""The names that published numbers about people are kept under: of labels, of categories, and of who was kept."""
 
 _MOST_LEFT_OUT = 0.05
 """Leaving so many rows of two labels out changes a share of three by less than two points."""
@@ -328,15 +328,8 @@ def _inference_accuracy(ratings: Ratings, seed: int) -> InferenceAccuracy | None
 
 
 def _attendance_result(attendance: Attendance) -> AttendanceResult:
-    return AttendanceResult(
-        seconds=attendance.seconds,
-        by_person=attendance.by_person,
-        controls=attendance.controls,
-        excluded=attendance.excluded,
-        left_out=attendance.left_out,
-        people=Headcount(attendance.people, len(attendance.excluded)),
-        paces=attendance.paces,
-    )
+    people = Headcount(attendance.people, len(attendance.excluded))
+    return AttendanceResult(**{**vars(attendance), "people": people})
 
 
 def _published_agreement(corpus: str) -> tuple[PublishedAgreement, ...]:

@@ -345,7 +345,7 @@ def _seconds(value: float) -> str:
 
 
 def _has_label_agreement(result: AgreementResult) -> bool:
-    """Whether agreement on labels is to be spoken of, be it that it cannot be measured."""
+    """Whether the document speaks of agreement on labels, even if only to say that it cannot be measured."""
     return bool(result.labels) and (result.rated > 0 or result.accuracy is None)
 
 

@@ -109,7 +109,7 @@ class PremiseSample:
 
     @property
     def label_effect(self) -> float:
-        """How many pairs are worth one independent one, as far as pairs of a premise share their label; at least 1.
+        """How many pairs tell as much as one independent pair, since pairs of a premise may share labels; at least 1.
 
         The design effect 1 + (m - 1) r of Kish (1965), r being how much more often two pairs of a premise have the
         same label than any two, as a share of what is possible.

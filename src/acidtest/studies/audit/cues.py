@@ -23,7 +23,7 @@ from acidtest.studies.audit.measures import counted_share
 from acidtest.text.misspelling import function_words
 
 LEAST = 10
-"""What stands in fewer sentences is not tested: it could hardly pass."""
+"""What is in fewer sentences is not tested: it could hardly pass."""
 SMOOTHING = 100
 """Added to every count before PMI is taken, as Gururangan et al. (2018) do."""
 ALPHA = 0.05
@@ -64,7 +64,7 @@ class Cue:
 
     @property
     def estimate(self) -> Estimate:
-        """The same with its interval."""
+        """The share with its interval."""
         return counted_share(self.with_label, self.count)
 
 

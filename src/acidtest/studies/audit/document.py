@@ -127,20 +127,13 @@ def _heuristics(result: AuditResult) -> Iterator[Part]:
 
 
 def _partial_input(result: AuditResult) -> Iterator[Part]:
-    columns = (
-        Column("accuracy"),
-        Column("commonest label"),
-        Column("balanced accuracy"),
-        Column("chance"),
-        Column("gain", "points"),
-        Column("pairs", "count"),
-        Column("p adjusted", "p"),
-    )
+    shares = map(Column, ("accuracy", "commonest label", "balanced accuracy", "chance"))
+    columns = (*shares, Column("gain", "points"), Column("pairs", "count"), Column("p adjusted", "p"))
     parts = result.partial_input
     rows = []
     for side, part in parts.items():
-        shares = (part.accuracy, part.majority, part.balanced, part.chance)
-        rows.append(Row(f"{side} alone", (*shares, part.gain, part.accuracy.n, PValue(part.p_adjusted))))
+        values = (part.accuracy, part.majority, part.balanced, part.chance)
+        rows.append(Row(f"{side} alone", (*values, part.gain, part.accuracy.n, PValue(part.p_adjusted))))
     pairs = f"{result.sampled:,} pairs, whole premises drawn with seed {result.seed}"
     notes = (
         "linear model on words and bigrams in five folds that share no premise; "
@@ -232,15 +225,10 @@ def _cue_parts(result: AuditResult, kind: str, title: str) -> Iterator[Part]:
     if not rows:
         yield Note(f"{title}: {tested}; none is tied to a label.")
         return
-    units: dict[str, Unit] = {
-        "sentences": "count",
-        "with the label": "count",
-        "share": "percent",
-        "PMI": "number",
-        "p": "p",
-    }
+    counts = (Column("sentences", "count"), Column("with the label", "count"))
+    columns = (*counts, Column("share"), Column("PMI", "number"), Column("p", "p"))
     table_id, caption = f"cues {kind}", f"{title}, {tested}: those of highest PMI"
-    yield Table(table_id, caption, tuple(Column(name, unit) for name, unit in units.items()), rows, "cue")
+    yield Table(table_id, caption, columns, rows, "cue")
     yield Chart(table_id, columns=("share",), title=caption, axis="share of the sentences with it that have the label")
 
 

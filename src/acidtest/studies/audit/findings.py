@@ -23,7 +23,7 @@ SMALL_EFFECT, LARGE_EFFECT = 0.01, 0.06
 """Shares of variance explained that Cohen (1988) calls small and medium."""
 MANY, SOME, ABOUT_ALL = 0.01, 0.001, 0.9
 STRONG_CUE = 0.7
-"""What part of the way from a label's share of all pairs to always a strong cue goes: 80 % where a third is usual."""
+"""How far a strong cue goes from a label's usual share to 1: to 80 % of its sentences where a third is usual."""
 ENOUGH_PAIRS = 1000
 """So many pairs may teach a heuristic in a set of any size: 1,346 of MultiNLI's 392,702 did (McCoy et al. 2019)."""
 UNEVEN = 1.5
@@ -95,7 +95,7 @@ def is_strong_cue(cue: Cue, audit: AuditResult) -> bool:
 
 
 def _no_shortcut(audit: AuditResult) -> Finding:
-    """That nothing was found, which may be because there was nothing to test."""
+    """That nothing was found, perhaps because there was nothing to test."""
     if all(isnan(test.p) for test in audit.tests.values()):
         return Finding("A2", "info", "there are too few pairs to test anything")
     leaks = " and no leak" if audit.leakage else ""
@@ -104,11 +104,10 @@ def _no_shortcut(audit: AuditResult) -> Finding:
 
 def _partial_input(audit: AuditResult, proofs: Proofs) -> Iterator[Finding]:
     amounts = {"severe": "much", "warning": "some", "info": "a little"}
-    for (side, part), code, other in zip(
-        audit.partial_input.items(), ("P1", "P2"), ("premise", "hypothesis"), strict=True
-    ):
+    for side, part in audit.partial_input.items():
         if f"{side} only" not in proofs or part.gain.value <= 0:
             continue
+        code, other = ("P1", "premise") if side == "hypothesis" else ("P2", "hypothesis")
         severity = _grade(part.gain.value, SMALL_GAIN, LARGE_GAIN)
         meaning = f"{amounts[severity]} of the label can be told without the {other}"
         shares = f"{whole_percent(part.balanced.value)} of each label on average, a guess {whole_percent(part.chance)}"

@@ -99,7 +99,7 @@ class Support:
 
     @property
     def share(self) -> Estimate:
-        """Share of the pairs that decide it which support it."""
+        """Share of support among the pairs that support or contradict it."""
         return counted_share(self.support, self.support + self.contradict)
 
 
