@@ -32,7 +32,7 @@ def found_in(rows: Rows, train: Rows | None = None, *, size: int = 1 << 12) -> N
     others = rows if train is None else train
     for start in range(0, len(others), size):
         part = make_batch(frame_of(others[start : start + size]))
-        search.search(part, HashedPairs.of(part))
+        search.search(part, HashedPairs.of(part.words))
     return search.result()
 
 

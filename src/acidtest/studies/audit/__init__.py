@@ -230,7 +230,7 @@ class _SecondPass:
         self._row += batch.frame.height
         self.counters["hypothesis_bigrams"].add(batch, marks & NEW_HYPOTHESIS > 0)
         self.counters["word_pairs"].add(batch, marks & NEW_PAIR > 0)
-        hashed = HashedPairs.of(batch)
+        hashed = HashedPairs.of(batch.words)
         for search in self._searches:
             search.search(batch, hashed)
 

@@ -19,8 +19,9 @@ import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import U64, key, mix_bits
-from acidtest.studies.audit.batches import GOLD, ROWS, Codes, Flags, PairBatch, PremiseSample, make_batch
+from acidtest.studies.audit.batches import GOLD, ROWS, SIDES, Codes, Flags, PairBatch, PremiseSample
 from acidtest.studies.audit.repetition import EXAMPLES_SHOWN
+from acidtest.text.heuristics import words
 from acidtest.text.misspelling import function_words
 
 Hashes = npt.NDArray[np.uint32]
@@ -72,8 +73,8 @@ class WordSets:
     def spread(self, rows: Codes) -> U64:
         """The words of some sentences, each with the sentence's place among them in front."""
         place, within = _count_up(self.sizes[rows])
-        words = self.words[self.starts[rows][place] + within].astype(np.uint64)
-        return np.asarray((place.astype(np.uint64) << np.uint64(32)) | words, dtype=np.uint64)
+        hashes = self.words[self.starts[rows][place] + within].astype(np.uint64)
+        return np.asarray((place.astype(np.uint64) << np.uint64(32)) | hashes, dtype=np.uint64)
 
     @property
     def content(self) -> WordSets:
@@ -104,14 +105,13 @@ class HashedPairs:
     bands: tuple[Hashes, ...]
 
     @classmethod
-    def of(cls, batch: PairBatch) -> HashedPairs:
-        """From a batch."""
-        # The shorter sentences go first: most candidates end there.
-        sets = {side: WordSets.of(batch.words[side]) for side in ("hypothesis", "premise")}
+    def of(cls, split: Mapping[str, pl.Series]) -> HashedPairs:
+        """From the words of each side."""
+        sets = {side: WordSets.of(split[side]) for side in SIDES}
         hashes = {side: sets[side].content.min_hashes(BANDS * number) for side, number in _HASHES_PER_BAND.items()}
         bands = []
         for _ in range(BANDS):
-            total = np.zeros(batch.frame.height, dtype=np.uint64)
+            total = np.zeros(len(split["premise"]), dtype=np.uint64)
             for side, number in _HASHES_PER_BAND.items():
                 for _ in range(number):
                     total = mix_bits(total + next(hashes[side]))
@@ -128,14 +128,14 @@ class NearSearch:
     def __init__(self, sample: PremiseSample) -> None:
         rows = np.sort(np.unique(sample.keys["pair"], return_index=True)[1])
         self._frame, self._keys, self._labels = sample.frame[rows], sample.keys["pair"][rows], sample.labels[rows]
-        pairs = self._frame.select("premise", "hypothesis").with_columns(label=np.array(GOLD)[self._labels])
-        parts = [HashedPairs.of(make_batch(pairs[at : at + ROWS])) for at in range(0, max(len(rows), 1), ROWS)]
+        slices = [self._frame[start : start + ROWS] for start in range(0, max(len(rows), 1), ROWS)]
+        parts = [HashedPairs.of({side: words(pairs[side].fill_null("")) for side in SIDES}) for pairs in slices]
         self._sets = {
             side: WordSets(
                 np.concatenate([part.sets[side].words for part in parts]),
                 np.concatenate([part.sets[side].sizes for part in parts]),
             )
-            for side in parts[0].sets
+            for side in SIDES
         }
         # The keys of each band in order, and the number of the pair each belongs to.
         self._bands = []
@@ -155,6 +155,7 @@ class NearSearch:
                 useful = ~self._near[ours] | (alike & ~self._same_label[ours])
                 useful &= self._keys[ours] != pair_keys[others]
                 ours, others = ours[useful], others[useful]
+                # Hypotheses come first, which are shorter: most candidates end there.
                 for side, others_words in hashed.sets.items():
                     near = _share_enough(self._sets[side], ours, others_words, others)
                     ours, others = ours[near], others[near]
@@ -213,9 +214,9 @@ def _share_enough(our_words: WordSets, ours: Codes, other_words: WordSets, other
     our_sizes, other_sizes = our_words.sizes[ours], other_words.sizes[others]
     enough = np.minimum(our_sizes, other_sizes) * whole >= np.maximum(our_sizes, other_sizes) * part
     rows = np.flatnonzero(enough)
-    words = np.concatenate([our_words.spread(ours[rows]), other_words.spread(others[rows])])
-    words.sort()
-    twice = (words[1:][words[1:] == words[:-1]] >> np.uint64(32)).astype(np.int64)
+    both = np.concatenate([our_words.spread(ours[rows]), other_words.spread(others[rows])])
+    both.sort()
+    twice = (both[1:][both[1:] == both[:-1]] >> np.uint64(32)).astype(np.int64)
     shared = np.bincount(twice, minlength=len(rows))
     enough[rows] = shared * whole >= (our_sizes[rows] + other_sizes[rows] - shared) * part
     return enough
@@ -227,8 +228,8 @@ def _count_up(sizes: Codes) -> tuple[Codes, Codes]:
     return run, np.arange(len(run)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def _hash_words(words: pl.Series) -> Hashes:
-    return (digests(words.cast(pl.String)) >> np.uint64(32)).astype(np.uint32)
+def _hash_words(column: pl.Series) -> Hashes:
+    return (digests(column.cast(pl.String)) >> np.uint64(32)).astype(np.uint32)
 
 
 @cache
