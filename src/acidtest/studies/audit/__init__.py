@@ -236,25 +236,13 @@ class _SecondPass:
 
     def add_near_pairs(self, result: AuditResult, examples: Sequence[Sequence[Mapping[str, str]]]) -> AuditResult:
         """The result with what is nearly the same, in the set itself and in suites, and with examples of leaks."""
-        own, *others = (search.result() for search in self._searches)
-        leakage = tuple(
-            replace(
-                leak,
-                near=near.near,
-                near_same_label=near.same_label,
-                near_of=near.of,
-                examples=(*exact, *({"match": "near", **example} for example in near.examples)),
-            )
-            for leak, exact, near in zip(result.leakage, examples, others, strict=True)
-        )
-        duplicates = replace(
-            result.duplicates,
-            near=own.near,
-            near_same_label=own.same_label,
-            near_of=own.of,
-            near_examples=own.examples,
-        )
-        return replace(result, duplicates=duplicates, leakage=leakage)
+        own, *others = self._searches
+        duplicates = replace(result.duplicates, **vars(own.counts()), near_examples=own.examples())
+        leakage = []
+        for leak, exact, search in zip(result.leakage, examples, others, strict=True):
+            near = ({"match": "near", **example} for example in search.examples())
+            leakage.append(replace(leak, **vars(search.counts()), examples=(*exact, *near)))
+        return replace(result, duplicates=duplicates, leakage=tuple(leakage))
 
 
 def _count_cues(

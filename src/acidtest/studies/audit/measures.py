@@ -103,11 +103,7 @@ class Support:
         return counted_share(self.support, self.support + self.contradict)
 
 
-MNLI = {
-    "lexical_overlap": Support(2158, 261),
-    "subsequence": Support(1274, 72),
-    "constituent": Support(1004, 58),
-}
+MNLI = {"lexical_overlap": Support(2158, 261), "subsequence": Support(1274, 72), "constituent": Support(1004, 58)}
 """MultiNLI's training set, as McCoy et al. (2019), section 2, count it."""
 
 

@@ -39,16 +39,11 @@ _CANDIDATES = 1 << 16
 
 @dataclass(frozen=True)
 class NearPairs:
-    """How many pairs have a near one, how many one of their label, and of how many this was asked.
-
-    An example has the columns of a pair, and those of the near one as ``train_premise`` and so on; those of the same
-    label come first.
-    """
+    """How many pairs have a near one, how many one of their label, and of how many this was asked."""
 
     near: int
-    same_label: int
-    of: int
-    examples: tuple[Mapping[str, str], ...] = ()
+    near_same_label: int
+    near_of: int
 
 
 @dataclass(frozen=True)
@@ -161,10 +156,13 @@ class NearSearch:
                     ours, others = ours[near], others[near]
                 self._mark(batch, ours, others)
 
-    def result(self) -> NearPairs:
+    def counts(self) -> NearPairs:
         """What was met."""
-        examples = (*self._examples["same"], *self._examples["other"])[:EXAMPLES_SHOWN]
-        return NearPairs(int(self._near.sum()), int(self._same_label.sum()), len(self._near), examples)
+        return NearPairs(int(self._near.sum()), int(self._same_label.sum()), len(self._near))
+
+    def examples(self) -> tuple[Mapping[str, str], ...]:
+        """Pairs with the columns of the near one as ``train_premise`` and so on; those of the same label first."""
+        return (*self._examples["same"], *self._examples["other"])[:EXAMPLES_SHOWN]
 
     def _mark(self, batch: PairBatch, ours: Codes, others: Codes) -> None:
         alike = self._labels[ours] == batch.labels[others]
