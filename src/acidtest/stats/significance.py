@@ -392,7 +392,7 @@ def _uncorrected(ps: Sequence[float | None] | Floats) -> Floats:
 
 def _corrected(ps: Sequence[float | None] | Floats, correction: Callable[[Floats], Floats]) -> Floats:
     """Apply a correction that is given the known p-values in ascending order."""
-    values = np.array(ps, dtype=np.float64)
+    values = np.array([math.nan if p is None else p for p in ps], dtype=np.float64)
     known = np.flatnonzero(~np.isnan(values))
     order = known[np.argsort(values[known], kind="stable")]
     values[order] = np.minimum(correction(values[order]), 1.0)

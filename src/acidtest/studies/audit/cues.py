@@ -17,7 +17,6 @@ from scipy.special import betainc
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.streams import compact_frame
-from acidtest.stats.significance import benjamini_hochberg, holm
 from acidtest.studies.audit.batches import GOLD, Codes, Flags, Floats, PairBatch
 from acidtest.studies.audit.measures import counted_share
 from acidtest.text.misspelling import function_words
@@ -236,7 +235,7 @@ def find_cues(items: ItemCounts, *, effect: float = 1.0) -> CueResult:
     kept, labels, counts, tails = _test_items(items, effect)
     if not tails.size:
         return CueResult(len(kept), {}, {})
-    totals, ps = items.totals[labels], holm(tails.ravel()).reshape(tails.shape)
+    totals, ps = items.totals[labels], _corrected(tails)
     tied, best = {}, {}
     for column, label in enumerate(GOLD[code] for code in labels):
         rows = np.flatnonzero(ps[:, column] < ALPHA)
@@ -260,7 +259,7 @@ def measure_polarity(items: ItemCounts, *, effect: float = 1.0) -> Polarity:
         return Polarity(0, {}, {})
     most = counts == counts.max(axis=1, keepdims=True)
     single = most.sum(axis=1) == 1
-    beyond = benjamini_hochberg(tails.ravel()).reshape(tails.shape) < ALPHA
+    beyond = _corrected(tails, false_discovery=True) < ALPHA
     polarity = {GOLD[code]: int((single & most[:, column]).sum()) for column, code in enumerate(labels)}
     leaning = {GOLD[code]: int(beyond[:, column].sum()) for column, code in enumerate(labels)}
     return Polarity(len(kept), polarity | {"tie": int((~single).sum())}, leaning)
@@ -296,6 +295,23 @@ def _test_items(items: ItemCounts, effect: float) -> tuple[Codes, Codes, npt.NDA
         # The binomial tail is an incomplete beta function, which takes parts of a sentence, too.
         tails[rows, column] = betainc(worth, sentences[rows] - worth + 1, share)
     return kept, labels, counts, tails
+
+
+def _corrected(tails: Floats, *, false_discovery: bool = False) -> Floats:
+    """p-values corrected by Holm, or by Benjamini and Hochberg: exactly if below ``ALPHA``, 1 if they were not before.
+
+    There may be millions, of which ``significance`` would make lists; few are below.
+    """
+    flat = tails.ravel()
+    low = np.flatnonzero(flat < ALPHA)
+    order = low[np.argsort(flat[low], kind="stable")]
+    ordered, ranks, corrected = flat[order], np.arange(len(order)), np.ones(flat.size)
+    if false_discovery:
+        ordered = np.minimum.accumulate((ordered * (flat.size / (ranks + 1)))[::-1])[::-1]
+    else:
+        ordered = np.maximum.accumulate(ordered * (flat.size - ranks))
+    corrected[order] = np.minimum(ordered, 1.0)
+    return corrected.reshape(tails.shape)
 
 
 def _word_numbers(split: pl.Series, words: pl.Series) -> pl.DataFrame:

@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 
     FeatureTable = csr_array[np.float32, tuple[int, int]]
 
-Loss = Callable[[Floats], tuple[float, Floats]]
-"""Gives the value and the gradient."""
-
 FOLDS = 5
 FEATURES = 1 << 17
 """Words and bigrams are told apart by so many hashes, so that memory does not grow with the vocabulary."""
@@ -77,12 +74,8 @@ def partial_input(sample: PremiseSample, side: str, *, seed: int = 0) -> Partial
     """What a linear model learns from one side; NaN with a note where there are too few premises or labels."""
     kinds, gold = np.unique(sample.labels, return_inverse=True)
     premises, groups = np.unique(sample.keys["premise"], return_inverse=True)
-    note = ""
-    if len(kinds) < 2:
-        note = "fewer than two labels"
-    elif len(premises) < 2 * FOLDS:
-        note = f"fewer than {2 * FOLDS} premises"
-    if note:
+    if len(kinds) < 2 or len(premises) < 2 * FOLDS:
+        note = "fewer than two labels" if len(kinds) < 2 else f"fewer than {2 * FOLDS} premises"
         none = Estimate(math.nan, n=len(gold), groups=len(premises), note=note)
         label = GOLD[kinds[0]] if len(kinds) else ""
         return PartialInput(none, none, label, none, math.nan, none, math.nan, "")
@@ -188,8 +181,10 @@ def _fit_softmax(features: FeatureTable, gold: npt.NDArray[np.intp], classes: in
     return fitted[: width * classes].reshape(width, classes), fitted[width * classes :]
 
 
-def minimise(loss: Loss, start: Floats, *, iterations: int, tolerance: float = 1e-5) -> Floats:
-    """Where a smooth convex loss is least: L-BFGS (Nocedal and Wright 2006, algorithm 7.5).
+def minimise(
+    loss: Callable[[Floats], tuple[float, Floats]], start: Floats, *, iterations: int, tolerance: float = 1e-5
+) -> Floats:
+    """Where a smooth convex loss, given with its gradient, is least: L-BFGS (Nocedal and Wright 2006, algorithm 7.5).
 
     Ends after so many steps, or when a step gains less than a share of the value. SciPy's waits for BLAS threads when
     others use the machine: 8.8 s on two busy cores where the function took 0.2 s. Sums of products here use no BLAS,
