@@ -111,7 +111,8 @@ class AuditResult:
     def measures(self) -> dict[str, MeasureByLabel]:
         """Length, overlap and negation by the names of measures."""
         lengths = {f"{side}_length": measure for side, measure in self.length.items()}
-        return {**lengths, OVERLAP: self.overlap, **{f"{side}_negation": own for side, own in self.negation.items()}}
+        negations = {f"{side}_negation": measure for side, measure in self.negation.items()}
+        return {**lengths, OVERLAP: self.overlap, **negations}
 
 
 @study(group="make and check data")
@@ -236,10 +237,10 @@ class _SecondPass:
 
     def add_near_pairs(self, result: AuditResult, examples: Sequence[Sequence[Mapping[str, str]]]) -> AuditResult:
         """The result with what is nearly the same, in the set itself and in suites, and with examples of leaks."""
-        own, *others = self._searches
-        duplicates = replace(result.duplicates, **vars(own.counts()), near_examples=own.examples())
+        train, *suites = self._searches
+        duplicates = replace(result.duplicates, **vars(train.counts()), near_examples=train.examples())
         leakage = []
-        for leak, exact, search in zip(result.leakage, examples, others, strict=True):
+        for leak, exact, search in zip(result.leakage, examples, suites, strict=True):
             near = ({"match": "near", **example} for example in search.examples())
             leakage.append(replace(leak, **vars(search.counts()), examples=(*exact, *near)))
         return replace(result, duplicates=duplicates, leakage=tuple(leakage))
@@ -266,13 +267,13 @@ def _correct_tests(result: AuditResult) -> AuditResult:
         **({"genre": result.balance.p} if result.balance.genres else {}),
     }
     adjusted = dict(zip(ps, map(float, holm(list(ps.values()))), strict=True))
+    measures = {name: replace(measure, p_adjusted=adjusted[name]) for name, measure in result.measures.items()}
+    parts = {side: replace(part, p_adjusted=adjusted[f"{side} only"]) for side, part in result.partial_input.items()}
     return replace(
         result,
         tests={name: AuditTest(p, adjusted[name]) for name, p in ps.items()},
-        partial_input={
-            side: replace(part, p_adjusted=adjusted[f"{side} only"]) for side, part in result.partial_input.items()
-        },
-        length={side: replace(own, p_adjusted=adjusted[f"{side}_length"]) for side, own in result.length.items()},
-        overlap=replace(result.overlap, p_adjusted=adjusted[OVERLAP]),
-        negation={side: replace(own, p_adjusted=adjusted[f"{side}_negation"]) for side, own in result.negation.items()},
+        partial_input=parts,
+        length={side: measures[f"{side}_length"] for side in result.length},
+        overlap=measures[OVERLAP],
+        negation={side: measures[f"{side}_negation"] for side in result.negation},
     )

@@ -174,7 +174,9 @@ def comparable_numbers(result: TaxonomyResult) -> dict[str, float]:
     numbers |= {f"statistic=pairs&label={label}": count for label, count in result.labels.items()}
     if result.genres:
         numbers["statistic=pairs per genre"] = sum(result.genres.values()) / len(result.genres)
-    numbers |= {f"statistic={name}": round(one.value * one.n) for name, one in result.features.items() if one.known}
+    numbers |= {
+        f"statistic={name}": round(share.value * share.n) for name, share in result.features.items() if share.known
+    }
     for name, counts in result.categories.items():
         for label, count in counts.labels.items():
             numbers[f"statistic=pairs&category={name}&label={label}"] = count
