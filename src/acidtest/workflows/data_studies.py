@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _STORES = (".db", ".sqlite", ".sqlite3")
 """The endings of store files."""
+# The rules were chosen on half of the published file.
 _SEEN = (
     "half of these pairs are those the rules were chosen on: what was measured on held-out pairs leaves them aside, "
     "what is compared with the file's own marks does not"
@@ -183,7 +184,7 @@ def tag(source: str | Path | Suite, *, output: str | Path | None = None, reading
     them. Where the file itself marks categories, the proposals are measured against those, too.
     """
     from acidtest.studies.tag import tag as count_proposals
-    from acidtest.text.taxonomy import is_published
+    from acidtest.text.taxonomy import CATEGORIES, is_published, published_columns
 
     pairs = _load_pairs(source, reading)
     stage("proposing categories for %s pairs", f"{pairs.card.rows:,}")
@@ -192,9 +193,12 @@ def tag(source: str | Path | Suite, *, output: str | Path | None = None, reading
         stage("writing %s", output)
         save(tagged, output)
     stage("counting")
-    result = count_proposals(tagged, _marked(pairs))
-    # The rules were chosen on half of the published file.
-    return replace(result, notes=(*result.notes, _SEEN)) if is_published(pairs.card.columns) else result
+    if is_published(pairs.card.columns):
+        result = count_proposals(tagged, generate("taxinli", source=pairs))
+        return replace(result, notes=(*result.notes, _SEEN))
+    known = {*CATEGORIES, *published_columns(), "categories"}
+    has_marks = any(name.lower() in known for name in pairs.card.columns)
+    return count_proposals(tagged, generate("taxonomy", source=pairs) if has_marks else None)
 
 
 def _load_pairs(source: str | Path | Suite, reading: Reading | None) -> Suite:
@@ -267,13 +271,3 @@ def _rate_answers(questionnaire: Questionnaire, answers: Answers, *, gold: str |
         shares=item_shares(judged, counted, gold=gold, draws_seed=seed),
         items=judged.table,
     )
-
-
-def _marked(pairs: Suite) -> Suite | None:
-    """The same pairs in the same order with the categories that their file marks, if any."""
-    from acidtest.text.taxonomy import CATEGORIES, is_published, published_columns
-
-    if is_published(pairs.card.columns):
-        return generate("taxinli", source=pairs)
-    known = {*CATEGORIES, *published_columns(), "categories"}
-    return generate("taxonomy", source=pairs) if any(name.lower() in known for name in pairs.card.columns) else None

@@ -155,8 +155,8 @@ class AgreementResult:
     schema: int = SCHEMA
     items: pl.DataFrame | None = field(default=None, compare=False, metadata={"json": None})
 
-    def published_value(self, statistic: str, label: str | None = None) -> float | None:
-        """What the paper has, or None."""
+    def published_value(self, statistic: str, label: str = "") -> float | None:
+        """What the paper has for all labels or for one, or None."""
         by = {CORPUS: self.corpus, "statistic": statistic} | ({"label": label} if label else {})
         return next((score.value for score in self.published if score.by == by), None)
 

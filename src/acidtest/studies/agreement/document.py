@@ -23,7 +23,7 @@ from acidtest.core.document import (
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import decimal, interval, share
 from acidtest.core.ratings import DISCARDED, KEPT, MAJORITY
-from acidtest.studies.agreement import AgreementResult, AttendanceResult
+from acidtest.studies.agreement import AgreementResult, AttendanceResult, LabelAgreement
 from acidtest.studies.agreement.categories import MarkAgreement
 from acidtest.text.heuristics import HANS
 from acidtest.text.taxonomy import CATEGORIES, NEUTRAL_FEATURES, path
@@ -124,13 +124,12 @@ def _labels(result: AgreementResult) -> Iterator[Part]:
     columns = [Column("given", "count"), Column("gold", "count"), Column("kappa", "decimal")]
     columns += [Column("kappa of rows with gold", "decimal"), _paper_column(result, "decimal")]
     all_have_gold = result.kappa_with_gold.n == result.kappa.n
+    overall = LabelAgreement(result.given, result.with_gold, result.kappa, result.kappa_with_gold)
     rows = []
-    for name, label in result.labels.items():
+    for name, label in {**result.labels, "": overall}.items():
         with_gold = None if all_have_gold else label.kappa_with_gold
-        rows.append(Row(name, (label.given, label.gold, label.kappa, with_gold, _paper(result, "kappa", name))))
-    with_gold = None if all_have_gold else result.kappa_with_gold
-    overall = (result.given, result.with_gold, result.kappa, with_gold, _paper(result, "kappa"))
-    rows.append(Row("overall", overall, role="total"))
+        cells = (label.given, label.gold, label.kappa, with_gold, _paper(result, "kappa", name))
+        rows.append(Row(name or "overall", cells, role="" if name else "total"))
     caption = "How often each label was given and is gold, and Fleiss' kappa with its 95 % interval"
     yield _table("labels", caption, columns, rows, "label", _estimate_notes(rows))
     yield _kappa_chart("labels")
@@ -367,7 +366,7 @@ def _paper_column(result: AgreementResult, unit: Unit) -> Column:
     return Column("published", unit, role="published", note=f"annotators of {result.corpus}")
 
 
-def _paper(result: AgreementResult, statistic: str, label: str | None = None) -> Published | None:
+def _paper(result: AgreementResult, statistic: str, label: str = "") -> Published | None:
     return _published(result.published_value(statistic, label))
 
 
