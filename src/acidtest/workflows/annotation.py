@@ -44,7 +44,6 @@ class PlanOptions:
     reopen: bool | None = None
 
     def load_plan(self) -> AnnotationPlan:
-        """The plan with the changes."""
         from acidtest.annotate.plans import AnnotationPlan, check_plan, load_plan
 
         changes = {name: value for name, value in self.__dict__.items() if name != "plan" and value is not None}

@@ -169,7 +169,6 @@ class _FirstPass:
         self.leaks = [LeakSearch(suite) for suite in against]
 
     def add(self, batch: PairBatch) -> None:
-        """Take some pairs."""
         self._labels.add(batch)
         measures = measure_pairs(batch, faithful=self._faithful)
         self._sums.add(batch, measures)

@@ -248,13 +248,11 @@ class LabelCounter:
         self._counts = Counter[tuple[str, str]]()
 
     def add(self, batch: PairBatch) -> None:
-        """Count some pairs."""
         genre = pl.col(self._column) if self._column else pl.lit("")
         for value, label, number in batch.frame.group_by(genre.alias("genre"), "label").len().iter_rows():
             self._counts["" if value is None else str(value), label] += number
 
     def balance(self) -> Balance:
-        """What was counted."""
         labels = {name: sum(n for (_, label), n in self._counts.items() if label == name) for name in GOLD}
         labels = {name: n for name, n in labels.items() if n}
         names = sorted({genre for genre, _ in self._counts})

@@ -60,7 +60,6 @@ class WordSets:
 
     @classmethod
     def of(cls, split: pl.Series) -> WordSets:
-        """From lists of words."""
         once = split.list.unique()
         sizes = once.list.len().to_numpy().astype(np.int64)
         return cls(_hash_words(once.explode(empty_as_null=False, keep_nulls=False)), sizes)
@@ -101,7 +100,6 @@ class HashedPairs:
 
     @classmethod
     def of(cls, split: Mapping[str, pl.Series]) -> HashedPairs:
-        """From the words of each side."""
         sets = {side: WordSets.of(split[side]) for side in SIDES}
         hashes = {side: sets[side].content.min_hashes(BANDS * number) for side, number in _HASHES_PER_BAND.items()}
         bands = []
@@ -157,7 +155,6 @@ class NearSearch:
                 self._mark(batch, ours, others)
 
     def counts(self) -> NearPairs:
-        """What was met."""
         return NearPairs(int(self._near.sum()), int(self._same_label.sum()), len(self._near))
 
     def examples(self) -> tuple[Mapping[str, str], ...]:

@@ -157,7 +157,6 @@ class Repetitions:
         return np.frombuffer(bytes(self._marks), dtype=np.uint8)
 
     def duplicates(self) -> Duplicates:
-        """What is repeated."""
         (pairs, conflicts), (premises, _), (hypotheses, several_labels) = (
             _keys_with_several_labels(self._seen[kind].sorted()) for kind in ("pair", "premise", "hypothesis")
         )
@@ -239,7 +238,6 @@ class _MetKeys:
         self._met[places[present]] = True
 
     def are_met(self, keys: U64) -> Flags:
-        """Whether keys were met."""
         places, present = self._places(keys)
         present[present] = self._met[places[present]]
         return present

@@ -109,7 +109,6 @@ class TaxonomyResult:
 
     @property
     def pairs(self) -> int:
-        """How many pairs there are."""
         return sum(self.labels.values())
 
 
