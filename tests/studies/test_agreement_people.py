@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from acidtest.core.ratings import Ratings, label_counts
 from acidtest.io.published import CONFIRMED, published_scores, published_share
 from acidtest.stats.annotators import majority_share
-from acidtest.studies.agreement import PEOPLE_PUBLISHED
-from acidtest.studies.agreement.labels import accuracy_slices
+from acidtest.studies.agreement import PEOPLE_PUBLISHED, accuracy_slices
 from acidtest.text.heuristics import HANS, is_hans
 
 PAPERS = Path(__file__).parents[3] / "shared" / "papers"
@@ -30,7 +30,9 @@ HEURISTIC = pl.DataFrame({"heuristic": ["subsequence", "subsequence", "lexical_o
 
 def test_accuracy_by_label_and_by_heuristic_by_hand() -> None:
     labels = ("entailment", "non-entailment")
-    found = accuracy_slices(SAID, labels, GOLD, factors=HEURISTIC, suite="hans")
+    counts = label_counts(SAID.drop_nulls("label"), labels, rows=4)
+    ratings = Ratings("hans", labels, counts, GOLD, corpus=HANS, said=SAID, reference=GOLD, factors=HEURISTIC)
+    found = accuracy_slices(ratings)
     # Row 3 has no gold, and Ben gave row 2 no label: five judgements, of which Ann's of row 1 is wrong.
     assert {(each.factor, each.value): (each.accuracy.value, each.accuracy.n) for each in found} == {
         (None, None): (pytest.approx(4 / 5), 5),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from acidtest.core.labels import LABELS
 from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.studies.audit import audit
-from acidtest.studies.audit.labels import Support
+from acidtest.studies.audit.measures import Support
 
 PAIRS = [
     ("If the artist slept, the actor ran.", "The artist slept.", "neutral"),
@@ -147,12 +146,16 @@ def test_near_duplicates_are_found_in_the_set_and_in_suites() -> None:
     rows = [(premise, hypothesis, label) for premise, hypothesis, label in wordy(6) if len(hypothesis.split()) > 5]
     copies = [(near(premise), near(hypothesis), label) for premise, hypothesis, label in rows[:20]]
     found = audit(suite([*rows, *copies]))
-    assert (found.near.near, found.near.same_label, found.near.of) == (40, 40, len(rows) + 20)
+    assert (found.duplicates.near, found.duplicates.near_same_label, found.duplicates.near_of) == (
+        40,
+        40,
+        len(rows) + 20,
+    )
     told = {finding.code: finding for finding in found.findings}
     assert told["D4"].severity == "warning"
     assert found.duplicates.repeated == 0
     clean = audit(suite(rows), against=[suite(copies), suite(wordy(7))])
-    assert clean.near.near == 0
+    assert clean.duplicates.near == 0
     assert [(leak.exact, leak.near, leak.near_same_label) for leak in clean.leakage] == [(0, 20, 20), (0, 0, 0)]
     codes = [(finding.code, finding.severity) for finding in clean.findings if finding.code.startswith("K")]
     assert codes == [("K2", "warning"), ("K3", "good")]
@@ -217,7 +220,7 @@ def test_an_audit_does_not_depend_on_the_order_of_rows() -> None:
 def test_sets_of_hardly_anything_are_audited(rows: list[tuple[str, str, str]]) -> None:
     found = audit(suite(rows), against=[suite(rows)])
     assert found.rows == len(rows)
-    assert not any(math.isnan(p) is False and p < 0.05 for p in found.adjusted.values())
+    assert not any(test.p_adjusted < 0.05 for test in found.tests.values())
     assert found.findings
     json.dumps(to_json(found), allow_nan=False)
 
@@ -236,4 +239,4 @@ def test_snli_gives_labels_away(shared: Path) -> None:
     assert found.phenomena["hypernyms"] == {"entailment": 406, "neutral": 264, "contradiction": 183}
     assert found.phenomena["hyponyms"] == {"entailment": 136, "neutral": 245, "contradiction": 168}
     # Comparing all with all finds the same.
-    assert (found.near.near, found.near.same_label) == (911, 85)
+    assert (found.duplicates.near, found.duplicates.near_same_label) == (911, 85)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -35,11 +35,6 @@ class ProposedCategory:
     share: Estimate
     measured: Mapping[str, Estimate]
     here: TagQuality | None
-
-    @property
-    def beats_chance(self) -> bool:
-        """Whether annotators are known to mark the proposals more often than other pairs."""
-        return self.measured["lift"].low > 1
 
 
 @dataclass(frozen=True)
@@ -90,9 +85,7 @@ def tag(
 
 def document(result: TagResult) -> Document:
     """How often each category is proposed and how often that is right, by TaxiNLI and by the file's own marks."""
-    parts: list[Part] = [_proposal_table(result)]
-    if any(category.here for category in result.categories.values()):
-        parts.append(_mark_table(result))
+    parts = list[Part](_tables(result))
     parts += [Note(f"{note[:1].upper()}{note[1:]}.", quiet=True) for note in result.notes]
     rules = tuple(Row(name, (category.looks_for,)) for name, category in result.categories.items())
     table = Table("rules", "", (Column("proposed when", "text"),), rules, "category")
@@ -104,8 +97,16 @@ def document(result: TagResult) -> Document:
     )
 
 
-def _proposal_table(result: TagResult) -> Table:
-    group = "held-out TaxiNLI"
+def _tables(result: TagResult) -> Iterator[Table]:
+    group, proposals, marks = "held-out TaxiNLI", [], []
+    for name, category in result.categories.items():
+        measured, here = category.measured, category.here
+        # The lift of a rule is shown if annotators are known to mark its proposals more often than other pairs.
+        lift = measured["lift"] if measured["lift"].low > 1 else "chance"
+        cells = (category.proposed, category.share, measured["precision"], measured["recall"], lift)
+        proposals.append(Row(name, cells))
+        if here:
+            marks.append(Row(name, (here.recall.n, here.precision, here.recall, here.f1, here.lift)))
     columns = (
         Column("proposed", "count"),
         Column("share"),
@@ -113,35 +114,10 @@ def _proposal_table(result: TagResult) -> Table:
         Column("recall", group=group),
         Column("lift", "number", group=group),
     )
-    rows = tuple(
-        Row(
-            name,
-            (
-                category.proposed,
-                category.share,
-                category.measured["precision"],
-                category.measured["recall"],
-                category.measured["lift"] if category.beats_chance else "chance",
-            ),
-        )
-        for name, category in result.categories.items()
-    )
     caption = "Proposals by rules, % with 95 % intervals; precision, recall and lift as measured on pairs of TaxiNLI"
-    return Table("proposals", caption, columns, rows, "category")
-
-
-def _mark_table(result: TagResult) -> Table:
-    columns = (
-        Column("marked", "count"),
-        Column("precision"),
-        Column("recall"),
-        Column("F1"),
-        Column("lift", "number"),
-    )
-    rows = tuple(
-        Row(name, (here.recall.n, here.precision, here.recall, here.f1, here.lift))
-        for name, category in result.categories.items()
-        if (here := category.here)
-    )
-    caption = "The proposals against the categories that the file itself marks, % with 95 % intervals"
-    return Table("marks", caption, columns, rows, "category")
+    yield Table("proposals", caption, columns, tuple(proposals), "category")
+    if marks:
+        caption = "The proposals against the categories that the file itself marks, % with 95 % intervals"
+        shares = (Column("precision"), Column("recall"), Column("F1"))
+        columns = (Column("marked", "count"), *shares, Column("lift", "number"))
+        yield Table("marks", caption, columns, tuple(marks), "category")

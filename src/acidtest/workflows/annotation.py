@@ -44,12 +44,10 @@ class PlanOptions:
     reopen: bool | None = None
 
     def load_plan(self) -> AnnotationPlan:
-        """The plan with the changes."""
         from acidtest.annotate.plans import AnnotationPlan, check_plan, load_plan
 
         changes = {name: value for name, value in self.__dict__.items() if name != "plan" and value is not None}
-        if self.controls is not None:
-            changes["controls"] = str(self.controls)
+        changes |= {"controls": str(self.controls)} if self.controls is not None else {}
         plan = replace(load_plan(self.plan) if self.plan else AnnotationPlan(), **changes)
         check_plan(plan)
         return plan
@@ -65,12 +63,9 @@ def open_store(url: str) -> Store:
 
 def is_store(name: str | Path) -> bool:
     """Whether a name means a store rather than a table in a file."""
-    if "://" in str(name):
-        return True
-    path = Path(name)
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
+    if "://" in str(name) or not Path(name).is_file():
+        return "://" in str(name)
+    with Path(name).open("rb") as file:
         return file.read(len(_SQLITE)) == _SQLITE
 
 
@@ -92,22 +87,13 @@ def progress_document(overview: Mapping[str, Any]) -> Document:
     judgements = f"{overview['judgements']:,}{wanted} judgements{excluded}"
     counts = tuple(Column(name, "count") for name in ("answered", "of", "controls", "failed"))
     columns = (*counts, Column("seconds each", "seconds"), Column("excluded", "text"))
-    rows = tuple(
-        Row(
-            person["annotator"],
-            (
-                person["done"],
-                person["total"],
-                person["controls"],
-                len(person["failed_controls"]),
-                person["mean_seconds"],
-                person["reason"] or "",
-            ),
-        )
-        for person in overview["annotators"]
-    )
+    rows = []
+    for person in overview["annotators"]:
+        done, failed = (person["done"], person["total"], person["controls"]), len(person["failed_controls"])
+        rows.append(Row(person["annotator"], (*done, failed, person["mean_seconds"], person["reason"] or "")))
     headline = f"{describe_count(overview['items'], 'item')}{checks}; {judgements}."
-    return Document("acidtest annotate", headline, (Table("progress", "", columns, rows, "annotator"),) if rows else ())
+    table = Table("progress", "", columns, tuple(rows), "annotator")
+    return Document("acidtest annotate", headline, (table,) if rows else ())
 
 
 def annotation_project(
@@ -224,13 +210,11 @@ def import_annotations(
     from acidtest.annotate.exchange import import_answers, read_answer_rows, widen_seats
     from acidtest.annotate.label_studio import holds_tasks, read_tasks
     from acidtest.annotate.plans import AnnotationPlan
-    from acidtest.annotate.projects import Project
     from acidtest.annotate.state import ProjectState
     from acidtest.annotate.store import ProjectSetup, StoreError
 
     if project is None and database.exists:
-        _refuse_other_questionnaire(database, questionnaire)
-        project = Project(database)
+        project = annotation_project(store=store, questionnaire=questionnaire)
     asked, text = (project.questionnaire, "") if project else _load_questionnaire(questionnaire or "")
     path, now = Path(path), time.time()
     imported = read_tasks(path, asked) if holds_tasks(path) else read_answer_rows(path, asked)
@@ -268,11 +252,10 @@ def _refuse_other_questionnaire(database: Store, name: str | Path | None) -> Non
     questionnaire, text = _load_questionnaire(name)
     row = database.project()
     if row.questionnaire != text:
-        same_name = row.name == questionnaire.name
-        other = "another wording of this questionnaire" if same_name else "another questionnaire"
+        other = "another wording of this" if row.name == questionnaire.name else "another"
         raise AcidtestError(
-            f"{database.url} holds answers to {other} ({row.name}); answers to {questionnaire.name} need a store of "
-            "their own: name another --store"
+            f"{database.url} holds answers to {other} questionnaire ({row.name}); answers to {questionnaire.name} need "
+            "a store of their own: name another --store"
         )
 
 
@@ -286,7 +269,17 @@ def _load_items(
 ) -> list[Item]:
     from acidtest.annotate.items import attention_checks, select_items
 
-    frame, name = _load_rows(data, questionnaire, plan, reading=reading, seed=seed)
+    name = ""
+    if isinstance(data, pl.DataFrame):
+        frame = data
+    elif data is not None:
+        frame, name = _read_rows(data, questionnaire, categories=plan.category, reading=reading), str(data)
+    elif plan.suite:
+        stage("generating %s", plan.suite)
+        suite = generate(plan.suite, seed=seed, arguments=dict(plan.arguments))
+        frame, name = _add_suite_column(suite.frame.collect(), suite.card.name), plan.suite
+    else:
+        raise AcidtestError("there is nothing to judge; name a file with DATA")
     try:
         items = select_items(frame, questionnaire, plan, seed=seed)
         if not plan.controls:
@@ -303,48 +296,37 @@ def _load_items(
     return items + checks
 
 
-def _load_rows(
-    data: str | Path | pl.DataFrame | None,
-    questionnaire: Questionnaire,
-    plan: AnnotationPlan,
-    *,
-    reading: Reading | None,
-    seed: int,
-) -> tuple[pl.DataFrame, str]:
-    """The rows to judge, and their name for errors: a table as it is if it has what is needed, else read as pairs."""
-    from acidtest.annotate.items import has_gold_names
+def _read_rows(
+    data: str | Path, questionnaire: Questionnaire, *, categories: Sequence[str], reading: Reading | None
+) -> pl.DataFrame:
+    """The rows of a file to judge: a table as it is if it has what is needed, else read as pairs."""
     from acidtest.suites.files import read_suite
 
-    if isinstance(data, pl.DataFrame):
-        return data, ""
-    if data is None:
-        if not plan.suite:
-            raise AcidtestError("there is nothing to judge; name a file with DATA")
-        stage("generating %s", plan.suite)
-        suite = generate(plan.suite, seed=seed, arguments=dict(plan.arguments))
-        return _add_suite_column(suite.frame.collect(), suite.card.name), plan.suite
-    table = None
-    if not (reading and (reading.columns or reading.label_map)):
-        try:
-            table = _read_frame(data)
-        except FileError:
-            table = None
-        if table is not None:
-            shown = set(questionnaire.shows) <= set(table.columns)
-            if not shown or (questionnaire.asks_by_gold and not has_gold_names(table)):
-                table = None
-        # HANS as published has no column for the word a category depends on; its suite has one.
-        if table is not None and set(plan.category) <= set(table.columns):
-            made = read_suite(data)
-            return _add_suite_column(table, made.card.name) if made else table, str(data)
+    table = None if reading and (reading.columns or reading.label_map) else _complete_table(data, questionnaire)
+    # HANS as published has no column for the word a category depends on; its suite has one.
+    if table is not None and set(categories) <= set(table.columns):
+        made = read_suite(data)
+        return _add_suite_column(table, made.card.name) if made else table
     try:
         suite = load(data, reading=reading)
     except AcidtestError:
         if table is None:
             raise
-        return table, str(data)
+        return table
     log.info("%s: read as pairs", data)
-    return _add_suite_column(suite.frame.collect(), suite.card.name), str(data)
+    return _add_suite_column(suite.frame.collect(), suite.card.name)
+
+
+def _complete_table(path: str | Path, questionnaire: Questionnaire) -> pl.DataFrame | None:
+    """A file as it is, if it is a table with all that the questionnaire shows and asks by."""
+    from acidtest.annotate.items import has_gold_names
+
+    try:
+        table = _read_frame(path)
+    except FileError:
+        return None
+    complete = set(questionnaire.shows) <= set(table.columns)
+    return table if complete and (has_gold_names(table) or not questionnaire.asks_by_gold) else None
 
 
 def _add_suite_column(frame: pl.DataFrame, name: str) -> pl.DataFrame:

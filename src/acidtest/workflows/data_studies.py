@@ -1,4 +1,4 @@
-"""Studies of data rather than of runs: audits of training sets, and agreement of people."""
+"""Studies of data rather than of runs: audits, agreement of people, and categories of annotated and other pairs."""
 
 from __future__ import annotations
 
@@ -7,21 +7,31 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.files import refuse_overwrite, require_page, write_page
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
-from acidtest.workflows.batteries import Reading, chosen_suites, load
+from acidtest.workflows.annotation import is_store, load_stored_answers, open_store
+from acidtest.workflows.batteries import Reading, chosen_suites, generate, load, save
 
 if TYPE_CHECKING:
     from acidtest.annotate.answers import Answers
     from acidtest.annotate.questionnaires import Questionnaire
+    from acidtest.core.document import Document
     from acidtest.core.ratings import Ratings
     from acidtest.studies.agreement import AgreementResult
-    from acidtest.studies.audit.result import AuditResult
+    from acidtest.studies.audit import AuditResult
+    from acidtest.studies.tag import TagResult
+    from acidtest.studies.taxonomy import TaxonomyResult
+    from acidtest.text.taxonomy import Node
 
 _STORES = (".db", ".sqlite", ".sqlite3")
 """The endings of store files."""
+# The rules were chosen on half of the published file.
+_SEEN = (
+    "half of these pairs are those the rules were chosen on: what was measured on held-out pairs leaves them aside, "
+    "what is compared with the file's own marks does not"
+)
 
 
 def audit(
@@ -42,9 +52,7 @@ def audit(
 
     if output is not None:
         require_page(output)
-    if not isinstance(train, Suite):
-        stage("reading %s", train)
-        train = load(train, reading=reading)
+    train = _load_pairs(train, reading)
     names = [str(name) for name in against if not isinstance(name, Suite)]
     suites = [suite for suite in against if isinstance(suite, Suite)]
     suites += chosen_suites(names, seed=seed) if names else []
@@ -76,10 +84,16 @@ def agreement(
     """
     from acidtest.studies.agreement import agreement as study
 
+    kind = output_kind(output) if output is not None else ""
     if output is not None:
-        _check_output(file, output)
+        if Path(output).resolve() == Path(file).resolve():
+            raise FileError(output, "holds the answers; choose another -o")
+        if kind == "page":
+            require_page(output)
+        elif kind == "table":
+            refuse_overwrite(output)
     ratings = _load_ratings(file, questionnaire, labels=labels, categories=categories, gold=gold, seed=seed)
-    if output is not None and output_kind(output) == "table" and ratings.items is None:
+    if kind == "table" and ratings.items is None:
         raise AcidtestError(
             "-o takes what a questionnaire makes of answers; name one with --questionnaire, or end -o in .html for a "
             "page, or in .png or .svg for a chart"
@@ -103,14 +117,95 @@ def questionnaires() -> list[str]:
     return packaged_questionnaires()
 
 
-def _check_output(file: str | Path, output: str | Path) -> None:
-    """Refuse a file that cannot be written, before anything is computed."""
-    if Path(output).resolve() == Path(file).resolve():
-        raise FileError(output, "holds the answers; choose another -o")
-    if output_kind(output) == "page":
-        require_page(output)
-    elif output_kind(output) == "table":
-        refuse_overwrite(output)
+def taxonomy(name: str | None = None) -> tuple[Node, ...]:
+    """The tree of Joshi et al. (2020), every group before its members; or one group, category or feature."""
+    from acidtest.text import taxonomy as known
+
+    if name is None:
+        return known.taxonomy()
+    try:
+        return (known.node(name),)
+    except UnknownNameError:
+        # A name with an ending or a folder was meant as a file.
+        if Path(name).suffix or Path(name).parent != Path():
+            raise FileError(name, "there is no such file, and no category of that name") from None
+        raise
+
+
+def taxonomy_statistics(
+    file: str | Path | Suite,
+    *,
+    against: Sequence[str | Path] = (),
+    categories: Sequence[str] = (),
+    reading: Reading | None = None,
+) -> TaxonomyResult:
+    """How the categories of annotated pairs go with labels, genres and each other (Joshi et al. 2020, section 3.2).
+
+    ``categories`` names a user's own; ``against`` are files to look for the same pairs in.
+    """
+    from acidtest.studies.taxonomy import taxonomy as count_categories
+
+    suite = annotated_suite(file, categories=categories, reading=reading)
+    others = {Path(other).name: load(other) for other in against}
+    if len(others) < len(against):
+        raise AcidtestError("two of the files to look through have the same name; rename one")
+    stage("counting categories")
+    return count_categories(suite, others=others)
+
+
+def annotated_suite(
+    file: str | Path | Suite, *, categories: Sequence[str] = (), reading: Reading | None = None
+) -> Suite:
+    """The pairs of an annotated file with their categories: as the suite ``taxinli`` where it is that, or ``taxonomy``.
+
+    A suite that acidtest wrote with categories stays as it is.
+    """
+    from acidtest.text.taxonomy import is_published
+
+    suite = _load_pairs(file, reading)
+    if suite.card.categories and not categories:
+        return suite
+    if is_published(suite.card.columns) and not categories:
+        return generate("taxinli", source=suite)
+    return generate("taxonomy", source=suite, arguments={"categories": ",".join(categories)} if categories else {})
+
+
+def taxonomy_document(nodes: Sequence[Node]) -> Document:
+    """The taxonomy, or one node of it, as a document."""
+    from acidtest.studies.taxonomy.document import taxonomy_document as tree_document
+
+    return tree_document(nodes)
+
+
+def tag(source: str | Path | Suite, *, output: str | Path | None = None, reading: Reading | None = None) -> TagResult:
+    """Propose categories for the pairs of a file by rules, with the precision of such proposals.
+
+    ``output`` takes the pairs with a column ``auto_<category>`` for each category, as suite ``taxonomy/tagged`` has
+    them. Where the file itself marks categories, the proposals are measured against those, too.
+    """
+    from acidtest.studies.tag import tag as count_proposals
+    from acidtest.text.taxonomy import CATEGORIES, is_published, published_columns
+
+    pairs = _load_pairs(source, reading)
+    stage("proposing categories for %s pairs", f"{pairs.card.rows:,}")
+    tagged = generate("taxonomy/tagged", source=pairs)
+    if output is not None:
+        stage("writing %s", output)
+        save(tagged, output)
+    stage("counting")
+    if is_published(pairs.card.columns):
+        result = count_proposals(tagged, generate("taxinli", source=pairs))
+        return replace(result, notes=(*result.notes, _SEEN))
+    known = {*CATEGORIES, *published_columns(), "categories"}
+    has_marks = any(name.lower() in known for name in pairs.card.columns)
+    return count_proposals(tagged, generate("taxonomy", source=pairs) if has_marks else None)
+
+
+def _load_pairs(source: str | Path | Suite, reading: Reading | None) -> Suite:
+    if isinstance(source, Suite):
+        return source
+    stage("reading %s", source)
+    return load(source, reading=reading)
 
 
 def _write_agreement(result: AgreementResult, output: str | Path) -> None:
@@ -140,8 +235,6 @@ def _load_ratings(
     seed: int,
 ) -> Ratings:
     """The ratings in a file of labels or categories, a file of answers, or a store."""
-    from acidtest.workflows.annotation import is_store, load_stored_answers, open_store
-
     if is_store(file):
         if questionnaire or labels or categories:
             raise AcidtestError(f"{file} is a store, which says itself what was asked; leave the other options out")

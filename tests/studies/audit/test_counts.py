@@ -12,11 +12,24 @@ from scipy import stats
 
 from acidtest.core.suite import Suite
 from acidtest.studies.audit.batches import GOLD, PremiseSample, PremiseSampler, make_batch
-from acidtest.studies.audit.cues import find_cues, measure_polarity, smoothed_pmi
-from acidtest.studies.audit.labels import LabelCounter
-from acidtest.studies.audit.measures import MeasureSums, measure_pairs
-from acidtest.studies.audit.repetition import Duplicates, Leak, LeakSearch, Novelty, NoveltyMarks, Repetitions, SeenKeys
-from acidtest.studies.audit.words import BigramCounter, ItemCounts, PairCounter, WordCounter
+from acidtest.studies.audit.cues import (
+    ItemCounts,
+    TwoWordCounter,
+    WordCounter,
+    find_cues,
+    measure_polarity,
+    smoothed_pmi,
+)
+from acidtest.studies.audit.measures import LabelCounter, MeasureSums, measure_pairs
+from acidtest.studies.audit.repetition import (
+    NEW_HYPOTHESIS,
+    NEW_PAIR,
+    Duplicates,
+    Leak,
+    LeakSearch,
+    Repetitions,
+    SeenKeys,
+)
 
 Rows = list[tuple[str, str, str]]
 Made = Callable[[Rows], Suite]
@@ -37,8 +50,8 @@ def sample_of(rows: Rows) -> PremiseSample:
 
 def test_keys_look_at_words_only() -> None:
     batch = make_batch(frame_of([("A dog runs.", "It moves!", "neutral"), ("a  dog, runs", "it moves", "entailment")]))
-    assert batch.pair_keys[0] == batch.pair_keys[1]
-    assert make_batch(frame_of([("?!", "!?", "neutral")])).premise_keys[0] != batch.premise_keys[0]
+    assert batch.keys["pair"][0] == batch.keys["pair"][1]
+    assert make_batch(frame_of([("?!", "!?", "neutral")])).keys["premise"][0] != batch.keys["premise"][0]
 
 
 def test_what_is_new_is_told_piece_by_piece() -> None:
@@ -53,13 +66,11 @@ def test_what_is_new_is_told_piece_by_piece() -> None:
 
 
 def test_what_was_new_is_remembered_by_row() -> None:
-    novelty = Novelty()
+    repetitions = Repetitions()
     rows = [("a", "b", "neutral"), ("a", "c", "neutral"), ("d", "b", "neutral"), ("a", "b", "neutral")]
-    novelty.add(make_batch(frame_of(rows[:3])))
-    novelty.add(make_batch(frame_of(rows[3:])))
-    known = NoveltyMarks(novelty.marks.marks).rows(1, 3)
-    assert known["pair"].tolist() == [True, True, False]
-    assert known["hypothesis"].tolist() == [True, False, False]
+    repetitions.add(make_batch(frame_of(rows[:3])))
+    repetitions.add(make_batch(frame_of(rows[3:])))
+    assert repetitions.marks().tolist() == [NEW_PAIR | NEW_HYPOTHESIS, NEW_PAIR | NEW_HYPOTHESIS, NEW_PAIR, 0]
 
 
 def test_repetitions_by_hand() -> None:
@@ -71,11 +82,10 @@ def test_repetitions_by_hand() -> None:
         ("A cat runs.", "It is late.", "neutral"),
         ("A cat runs.", "It is late.", "contradiction"),  # another label
     ]
-    repetitions, novelty = Repetitions(), Novelty()
+    repetitions = Repetitions()
     for part in (rows[:3], rows[3:]):
-        batch = make_batch(frame_of(part))
-        repetitions.add(batch, novelty.add(batch))
-    assert repetitions.duplicates(novelty.seen) == Duplicates(
+        repetitions.add(make_batch(frame_of(part)))
+    assert repetitions.duplicates() == Duplicates(
         pairs=4,
         premises=2,
         hypotheses=3,
@@ -110,13 +120,12 @@ def test_leaks_by_hand(training_set: Made) -> None:
     found = search.leak()
     assert (found.rows, found.exact, found.same_label) == (5, 2, 1)
     assert (found.premise, found.hypothesis) == (3, 3)
-    rest = search.sample(10, seed=0)
-    assert [(each["match"], each["hypothesis"]) for each in rest.examples] == [
+    examples, others = search.sample(10, seed=0)
+    assert [(example["match"], example["hypothesis"]) for example in examples] == [
         ("exact", "A dog moves."),
         ("exact", "A cat sleeps."),
     ]
-    assert rest.sample.frame["hypothesis"].filter(pl.Series(rest.exact)).to_list() == ["A dog moves.", "A cat sleeps."]
-    assert rest.sample.frame.height == 5
+    assert sorted(others.frame["hypothesis"]) == ["It is wet.", "Nobody hears it.", "Two people walk along a road."]
 
 
 def test_pairs_of_a_suite_that_stand_twice_count_twice(training_set: Made) -> None:
@@ -131,15 +140,15 @@ def test_a_suite_without_pairs_has_no_leak(training_set: Made) -> None:
     search = LeakSearch(training_set([]))
     search.add(make_batch(frame_of([("A dog runs.", "It moves.", "neutral")])))
     assert search.leak() == Leak("mine", 0, 0, 0, 0, 0)
-    assert search.sample(10, seed=0).sample.frame.height == 0
+    assert search.sample(10, seed=0)[1].frame.height == 0
 
 
 def counted(rows: Rows, side: str) -> ItemCounts:
     """Words of sentences, two batches of them."""
-    counter, novelty = WordCounter(side), Novelty()
+    counter, repetitions = WordCounter(side), Repetitions()
     for part in (rows[:2], rows[2:]):
         batch = make_batch(frame_of(part))
-        counter.add(batch, novelty.add(batch)[side].label)
+        counter.add(batch, repetitions.add(batch)[side].label)
     return counter.counts()
 
 
@@ -151,7 +160,7 @@ def test_a_sentence_counts_once_for_a_label() -> None:
         ("four", "the the dog", "neutral"),
     ]
     found = counted(rows, "hypothesis")
-    assert found.items[np.arange(2)].to_list() == ["dog", "the"]
+    assert found.names(np.arange(2)).to_list() == ["dog", "the"]
     assert found.counts[:, [ENTAILMENT, NEUTRAL]].tolist() == [[2, 1], [2, 1]]
     assert found.totals[[ENTAILMENT, NEUTRAL]].tolist() == [2, 1]
 
@@ -163,16 +172,16 @@ def test_pairs_and_bigrams_by_hand() -> None:
         ("a girl", "woman sleeps", "contradiction"),
         ("a girl", "sleeps woman", "neutral"),
     ]
-    pairs = PairCounter(counted(rows, "premise"), counted(rows, "hypothesis"))
-    bigrams, novelty = BigramCounter(counted(rows, "hypothesis")), Novelty()
+    pairs = TwoWordCounter(counted(rows, "hypothesis"), counted(rows, "premise"))
+    bigrams, repetitions = TwoWordCounter(counted(rows, "hypothesis")), Repetitions()
     for part in (rows[:2], rows[2:]):
         batch = make_batch(frame_of(part))
-        firsts = novelty.add(batch)
+        firsts = repetitions.add(batch)
         pairs.add(batch, firsts["pair"].label)
         bigrams.add(batch, firsts["hypothesis"].label)
 
     def table(found: ItemCounts) -> dict[str, list[int]]:
-        names = found.items[np.arange(len(found.counts))].to_list()
+        names = found.names(np.arange(len(found.counts))).to_list()
         return dict(zip(names, found.counts[:, [NEUTRAL, CONTRADICTION]].tolist(), strict=True))
 
     # "a" is a function word and in no pair; the third row repeats the second.
@@ -182,11 +191,11 @@ def test_pairs_and_bigrams_by_hand() -> None:
 
 def test_counts_may_be_larger_than_two_bytes() -> None:
     rows = [("p", "big dog", "entailment")]
-    bigrams = BigramCounter(counted(rows, "hypothesis"))
+    bigrams = TwoWordCounter(counted(rows, "hypothesis"))
     # Marked as new each time, so that they add up.
     batch = make_batch(frame_of(rows * 40_000))
     for _ in range(2):
-        bigrams.add(batch, np.ones(batch.height, dtype=bool))
+        bigrams.add(batch, np.ones(batch.frame.height, dtype=bool))
     assert bigrams.counts(1).counts[:, ENTAILMENT].tolist() == [80_000]
 
 
@@ -196,7 +205,8 @@ def items(table: dict[str, tuple[int, int, int]], totals: tuple[int, int, int]) 
     counts[:, codes] = np.array(list(table.values()), dtype=np.int64).reshape(-1, 3)
     every = np.zeros(len(GOLD), dtype=np.int64)
     every[codes] = totals
-    return ItemCounts(pl.Series(list(table), dtype=pl.String), counts, every)
+    names = pl.Series(list(table), dtype=pl.String)
+    return ItemCounts(lambda rows: names[rows], counts, every)
 
 
 def test_pmi_and_p_by_hand() -> None:
@@ -319,9 +329,8 @@ def test_a_sample_is_of_whole_premises_whatever_the_order() -> None:
     one, other = drawn(rows), drawn(rows[::-1])
     assert set(one.frame["hypothesis"]) == set(other.frame["hypothesis"])
     assert 45 <= one.frame.height <= 50
-    assert not one.whole
     assert one.frame.group_by("premise").len()["len"].to_list() == [5] * (one.frame.height // 5)
-    assert drawn(rows[:50]).whole
+    assert drawn(rows[:50]).frame.height == 50
 
 
 def test_pairs_of_a_premise_with_one_label_are_worth_one() -> None:

@@ -11,11 +11,10 @@ import pytest
 from acidtest.core.document import Document, Note, Pairs, Section, tables, walk
 from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.render.html import render_page
-from acidtest.studies.audit import audit
+from acidtest.studies.audit import AuditResult, audit
 from acidtest.studies.audit.cues import Cue
 from acidtest.studies.audit.document import document
 from acidtest.studies.audit.findings import heuristic_severity, is_strong_cue
-from acidtest.studies.audit.result import AuditResult
 
 LABELS = ("entailment", "neutral", "contradiction")
 

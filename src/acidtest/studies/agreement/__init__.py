@@ -2,36 +2,85 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.estimate import Estimate, signature
-from acidtest.core.ratings import Attendance, CheckCounts, ItemShare, PeoplePace, Ratings, Times
-from acidtest.core.study import study
-from acidtest.io.published import CORPUS, published_scores
-from acidtest.stats.alpha import krippendorff_alpha
-from acidtest.stats.annotators import InferenceAccuracy, inference_accuracy
-from acidtest.stats.kappa import cohen_kappa, fleiss_kappa
-from acidtest.studies.agreement.categories import CategoryAgreement, category_agreement, two_people
-from acidtest.studies.agreement.labels import (
-    AccuracySlice,
-    HumanBasis,
-    LabelAgreement,
-    accuracy_slices,
-    agreement_by_label,
-    chosen_groups,
-    human_basis,
-    human_performance,
-    observed_agreement,
+from acidtest.core.ratings import (
+    MAJORITY,
+    UNANIMOUS,
+    VOTES,
+    Attendance,
+    CheckCounts,
+    ItemShare,
+    PeoplePace,
+    Ratings,
+    Times,
+    majority_labels,
+    ordered_labels,
 )
+from acidtest.core.study import study
+from acidtest.io.published import CORPUS, published_of_people, published_scores
+from acidtest.stats.alpha import krippendorff_alpha
+from acidtest.stats.annotators import InferenceAccuracy, accepted, are_accepted, inference_accuracy
+from acidtest.stats.intervals import rate
+from acidtest.stats.kappa import NO_ROWS, cohen_kappa, fleiss_kappa, label_kappas
+from acidtest.studies.agreement.categories import CategoryAgreement, category_agreement, two_people
+from acidtest.text.heuristics import HEURISTICS
+
+Flags = npt.NDArray[np.bool_]
 
 SCHEMA = 1
 
 LABELS_PUBLISHED, CATEGORIES_PUBLISHED, PEOPLE_PUBLISHED = "label agreement", "category agreement", "human study"
-"""Under which papers' agreement, and what else they tell of people, stand among published numbers."""
+"""The names that published numbers about people are kept under: of labels, of categories, and of who was kept."""
+
+_MOST_LEFT_OUT = 0.05
+"""Leaving so many rows of two labels out changes a share of three by less than two points."""
+
+
+@dataclass(frozen=True)
+class LabelAgreement:
+    """One label: how often people gave it, rows whose gold it is, and its kappa on all rows and on those with gold."""
+
+    given: int
+    gold: int
+    kappa: Estimate
+    kappa_with_gold: Estimate
+
+
+@dataclass(frozen=True)
+class HumanBasis:
+    """The rows that human performance rests on, and how many were left out.
+
+    ``few_labels`` counts rows with gold and one label, or two where gold is their vote. ``floor`` is the lowest value
+    there can be where gold is the majority of the same labels, None where it is another gold.
+    """
+
+    rows: int
+    without_gold: int
+    few_labels: int
+    floor: float | None = field(default=None, metadata={"json": "lowest_possible"})
+
+
+@dataclass(frozen=True)
+class AccuracySlice:
+    """How often judgements are right on the rows of one value of a factor; both are None for all rows.
+
+    People are the groups of the interval. ``published`` is what people of a paper reach on such rows, by who they are.
+    """
+
+    factor: str | None
+    value: str | None
+    accuracy: Estimate
+    published: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -106,13 +155,8 @@ class AgreementResult:
     schema: int = SCHEMA
     items: pl.DataFrame | None = field(default=None, compare=False, metadata={"json": None})
 
-    @property
-    def all_have_gold(self) -> bool:
-        """Whether all rows that kappa rests on have gold, so that both kappas are one."""
-        return self.kappa_with_gold.n == self.kappa.n
-
-    def published_value(self, statistic: str, label: str | None = None) -> float | None:
-        """What the paper has, or None."""
+    def published_value(self, statistic: str, label: str = "") -> float | None:
+        """What the paper has for all labels or for one, or None."""
         by = {CORPUS: self.corpus, "statistic": statistic} | ({"label": label} if label else {})
         return next((score.value for score in self.published if score.by == by), None)
 
@@ -142,9 +186,9 @@ def agreement(
         labels_per_row=(int(rated.min()), int(rated.max())) if len(rated) else (0, 0),
         with_gold=int(has_gold.sum()),
         gold_from=ratings.gold_from,
-        labels=agreement_by_label(ratings),
+        labels=_agreement_by_label(ratings, has_gold),
         kappa=fleiss_kappa(counts, groups=groups),
-        kappa_with_gold=fleiss_kappa(counts[has_gold], groups=chosen_groups(groups, has_gold)),
+        kappa_with_gold=fleiss_kappa(counts[has_gold], groups=_chosen_groups(groups, has_gold)),
         observed=observed_agreement(counts, groups=groups, draws_seed=seed),
         human=human_performance(ratings, draws_seed=seed),
         human_basis=human_basis(ratings),
@@ -152,7 +196,7 @@ def agreement(
         cohen=_cohen_kappa(ratings),
         categories=_category_agreement(ratings, seed),
         accuracy=_inference_accuracy(ratings, seed),
-        slices=_accuracy_slices(ratings, seed),
+        slices=accuracy_slices(ratings, draws_seed=seed),
         shares=tuple(
             replace(share, suite=share.suite or None, source=share.source or None) for share in ratings.shares
         ),
@@ -160,19 +204,96 @@ def agreement(
         questionnaire=ratings.questionnaire or None,
         discarded=dict(ratings.discarded),
         corpus=ratings.corpus or None,
-        published=published_agreement(ratings.corpus),
+        published=_published_agreement(ratings.corpus),
         signature=signature(ratings.signature, f"seed:{seed}"),
         items=ratings.items,
     )
 
 
-def published_agreement(corpus: str) -> tuple[PublishedAgreement, ...]:
-    """What papers say of the people behind a corpus; nothing where there is none."""
-    suites = (LABELS_PUBLISHED, CATEGORIES_PUBLISHED, PEOPLE_PUBLISHED) if corpus else ()
-    scores = [score for suite in suites for score in published_scores(suite) if score.by[CORPUS] == corpus]
-    return tuple(
-        PublishedAgreement(score.system, score.source, score.condition, score.by, score.value) for score in scores
-    )
+def observed_agreement(counts: npt.ArrayLike, *, groups: npt.ArrayLike | None = None, draws_seed: int = 0) -> Estimate:
+    """Share of the pairs of labels within a row that are the same, a mean over rows with two labels or more."""
+    table = np.asarray(counts, dtype=np.float64)
+    labels_of_row = table.sum(axis=1)
+    rated = labels_of_row >= 2
+    if not rated.any():
+        return Estimate(math.nan, note=NO_ROWS)
+    agreeing = (table * (table - 1)).sum(axis=1)[rated] / (labels_of_row * (labels_of_row - 1))[rated]
+    return rate(agreeing, groups=_chosen_groups(groups, rated), draws_seed=draws_seed)
+
+
+def human_performance(ratings: Ratings, *, draws_seed: int = 0) -> Estimate:
+    """Share of a row's labels that are its gold, a mean over rows with gold.
+
+    As in Gong, Luo and Zhang (2018), whom Glockner et al. (2018) follow. Rows with one label are left out. A gold set
+    such as non-entailment accepts all of its labels. Where gold is the vote of the same labels, rows with two are left
+    out as well, since these are both right or have no gold; where they are more than 5 % there is no number, since the
+    rows that are left were often given a third label because the first two disagree.
+    """
+    if ratings.gold_from == UNANIMOUS:
+        return Estimate(math.nan, note="gold is what everybody said, so that everybody is right")
+    labels_of_row = ratings.counts.sum(axis=1)
+    twos, rated = int((labels_of_row == 2).sum()), int((labels_of_row >= 2).sum())
+    if ratings.gold_from in VOTES and twos > _MOST_LEFT_OUT * rated:
+        which = "all rows have" if twos == rated else f"{twos:,} of {rated:,} rows have"
+        note = f"gold is the vote of the same labels, and {which} two; name gold from elsewhere with --gold"
+        return Estimate(math.nan, note=note)
+    used = _rows_with_gold_and_labels(ratings)
+    if not used.any():
+        return Estimate(math.nan, note="no row with gold and two labels or more")
+    right = (ratings.counts * accepted(ratings.labels, ratings.gold)).sum(axis=1)[used] / labels_of_row[used]
+    return rate(right, groups=_chosen_groups(ratings.groups, used), draws_seed=draws_seed)
+
+
+def human_basis(ratings: Ratings) -> HumanBasis:
+    """Which rows human performance rests on, and its floor where people are compared with their own majority.
+
+    Of m labels more than half are then right whatever people do: two of three, three of five.
+    """
+    used, labels_of_row = _rows_with_gold_and_labels(ratings), ratings.counts.sum(axis=1)
+    has_gold = ratings.gold.is_not_null().to_numpy()
+    majority = majority_labels(ratings.counts, ratings.labels)
+    is_vote = ratings.gold_from == MAJORITY or bool((ratings.gold == majority).fill_null(False).to_numpy()[used].all())
+    floor = float(np.mean((labels_of_row[used] // 2 + 1) / labels_of_row[used])) if is_vote and used.any() else None
+    without_gold = int((~has_gold).sum()) - ratings.unasked
+    return HumanBasis(int(used.sum()), without_gold, int((has_gold & ~used).sum()), floor)
+
+
+def accuracy_slices(ratings: Ratings, *, draws_seed: int = 0) -> tuple[AccuracySlice, ...]:
+    """How often judgements are the reference: on all rows, by label and by each of the factors, where there are any.
+
+    Judgements of one person are one group.
+    """
+    said, gold, factors = ratings.said, ratings.reference, ratings.factors
+    if said is None or gold is None or factors is None:
+        return ()
+    given = said.drop_nulls("label")
+    given = given.filter(gold.is_not_null().gather(given["row"]))
+    rows = given["row"].to_numpy()
+    right = are_accepted(given, ratings.labels, gold).astype(np.float64)
+    people = given["annotator"].fill_null("").rank("dense").to_numpy()
+    slices = []
+    for factor, column in {"": pl.Series([""] * len(gold)), "label": gold, **factors.to_dict()}.items():
+        values = column.gather(rows).cast(pl.String)
+        for value in sorted(values.drop_nulls().unique(), key=lambda name: ((*HEURISTICS, name).index(name), name)):
+            chosen = (values == value).fill_null(False).to_numpy()
+            accuracy = rate(right[chosen], groups=people[chosen], draws_seed=draws_seed)
+            published = published_of_people(ratings.corpus.lower(), {factor: value} if factor else {})
+            slices.append(AccuracySlice(factor or None, value or None, accuracy, published))
+    return tuple(slices)
+
+
+def _agreement_by_label(ratings: Ratings, has_gold: Flags) -> dict[str, LabelAgreement]:
+    """Each label that somebody gave or that is gold."""
+    counts, groups = ratings.counts, ratings.groups
+    golds = Counter(ratings.gold.drop_nulls().to_list())
+    kappas = label_kappas(counts, groups=groups)
+    kappas_with_gold = label_kappas(counts[has_gold], groups=_chosen_groups(groups, has_gold))
+    none = Estimate(math.nan, note="nobody gave this label")
+    labels = {name: LabelAgreement(0, golds[name], none, none) for name in golds}
+    for column, name in enumerate(ratings.labels):
+        given = int(counts[:, column].sum())
+        labels[name] = LabelAgreement(given, golds[name], kappas[column], kappas_with_gold[column])
+    return {name: labels[name] for name in ordered_labels(list(labels))}
 
 
 def _cohen_kappa(ratings: Ratings) -> Estimate | None:
@@ -199,38 +320,33 @@ def _category_agreement(ratings: Ratings, seed: int) -> CategoryAgreement | None
 
 
 def _inference_accuracy(ratings: Ratings, seed: int) -> InferenceAccuracy | None:
-    if ratings.said is None or ratings.reference is None or not ratings.labels:
+    said, gold, labels = ratings.said, ratings.reference, ratings.labels
+    if said is None or gold is None or not labels:
         return None
-    return inference_accuracy(
-        ratings.said,
-        ratings.labels,
-        ratings.reference,
-        gold_from=ratings.reference_from,
-        groups=ratings.groups,
-        draws_seed=seed,
-    )
-
-
-def _accuracy_slices(ratings: Ratings, seed: int) -> tuple[AccuracySlice, ...]:
-    if ratings.said is None or ratings.reference is None or ratings.factors is None:
-        return ()
-    return accuracy_slices(
-        ratings.said,
-        ratings.labels,
-        ratings.reference,
-        factors=ratings.factors,
-        suite=ratings.corpus.lower(),
-        draws_seed=seed,
-    )
+    source = ratings.reference_from
+    return inference_accuracy(said, labels, gold, gold_from=source, groups=ratings.groups, draws_seed=seed)
 
 
 def _attendance_result(attendance: Attendance) -> AttendanceResult:
-    return AttendanceResult(
-        seconds=attendance.seconds,
-        by_person=attendance.by_person,
-        controls=attendance.controls,
-        excluded=attendance.excluded,
-        left_out=attendance.left_out,
-        people=Headcount(attendance.people, len(attendance.excluded)),
-        paces=attendance.paces,
+    people = Headcount(attendance.people, len(attendance.excluded))
+    return AttendanceResult(**{**vars(attendance), "people": people})
+
+
+def _published_agreement(corpus: str) -> tuple[PublishedAgreement, ...]:
+    """What papers say of the people behind a corpus; nothing where there is none."""
+    suites = (LABELS_PUBLISHED, CATEGORIES_PUBLISHED, PEOPLE_PUBLISHED) if corpus else ()
+    scores = [score for suite in suites for score in published_scores(suite) if score.by[CORPUS] == corpus]
+    return tuple(
+        PublishedAgreement(score.system, score.source, score.condition, score.by, score.value) for score in scores
     )
+
+
+def _chosen_groups(groups: npt.ArrayLike | None, rows: Flags) -> npt.NDArray[Any] | None:
+    """The groups of some rows; None where every row is a group."""
+    return None if groups is None else np.asarray(groups)[rows]
+
+
+def _rows_with_gold_and_labels(ratings: Ratings) -> Flags:
+    """The rows that human performance rests on: those with gold and enough labels."""
+    fewest = 3 if ratings.gold_from in VOTES else 2
+    return np.asarray(ratings.gold.is_not_null().to_numpy() & (ratings.counts.sum(axis=1) >= fewest))

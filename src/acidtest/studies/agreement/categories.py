@@ -76,8 +76,8 @@ def category_agreement(
     judged = said.drop_nulls("categories")
     features = [name for name in categories if name in NEUTRAL_FEATURES]
     categories = [name for name in categories if name not in features]
-    marked, row_of = _marks(judged, categories), judged["row"].to_numpy()
-    people, counts = _count_marks(marked, row_of, rows)
+    row_of = judged["row"].to_numpy()
+    marked, people, counts = _count_marks(judged, categories, rows)
     rated = people[people >= 2]
     overlap = intersection_over_union(marked, row_of, groups=groups, draws_seed=draws_seed)
     asked = judged if neutral is None else judged.filter(neutral[row_of])
@@ -116,8 +116,7 @@ def _by_category(
     """The agreement on each category by itself."""
     if not names:
         return {}
-    marked = _marks(judged, names)
-    people, counts = _count_marks(marked, judged["row"].to_numpy(), rows)
+    marked, people, counts = _count_marks(judged, names, rows)
     kappas = label_kappas(counts, people=people, groups=groups)
     alphas = category_alphas(counts, people=people, groups=groups)
     cohens = _cohen_kappas(judged, marked, groups) or [None] * len(names)
@@ -126,17 +125,14 @@ def _by_category(
     return {name: MarkAgreement(int(count), kappa, alpha, cohen) for name, count, kappa, alpha, cohen in columns}
 
 
-def _marks(judged: pl.DataFrame, categories: Sequence[str]) -> Booleans:
-    """Judgements × categories: what was marked."""
-    columns = [judged["categories"].list.contains(name).to_numpy() for name in categories]
-    return np.stack(columns, axis=1) if columns else np.zeros((judged.height, 0), dtype=np.bool_)
-
-
-def _count_marks(marked: Booleans, row_of: Codes, rows: int) -> tuple[Codes, Codes]:
-    """How many people judged each row, and rows × categories: how many of them marked it."""
-    counts = np.zeros((rows, marked.shape[1]), dtype=np.int64)
-    np.add.at(counts, row_of, marked)
-    return np.bincount(row_of, minlength=rows), counts
+def _count_marks(judged: pl.DataFrame, categories: Sequence[str], rows: int) -> tuple[Booleans, Codes, Codes]:
+    """What each judgement marked, how many people judged each row, and how many of them marked each category."""
+    marked = np.zeros((judged.height, len(categories)), dtype=np.bool_)
+    for column, name in enumerate(categories):
+        marked[:, column] = judged["categories"].list.contains(name).to_numpy()
+    counts = np.zeros((rows, len(categories)), dtype=np.int64)
+    np.add.at(counts, judged["row"].to_numpy(), marked)
+    return marked, np.bincount(judged["row"].to_numpy(), minlength=rows), counts
 
 
 def _cohen_kappas(judged: pl.DataFrame, marked: Booleans, groups: Codes | None) -> list[Estimate | None] | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from acidtest.core.document import (
     Cell,
@@ -22,10 +23,13 @@ from acidtest.core.document import (
 from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import decimal, interval, share
 from acidtest.core.ratings import DISCARDED, KEPT, MAJORITY
-from acidtest.studies.agreement import AgreementResult
-from acidtest.studies.agreement.categories import CategoryAgreement, MarkAgreement
-from acidtest.studies.agreement.people import describe_people, people_section, published_cell
+from acidtest.studies.agreement import AgreementResult, AttendanceResult, LabelAgreement
+from acidtest.studies.agreement.categories import MarkAgreement
+from acidtest.text.heuristics import HANS
 from acidtest.text.taxonomy import CATEGORIES, NEUTRAL_FEATURES, path
+
+_MOST_NAMED = 6
+"""More people than this are not named in a sentence."""
 
 _METHODS = (
     "Fleiss' kappa: one minus the disagreement of people within rows over the one that their shares of all labels make "
@@ -43,17 +47,20 @@ _METHODS = (
 
 def document(result: AgreementResult) -> Document:
     """Labels, categories, judgements beside gold, the file as a whole, and people, as far as there are any."""
-    sections = (
-        _labels_section(result),
-        _categories_section(result),
-        _gold_section(result),
-        _whole_section(result),
-        people_section(result),
-    )
+    sections: dict[str, tuple[Part, ...]] = {
+        "Labels": tuple(_labels(result)),
+        "Categories": tuple(_categories(result)),
+        "Judgements beside gold": tuple(_judgements(result)),
+        "As a whole": (*_whole_tables(result), *(Note(text, quiet=True) for text in _gold_notes(result))),
+        "People": tuple(_people(result)),
+    }
     return Document(
         title="acidtest agreement",
         headline=_headline(result),
-        parts=(*map(Note, _describe_rows(result)), *(section for section in sections if section)),
+        parts=(
+            *map(Note, _describe_rows(result)),
+            *(Section(title, parts) for title, parts in sections.items() if parts or title == "As a whole"),
+        ),
         models=(result.name,),
         signatures={result.name: result.signature},
         methods=_METHODS,
@@ -63,170 +70,123 @@ def document(result: AgreementResult) -> Document:
 def _headline(result: AgreementResult) -> str:
     """The one number that says most: kappa of labels, the mean kappa of categories, or how often people are right."""
     if _has_label_agreement(result) and result.kappa.known:
-        said = f"people agree on labels with a Fleiss' kappa of {_coefficient(result.kappa)}, 0 being chance"
+        text = f"people agree on labels with a Fleiss' kappa of {_coefficient(result.kappa)}, 0 being chance"
     elif result.categories and result.categories.kappa.known:
         kappa = _coefficient(result.categories.kappa)
-        said = f"people agree on categories with a mean Fleiss' kappa of {kappa}, 0 being chance"
+        text = f"people agree on categories with a mean Fleiss' kappa of {kappa}, 0 being chance"
     elif result.accuracy and result.accuracy.average.known:
-        average = result.accuracy.average
-        said = f"people's labels are gold in {share(average.value)} % of their judgements"
+        text = f"people's labels are gold in {share(result.accuracy.average.value)} % of their judgements"
     else:
-        said = f"agreement cannot be measured: {result.kappa.note}"
-    return f"{result.name}: {said}."
+        text = f"agreement cannot be measured: {result.kappa.note}"
+    return f"{result.name}: {text}."
+
+
+def _coefficient(value: Estimate) -> str:
+    return f"{decimal(value.value)} ({interval(value, 'decimal')})" if value.low == value.low else decimal(value.value)
 
 
 def _describe_rows(result: AgreementResult) -> Iterator[str]:
     """How many rows there are, how many people judged each, and what a questionnaire discarded."""
-    marks = result.categories
+    marks, rows = result.categories, describe_count(result.rows, "row")
     if not result.labels and marks:
-        yield _describe_counts(
-            marks.rows, marks.rated, marks.people_per_row, ("people", "that fewer than two people judged")
-        )
+        numbers = _describe_numbers(marks.people_per_row, "people") if marks.rated else ""
+        left_out = _describe_left_out(marks.rows - marks.rated, "that fewer than two people judged")
+        yield f"{describe_count(marks.rows, 'row')}{numbers}{left_out}."
     elif not result.rated and result.accuracy:
-        yield f"{describe_count(result.rows, 'row')}, one label each: nothing to agree on."
+        yield f"{rows}, one label each: nothing to agree on."
     else:
-        unasked = (
-            f"{describe_count(result.unasked, 'row')} of which nobody was asked for a label" if result.unasked else ""
-        )
-        words = ("labels", "with fewer than two labels")
-        yield _describe_counts(result.rows, result.rated, result.labels_per_row, words, result.unasked, unasked)
-    if not result.questionnaire:
-        return
-    reasons = ", ".join(f"{reason} {number:,}" for reason, number in result.discarded.items())
-    total = sum(result.discarded.values())
-    said = f"asked with {result.questionnaire}: " + (
-        f"{describe_count(total, 'item')} discarded ({reasons})" if total else "no item discarded"
-    )
-    without = result.rows - result.with_gold - result.unasked
-    yield f"{said}, {result.with_gold:,} with gold, {without:,} without." if result.labels else f"{said}."
+        numbers = _describe_numbers(result.labels_per_row, "labels") if result.rated else ""
+        unasked = f"; {describe_count(result.unasked, 'row')} of which nobody was asked for a label"
+        left_out = _describe_left_out(result.rows - result.rated - result.unasked, "with fewer than two labels")
+        yield f"{rows}{numbers}{unasked if result.unasked else ''}{left_out}."
+    if result.questionnaire:
+        total = sum(result.discarded.values())
+        reasons = ", ".join(f"{reason} {number:,}" for reason, number in result.discarded.items())
+        discarded = f"{describe_count(total, 'item')} discarded ({reasons})" if total else "no item discarded"
+        without = result.rows - result.with_gold - result.unasked
+        gold = f", {result.with_gold:,} with gold, {without:,} without" if result.labels else ""
+        yield f"asked with {result.questionnaire}: {discarded}{gold}."
 
 
-def _describe_counts(
-    rows: int, rated: int, per_row: tuple[int, int], words: tuple[str, str], aside: int = 0, aside_said: str = ""
-) -> str:
-    noun, too_few = words
+def _describe_numbers(per_row: tuple[int, int], noun: str) -> str:
     fewest, most = per_row
-    several = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    parts = [
-        f"{describe_count(rows, 'row')}, {several} {noun} each" if rated else describe_count(rows, "row"),
-        aside_said,
-    ]
-    left_out = rows - rated - aside
-    parts += [f"{describe_count(left_out, 'row')} {too_few} left out"] if left_out else []
-    return "; ".join(filter(None, parts)) + "."
+    return f", {fewest} {noun} each" if fewest == most else f", {fewest} to {most} {noun} each"
 
 
-def _labels_section(result: AgreementResult) -> Section | None:
+def _describe_left_out(rows: int, reason: str) -> str:
+    return f"; {describe_count(rows, 'row')} {reason} left out" if rows else ""
+
+
+def _labels(result: AgreementResult) -> Iterator[Part]:
     """Kappa of each label (Glockner et al. 2018, table 2)."""
     if not _has_label_agreement(result):
-        return None
-    both, published = not result.all_have_gold, result.published_value("kappa") is not None
+        return
     columns = [Column("given", "count"), Column("gold", "count"), Column("kappa", "decimal")]
-    columns += [Column("kappa of rows with gold", "decimal")] if both else []
-    columns += [Column("published", "decimal", role="published", note=_whose(result))] if published else []
-    lines: dict[str, tuple[int, int, Estimate, Estimate]] = {
-        name: (label.given, label.gold, label.kappa, label.kappa_with_gold) for name, label in result.labels.items()
-    }
-    lines["overall"] = (result.given, result.with_gold, result.kappa, result.kappa_with_gold)
+    columns += [Column("kappa of rows with gold", "decimal"), _paper_column(result, "decimal")]
+    all_have_gold = result.kappa_with_gold.n == result.kappa.n
+    overall = LabelAgreement(result.given, result.with_gold, result.kappa, result.kappa_with_gold)
     rows = []
-    for name, (given, gold, kappa, kappa_with_gold) in lines.items():
-        cells: list[Cell] = [given, gold, kappa, *([kappa_with_gold] if both else [])]
-        value = result.published_value("kappa", None if name == "overall" else name)
-        cells += [None if value is None else Published(value)] if published else []
-        rows.append(Row(name, tuple(cells), role="total" if name == "overall" else ""))
+    for name, label in {**result.labels, "": overall}.items():
+        with_gold = None if all_have_gold else label.kappa_with_gold
+        cells = (label.given, label.gold, label.kappa, with_gold, _paper(result, "kappa", name))
+        rows.append(Row(name or "overall", cells, role="" if name else "total"))
     caption = "How often each label was given and is gold, and Fleiss' kappa with its 95 % interval"
-    kappas = {name: kappa for name, (_, _, kappa, _) in lines.items()}
-    table = Table("labels", caption, tuple(columns), tuple(rows), "label", notes=_estimate_notes(kappas))
-    return Section("Labels", (table, _kappa_chart(table)))
+    yield _table("labels", caption, columns, rows, "label", _estimate_notes(rows))
+    yield _kappa_chart("labels")
 
 
-def _categories_section(result: AgreementResult) -> Section | None:
+def _categories(result: AgreementResult) -> Iterator[Part]:
     """Kappa of each category (figure 2 of Joshi et al. 2020), and of what neutral pairs have in common."""
     marks = result.categories
     if marks is None or not marks.rated:
-        return None
-    table = _marks_table("categories", _CATEGORIES_CAPTION, marks.categories, "category", result=result, marks=marks)
-    parts: list[Part] = [table, _kappa_chart(table)]
-    if marks.features:
-        parts.append(_marks_table("features", _FEATURES_CAPTION, marks.features, "of neutral pairs"))
-    return Section("Categories", tuple(parts))
-
-
-_CATEGORIES_CAPTION = (
-    "How often each category was marked on rows that two people or more judged, and coefficients with 95 % intervals "
-    "(figure 2 of Joshi et al. 2020)"
-)
-_FEATURES_CAPTION = (
-    "What people said that neutral pairs have in common. These are no categories: neither the mean nor IOU counts them"
-)
-
-
-def _marks_table(
-    table_id: str,
-    caption: str,
-    categories: Mapping[str, MarkAgreement],
-    corner: str,
-    *,
-    result: AgreementResult | None = None,
-    marks: CategoryAgreement | None = None,
-) -> Table:
-    """A row for each category and, with ``marks``, one for their mean, the paper's beside it."""
-    cohens = any(category.cohen for category in categories.values())
-    mean = result.published_value("mean kappa") if result else None
+        return
+    rows = [_mark_row(name, category) for name, category in marks.categories.items()]
+    total = sum(category.marked for category in marks.categories.values())
+    heading = "All categories" if any(row.heading for row in rows) else ""
+    cells = (total, marks.kappa, marks.alpha, None, _paper(result, "mean kappa"))
     columns = [Column("marked", "count"), Column("kappa", "decimal"), Column("alpha", "decimal")]
-    columns += [Column("Cohen's kappa", "decimal")] if cohens else []
-    columns += [Column("published", "decimal", role="published", note=_whose(result))] if result and mean else []
-    spare = (None,) if mean else ()
-    rows = [
-        Row(
-            name,
-            (category.marked, category.kappa, category.alpha, *([category.cohen] if cohens else []), *spare),
-            _heading(name),
+    columns += [Column("Cohen's kappa", "decimal"), _paper_column(result, "decimal")]
+    caption = (
+        "How often each category was marked on rows that two people or more judged, and coefficients with 95 % "
+        "intervals (figure 2 of Joshi et al. 2020)"
+    )
+    mean = Row("mean", cells, heading, role="total")
+    yield _table("categories", caption, columns, [*rows, mean], "category", _estimate_notes(rows))
+    yield _kappa_chart("categories")
+    if marks.features:
+        caption = (
+            "What people said that neutral pairs have in common. These are no categories: neither the mean nor IOU "
+            "counts them"
         )
-        for name, category in categories.items()
-    ]
-    if marks:
-        total = sum(category.marked for category in categories.values())
-        cells: list[Cell] = [total, marks.kappa, marks.alpha, *([None] if cohens else [])]
-        heading = "All categories" if any(row.heading for row in rows) else ""
-        rows.append(Row("mean", (*cells, *([Published(mean)] if mean else [])), heading, role="total"))
-    notes = _estimate_notes({name: category.kappa for name, category in categories.items()})
-    return Table(table_id, caption, tuple(columns), tuple(rows), corner, notes=notes)
+        rows = [_mark_row(name, feature) for name, feature in marks.features.items()]
+        yield _table("features", caption, columns, rows, "of neutral pairs", _estimate_notes(rows))
 
 
-def _gold_section(result: AgreementResult) -> Section | None:
+def _mark_row(name: str, category: MarkAgreement) -> Row:
+    heading = ": ".join(path(name)) if name in (*CATEGORIES, *NEUTRAL_FEATURES) else ""
+    return Row(name, (category.marked, category.kappa, category.alpha, category.cohen, None), heading)
+
+
+def _judgements(result: AgreementResult) -> Iterator[Table]:
     """How often judgements are gold by slice (McCoy et al. 2019, section 6), and what most people say of pairs."""
-    parts = []
     if result.slices:
         systems = dict.fromkeys(system for part in result.slices for system in part.published)
-        columns = (
-            Column("judged", "count"),
-            Column("right"),
-            *(Column(system, role="published") for system in systems),
-        )
-        rows = tuple(
-            Row(
-                part.value or "all",
-                (part.accuracy.n, part.accuracy, *(published_cell(part.published.get(system)) for system in systems)),
-                heading=part.factor or "",
-            )
-            for part in result.slices
-        )
+        rows = []
+        for part in result.slices:
+            published = [_published(part.published.get(system)) for system in systems]
+            rows.append(Row(part.value or "all", (part.accuracy.n, part.accuracy, *published), part.factor or ""))
         caption = "Judgements that are gold, %, by label and by what pairs test; published numbers are of other pairs"
-        parts.append(Table("accuracy by slice", caption, columns, rows, "slice"))
+        columns = (Column("judged", "count"), Column("right"), *(Column(name, role="published") for name in systems))
+        yield Table("accuracy by slice", caption, columns, tuple(rows), "slice")
     if result.shares:
-        columns = (Column("pairs", "count"), Column("of pairs"), Column("published", role="published"))
-        rows = tuple(
-            Row(
-                f"{part.suite}: {part.name}" if part.suite else part.name,
-                (part.share.n, part.share, published_cell(part.published)),
-            )
-            for part in result.shares
-        )
+        rows = []
+        for said in result.shares:
+            name = f"{said.suite}: {said.name}" if said.suite else said.name
+            rows.append(Row(name, (said.share.n, said.share, _published(said.published))))
         caption = "Pairs of which most people say it, %; published numbers are of other pairs"
+        columns = (Column("pairs", "count"), Column("of pairs"), Column("published", role="published"))
         notes = tuple(_describe_shares(result))
-        parts.append(Table("shares", caption, columns, rows, "most people say", notes=notes))
-    return Section("Judgements beside gold", tuple(parts)) if parts else None
+        yield Table("shares", caption, columns, tuple(rows), "most people say", notes=notes)
 
 
 def _describe_shares(result: AgreementResult) -> Iterator[str]:
@@ -234,7 +194,7 @@ def _describe_shares(result: AgreementResult) -> Iterator[str]:
     for part in result.shares:
         if not part.share.known:
             yield f"{part.suite or part.name}: {part.share.note}"
-    left_out = max((part.left_out for part in result.shares), default=0)
+    left_out = max(part.left_out for part in result.shares)
     if left_out:
         yield f"{describe_count(left_out, 'pair')} that fewer than two people judged left out"
     sources = dict.fromkeys(part.source for part in result.shares if part.source)
@@ -245,66 +205,31 @@ def _describe_shares(result: AgreementResult) -> Iterator[str]:
         yield f"published: {pairs}; {', '.join(sources)}{unsaid}"
 
 
-def _whole_section(result: AgreementResult) -> Section:
-    """Coefficients and shares that speak of the whole file."""
-    tables = (
-        _lines_table(
-            result, "coefficients", "Coefficients with 95 % intervals", "decimal", _coefficients(result), _describe_iou
-        ),
-        _lines_table(
-            result,
-            "accuracies",
-            "Agreement and accuracy, %, with 95 % intervals",
-            "percent",
-            _shares(result),
-            _describe_accuracies,
-        ),
-    )
-    notes = (Note(text, quiet=True) for text in _gold_notes(result))
-    return Section("As a whole", (*(table for table in tables if table.rows), *notes))
-
-
-_Lines = dict[str, tuple[Estimate, Published | None]]
-
-
-def _lines_table(
-    result: AgreementResult,
-    table_id: str,
-    caption: str,
-    unit: Unit,
-    lines: _Lines,
-    describe: Callable[[AgreementResult], Iterator[str]],
-) -> Table:
-    """A row for each number of the whole file, the paper's beside it where it gives any."""
-    published = any(paper for _, paper in lines.values())
-    columns = [Column("value", unit)]
-    columns += [Column("published", unit, role="published", note=_whose(result))] if published else []
-    rows = tuple(Row(name, cells if published else cells[:1]) for name, cells in lines.items())
-    notes = (*_estimate_notes({name: estimate for name, (estimate, _) in lines.items()}), *describe(result))
-    return Table(table_id, caption, tuple(columns), rows, "whole file", notes=notes)
-
-
-def _coefficients(result: AgreementResult) -> _Lines:
-    lines: _Lines = {}
+def _whole_tables(result: AgreementResult) -> Iterator[Table]:
+    """Coefficients and shares that speak of the whole file, the paper's beside them."""
+    coefficients, shares = list[Row](), list[Row]()
     if _has_label_agreement(result):
-        lines["Krippendorff's alpha of labels"] = (result.alpha, None)
-        lines |= {"Cohen's kappa of labels": (result.cohen, None)} if result.cohen else {}
+        coefficients.append(Row("Krippendorff's alpha of labels", (result.alpha, None)))
+        coefficients += [Row("Cohen's kappa of labels", (result.cohen, None))] if result.cohen else []
+        shares.append(Row("observed agreement", (result.observed, None)))
+        shares.append(Row("human performance", (result.human, _paper(result, "human performance"))))
     if result.categories and result.categories.rated:
-        lines["IOU of categories"] = (result.categories.iou, published_cell(result.published_value("IOU")))
-        lines["alpha of sets, by MASI"] = (result.categories.set_alpha.masi, None)
-        lines["alpha of sets, by Jaccard's distance"] = (result.categories.set_alpha.jaccard, None)
-    return lines
-
-
-def _shares(result: AgreementResult) -> _Lines:
-    lines: _Lines = {}
-    if _has_label_agreement(result):
-        lines["observed agreement"] = (result.observed, None)
-        lines["human performance"] = (result.human, published_cell(result.published_value("human performance")))
+        alphas = result.categories.set_alpha
+        coefficients.append(Row("IOU of categories", (result.categories.iou, _paper(result, "IOU"))))
+        coefficients.append(Row("alpha of sets, by MASI", (alphas.masi, None)))
+        coefficients.append(Row("alpha of sets, by Jaccard's distance", (alphas.jaccard, None)))
     if result.accuracy:
-        value = result.published_value("inference accuracy")
-        lines["inference accuracy"] = (result.accuracy.average, published_cell(value))
-    return lines
+        paper = _paper(result, "inference accuracy")
+        shares.append(Row("inference accuracy", (result.accuracy.average, paper)))
+    if coefficients:
+        columns = [Column("value", "decimal"), _paper_column(result, "decimal")]
+        notes = (*_estimate_notes(coefficients), *_describe_iou(result))
+        yield _table("coefficients", "Coefficients with 95 % intervals", columns, coefficients, "whole file", notes)
+    if shares:
+        columns = [Column("value"), _paper_column(result, "percent")]
+        notes = (*_estimate_notes(shares), *_describe_accuracies(result))
+        caption = "Agreement and accuracy, %, with 95 % intervals"
+        yield _table("accuracies", caption, columns, shares, "whole file", notes)
 
 
 def _describe_iou(result: AgreementResult) -> Iterator[str]:
@@ -329,7 +254,7 @@ def _describe_accuracies(result: AgreementResult) -> Iterator[str]:
             floor = f"{100 * basis.floor:.1f} % or more"
             yield f"human performance: gold is the majority of the same labels, which makes it {floor}"
     if accuracy and len(accuracy.people) > 1:
-        yield f"inference accuracy: the mean of {describe_people(len(accuracy.people))}"
+        yield f"inference accuracy: the mean of {_describe_people(len(accuracy.people))}"
     if accuracy and accuracy.unanswered:
         yield f"inference accuracy: {describe_count(accuracy.unanswered, 'row')} without an answer counted wrong"
 
@@ -341,43 +266,124 @@ def _gold_notes(result: AgreementResult) -> Iterator[str]:
     if result.accuracy and result.accuracy.gold_from != result.gold_from:
         yield f"inference accuracy: by the gold in {result.accuracy.gold_from}"
     pairs = result.published_value("pairs")
-    if result.published and pairs is not None:
+    if pairs is not None:
         kept, discarded = (result.published_value(f"people {name}") for name in (KEPT, DISCARDED))
         people = f", {kept:.0f} of {kept + discarded:.0f} people kept" if kept and discarded else ""
         yield f"published: {result.corpus}, {pairs:,.0f} pairs{people}; {result.published[0].source}"
 
 
-def _estimate_notes(estimates: Mapping[str, Estimate]) -> tuple[str, ...]:
-    """Why values or intervals are missing, names of one reason together."""
-    reasons = dict[str, list[str]]()
-    for name, estimate in estimates.items():
-        if estimate.note:
-            reasons.setdefault(estimate.note, []).append(name)
-    return tuple(f"{', '.join(names)}: {note}" for note, names in reasons.items())
+def _people(result: AgreementResult) -> Iterator[Table]:
+    """How often each person is right, how long they took, attention checks failed; and paces beside the paper's."""
+    attendance = result.attendance
+    accuracies = result.accuracy.people if result.accuracy else {}
+    times = attendance.by_person if attendance else {}
+    checks = attendance.controls if attendance else {}
+    excluded = attendance.excluded if attendance else ()
+    columns = [Column("judged", "count"), Column("accuracy"), Column("median seconds", "seconds")]
+    columns += [Column("seconds in all", "seconds"), Column("checks failed", "count"), Column("of", "count")]
+    rows = []
+    for name in dict.fromkeys([*accuracies, *times, *checks, *excluded]):
+        accuracy, seconds, asked = accuracies.get(name), times.get(name), checks.get(name)
+        cells: list[Cell] = [accuracy.n if accuracy else None, accuracy]
+        cells += [seconds.median, seconds.total] if seconds else [None, None]
+        cells += [asked.failed, asked.asked] if asked else [None, None]
+        rows.append(Row(name, (*cells, ("excluded" if name in excluded else "") if excluded else None)))
+    if attendance and attendance.seconds and times:
+        total = (None, None, attendance.seconds.median, attendance.seconds.total, None, None)
+        rows.append(Row("everybody", (*total, "" if excluded else None), role="total"))
+    if rows:
+        caption = "How often each person's label is gold, %, how long a judgement took, and attention checks failed"
+        notes = tuple(_describe_attendance(attendance)) if attendance else ()
+        yield _table("people", caption, [*columns, Column("status", "text")], rows, "person", notes)
+    paces = attendance.paces if attendance else {}
+    if DISCARDED in paces or (result.corpus == HANS and paces):
+        rows = [
+            Row(name, (pace.people, pace.seconds, _paper(result, f"seconds of {name} people")))
+            for name, pace in paces.items()
+        ]
+        # McCoy et al. (2019, appendix E) give the seconds of their people.
+        columns = [Column("people", "count"), Column("seconds a pair", "seconds")]
+        columns.append(Column("published", "seconds", role="published"))
+        yield _table("pace", "Seconds that people took for a pair, the mean of their means", columns, rows, "people")
 
 
-def _kappa_chart(table: Table) -> Chart:
-    return Chart(
-        table.id,
-        columns=("kappa",),
-        title="Fleiss' kappa with 95 % intervals",
-        axis="Fleiss' kappa",
-        reference=Reference(0.0, "chance"),
-    )
+def _describe_attendance(attendance: AttendanceResult) -> Iterator[str]:
+    if attendance.seconds and attendance.seconds.n > 1:
+        low, high = map(_seconds, attendance.seconds.quartiles)
+        total = attendance.seconds.total
+        units = {"hours": 3600.0, "minutes": 60.0}
+        longest = [f"{total / size:.1f} {unit}" for unit, size in units.items() if total >= 2 * size]
+        timed = f"half of {attendance.seconds.n:,} judgements between {low} and {high}"
+        yield f"seconds: {timed}; {[*longest, _seconds(total)][0]} in all"
+    elif attendance.seconds:
+        yield "seconds: 1 judgement was timed"
+    failed = [f"{name} {asked.failed} of {asked.asked}" for name, asked in attendance.controls.items() if asked.failed]
+    people = _describe_people(len(attendance.controls))
+    if failed:
+        yield f"attention checks: {len(failed)} of {people} failed some: {_names(failed)}"
+    elif attendance.controls:
+        yield f"attention checks: none of {people} failed any"
+    if attendance.left_out:
+        everybody = _describe_people(attendance.people.all)
+        excluded = f"{len(attendance.excluded):,} of {everybody}: {_names(attendance.excluded)}"
+        rows = f"{describe_count(attendance.left_out, 'row')} of answers left out, those of attention checks among them"
+        yield f"excluded: {excluded if attendance.excluded else 'nobody'}; {rows}"
+
+
+def _describe_people(count: int) -> str:
+    return "1 person" if count == 1 else f"{count:,} people"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.1f} s" if value < 100 else f"{value:,.0f} s"
 
 
 def _has_label_agreement(result: AgreementResult) -> bool:
-    """Whether agreement on labels is to be spoken of, be it that it cannot be measured."""
+    """Whether the document speaks of agreement on labels, even if only to say that it cannot be measured."""
     return bool(result.labels) and (result.rated > 0 or result.accuracy is None)
 
 
-def _whose(result: AgreementResult) -> str:
-    return f"annotators of {result.corpus}"
+def _table(
+    table_id: str,
+    caption: str,
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    corner: str,
+    notes: tuple[str, ...] = (),
+) -> Table:
+    """A table without the columns in which no row has anything."""
+    filled = [place for place in range(len(columns)) if any(row.cells[place] is not None for row in rows)]
+    kept = tuple(replace(row, cells=tuple(row.cells[place] for place in filled)) for row in rows)
+    return Table(table_id, caption, tuple(columns[place] for place in filled), kept, corner, notes)
 
 
-def _heading(category: str) -> str:
-    return ": ".join(path(category)) if category in (*CATEGORIES, *NEUTRAL_FEATURES) else ""
+def _paper_column(result: AgreementResult, unit: Unit) -> Column:
+    return Column("published", unit, role="published", note=f"annotators of {result.corpus}")
 
 
-def _coefficient(value: Estimate) -> str:
-    return f"{decimal(value.value)} ({interval(value, 'decimal')})" if value.low == value.low else decimal(value.value)
+def _paper(result: AgreementResult, statistic: str, label: str = "") -> Published | None:
+    return _published(result.published_value(statistic, label))
+
+
+def _published(value: float | None) -> Published | None:
+    return None if value is None else Published(value)
+
+
+def _kappa_chart(table_id: str) -> Chart:
+    title = "Fleiss' kappa with 95 % intervals"
+    return Chart(table_id, "dots", ("kappa",), title, "Fleiss' kappa", Reference(0.0, "chance"))
+
+
+def _estimate_notes(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Why the first estimate of a row, or its interval, is missing; rows of one reason together."""
+    reasons = dict[str, list[str]]()
+    for row in rows:
+        estimate = next(cell for cell in row.cells if isinstance(cell, Estimate))
+        if estimate.note:
+            reasons.setdefault(estimate.note, []).append(row.name)
+    return tuple(f"{', '.join(names)}: {note}" for note, names in reasons.items())

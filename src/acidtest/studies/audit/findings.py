@@ -7,15 +7,14 @@ depends on its size, not on p.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 
 from acidtest.core.document import Finding, Severity, describe_count
-from acidtest.core.estimate import Estimate
 from acidtest.core.numbers import describe_share, interval, p_value, whole_percent
+from acidtest.studies.audit import AuditResult
 from acidtest.studies.audit.cues import ALPHA, Cue
-from acidtest.studies.audit.measures import BIASES, LENGTHS, OVERLAP, MeasureByLabel
-from acidtest.studies.audit.repetition import Leak
-from acidtest.studies.audit.result import AuditResult
+from acidtest.studies.audit.measures import BIASES, LENGTHS, OVERLAP
 
 FEW = 20
 """With fewer pairs than this, a heuristic is not judged."""
@@ -24,19 +23,13 @@ SMALL_EFFECT, LARGE_EFFECT = 0.01, 0.06
 """Shares of variance explained that Cohen (1988) calls small and medium."""
 MANY, SOME, ABOUT_ALL = 0.01, 0.001, 0.9
 STRONG_CUE = 0.7
-"""What part of the way from a label's share of all pairs to always a strong cue goes: 80 % where a third is usual."""
+"""How far a strong cue goes from a label's usual share to 1: to 80 % of its sentences where a third is usual."""
 ENOUGH_PAIRS = 1000
 """So many pairs may teach a heuristic in a set of any size: 1,346 of MultiNLI's 392,702 did (McCoy et al. 2019)."""
 UNEVEN = 1.5
-SEVERE_LEAK = 0.01
-SHARED = 0.01
+"""How many times its even share a label has to have for the labels to be called uneven."""
 NEARLY = "nearly: both sentences share two thirds of their words, as when one word in five is replaced"
 
-_HEURISTICS = {
-    "lexical_overlap": ("lexical-overlap", "pairs whose hypothesis uses only words of the premise"),
-    "subsequence": ("subsequence", "pairs whose hypothesis is a run of words of the premise"),
-    "constituent": ("constituent", "pairs whose hypothesis is a clause of the premise"),
-}
 CUES = {
     "hypothesis_words": ("W1", "words of the hypothesis"),
     "hypothesis_bigrams": ("W2", "bigrams of the hypothesis"),
@@ -45,7 +38,12 @@ CUES = {
 }
 """The code of a finding about cues of each kind, and what they are called."""
 
-_BIAS_WORDS = {
+_HEURISTICS = {
+    "lexical_overlap": ("lexical-overlap", "pairs whose hypothesis uses only words of the premise"),
+    "subsequence": ("subsequence", "pairs whose hypothesis is a run of words of the premise"),
+    "constituent": ("constituent", "pairs whose hypothesis is a clause of the premise"),
+}
+_BIASES = {
     "premise_length": ("L2", "premises of", "have", "length"),
     "hypothesis_length": ("L1", "hypotheses of", "have", "length"),
     OVERLAP: ("O1", "word overlap of", "is", "overlap"),
@@ -53,17 +51,26 @@ _BIAS_WORDS = {
     "hypothesis_negation": ("N1", "negated hypotheses among", "are", "negation"),
 }
 
+Proofs = Mapping[str, str]
+"""What can be told from chance, by the name of its test: ``p 0.0012, corrected for 12 tests of the audit``."""
+
 
 def find_biases(audit: AuditResult) -> tuple[Finding, ...]:
     """Every finding about a training set, most severe first; that nothing was found is a finding, too."""
     if not audit.rows:
         return (Finding("A0", "info", "there are no pairs to look at", audit.name),)
-    rules = (_partial_input, _heuristics, _cues, _biases, _balance, _duplicates, _leakage)
-    findings = [finding for rule in rules for finding in rule(audit)]
+    corrected = f"corrected for {len(audit.tests)} tests of the audit"
+    # A test that could not be computed is NaN, and so not below.
+    tests = {name: test.p_adjusted for name, test in audit.tests.items() if test.p_adjusted < ALPHA}
+    proofs = {name: f"p {p_value(p)}, {corrected}" for name, p in tests.items()}
+    rules = (_partial_input, _heuristics, _cues, _biases, _balance)
+    findings = [finding for rule in rules for finding in rule(audit, proofs)]
+    findings += [*_duplicates(audit), *_leakage(audit)]
     if not any(finding.severity in ("severe", "warning") for finding in findings):
         findings.append(_no_shortcut(audit))
     order = ("severe", "warning", "info", "good")
-    return tuple(sorted(findings, key=lambda finding: order.index(finding.severity)))
+    findings.sort(key=lambda finding: order.index(finding.severity))
+    return tuple(replace(finding, suite=finding.suite or audit.name) for finding in findings)
 
 
 def near_pair(example: Mapping[str, str]) -> tuple[str, str]:
@@ -88,29 +95,20 @@ def is_strong_cue(cue: Cue, audit: AuditResult) -> bool:
 
 
 def _no_shortcut(audit: AuditResult) -> Finding:
-    """That nothing was found, which may be because there was nothing to test."""
+    """That nothing was found, perhaps because there was nothing to test."""
     if all(isnan(test.p) for test in audit.tests.values()):
-        return Finding("A2", "info", "there are too few pairs to test anything", audit.name)
+        return Finding("A2", "info", "there are too few pairs to test anything")
     leaks = " and no leak" if audit.leakage else ""
-    return Finding("A1", "good", f"nothing here gives labels away: no shortcut{leaks} was found", audit.name)
+    return Finding("A1", "good", f"nothing here gives labels away: no shortcut{leaks} was found")
 
 
-def _is_significant(audit: AuditResult, test: str) -> bool:
-    # A test that could not be computed is NaN, and so not below.
-    return test in audit.tests and audit.tests[test].p_adjusted < ALPHA
-
-
-def _describe_test(audit: AuditResult, test: str) -> str:
-    return f"p {p_value(audit.tests[test].p_adjusted)}, corrected for {len(audit.tests)} tests of the audit"
-
-
-def _partial_input(audit: AuditResult) -> Iterator[Finding]:
+def _partial_input(audit: AuditResult, proofs: Proofs) -> Iterator[Finding]:
     amounts = {"severe": "much", "warning": "some", "info": "a little"}
     for side, part in audit.partial_input.items():
-        if not _is_significant(audit, f"{side} only") or part.gain.value <= 0:
+        if f"{side} only" not in proofs or part.gain.value <= 0:
             continue
+        code, other = ("P1", "premise") if side == "hypothesis" else ("P2", "hypothesis")
         severity = _grade(part.gain.value, SMALL_GAIN, LARGE_GAIN)
-        other = "premise" if side == "hypothesis" else "hypothesis"
         meaning = f"{amounts[severity]} of the label can be told without the {other}"
         shares = f"{whole_percent(part.balanced.value)} of each label on average, a guess {whole_percent(part.chance)}"
         evidence = (
@@ -118,61 +116,58 @@ def _partial_input(audit: AuditResult) -> Iterator[Finding]:
             f"{describe_share(part.balanced)}",
             f"right on {describe_share(part.accuracy)} of all pairs; always {part.label}: "
             f"{describe_share(part.majority)}",
-            f"gain {interval(part.gain, 'points')} points; {_describe_test(audit, f'{side} only')}",
+            f"gain {interval(part.gain, 'points')} points; {proofs[f'{side} only']}",
         )
-        code = "P1" if side == "hypothesis" else "P2"
-        yield Finding(code, severity, f"the {side} alone gives {shares}: {meaning}", audit.name, evidence)
+        yield Finding(code, severity, f"the {side} alone gives {shares}: {meaning}", evidence=evidence)
 
 
-def _heuristics(audit: AuditResult) -> Iterator[Finding]:
+def _heuristics(audit: AuditResult, proofs: Proofs) -> Iterator[Finding]:
     base = audit.balance.labels.get("entailment", 0) / audit.rows
     for name, support in audit.heuristics.items():
-        test = f"heuristic {name}"
-        pairs = support.support + support.contradict if support else 0
-        if support is None or pairs < FEW or not _is_significant(audit, test) or support.support / pairs <= base:
+        if support is None or f"heuristic {name}" not in proofs:
             continue
-        share = support.support / pairs
+        pairs, share = support.support + support.contradict, support.share.value
+        if pairs < FEW or share <= base:
+            continue
         severity = heuristic_severity(share, pairs, audit.rows)
         title, which = _HEURISTICS[name]
-        meaning = f"{'teaches' if severity == 'severe' else 'favours'} the {title} heuristic"
-        extent = f"{pairs:,} of {describe_count(audit.rows, 'pair')}"
         shares = f"{whole_percent(share)} of {which} are entailment, of all pairs {whole_percent(base)}"
-        evidence = (
-            f"{support.support:,} support it, {support.contradict:,} contradict it",
-            _describe_test(audit, test),
-        )
-        yield Finding("H1", severity, f"{shares}: {meaning}, by {extent}", audit.name, evidence)
+        meaning = f"{'teaches' if severity == 'severe' else 'favours'} the {title} heuristic"
+        sentence = f"{shares}: {meaning}, by {pairs:,} of {describe_count(audit.rows, 'pair')}"
+        counts = f"{support.support:,} support it, {support.contradict:,} contradict it"
+        yield Finding("H1", severity, sentence, evidence=(counts, proofs[f"heuristic {name}"]))
 
 
-def _cues(audit: AuditResult) -> Iterator[Finding]:
+def _cues(audit: AuditResult, proofs: Proofs) -> Iterator[Finding]:
     for kind, (code, title) in CUES.items():
         result = audit.cues[kind]
         best = sorted((cue for cues in result.top.values() for cue in cues), key=lambda cue: -cue.pmi)
-        if not best or not _is_significant(audit, f"cues {kind}"):
+        if not best or f"cues {kind}" not in proofs:
             continue
         strong = [cue for cue in best if is_strong_cue(cue, audit) and cue.count >= MANY * audit.rows]
         shown = ", ".join(
             f"{cue.item!r} ({whole_percent(cue.share)} of {cue.count:,} {cue.label})" for cue in (strong or best)[:3]
         )
         tied = f"{sum(result.tied.values()):,} of {result.tested:,} {title} are tied to a label"
-        evidence = [
+        items = (
             f"{label}: {', '.join(repr(cue.item) for cue in cues[:5])}" for label, cues in result.top.items() if cues
-        ]
-        evidence.append(_describe_test(audit, f"cues {kind}"))
-        severity: Severity = "severe" if strong else "warning"
-        yield Finding(code, severity, f"{tied}, such as {shown}", audit.name, tuple(evidence))
+        )
+        evidence = (*items, proofs[f"cues {kind}"])
+        yield Finding(code, "severe" if strong else "warning", f"{tied}, such as {shown}", evidence=evidence)
 
 
-def _biases(audit: AuditResult) -> Iterator[Finding]:
+def _biases(audit: AuditResult, proofs: Proofs) -> Iterator[Finding]:
     """Length, overlap and negation that differ between labels."""
     for name in BIASES:
         measure = audit.measures[name]
-        if not _is_significant(audit, name) or isnan(measure.explained):
+        if name not in proofs or isnan(measure.explained):
             continue
-        code, what, verb, noun = _BIAS_WORDS[name]
-        unit = " words" if name in LENGTHS else ""
+        code, what, verb, noun = _BIASES[name]
         lowest, *_, highest = sorted(measure.means, key=lambda label: measure.means[label].value)
-        high, low = (_mean(measure, label, unit) for label in (highest, lowest))
+        low, high = (
+            f"{measure.means[label].value:.1f}" if name in LENGTHS else whole_percent(measure.means[label].value)
+            for label in (lowest, highest)
+        )
         severity = _grade(measure.explained, SMALL_EFFECT, LARGE_EFFECT)
         meaning = {
             "severe": f"{noun} gives the label away",
@@ -182,77 +177,65 @@ def _biases(audit: AuditResult) -> Iterator[Finding]:
         evidence = [f"the label explains {measure.explained:.1%} of its variance".replace("%", " %")]
         if not isnan(measure.largest):
             evidence.append(f"largest difference {measure.largest:.2f} standard deviations")
-        evidence.append(_describe_test(audit, name))
+        unit = " words" if name in LENGTHS else ""
         sentence = f"{what} {highest} {verb} {high}{unit}, of {lowest} {low}: {meaning}"
-        yield Finding(code, severity, sentence, audit.name, tuple(evidence))
+        yield Finding(code, severity, sentence, evidence=(*evidence, proofs[name]))
 
 
-def _mean(measure: MeasureByLabel, label: str, unit: str) -> str:
-    mean: Estimate = measure.means[label]
-    return f"{mean.value:.1f}" if unit else whole_percent(mean.value)
-
-
-def _balance(audit: AuditResult) -> Iterator[Finding]:
-    labels = audit.balance.labels
+def _balance(audit: AuditResult, proofs: Proofs) -> Iterator[Finding]:
+    labels, strength = audit.balance.labels, audit.balance.cramers_v
+    label = max(labels, key=lambda name: labels[name])
+    share = labels[label] / audit.rows
     if len(labels) == 1:
-        only = f"all pairs are {next(iter(labels))}: nothing can be tied to a label"
-        yield Finding("B2", "info", only, audit.name)
-        return
-    label, share = audit.balance.majority
-    if share * len(labels) > UNEVEN and audit.rows >= FEW:
+        yield Finding("B2", "info", f"all pairs are {label}: nothing can be tied to a label")
+    elif share * len(labels) > UNEVEN and audit.rows >= FEW:
         sentence = f"{whole_percent(share)} of all pairs are {label}: always to answer so is right that often"
         counts = ", ".join(f"{name} {count:,}" for name, count in labels.items())
-        yield Finding("B1", "warning", sentence, audit.name, (counts,))
-    strength = audit.balance.cramers_v
-    if not isnan(strength) and _is_significant(audit, "genre"):
+        yield Finding("B1", "warning", sentence, evidence=(counts,))
+    if "genre" in proofs:
         sentence = f"labels differ between the values of {audit.balance.genre_column} (Cramér's V {strength:.2f})"
-        severity = _grade(strength**2, SMALL_EFFECT, LARGE_EFFECT)
-        yield Finding("G1", severity, sentence, audit.name, (_describe_test(audit, "genre"),))
+        yield Finding("G1", _grade(strength**2, SMALL_EFFECT, LARGE_EFFECT), sentence, evidence=(proofs["genre"],))
 
 
 def _duplicates(audit: AuditResult) -> Iterator[Finding]:
     repeated = audit.duplicates
     if repeated.conflicts:
-        sentence = f"{_pairs_stand(repeated.conflicts)} with different labels: one of them is wrong"
-        yield Finding("D1", "warning", sentence, audit.name)
+        pairs = f"{describe_count(repeated.conflicts, 'pair')} {_stand(repeated.conflicts)}"
+        yield Finding("D1", "warning", f"{pairs} with different labels: one of them is wrong")
     if repeated.surplus:
-        severity: Severity = "warning" if repeated.surplus / audit.rows > MANY else "info"
-        sentence = (
-            f"{_pairs_stand(repeated.repeated)} more than once, {describe_count(repeated.surplus, 'row')} too many"
-        )
-        yield Finding("D2", severity, sentence, audit.name)
-    if repeated.shared_pairs > SHARED * repeated.pairs:
-        one = repeated.shared_hypotheses == 1
-        hypotheses = f"{repeated.shared_hypotheses:,} {'hypothesis stands' if one else 'hypotheses stand'}"
+        pairs = f"{describe_count(repeated.repeated, 'pair')} {_stand(repeated.repeated)}"
+        sentence = f"{pairs} more than once, {describe_count(repeated.surplus, 'row')} too many"
+        yield Finding("D2", "warning" if repeated.surplus / audit.rows > MANY else "info", sentence)
+    if repeated.shared_pairs > MANY * repeated.pairs:
+        noun = "hypothesis" if repeated.shared_hypotheses == 1 else "hypotheses"
+        hypotheses = f"{repeated.shared_hypotheses:,} {noun} {_stand(repeated.shared_hypotheses)}"
         sentence = f"{hypotheses} under several premises, {repeated.one_label:,} of them always with one label"
         mostly = repeated.one_label > repeated.shared_hypotheses / 2 and len(audit.balance.labels) > 1
-        yield Finding("D3", "warning" if mostly else "info", sentence, audit.name)
+        yield Finding("D3", "warning" if mostly else "info", sentence)
     if repeated.near:
-        verb = "is" if repeated.near == 1 else "are"
         sentence = (
-            f"{repeated.near:,} of {describe_count(repeated.near_of, 'pair')} {verb} nearly the same as another, "
-            f"{repeated.near_same_label:,} as one of their own label"
+            f"{repeated.near:,} of {describe_count(repeated.near_of, 'pair')} {'is' if repeated.near == 1 else 'are'} "
+            f"nearly the same as another, {repeated.near_same_label:,} as one of their own label"
         )
-        severity = "warning" if repeated.near_same_label > MANY * repeated.near_of else "info"
-        yield Finding("D4", severity, sentence, audit.name, (NEARLY, *_first_near_pair(repeated.near_examples)))
+        severity: Severity = "warning" if repeated.near_same_label > MANY * repeated.near_of else "info"
+        yield Finding("D4", severity, sentence, evidence=(NEARLY, *_first_near_pair(repeated.near_examples)))
 
 
 def _leakage(audit: AuditResult) -> Iterator[Finding]:
     for leak in audit.leakage:
         if leak.exact:
-            severity: Severity = "severe" if leak.exact >= SEVERE_LEAK * leak.rows else "warning"
-            share = f"of {leak.suite} ({whole_percent(leak.exact / leak.rows)})"
-            verb = "stands" if leak.exact == 1 else "stand"
-            sentence = f"{describe_count(leak.exact, 'pair')} {share} {verb} in the training set"
-            yield Finding("K1", severity, sentence, leak.suite, _leak_evidence(leak))
-        if leak.near:
-            verb = "stands" if leak.near == 1 else "stand"
-            sentence = (
-                f"{describe_count(leak.near, 'pair')} of {leak.suite} {verb} nearly in the training set, "
-                f"{leak.near_same_label:,} with the same label"
+            pairs = f"{describe_count(leak.exact, 'pair')} of {leak.suite} ({whole_percent(leak.exact / leak.rows)})"
+            evidence = (
+                f"{leak.same_label:,} of {leak.exact:,} with the same label",
+                f"{leak.premise:,} of {leak.rows:,} premises and {leak.hypothesis:,} hypotheses are in it",
             )
+            severity: Severity = "severe" if leak.exact >= MANY * leak.rows else "warning"
+            yield Finding("K1", severity, f"{pairs} {_stand(leak.exact)} in the training set", leak.suite, evidence)
+        if leak.near:
+            pairs = f"{describe_count(leak.near, 'pair')} of {leak.suite} {_stand(leak.near)} nearly"
+            sentence = f"{pairs} in the training set, {leak.near_same_label:,} with the same label"
             near = _first_near_pair([example for example in leak.examples if example["match"] == "near"])
-            severity = "warning" if leak.near >= SEVERE_LEAK * leak.near_of else "info"
+            severity = "warning" if leak.near >= MANY * leak.near_of else "info"
             yield Finding("K2", severity, sentence, leak.suite, (NEARLY, *near))
         if not leak.exact and not leak.near:
             nearly = " or nearly" if leak.near_of >= leak.rows else f", none of {leak.near_of:,} looked at nearly"
@@ -260,20 +243,13 @@ def _leakage(audit: AuditResult) -> Iterator[Finding]:
             yield Finding("K3", "good", sentence, leak.suite)
 
 
-def _leak_evidence(leak: Leak) -> tuple[str, ...]:
-    return (
-        f"{leak.same_label:,} of {leak.exact:,} with the same label",
-        f"{leak.premise:,} of {leak.rows:,} premises and {leak.hypothesis:,} hypotheses are in it",
-    )
-
-
 def _first_near_pair(examples: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
     """The first pair with what it is near to, as they are written."""
     return tuple(" ≈ ".join(near_pair(example)) for example in examples[:1])
 
 
-def _pairs_stand(count: int) -> str:
-    return f"{describe_count(count, 'pair')} {'stands' if count == 1 else 'stand'}"
+def _stand(count: int) -> str:
+    return "stands" if count == 1 else "stand"
 
 
 def _grade(size: float, small: float, large: float) -> Severity:

@@ -1,22 +1,25 @@
-"""What is measured of every pair, and how it differs between labels: length, overlap, negation, phenomena."""
+"""What is measured of every pair, how it differs between labels, and to which pairs a heuristic of HANS applies."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from scipy.special import chdtrc
 
 from acidtest.core.estimate import Estimate
+from acidtest.core.labels import GOLD_MASKS
+from acidtest.stats.intervals import clopper_pearson, wilson
 from acidtest.studies.audit.batches import GOLD, Codes, Flags, Floats, PairBatch, PremiseSample
 from acidtest.text.antonyms import antonym_pairs
 from acidtest.text.cues import amounts_in, negations, unequal
+from acidtest.text.heuristics import HEURISTICS, heuristics
 from acidtest.text.misspelling import function_words
 from acidtest.text.tokens import number_distinct
 from acidtest.text.word_relations import Meanings
@@ -45,20 +48,13 @@ PHENOMENA = {
     "hyponyms": "a more special word in the hypothesis than in the premise: animal, dog",
     "cohyponyms": "two things of one kind, one in each sentence, and nothing closer: dog, cat",
 }
-MEASURES = (*BIASES, *PHENOMENA)
+MEASURES = (*BIASES, *PHENOMENA, *HEURISTICS)
 
 FEW_GROUPS = 30
+MOST_GENRES = 100
+"""With more different values than this, a column names no genres."""
 
 _Z = 1.959963984540054
-
-
-@dataclass(frozen=True)
-class LabelTest:
-    """A score test of equal means; NaN with a note where there is nothing to test."""
-
-    statistic: float
-    p: float
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,21 +75,68 @@ class MeasureByLabel:
     note: str = ""
 
 
-def measure_pairs(batch: PairBatch) -> pl.DataFrame:
-    """The measures of each pair, a column each, as numbers; overlap is null for a hypothesis without words."""
+@dataclass(frozen=True)
+class Balance:
+    """Pairs by label, and by genre and label; ``p`` is Pearson's chi-square test of genre by label."""
+
+    labels: Mapping[str, int]
+    genres: Mapping[str, Mapping[str, int]]
+    genre_column: str | None
+    cramers_v: float
+    p: float = field(default=math.nan, metadata={"json": None})
+
+
+@dataclass(frozen=True)
+class Support:
+    """Pairs a heuristic applies to: where gold is entailment it is supported, where gold rules that out contradicted.
+
+    ``unknown`` are pairs that might be cases of it, which only a parse could tell.
+    """
+
+    support: int
+    contradict: int
+    unknown: int = 0
+
+    @property
+    def share(self) -> Estimate:
+        """Share of support among the pairs that support or contradict it."""
+        return counted_share(self.support, self.support + self.contradict)
+
+
+MNLI = {"lexical_overlap": Support(2158, 261), "subsequence": Support(1274, 72), "constituent": Support(1004, 58)}
+"""MultiNLI's training set, as McCoy et al. (2019), section 2, count it."""
+
+
+def counted_share(count: int, n: int) -> Estimate:
+    """So many of ``n`` with Wilson's interval, or Clopper and Pearson's for none and all; NaN for none of nothing."""
+    if not n:
+        return Estimate(math.nan, note="no pairs")
+    interval = (clopper_pearson if count in (0, n) else wilson)(count, n)
+    return Estimate(count / n, interval.low, interval.high, n, n, interval.method)
+
+
+def measure_pairs(batch: PairBatch, *, faithful: bool = False) -> pl.DataFrame:
+    """The measures of each pair, and whether each heuristic applies, as columns of numbers.
+
+    Overlap is null for a hypothesis without words, a heuristic where only a parse could tell. A constituent is a
+    subsequence, and that is lexical overlap. ``faithful`` splits words as the scripts released with HANS do.
+    """
     premises, hypotheses = (batch.frame[side].fill_null("") for side in ("premise", "hypothesis"))
-    word_lists = pl.DataFrame({"premise": batch.premise_words, "hypothesis": batch.hypothesis_words.list.unique()})
+    premise_length, hypothesis_length = (batch.words[side].list.len() for side in ("premise", "hypothesis"))
+    word_lists = pl.DataFrame(
+        {"premise": batch.words["premise"], "hypothesis": batch.words["hypothesis"].list.unique()}
+    )
     new = pl.col("hypothesis").list.set_difference("premise").list.len()
     size = pl.col("hypothesis").list.len()
-    overlap = word_lists.select(pl.when(size > 0).then(1 - new / size).alias(OVERLAP)).to_series()
+    overlap = word_lists.select(pl.when(size > 0).then(1 - new / size)).to_series()
     negated = [negations(side).list.len() > 0 for side in (premises, hypotheses)]
     amounts = [amounts_in(side) for side in (premises, hypotheses)]
-    opposed = np.zeros(batch.height, dtype=bool)
+    opposed = np.zeros(batch.frame.height, dtype=bool)
     opposed[antonym_pairs(premises, hypotheses).filter("opposed")["row"].to_numpy()] = True
     quantified = [side.list.eval(pl.element().str.contains(r"^\p{L}")).list.any() for side in amounts]
     columns = {
-        "premise_length": batch.premise_words.list.len(),
-        "hypothesis_length": batch.hypothesis_words.list.len(),
+        "premise_length": premise_length,
+        "hypothesis_length": hypothesis_length,
         OVERLAP: overlap,
         "premise_negation": negated[0],
         "hypothesis_negation": negated[1],
@@ -103,123 +146,124 @@ def measure_pairs(batch: PairBatch) -> pl.DataFrame:
         "numbers": (amounts[0].list.len() > 0) | (amounts[1].list.len() > 0),
         "quantifiers": quantified[0] | quantified[1],
         "no_new_word": overlap.fill_null(0.0) == 1,
-        "longer_hypothesis": batch.hypothesis_words.list.len() > batch.premise_words.list.len(),
-        **{name: pl.Series(flags) for name, flags in related_words(batch).items()},
+        "longer_hypothesis": hypothesis_length > premise_length,
+        **{name: pl.Series(flags) for name, flags in _related_words(batch).items()},
     }
+    applies = heuristics(
+        batch.frame["premise"],
+        batch.frame["hypothesis"],
+        batch.frame.get_column("premise_parse", default=None),
+        hypothesis_parses=batch.frame.get_column("hypothesis_parse", default=None),
+        faithful=faithful,
+    )
+    columns |= {name: applies[name] for name in HEURISTICS}
     return pl.DataFrame({name: columns[name].cast(pl.Float64) for name in MEASURES})
 
 
 class MeasureSums:
     """Numbers, sums and sums of squares of measures by label, over any number of pairs."""
 
-    def __init__(self, names: tuple[str, ...] = MEASURES) -> None:
-        self.names = names
-        self._sums = np.zeros((3, len(names), len(GOLD)))
+    def __init__(self) -> None:
+        # The first measure, a length, is known of every pair.
+        self._sums = np.zeros((3, len(MEASURES), len(GOLD)))
 
     def add(self, batch: PairBatch, measures: pl.DataFrame) -> None:
         """Take the measures of some pairs; null does not count."""
-        for number, name in enumerate(self.names):
-            column = measures[name]
-            known = column.is_not_null().to_numpy()
-            values, labels = column.filter(pl.Series(known)).to_numpy(), batch.labels[known]
+        for number, name in enumerate(MEASURES):
+            known = measures[name].is_not_null().to_numpy()
+            values, labels = measures[name].drop_nulls().to_numpy(), batch.labels[known]
             for power in range(3):
                 self._sums[power, number] += np.bincount(labels, values**power, minlength=len(GOLD))
 
     def count(self, name: str) -> dict[str, int]:
         """The sum of a measure for every label that occurs, as a whole number."""
-        counts, sums, _ = self._sums[:, self.names.index(name)]
-        return {label: round(float(sums[code])) for code, label in enumerate(GOLD) if counts[code]}
+        rows, sums = self._sums[0, 0], self._sums[1, MEASURES.index(name)]
+        return {label: round(float(sums[code])) for code, label in enumerate(GOLD) if rows[code]}
+
+    def support(self, heuristic: str) -> Support | None:
+        """Support and contradiction of a heuristic; None if it is not known for any pair.
+
+        Gold that allows entailment and something else counts for neither.
+        """
+        counts = self.count(heuristic)
+        unknown = int((self._sums[0, 0] - self._sums[0, MEASURES.index(heuristic)]).sum())
+        if 0 < unknown == sum(self.count("subsequence").values()):
+            return None
+        excluded = [label for label in counts if not GOLD_MASKS[label] & GOLD_MASKS["entailment"]]
+        return Support(counts.get("entailment", 0), sum(counts[label] for label in excluded), unknown)
 
     def by_label(self, name: str, sample: PremiseSample) -> MeasureByLabel:
         """Means over all pairs; their intervals and the test allow for pairs of one premise, as the sample shows it."""
-        counts, sums, squares = self._sums[:, self.names.index(name)]
+        counts, sums, squares = self._sums[:, MEASURES.index(name)]
+        known = sample.frame[name].is_not_null().to_numpy()
+        values, labels = sample.frame[name].drop_nulls().to_numpy(), sample.labels[known]
+        groups = np.unique(sample.keys["premise"][known], return_inverse=True)[1].astype(np.int64)
         present = np.flatnonzero(counts)
-        column = sample.frame[name] if name in sample.frame.columns else pl.Series(name, [], dtype=pl.Float64)
-        known = column.is_not_null().to_numpy()
-        values = column.fill_null(0.0).to_numpy()[known]
-        labels, groups = sample.labels[known], np.unique(sample.premise_keys[known], return_inverse=True)[1]
         means = {}
         for code in present:
             chosen = labels == code
-            effect = _design_effect(values[chosen], groups[chosen])
+            total, mean = int(counts[code]), sums[code] / counts[code]
             premises = len(np.unique(groups[chosen]))
-            means[GOLD[code]] = _mean(counts[code], sums[code], squares[code], effect, premises)
+            means[GOLD[code]] = Estimate(mean, n=total, groups=premises, note="one premise, so no interval")
+            if total > 1 and premises > 1:
+                variance = max(squares[code] - total * mean * mean, 0.0) / (total - 1)
+                reach = _Z * math.sqrt(variance * _design_effect(values[chosen], groups[chosen]) / total)
+                method = "normal, widened for shared premises"
+                means[GOLD[code]] = Estimate(mean, mean - reach, mean + reach, total, premises, method)
         explained, largest = _effect(counts[present], sums[present], squares[present])
-        test = label_test(values, labels, groups.astype(np.int64))
-        return MeasureByLabel(means, explained, largest, test.p, note=test.note)
+        p, note = label_test(values, labels, groups)
+        return MeasureByLabel(means, explained, largest, p, note=note)
 
 
-def label_test(values: Floats, labels: Codes, groups: Codes) -> LabelTest:
-    """Whether the mean of some values is the same for every label.
+def label_test(values: Floats, labels: Codes, groups: Codes) -> tuple[float, str]:
+    """The p of a score test that the mean of some values is the same for every label; NaN, and why it is NaN.
 
     What each group adds to the score is one draw, so rows of a group may resemble each other in values and labels as
     much as they like. The variance is that under the hypothesis tested, which keeps the test honest with few groups.
     """
     kinds, codes = np.unique(labels, return_inverse=True)
-    count = int(groups.max()) + 1 if groups.size else 0
+    count = int(groups.max(initial=-1)) + 1
     if len(kinds) < 2:
-        return LabelTest(math.nan, math.nan, "fewer than two labels")
+        return math.nan, "fewer than two labels"
     if count < FEW_GROUPS:
-        return LabelTest(math.nan, math.nan, f"fewer than {FEW_GROUPS} premises")
-    centred = values - values.mean()
-    shares = np.bincount(codes) / len(codes)
+        return math.nan, f"fewer than {FEW_GROUPS} premises"
+    centred, shares = values - values.mean(), np.bincount(codes) / len(codes)
     scores = np.zeros((count, len(kinds) - 1))
     for kind in range(len(kinds) - 1):
         scores[:, kind] = np.bincount(groups, ((codes == kind) - shares[kind]) * centred, count)
-    return _chi_square_of_scores(scores)
-
-
-def related_words(batch: PairBatch) -> dict[str, Flags]:
-    """Whether each pair has words that WordNet relates, one in each sentence, for each relation.
-
-    Only words that the other sentence has in no form count: what both have says nothing of the step from one to the
-    other. Words mean what they most often mean, one sense in each part of speech; in some rare sense nearly any two
-    common words are related.
-    """
-    lists = pl.concat([batch.premise_words, batch.hypothesis_words])
-    kinds, numbers = number_distinct(lists.explode(empty_as_null=False, keep_nulls=False))
-    rows = np.repeat(np.arange(len(lists)), lists.list.len().to_numpy())
-    content = ~kinds.is_in(function_words()["word"].implode()).to_numpy()[numbers]
-    both = _table(rows[content], numbers[content], (len(lists), len(kinds)))
-    senses = wordnet().sense_frame(kinds).join(pl.DataFrame({"word": kinds}).with_row_index("number"), on="word")
-    premise, hypothesis = _unshared_words(both[: batch.height], both[batch.height :], _base_forms(senses, len(kinds)))
-    meanings = Meanings(senses.filter(pl.col("rank") == 0), len(kinds))
-    premise_senses, hypothesis_senses = premise @ meanings.synsets, hypothesis @ meanings.synsets
-    ancestors = meanings.synsets @ _ancestors()
-    relations = {
-        "synonyms": _share_column(premise_senses, hypothesis_senses),
-        "hypernyms": _share_column(premise @ meanings.above, hypothesis_senses),
-        "hyponyms": _share_column(premise_senses, hypothesis @ meanings.above),
-    }
-    closer = np.logical_or.reduce(list(relations.values()))
-    return relations | {"cohyponyms": _share_column(premise @ ancestors, hypothesis @ ancestors) & ~closer}
-
-
-def _chi_square_of_scores(scores: Floats) -> LabelTest:
-    """The chi-square statistic of group scores whose mean is 0 if the labels do not differ."""
-    variance = scores.T @ scores
-    total = scores.sum(axis=0)
+    variance, total = scores.T @ scores, scores.sum(axis=0)
     scale = float(np.abs(variance).max())
     if scale < 1e-12:
-        return LabelTest(0.0, 1.0)
+        return 1.0, ""
     rank = int(np.linalg.matrix_rank(variance, tol=scale * 1e-10))
     statistic = float(total @ np.linalg.pinv(variance, rcond=1e-10) @ total)
-    return LabelTest(statistic, float(chdtrc(rank, max(statistic, 0.0))))
+    return float(chdtrc(rank, max(statistic, 0.0))), ""
 
 
-def _mean(count: float, total: float, square: float, effect: float, groups: int) -> Estimate:
-    value = total / count
-    if count < 2 or groups < 2:
-        return Estimate(value, n=int(count), groups=groups, note="one premise, so no interval")
-    variance = max(square - count * value * value, 0.0) / (count - 1)
-    reach = _Z * math.sqrt(variance * effect / count)
-    return Estimate(value, value - reach, value + reach, int(count), groups, "normal, widened for shared premises")
+class LabelCounter:
+    """Counts labels, and genres where there is a column of them."""
+
+    def __init__(self, genre_column: str | None) -> None:
+        self._column = genre_column
+        self._counts = Counter[tuple[str, str]]()
+
+    def add(self, batch: PairBatch) -> None:
+        genre = pl.col(self._column) if self._column else pl.lit("")
+        for value, label, number in batch.frame.group_by(genre.alias("genre"), "label").len().iter_rows():
+            self._counts["" if value is None else str(value), label] += number
+
+    def balance(self) -> Balance:
+        labels = {name: sum(n for (_, label), n in self._counts.items() if label == name) for name in GOLD}
+        labels = {name: n for name, n in labels.items() if n}
+        names = sorted({genre for genre, _ in self._counts})
+        if not 1 < len(names) <= MOST_GENRES:
+            return Balance(labels, {}, None, math.nan)
+        genres = {genre: {name: self._counts[genre, name] for name in labels} for genre in names}
+        return Balance(labels, genres, self._column, *_association([list(row.values()) for row in genres.values()]))
 
 
-def _design_effect(values: Floats, groups: npt.NDArray[np.intp]) -> float:
+def _design_effect(values: Floats, groups: Codes) -> float:
     """How many times larger the variance of a mean is than if rows were independent; never taken below 1."""
-    if len(values) < 2:
-        return 1.0
     centred = values - values.mean()
     rows, clusters = float(centred @ centred), np.bincount(groups, centred)
     return max(1.0, float(clusters @ clusters) / rows) if rows > 0 else 1.0
@@ -238,23 +282,52 @@ def _effect(counts: Floats, sums: Floats, squares: Floats) -> tuple[float, float
     return between / total, float(np.ptp(means) / math.sqrt(within)) if within > 1e-12 else math.nan
 
 
-def _unshared_words(
-    premise: BooleanTable, hypothesis: BooleanTable, bases: BooleanTable
-) -> tuple[BooleanTable, BooleanTable]:
-    """The words of each side that the other has in no form."""
-    shared = (premise @ bases).multiply(hypothesis @ bases).tocsr() @ bases.T
-    return _without(premise, shared), _without(hypothesis, shared)
+def _association(table: list[list[int]]) -> tuple[float, float]:
+    """Cramér's V and the p of Pearson's chi-square; NaN for a table of one column."""
+    counts = np.array(table, dtype=np.float64)
+    rows, columns = counts.shape
+    if columns < 2:
+        return math.nan, math.nan
+    expected = np.outer(counts.sum(1), counts.sum(0)) / counts.sum()
+    statistic = float(((counts - expected) ** 2 / expected).sum())
+    strength = math.sqrt(statistic / counts.sum() / (min(rows, columns) - 1))
+    return strength, float(chdtrc((rows - 1) * (columns - 1), statistic))
+
+
+def _related_words(batch: PairBatch) -> dict[str, Flags]:
+    """Whether each pair has words that WordNet relates, one in each sentence, for each relation.
+
+    Only words that the other sentence has in no form count: what both have says nothing of the step from one to the
+    other. Words mean what they most often mean, one sense in each part of speech; in some rare sense nearly any two
+    common words are related.
+    """
+    lists = pl.concat([batch.words["premise"], batch.words["hypothesis"]])
+    kinds, numbers = number_distinct(lists.explode(empty_as_null=False, keep_nulls=False))
+    rows = np.repeat(np.arange(len(lists)), lists.list.len().to_numpy())
+    content = ~kinds.is_in(function_words()["word"].implode()).to_numpy()[numbers]
+    both = _table(rows[content], numbers[content], (len(lists), len(kinds)))
+    senses = wordnet().sense_frame(kinds).join(pl.DataFrame({"word": kinds}).with_row_index("number"), on="word")
+    lemmas, codes = number_distinct(senses["base"])
+    forms = _table(senses["number"].to_numpy().astype(np.int64), codes, (len(kinds), len(lemmas)))
+    sides = both[: batch.frame.height], both[batch.frame.height :]
+    shared = (sides[0] @ forms).multiply(sides[1] @ forms).tocsr() @ forms.T
+    premise, hypothesis = (_without(side, shared) for side in sides)
+    meanings = Meanings(senses.filter(pl.col("rank") == 0), len(kinds))
+    premise_senses, hypothesis_senses = premise @ meanings.synsets, hypothesis @ meanings.synsets
+    ancestors = meanings.synsets @ _ancestors()
+    relations = {
+        "synonyms": _share_column(premise_senses, hypothesis_senses),
+        "hypernyms": _share_column(premise @ meanings.above, hypothesis_senses),
+        "hyponyms": _share_column(premise_senses, hypothesis @ meanings.above),
+    }
+    closer = np.logical_or.reduce(list(relations.values()))
+    return relations | {"cohyponyms": _share_column(premise @ ancestors, hypothesis @ ancestors) & ~closer}
 
 
 def _without(table: BooleanTable, shared: BooleanTable) -> BooleanTable:
     kept = (table.astype(np.int8) - table.multiply(shared).astype(np.int8)).tocsr()
     kept.eliminate_zeros()
     return kept.astype(np.bool_)
-
-
-def _base_forms(senses: pl.DataFrame, size: int) -> BooleanTable:
-    lemmas, codes = number_distinct(senses["base"])
-    return _table(senses["number"].to_numpy().astype(np.int64), codes, (size, len(lemmas)))
 
 
 def _share_column(left: BooleanTable, right: BooleanTable) -> Flags:

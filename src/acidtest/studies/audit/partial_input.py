@@ -28,16 +28,13 @@ from acidtest.core.logs import stage
 from acidtest.stats.intervals import difference, rate
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import paired_permutation
-from acidtest.studies.audit.batches import GOLD, Codes, Flags, Floats, PremiseSample
+from acidtest.studies.audit.batches import GOLD, ROWS, Codes, Floats, PremiseSample
 from acidtest.text.heuristics import words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     FeatureTable = csr_array[np.float32, tuple[int, int]]
-
-Loss = Callable[[Floats], tuple[float, Floats]]
-"""Gives the value and the gradient."""
 
 FOLDS = 5
 FEATURES = 1 << 17
@@ -46,7 +43,6 @@ _ITERATIONS = 60
 _RIDGE = 1.0
 _RESAMPLES = 2_000
 _LEAST = 2
-_ROWS = 1 << 12
 
 _STEPS_KEPT = 6
 _HALVINGS = 30
@@ -77,15 +73,10 @@ class PartialInput:
 def partial_input(sample: PremiseSample, side: str, *, seed: int = 0) -> PartialInput:
     """What a linear model learns from one side; NaN with a note where there are too few premises or labels."""
     kinds, gold = np.unique(sample.labels, return_inverse=True)
-    premises, groups = np.unique(sample.premise_keys, return_inverse=True)
-    n = len(gold)
-    note = ""
-    if len(kinds) < 2:
-        note = "fewer than two labels"
-    elif len(premises) < 2 * FOLDS:
-        note = f"fewer than {2 * FOLDS} premises"
-    if note:
-        none = Estimate(math.nan, n=n, groups=len(premises), note=note)
+    premises, groups = np.unique(sample.keys["premise"], return_inverse=True)
+    if len(kinds) < 2 or len(premises) < 2 * FOLDS:
+        note = "fewer than two labels" if len(kinds) < 2 else f"fewer than {2 * FOLDS} premises"
+        none = Estimate(math.nan, n=len(gold), groups=len(premises), note=note)
         label = GOLD[kinds[0]] if len(kinds) else ""
         return PartialInput(none, none, label, none, math.nan, none, math.nan, "")
     stage("labels from the %s alone", side)
@@ -93,16 +84,19 @@ def partial_input(sample: PremiseSample, side: str, *, seed: int = 0) -> Partial
     hypotheses = np.unique(digests(sample.frame["hypothesis"].fill_null("")), return_inverse=True)[1]
     answers, balanced_answers = _answers(_sentence_features(sample.frame[side].fill_null("")), gold, folds, hypotheses)
     most = int(np.bincount(gold).argmax())
-    right, by_majority = (answers == gold).astype(np.float64), (gold == most).astype(np.float64)
     balanced = balanced_values((balanced_answers == gold).astype(np.float64), gold)
-    guessed = np.full(n, 1 / len(kinds))
+    guessed = np.full(len(gold), 1 / len(kinds))
     tested = paired_permutation(balanced, guessed, groups=groups, rng=generator(seed))
     gain = difference(balanced, guessed, groups=groups, draws_seed=seed, resamples=_RESAMPLES)
+    accuracy, majority, balanced_accuracy = (
+        rate(values.astype(np.float64), groups=groups, draws_seed=seed, resamples=_RESAMPLES)
+        for values in (answers == gold, gold == most, balanced)
+    )
     return PartialInput(
-        accuracy=rate(right, groups=groups, draws_seed=seed, resamples=_RESAMPLES),
-        majority=rate(by_majority, groups=groups, draws_seed=seed, resamples=_RESAMPLES),
+        accuracy=accuracy,
+        majority=majority,
         label=GOLD[kinds[most]],
-        balanced=rate(balanced, groups=groups, draws_seed=seed, resamples=_RESAMPLES),
+        balanced=balanced_accuracy,
         chance=1 / len(kinds),
         gain=gain,
         p=tested.p / 2 if gain.value > 0 else 1 - tested.p / 2,
@@ -125,26 +119,23 @@ def balanced_values(right: Floats, gold: npt.NDArray[np.intp]) -> Floats:
 
 def _sentence_features(texts: pl.Series) -> FeatureTable:
     """Which words and bigrams stand in which sentence, hashed; those of one sentence only are left out."""
-    from scipy.sparse import vstack
+    from scipy.sparse import csr_array, vstack
 
-    blocks = [_feature_block(words(texts.slice(start, _ROWS))) for start in range(0, len(texts), _ROWS)]
+    blocks = []
+    for start in range(0, len(texts), ROWS):
+        split = words(texts.slice(start, ROWS))
+        frame = pl.DataFrame({"row": np.arange(len(split), dtype=np.int32), "word": split})
+        tokens = frame.explode("word", empty_as_null=False, keep_nulls=False)
+        row, word = tokens["row"].to_numpy(), tokens["word"]
+        inside = np.flatnonzero(row[1:] == row[:-1])
+        keys = np.concatenate([digests(word), digests(word.gather(inside), word.gather(inside + 1), salt="bigram")])
+        places = (np.concatenate([row, row[inside]]), (keys % np.uint64(FEATURES)).astype(np.int32))
+        block = csr_array((np.ones(len(keys), dtype=np.float32), places), shape=(len(split), FEATURES))
+        block.sum_duplicates()
+        block.data[:] = 1
+        blocks.append(block)
     table = vstack(blocks, format="csr")
     return table[:, np.flatnonzero(np.bincount(table.indices, minlength=FEATURES) >= _LEAST)]
-
-
-def _feature_block(split: pl.Series) -> FeatureTable:
-    from scipy.sparse import csr_array
-
-    frame = pl.DataFrame({"row": np.arange(len(split), dtype=np.int32), "word": split})
-    tokens = frame.explode("word", empty_as_null=False, keep_nulls=False)
-    row, word = tokens["row"].to_numpy(), tokens["word"]
-    inside = np.flatnonzero(row[1:] == row[:-1])
-    keys = np.concatenate([digests(word), digests(word.gather(inside), word.gather(inside + 1), salt="bigram")])
-    places = (np.concatenate([row, row[inside]]), (keys % np.uint64(FEATURES)).astype(np.int32))
-    table = csr_array((np.ones(len(keys), dtype=np.float32), places), shape=(len(split), FEATURES))
-    table.sum_duplicates()
-    table.data[:] = 1
-    return table
 
 
 def _answers(
@@ -157,7 +148,10 @@ def _answers(
         inside = folds == fold
         if not inside.any():
             continue
-        others = _rows_to_learn_from(inside, hypotheses)
+        # Where most hypotheses are shared, they are made from a few templates, and what these give away is to be seen.
+        outside = np.flatnonzero(~inside)
+        apart = outside[~np.isin(hypotheses[outside], hypotheses[inside])]
+        others = apart if 2 * len(apart) >= len(outside) else outside
         weights, offsets = _fit_softmax(features[others], gold[others], classes)
         scores = features[np.flatnonzero(inside)] @ weights + offsets
         answers[inside] = scores.argmax(axis=1)
@@ -165,15 +159,6 @@ def _answers(
         # What no pair of the other folds has is no answer.
         balanced[inside] = (scores - np.log(np.where(counts, counts, np.inf))).argmax(axis=1)
     return answers, balanced
-
-
-def _rows_to_learn_from(inside: Flags, hypotheses: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """The rows to learn from: those outside a fold that share no hypothesis with it.
-
-    Where that leaves less than half, hypotheses are made from a few templates, and what they give away is to be seen.
-    """
-    apart = np.flatnonzero(~inside & ~np.isin(hypotheses, hypotheses[inside]))
-    return apart if 2 * len(apart) >= (~inside).sum() else np.flatnonzero(~inside)
 
 
 def _fit_softmax(features: FeatureTable, gold: npt.NDArray[np.intp], classes: int) -> tuple[Floats, Floats]:
@@ -192,13 +177,14 @@ def _fit_softmax(features: FeatureTable, gold: npt.NDArray[np.intp], classes: in
         slope = np.concatenate([(transposed @ error + _RIDGE * weights).ravel(), error.sum(axis=0)])
         return value / n, slope / n
 
-    start = np.zeros((width + 1) * classes)
-    fitted = minimise(loss, start, iterations=_ITERATIONS)
+    fitted = minimise(loss, np.zeros((width + 1) * classes), iterations=_ITERATIONS)
     return fitted[: width * classes].reshape(width, classes), fitted[width * classes :]
 
 
-def minimise(loss: Loss, start: Floats, *, iterations: int, tolerance: float = 1e-5) -> Floats:
-    """Where a smooth convex loss is least: L-BFGS (Nocedal and Wright 2006, algorithm 7.5).
+def minimise(
+    loss: Callable[[Floats], tuple[float, Floats]], start: Floats, *, iterations: int, tolerance: float = 1e-5
+) -> Floats:
+    """Where a smooth convex loss, given with its gradient, is least: L-BFGS (Nocedal and Wright 2006, algorithm 7.5).
 
     Ends after so many steps, or when a step gains less than a share of the value. SciPy's waits for BLAS threads when
     others use the machine: 8.8 s on two busy cores where the function took 0.2 s. Sums of products here use no BLAS,

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.digests import DigestList
@@ -28,10 +29,12 @@ from acidtest.studies.audit.batches import (
 
 EXAMPLES_SHOWN = 5
 
+NEW_PAIR, NEW_HYPOTHESIS = 1, 2
+"""Marks of the first row with a pair, or with a hypothesis, and a label."""
+
 _LABEL = np.uint64(7)
 """The bits of a key that hold its label."""
 _BLOCK = 1 << 18
-_EXAMPLE_COLUMNS = ("id", "premise", "hypothesis", "label")
 
 
 @dataclass(frozen=True)
@@ -97,26 +100,25 @@ class SeenKeys:
     def add(self, keys: U64, labels: Codes) -> FirstTime:
         """Take some rows and say what is new among them; of several that share it, the first."""
         values = with_labels(keys, labels)
-        key, label = _first_occurrences(values & ~_LABEL), _first_occurrences(values)
+        first = FirstTime(np.zeros(len(values), dtype=bool), np.zeros(len(values), dtype=bool))
+        first.key[np.unique(values & ~_LABEL, return_index=True)[1]] = True
+        first.label[np.unique(values, return_index=True)[1]] = True
         for run in self._runs:
             place = np.minimum(np.searchsorted(run, values & ~_LABEL), len(run) - 1)
-            key &= (run[place] ^ values) > _LABEL
-            label &= run[np.minimum(np.searchsorted(run, values), len(run) - 1)] != values
-        if label.any():
-            self._keep(np.sort(values[label]))
-        return FirstTime(key, label)
+            first.key[(run[place] ^ values) <= _LABEL] = False
+            first.label[run[np.minimum(np.searchsorted(run, values), len(run) - 1)] == values] = False
+        if first.label.any():
+            self._runs.append(np.sort(values[first.label]))
+            # Runs of about the same length are merged, so that there are never many.
+            while len(self._runs) > 1 and len(self._runs[-2]) < 2 * len(self._runs[-1]):
+                self._merge()
+        return first
 
     def sorted(self) -> U64:
         """All keys in order, those with several labels more than once; labels are in the last three bits."""
         while len(self._runs) > 1:
             self._merge()
         return self._runs[0] if self._runs else np.zeros(0, dtype=np.uint64)
-
-    def _keep(self, run: U64) -> None:
-        self._runs.append(run)
-        # Runs of about the same length are merged, so that there are never many.
-        while len(self._runs) > 1 and len(self._runs[-2]) < 2 * len(self._runs[-1]):
-            self._merge()
 
     def _merge(self) -> None:
         last, longer = self._runs.pop(), self._runs.pop()
@@ -127,67 +129,45 @@ class SeenKeys:
         self._runs.append(merged)
 
 
-class Novelty:
-    """Says what is new about pairs and their sentences, and marks it for when the set is read again."""
+class Repetitions:
+    """Says what is new about pairs and their sentences, marks it for when the set is read again, and counts the rest.
+
+    What is not new are pairs that come again, and hypotheses that come with another premise.
+    """
 
     def __init__(self) -> None:
-        self.seen = {"pair": SeenKeys(), "premise": SeenKeys(), "hypothesis": SeenKeys()}
+        self._seen = {"pair": SeenKeys(), "premise": SeenKeys(), "hypothesis": SeenKeys()}
         self._marks = bytearray()
+        self._again, self._elsewhere = SeenKeys(), DigestList()
 
     def add(self, batch: PairBatch) -> Mapping[str, FirstTime]:
-        """Take some pairs."""
-        keys = {"pair": batch.pair_keys, "premise": batch.premise_keys, "hypothesis": batch.hypothesis_keys}
-        firsts = {kind: self.seen[kind].add(values, batch.labels) for kind, values in keys.items()}
-        self._marks += (firsts["pair"].label | firsts["hypothesis"].label.astype(np.uint8) << 1).tobytes()
-        return firsts
+        """Take some pairs and say what is new about each pair, premise and hypothesis."""
+        new = {kind: seen.add(batch.keys[kind], batch.labels) for kind, seen in self._seen.items()}
+        marks = NEW_PAIR * new["pair"].label.astype(np.uint8) | NEW_HYPOTHESIS * new["hypothesis"].label.astype(
+            np.uint8
+        )
+        self._marks += marks.tobytes()
+        again = ~new["pair"].key
+        self._again.add(batch.keys["pair"][again], batch.labels[again])
+        self._elsewhere.add(batch.keys["hypothesis"][new["pair"].key & ~new["hypothesis"].key])
+        return new
 
-    @property
-    def marks(self) -> NoveltyMarks:
-        """What was new, one byte a pair."""
-        return NoveltyMarks(np.frombuffer(bytes(self._marks), dtype=np.uint8))
+    def marks(self) -> npt.NDArray[np.uint8]:
+        """What was new in each row, one byte: ``NEW_PAIR``, ``NEW_HYPOTHESIS``, both or 0."""
+        return np.frombuffer(bytes(self._marks), dtype=np.uint8)
 
-
-@dataclass(frozen=True)
-class NoveltyMarks:
-    """Which rows were the first pair, or the first hypothesis, with their label, by the number of the row."""
-
-    marks: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
-
-    def rows(self, start: int, height: int) -> Mapping[str, Flags]:
-        """What is known of some rows."""
-        marks = self.marks[start : start + height]
-        return {"pair": (marks & 1) > 0, "hypothesis": (marks & 2) > 0}
-
-
-class Repetitions:
-    """Takes what is not new: pairs that come again, and hypotheses that come with another premise."""
-
-    def __init__(self) -> None:
-        self._rows = 0
-        self._again = SeenKeys()
-        self._elsewhere = DigestList()
-
-    def add(self, batch: PairBatch, firsts: Mapping[str, FirstTime]) -> None:
-        """Take some pairs and what is new about them."""
-        self._rows += batch.height
-        again = ~firsts["pair"].key
-        self._again.add(batch.pair_keys[again], batch.labels[again])
-        elsewhere = firsts["pair"].key & ~firsts["hypothesis"].key
-        self._elsewhere.add(batch.hypothesis_keys[elsewhere])
-
-    def duplicates(self, seen: Mapping[str, SeenKeys]) -> Duplicates:
-        """What is repeated, given the keys of all pairs and sentences."""
-        pairs, conflicts = _keys_with_several_labels(seen["pair"].sorted())
-        premises, _ = _keys_with_several_labels(seen["premise"].sorted())
-        hypotheses, several_labels = _keys_with_several_labels(seen["hypothesis"].sorted())
+    def duplicates(self) -> Duplicates:
+        (pairs, conflicts), (premises, _), (hypotheses, several_labels) = (
+            _keys_with_several_labels(self._seen[kind].sorted()) for kind in ("pair", "premise", "hypothesis")
+        )
         elsewhere = self._elsewhere.sorted()
-        shared = _without_labels(elsewhere)
+        shared = np.unique(elsewhere & ~_LABEL)
         return Duplicates(
             pairs=pairs,
             premises=premises,
             hypotheses=hypotheses,
-            repeated=len(_without_labels(self._again.sorted())),
-            surplus=self._rows - pairs,
+            repeated=len(np.unique(self._again.sorted() & ~_LABEL)),
+            surplus=len(self._marks) - pairs,
             conflicts=len(conflicts),
             shared_hypotheses=len(shared),
             shared_pairs=len(elsewhere) + len(shared),
@@ -195,120 +175,91 @@ class Repetitions:
         )
 
 
-@dataclass(frozen=True)
-class SuiteSample:
-    """The first pairs of a suite that are in the training set, and a sample of all.
-
-    ``exact`` says which of the sample are in the training set word for word.
-    """
-
-    examples: tuple[Mapping[str, str], ...]
-    sample: PremiseSample
-    exact: Flags
-
-
 class LeakSearch:
     """Holds a suite's keys, 24 bytes a pair, and marks those it meets in a training set."""
 
     def __init__(self, suite: Suite) -> None:
         self._suite = suite
-        kinds = {kind: DigestList() for kind in ("pair", "premise", "hypothesis")}
+        lists = {kind: DigestList() for kind in ("pair", "premise", "hypothesis")}
 
         def take(batch: PairBatch) -> None:
-            kinds["pair"].add(with_labels(batch.pair_keys, batch.labels))
-            kinds["premise"].add(batch.premise_keys)
-            kinds["hypothesis"].add(batch.hypothesis_keys)
+            for kind, keys in _keys_with_pair_labels(batch).items():
+                lists[kind].add(keys)
 
         visit_pairs(suite, take)
-        pairs = kinds["pair"].sorted()
-        self._rows = len(pairs)
-        self._pairs, self._labelled_pairs = _MetKeys(pairs, ignored=7), _MetKeys(pairs)
-        self._premises, self._hypotheses = (_MetKeys(kinds[side].sorted()) for side in ("premise", "hypothesis"))
+        self._met = {kind: _MetKeys(digests.sorted()) for kind, digests in lists.items()}
+        self._exact = _MetKeys(self._met["pair"].values, ignored=7)
 
     def add(self, batch: PairBatch) -> None:
         """Look at some pairs of the training set."""
-        keys = with_labels(batch.pair_keys, batch.labels)
-        self._pairs.mark(keys)
-        self._labelled_pairs.mark(keys)
-        self._premises.mark(batch.premise_keys)
-        self._hypotheses.mark(batch.hypothesis_keys)
+        for kind, keys in _keys_with_pair_labels(batch).items():
+            self._met[kind].mark(keys)
+        self._exact.mark(batch.keys["pair"])
 
     def leak(self) -> Leak:
         """What was met word for word."""
-        return Leak(
-            self._suite.name,
-            self._rows,
-            exact=self._pairs.count,
-            same_label=self._labelled_pairs.count,
-            premise=self._premises.count,
-            hypothesis=self._hypotheses.count,
-        )
+        same_label, premise, hypothesis = (met.count for met in self._met.values())
+        return Leak(self._suite.name, len(self._exact.values), self._exact.count, same_label, premise, hypothesis)
 
-    def sample(self, size: int, *, seed: int) -> SuiteSample:
-        """What is to be shown, and pairs to be looked for nearly: whole premises, so many pairs at most."""
+    def sample(self, size: int, *, seed: int) -> tuple[tuple[Mapping[str, str], ...], PremiseSample]:
+        """The first pairs that were met, and others to be looked for nearly: of whole premises, so many at most."""
         examples, sampler = list[Mapping[str, str]](), PremiseSampler(seed, size)
 
         def take(batch: PairBatch) -> None:
-            met = self._pairs.are_met(batch.pair_keys)
+            met = self._exact.are_met(batch.keys["pair"])
             shown = batch.frame.filter(pl.Series(met)).head(EXAMPLES_SHOWN - len(examples))
-            examples.extend({"match": "exact", **row} for row in shown.select(_EXAMPLE_COLUMNS).iter_rows(named=True))
+            columns = shown.select("id", "premise", "hypothesis", "label")
+            examples.extend({"match": "exact", **row} for row in columns.iter_rows(named=True))
             sampler.add(batch, pl.DataFrame({"id": batch.frame["id"], "met": met}))
 
         visit_pairs(self._suite, take, columns=("id",))
         drawn = sampler.sample()
-        exact = drawn.frame["met"].to_numpy() if drawn.frame.height else np.zeros(0, dtype=bool)
-        return SuiteSample(tuple(examples), drawn, exact)
+        others = ~drawn.frame["met"].to_numpy()
+        keys = {kind: values[others] for kind, values in drawn.keys.items()}
+        return tuple(examples), PremiseSample(drawn.frame.filter(pl.Series(others)), drawn.labels[others], keys)
 
 
 class _MetKeys:
     """Keys in order, some more than once, and which of them were met, whatever their ``ignored`` bits."""
 
     def __init__(self, values: U64, *, ignored: int = 0) -> None:
-        self._values, self._ignored = values, np.uint64(ignored)
+        self.values, self._ignored = values, np.uint64(ignored)
         self._met = np.zeros(len(values), dtype=bool)
 
     @property
     def count(self) -> int:
         """How many rows have a key that was met."""
         first = np.flatnonzero(self._met)
-        return int((np.searchsorted(self._values, self._values[first] | self._ignored, side="right") - first).sum())
+        return int((np.searchsorted(self.values, self.values[first] | self._ignored, side="right") - first).sum())
 
     def mark(self, keys: U64) -> None:
         """Mark the keys that are met, where the first of each is."""
-        if len(self._values):
-            places, present = self._places(keys)
-            self._met[places[present]] = True
+        places, present = self._places(keys)
+        self._met[places[present]] = True
 
     def are_met(self, keys: U64) -> Flags:
-        """Whether keys were met."""
-        if not len(self._values):
-            return np.zeros(len(keys), dtype=bool)
         places, present = self._places(keys)
-        met: Flags = self._met[places] & present
-        return met
+        present[present] = self._met[places[present]]
+        return present
 
     def _places(self, keys: U64) -> tuple[Codes, Flags]:
-        places = np.minimum(np.searchsorted(self._values, keys & ~self._ignored), len(self._values) - 1)
-        return places, (self._values[places] ^ keys) <= self._ignored
+        """Where keys would stand, and whether they stand there."""
+        if not len(self.values):
+            return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=bool)
+        places = np.minimum(np.searchsorted(self.values, keys & ~self._ignored), len(self.values) - 1)
+        return places, (self.values[places] ^ keys) <= self._ignored
+
+
+def _keys_with_pair_labels(batch: PairBatch) -> dict[str, U64]:
+    return {**batch.keys, "pair": with_labels(batch.keys["pair"], batch.labels)}
 
 
 def _keys_with_several_labels(values: U64) -> tuple[int, U64]:
     """How many different keys there are among sorted ones with labels, and, without labels, those with several."""
-    count, several = min(len(values), 1), list[U64]()
+    count, several = min(len(values), 1), [np.zeros(0, dtype=np.uint64)]
     for start in range(1, len(values), _BLOCK):
         block = values[start : start + _BLOCK]
         alike = (block ^ values[start - 1 : start - 1 + len(block)]) <= _LABEL
         count += int((~alike).sum())
         several.append(block[alike] & ~_LABEL)
-    return count, np.unique(np.concatenate(several)) if several else np.zeros(0, dtype=np.uint64)
-
-
-def _without_labels(values: U64) -> U64:
-    """Different keys in order, without their labels."""
-    return np.unique(values & ~_LABEL)
-
-
-def _first_occurrences(values: U64) -> Flags:
-    flags = np.zeros(len(values), dtype=bool)
-    flags[np.unique(values, return_index=True)[1]] = True
-    return flags
+    return count, np.unique(np.concatenate(several))

@@ -109,7 +109,6 @@ class TaxonomyResult:
 
     @property
     def pairs(self) -> int:
-        """How many pairs there are."""
         return sum(self.labels.values())
 
 
@@ -131,8 +130,14 @@ def taxonomy(
     marks = rows.select(names).fill_null(False).to_numpy().astype(np.bool_)
     groups = rows["group"].rank("dense").to_numpy()
     count = marks.sum(axis=1)
-    overlaps = _overlaps(pairs, others or {})
-    overlap_files = [name for name, other in (others or {}).items() if is_overlap(other.card.columns)]
+    # The interval of a mean of counts stays within 0 and their maximum, as that of a share of the maximum does.
+    share, most = rate(count / len(names), groups=groups), len(names)
+    others = others or {}
+    texts = _pair_digests(pairs) if others else np.zeros(0, dtype=np.uint64)
+    overlaps = {name: int(np.isin(texts, _pair_digests(other)).sum()) for name, other in others.items()}
+    overlap_files = [name for name, other in others.items() if is_overlap(other.card.columns)]
+    neutral, right = pl.col("label") == "neutral", pl.col("annotated_label") == pl.col("label")
+    has_labels = "annotated_label" in rows
     result = TaxonomyResult(
         name=pairs.name,
         signature=pairs.card.signature,
@@ -140,11 +145,18 @@ def taxonomy(
         genres=_count_values(rows["genre"]) if "genre" in rows else {},
         categories={name: _count_category(rows, marks[:, at], count, groups) for at, name in enumerate(names)},
         correlations=tuple(_correlations(rows, names, marks, groups)),
-        per_pair=_mean_count(count, len(names), groups),
+        per_pair=replace(share, value=share.value * most, low=share.low * most, high=share.high * most),
         distribution={number: int((count == number).sum()) for number in range(int(count.max(initial=0)) + 1)},
-        features={name: _feature_share(rows, name) for name in NEUTRAL_FEATURES if name in rows},
-        inference=_inference_accuracy(rows) if "annotated_label" in rows else None,
-        judged=_inference_accuracy(rows.filter(pl.col("label") != "neutral")) if "annotated_label" in rows else None,
+        features={
+            name: _share(
+                rows.filter(neutral, pl.col(name).is_not_null()), pl.col(name) == "yes", "asked of no neutral pair"
+            )
+            for name in NEUTRAL_FEATURES
+            if name in rows
+        },
+        # A pair without a label of its annotators counts as wrong.
+        inference=_share(rows, right, "no such pair") if has_labels else None,
+        judged=_share(rows.filter(~neutral), right, "no such pair") if has_labels else None,
         overlaps=overlaps,
         development=overlaps[overlap_files[0]] if overlap_files else None,
         notes=tuple(filter(None, [proposal_caution(names)])),
@@ -161,7 +173,9 @@ def comparable_numbers(result: TaxonomyResult) -> dict[str, float]:
     numbers |= {f"statistic=pairs&label={label}": count for label, count in result.labels.items()}
     if result.genres:
         numbers["statistic=pairs per genre"] = sum(result.genres.values()) / len(result.genres)
-    numbers |= {f"statistic={name}": round(one.value * one.n) for name, one in result.features.items() if one.known}
+    numbers |= {
+        f"statistic={name}": round(share.value * share.n) for name, share in result.features.items() if share.known
+    }
     for name, counts in result.categories.items():
         for label, count in counts.labels.items():
             numbers[f"statistic=pairs&category={name}&label={label}"] = count
@@ -174,10 +188,12 @@ def comparable_numbers(result: TaxonomyResult) -> dict[str, float]:
     return numbers | ({"statistic=inference accuracy": result.inference.value} if result.inference else {})
 
 
-def _mean_count(count: Counts, most: int, groups: Groups) -> Estimate:
-    """The mean of counts that can be 0 to ``most``: its interval stays within that, as the share's of ``most`` does."""
-    share = rate(count / most, groups=groups)
-    return replace(share, value=share.value * most, low=share.low * most, high=share.high * most)
+def _share(rows: pl.DataFrame, holds: pl.Expr, none: str) -> Estimate:
+    """Share of rows of which something holds; ``none`` is the note where there are no rows."""
+    if not rows.height:
+        return Estimate(nan, note=none)
+    flags = rows.select(holds.fill_null(False)).to_series().to_numpy()
+    return rate(flags, groups=rows["group"].rank("dense").to_numpy())
 
 
 def _count_values(column: pl.Series, first: Sequence[str] = ()) -> dict[str, int]:
@@ -234,28 +250,6 @@ def _phi(sums: Floats) -> Floats:
     spread = first * (n - first) * second * (n - second)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(spread > 0, (n * both - first * second) / np.sqrt(np.maximum(spread, 0)), nan)
-
-
-def _feature_share(rows: pl.DataFrame, name: str) -> Estimate:
-    asked = rows.filter((pl.col("label") == "neutral") & pl.col(name).is_not_null())
-    if not asked.height:
-        return Estimate(nan, note="asked of no neutral pair")
-    return rate((asked[name] == "yes").to_numpy(), groups=asked["group"].rank("dense").to_numpy())
-
-
-def _inference_accuracy(rows: pl.DataFrame) -> Estimate:
-    """Share of pairs whose annotators gave the gold label; a pair without a label of theirs counts as wrong."""
-    if not rows.height:
-        return Estimate(nan, note="no such pair")
-    right = rows.select((pl.col("annotated_label") == pl.col("label")).fill_null(False)).to_series()
-    return rate(right.to_numpy(), groups=rows["group"].rank("dense").to_numpy())
-
-
-def _overlaps(suite: Suite, others: Mapping[str, Suite]) -> dict[str, int]:
-    if not others:
-        return {}
-    pairs = _pair_digests(suite)
-    return {name: int(np.isin(pairs, _pair_digests(other)).sum()) for name, other in others.items()}
 
 
 def _pair_digests(suite: Suite) -> npt.NDArray[np.uint64]:
