@@ -7,15 +7,38 @@ from pathlib import Path
 
 import polars as pl
 
-from acidtest.core.document import Cell, Chart, Column, Document, Note, Part, Published, PValue, Row, Section, Table
+from acidtest.core.document import (
+    Cell,
+    Chart,
+    Column,
+    Document,
+    Note,
+    Part,
+    Published,
+    PValue,
+    Row,
+    Section,
+    Table,
+    describe_count,
+)
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import log
 from acidtest.core.suite import Card
 from acidtest.io.published import published_differences, published_scores
 from acidtest.io.tables import read_table
-from acidtest.studies.antonyms import AntonymsResult
-from acidtest.studies.antonyms.knowledge import EASY, HARD, MIXED, SUITE, AntonymKnowledge, AntonymSet, Rivalry
-from acidtest.studies.antonyms.types import TYPES, AntonymTypes, add_types
+from acidtest.studies.antonyms import (
+    EASY,
+    HARD,
+    MIXED,
+    SUITE,
+    TYPES,
+    AntonymKnowledge,
+    AntonymSet,
+    AntonymsResult,
+    AntonymTypes,
+    Rivalry,
+    add_types,
+)
 
 SEEN = "seen in training"
 MODELS_RIGHT = {EASY: "all models", MIXED: "some", HARD: "none"}
@@ -42,8 +65,7 @@ def rows(result: AntonymsResult, path: Path) -> pl.DataFrame:
     table = add_types(pairs, read_table(path) if path.exists() else None)
     others = table.height - pairs.height
     if others:
-        count = "1 pair" if others == 1 else f"{others:,} pairs"
-        log.warning("%s: %s not in these runs kept, with the type somebody gave", path, count)
+        log.warning("%s: %s not in these runs kept, with the type somebody gave", path, describe_count(others, "pair"))
     return table
 
 
@@ -69,18 +91,14 @@ def _knowledge_parts(knowledge: AntonymKnowledge) -> Iterator[Part]:
     yield from (Note(f"{note}.") for note in knowledge.notes)
     accuracy = tuple(Row(name, (value,)) for name, value in knowledge.models.items())
     yield Table("accuracy", "Accuracy, %, with 95 % intervals", (Column("accuracy"),), accuracy, "model")
-    by_row = _sets_table(
-        "rows",
-        "Rows by which models are right, and the antonyms in them",
-        {MODELS_RIGHT[status]: part for status, part in knowledge.by_row.items()},
-        knowledge,
-        published={MODELS_RIGHT[status]: status for status in knowledge.by_row},
+    by_row, by_pair = (
+        {MODELS_RIGHT[status]: part for status, part in sets.items()} for sets in (knowledge.by_row, knowledge.by_pair)
     )
-    yield by_row
-    by_pair = {MODELS_RIGHT[status]: part for status, part in knowledge.by_pair.items()}
+    caption = "Rows by which models are right, and the antonyms in them"
+    yield _sets_table("rows", caption, by_row, knowledge, published=True)
     yield _sets_table("pairs", "Antonyms by which models are right on more than half of their rows", by_pair, knowledge)
     if knowledge.train:
-        yield Chart(by_row.id, columns=(SEEN,), title=by_row.caption, axis="antonyms seen in training contradictions")
+        yield Chart("rows", columns=(SEEN,), title=caption, axis="antonyms seen in training contradictions")
     if knowledge.rivalry:
         yield from _rivalry_parts(knowledge.rivalry, knowledge)
     if knowledge.train:
@@ -92,27 +110,23 @@ def _knowledge_parts(knowledge: AntonymKnowledge) -> Iterator[Part]:
 
 
 def _sets_table(
-    name: str,
-    caption: str,
-    sets: Mapping[str, AntonymSet],
-    knowledge: AntonymKnowledge,
-    *,
-    published: Mapping[str, str] | None = None,
+    name: str, caption: str, sets: Mapping[str, AntonymSet], knowledge: AntonymKnowledge, *, published: bool = False
 ) -> Table:
-    """A row for each set of antonyms; ``published``: the statuses whose shares of antonyms seen the paper gives."""
+    """A row for each set of antonyms; ``published``: the sets are those whose shares of antonyms seen the paper has."""
     columns = [Column("rows", "count"), Column("antonyms", "count")]
     columns += [Column(SEEN), Column("contradictions each", "number")] if knowledge.train else []
-    beside = bool(knowledge.train and published)
-    columns += [Column("seen, published", role="published")] if beside else []
-    rows = []
+    published = published and knowledge.train is not None
+    columns += [Column("seen, published", role="published")] if published else []
+    statuses = {label: status for status, label in MODELS_RIGHT.items()}
+    table_rows = []
     for label, part in sets.items():
         cells: list[Cell] = [part.rows, part.pairs]
         cells += [part.seen, part.frequency] if knowledge.train else []
-        if beside and published:
-            cells.append(_published_share(pairs=published[label], seen="in training contradictions"))
-        rows.append(Row(label, tuple(cells)))
-    sources = _published_sources(knowledge.card, "seen") if beside else ()
-    return Table(name, caption, tuple(columns), tuple(rows), "right", sources=sources)
+        if published:
+            cells.append(_published_share(pairs=statuses[label], seen="in training contradictions"))
+        table_rows.append(Row(label, tuple(cells)))
+    sources = _published_sources(knowledge.card, "seen") if published else ()
+    return Table(name, caption, tuple(columns), tuple(table_rows), "right", sources=sources)
 
 
 def _rivalry_parts(rivalry: Rivalry, knowledge: AntonymKnowledge) -> Iterator[Part]:
@@ -138,33 +152,23 @@ def _compare_frequencies(weaker: float, other: float) -> str:
 
 def _types_section(types: AntonymTypes) -> Section:
     """The types of easy, mixed and hard antonyms, the paper's beside them."""
-    sizes = {status: next(iter(shares.values())).n for status, shares in types.shares.items()}
-    columns = [Column(f"{status} ({sizes[status]:,})") for status in types.shares]
+    columns = [Column(f"{status} ({shares[TYPES[0]].n:,})") for status, shares in types.shares.items()]
     columns += [Column(f"{status}, published", role="published") for status in (EASY, HARD)]
-    rows = tuple(
-        Row(
-            name,
-            (
-                *(shares[name] for shares in types.shares.values()),
-                *(_published_share(pairs=status, type=name) for status in (EASY, HARD)),
-            ),
-        )
-        for name in TYPES
-    )
+    table_rows = []
+    for name in TYPES:
+        published = (_published_share(pairs=status, type=name) for status in (EASY, HARD))
+        table_rows.append(Row(name, (*(shares[name] for shares in types.shares.values()), *published)))
     untyped = ", ".join(f"{count:,} {status}" for status, count in types.untyped.items() if count)
     notes = [f"without a type: {untyped}"] if untyped else []
-    if types.not_asked:
-        count = "1 typed pair" if types.not_asked == 1 else f"{types.not_asked:,} typed pairs"
-        notes.append(f"not in the runs, left out: {count}")
+    notes += [f"not in the runs, left out: {describe_count(types.not_asked, 'typed pair')}"] if types.not_asked else []
     # The table does not say what corpus the pairs are from.
     sources = _published_sources(Card(SUITE, arguments={"from": ""}), "type")
     caption = "Types of easy and hard antonyms, %, with 95 % intervals"
-    table = Table("types", caption, tuple(columns), rows, "type", notes=tuple(notes), sources=sources)
+    table = Table("types", caption, tuple(columns), tuple(table_rows), "type", notes=tuple(notes), sources=sources)
     return Section("Types of antonyms", (table,))
 
 
 def _published_share(**by: str) -> Published | None:
-    """The paper's number on a slice."""
     return next((Published(score.value) for score in published_scores(SUITE) if score.by == by), None)
 
 
