@@ -255,11 +255,7 @@ def _model_section(result: Behaviour) -> Section:
     for factor in result.factors:
         if factor.table and factor.table.n:
             tests = published_tests(result.suite, factor.name)
-            details.append(
-                _crosstab(
-                    f"{where} {factor.name}", TITLES[factor.name], factor.table, sources=(tests,) if tests else ()
-                )
-            )
+            details.append(_crosstab(f"{where} {factor.name}", TITLES[factor.name], factor.table, source=tests))
     letters = result.ties.letters
     rows = tuple(Row(name, (value.n, value, letters.get(name, ""))) for name, value in result.by_polarity.items())
     columns = (Column("pairs", "count"), Column("accuracy"), Column("letters", "text"))
@@ -301,10 +297,11 @@ def _test_cells(factor: FactorTest) -> tuple[Cell, ...]:
     return test.test, *statistic, *ps, effect, test.effect.method, test.odds_ratio
 
 
-def _crosstab(name: str, caption: str, table: Crosstab, *, role: Role = "", sources: tuple[str, ...] = ()) -> Table:
+def _crosstab(name: str, caption: str, table: Crosstab, *, role: Role = "", source: str = "") -> Table:
     counts = zip(table.rows, table.counts.tolist(), strict=True)
     rows = tuple(Row(row, tuple(cells), role=role) for row, cells in counts)
-    return Table(name, caption, tuple(Column(column, "count") for column in table.columns), rows, sources=sources)
+    columns = tuple(Column(column, "count") for column in table.columns)
+    return Table(name, caption, columns, rows, sources=(source,) if source else ())
 
 
 def paper_suite(suite: str) -> str:

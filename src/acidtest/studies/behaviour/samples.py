@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -137,7 +138,7 @@ def _sample_places(suite: str, swapped: ScoredRows) -> dict[str, npt.NDArray[np.
     return proxies or {suite: np.arange(swapped.height)}
 
 
-def _select_rows(rows: ScoredRows, places: npt.NDArray[np.intp]) -> ScoredRows:
+def _select_rows(rows: ScoredRows, places: npt.NDArray[np.integer[Any]]) -> ScoredRows:
     if len(places) == rows.height:
         return rows
     wanted = pl.Series(places).cast(pl.UInt32).implode()
