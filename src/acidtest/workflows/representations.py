@@ -20,7 +20,7 @@ from acidtest.workflows.batteries import Arguments, Battery, Reading
 from acidtest.workflows.evaluations import model_of
 
 if TYPE_CHECKING:
-    from acidtest.studies.representations.results import RepresentationsResult
+    from acidtest.studies.representations import RepresentationsResult
 
 LAYER_LIMIT = 2000
 """The default number of pairs."""

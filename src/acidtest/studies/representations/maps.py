@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
@@ -12,25 +11,18 @@ import numpy as np
 
 from acidtest.core.errors import AcidtestError
 from acidtest.stats.probes import Matrix
-from acidtest.studies.representations.results import Maps
+from acidtest.studies.representations import Maps, Progress
 
 COMPONENTS = 50
 """Principal components that a map is made of; the rest is mostly noise and costs time."""
 
-PERPLEXITY = 30.0
-
-FEWEST = 5
-"""Pairs of which a map can be made."""
-
-Progress = Callable[[int, int], None]
-
 
 def perplexity(n: int) -> float:
     """The perplexity of a map of so many pairs: the usual one, or less where there are few pairs."""
-    return min(PERPLEXITY, (n - 1) / 3)
+    return min(30.0, (n - 1) / 3)
 
 
-def layer_maps(layers: Matrix, *, seed: int = 0, progress: Progress | None = None) -> Maps:
+def layer_maps(layers: Matrix, *, seed: int = 0, progress: Progress = lambda done, total: None) -> Maps:
     """float32[layers, n, 2]: a map of each layer between -1 and 1, turned to match the one before it.
 
     Every map is made by one thread, so that it depends on the seed alone and not on how many processors there are; as
@@ -38,19 +30,18 @@ def layer_maps(layers: Matrix, *, seed: int = 0, progress: Progress | None = Non
     """
     require_scikit_learn()
     n = layers.shape[1]
-    if n < FEWEST:
-        raise AcidtestError(f"a map needs at least {FEWEST} pairs, not {n}")
+    if n < 5:
+        raise AcidtestError(f"a map needs at least 5 pairs, not {n}")
     maps = np.empty((len(layers), n, 2), dtype=np.float32)
-    done = 0
     with ThreadPoolExecutor(min(len(layers), os.cpu_count() or 1), initializer=_use_one_thread) as pool:
         tasks = {pool.submit(_layer_map, layer, seed): number for number, layer in enumerate(layers)}
-        for task in as_completed(tasks):
+        for done, task in enumerate(as_completed(tasks), 1):
             maps[tasks[task]] = task.result()
-            done += 1
-            if progress is not None:
-                progress(done, len(layers))
+            progress(done, len(layers))
     for number in range(1, len(maps)):
-        maps[number] = _turned(maps[number], maps[number - 1])
+        # Rotated, and mirrored if need be, to be as near as possible to the map before.
+        left, _, right = np.linalg.svd(maps[number].T.astype(np.float64) @ maps[number - 1])
+        maps[number] = maps[number] @ (left @ right)
     return maps
 
 
@@ -59,12 +50,12 @@ def require_scikit_learn() -> None:
     _library("sklearn.manifold")
 
 
-def principal_components(layer: Matrix, most: int = COMPONENTS) -> Matrix:
+def principal_components(layer: Matrix) -> Matrix:
     """The first principal components of a layer, each with its largest loading positive."""
     centred = layer.astype(np.float64) - layer.mean(axis=0, dtype=np.float64)
     wide = centred.shape[1] > centred.shape[0]
     values, vectors = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
-    kept = slice(-1, -min(most, values.size) - 1, -1)
+    kept = slice(-1, -min(COMPONENTS, values.size) - 1, -1)
     scores = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0)) if wide else centred @ vectors[:, kept]
     signs = np.sign(np.take_along_axis(scores, np.abs(scores).argmax(axis=0)[None], axis=0))
     return np.asarray(scores * np.where(signs == 0, 1, signs), dtype=np.float32)
@@ -88,12 +79,6 @@ def _layer_map(layer: Matrix, seed: int) -> Maps:
     positions = np.asarray(tsne.fit_transform(points), dtype=np.float32)
     positions -= positions.mean(axis=0)
     return np.asarray(positions / max(float(np.abs(positions).max()), 1e-12), dtype=np.float32)
-
-
-def _turned(points: Maps, before: Maps) -> Maps:
-    """The points rotated, and mirrored if need be, to be as near as possible to where they were before."""
-    left, _, right = np.linalg.svd(points.T.astype(np.float64) @ before)
-    return np.asarray(points @ (left @ right), dtype=np.float32)
 
 
 def _library(name: str) -> Any:
