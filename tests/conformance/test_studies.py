@@ -33,7 +33,7 @@ from acidtest.io.starter import starter_pairs
 from acidtest.render.files import write_charts, write_tables
 from acidtest.render.html import render_page
 from acidtest.render.terminal import print_document
-from acidtest.studies.experiments.results import Arm, ResultColumn, ResultTable, TrainedNetwork, TrainingRecord
+from acidtest.studies.experiments import Arm, ResultColumn, ResultTable, TrainedNetwork, TrainingRecord
 
 
 def experiment_input(runs: list[Path], folder: Path) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def experiment_input(runs: list[Path], folder: Path) -> dict[str, Any]:
     for number, path in enumerate(runs):
         arm, seed = arms[number % 2].name, number // 2
         record = TrainingRecord("esim:mccoy2019", arm, seed, "folder", 3, 2, 0.5 if number else None, 1.5)
-        networks.append(TrainedNetwork("esim", arm, seed, Run.read(path), record))
+        networks.append(TrainedNetwork("esim", Run.read(path), record))
     by = {"heuristic": "constituent", "label": "non-entailment"}
     columns = (
         ResultColumn("const., ↛", "hans", by, "correct: non-entailment", "hans", by),

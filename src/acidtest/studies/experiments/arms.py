@@ -16,8 +16,7 @@ from acidtest.io.published import published_scores
 from acidtest.stats.intervals import difference, rate, unpaired_difference
 from acidtest.stats.resampling import Codes
 from acidtest.stats.significance import holm, paired_test
-from acidtest.studies.experiments.results import (
-    LEVEL,
+from acidtest.studies.experiments import (
     Arm,
     ArmDifference,
     ArmScore,
@@ -26,9 +25,9 @@ from acidtest.studies.experiments.results import (
     ResultTable,
     TrainedNetwork,
 )
-from acidtest.studies.rows import QUESTION, ScoredRows, score_rows
+from acidtest.studies.rows import QUESTION, Flags, ScoredRows, score_rows
 
-Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 
 def compare_arms(
@@ -36,15 +35,19 @@ def compare_arms(
 ) -> tuple[tuple[ArmScore, ...], tuple[ArmDifference, ...]]:
     """Every rate of the tables, and every arm less the first of its table; the tests are one family, by Holm."""
     rows = _NetworkRows(two_way=any(network.run.header.model.resolution == "two-way" for network in networks))
+    trained: dict[tuple[str, str], list[TrainedNetwork]] = {}
+    for network in networks:
+        trained.setdefault((network.record.network, network.record.arm), []).append(network)
     scores, differences = list[ArmScore](), list[ArmDifference]()
     for table in tables:
-        for name in dict.fromkeys(network.name for network in networks):
-            seeds = {arm: [one for one in networks if (one.name, one.arm) == (name, arm)] for arm in table.arms}
+        for name in dict.fromkeys(network.record.network for network in networks):
+            seeds = {arm: trained[name, arm] for arm in table.arms if (name, arm) in trained}
             for column in table.columns:
+                suites = {column.suite, column.less.suite if column.less else column.suite}
                 by_arm = {
-                    arm: _score(paper, table, column, arms[arm], trained, rows)
-                    for arm, trained in seeds.items()
-                    if trained and all(_has_suites(one, column) for one in trained)
+                    arm: _score(paper, table, column, arms[arm], members, rows)
+                    for arm, members in seeds.items()
+                    if all(suites <= set(network.run.header.suites) for network in members)
                 }
                 scores += by_arm.values()
                 if table.against in by_arm and column.less is None:
@@ -53,19 +56,11 @@ def compare_arms(
                         _difference(first, score, column, before=seeds[table.against], after=seeds[arm], rows=rows)
                         for arm, score in by_arm.items()
                     ]
-    adjusted = holm([one.p for one in differences])
-    return tuple(scores), tuple(_corrected(one, float(p)) for one, p in zip(differences, adjusted, strict=True))
-
-
-def _corrected(one: ArmDifference, p: float) -> ArmDifference:
-    directions = {estimate.value > 0 for estimate in one.seeds.values()}
-    return replace(one, p_adjusted=p, differs=p < LEVEL and len(directions) == 1)
-
-
-def _has_suites(network: TrainedNetwork, column: ResultColumn) -> bool:
-    """Whether a network was asked the suites that a column is about."""
-    columns = (column,) if column.less is None else (column, column.less)
-    return all(one.suite in network.run.header.suites for one in columns)
+    corrected = []
+    for one, p in zip(differences, holm([one.p for one in differences]).tolist(), strict=True):
+        directions = {estimate.value > 0 for estimate in one.seeds.values()}
+        corrected.append(replace(one, p_adjusted=p, differs=p < 0.05 and len(directions) == 1))
+    return tuple(scores), tuple(corrected)
 
 
 class _NetworkRows:
@@ -75,7 +70,7 @@ class _NetworkRows:
         self._two_way = two_way
         self._rows: dict[tuple[int, str], ScoredRows] = {}
         self._digests: dict[str, U64] = {}
-        self._chosen: dict[tuple[str, tuple[tuple[str, str], ...]], Flags] = {}
+        self._chosen: dict[tuple[str, ...], Flags] = {}
 
     def scored(self, network: TrainedNetwork, suite: str) -> ScoredRows:
         """All rows of a suite."""
@@ -83,24 +78,21 @@ class _NetworkRows:
         if key not in self._rows:
             rows = score_rows(network.run, suite, two_way=self._two_way)
             digests = rows.digests(*QUESTION)
-            expected = self._digests.setdefault(suite, digests)
-            if rows.height != len(expected) or (digests != expected).any():
+            if not np.array_equal(digests, self._digests.setdefault(suite, digests)):
                 raise AcidtestError(f"networks were asked different rows of {suite!r}; remove their folders tests/")
             self._rows[key] = rows
         return self._rows[key]
 
     def chosen(self, network: TrainedNetwork, column: ResultColumn) -> Flags:
         """Which rows of its suite a column is about: the same for every network."""
-        key = column.suite, tuple(sorted(column.by.items()))
+        key = column.suite, *(f"{name}={value}" for name, value in sorted(column.by.items()))
         if key not in self._chosen:
-            rows = self.scored(network, column.suite)
-            matches = [pl.col(name).cast(pl.String) == value for name, value in column.by.items()]
-            self._chosen[key] = rows.column(
-                pl.all_horizontal(pl.lit(True), *matches).fill_null(False) & pl.col("label").is_not_null()
-            ).to_numpy()
+            matches = [pl.col(name).cast(pl.String).eq_missing(pl.lit(value)) for name, value in column.by.items()]
+            is_chosen = pl.all_horizontal(pl.col("label").is_not_null(), *matches)
+            self._chosen[key] = self.scored(network, column.suite).column(is_chosen).to_numpy()
         return self._chosen[key]
 
-    def correct(self, networks: Sequence[TrainedNetwork], column: ResultColumn) -> npt.NDArray[np.float64]:
+    def correct(self, networks: Sequence[TrainedNetwork], column: ResultColumn) -> Floats:
         """How right each row of a column is: the share of the seeds that answer it correctly."""
         chosen = self.chosen(networks[0], column)
         right = np.stack([self.scored(network, column.suite).correct[chosen] for network in networks])
@@ -111,6 +103,15 @@ class _NetworkRows:
         rows, chosen = self.scored(network, column.suite), self.chosen(network, column)
         return rows.groups[chosen], rows.strata[chosen]
 
+    def rate(self, networks: Sequence[TrainedNetwork], column: ResultColumn) -> Estimate:
+        """The rate of a column or, where it has other rows to subtract, the difference of the two."""
+        groups, strata = self.design(networks[0], column)
+        if column.less is None:
+            return rate(self.correct(networks, column), groups=groups, strata=strata)
+        first, second = (self.correct(networks, rows) for rows in (column, column.less))
+        other_groups, _ = self.design(networks[0], column.less)
+        return unpaired_difference(first, second, groups_first=groups, groups_second=other_groups)
+
 
 def _score(
     paper: Paper,
@@ -120,22 +121,11 @@ def _score(
     networks: Sequence[TrainedNetwork],
     rows: _NetworkRows,
 ) -> ArmScore:
-    first, value = networks[0], _rate(column, networks, rows)
-    seeds = {one.seed: _rate(column, [one], rows) for one in networks} if len(networks) > 1 else {first.seed: value}
-    published, source = _published_number(paper, column, arm, first.architecture)
-    return ArmScore(table.title, column.name, first.name, arm.name, value, seeds, published, source)
-
-
-def _rate(column: ResultColumn, networks: Sequence[TrainedNetwork], rows: _NetworkRows) -> Estimate:
-    groups, strata = rows.design(networks[0], column)
-    if column.less is None:
-        return rate(rows.correct(networks, column), groups=groups, strata=strata)
-    other_groups, _ = rows.design(networks[0], column.less)
-    return unpaired_difference(
-        rows.correct(networks, column),
-        rows.correct(networks, column.less),
-        groups_first=groups,
-        groups_second=other_groups,
+    value = rows.rate(networks, column)
+    seeds = {one.record.seed: rows.rate([one], column) if len(networks) > 1 else value for one in networks}
+    published, source = _published_number(paper, column, arm, networks[0].architecture)
+    return ArmScore(
+        table.title, column.name, networks[0].record.network, arm.name, value, seeds, published, source=source
     )
 
 
@@ -155,7 +145,7 @@ def _difference(
         return difference(rows.correct(new, column), rows.correct(old, column), groups=groups, strata=strata)
 
     test = paired_test(rows.correct(after, column), rows.correct(before, column), groups=groups, strata=strata)
-    old_by_seed = {network.seed: network for network in before}
+    by_seed = {network.record.seed: network for network in before}
     published = None
     if first.published is not None and second.published is not None:
         published = second.published - first.published
@@ -164,12 +154,14 @@ def _difference(
         column=second.column,
         network=second.network,
         arm=second.arm,
-        against=first.arm,
         value=subtract(after, before),
-        seeds={one.seed: subtract([one], [old_by_seed[one.seed]]) for one in after if one.seed in old_by_seed},
+        seeds={
+            one.record.seed: subtract([one], [by_seed[one.record.seed]]) for one in after if one.record.seed in by_seed
+        },
+        published=published,
+        against=first.arm,
         test=test.name,
         p=test.p,
-        published=published,
     )
 
 

@@ -29,7 +29,7 @@ from acidtest.workflows.experiments.claims import (
 from acidtest.workflows.training import Material, architecture_options, architectures, plan_training, train
 
 if TYPE_CHECKING:
-    from acidtest.studies.experiments.results import ExperimentResult, Paper, TrainedNetwork
+    from acidtest.studies.experiments import ExperimentResult, Paper, TrainedNetwork
     from acidtest.workflows.experiments.designs import ArmFiles, Design
     from acidtest.zoo.training import TrainingOptions, TrainingResult
 
@@ -108,7 +108,7 @@ def experiment(name: str, options: ExperimentOptions, *, bars: Bars | None = Non
 
 def experiment_papers() -> Mapping[str, Paper]:
     """The papers' experiments: what each does, and which tables it repeats."""
-    from acidtest.studies.experiments.results import papers
+    from acidtest.studies.experiments import papers
 
     return papers()
 
@@ -269,7 +269,7 @@ def _ask(options: ExperimentOptions, folder: Path, battery: Battery, progress: P
 
 
 def _read_network(spec: NetworkSpec, arm_files: ArmFiles, base: Path, seed: int) -> TrainedNetwork:
-    from acidtest.studies.experiments.results import TrainedNetwork, TrainingRecord
+    from acidtest.studies.experiments import TrainedNetwork, TrainingRecord
 
     folder, arm = base / f"seed-{seed}", arm_files.arm.name
     facts = read_json(folder / FACTS, TrainingFacts, remedy=f"remove {folder}, and it is trained again")
@@ -283,4 +283,4 @@ def _read_network(spec: NetworkSpec, arm_files: ArmFiles, base: Path, seed: int)
         dev_accuracy=facts.dev_accuracy,
         seconds=facts.seconds,
     )
-    return TrainedNetwork(spec.architecture, arm, seed, Run.read(folder / TESTS), record)
+    return TrainedNetwork(spec.architecture, Run.read(folder / TESTS), record)

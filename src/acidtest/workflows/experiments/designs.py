@@ -15,7 +15,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import stage
 from acidtest.core.suite import CONTROL, Suite
 from acidtest.io.tables import stem
-from acidtest.studies.experiments.results import Arm, Paper, PaperCorpus, ResultColumn, ResultTable
+from acidtest.studies.experiments import Arm, Paper, PaperCorpus, ResultColumn, ResultTable
 from acidtest.suites.catalogue import SUITES
 from acidtest.suites.sampling import exclude_pairs
 from acidtest.workflows.batteries import generate, load, save
