@@ -48,8 +48,13 @@ from acidtest.workflows.evaluations import (
     run_of,
     score,
 )
-from acidtest.workflows.experiments import EXPERIMENT_PAGE, experiment, experiment_papers
-from acidtest.workflows.experiments.claims import EXPERIMENTS, ExperimentOptions
+from acidtest.workflows.experiments import (
+    EXPERIMENT_PAGE,
+    EXPERIMENTS,
+    ExperimentOptions,
+    experiment,
+    experiment_papers,
+)
 from acidtest.workflows.exports import UnfaithfulError, export
 from acidtest.workflows.reporting import (
     compare,

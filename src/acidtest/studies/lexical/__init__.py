@@ -19,23 +19,24 @@ from acidtest.core.logs import stage
 from acidtest.core.run import Run
 from acidtest.core.study import study
 from acidtest.core.suite import Suite
-from acidtest.studies.lexical.knowledge import WordKnowledge, accuracy_drop, adjust_tests, word_knowledge
-from acidtest.studies.lexical.memory import MemoryComparison, compare_memory
-from acidtest.studies.lexical.rows import (
-    COSINE,
+from acidtest.studies.lexical.knowledge import (
     FREQUENCY,
+    MEASURES,
     LexicalRows,
     TrainingCounts,
     VectorCoverage,
+    WordKnowledge,
+    accuracy_drop,
+    adjust_tests,
     holds_lexical,
     lexical_rows,
     measure,
     suite_names,
+    word_knowledge,
 )
+from acidtest.studies.lexical.memory import MemoryComparison, compare_memory
 from acidtest.studies.rows import WORDS, runs_by_model
 from acidtest.text.breaking_nli import CATEGORY
-
-SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class LexicalResult:
     vectors: VectorCoverage | None = None
     notes: tuple[str, ...] = ()
     pairs: pl.DataFrame = field(default_factory=pl.DataFrame, metadata={"json": None})
-    schema: int = SCHEMA
+    schema: int = 1
 
 
 @study(group="look into a run", applies=lambda runs: any(map(holds_lexical, runs)))
@@ -73,30 +74,31 @@ def lexical(
     """
     # Without a training set or vectors, what the suites themselves hold is used. All trends are one family of tests,
     # all drops another.
-    _refuse_mixed_collapse([*runs, *reference])
+    collapses = sorted({str(run.header.collapse) for run in (*runs, *reference)})
+    if len(collapses) > 1:
+        raise AcidtestError(f"the runs were scored with different --collapse: {', '.join(collapses)}; score them alike")
     models = runs_by_model(runs)
     loaded = [rows for model, members in models.items() for rows in lexical_rows(model, members)]
     if not loaded:
         names = "; ".join(f"{model}: {', '.join(suite_names(members))}" for model, members in models.items())
         raise AcidtestError(f"none of the runs has a suite lexical, lexical/… or breaking-nli ({names or 'no runs'})")
     stage("looking at pairs of words")
-    measured = measure(loaded, train, embeddings)
-    drops = [accuracy_drop(rows, models, original, seed) if original else None for rows in measured.sets]
-    knowledge = [word_knowledge(rows, drop) for rows, drop in zip(measured.sets, drops, strict=True)]
+    sets, counts, vectors = measure(loaded, train, embeddings)
+    drops = [accuracy_drop(rows, models, original, seed) if original else None for rows in sets]
+    knowledge = [word_knowledge(rows, drop) for rows, drop in zip(sets, drops, strict=True)]
+    unclear = {rows.name: rows.frame[WORDS[0]].null_count() for rows in sets}
     return LexicalResult(
         knowledge=adjust_tests(knowledge, correction),
-        memory=compare_memory(measured.sets, reference=_reference_rows(reference, models), correction=correction),
-        train=measured.train,
-        vectors=measured.vectors,
-        notes=_notes(measured.sets),
-        pairs=_pair_table(measured.sets),
+        memory=compare_memory(sets, reference=_reference_rows(reference, models), correction=correction),
+        train=counts,
+        vectors=vectors,
+        notes=tuple(
+            f"{name}: in {count:,} pairs no one word or expression is replaced by another"
+            for name, count in unclear.items()
+            if count
+        ),
+        pairs=_pair_table(sets),
     )
-
-
-def _refuse_mixed_collapse(runs: Sequence[Run]) -> None:
-    collapses = sorted({str(run.header.collapse) for run in runs})
-    if len(collapses) > 1:
-        raise AcidtestError(f"the runs were scored with different --collapse: {', '.join(collapses)}; score them alike")
 
 
 def _reference_rows(reference: Sequence[Run], models: Mapping[str, Sequence[Run]]) -> list[LexicalRows]:
@@ -111,40 +113,20 @@ def _reference_rows(reference: Sequence[Run], models: Mapping[str, Sequence[Run]
     return [rows for model, members in by_model.items() for rows in lexical_rows(model, members)]
 
 
-def _notes(sets: Sequence[LexicalRows]) -> tuple[str, ...]:
-    unclear = {rows.name: rows.frame[WORDS[0]].null_count() for rows in sets}
-    return tuple(
-        f"{name}: in {count:,} pairs no one word or expression is replaced by another"
-        for name, count in unclear.items()
-        if count
-    )
-
-
 def _pair_table(sets: Sequence[LexicalRows]) -> pl.DataFrame:
     """A row for each pair of words, label and category of each set: how many rows, how many each model gets right."""
     keys = ["suite", CATEGORY, "label", *WORDS]
-    measures = [name for name in (COSINE, FREQUENCY) if any(name in rows.frame.columns for rows in sets)]
-    table: pl.DataFrame | None = None
-    for rows in sets:
-        frame = rows.frame.with_columns(suite=pl.lit(rows.name)).drop_nulls(list(WORDS))
-        absent = [name for name in measures if name not in frame.columns]
-        frame = frame.with_columns(pl.lit(None, pl.Float64).alias(name) for name in absent)
-        counts = frame.group_by(keys, maintain_order=True).agg(
-            pl.col(measures).first(),
-            pl.len().cast(pl.Int64).alias("rows"),
-            pl.col("correct").sum().cast(pl.Int64).alias(f"right: {rows.model}"),
-        )
-        table = counts if table is None else _merge_tables(table, counts, keys, measures)
-    table = pl.DataFrame() if table is None else table
+    rows = pl.concat(
+        [one.frame.drop_nulls(WORDS).with_columns(suite=pl.lit(one.name), model=pl.lit(one.model)) for one in sets],
+        how="diagonal_relaxed",
+    )
+    measures = [name for name in MEASURES if name in rows.columns]
+    counts = rows.group_by([*keys, "model"], maintain_order=True).agg(
+        pl.col(measures).first(), pl.len().cast(pl.Int64).alias("rows"), right=pl.col("correct").sum().cast(pl.Int64)
+    )
+    models = dict.fromkeys(one.model for one in sets)
+    right = {f"right: {name}": pl.col("right").filter(pl.col("model") == name).first() for name in models}
+    # Models on the same set were asked the same rows, as far as they go.
+    table = counts.group_by(keys, maintain_order=True).agg(pl.col(*measures, "rows").max(), **right)
     table = table.with_columns(pl.col(name).cast(pl.Int64) for name in measures if name == FREQUENCY)
     return table.sort("suite", "rows", *WORDS, descending=[False, True, False, False], nulls_last=True)
-
-
-def _merge_tables(table: pl.DataFrame, counts: pl.DataFrame, keys: list[str], measures: list[str]) -> pl.DataFrame:
-    """Two tables of pairs of words as one; models on the same set were asked the same rows, as far as they go."""
-    shared = ["rows", *measures]
-    both = table.join(counts, on=keys, how="full", coalesce=True, nulls_equal=True, suffix=" too")
-    largest = [pl.max_horizontal(name, f"{name} too").alias(name) for name in shared]
-    repeated = [name for name in both.columns if name.endswith(" too") and name.removesuffix(" too") not in shared]
-    right = [pl.coalesce(name.removesuffix(" too"), name).alias(name.removesuffix(" too")) for name in repeated]
-    return both.with_columns(*largest, *right).drop(pl.selectors.ends_with(" too"))

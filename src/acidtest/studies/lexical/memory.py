@@ -7,6 +7,7 @@ since fresh categories hold entailed and neutral pairs where the published ones 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,9 +17,10 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
+from acidtest.io.wordlists import packaged_table
 from acidtest.stats.clusters import Clusterings, weighted_difference
 from acidtest.stats.significance import adjusted
-from acidtest.studies.lexical.rows import FRESH, PUBLISHED, LexicalRows, pair_key, published_names
+from acidtest.studies.lexical.knowledge import FRESH, PUBLISHED, LexicalRows, pair_key
 from acidtest.text.breaking_nli import CATEGORY
 
 Floats = npt.NDArray[np.float64]
@@ -32,19 +34,6 @@ ALIKE, AS_PUBLISHED = "all categories alike", "all, sized as published"
 
 SAME_ROWS = 0.9
 """Share of the rows that a reference must have answered too."""
-
-CAN = (
-    "A difference shows whether the score holds on other words in other premises, category by category.",
-    "Gold weighs the same on both sides, so a model that leans to contradiction gains nothing by the published set.",
-)
-WITHOUT_REFERENCE = (
-    "Memory cannot be told from published words that are easier: give acidtest lexical runs of a model known to be "
-    "clean (--reference)."
-)
-CANNOT = (
-    "The published pairs were checked by people; fresh labels rest on word lists and on SNLI's one-event convention.",
-    "Training on data made in the same way raises both sides and goes unseen. No sign is no proof that it is clean.",
-)
 
 
 @dataclass(frozen=True)
@@ -65,16 +54,6 @@ class MemoryContrast:
     excess_p: float = math.nan
     excess_p_adjusted: float = math.nan
 
-    @property
-    def effect(self) -> Estimate:
-        """What speaks for memory: the excess where there is a reference, else the difference."""
-        return self.excess or self.difference
-
-    @property
-    def effect_p(self) -> float:
-        """The effect's p-value, corrected."""
-        return self.excess_p_adjusted if self.excess else self.p_adjusted
-
 
 @dataclass(frozen=True)
 class MemoryComparison:
@@ -93,12 +72,25 @@ class MemoryComparison:
     @property
     def can(self) -> tuple[str, ...]:
         """What the comparison shows."""
-        return CAN
+        return (
+            "A difference shows whether the score holds on other words in other premises, category by category.",
+            "Gold weighs the same on both sides: one that leans to contradiction gains nothing by the published set.",
+        )
 
     @property
     def cannot(self) -> tuple[str, ...]:
         """What the comparison does not show."""
-        return CANNOT if self.reference else (WITHOUT_REFERENCE, *CANNOT)
+        without_reference = (
+            "Memory cannot be told from published words that are easier: give acidtest lexical runs of a model known "
+            "to be clean (--reference)."
+        )
+        return (
+            *([] if self.reference else [without_reference]),
+            "The published pairs were checked by people; fresh labels rest on word lists and on SNLI's one-event "
+            "convention.",
+            "Training on data made in the same way raises both sides and goes unseen. No sign is no proof that it is "
+            "clean.",
+        )
 
 
 def compare_memory(
@@ -108,13 +100,16 @@ def compare_memory(
 
     ``reference`` is what a model known to be clean answered on the same pairs; with it, easier words do not count.
     """
-    published = [rows for rows in sets if _base_name(rows) == PUBLISHED]
-    fresh = [rows for rows in sets if _base_name(rows) == FRESH or _base_name(rows).startswith(f"{FRESH}/")]
-    pairs = [(first, second) for first in published for second in fresh if first.model == second.model]
+
+    def sets_of(base: str) -> list[LexicalRows]:
+        return [rows for rows in sets if re.split("[:/]", rows.name)[0] == base]
+
     clean = {rows.name: rows for rows in reference}
     comparisons = [
         _compare_sets(_add_reference(first, clean), _add_reference(second, clean), correction)
-        for first, second in pairs
+        for first in sets_of(PUBLISHED)
+        for second in sets_of(FRESH)
+        if first.model == second.model
     ]
     name = reference[0].model if reference else None
     return tuple(replace(comparison, reference=name) for comparison in comparisons if comparison is not None)
@@ -135,10 +130,6 @@ def _add_reference(rows: LexicalRows, clean: Mapping[str, LexicalRows]) -> Lexic
     return replace(rows, frame=both.with_columns(better=better))
 
 
-def _base_name(rows: LexicalRows) -> str:
-    return rows.name.partition(":")[0]
-
-
 def _compare_sets(published: LexicalRows, fresh: LexicalRows, correction: str) -> MemoryComparison | None:
     """None where the two have no category and gold in common, or too few pairs of each."""
     rows = pl.concat([_select_side(published, "published"), _select_side(fresh, "fresh")])
@@ -150,12 +141,16 @@ def _compare_sets(published: LexicalRows, fresh: LexicalRows, correction: str) -
     if not cells.height:
         return None
     compared = rows.join(cells.select(CATEGORY, "label", "cell"), on=[CATEGORY, "label"], maintain_order="left")
-    weights = _cell_weights(cells)
-    contrasts = [_contrast(name, compared, cell_weights) for name, cell_weights in weights.items()]
-    corrected = _correct_contrasts(contrasts, correction)
-    alone = rows.join(compared.select(CATEGORY, "label").unique(), on=[CATEGORY, "label"], how="anti")
+    contrasts = [_contrast(name, compared, weights) for name, weights in _cell_weights(cells).items()]
+    # One family of tests, those of the excesses included.
+    ps = adjusted([p for contrast in contrasts for p in (contrast.p, contrast.excess_p)], correction).tolist()
+    corrected = tuple(
+        replace(contrast, p_adjusted=p, excess_p_adjusted=excess_p)
+        for contrast, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
+    )
+    alone = rows.join(cells, on=[CATEGORY, "label"], how="anti")
     left_out = {str(side): n for side, n in alone["side"].value_counts(sort=True).iter_rows()}
-    verdict = _verdict(published.model, corrected[0], ALIKE)
+    verdict = _describe_memory(published.model, corrected[0])
     return MemoryComparison(published.model, published.name, fresh.name, corrected, left_out, verdict)
 
 
@@ -175,7 +170,8 @@ def _cell_weights(cells: pl.DataFrame) -> dict[str, Floats]:
 
 def _select_side(rows: LexicalRows, side: str) -> pl.DataFrame:
     """Premise, words, published category, label and whether it is right; rows without a category are left out."""
-    names = dict(published_names().select("category", "published").iter_rows()) if side == "fresh" else {}
+    table = packaged_table("lexical/published_names.tsv").select("category", "published")
+    names = dict(table.iter_rows()) if side == "fresh" else {}
     return rows.frame.drop_nulls(CATEGORY).select(
         "premise",
         pl.col(CATEGORY).cast(pl.String).replace(names),
@@ -201,40 +197,32 @@ def _contrast(name: str, rows: pl.DataFrame, weights: Floats) -> MemoryContrast:
     means = np.bincount(cell, correct, minlength=len(signed)) / np.bincount(cell, minlength=len(signed))
     published, fresh = (float(weights[used] @ part) for part in np.split(means, 2))
     effect = weighted_difference(correct, cell, signed.tolist(), clusterings)
-    contrast = MemoryContrast(name, published, fresh, _within(effect.estimate, 1.0), effect.test, effect.p)
+    contrast = MemoryContrast(name, published, fresh, _clip(effect.estimate, 1.0), effect.test, effect.p)
     if "better" not in chosen.columns:
         return contrast
     excess = weighted_difference(chosen["better"].to_numpy(), cell, signed.tolist(), clusterings)
-    return replace(contrast, excess=_within(excess.estimate, 2.0), excess_p=excess.p)
+    return replace(contrast, excess=_clip(excess.estimate, 2.0), excess_p=excess.p)
 
 
-def _within(change: Estimate, most: float) -> Estimate:
+def _clip(change: Estimate, most: float) -> Estimate:
     """The estimate with ends that are possible."""
-    if math.isnan(change.low):
-        return change
+    # Where there is no interval, comparing with NaN leaves its ends as they are.
     return replace(change, low=max(change.low, -most), high=min(change.high, most))
 
 
-def _correct_contrasts(contrasts: Sequence[MemoryContrast], correction: str) -> tuple[MemoryContrast, ...]:
-    """The contrasts with p-values corrected as one family, those of the excesses included."""
-    ps = adjusted([p for contrast in contrasts for p in (contrast.p, contrast.excess_p)], correction)
-    return tuple(
-        replace(contrast, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
-        for contrast, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
-    )
-
-
-def _verdict(model: str, main: MemoryContrast, where: str) -> str:
-    change, beside = main.effect, " beyond the same difference of the reference" if main.excess else ""
+def _describe_memory(model: str, main: MemoryContrast) -> str:
+    """The verdict by what speaks for memory: the excess where there is a reference, else the difference."""
+    change, p = (main.excess, main.excess_p_adjusted) if main.excess else (main.difference, main.p_adjusted)
     if not change.known or math.isnan(change.low):
         return f"Too few rows to say whether {model} does better on the published pairs: {change.note}."
-    compared = f"on the published pairs than on fresh ones of the same categories{beside}, with {where}"
+    beside = " beyond the same difference of the reference" if main.excess else ""
+    compared = f"on the published pairs than on fresh ones of the same categories{beside}, with {ALIKE}"
     size = f"{100 * abs(change.value):.1f} points ({100 * change.low:+.1f} to {100 * change.high:+.1f})"
-    if main.effect_p < ALPHA and change.value > 0:
+    if p < ALPHA and change.value > 0:
         easier = "the published words are easier for it than for the reference"
         why = f"it has seen them, or {easier}" if main.excess else "it has seen them, or their words are easier"
         return f"{model} is {size} better {compared}: {why}."
-    if main.effect_p < ALPHA:
+    if p < ALPHA:
         return f"No sign of memory: {model} is {size} worse {compared}."
     missed = f"an advantage of up to {100 * max(change.high, 0):.1f} points could have been missed"
     return f"No sign of memory: {model} is not clearly better {compared} ({100 * change.value:+.1f} points); {missed}."
