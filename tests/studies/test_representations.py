@@ -21,9 +21,10 @@ from acidtest.studies.representations import (
     RepresentationsResult,
     find_targets,
     group_categories,
+    layer_maps,
+    principal_components,
     representations,
 )
-from acidtest.studies.representations.maps import layer_maps, principal_components
 
 CARD = Card("toy", columns={"negation": "factor", "boolean": "factor", "world": "factor", "genre": "factor"})
 LAYERS = ("embeddings", "layer 1", "layer 2")

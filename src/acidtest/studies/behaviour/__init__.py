@@ -30,9 +30,8 @@ from acidtest.studies.behaviour.factors import (
     FactorTest,
     SwapTest,
     compare_with_control,
+    describe_errors,
     describe_factor,
-    describe_following,
-    describe_repeated_errors,
     describe_swap,
     factor_tests,
 )
@@ -46,7 +45,7 @@ from acidtest.studies.behaviour.samples import (
     swapped_sample,
 )
 from acidtest.studies.rows import runs_by_model
-from acidtest.text.pair_counts import CATEGORIES, polarities
+from acidtest.text.pair_counts import CATEGORIES, Polarities, polarities
 
 ALPHA = 0.0001
 """The paper's level for a single test: what is left after its correction, since it finds G(1) = 15.91 (p = 0.00007)."""
@@ -147,17 +146,7 @@ def behaviour(
     words = pl.concat([rows.words for swap_set in sets for rows in (swap_set.swapped, swap_set.control)])
     known = polarities(words.drop_nulls().unique(), train, inflections=not literal)
     options = ContingencyOptions(test, seed, alpha)
-    behaviours = [
-        _behaviour(
-            replace(
-                swap_set,
-                swapped=swap_set.swapped.with_polarity(known),
-                control=swap_set.control.with_polarity(known),
-            ),
-            options,
-        )
-        for swap_set in sets
-    ]
+    behaviours = [_behaviour(swap_set, known, options) for swap_set in sets]
     ps = [p for one in behaviours for p in (one.swap.p, *(factor.association.p for factor in one.factors))]
     corrected = iter(bonferroni(ps).tolist())
     return BehaviourResult(
@@ -172,8 +161,9 @@ def behaviour(
     )
 
 
-def _behaviour(sample: SwapSet, options: ContingencyOptions) -> Behaviour:
-    swapped = sample.swapped
+def _behaviour(sample: SwapSet, known: Polarities, options: ContingencyOptions) -> Behaviour:
+    swapped = sample.swapped.with_polarity(known)
+    sample = replace(sample, swapped=swapped, control=sample.control.with_polarity(known))
     correct, polarity = swapped.rows.correct, {name: swapped.polarity == n for n, name in enumerate(CATEGORIES)}
     right = {name: (int(correct[chosen].sum()), int(chosen.sum())) for name, chosen in polarity.items()}
     follows, follows_by_chance = errors_following_polarity(swapped)
@@ -216,7 +206,6 @@ def _add_findings(result: Behaviour, corrected: Sequence[float], alpha: float) -
     findings = [
         describe_swap(swap, result.control.whole, result.transformed.whole, alpha=alpha),
         *(describe_factor(factor, alpha=alpha) for factor in factors),
-        *describe_repeated_errors(result.repeated_errors),
-        *describe_following(result.follows, result.follows_by_chance),
+        *describe_errors(result.repeated_errors, result.follows, result.follows_by_chance),
     ]
     return replace(result, swap=swap, factors=factors, findings=tuple(findings))

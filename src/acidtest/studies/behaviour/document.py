@@ -24,6 +24,7 @@ from acidtest.core.document import (
     Row,
     Section,
     Table,
+    Unit,
 )
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
@@ -38,7 +39,6 @@ from acidtest.studies.behaviour.factors import (
     INSENSITIVITY,
     POLARITY,
     UNSEEN,
-    FactorTest,
 )
 from acidtest.studies.behaviour.samples import SUBSETS, SwapSample
 from acidtest.text.pair_counts import TIE
@@ -268,33 +268,22 @@ def _model_section(result: Behaviour) -> Section:
 
 def _test_table(where: str, result: Behaviour) -> Table:
     """The test of the swap and that of every factor, with effects, and p when rows that belong together are kept so."""
-    columns = (
-        Column("test", "text"),
-        Column("statistic", "number"),
-        Column("df", "count"),
-        Column("p", "p"),
-        Column("corrected p", "p"),
-        Column("p, wholes shuffled", "p", note="whole groups change places, or whole word pairs"),
-        Column("effect", "number"),
-        Column("measure", "text"),
-        Column("odds ratio", "number"),
-    )
+    units: dict[str, Unit] = {"test": "text", "statistic": "number", "df": "count", "p": "p", "corrected p": "p"}
+    units |= {"p, wholes shuffled": "p", "effect": "number", "measure": "text", "odds ratio": "number"}
     swap = result.swap
     ps = (PValue(swap.p), PValue(swap.p_adjusted), PValue(swap.p_groups))
     rows = [Row("swapped against control", (swap.test, None, None, *ps, swap.difference, "difference", None))]
-    rows += [Row(factor.name, _test_cells(factor)) for factor in result.factors]
-    notes = tuple(f"{factor.name}: {factor.association.note}" for factor in result.factors if factor.association.note)
-    return Table(
-        f"{where} tests", f"Tests of {result.model} on {result.suite}", columns, tuple(rows), "what", notes=notes
-    )
-
-
-def _test_cells(factor: FactorTest) -> tuple[Cell, ...]:
-    test = factor.association
-    statistic = (None, None) if math.isnan(test.p) else (test.statistic, test.df)
-    ps = (PValue(test.p), PValue(factor.p_adjusted), PValue(factor.p_pairs))
-    effect = test.effect if test.effect.known else None
-    return test.test, *statistic, *ps, effect, test.effect.method, test.odds_ratio
+    for factor in result.factors:
+        test = factor.association
+        statistic = (None, None) if math.isnan(test.p) else (test.statistic, test.df)
+        ps = (PValue(test.p), PValue(factor.p_adjusted), PValue(factor.p_pairs))
+        effect = test.effect if test.effect.known else None
+        rows.append(Row(factor.name, (test.test, *statistic, *ps, effect, test.effect.method, test.odds_ratio)))
+    notes = ["wholes shuffled: whole groups change places, or whole word pairs"]
+    notes += [f"{factor.name}: {factor.association.note}" for factor in result.factors if factor.association.note]
+    columns = tuple(Column(name, unit) for name, unit in units.items())
+    caption = f"Tests of {result.model} on {result.suite}"
+    return Table(f"{where} tests", caption, columns, tuple(rows), "what", notes=tuple(notes))
 
 
 def _crosstab(name: str, caption: str, table: Crosstab, *, role: Role = "", source: str = "") -> Table:

@@ -6,6 +6,7 @@ The tests are those of Sanchez, Mitchell and Riedel (2018); beside each is one t
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,6 +28,30 @@ INSENSITIVITY, UNSEEN, POLARITY = "insensitivity", "unseen pairs", "polarity"
 CONTROL_POLARITY, GIVEN_GOLD = "polarity, control", "polarity given gold"
 
 CORRECT = ("correct", "incorrect")
+
+CLAIMS = {
+    INSENSITIVITY: (
+        "Where gold changes, insensitivity cannot be tested",
+        "Where gold changes, errors are not shown to go with repeated answers",
+        "Where gold changes, errors go with {} answers",
+    ),
+    UNSEEN: (
+        "Unseen word pairs cannot be tested",
+        "Unseen word pairs are not shown to matter",
+        "Unseen word pairs are answered {}",
+    ),
+    POLARITY: (
+        "{} cannot be set against polarity",
+        "{} are not shown to go with the polarity of the word pair",
+        "{} go with the polarity of the word pair",
+    ),
+    GIVEN_GOLD: (
+        "Whether polarity matters among pairs of the same gold cannot be tested",
+        "Among pairs of the same gold, answers are not shown to go with polarity",
+        "Answers go with polarity among pairs of the same gold too",
+    ),
+}
+"""What is said of each factor: that it cannot be tested, that nothing is shown, that something is."""
 
 DOUBTFUL = 0.01
 """A finding whose p is above this when rows that belong together are kept so is said to be in doubt."""
@@ -154,99 +179,51 @@ def describe_swap(swap: SwapTest, before: Estimate, after: Estimate, *, alpha: f
 
 
 def describe_factor(factor: FactorTest, *, alpha: float) -> str:
-    """What the test of a factor says."""
-    table = factor.table
-    if table is None:
-        return _describe_test(
-            factor,
-            alpha,
-            untested="Whether polarity matters among pairs of the same gold cannot be tested",
-            unshown="Among pairs of the same gold, answers are not shown to go with polarity",
-            shown="Answers go with polarity among pairs of the same gold too",
-        )
-    if factor.name == INSENSITIVITY:
-        return _describe_insensitivity(factor, table, alpha)
-    if factor.name == UNSEEN:
-        return _describe_unseen(factor, table, alpha)
-    subject = "Answers" if factor.name == POLARITY else "On the control, answers"
-    if not table.n:
-        return f"{subject} cannot be set against polarity: no word pair has one, among those that are answered."
-    if len(table.columns) == 1:
-        return f"{subject} do not depend on polarity: every one is {table.columns[0]} ({table.n:,} in all)."
-    return _describe_test(
-        factor,
-        alpha,
-        untested=f"{subject} cannot be set against polarity",
-        unshown=f"{subject} are not shown to go with the polarity of the word pair",
-        shown=f"{subject} go with the polarity of the word pair",
-        shares=_answers_by_polarity(table),
-    )
-
-
-def describe_repeated_errors(repeated: Estimate) -> list[str]:
-    """How errors fall where gold changes: what the test of table 2 does not say."""
-    if not repeated.known:
-        return []
-    errors = f"{describe_share(repeated)} of the errors that might repeat the answer given before do"
-    return [f"Where gold changes, {errors}; one half would, were errors even between the two wrong labels."]
-
-
-def describe_following(following: Estimate, expected: float) -> list[str]:
-    """How errors fall where polarity misleads."""
-    if not following.known:
-        return []
-    errors = f"{describe_share(following)} of the errors are that label"
-    return [
-        f"Where polarity is one label and wrong, {errors}; {share(expected)} % would be if errors took no heed of it."
-    ]
-
-
-def _describe_insensitivity(factor: FactorTest, table: Crosstab, alpha: float) -> str:
-    if not table.n:
-        return (
-            "Insensitivity cannot be told: no gold changes among pairs that are answered, and there a model that "
-            "ignores the swap loses nothing."
-        )
-    (kept_right, kept_wrong), (right, wrong) = table.counts[1].tolist(), table.counts.sum(axis=0).tolist()
-    kind = "changed" if factor.association.effect.value < 0 else "repeated"
-    return _describe_test(
-        factor,
-        alpha,
-        untested="Where gold changes, insensitivity cannot be tested",
-        unshown="Where gold changes, errors are not shown to go with repeated answers",
-        shown=f"Where gold changes, errors go with {kind} answers",
-        shares=f"{_of(kept_wrong, wrong)} errors repeat the answer given before, "
-        f"{_of(kept_right, right)} right answers do",
-    )
-
-
-def _describe_unseen(factor: FactorTest, table: Crosstab, alpha: float) -> str:
-    (seen_right, unseen_right), (seen, unseen) = table.counts[0].tolist(), table.counts.sum(axis=0).tolist()
-    if not unseen:
-        return "Every word pair stands in the training set in this order: there are no unseen pairs to look at."
-    worse = "worse" if factor.association.effect.value > 0 else "better"
-    return _describe_test(
-        factor,
-        alpha,
-        untested="Unseen word pairs cannot be tested",
-        unshown="Unseen word pairs are not shown to matter",
-        shown=f"Unseen word pairs are answered {worse}",
-        shares=f"{_of(unseen_right, unseen)} rows with unseen word pairs are right, "
-        f"{_of(seen_right, seen)} with seen ones",
-    )
-
-
-def _describe_test(
-    factor: FactorTest, alpha: float, *, untested: str, unshown: str, shown: str, shares: str = ""
-) -> str:
-    """One of three claims, the test in brackets (``G(1) = 175.34 with Yates' correction, phi 0.74, p < 0.0001``)."""
-    test = factor.association
+    """What the test of a factor says, the test in brackets, then counts."""
+    table, test, word, shares = factor.table, factor.association, "", ""
+    if table is not None and factor.name == INSENSITIVITY:
+        if not table.n:
+            return (
+                "Insensitivity cannot be told: no gold changes among pairs that are answered, and there a model that "
+                "ignores the swap loses nothing."
+            )
+        (kept_right, kept_wrong), (right, wrong) = table.counts[1].tolist(), table.counts.sum(axis=0).tolist()
+        errors = f"{_of(kept_wrong, wrong)} errors repeat the answer given before"
+        word = "changed" if test.effect.value < 0 else "repeated"
+        shares = f"{errors}, {_of(kept_right, right)} right answers do"
+    elif table is not None and factor.name == UNSEEN:
+        (seen_right, unseen_right), (seen, unseen) = table.counts[0].tolist(), table.counts.sum(axis=0).tolist()
+        if not unseen:
+            return "Every word pair stands in the training set in this order: there are no unseen pairs to look at."
+        new = f"{_of(unseen_right, unseen)} rows with unseen word pairs are right"
+        word, shares = "worse" if test.effect.value > 0 else "better", f"{new}, {_of(seen_right, seen)} with seen ones"
+    elif table is not None:
+        word = "Answers" if factor.name == POLARITY else "On the control, answers"
+        if not table.n:
+            return f"{word} cannot be set against polarity: no word pair has one, among those that are answered."
+        if len(table.columns) == 1:
+            return f"{word} do not depend on polarity: every one is {table.columns[0]} ({table.n:,} in all)."
+        shares = _answers_by_polarity(table)
+    untested, unshown, shown = CLAIMS[POLARITY if factor.name == CONTROL_POLARITY else factor.name]
     numbers = f": {shares}" if shares else ""
     if math.isnan(test.p):
         # The last part of the note is why; what was dropped on the way stands before it.
-        return f"{untested} ({test.note.split('; ')[-1]}){numbers}."
-    claim = f"{unshown if test.p >= alpha else shown} ({test.describe()}, {_p(test.p)}){numbers}"
-    return f"{claim}." if test.p >= alpha else f"{claim}{_doubt(factor.p_pairs, 'word pairs')}."
+        return f"{untested.format(word)} ({test.note.split('; ')[-1]}){numbers}."
+    tested = f"({test.describe()}, {_p(test.p)}){numbers}"
+    if test.p >= alpha:
+        return f"{unshown.format(word)} {tested}."
+    return f"{shown.format(word)} {tested}{_doubt(factor.p_pairs, 'word pairs')}."
+
+
+def describe_errors(repeated: Estimate, following: Estimate, expected: float) -> Iterator[str]:
+    """How errors fall where gold changes, which the test of table 2 does not say, and where polarity misleads."""
+    if repeated.known:
+        errors = f"{describe_share(repeated)} of the errors that might repeat the answer given before do"
+        yield f"Where gold changes, {errors}; one half would, were errors even between the two wrong labels."
+    if following.known:
+        errors = f"{describe_share(following)} of the errors are that label"
+        chance = f"{share(expected)} % would be if errors took no heed of it"
+        yield f"Where polarity is one label and wrong, {errors}; {chance}."
 
 
 def _answers_by_polarity(table: Crosstab) -> str:

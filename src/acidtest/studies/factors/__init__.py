@@ -24,7 +24,7 @@ from acidtest.stats.bayes_net import Network, Prior, network
 from acidtest.stats.intervals import difference
 from acidtest.stats.regression import Fit, discriminant, logistic, two_sided
 from acidtest.stats.significance import holm
-from acidtest.studies.factors.variables import FactorOptions, FactorRows, category_columns, load_factor_rows
+from acidtest.studies.factors.variables import FactorRows, category_columns, load_factor_rows
 from acidtest.studies.rows import Flags, ScoredRows, runs_by_model
 from acidtest.text.category_rules import proposal_caution
 
@@ -126,10 +126,10 @@ def factors(
     Section 4 of Joshi et al. (2020) on any model: accuracy by category, logistic regression and linear discriminant on
     categories, lengths and confounds, and the estimates of a Bayesian network.
     """
-    options = FactorOptions(tuple(dict.fromkeys(categories)), tuple(dict.fromkeys(confounds)), lengths)
-    tables = load_factor_rows(runs_by_model(runs), options)
+    categories, confounds = tuple(dict.fromkeys(categories)), tuple(dict.fromkeys(confounds))
+    tables = load_factor_rows(runs_by_model(runs), categories=categories, confounds=confounds, lengths=lengths)
     if not tables:
-        raise _no_categories(runs, options)
+        raise _no_categories(runs, categories)
     first_tables: dict[str, FactorRows] = {}
     fits = []
     for table in tables:
@@ -144,7 +144,7 @@ def factors(
     ]
     return FactorsResult(
         tuple(replace(fit, factors=terms) for fit, terms in zip(fits, corrected, strict=True)),
-        options.confounds,
+        confounds,
         sum(not math.isnan(p) for p in ps),
     )
 
@@ -219,18 +219,14 @@ def _describe_dropped(logit: Fit, lda: Fit) -> list[str]:
     return notes
 
 
-def _no_categories(runs: Sequence[Run], options: FactorOptions) -> AcidtestError:
+def _no_categories(runs: Sequence[Run], wanted: Sequence[str]) -> AcidtestError:
     suites = {name: card for run in runs for name, card in run.header.suites.items()}
-    if options.categories:
-        missing = {
-            name: [column for column in options.categories if column not in card.columns]
-            for name, card in suites.items()
-        }
+    if wanted:
+        missing = {name: [one for one in wanted if one not in card.columns] for name, card in suites.items()}
         listing = "; ".join(f"{name} has no {', '.join(columns)}" for name, columns in missing.items())
-        return AcidtestError(f"no suite of the runs has all of --categories {','.join(options.categories)}: {listing}")
-    known = ", ".join(
-        f"{name} ({', '.join((*card.lists, *card.factors)) or 'no factors'})" for name, card in suites.items()
-    )
+        return AcidtestError(f"no suite of the runs has all of --categories {','.join(wanted)}: {listing}")
+    factors = {name: ", ".join((*card.lists, *card.factors)) or "no factors" for name, card in suites.items()}
+    known = ", ".join(f"{name} ({columns})" for name, columns in factors.items())
     return AcidtestError(
         f"no suite of the runs has categories of the taxonomy; there is: {known or 'none'}. Name columns of 0 and 1, "
         f"or one that lists several values, with --categories A,B,…, or score a suite such as taxinli"

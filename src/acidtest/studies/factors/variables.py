@@ -67,31 +67,28 @@ class FactorRows:
         return {one.name: one.values == 1 for one in self.variables if one.kind == "category"}
 
 
-@dataclass(frozen=True)
-class FactorOptions:
-    """What to look at: categories by name, or those that the suite is known to have; lengths or not; confounds."""
+def load_factor_rows(
+    runs: Mapping[str, Sequence[Run]], *, categories: Sequence[str], confounds: Sequence[str], lengths: bool
+) -> list[FactorRows]:
+    """What models answered on every suite of their runs that has the categories, on the rows that all of them have.
 
-    categories: tuple[str, ...] = ()
-    confounds: tuple[str, ...] = ()
-    lengths: bool = True
-
-
-def load_factor_rows(runs: Mapping[str, Sequence[Run]], options: FactorOptions) -> list[FactorRows]:
-    """What models answered on every suite of their runs that has the categories, on the rows that all of them have."""
+    Categories are those named, or those that a suite is known to have.
+    """
     answers: dict[str, dict[str, ScoredRows]] = {}
     for model, members in runs.items():
         for run in members:
             for suite, card in run.header.suites.items():
-                if suite.endswith(CONTROL) or not category_columns(card, options.categories):
+                if suite.endswith(CONTROL) or not category_columns(card, categories):
                     continue
                 if model in answers.setdefault(suite, {}):
                     raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
                 answers[suite][model] = score_rows(run, suite, texts=True)
-    return [
-        _factor_rows(model, suite, rows, taken, options)
-        for suite, models in answers.items()
-        for (model, rows), taken in zip(models.items(), _shared(suite, models), strict=True)
-    ]
+    tables = []
+    for suite, models in answers.items():
+        for (model, asked), places in zip(models.items(), _shared(suite, models), strict=True):
+            columns = category_columns(asked.card, categories)
+            tables.append(_factor_rows(model, suite, asked, places, columns, confounds, lengths=lengths))
+    return tables
 
 
 def _shared(suite: str, models: Mapping[str, ScoredRows]) -> list[npt.NDArray[np.int64]]:
@@ -133,9 +130,16 @@ def category_columns(card: Card, asked: Sequence[str] = ()) -> dict[str, str]:
 
 
 def _factor_rows(
-    model: str, suite: str, asked: ScoredRows, places: npt.NDArray[np.int64], options: FactorOptions
+    model: str,
+    suite: str,
+    asked: ScoredRows,
+    places: npt.NDArray[np.int64],
+    names: Mapping[str, str],
+    confounds: Sequence[str],
+    *,
+    lengths: bool,
 ) -> FactorRows:
-    rows, names = _select_rows(asked, places), category_columns(asked.card, options.categories)
+    rows = _select_rows(asked, places)
     skipped = asked.height - rows.height
     notes = [f"on the {rows.height:,} rows that all models were asked, of its {asked.height:,}"] if skipped else []
     variables: list[Variable] = []
@@ -148,11 +152,11 @@ def _factor_rows(
         variables.append(Variable(name, "category", values))
         cells = "one cell holds" if above == 1 else f"{above:,} cells hold"
         notes += [f"{name}: {cells} a number above 1, which counts as 1"] if above else []
-    if options.lengths:
+    if lengths:
         # The names are those of figure 6.
         for name, side in zip(("Length1", "Length2"), SIDES, strict=True):
             variables.append(Variable(name, "length", _numbers(rows.frame[side].str.len_chars())))
-    for confound in options.confounds:
+    for confound in confounds:
         if confound in (*names, *names.values()):
             raise AcidtestError(f"--confounds: {confound} is a category already")
         variables += [Variable(name, "confound", values) for name, values in _confound(rows, confound, notes)]
@@ -185,25 +189,16 @@ def _marks(column: pl.Series, suite: str) -> tuple[Floats, int]:
 
     The published file holds a 2; annotators' counts of marks hold more.
     """
-    if column.dtype == pl.Boolean or column.dtype.is_numeric():
-        numbers = column.cast(pl.Float64)
-    else:
-        texts = column.cast(pl.String).str.strip_chars().str.to_lowercase()
-        numbers = texts.replace_strict(_MARKS, default=None).fill_null(texts.cast(pl.Float64, strict=False))
-        wrong = column.filter(numbers.is_null() & texts.is_not_null() & ~texts.is_in(["", "-"]))
-        if len(wrong):
-            raise _no_category(column.name, suite, wrong[0])
-    whole = numbers.is_null() | numbers.is_nan() | ((numbers >= 0) & (numbers == numbers.floor()))
-    if not whole.all():
-        raise _no_category(column.name, suite, numbers.filter(~whole)[0])
+    texts = column.cast(pl.String).str.strip_chars().str.to_lowercase()
+    numbers = texts.replace_strict(_MARKS, default=None).fill_null(texts.cast(pl.Float64, strict=False))
+    whole = (numbers >= 0) & (numbers == numbers.floor())
+    wrong = column.filter(~whole.fill_null(False) & texts.is_not_null() & ~texts.is_in(["", "-", "nan"]))
+    if len(wrong):
+        raise AcidtestError(
+            f"column {column.name!r} of suite {suite!r} is no category: it holds {wrong[0]!r}; a category is 0 or 1, "
+            f"true or false, yes or no. A number can be a confound: --confounds {column.name}"
+        )
     return _numbers(numbers.clip(upper_bound=1.0)), int((numbers > 1).sum())
-
-
-def _no_category(column: str, suite: str, value: object) -> AcidtestError:
-    return AcidtestError(
-        f"column {column!r} of suite {suite!r} is no category: it holds {value!r}; a category is 0 or 1, true or "
-        f"false, yes or no. A number can be a confound: --confounds {column}"
-    )
 
 
 def _confound(rows: ScoredRows, name: str, notes: list[str]) -> Iterator[tuple[str, Floats]]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Literal
+from functools import partial
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -36,12 +40,6 @@ ALPHA = 0.05
 
 FEWEST = 10
 """Groups of pairs that must have a category, and that must not, for it to be looked for."""
-
-METHODS = {
-    PROBE: "DeLong, groups of pairs together, log odds",
-    SILHOUETTE: "delta method, groups of pairs together",
-}
-"""How intervals are made."""
 
 Floats = npt.NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -211,6 +209,10 @@ def _measure_layers(
     dealt = shuffled_rows(groups, permutations, rng)
     labels = np.concatenate([target.columns for target in targets], axis=1)
     sizes = np.array([target.columns.shape[1] for target in targets])
+    methods = {
+        PROBE: "DeLong, groups of pairs together, log odds",
+        SILHOUETTE: "delta method, groups of pairs together",
+    }
 
     def target_means(columns: Floats) -> Floats:
         sums = np.add.reduceat(columns, np.cumsum(sizes) - sizes, axis=0)
@@ -223,7 +225,7 @@ def _measure_layers(
         for measure, (shuffled, values, influences) in measures.items():
             draws[measure].append(target_means(shuffled))
             means = zip(targets, target_means(values).tolist(), target_means(influences), strict=True)
-            method, unit = METHODS[measure], measure == PROBE
+            method, unit = methods[measure], measure == PROBE
             estimates[measure].append(
                 [
                     clustered(value, influence, groups=groups, n=target.n, method=method, unit=unit)
@@ -311,3 +313,73 @@ def _factor(values: pl.Series, kind: TargetKind) -> Target:
     columns = [(texts == name).fill_null(False).to_numpy() for name in distinct]
     empty = np.zeros((values.len(), 0), dtype=np.bool_)
     return Target(values.name, kind, np.column_stack(columns) if columns else empty)
+
+
+def perplexity(n: int) -> float:
+    """The perplexity of a map of so many pairs: the usual one, or less where there are few pairs."""
+    return min(30.0, (n - 1) / 3)
+
+
+def layer_maps(layers: Matrix, *, seed: int = 0, progress: Progress = lambda done, total: None) -> Maps:
+    """float32[layers, n, 2]: a map of each layer between -1 and 1, turned to match the one before it.
+
+    Every map is made by one thread, so that it depends on the seed alone and not on how many processors there are; as
+    many are made at a time as there are processors. Turning a map changes no distance.
+    """
+    map_library("sklearn.manifold")
+    n = layers.shape[1]
+    if n < 5:
+        raise AcidtestError(f"a map needs at least 5 pairs, not {n}")
+    maps = np.empty((len(layers), n, 2), dtype=np.float32)
+    # The limit holds for a thread of the pool only; without it all threads of all maps wait for each other.
+    limit = partial(map_library("threadpoolctl").threadpool_limits, 1, user_api="openmp")
+    with ThreadPoolExecutor(min(len(layers), os.cpu_count() or 1), initializer=limit) as pool:
+        tasks = {pool.submit(_layer_map, layer, seed): number for number, layer in enumerate(layers)}
+        for done, task in enumerate(as_completed(tasks), 1):
+            maps[tasks[task]] = task.result()
+            progress(done, len(layers))
+    for number in range(1, len(maps)):
+        # Rotated, and mirrored if need be, to be as near as possible to the map before.
+        left, _, right = np.linalg.svd(maps[number].T.astype(np.float64) @ maps[number - 1])
+        maps[number] = maps[number] @ (left @ right)
+    return maps
+
+
+def principal_components(layer: Matrix) -> Matrix:
+    """The first 50 principal components of a layer, each with its largest loading positive.
+
+    The rest is mostly noise and costs time.
+    """
+    centred = layer.astype(np.float64) - layer.mean(axis=0, dtype=np.float64)
+    wide = centred.shape[1] > centred.shape[0]
+    values, vectors = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
+    kept = slice(-1, -min(50, values.size) - 1, -1)
+    scores = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0)) if wide else centred @ vectors[:, kept]
+    signs = np.sign(np.take_along_axis(scores, np.abs(scores).argmax(axis=0)[None], axis=0))
+    return np.asarray(scores * np.where(signs == 0, 1, signs), dtype=np.float32)
+
+
+def _layer_map(layer: Matrix, seed: int) -> Maps:
+    points = principal_components(layer)
+    spread = float(points[:, 0].std())
+    if spread == 0:
+        return np.zeros((len(points), 2), dtype=np.float32)
+    start = np.zeros((len(points), 2), dtype=np.float32)
+    start[:, : min(2, points.shape[1])] = points[:, :2] / spread * 1e-4
+    tsne = map_library("sklearn.manifold").TSNE(
+        init=start, perplexity=perplexity(len(points)), random_state=seed, n_jobs=1
+    )
+    positions = np.asarray(tsne.fit_transform(points), dtype=np.float32)
+    positions -= positions.mean(axis=0)
+    return np.asarray(positions / max(float(np.abs(positions).max()), 1e-12), dtype=np.float32)
+
+
+def map_library(name: str) -> Any:
+    """A module that maps need; where it is not installed, an error that says how to install it."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise AcidtestError(
+            f"maps of layers need {error.name}; install it with: pip install 'acidtest[factors]' "
+            f"(without -o and --plots the numbers need nothing more)"
+        ) from error
