@@ -38,11 +38,10 @@ from acidtest.studies.behaviour.factors import (
 from acidtest.studies.behaviour.samples import (
     SwapSample,
     SwapSet,
-    control_sample,
     errors_following_polarity,
     load_swap_sets,
     repeated_answers,
-    swapped_sample,
+    sample_lines,
 )
 from acidtest.studies.rows import runs_by_model
 from acidtest.text.pair_counts import CATEGORIES, Polarities, polarities
@@ -166,13 +165,14 @@ def _behaviour(sample: SwapSet, known: Polarities, options: ContingencyOptions) 
     sample = replace(sample, swapped=swapped, control=sample.control.with_polarity(known))
     correct, polarity = swapped.rows.correct, {name: swapped.polarity == n for n, name in enumerate(CATEGORIES)}
     right = {name: (int(correct[chosen].sum()), int(chosen.sum())) for name, chosen in polarity.items()}
+    control, transformed = sample_lines(sample)
     follows, follows_by_chance = errors_following_polarity(swapped)
     return Behaviour(
         model=sample.model,
         suite=sample.suite,
         signature=sample.signature,
-        control=control_sample(sample),
-        transformed=swapped_sample(sample),
+        control=control,
+        transformed=transformed,
         swap=compare_with_control(sample, options),
         factors=factor_tests(sample, options),
         repeats=repeated_answers(sample),

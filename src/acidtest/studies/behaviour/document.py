@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -70,6 +71,8 @@ SAMPLES = {
 """The paper's names of a suite's control and of the suite."""
 
 _TABLE_4 = "published (table 4)"
+
+K = TypeVar("K")
 
 Accuracies = dict[str, dict[str, float]]
 """By system and column of table 1."""
@@ -303,43 +306,40 @@ def paper_suite(suite: str) -> str:
 def published_accuracies(suite: str) -> dict[str, Accuracies]:
     """Table 1 for a suite, by line; systems have the paper's names."""
     base = paper_suite(suite)
-    swapped = published_scores("behaviour" if base in PROXY_SAMPLES else base)
-    wanted = {"sample": PROXY_SAMPLES[base]} if base in PROXY_SAMPLES else {}
-    control = published_scores((IN_SITU if base in PROXY_SAMPLES else base) + CONTROL)
-    lines = {CONTROLS: _accuracies(control, {}), SWAPPED: _accuracies(swapped, wanted)}
+    sample = {"sample": PROXY_SAMPLES[base]} if base in PROXY_SAMPLES else {}
+    sources = {CONTROLS: (IN_SITU if sample else base) + CONTROL, SWAPPED: "behaviour" if sample else base}
+    columns = {subset: column for column, subset in COLUMNS.items()}
+    lines: dict[str, Accuracies] = {}
+    for line, source in sources.items():
+        wanted = sample if line == SWAPPED else {}
+        scores = [score for score in published_scores(source) if {**score.by, "subset": ""} == {**wanted, "subset": ""}]
+        lines[line] = _by_system(scores, lambda score: columns[score.by.get("subset", "")])
     return {line: accuracies for line, accuracies in lines.items() if accuracies}
 
 
-def _accuracies(scores: Sequence[PublishedScore], wanted: Mapping[str, str]) -> Accuracies:
-    columns = {subset: column for column, subset in COLUMNS.items()}
-    accuracies: Accuracies = {}
+def _by_system(scores: Sequence[PublishedScore], key: Callable[[PublishedScore], K]) -> dict[str, dict[K, float]]:
+    """Published values by system and key; systems go by the paper's short names."""
+    names = {"Decomposable Attention": "DAM", "Conditional Encoder": "CE"}
+    values: dict[str, dict[K, float]] = {}
     for score in scores:
-        by = dict(score.by)
-        column = columns.get(by.pop("subset", ""), "")
-        if by == wanted:
-            accuracies.setdefault(_system_name(score), {})[column] = score.value
-    return accuracies
+        values.setdefault(names.get(score.system, score.system), {})[key(score)] = score.value
+    return values
 
 
 def published_tests(suite: str, factor: str) -> str:
     """``ESIM G(1) = 39.33, …`` for the paper's sample of a suite."""
-    statistics: dict[str, dict[str, float]] = {}
-    for score in _factor_scores(suite, factor):
-        if "statistic" in score.by:
-            statistics.setdefault(_system_name(score), {})[score.by["statistic"]] = score.value
+    scores = _factor_scores(suite, factor, "statistic")
     return ", ".join(
         f"{system} G({values['degrees of freedom']:.0f}) = {values['G']:g}"
         + (f", p {values['p']:g}" if "p" in values else "")
-        for system, values in statistics.items()
+        for system, values in _by_system(scores, lambda score: score.by["statistic"]).items()
     )
 
 
 def published_tables(suite: str, factor: str) -> dict[str, Crosstab]:
     """Tables 2 to 4 of the paper, by system: those that it prints of the sample of a suite."""
-    cells: dict[str, dict[tuple[str, str], int]] = {}
-    for score in _factor_scores(suite, factor):
-        if "column" in score.by:
-            cells.setdefault(_system_name(score), {})[score.by["row"], score.by["column"]] = int(score.value)
+    scores = _factor_scores(suite, factor, "column")
+    cells = _by_system(scores, lambda score: (score.by["row"], score.by["column"]))
     tables = {}
     for system, counts in cells.items():
         # Labels in our order, and before all else; the paper has neutral first.
@@ -347,17 +347,14 @@ def published_tables(suite: str, factor: str) -> dict[str, Crosstab]:
             sorted(dict.fromkeys(names), key=lambda name: LABELS.index(name) if name in LABELS else len(LABELS))
             for names in zip(*counts, strict=True)
         )
-        numbers = np.array([[counts[row, column] for column in columns] for row in rows])
+        numbers = np.array([[int(counts[row, column]) for column in columns] for row in rows])
         tables[system] = Crosstab(tuple(rows), tuple(columns), numbers)
     return tables
 
 
-def _factor_scores(suite: str, factor: str) -> list[PublishedScore]:
+def _factor_scores(suite: str, factor: str, key: str) -> list[PublishedScore]:
+    """The paper's numbers on a factor in the sample of a suite, those that have a key."""
     control, sample = SAMPLES.get(paper_suite(suite), ("", ""))
     wanted = (control, POLARITY) if factor == CONTROL_POLARITY else (sample, factor)
-    scores = published_scores("behaviour")
+    scores = [score for score in published_scores("behaviour") if key in score.by]
     return [score for score in scores if (score.by.get("sample"), score.by.get("factor")) == wanted]
-
-
-def _system_name(score: PublishedScore) -> str:
-    return {"Decomposable Attention": "DAM", "Conditional Encoder": "CE"}.get(score.system, score.system)

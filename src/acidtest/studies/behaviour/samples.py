@@ -153,23 +153,20 @@ def _sample_rows(rows: ScoredRows) -> SampleRows:
     return SampleRows(rows, pl.DataFrame({name: pl.Series([None] * rows.height, dtype=pl.String) for name in WORDS}))
 
 
-def control_sample(sample: SwapSet) -> SwapSample:
-    """The control's line of table 1."""
-    control = sample.control
-    against = control.accuracy(control.against, "pair whose polarity is not gold")
-    subsets = {CHANGED_GOLD: None, UNSEEN_PAIRS: None, AGAINST_POLARITY: against}
-    return SwapSample(sample.suite + CONTROL, control.accuracy(None, "pairs"), subsets)
-
-
-def swapped_sample(sample: SwapSet) -> SwapSample:
-    """The swapped pairs' line of table 1."""
-    swapped = sample.swapped
+def sample_lines(sample: SwapSet) -> tuple[SwapSample, SwapSample]:
+    """The lines of table 1 for the control and for the swapped pairs."""
+    swapped, control = sample.swapped, sample.control
+    before, after = (rows.accuracy(rows.against, "pair whose polarity is not gold") for rows in (control, swapped))
     subsets = {
         CHANGED_GOLD: swapped.accuracy(sample.changed, "pair whose gold changed"),
         UNSEEN_PAIRS: swapped.accuracy(swapped.polarity == len(CATEGORIES) - 1, "unseen word pair"),
-        AGAINST_POLARITY: swapped.accuracy(swapped.against, "pair whose polarity is not gold"),
+        AGAINST_POLARITY: after,
     }
-    return SwapSample(sample.suite, swapped.accuracy(None, "pairs"), subsets)
+    none = {CHANGED_GOLD: None, UNSEEN_PAIRS: None, AGAINST_POLARITY: before}
+    return (
+        SwapSample(sample.suite + CONTROL, control.accuracy(None, "pairs"), none),
+        SwapSample(sample.suite, swapped.accuracy(None, "pairs"), subsets),
+    )
 
 
 def repeated_answers(sample: SwapSet, *, errors: bool = False) -> Estimate:

@@ -22,6 +22,7 @@ from acidtest.core.document import (
 )
 from acidtest.core.numbers import share
 from acidtest.studies.experiments import (
+    ArmDifference,
     ArmScore,
     ArmValue,
     ExperimentResult,
@@ -105,90 +106,81 @@ def _table_section(result: ExperimentResult, table: ResultTable, number: int) ->
     chance = Reference(0.5, "chance (50 %)") if all(two_way) else Reference(1 / 3, "chance (33 %)")
     reference = chance if len(two_way) == 1 else None
     parts: list[Part] = [
-        _score_table(result, table, rates, f"table {number}"),
+        _arm_table(result, table, rates, f"table {number}", "Accuracy in per cent, with 95 % intervals"),
         Chart(f"table {number}", columns=table.arms, axis="accuracy", reference=reference),
     ]
     if drops:
-        parts.append(_score_table(result, table, drops, f"drops {number}", drop=True))
+        caption = "Drop from one test set to the other, in points"
+        parts.append(_arm_table(result, table, drops, f"drops {number}", caption, unit="points"))
     if any(one.table == table.title for one in result.differences):
-        no_difference = Reference(0.0, "no difference")
-        name = f"differences {number}"
-        parts.append(_difference_table(result, table, rates, name))
+        name, no_difference = f"differences {number}", Reference(0.0, "no difference")
+        caption = f"Difference from “{table.against}” on the same rows, in points, with 95 % intervals"
+        parts.append(_arm_table(result, table, rates, name, caption, unit="points", differences=True))
         parts.append(Chart(name, columns=table.other_arms, axis="difference in points", reference=no_difference))
     return Section(table.title, tuple(parts), anchor=f"table-{number}")
 
 
-def _score_table(
-    result: ExperimentResult, table: ResultTable, columns: Sequence[ResultColumn], name: str, *, drop: bool = False
+def _arm_table(
+    result: ExperimentResult,
+    table: ResultTable,
+    columns: Sequence[ResultColumn],
+    name: str,
+    caption: str,
+    *,
+    unit: Unit = "percent",
+    differences: bool = False,
 ) -> Table:
-    """Accuracies, or drops from one test set to another: the paper's columns as rows, the arms beside each other."""
-    scores = [score for score in result.scores if score.table == table.title]
-    at = {(score.network, score.column, score.arm): score for score in scores}
+    """The scores of arms, or their differences: the paper's columns as rows, the arms beside each other."""
+    arms = table.other_arms if differences else table.arms
+    every: Sequence[ArmValue] = result.differences if differences else result.scores
+    values = {(one.network, one.column, one.arm): one for one in every if one.table == table.title}
     titles: list[Column] = []
-    for arm in table.arms:
-        titles += _arm_columns(arm, scores, "points" if drop else "percent")
+    for arm in arms:
+        titles += _arm_columns(arm, [value for value in values.values() if value.arm == arm], unit)
     rows = []
     for network in result.networks:
         for column in columns:
-            cells: list[Cell] = []
-            for arm in table.arms:
-                cells += _arm_cells(at.get((network, column.name, arm)), arm, titles)
-            rows.append(Row(column.name, tuple(cells), network, slice={"suite": column.suite, **column.by}))
-    caption = "Drop from one test set to the other, in points" if drop else "Accuracy in per cent, with 95 % intervals"
-    sources = tuple(dict.fromkeys(score.source for score in scores if score.published is not None))
+            cells: dict[str, Cell] = {}
+            for arm in arms:
+                cells |= _arm_cells(arm, values.get((network, column.name, arm)))
+            shown = tuple(cells.get(title.name) for title in titles)
+            rows.append(Row(column.name, shown, network, slice={"suite": column.suite, **column.by}))
+    scores = [value for value in values.values() if isinstance(value, ArmScore) and value.published is not None]
+    sources = tuple(dict.fromkeys(score.source for score in scores))
     return Table(name, caption, tuple(titles), tuple(rows), "pairs", sources=sources)
 
 
-def _difference_table(
-    result: ExperimentResult, table: ResultTable, columns: Sequence[ResultColumn], name: str
-) -> Table:
-    differences = [one for one in result.differences if one.table == table.title]
-    at = {(one.network, one.column, one.arm): one for one in differences}
-    titles: list[Column] = []
-    for arm in table.other_arms:
-        titles += _arm_columns(arm, differences, "points")
-        titles += [Column(f"{arm}, {title}", "p", role="total") for title in ("p", "corrected p")]
-        titles.append(Column(f"{arm}, differs", "text"))
-    rows = []
-    for network in result.networks:
-        for column in columns:
-            cells: list[Cell] = []
-            for arm in table.other_arms:
-                one = at.get((network, column.name, arm))
-                cells += _arm_cells(one, arm, titles)
-                cells += [PValue(one.p), PValue(one.p_adjusted), "*" if one.differs else ""] if one else [None] * 3
-            rows.append(Row(column.name, tuple(cells), network, slice={"suite": column.suite, **column.by}))
-    caption = f"Difference from “{table.against}” on the same rows, in points, with 95 % intervals"
-    return Table(name, caption, tuple(titles), tuple(rows), "pairs")
-
-
 def _arm_columns(arm: str, values: Sequence[ArmValue], unit: Unit) -> Iterator[Column]:
-    """The column of an arm, and beside it the spread over seeds and the paper's numbers, where there are any."""
-    values = [value for value in values if value.arm == arm]
+    """The column of an arm, and beside it the spread over seeds, the paper's numbers and tests, where there are any."""
     yield Column(arm, unit, model=arm)
     if any(value.spread for value in values):
         yield Column(f"{arm}, ± over seeds", "percent", role="total")
     if any(value.published is not None for value in values):
         yield Column(f"{arm}, published", unit, role="published", note="the paper")
+    if any(isinstance(value, ArmDifference) for value in values):
+        yield Column(f"{arm}, p", "p", role="total")
+        yield Column(f"{arm}, corrected p", "p", role="total")
+        yield Column(f"{arm}, differs", "text")
 
 
-def _arm_cells(value: ArmValue | None, arm: str, titles: Sequence[Column]) -> list[Cell]:
-    """The cells below ``_arm_columns`` of an arm; None where a network was not asked."""
-    cells: dict[str, Cell] = dict.fromkeys((arm, f"{arm}, ± over seeds", f"{arm}, published"))
+def _arm_cells(arm: str, value: ArmValue | None) -> dict[str, Cell]:
+    """The cells below ``_arm_columns``, by their names; none where a network was not asked."""
+    cells: dict[str, Cell] = {}
     if value:
-        note = value.source if isinstance(value, ArmScore) else ""
-        published = None if value.published is None else Published(value.published, note=note)
-        deviation = value.spread.deviation if value.spread else None
-        cells = dict(zip(cells, (value.value, deviation, published), strict=True))
-    return [cells[title.name] for title in titles if title.name in cells]
+        cells = {arm: value.value, f"{arm}, ± over seeds": value.spread.deviation if value.spread else None}
+        if value.published is not None:
+            source = value.source if isinstance(value, ArmScore) else ""
+            cells[f"{arm}, published"] = Published(value.published, note=source)
+    if isinstance(value, ArmDifference):
+        cells |= {f"{arm}, p": PValue(value.p), f"{arm}, corrected p": PValue(value.p_adjusted)}
+        cells[f"{arm}, differs"] = "*" if value.differs else ""
+    return cells
 
 
 def _trainings_table(trainings: Sequence[TrainingRecord]) -> Table:
     columns = (
         Column("trained on", "text"),
-        Column("seed", "count"),
-        Column("epochs", "count"),
-        Column("kept epoch", "count"),
+        *(Column(name, "count") for name in ("seed", "epochs", "kept epoch")),
         Column("accuracy on the development set"),
         Column("time", "seconds"),
     )

@@ -174,7 +174,7 @@ def _fit_model(table: FactorRows, first: FactorRows, prior: Prior) -> ModelFacto
         gains=_gains(table, first),
         skipped=table.skipped,
         caution=proposal_caution(categories),
-        notes=(*table.notes, *_describe_dropped(*fits)),
+        notes=(*table.notes, *_describe_dropped(regression=fits[0], discriminant=fits[1])),
     )
 
 
@@ -206,17 +206,16 @@ def _gains(table: FactorRows, first: FactorRows) -> dict[str, Estimate]:
     }
 
 
-def _describe_dropped(logit: Fit, lda: Fit) -> list[str]:
+def _describe_dropped(**fits: Fit) -> list[str]:
     """What was left out of which analysis, and why; what both left out is said once."""
-    notes = [f"{name} is left out: {why}" for name, why in logit.dropped.items() if lda.dropped.get(name) == why]
-    for title, fit, other in (("logistic regression", logit, lda), ("discriminant", lda, logit)):
-        notes += [
-            f"{name} is left out of the {title}: {why}"
-            for name, why in fit.dropped.items()
-            if other.dropped.get(name) != why
-        ]
-        notes += [f"{title}: {note}" for note in fit.notes]
-    return notes
+    analyses: dict[tuple[str, str], list[str]] = {}
+    for title, fit in fits.items():
+        for dropped in fit.dropped.items():
+            analyses.setdefault(dropped, []).append(title)
+    notes = []
+    for (name, why), titles in analyses.items():
+        notes.append(f"{name} is left out{f' of the {titles[0]}' if len(titles) == 1 else ''}: {why}")
+    return notes + [f"{title}: {note}" for title, fit in fits.items() for note in fit.notes]
 
 
 def _no_categories(runs: Sequence[Run], wanted: Sequence[str]) -> AcidtestError:

@@ -112,8 +112,7 @@ def _coefficient_parts(suite: str, fits: Sequence[ModelFactors]) -> Iterator[Tab
     """A table and a chart for each analysis; the stars of the paper's systems beside the logistic regression's."""
     stars = published_stars() if _has_published(fits) else {}
     directions = {name: "+" if sign > 0 else "−" for name, sign in published_directions().items()} if stars else {}
-    figures = {score.system: _figure(score) for score in _published("stars") if stars}
-    papers = [Column(figure, "text", role="published", note=system) for system, figure in figures.items()]
+    papers = [Column(_figure(system), "text", role="published", note=system) for system in stars]
     papers += [Column("section 4.2", "text", role="published")] if directions else []
     # The standard deviation of a variable; a coefficient times it compares with the others.
     spreads = {factor.name: factor.spread for fit in reversed(fits) for factor in reversed(fit.factors)}
@@ -124,7 +123,7 @@ def _coefficient_parts(suite: str, fits: Sequence[ModelFactors]) -> Iterator[Tab
         for name in dict.fromkeys(factor.name for fit in fits for factor in fit.factors):
             cells: list[Cell] = [spreads[name], *(_coefficient(fit, name, analysis) for fit in fits)]
             if analysis == "logistic":
-                cells += ["*" * counts.get(name, 0) for counts in stars.values()]
+                cells += ["*" * int(counts.get(name, 0)) for counts in stars.values()]
                 cells += [directions.get(name, "")] if directions else []
             rows.append(Row(name, tuple(cells)))
         caption = (
@@ -187,7 +186,7 @@ def _published_section() -> Section:
     )
     columns = tuple(Column(corpus, role="published") for corpus in corpora)
     remarks = tuple(
-        Row(score.by["factor"], (_figure(score), score.system, score.by["statistic"], score.by["says"]))
+        Row(score.by["factor"], (_place(score), score.system, score.by["statistic"], score.by["says"]))
         for score in published_remarks()
     )
     titles = tuple(Column(name, "text") for name in ("figure", "system", "statistic", "the text says"))
@@ -203,11 +202,18 @@ def _published_section() -> Section:
 
 def published_accuracies() -> dict[str, dict[str, float]]:
     """Table 3: accuracy on the two development sets of MultiNLI, by system."""
-    accuracies: dict[str, dict[str, float]] = {}
-    for score in _published("accuracy"):
-        if "corpus" in score.by:
-            accuracies.setdefault(score.system, {})[score.by["corpus"]] = score.value
-    return accuracies
+    return _published_values("accuracy", "corpus")
+
+
+def published_stars() -> dict[str, dict[str, float]]:
+    """How many stars each factor has, by system: figures 6 and 9."""
+    return _published_values("stars", "factor")
+
+
+def published_directions() -> dict[str, float]:
+    """Factors that section 4.2 calls strong indicators of a right answer (1) or harder to predict (-1)."""
+    directions = _published_values("direction", "factor").values()
+    return {name: sign for signs in directions for name, sign in signs.items()}
 
 
 def published_remarks() -> list[PublishedScore]:
@@ -215,25 +221,23 @@ def published_remarks() -> list[PublishedScore]:
     return [score for score in published_scores("factors") if "says" in score.by]
 
 
-def published_stars() -> dict[str, dict[str, int]]:
-    """How many stars each factor has, by system: figures 6 and 9."""
-    stars: dict[str, dict[str, int]] = {}
-    for score in _published("stars"):
-        stars.setdefault(score.system, {})[score.by["factor"]] = int(score.value)
-    return stars
+def _published_values(statistic: str, factor: str) -> dict[str, dict[str, float]]:
+    """A statistic by system, and by value of a factor."""
+    values: dict[str, dict[str, float]] = {}
+    for score in published_scores("factors"):
+        if score.by.get("statistic") == statistic and factor in score.by:
+            values.setdefault(score.system, {})[score.by[factor]] = score.value
+    return values
 
 
-def published_directions() -> dict[str, int]:
-    """Factors that section 4.2 calls strong indicators of a right answer (1) or harder to predict (-1)."""
-    return {score.by["factor"]: int(score.value) for score in _published("direction")}
-
-
-def _published(statistic: str) -> list[PublishedScore]:
-    return [score for score in published_scores("factors") if score.by.get("statistic") == statistic]
-
-
-def _figure(score: PublishedScore) -> str:
+def _place(score: PublishedScore) -> str:
     return score.source.rpartition(", ")[2]
+
+
+def _figure(system: str) -> str:
+    """The figure that a system's stars are from."""
+    scores = published_scores("factors")
+    return next(_place(score) for score in scores if (score.system, score.by.get("statistic")) == (system, "stars"))
 
 
 def _has_published(fits: Sequence[ModelFactors]) -> bool:
@@ -245,13 +249,12 @@ def _has_published(fits: Sequence[ModelFactors]) -> bool:
 def _compare_stars(fit: ModelFactors) -> Iterator[str]:
     """How many factors have the stars of a published system, and which differ; nothing where the factors are others."""
     ours = {factor.name: len(factor.logistic.stars) for factor in fit.factors}
-    figures = {score.system: _figure(score) for score in _published("stars")}
     for system, stars in published_stars().items():
         if set(stars) != set(ours):
             continue
-        where = f"{system} ({figures[system]})"
+        where = f"{system} ({_figure(system)})"
         differing = [
-            f"{name}{'*' * ours[name]} ({'*' * count or 'none'})"
+            f"{name}{'*' * ours[name]} ({'*' * int(count) or 'none'})"
             for name, count in stars.items()
             if ours[name] != count
         ]
