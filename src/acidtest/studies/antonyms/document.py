@@ -46,15 +46,15 @@ MODELS_RIGHT = {EASY: "all models", MIXED: "some", HARD: "none"}
 
 def document(result: AntonymsResult) -> Document:
     """Antonyms by which models get them right, in rows and in pairs; then their types, where a table has them."""
-    knowledge, types = result.knowledge, result.types
-    headlines = [_describe_knowledge(knowledge)] if knowledge else []
-    headlines += [_describe_types(types)] if types else []
-    return Document(
-        title="acidtest antonyms",
-        headline=" ".join(headlines),
-        parts=(*(_knowledge_parts(knowledge) if knowledge else ()), *([_types_section(types)] if types else ())),
-        models=tuple(knowledge.models) if knowledge else (),
-    )
+    headlines, parts, models = list[str](), list[Part](), tuple[str, ...]()
+    if result.knowledge:
+        headlines.append(_describe_knowledge(result.knowledge))
+        parts += _knowledge_parts(result.knowledge)
+        models = tuple(result.knowledge.models)
+    if result.types:
+        headlines.append(_describe_types(result.types))
+        parts.append(_types_section(result.types))
+    return Document("acidtest antonyms", " ".join(headlines), tuple(parts), models)
 
 
 def rows(result: AntonymsResult, path: Path) -> pl.DataFrame:
@@ -133,21 +133,19 @@ def _rivalry_parts(rivalry: Rivalry, knowledge: AntonymKnowledge) -> Iterator[Pa
     caption = f"Antonyms that {rivalry.stronger} (the stronger) and {rivalry.weaker} (the weaker) know"
     yield _sets_table("two models", caption, rivalry.parts, knowledge)
     weaker, other = rivalry.parts["the weaker"].frequency, rivalry.parts["only the stronger"].frequency
-    if weaker and other and weaker.known and other.known:
-        yield Note(f"{_compare_frequencies(weaker.value, other.value)} (published: nearly twice as often).")
-        columns = (Column("difference", "number"), Column("p", "p"), Column("test", "text"))
-        difference = Row("the weaker, less only the stronger", (rivalry.difference, PValue(rivalry.p), rivalry.test))
-        yield Table("frequency", "Training contradictions of a pair, on average", columns, (difference,), "known to")
-
-
-def _compare_frequencies(weaker: float, other: float) -> str:
-    """How the two mean numbers of contradictions compare; nothing is a multiple of 0."""
-    if other:
-        times = f"{weaker / other:.1f} times as often"
-        return f"Antonyms the weaker knows occur {times} in training as those only the stronger knows"
-    if weaker:
-        return "Antonyms the weaker knows occur in training, those only the stronger knows do not"
-    return "Neither the antonyms the weaker knows nor those only the stronger knows occur in training"
+    if not (weaker and other and weaker.known and other.known):
+        return
+    if other.value:
+        times = f"{weaker.value / other.value:.1f} times as often"
+        comparison = f"Antonyms the weaker knows occur {times} in training as those only the stronger knows"
+    elif weaker.value:
+        comparison = "Antonyms the weaker knows occur in training, those only the stronger knows do not"
+    else:
+        comparison = "Neither the antonyms the weaker knows nor those only the stronger knows occur in training"
+    yield Note(f"{comparison} (published: nearly twice as often).")
+    columns = (Column("difference", "number"), Column("p", "p"), Column("test", "text"))
+    difference = Row("the weaker, less only the stronger", (rivalry.difference, PValue(rivalry.p), rivalry.test))
+    yield Table("frequency", "Training contradictions of a pair, on average", columns, (difference,), "known to")
 
 
 def _types_section(types: AntonymTypes) -> Section:

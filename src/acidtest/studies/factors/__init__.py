@@ -174,7 +174,7 @@ def _fit_model(table: FactorRows, first: FactorRows, prior: Prior) -> ModelFacto
         gains=_gains(table, first),
         skipped=table.skipped,
         caution=proposal_caution(categories),
-        notes=(*table.notes, *_describe_dropped(regression=fits[0], discriminant=fits[1])),
+        notes=(*table.notes, *_describe_dropped({"logistic regression": fits[0], "discriminant": fits[1]})),
     )
 
 
@@ -206,7 +206,7 @@ def _gains(table: FactorRows, first: FactorRows) -> dict[str, Estimate]:
     }
 
 
-def _describe_dropped(**fits: Fit) -> list[str]:
+def _describe_dropped(fits: Mapping[str, Fit]) -> list[str]:
     """What was left out of which analysis, and why; what both left out is said once."""
     analyses: dict[tuple[str, str], list[str]] = {}
     for title, fit in fits.items():

@@ -114,14 +114,20 @@ def _coefficient_parts(suite: str, fits: Sequence[ModelFactors]) -> Iterator[Tab
     directions = {name: "+" if sign > 0 else "−" for name, sign in published_directions().items()} if stars else {}
     papers = [Column(_figure(system), "text", role="published", note=system) for system in stars]
     papers += [Column("section 4.2", "text", role="published")] if directions else []
+    factors = {(fit.model, factor.name): factor for fit in fits for factor in fit.factors}
     # The standard deviation of a variable; a coefficient times it compares with the others.
-    spreads = {factor.name: factor.spread for fit in reversed(fits) for factor in reversed(fit.factors)}
+    spreads = {factor.name: factor.spread for factor in reversed(factors.values())}
     columns = [Column("standard deviation", "number", role="total")]
     columns += [Column(fit.model, "number", model=fit.model) for fit in fits]
     for analysis, title in (("logistic", "Logistic regression"), ("discriminant", "Linear discriminant")):
         rows = []
-        for name in dict.fromkeys(factor.name for fit in fits for factor in fit.factors):
-            cells: list[Cell] = [spreads[name], *(_coefficient(fit, name, analysis) for fit in fits)]
+        for name in dict.fromkeys(factor.name for factor in factors.values()):
+            cells: list[Cell] = [spreads[name]]
+            for fit in fits:
+                factor = factors.get((fit.model, name))
+                term = getattr(factor, analysis, None)
+                stars_shown = term.stars if term and analysis == "logistic" else ""
+                cells.append(Coefficient(term.value, term.error, stars_shown) if term else None)
             if analysis == "logistic":
                 cells += ["*" * int(counts.get(name, 0)) for counts in stars.values()]
                 cells += [directions.get(name, "")] if directions else []
@@ -134,15 +140,6 @@ def _coefficient_parts(suite: str, fits: Sequence[ModelFactors]) -> Iterator[Tab
         yield Chart(
             f"{suite} {analysis}", axis="change of the log odds of being right", reference=Reference(0.0, "no effect")
         )
-
-
-def _coefficient(fit: ModelFactors, name: str, analysis: str) -> Coefficient | None:
-    for factor in fit.factors:
-        if factor.name == name:
-            if analysis == "logistic":
-                return Coefficient(factor.logistic.value, factor.logistic.error, factor.logistic.stars)
-            return Coefficient(factor.discriminant.value, factor.discriminant.error)
-    return None
 
 
 def _network_table(suite: str, fits: Sequence[ModelFactors]) -> Table:

@@ -214,7 +214,10 @@ def _confound(rows: ScoredRows, name: str, notes: list[str]) -> Iterator[tuple[s
     elif name == "label":
         yield from _levels(name, frame["label"], notes)
     elif name == "overlap":
-        yield name, _overlap(frame)
+        # Of the different words of the hypothesis; 0 where it has none.
+        lists = frame.select(words(frame["premise"]), words(frame["hypothesis"]).list.unique())
+        new, size = pl.col("hypothesis").list.set_difference("premise").list.len(), pl.col("hypothesis").list.len()
+        yield name, _numbers(lists.select(pl.when(size > 0).then(1 - new / size).otherwise(0.0)).to_series())
     elif name == "tokens":
         yield from ((f"Tokens{n}", _numbers(words(frame[side]).list.len())) for n, side in enumerate(SIDES, 1))
     else:
@@ -232,13 +235,6 @@ def _levels(name: str, column: pl.Series, notes: list[str]) -> Iterator[tuple[st
         notes.append(f"{name}: the values are compared with {levels[0]}")
     for level in levels[1:]:
         yield f"{name} = {level}", _numbers((column == level).cast(pl.Float64))
-
-
-def _overlap(frame: pl.DataFrame) -> Floats:
-    """The share of the different words of the hypothesis that the premise has; 0 of no words."""
-    lists = pl.DataFrame({"premise": words(frame["premise"]), "hypothesis": words(frame["hypothesis"]).list.unique()})
-    new, size = pl.col("hypothesis").list.set_difference("premise").list.len(), pl.col("hypothesis").list.len()
-    return _numbers(lists.select(pl.when(size > 0).then(1 - new / size).otherwise(0.0)).to_series())
 
 
 def _numbers(column: pl.Series) -> Floats:
