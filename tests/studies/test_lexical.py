@@ -15,9 +15,8 @@ from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card, Kind, Suite
-from acidtest.studies.lexical import LexicalResult, lexical
+from acidtest.studies.lexical import ALIKE, AS_PUBLISHED, LexicalResult, lexical
 from acidtest.studies.lexical.knowledge import COSINES, FREQUENCIES
-from acidtest.studies.lexical.memory import ALIKE, AS_PUBLISHED
 
 Pair = tuple[str, str, str, str, bool]
 """Category, the premise's word, the hypothesis's, label, and whether the answer is right."""

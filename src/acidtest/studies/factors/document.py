@@ -110,8 +110,9 @@ def _gain_parts(suite: str, fits: Sequence[ModelFactors]) -> Iterator[Table | Ch
 
 def _coefficient_parts(suite: str, fits: Sequence[ModelFactors]) -> Iterator[Table | Chart]:
     """A table and a chart for each analysis; the stars of the paper's systems beside the logistic regression's."""
-    stars = published_stars() if _has_published(fits) else {}
-    directions = {name: "+" if sign > 0 else "−" for name, sign in published_directions().items()} if stars else {}
+    stars = published_values("stars") if _has_published(fits) else {}
+    signs = [sign for by_factor in published_values("direction").values() for sign in by_factor.items() if stars]
+    directions = {name: "+" if sign > 0 else "−" for name, sign in signs}
     papers = [Column(_figure(system), "text", role="published", note=system) for system in stars]
     papers += [Column("section 4.2", "text", role="published")] if directions else []
     factors = {(fit.model, factor.name): factor for fit in fits for factor in fit.factors}
@@ -175,7 +176,7 @@ def _describe_fit(fit: ModelFactors) -> Iterator[str]:
 
 def _published_section() -> Section:
     """Table 3, and what the text says of figures 5 and 8, which print no numbers."""
-    accuracies = published_accuracies()
+    accuracies = published_values("accuracy", "corpus")
     corpora = dict.fromkeys(corpus for values in accuracies.values() for corpus in values)
     rows = tuple(
         Row(system, tuple(Published(values[corpus]) for corpus in corpora), role="published")
@@ -197,34 +198,22 @@ def _published_section() -> Section:
     )
 
 
-def published_accuracies() -> dict[str, dict[str, float]]:
-    """Table 3: accuracy on the two development sets of MultiNLI, by system."""
-    return _published_values("accuracy", "corpus")
+def published_values(statistic: str, factor: str = "factor") -> dict[str, dict[str, float]]:
+    """A statistic of the paper by system, and by value of a factor.
 
-
-def published_stars() -> dict[str, dict[str, float]]:
-    """How many stars each factor has, by system: figures 6 and 9."""
-    return _published_values("stars", "factor")
-
-
-def published_directions() -> dict[str, float]:
-    """Factors that section 4.2 calls strong indicators of a right answer (1) or harder to predict (-1)."""
-    directions = _published_values("direction", "factor").values()
-    return {name: sign for signs in directions for name, sign in signs.items()}
-
-
-def published_remarks() -> list[PublishedScore]:
-    """What the text says of figures 5 and 8."""
-    return [score for score in published_scores("factors") if "says" in score.by]
-
-
-def _published_values(statistic: str, factor: str) -> dict[str, dict[str, float]]:
-    """A statistic by system, and by value of a factor."""
+    ``accuracy`` by ``corpus`` is table 3, ``stars`` are those of figures 6 and 9, ``direction`` is 1 for what section
+    4.2 calls a strong indicator of a right answer, -1 for what it calls harder to predict.
+    """
     values: dict[str, dict[str, float]] = {}
     for score in published_scores("factors"):
         if score.by.get("statistic") == statistic and factor in score.by:
             values.setdefault(score.system, {})[score.by[factor]] = score.value
     return values
+
+
+def published_remarks() -> list[PublishedScore]:
+    """What the text says of figures 5 and 8."""
+    return [score for score in published_scores("factors") if "says" in score.by]
 
 
 def _place(score: PublishedScore) -> str:
@@ -239,14 +228,14 @@ def _figure(system: str) -> str:
 
 def _has_published(fits: Sequence[ModelFactors]) -> bool:
     """Whether any of the categories is one that the paper reports on; proposed ones are not."""
-    known = {name for stars in published_stars().values() for name in stars}
+    known = {name for stars in published_values("stars").values() for name in stars}
     return any(name in known for fit in fits for name in fit.accuracy)
 
 
 def _compare_stars(fit: ModelFactors) -> Iterator[str]:
     """How many factors have the stars of a published system, and which differ; nothing where the factors are others."""
     ours = {factor.name: len(factor.logistic.stars) for factor in fit.factors}
-    for system, stars in published_stars().items():
+    for system, stars in published_values("stars").items():
         if set(stars) != set(ours):
             continue
         where = f"{system} ({_figure(system)})"

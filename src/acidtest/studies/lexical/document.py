@@ -21,7 +21,7 @@ from acidtest.core.document import (
     describe_count,
 )
 from acidtest.io.published import published_scores
-from acidtest.studies.lexical import LexicalResult
+from acidtest.studies.lexical import LexicalResult, MemoryComparison
 from acidtest.studies.lexical.knowledge import (
     COSINES,
     FREQUENCIES,
@@ -31,7 +31,6 @@ from acidtest.studies.lexical.knowledge import (
     TrainingCounts,
     WordKnowledge,
 )
-from acidtest.studies.lexical.memory import MemoryComparison
 
 SCALES = {
     COSINES: ("by_cosine", "By how similar the two words are (cosine)", "5.2"),
