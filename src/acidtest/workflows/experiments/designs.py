@@ -87,8 +87,8 @@ class Workbench:
         arm = Arm(name, description, plain.arm.pairs + pairs, self.paper.conditions.get(condition))
         return ArmFiles(arm, (*plain.files, *(path for path, _ in added)))
 
-    def tests(self) -> dict[str, Suite]:
-        """The user's test files, by their names without endings."""
+    def tests(self) -> tuple[dict[str, Suite], dict[str, PaperCorpus], tuple[str, ...]]:
+        """The user's test files by their names without endings, which of the paper's test sets each is, and notes."""
         suites, files = dict[str, Suite](), dict[str, str | Path]()
         for path in self.options.tests:
             name = stem(path)
@@ -98,16 +98,15 @@ class Workbench:
             files[key] = path
             suite = self.read_file(path)[1]
             suites[name] = replace(suite, card=replace(suite.card, name=name))
-        return suites
-
-    def corpora(self, tests: Mapping[str, Suite]) -> tuple[dict[str, PaperCorpus], tuple[str, ...]]:
-        """Which of the paper's test sets those of the user are, and notes about it."""
-        corpora = {name: self.paper.corpus(name, suite.card.rows) for name, suite in tests.items()}
-        notes = [corpus.note for corpus in corpora.values()]
+        corpora = {name: self.paper.corpus(name, suite.card.rows) for name, suite in suites.items()}
+        notes = [corpus.note for corpus in corpora.values() if corpus.note]
         known = " or ".join(f"{corpus.title} ({corpus.pairs:,} pairs)" for corpus in self.paper.corpora)
-        for name in (name for name, corpus in corpora.items() if known and not corpus.suite):
-            notes.append(f"{name!r} is none of the paper's test sets, {known}: nothing published stands beside it")
-        return corpora, tuple(filter(None, notes))
+        notes += [
+            f"{name!r} is none of the paper's test sets, {known}: nothing published stands beside it"
+            for name, corpus in corpora.items()
+            if known and not corpus.suite
+        ]
+        return suites, corpora, tuple(notes)
 
     def challenge(
         self, default: str, *, source: Suite | None = None, arguments: Mapping[str, str] | None = None
@@ -203,8 +202,7 @@ def distraction(bench: Workbench) -> Design:
     ]
     distracted = bench.added_arm(plain, "with the distraction", copies, "{pairs} copies that end in a tautology")
     asked, tables, names = list[Suite](), list[ResultTable](), (plain.arm.name, distracted.arm.name)
-    tests = bench.tests()
-    corpora, notes = bench.corpora(tests)
+    tests, corpora, notes = bench.tests()
     for name, suite in tests.items():
         negation = _tautology_test(bench, suite, name, paper.trained_tautology)
         other = _tautology_test(bench, suite, name, paper.other_tautology)
@@ -235,8 +233,7 @@ def training_mixes(bench: Workbench) -> Design:
         what = f"the {{pairs}} of {', '.join(Path(path).name for path in paths)}"
         added = [bench.read_file(path) for path in paths]
         arms.append(bench.added_arm(plain, f"{name} added", added, what, condition=name.lower()))
-    tests = bench.tests()
-    corpora, notes = bench.corpora(tests)
+    tests, corpora, notes = bench.tests()
     ((name, test),) = tests.items()
     old = ResultColumn(name, test.name, published=corpora[name].suite)
     new = ResultColumn(challenge.name, challenge.name, published=challenge.name.partition(":")[0])
@@ -283,8 +280,7 @@ def _hans_like_pairs(bench: Workbench, test: Suite) -> tuple[tuple[Path, Suite],
 
 def _hans_design(bench: Workbench, suite: Suite, arms: tuple[ArmFiles, ...], notes: Sequence[str]) -> Design:
     """Arms that are asked HANS by heuristic and label, and the user's tests besides."""
-    tests = bench.tests()
-    corpora, corpus_notes = bench.corpora(tests)
+    tests, corpora, corpus_notes = bench.tests()
     columns = []
     for label in ("entailment", "non-entailment"):
         for heuristic, short in HEURISTICS.items():
