@@ -91,12 +91,10 @@ def _knowledge_parts(knowledge: AntonymKnowledge) -> Iterator[Part]:
     yield from (Note(f"{note}.") for note in knowledge.notes)
     accuracy = tuple(Row(name, (value,)) for name, value in knowledge.models.items())
     yield Table("accuracy", "Accuracy, %, with 95 % intervals", (Column("accuracy"),), accuracy, "model")
-    by_row, by_pair = (
-        {MODELS_RIGHT[status]: part for status, part in sets.items()} for sets in (knowledge.by_row, knowledge.by_pair)
-    )
     caption = "Rows by which models are right, and the antonyms in them"
-    yield _sets_table("rows", caption, by_row, knowledge, published=True)
-    yield _sets_table("pairs", "Antonyms by which models are right on more than half of their rows", by_pair, knowledge)
+    yield _sets_table("rows", caption, knowledge.by_row, knowledge, published=True)
+    by_pair = "Antonyms by which models are right on more than half of their rows"
+    yield _sets_table("pairs", by_pair, knowledge.by_pair, knowledge)
     if knowledge.train:
         yield Chart("rows", columns=(SEEN,), title=caption, axis="antonyms seen in training contradictions")
     if knowledge.rivalry:
@@ -112,19 +110,18 @@ def _knowledge_parts(knowledge: AntonymKnowledge) -> Iterator[Part]:
 def _sets_table(
     name: str, caption: str, sets: Mapping[str, AntonymSet], knowledge: AntonymKnowledge, *, published: bool = False
 ) -> Table:
-    """A row for each set of antonyms; ``published``: the sets are those whose shares of antonyms seen the paper has."""
+    """A row for each set of antonyms; ``published``: the paper has the shares of antonyms seen in these sets."""
     columns = [Column("rows", "count"), Column("antonyms", "count")]
     columns += [Column(SEEN), Column("contradictions each", "number")] if knowledge.train else []
     published = published and knowledge.train is not None
     columns += [Column("seen, published", role="published")] if published else []
-    statuses = {label: status for status, label in MODELS_RIGHT.items()}
     table_rows = []
-    for label, part in sets.items():
+    for key, part in sets.items():
         cells: list[Cell] = [part.rows, part.pairs]
         cells += [part.seen, part.frequency] if knowledge.train else []
         if published:
-            cells.append(_published_share(pairs=statuses[label], seen="in training contradictions"))
-        table_rows.append(Row(label, tuple(cells)))
+            cells.append(_published_share(pairs=key, seen="in training contradictions"))
+        table_rows.append(Row(MODELS_RIGHT.get(key, key), tuple(cells)))
     sources = _published_sources(knowledge.card, "seen") if published else ()
     return Table(name, caption, tuple(columns), tuple(table_rows), "right", sources=sources)
 
