@@ -31,7 +31,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class _Answers:
+class _ArmAnswers:
     """Which rows of a column the networks of one arm answer correctly, by seed; all arms have the same rows.
 
     ``less`` are the answers to the other column that is to be subtracted.
@@ -40,7 +40,7 @@ class _Answers:
     right: Mapping[int, Flags]
     groups: Codes
     strata: Codes
-    less: _Answers | None
+    less: _ArmAnswers | None
 
     def shares(self, *seeds: int) -> Floats:
         """How right each row is: the share of the seeds, of all if none is named, that answer it correctly."""
@@ -53,7 +53,7 @@ class _Answers:
         first, second = self.shares(*seeds), self.less.shares(*seeds)
         return unpaired_difference(first, second, groups_first=self.groups, groups_second=self.less.groups)
 
-    def gain(self, before: _Answers, *seeds: int) -> Estimate:
+    def gain(self, before: _ArmAnswers, *seeds: int) -> Estimate:
         """What the rate exceeds that of another arm by."""
         return difference(self.shares(*seeds), before.shares(*seeds), groups=self.groups, strata=self.strata)
 
@@ -67,7 +67,7 @@ class _AnswerReader:
         self._digests: dict[str, U64] = {}
         self._chosen: dict[tuple[str, ...], Flags] = {}
 
-    def read(self, networks: Sequence[TrainedNetwork], column: ResultColumn) -> _Answers | None:
+    def read(self, networks: Sequence[TrainedNetwork], column: ResultColumn) -> _ArmAnswers | None:
         """The answers of networks that differ in their seeds; None where one was not asked what the column is about."""
         if any(column.suite not in network.run.header.suites for network in networks):
             return None
@@ -81,7 +81,7 @@ class _AnswerReader:
             self._chosen[key] = rows[0].column(pl.all_horizontal(pl.col("label").is_not_null(), *matches)).to_numpy()
         chosen = self._chosen[key]
         right = {one.record.seed: scored.correct[chosen] for one, scored in zip(networks, rows, strict=True)}
-        return _Answers(right, rows[0].groups[chosen], rows[0].strata[chosen], less)
+        return _ArmAnswers(right, rows[0].groups[chosen], rows[0].strata[chosen], less)
 
     def _scored(self, network: TrainedNetwork, suite: str) -> ScoredRows:
         key = id(network), suite
@@ -126,7 +126,7 @@ def compare_arms(
 
 
 def _score(
-    paper: Paper, table: ResultTable, column: ResultColumn, arm: Arm, network: TrainedNetwork, answers: _Answers
+    paper: Paper, table: ResultTable, column: ResultColumn, arm: Arm, network: TrainedNetwork, answers: _ArmAnswers
 ) -> ArmScore:
     value, several = answers.rate(), len(answers.right) > 1
     seeds = {seed: answers.rate(seed) if several else value for seed in answers.right}
@@ -134,7 +134,7 @@ def _score(
     return ArmScore(table.title, column.name, network.record.network, arm.name, value, seeds, *published)
 
 
-def _difference(first: ArmScore, second: ArmScore, before: _Answers, after: _Answers) -> ArmDifference:
+def _difference(first: ArmScore, second: ArmScore, before: _ArmAnswers, after: _ArmAnswers) -> ArmDifference:
     """The second arm less the first; seeds that both have are compared with each other."""
     test = paired_test(after.shares(), before.shares(), groups=after.groups, strata=after.strata)
     known = first.published is not None and second.published is not None
