@@ -21,8 +21,7 @@ from race import parse_options, report, require, shared_files
 
 from acidtest.api import Battery
 from acidtest.models.huggingface import hf
-from acidtest.studies.representations import representations
-from acidtest.studies.representations.maps import layer_maps, principal_components
+from acidtest.studies.representations import layer_maps, principal_components, representations
 
 
 def load_suite(limit: int) -> Any:

@@ -68,7 +68,7 @@ def test_types_of_pairs_that_a_run_lacks_are_kept_and_counted(
 
 
 def test_the_seed_reaches_the_permutation_test(runs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from acidtest.studies.antonyms import knowledge as analysis
+    from acidtest.studies import antonyms as analysis
 
     seeds, generator = list[int](), analysis.generator
     monkeypatch.setattr(analysis, "generator", lambda seed: seeds.append(seed) or generator(seed))  # type: ignore[func-returns-value]

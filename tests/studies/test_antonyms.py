@@ -15,10 +15,17 @@ from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card, Suite
 from acidtest.io.tables import read_table, write_table
-from acidtest.studies.antonyms import AntonymsResult
+from acidtest.studies.antonyms import (
+    AntonymKnowledge,
+    AntonymSet,
+    AntonymsResult,
+    AntonymTypes,
+    Rivalry,
+    add_types,
+    antonym_knowledge,
+    antonym_types,
+)
 from acidtest.studies.antonyms.document import document
-from acidtest.studies.antonyms.knowledge import AntonymKnowledge, AntonymSet, Rivalry, antonym_knowledge
-from acidtest.studies.antonyms.types import AntonymTypes, add_types, antonym_types
 
 COLUMNS = {"word": "text", "antonym": "text", "pos": "factor"}
 

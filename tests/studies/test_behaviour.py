@@ -158,7 +158,7 @@ def test_table_2_comes_out_of_its_rows() -> None:
     assert "100 of 131 (76.3 %) errors repeat the answer given before, 8 of 163 (4.9 %) right" in result.findings[1]
     # Wilson: (0.7634 + 0.0147 ± 1.96 √(0.00138 + 0.00006)) / 1.0293.
     assert result.findings[-2].startswith(
-        "Where gold changes, 76.3 % (68.4 % to 82.8 %) of the 131 errors that might repeat"
+        "Where gold changes, 76.3 % (95 % interval 68.4–82.8, n = 131) of the errors that might repeat"
     )
 
 

@@ -12,8 +12,7 @@ from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import CONTROL, Card, Kind, Suite
 from acidtest.render.html import render_page
 from acidtest.studies.behaviour import BehaviourResult, behaviour
-from acidtest.studies.behaviour.document import document
-from acidtest.studies.behaviour.published import published_accuracies, published_tables, published_tests
+from acidtest.studies.behaviour.document import document, published_accuracies, published_tables, published_tests
 
 COLUMNS: dict[str, Kind] = {"premise_word": "text", "hypothesis_word": "text"}
 LABELS = ("entailment", "neutral", "contradiction")

@@ -18,8 +18,7 @@ from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card
 from acidtest.io.published import MATCHED, MISMATCHED, published_scores
 from acidtest.io.wordlists import packaged_table
-from acidtest.studies.experiments.arms import compare_arms
-from acidtest.studies.experiments.results import (
+from acidtest.studies.experiments import (
     Arm,
     ExperimentResult,
     ResultColumn,
@@ -28,6 +27,7 @@ from acidtest.studies.experiments.results import (
     TrainingRecord,
     papers,
 )
+from acidtest.studies.experiments.arms import compare_arms
 
 PLAIN, CHANGED = "plain", "changed"
 SLICE = {"heuristic": "constituent", "label": "non-entailment"}
@@ -60,7 +60,7 @@ def answered(arm: str, seed: int, right: list[bool]) -> TrainedNetwork:
 
 def trained(name: str, arm: str, seed: int, answers: Run) -> TrainedNetwork:
     record = TrainingRecord(name, arm, seed, "folder", 3, 2, None, 1.5)
-    return TrainedNetwork(name.partition(":")[0], arm, seed, answers, record)
+    return TrainedNetwork(name.partition(":")[0], answers, record)
 
 
 def arms() -> dict[str, Arm]:
@@ -145,7 +145,7 @@ def test_a_difference_that_one_seed_turns_round_is_not_found() -> None:
 
 
 def rights_run(each: TrainedNetwork, rights: list[list[bool]]) -> Run:
-    return run(rights[each.seed] if each.arm == PLAIN else rights[::-1][each.seed])
+    return run(rights[each.record.seed] if each.record.arm == PLAIN else rights[::-1][each.record.seed])
 
 
 def test_arms_without_a_difference_are_found_to_differ_in_about_one_of_twenty_cases_at_most() -> None:

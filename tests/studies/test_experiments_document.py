@@ -9,8 +9,7 @@ import pytest
 from acidtest.core.document import Chart, Document, Note, Published, PValue, Row, Table, tables, walk
 from acidtest.core.estimate import Estimate
 from acidtest.render.html import render_page
-from acidtest.studies.experiments.document import document
-from acidtest.studies.experiments.results import (
+from acidtest.studies.experiments import (
     Arm,
     ArmDifference,
     ArmScore,
@@ -19,6 +18,7 @@ from acidtest.studies.experiments.results import (
     ResultTable,
     TrainingRecord,
 )
+from acidtest.studies.experiments.document import document
 
 HOSTILE = "<script>alert(1)</script>"
 PLAIN, CHANGED = f"plain {HOSTILE}", "changed"

@@ -15,8 +15,7 @@ from acidtest import api
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card, Kind
-from acidtest.studies.factors import factors
-from acidtest.studies.factors.fits import FactorsResult, ModelFactors
+from acidtest.studies.factors import FactorsResult, ModelFactors, factors
 
 LABELS = ("entailment", "neutral", "contradiction")
 COLUMNS: dict[str, Kind] = {"negation": "category", "world": "category", "genre": "factor", "score": "covariate"}

@@ -7,12 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.studies.factors.document import (
-    published_accuracies,
-    published_directions,
-    published_remarks,
-    published_stars,
-)
+from acidtest.studies.factors.document import published_remarks, published_values
 
 PAPER = Path(__file__).parents[3] / "shared" / "papers" / "joshi2020_taxinli.md"
 
@@ -31,8 +26,8 @@ def test_stars_are_those_under_the_figure(paper: str, figure: int, system: str) 
     # Figure 6 is set in italics with its stars escaped, figure 9 as code.
     found = re.findall(r"\*([A-Za-z]+\d?)((?:\\\*)+)\*", caption[1]) or re.findall(r"`([A-Za-z]+\d?)(\*+)`", caption[1])
     printed = {name: stars.count("*") for name, stars in found}
-    assert {name: stars for name, stars in published_stars()[system].items() if stars} == printed
-    assert len(published_stars()[system]) == 17
+    assert {name: stars for name, stars in published_values("stars")[system].items() if stars} == printed
+    assert len(published_values("stars")[system]) == 17
 
 
 def test_accuracies_are_those_of_table_3(paper: str) -> None:
@@ -40,7 +35,7 @@ def test_accuracies_are_those_of_table_3(paper: str) -> None:
         numbers = re.search(rf"^{line}\t(.+)$", paper, re.M)
         assert numbers
         printed = [float(number) for number in numbers[1].split("\t")]
-        assert [round(values[corpus] * 100, 2) for values in published_accuracies().values()] == printed
+        assert [round(values[corpus] * 100, 2) for values in published_values("accuracy", "corpus").values()] == printed
 
 
 def test_section_4_2_names_what_helps_and_what_is_hard(paper: str) -> None:
@@ -49,8 +44,9 @@ def test_section_4_2_names_what_helps_and_what_is_hard(paper: str) -> None:
     )
     assert said
     helps, hard = (set(re.findall(r"[a-z]{4,}", part)) for part in said.groups())
-    assert {name for name, sign in published_directions().items() if sign > 0} == helps
-    assert {name for name, sign in published_directions().items() if sign < 0} == hard
+    (directions,) = published_values("direction").values()
+    assert {name for name, sign in directions.items() if sign > 0} == helps
+    assert {name for name, sign in directions.items() if sign < 0} == hard
 
 
 def test_remarks_name_their_figure() -> None:

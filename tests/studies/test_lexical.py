@@ -15,9 +15,8 @@ from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card, Kind, Suite
-from acidtest.studies.lexical import LexicalResult, lexical
+from acidtest.studies.lexical import ALIKE, AS_PUBLISHED, LexicalResult, lexical
 from acidtest.studies.lexical.knowledge import COSINES, FREQUENCIES
-from acidtest.studies.lexical.memory import ALIKE, AS_PUBLISHED
 
 Pair = tuple[str, str, str, str, bool]
 """Category, the premise's word, the hypothesis's, label, and whether the answer is right."""
@@ -358,7 +357,7 @@ def test_memory_compares_the_categories_and_labels_that_both_have() -> None:
     assert result[ALIKE].fresh == pytest.approx((colors + rooms) / 2)
     assert result[AS_PUBLISHED].fresh == pytest.approx(colors / 3 + 2 * rooms / 3)
     assert result[ALIKE].difference.value == pytest.approx(1 - (colors + rooms) / 2)
-    assert result[ALIKE].effect_p < 0.05
+    assert result[ALIKE].p_adjusted < 0.05
     assert "better on the published pairs" in memory.verdict
     json.dumps(to_json(memory), allow_nan=False)
 
@@ -367,7 +366,7 @@ def test_no_memory_is_found_where_there_is_none() -> None:
     rng = np.random.default_rng(1)
     memories = [lexical([both_sides(rng, 0.7, 0.7)]).memory[0] for _ in range(60)]
     assert sum(memory.contrasts[0].p < 0.05 for memory in memories) <= 7
-    assert sum(any(part.effect_p < 0.05 for part in memory.contrasts) for memory in memories) <= 7
+    assert sum(any(part.p_adjusted < 0.05 for part in memory.contrasts) for memory in memories) <= 7
     covered = [part.contrasts[0].difference.low <= 0 <= part.contrasts[0].difference.high for part in memories]
     assert np.mean(covered) > 0.85
     assert "No sign of memory" in memories[0].verdict
@@ -394,13 +393,13 @@ def test_a_reference_takes_away_what_is_easier_for_it_too() -> None:
         for name, one, two in (("clean", 0.9, 0.5), ("alike", 0.9, 0.5), ("seen", 0.99, 0.3))
     )
     easier = lexical([alike]).memory[0]
-    assert easier.contrasts[0].effect_p < 0.05
+    assert easier.contrasts[0].p_adjusted < 0.05
     assert "it has seen them, or their words are easier" in easier.verdict
     beside = lexical([alike, seen], reference=[clean]).memory
     assert [part.reference for part in beside] == ["clean", "clean"]
-    assert beside[0].contrasts[0].effect_p > 0.05
+    assert beside[0].contrasts[0].excess_p_adjusted > 0.05
     assert beside[0].verdict.startswith("No sign of memory")
-    assert beside[1].contrasts[0].effect_p < 0.05
+    assert beside[1].contrasts[0].excess_p_adjusted < 0.05
     assert beside[1].verdict.endswith(
         "it has seen them, or the published words are easier for it than for the reference."
     )

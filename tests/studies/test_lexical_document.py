@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
@@ -11,8 +13,8 @@ from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.suite import Card, Kind
 from acidtest.render.html import render_page
 from acidtest.studies.lexical import lexical
-from acidtest.studies.lexical.document import describe_training, describe_vectors, document, published_accuracies
-from acidtest.studies.lexical.rows import TrainingCounts, VectorCoverage
+from acidtest.studies.lexical.document import describe_training, document, published_accuracies
+from acidtest.studies.lexical.knowledge import TrainingCounts, VectorCoverage
 
 COLUMNS: dict[str, Kind] = {
     "category": "factor",
@@ -134,8 +136,9 @@ def test_training_set_and_vectors_are_described() -> None:
         "Training set: train, 10 contradictions among 30 examples. Its 4 single replacement words stand in 0 (lilac) "
         "to 20 (red) examples, mean 7.5, median 5.0, 1 in none (published: 1 to 248,051, mean 3,663.1, median 149.5)."
     )
-    vectors = VectorCoverage("v.txt", 400_000, 9, 7)
-    assert describe_vectors(vectors) == "Vectors: v.txt, 400,000 words; 7 of 9 words have one."
+    result = lexical([run("m", rows("lexical", "colours", 5))])
+    shown = document(replace(result, vectors=VectorCoverage("v.txt", 400_000, 9, 7)))
+    assert shown.parts[-1] == Note("Vectors: v.txt, 400,000 words; 7 of 9 words have one.", quiet=True)
 
 
 def test_a_trend_that_cannot_be_computed_says_why() -> None:

@@ -15,10 +15,16 @@ from acidtest.core.suite import Card
 from acidtest.stats.probes import group_folds, probe_accuracies, smoothers
 from acidtest.stats.shuffles import judged, shuffled_rows
 from acidtest.stats.silhouettes import silhouettes
-from acidtest.studies.representations import representations
-from acidtest.studies.representations.maps import layer_maps, principal_components
-from acidtest.studies.representations.results import PROBE, SILHOUETTE, RepresentationsResult
-from acidtest.studies.representations.targets import find_targets, group_categories
+from acidtest.studies.representations import (
+    PROBE,
+    SILHOUETTE,
+    RepresentationsResult,
+    find_targets,
+    group_categories,
+    layer_maps,
+    principal_components,
+    representations,
+)
 
 CARD = Card("toy", columns={"negation": "factor", "boolean": "factor", "world": "factor", "genre": "factor"})
 LAYERS = ("embeddings", "layer 1", "layer 2")

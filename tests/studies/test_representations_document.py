@@ -19,9 +19,8 @@ from acidtest.core.suite import Card
 from acidtest.render.files import write_charts
 from acidtest.render.html import render_page
 from acidtest.render.maps import FINEST, draw_map, value_colours
-from acidtest.studies.representations import representations
+from acidtest.studies.representations import LayerScores, RepresentationsResult, representations
 from acidtest.studies.representations.document import document
-from acidtest.studies.representations.results import LayerScores, RepresentationsResult
 
 HOSTILE = "</script><img src=x onerror=document.title='broken'>"
 LAYERS = ("embeddings", "layer 1")
@@ -97,12 +96,12 @@ def test_every_target_has_a_row_and_a_curve_with_intervals_baselines_and_p(resul
     (row,) = [row for row in overview.rows if row.name == "negation"]
     negation = next(target for target in result.targets if target.name == "negation").probe
     assert row.cells[0] == 20
-    assert row.cells[1:3] == tuple(score.estimate for score in negation.layers.values())
+    assert row.cells[1:3] == tuple(score for score in negation.layers.values())
     assert row.cells[-2:] == ("layer 1", "layer 1")
     curve = shown["probe negation"].rows[1]
     score = negation.layers["layer 1"]
     # Of 39 shuffles none is as good: (0 + 1) / (39 + 1).
-    assert curve.cells == (score.estimate, score.baseline, PValue(0.025), PValue(0.025), "layer 1")
+    assert curve.cells == (score, score.baseline, PValue(0.025), PValue(0.025), "layer 1")
     assert shown["probe negation"].rows[-1].role == "control"
 
 

@@ -18,7 +18,7 @@ from acidtest.core.labels import LABELS
 from acidtest.core.run import Run
 from acidtest.core.suite import Suite
 from acidtest.io.starter import starter_pairs
-from acidtest.studies.experiments.results import Arm, ExperimentResult, ResultColumn, papers
+from acidtest.studies.experiments import Arm, ExperimentResult, ResultColumn, papers
 from acidtest.workflows import experiments
 from acidtest.workflows.experiments.designs import DESIGNS, Design, Workbench
 
@@ -190,7 +190,7 @@ def test_a_preset_that_was_changed_or_another_version_is_another_experiment(
     copied: api.ExperimentOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("acidtest.workflows.experiments.claims.__version__", "0.0.1")
+        patched.setattr("acidtest.workflows.experiments.__version__", "0.0.1")
         with pytest.raises(AcidtestError, match=r"\(acidtest differs?"):
             api.experiment("augmentation", copied)
     plan_training = experiments.plan_training

@@ -20,7 +20,7 @@ from acidtest.workflows.batteries import Arguments, Battery, Reading
 from acidtest.workflows.evaluations import model_of
 
 if TYPE_CHECKING:
-    from acidtest.studies.representations.results import RepresentationsResult
+    from acidtest.studies.representations import RepresentationsResult
 
 LAYER_LIMIT = 2000
 """The default number of pairs."""
@@ -57,18 +57,23 @@ def representations(
     of the same model and pairs. ``by`` names further factors of the suite.
     """
     from acidtest.core.study import STUDIES
-    from acidtest.studies.representations.maps import layer_maps, perplexity, require_scikit_learn
+    from acidtest.studies.representations import layer_maps, map_library, perplexity
 
     if maps:
-        require_scikit_learn()
+        map_library("sklearn.manifold")
     if keep is not None and Path(keep).suffix.lower() != ".npz":
         raise FileError(keep, "is to hold representations; give it a name that ends in .npz")
-    layered = _require_layers(model_of(model, options))
+    layered = model_of(model, options)
+    if not isinstance(layered, Represents):
+        raise AcidtestError(
+            f"{layered.name} does not show its layers: only models with representations() and layers do, such as hf: "
+            f"checkpoints, or an object of your own that has both (python:…)"
+        )
     battery = Battery((suite,), source=source, limit=limit, seed=seed, arguments=arguments, reading=reading)
     used = battery.used[0]
     require_columns(used.frame, layered.columns, used.name)
     frame = used.frame.collect()
-    layers = _kept_layers(layered, frame, keep, progress) if keep else _ask_layers(layered, frame, progress)
+    layers = _kept_layers(layered, frame, Path(keep), progress) if keep else _ask_layers(layered, frame, progress)
     stage("probing %d layers", len(layers))
     progress("probes", 0, len(layers))
     result: RepresentationsResult = STUDIES["representations"].compute(
@@ -90,43 +95,40 @@ def representations(
     return replace(result, maps=drawn, perplexity=perplexity(frame.height))
 
 
-def _require_layers(model: Model) -> _LayeredModel:
-    if not isinstance(model, Represents):
-        raise AcidtestError(
-            f"{model.name} does not show its layers: only models with representations() and layers do, such as hf: "
-            f"checkpoints, or an object of your own that has both (python:…)"
-        )
-    return model
-
-
-def _kept_layers(model: _LayeredModel, frame: pl.DataFrame, keep: str | Path, progress: Progress) -> _Layers:
+def _kept_layers(model: _LayeredModel, frame: pl.DataFrame, keep: Path, progress: Progress) -> _Layers:
     """The representations from the file where it has them, else from the model, and then written to the file."""
-    if Path(keep).exists():
-        layers = _read_layers(Path(keep), model, frame)
-        if layers is not None:
+    key = f"{model.fingerprint}|{'|'.join(model.layers)}"
+    if keep.exists():
+        try:
+            with np.load(keep, allow_pickle=False) as file:
+                same = str(file["model"]) == key and file["ids"].tolist() == frame["id"].to_list()
+                kept = np.asarray(file["layers"], dtype=np.float32) if same and model.fingerprint else None
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            raise FileError(keep, f"holds no representations ({error}); name another file") from error
+        if kept is not None:
+            _check_layers(kept, model, frame.height)
             note("representations are read from %s", keep)
-            return layers
+            return kept
         note("%s holds representations of another model or other pairs; it is replaced", keep)
     layers = _ask_layers(model, frame, progress)
     with replace_file(keep) as path, path.open("wb") as file:
-        np.savez(file, layers=layers, ids=frame["id"].to_numpy().astype(np.str_), model=_model_key(model))
+        np.savez(file, layers=layers, ids=frame["id"].to_numpy().astype(np.str_), model=key)
     return layers
 
 
 def _ask_layers(model: _LayeredModel, frame: pl.DataFrame, progress: Progress) -> _Layers:
     columns = [frame[name].to_list() for name in model.columns]
-    layers: _Layers | None = None
+    layers = np.empty((0, 0, 0), dtype=np.float32)
     stage("asking %s for its layers", model.name)
     progress(model.name, 0, frame.height)
     for start in range(0, frame.height, model.batch_size):
         stop = min(start + model.batch_size, frame.height)
         part = np.asarray(model.representations(*(column[start:stop] for column in columns)), dtype=np.float32)
         _check_layers(part, model, stop - start)
-        if layers is None:
+        if not start:
             layers = np.empty((len(part), frame.height, part.shape[2]), dtype=np.float32)
         layers[:, start:stop] = part
         progress(model.name, stop, frame.height)
-    assert layers is not None
     return layers
 
 
@@ -138,20 +140,3 @@ def _check_layers(part: _Layers, model: _LayeredModel, n: int) -> None:
     if not np.isfinite(part).all():
         layer = int(np.flatnonzero(~np.isfinite(part).all(axis=(1, 2)))[0])
         raise AcidtestError(f"{model.name}: {names[layer]} holds numbers that are not finite")
-
-
-def _read_layers(path: Path, model: _LayeredModel, frame: pl.DataFrame) -> _Layers | None:
-    """The representations in the file, or None where they are of another model or other pairs."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            same = str(file["model"]) == _model_key(model) and file["ids"].tolist() == frame["id"].to_list()
-            layers = np.asarray(file["layers"], dtype=np.float32) if same and model.fingerprint else None
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise FileError(path, f"holds no representations ({error}); name another file") from error
-    if layers is not None:
-        _check_layers(layers, model, frame.height)
-    return layers
-
-
-def _model_key(model: _LayeredModel) -> str:
-    return f"{model.fingerprint}|{'|'.join(model.layers)}"

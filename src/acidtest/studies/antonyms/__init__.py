@@ -7,21 +7,98 @@ every model gets right, and in rows that none does. These may overlap, as a pair
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
-from acidtest.core.errors import AcidtestError
+import numpy as np
+import polars as pl
+
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
+from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 from acidtest.core.serialise import INLINE
 from acidtest.core.study import study
-from acidtest.core.suite import Suite
-from acidtest.io.tables import read_table
-from acidtest.studies.antonyms.knowledge import AntonymKnowledge, antonym_knowledge
-from acidtest.studies.antonyms.types import AntonymTypes, antonym_types
+from acidtest.core.suite import CONTROL, Card, Suite
+from acidtest.io.tables import FileTable, read_table
+from acidtest.stats.intervals import rate, unpaired_difference
+from acidtest.stats.resampling import generator
+from acidtest.stats.significance import unpaired_permutation
+from acidtest.studies.rows import QUESTION, model_names, score_rows
+from acidtest.text.pair_counts import pair_counts
 
-SCHEMA = 1
+EASY, MIXED, HARD = STATUSES = ("easy", "mixed", "hard")
+"""All models are right, some are, none is."""
+
+TYPES = ("complementary", "relational", "gradable")
+"""Dead or alive; buy or sell; hot or cold."""
+
+PAIR = ("word", "antonym")
+FREQUENCY = "contradictions"
+"""The column with the number of training contradictions that have a pair across premise and hypothesis."""
+
+SUITE = "stress/antonymy"
+
+
+@dataclass(frozen=True)
+class AntonymSet:
+    """Some pairs of antonyms and the rows they were counted in.
+
+    ``seen`` is the share of pairs that a training contradiction has, ``frequency`` the mean number of contradictions
+    that have a pair; both are None without a training set.
+    """
+
+    rows: int
+    pairs: int
+    seen: Estimate | None = None
+    frequency: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class Rivalry:
+    """Two models: how frequent in the training set the antonyms are that both know, or only one of them.
+
+    ``difference`` and ``p`` compare the antonyms that the weaker knows with those that only the stronger does.
+    """
+
+    stronger: str
+    weaker: str
+    parts: Mapping[str, AntonymSet]
+    difference: Estimate | None = None
+    test: str = ""
+    p: float = math.nan
+
+
+@dataclass(frozen=True)
+class AntonymKnowledge:
+    """Easy, mixed and hard antonyms over some runs.
+
+    ``by_row`` counts rows of each status and the pairs in them, ``by_pair`` pairs of each status. ``pairs`` has a row
+    for each pair: how many rows turn on it, how many of them each model gets right, its status.
+    """
+
+    models: Mapping[str, Estimate]
+    by_row: Mapping[str, AntonymSet]
+    by_pair: Mapping[str, AntonymSet]
+    rivalry: Rivalry | None = None
+    train: str | None = None
+    train_contradictions: int | None = None
+    notes: tuple[str, ...] = ()
+    pairs: pl.DataFrame = field(default_factory=pl.DataFrame, metadata={"json": None})
+    card: Card = field(default_factory=lambda: Card(SUITE), metadata={"json": None})
+    """That of the suite in the first run."""
+
+
+@dataclass(frozen=True)
+class AntonymTypes:
+    """The share of each type among the antonyms of each status that have one, and how many have none yet."""
+
+    shares: Mapping[str, Mapping[str, Estimate]]
+    untyped: Mapping[str, int]
+    not_asked: int = 0
+    """Typed pairs without a status: the runs that the table was last written from do not have them."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +107,7 @@ class AntonymsResult:
 
     knowledge: AntonymKnowledge | None = field(default=None, metadata={"json": INLINE})
     types: AntonymTypes | None = field(default=None, metadata={"optional": True})
-    schema: int = SCHEMA
+    schema: int = 1
 
 
 @study(group="look into a run")
@@ -53,3 +130,189 @@ def antonyms(
         knowledge=antonym_knowledge(runs, train, seed=seed) if runs else None,
         types=antonym_types(read_table(types)) if types is not None else None,
     )
+
+
+def antonym_knowledge(runs: Sequence[Run], train: Suite | None = None, *, seed: int = 0) -> AntonymKnowledge:
+    """The antonyms of the rows that all runs have, by which models get them right.
+
+    With a training set also how many of them are in a contradiction of it, one word in the premise and the other in
+    the hypothesis, in any inflection, and in how many contradictions. ``seed`` is the permutation test's.
+    """
+    names = model_names(runs)
+    rows, notes = _common_rows(runs, names)
+    pairs = _count_pairs(rows, names)
+    contradictions = None
+    if train is not None:
+        counted = pair_counts(pairs.select(PAIR), train, directed=False, inflections=True)
+        pairs, contradictions = pairs.with_columns(counted.counts.fill_null(0).alias(FREQUENCY)), counted.rows
+    accuracies = {name: rate(rows[name], groups=rows["group"].rank("dense")) for name in names}
+    rows_of = {status: rows.filter(pl.col("status") == status) for status in STATUSES}
+    return AntonymKnowledge(
+        models=accuracies,
+        by_row={
+            status: _antonym_set(pairs.join(part, on=PAIR, how="semi"), part.height) for status, part in rows_of.items()
+        },
+        by_pair={status: _antonym_set(pairs.filter(pl.col("status") == status)) for status in STATUSES},
+        rivalry=_rivalry(pairs, accuracies, seed=seed) if len(names) == 2 else None,
+        train=train.name if train is not None else None,
+        train_contradictions=contradictions,
+        notes=notes,
+        pairs=pairs,
+        card=runs[0].header.suites[_antonymy_suite(runs[0])],
+    )
+
+
+def _common_rows(runs: Sequence[Run], names: Sequence[str]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The rows that every run has: their antonyms in alphabetical order, and whether each model is right."""
+    scored = [score_rows(run, _antonymy_suite(run)) for run in runs]
+    answers = [
+        pl.DataFrame({"_row": rows.digests(*QUESTION), name: rows.correct})
+        for rows, name in zip(scored, names, strict=True)
+    ]
+    common = scored[0].frame.select("group", *PAIR).hstack(answers[0])
+    for other in answers[1:]:
+        common = common.join(other, on="_row", maintain_order="left")
+    if not common.height:
+        raise AcidtestError(
+            "the runs have no row of stress/antonymy in common; make them with the same corpus and seed"
+        )
+    most = max(rows.height for rows in scored)
+    notes = (f"on the {common.height:,} rows that all have, of {most:,}",) if common.height < most else ()
+    right = pl.sum_horizontal(pl.col(list(names)))
+    return common.with_columns(*_ordered_pair(), _status(right, len(names))), notes
+
+
+def _antonymy_suite(run: Run) -> str:
+    suites = [
+        name
+        for name, card in run.header.suites.items()
+        if not name.endswith(CONTROL) and set(PAIR) <= set(card.columns)
+    ]
+    if len(suites) != 1:
+        names = ", ".join(suites or run.header.suites)
+        raise AcidtestError(f"a run of {run.header.model.name} holds {names}; one suite stress/antonymy was expected")
+    return suites[0]
+
+
+def _ordered_pair() -> tuple[pl.Expr, pl.Expr]:
+    """The two words in lower case and alphabetical order."""
+    words = [pl.col(name).str.strip_chars().str.to_lowercase() for name in PAIR]
+    return pl.min_horizontal(words).alias(PAIR[0]), pl.max_horizontal(words).alias(PAIR[1])
+
+
+def _status(right: pl.Expr, models: int) -> pl.Expr:
+    status = pl.when(right == models).then(pl.lit(EASY)).when(right == 0).then(pl.lit(HARD)).otherwise(pl.lit(MIXED))
+    return status.alias("status")
+
+
+def _count_pairs(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """A row for each pair of antonyms, the most frequent first."""
+    counts = rows.group_by(PAIR, maintain_order=True).agg(
+        pl.len().cast(pl.Int64).alias("rows"),
+        *(pl.col(name).sum().cast(pl.Int64).alias(f"right: {name}") for name in names),
+    )
+    known_to = pl.sum_horizontal(_is_known(name) for name in names)
+    return counts.with_columns(_status(known_to, len(names))).sort("rows", *PAIR, descending=[True, False, False])
+
+
+def _is_known(model: str) -> pl.Expr:
+    return pl.col(f"right: {model}") * 2 > pl.col("rows")
+
+
+def _antonym_set(pairs: pl.DataFrame, rows: int | None = None) -> AntonymSet:
+    """Some pairs, in so many rows or in all that turn on them; no mean count is below 0."""
+    rows = int(pairs["rows"].sum()) if rows is None else rows
+    if FREQUENCY not in pairs.columns:
+        return AntonymSet(rows, pairs.height)
+    counts = pairs[FREQUENCY].to_numpy().astype(np.float64)
+    mean = rate(counts)
+    if counts.max(initial=0) > 1:
+        mean = replace(mean, low=max(mean.low, 0.0))
+    else:
+        note = mean.note or "no pair stands in more than one contradiction: no interval"
+        mean = Estimate(mean.value, n=mean.n, groups=mean.groups, note=note)
+    return AntonymSet(rows, pairs.height, rate(counts > 0), mean)
+
+
+def _rivalry(pairs: pl.DataFrame, accuracies: Mapping[str, Estimate], *, seed: int) -> Rivalry | None:
+    """None where neither of the two is the stronger."""
+    weaker, stronger = sorted(accuracies, key=lambda name: accuracies[name].value)
+    if accuracies[weaker].value == accuracies[stronger].value:
+        return None
+    by_stronger, by_weaker = _is_known(stronger), _is_known(weaker)
+    conditions = {
+        "both": by_stronger & by_weaker,
+        "only the stronger": by_stronger & ~by_weaker,
+        "only the weaker": by_weaker & ~by_stronger,
+        "the stronger": by_stronger,
+        "the weaker": by_weaker,
+    }
+    members = {name: pairs.filter(condition) for name, condition in conditions.items()}
+    parts = {name: _antonym_set(known) for name, known in members.items()}
+    if FREQUENCY not in pairs.columns:
+        return Rivalry(stronger, weaker, parts)
+    first, second = (
+        members[name][FREQUENCY].to_numpy().astype(np.float64) for name in ("the weaker", "only the stronger")
+    )
+    test = unpaired_permutation(first, second, rng=generator(seed))
+    return Rivalry(stronger, weaker, parts, unpaired_difference(first, second), test.name, test.p)
+
+
+def antonym_types(table: FileTable) -> AntonymTypes:
+    """The distribution of types in a table of antonyms whose column ``type`` was filled in; some may be left empty."""
+    frame = _check_table(table)
+    types_of = {status: frame.filter(pl.col("status") == status)["type"] for status in STATUSES}
+    return AntonymTypes(
+        shares={
+            status: {name: rate((types.drop_nulls() == name).to_numpy()) for name in TYPES}
+            for status, types in types_of.items()
+        },
+        untyped={status: types.null_count() for status, types in types_of.items()},
+        not_asked=frame.filter(pl.col("status").is_null())["type"].count(),
+    )
+
+
+def add_types(pairs: pl.DataFrame, earlier: FileTable | None) -> pl.DataFrame:
+    """The table of antonyms with a column ``type`` for a person to fill in; types of an earlier table are kept.
+
+    Pairs that have a type but are not among these come last, with nothing but their type.
+    """
+    if earlier is None:
+        return pairs.with_columns(pl.lit(None, pl.String).alias("type"))
+    typed = _typed_pairs(earlier)
+    known = pairs.join(typed, on=PAIR, how="left", maintain_order="left")
+    return pl.concat([known, typed.join(pairs, on=PAIR, how="anti", maintain_order="left")], how="diagonal")
+
+
+def _typed_pairs(table: FileTable) -> pl.DataFrame:
+    """The pairs that have a type, each once, its words in alphabetical order."""
+    typed = (
+        _check_table(table)
+        .select(*_ordered_pair(), "type", row=pl.int_range(pl.len()))
+        .drop_nulls("type")
+        .unique([*PAIR, "type"], keep="first", maintain_order=True)
+        .with_columns(first=pl.col("type").first().over(PAIR))
+    )
+    repeated = typed.filter(pl.col("type") != pl.col("first"))
+    if repeated.height:
+        word, antonym, second, row, first = repeated.row(0)
+        problem = f"{word}, {antonym} is {second} here and {first} above; leave one type"
+        raise FileError(table.path, problem, table.line(row))
+    return typed.drop("row", "first")
+
+
+def _check_table(table: FileTable) -> pl.DataFrame:
+    """The table with its types in lower case, empty ones null."""
+    missing = [name for name in (*PAIR, "status", "type") if name not in table.frame.columns]
+    if missing:
+        advice = "a table that acidtest antonyms RUN… -o FILE.tsv wrote was expected"
+        raise FileError(table.path, f"has no column {', '.join(missing)}; {advice}")
+    types = pl.col("type").cast(pl.String).str.strip_chars().str.to_lowercase().replace("", None)
+    frame: pl.DataFrame = table.frame.with_columns(types)
+    for column, known in (("type", TYPES), ("status", STATUSES)):
+        wrong = frame.select((pl.col(column).is_not_null() & ~pl.col(column).is_in(known)).arg_true()).to_series()
+        if len(wrong):
+            row = int(wrong[0])
+            problem = UnknownNameError(column, str(frame[column][row]), known)
+            raise FileError(table.path, str(problem), table.line(row))
+    return frame

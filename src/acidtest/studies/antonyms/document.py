@@ -7,15 +7,38 @@ from pathlib import Path
 
 import polars as pl
 
-from acidtest.core.document import Cell, Chart, Column, Document, Note, Part, Published, PValue, Row, Section, Table
+from acidtest.core.document import (
+    Cell,
+    Chart,
+    Column,
+    Document,
+    Note,
+    Part,
+    Published,
+    PValue,
+    Row,
+    Section,
+    Table,
+    describe_count,
+)
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import log
 from acidtest.core.suite import Card
 from acidtest.io.published import published_differences, published_scores
 from acidtest.io.tables import read_table
-from acidtest.studies.antonyms import AntonymsResult
-from acidtest.studies.antonyms.knowledge import EASY, HARD, MIXED, SUITE, AntonymKnowledge, AntonymSet, Rivalry
-from acidtest.studies.antonyms.types import TYPES, AntonymTypes, add_types
+from acidtest.studies.antonyms import (
+    EASY,
+    HARD,
+    MIXED,
+    SUITE,
+    TYPES,
+    AntonymKnowledge,
+    AntonymSet,
+    AntonymsResult,
+    AntonymTypes,
+    Rivalry,
+    add_types,
+)
 
 SEEN = "seen in training"
 MODELS_RIGHT = {EASY: "all models", MIXED: "some", HARD: "none"}
@@ -23,15 +46,15 @@ MODELS_RIGHT = {EASY: "all models", MIXED: "some", HARD: "none"}
 
 def document(result: AntonymsResult) -> Document:
     """Antonyms by which models get them right, in rows and in pairs; then their types, where a table has them."""
-    knowledge, types = result.knowledge, result.types
-    headlines = [_describe_knowledge(knowledge)] if knowledge else []
-    headlines += [_describe_types(types)] if types else []
-    return Document(
-        title="acidtest antonyms",
-        headline=" ".join(headlines),
-        parts=(*(_knowledge_parts(knowledge) if knowledge else ()), *([_types_section(types)] if types else ())),
-        models=tuple(knowledge.models) if knowledge else (),
-    )
+    headlines, parts, models = list[str](), list[Part](), tuple[str, ...]()
+    if result.knowledge:
+        headlines.append(_describe_knowledge(result.knowledge))
+        parts += _knowledge_parts(result.knowledge)
+        models = tuple(result.knowledge.models)
+    if result.types:
+        headlines.append(_describe_types(result.types))
+        parts.append(_types_section(result.types))
+    return Document("acidtest antonyms", " ".join(headlines), tuple(parts), models)
 
 
 def rows(result: AntonymsResult, path: Path) -> pl.DataFrame:
@@ -42,8 +65,7 @@ def rows(result: AntonymsResult, path: Path) -> pl.DataFrame:
     table = add_types(pairs, read_table(path) if path.exists() else None)
     others = table.height - pairs.height
     if others:
-        count = "1 pair" if others == 1 else f"{others:,} pairs"
-        log.warning("%s: %s not in these runs kept, with the type somebody gave", path, count)
+        log.warning("%s: %s not in these runs kept, with the type somebody gave", path, describe_count(others, "pair"))
     return table
 
 
@@ -69,18 +91,12 @@ def _knowledge_parts(knowledge: AntonymKnowledge) -> Iterator[Part]:
     yield from (Note(f"{note}.") for note in knowledge.notes)
     accuracy = tuple(Row(name, (value,)) for name, value in knowledge.models.items())
     yield Table("accuracy", "Accuracy, %, with 95 % intervals", (Column("accuracy"),), accuracy, "model")
-    by_row = _sets_table(
-        "rows",
-        "Rows by which models are right, and the antonyms in them",
-        {MODELS_RIGHT[status]: part for status, part in knowledge.by_row.items()},
-        knowledge,
-        published={MODELS_RIGHT[status]: status for status in knowledge.by_row},
-    )
-    yield by_row
-    by_pair = {MODELS_RIGHT[status]: part for status, part in knowledge.by_pair.items()}
-    yield _sets_table("pairs", "Antonyms by which models are right on more than half of their rows", by_pair, knowledge)
+    caption = "Rows by which models are right, and the antonyms in them"
+    yield _sets_table("rows", caption, knowledge.by_row, knowledge, published=True)
+    by_pair = "Antonyms by which models are right on more than half of their rows"
+    yield _sets_table("pairs", by_pair, knowledge.by_pair, knowledge)
     if knowledge.train:
-        yield Chart(by_row.id, columns=(SEEN,), title=by_row.caption, axis="antonyms seen in training contradictions")
+        yield Chart("rows", columns=(SEEN,), title=caption, axis="antonyms seen in training contradictions")
     if knowledge.rivalry:
         yield from _rivalry_parts(knowledge.rivalry, knowledge)
     if knowledge.train:
@@ -92,79 +108,62 @@ def _knowledge_parts(knowledge: AntonymKnowledge) -> Iterator[Part]:
 
 
 def _sets_table(
-    name: str,
-    caption: str,
-    sets: Mapping[str, AntonymSet],
-    knowledge: AntonymKnowledge,
-    *,
-    published: Mapping[str, str] | None = None,
+    name: str, caption: str, sets: Mapping[str, AntonymSet], knowledge: AntonymKnowledge, *, published: bool = False
 ) -> Table:
-    """A row for each set of antonyms; ``published``: the statuses whose shares of antonyms seen the paper gives."""
+    """A row for each set of antonyms; ``published``: the paper has the shares of antonyms seen in these sets."""
     columns = [Column("rows", "count"), Column("antonyms", "count")]
     columns += [Column(SEEN), Column("contradictions each", "number")] if knowledge.train else []
-    beside = bool(knowledge.train and published)
-    columns += [Column("seen, published", role="published")] if beside else []
-    rows = []
-    for label, part in sets.items():
+    published = published and knowledge.train is not None
+    columns += [Column("seen, published", role="published")] if published else []
+    table_rows = []
+    for key, part in sets.items():
         cells: list[Cell] = [part.rows, part.pairs]
         cells += [part.seen, part.frequency] if knowledge.train else []
-        if beside and published:
-            cells.append(_published_share(pairs=published[label], seen="in training contradictions"))
-        rows.append(Row(label, tuple(cells)))
-    sources = _published_sources(knowledge.card, "seen") if beside else ()
-    return Table(name, caption, tuple(columns), tuple(rows), "right", sources=sources)
+        if published:
+            cells.append(_published_share(pairs=key, seen="in training contradictions"))
+        table_rows.append(Row(MODELS_RIGHT.get(key, key), tuple(cells)))
+    sources = _published_sources(knowledge.card, "seen") if published else ()
+    return Table(name, caption, tuple(columns), tuple(table_rows), "right", sources=sources)
 
 
 def _rivalry_parts(rivalry: Rivalry, knowledge: AntonymKnowledge) -> Iterator[Part]:
     caption = f"Antonyms that {rivalry.stronger} (the stronger) and {rivalry.weaker} (the weaker) know"
     yield _sets_table("two models", caption, rivalry.parts, knowledge)
     weaker, other = rivalry.parts["the weaker"].frequency, rivalry.parts["only the stronger"].frequency
-    if weaker and other and weaker.known and other.known:
-        yield Note(f"{_compare_frequencies(weaker.value, other.value)} (published: nearly twice as often).")
-        columns = (Column("difference", "number"), Column("p", "p"), Column("test", "text"))
-        difference = Row("the weaker, less only the stronger", (rivalry.difference, PValue(rivalry.p), rivalry.test))
-        yield Table("frequency", "Training contradictions of a pair, on average", columns, (difference,), "known to")
-
-
-def _compare_frequencies(weaker: float, other: float) -> str:
-    """How the two mean numbers of contradictions compare; nothing is a multiple of 0."""
-    if other:
-        times = f"{weaker / other:.1f} times as often"
-        return f"Antonyms the weaker knows occur {times} in training as those only the stronger knows"
-    if weaker:
-        return "Antonyms the weaker knows occur in training, those only the stronger knows do not"
-    return "Neither the antonyms the weaker knows nor those only the stronger knows occur in training"
+    if not (weaker and other and weaker.known and other.known):
+        return
+    if other.value:
+        times = f"{weaker.value / other.value:.1f} times as often"
+        comparison = f"Antonyms the weaker knows occur {times} in training as those only the stronger knows"
+    elif weaker.value:
+        comparison = "Antonyms the weaker knows occur in training, those only the stronger knows do not"
+    else:
+        comparison = "Neither the antonyms the weaker knows nor those only the stronger knows occur in training"
+    yield Note(f"{comparison} (published: nearly twice as often).")
+    columns = (Column("difference", "number"), Column("p", "p"), Column("test", "text"))
+    difference = Row("the weaker, less only the stronger", (rivalry.difference, PValue(rivalry.p), rivalry.test))
+    yield Table("frequency", "Training contradictions of a pair, on average", columns, (difference,), "known to")
 
 
 def _types_section(types: AntonymTypes) -> Section:
     """The types of easy, mixed and hard antonyms, the paper's beside them."""
-    sizes = {status: next(iter(shares.values())).n for status, shares in types.shares.items()}
-    columns = [Column(f"{status} ({sizes[status]:,})") for status in types.shares]
+    columns = [Column(f"{status} ({shares[TYPES[0]].n:,})") for status, shares in types.shares.items()]
     columns += [Column(f"{status}, published", role="published") for status in (EASY, HARD)]
-    rows = tuple(
-        Row(
-            name,
-            (
-                *(shares[name] for shares in types.shares.values()),
-                *(_published_share(pairs=status, type=name) for status in (EASY, HARD)),
-            ),
-        )
-        for name in TYPES
-    )
+    table_rows = []
+    for name in TYPES:
+        published = (_published_share(pairs=status, type=name) for status in (EASY, HARD))
+        table_rows.append(Row(name, (*(shares[name] for shares in types.shares.values()), *published)))
     untyped = ", ".join(f"{count:,} {status}" for status, count in types.untyped.items() if count)
     notes = [f"without a type: {untyped}"] if untyped else []
-    if types.not_asked:
-        count = "1 typed pair" if types.not_asked == 1 else f"{types.not_asked:,} typed pairs"
-        notes.append(f"not in the runs, left out: {count}")
+    notes += [f"not in the runs, left out: {describe_count(types.not_asked, 'typed pair')}"] if types.not_asked else []
     # The table does not say what corpus the pairs are from.
     sources = _published_sources(Card(SUITE, arguments={"from": ""}), "type")
     caption = "Types of easy and hard antonyms, %, with 95 % intervals"
-    table = Table("types", caption, tuple(columns), rows, "type", notes=tuple(notes), sources=sources)
+    table = Table("types", caption, tuple(columns), tuple(table_rows), "type", notes=tuple(notes), sources=sources)
     return Section("Types of antonyms", (table,))
 
 
 def _published_share(**by: str) -> Published | None:
-    """The paper's number on a slice."""
     return next((Published(score.value) for score in published_scores(SUITE) if score.by == by), None)
 
 

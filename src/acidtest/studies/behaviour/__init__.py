@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 import numpy as np
+import polars as pl
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
@@ -29,29 +30,22 @@ from acidtest.studies.behaviour.factors import (
     FactorTest,
     SwapTest,
     compare_with_control,
+    describe_errors,
     describe_factor,
-    describe_following,
-    describe_repeated_errors,
     describe_swap,
     factor_tests,
 )
 from acidtest.studies.behaviour.samples import (
     SwapSample,
     SwapSet,
-    accuracy_by_polarity,
-    control_sample,
     errors_following_polarity,
-    following_by_chance,
     load_swap_sets,
     repeated_answers,
-    right_by_polarity,
-    swapped_sample,
-    word_pairs,
+    sample_lines,
 )
 from acidtest.studies.rows import runs_by_model
-from acidtest.text.pair_counts import polarities
+from acidtest.text.pair_counts import CATEGORIES, Polarities, polarities
 
-SCHEMA = 1
 ALPHA = 0.0001
 """The paper's level for a single test: what is left after its correction, since it finds G(1) = 15.91 (p = 0.00007)."""
 
@@ -110,7 +104,7 @@ class BehaviourResult:
     tests: int
     words: Literal["base forms", "as they stand"] = "base forms"
     correction: str = "bonferroni"
-    schema: int = SCHEMA
+    schema: int = 1
 
 
 @study(group="look into a run")
@@ -134,7 +128,12 @@ def behaviour(
     # name by base_id the row of the control they were made from.
     if not 0 < alpha < 1:
         raise AcidtestError(f"--alpha is a number between 0 and 1, not {alpha:g}")
-    _check_labels(train)
+    other = sum(count for label, count in train.card.labels.items() if label not in LABELS)
+    if other:
+        raise AcidtestError(
+            f"{train.name} has {other:,} pairs with another label than {', '.join(LABELS)}: the polarity of word pairs "
+            f"needs a three-way training set"
+        )
     sets = [swap_set for model, members in runs_by_model(runs).items() for swap_set in load_swap_sets(model, members)]
     if not sets:
         names = ", ".join(dict.fromkeys(name for run in runs for name in run.header.suites)) or "none"
@@ -143,9 +142,10 @@ def behaviour(
             f"make one with: acidtest run --suites 'swaps/*' --from TRAIN"
         )
     stage("counting word pairs")
-    known = polarities(word_pairs(sets), train, inflections=not literal)
-    options = ContingencyOptions.for_level(test, seed, alpha)
-    behaviours = [_behaviour(swap_set.with_polarity(known), options) for swap_set in sets]
+    words = pl.concat([rows.words for swap_set in sets for rows in (swap_set.swapped, swap_set.control)])
+    known = polarities(words.drop_nulls().unique(), train, inflections=not literal)
+    options = ContingencyOptions(test, seed, alpha)
+    behaviours = [_behaviour(swap_set, known, options) for swap_set in sets]
     ps = [p for one in behaviours for p in (one.swap.p, *(factor.association.p for factor in one.factors))]
     corrected = iter(bonferroni(ps).tolist())
     return BehaviourResult(
@@ -160,30 +160,27 @@ def behaviour(
     )
 
 
-def _check_labels(train: Suite) -> None:
-    other = sum(count for label, count in train.card.labels.items() if label not in LABELS)
-    if other:
-        raise AcidtestError(
-            f"{train.name} has {other:,} pairs with another label than {', '.join(LABELS)}: the polarity of word pairs "
-            f"needs a three-way training set"
-        )
-
-
-def _behaviour(sample: SwapSet, options: ContingencyOptions) -> Behaviour:
+def _behaviour(sample: SwapSet, known: Polarities, options: ContingencyOptions) -> Behaviour:
+    swapped = sample.swapped.with_polarity(known)
+    sample = replace(sample, swapped=swapped, control=sample.control.with_polarity(known))
+    correct, polarity = swapped.rows.correct, {name: swapped.polarity == n for n, name in enumerate(CATEGORIES)}
+    right = {name: (int(correct[chosen].sum()), int(chosen.sum())) for name, chosen in polarity.items()}
+    control, transformed = sample_lines(sample)
+    follows, follows_by_chance = errors_following_polarity(swapped)
     return Behaviour(
         model=sample.model,
         suite=sample.suite,
         signature=sample.signature,
-        control=control_sample(sample),
-        transformed=swapped_sample(sample),
+        control=control,
+        transformed=transformed,
         swap=compare_with_control(sample, options),
         factors=factor_tests(sample, options),
         repeats=repeated_answers(sample),
         repeated_errors=repeated_answers(sample, errors=True),
-        follows=errors_following_polarity(sample.swapped),
-        follows_by_chance=following_by_chance(sample.swapped),
-        by_polarity=accuracy_by_polarity(sample.swapped),
-        ties=tied_categories(right_by_polarity(sample.swapped), what=POLARITY),
+        follows=follows,
+        follows_by_chance=follows_by_chance,
+        by_polarity={name: swapped.accuracy(chosen, name) for name, chosen in polarity.items() if chosen.any()},
+        ties=tied_categories(right, what=POLARITY),
         notes=_notes(sample),
     )
 
@@ -191,13 +188,14 @@ def _behaviour(sample: SwapSet, options: ContingencyOptions) -> Behaviour:
 def _notes(sample: SwapSet) -> tuple[str, ...]:
     """What was left out, and how many word pairs the rows share."""
     swapped, height = sample.swapped, sample.swapped.rows.height
+    known = swapped.polarity >= 0
     counts = {
         "without a control in the run, and not compared with one": height - len(sample.pairing.own),
-        "without polarity, since they turn on several words or none": int((~swapped.known).sum()),
+        "without polarity, since they turn on several words or none": int((~known).sum()),
         "not answered": swapped.rows.unanswered,
     }
     skipped = [f"{what}: {count:,}" for what, count in counts.items() if count]
-    words = len(np.unique(swapped.pairs[swapped.known]))
+    words = len(np.unique(swapped.pairs[known]))
     return *skipped, f"ordered word pairs that the {height:,} rows turn on: {words:,}"
 
 
@@ -208,7 +206,6 @@ def _add_findings(result: Behaviour, corrected: Sequence[float], alpha: float) -
     findings = [
         describe_swap(swap, result.control.whole, result.transformed.whole, alpha=alpha),
         *(describe_factor(factor, alpha=alpha) for factor in factors),
-        *describe_repeated_errors(result.repeated_errors),
-        *describe_following(result.follows, result.follows_by_chance),
+        *describe_errors(result.repeated_errors, result.follows, result.follows_by_chance),
     ]
     return replace(result, swap=swap, factors=factors, findings=tuple(findings))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
 
 from acidtest.core.document import (
     Cell,
@@ -22,9 +25,12 @@ from acidtest.core.document import (
     Row,
     Section,
     Table,
+    Unit,
 )
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
+from acidtest.core.suite import CONTROL
+from acidtest.io.published import PublishedScore, published_scores
 from acidtest.stats.contingency import Crosstab
 from acidtest.studies.behaviour import Behaviour, BehaviourResult
 from acidtest.studies.behaviour.factors import (
@@ -34,19 +40,8 @@ from acidtest.studies.behaviour.factors import (
     INSENSITIVITY,
     POLARITY,
     UNSEEN,
-    FactorTest,
 )
-from acidtest.studies.behaviour.published import (
-    COLUMNS,
-    CONTROLS,
-    SAMPLES,
-    SWAPPED,
-    paper_suite,
-    published_accuracies,
-    published_tables,
-    published_tests,
-)
-from acidtest.studies.behaviour.samples import SwapSample
+from acidtest.studies.behaviour.samples import SUBSETS, SwapSample
 from acidtest.text.pair_counts import TIE
 
 TITLES = {
@@ -56,8 +51,31 @@ TITLES = {
     CONTROL_POLARITY: "Polarity on the control",
 }
 
+COLUMNS = {"whole sample": "", **{name.replace(" is not ", " ≠ "): name for name in SUBSETS}}
+"""The columns of table 1, and the subsets they show."""
+
+CONTROLS, SWAPPED = "control", "swapped"
+"""The lines of table 1."""
+
+IN_SITU, PROXY = "swaps/antonyms-in-situ", "swaps/antonyms-proxy"
+PROXY_SAMPLES = {f"{PROXY} (premise)": "I_TA2", f"{PROXY} (hypothesis)": "I_TA3"}
+"""Section 6.1 replaces a word "on both the premise and hypothesis", which "yields two new samples": in this order."""
+
+SAMPLES = {
+    IN_SITU: ("I_A", "I_TA1"),
+    **{suite: ("I_A", sample) for suite, sample in PROXY_SAMPLES.items()},
+    "swaps/antonyms-ex-situ": ("E_A", "E_TA"),
+    "swaps/hypernyms-in-situ": ("I_H", "I_TH"),
+    "swaps/hypernyms-ex-situ": ("E_H", "E_TH"),
+}
+"""The paper's names of a suite's control and of the suite."""
+
 _TABLE_4 = "published (table 4)"
-_SOURCE = "Sanchez, Mitchell and Riedel 2018, tables 1 to 4 and sections 6.1 to 6.4"
+
+K = TypeVar("K")
+
+Accuracies = dict[str, dict[str, float]]
+"""By system and column of table 1."""
 
 
 def document(result: BehaviourResult) -> Document:
@@ -65,18 +83,29 @@ def document(result: BehaviourResult) -> Document:
     suites = dict.fromkeys(one.suite for one in result.behaviours)
     sections = [_suite_section(suite, [one for one in result.behaviours if one.suite == suite]) for suite in suites]
     labels = ", ".join(f"{count:,} {label}" for label, count in result.train.labels.items())
+    forms = "as they stand" if result.words == "as they stand" else "in any of their forms (--literal: as they stand)"
+    tests = (
+        f"Found is what has a p below {result.alpha:g} in its own test, the paper's level, whatever else is tested; "
+        f"corrected p-values are by Bonferroni over all {result.tests} tests. Tests of tables take rows for "
+        "independent; p is given a second time with word pairs shuffled as wholes, and a finding for which that is "
+        f"{DOUBTFUL} or more is in doubt. Polarities that share a letter are not told apart (Fisher's test of every "
+        "two, Holm, 0.05)."
+    )
     return Document(
         title="acidtest behaviour",
         headline=_headline(result.behaviours),
         parts=(
             _overview(result),
             *sections,
-            Note(f"Training set: {result.train.name}, {labels}. {_describe_lookup(result)}", quiet=True),
-            Note(_describe_tests(result), quiet=True),
+            Note(f"Training set: {result.train.name}, {labels}. Words are looked up in it {forms}.", quiet=True),
+            Note(tests, quiet=True),
         ),
         models=tuple(dict.fromkeys(one.model for one in result.behaviours)),
         signatures={f"{one.suite}, {one.model}": one.signature for one in result.behaviours},
-        methods=(f"Published: {_SOURCE}. What they call chi-square is the likelihood-ratio statistic G.",),
+        methods=(
+            "Published: Sanchez, Mitchell and Riedel 2018, tables 1 to 4 and sections 6.1 to 6.4. What they call "
+            "chi-square is the likelihood-ratio statistic G.",
+        ),
     )
 
 
@@ -85,27 +114,10 @@ def _headline(behaviours: Sequence[Behaviour]) -> str:
     if not tested:
         return "No pair has its control beside it, so what the swap does cannot be told."
     most = max(tested, key=lambda one: abs(one.swap.difference.value))
-    before, after = most.control.whole.value, most.transformed.whole.value
-    change = f"from {before:.1%} to {after:.1%} right"
+    change = f"from {most.control.whole.value:.1%} to {most.transformed.whole.value:.1%} right"
     if len(behaviours) == 1:
         return f"When two words of {most.suite} change places, {most.model} goes {change}."
     return f"When two words change places, {most.model} changes most: on {most.suite} {change}."
-
-
-def _describe_lookup(result: BehaviourResult) -> str:
-    if result.words == "as they stand":
-        return "Words are looked up in it as they stand."
-    return "Words are looked up in it in any of their forms (--literal: as they stand)."
-
-
-def _describe_tests(result: BehaviourResult) -> str:
-    return (
-        f"Found is what has a p below {result.alpha:g} in its own test, the paper's level, whatever else is tested; "
-        f"corrected p-values are by Bonferroni over all {result.tests} tests. Tests of tables take rows for "
-        "independent; p is given a second time with word pairs shuffled as wholes, and a finding for which that is "
-        f"{DOUBTFUL} or more is in doubt. Polarities that share a letter are not told apart (Fisher's test of every "
-        "two, Holm, 0.05)."
-    )
 
 
 def _overview(result: BehaviourResult) -> Section:
@@ -120,8 +132,11 @@ def _overview(result: BehaviourResult) -> Section:
         cells: list[Cell] = [one.control.whole, one.transformed.whole, one.swap.difference]
         for name in factors:
             factor = one.factor(name)
-            tested = factor is not None and not math.isnan(factor.association.p)
-            cells += [factor.association.effect, _verdict(factor, result.alpha)] if factor and tested else [None, None]
+            if factor is None or math.isnan(factor.association.p):
+                cells += [None, None]
+                continue
+            verdict = "in doubt" if factor.p_pairs >= DOUBTFUL else "found"
+            cells += [factor.association.effect, verdict if factor.association.p < result.alpha else "not shown"]
         rows.append(Row(one.model, tuple(cells), heading=one.suite))
     explanation = Note(
         "A model is insensitive when its errors repeat its earlier answer where gold changed; unseen are pairs of "
@@ -131,46 +146,34 @@ def _overview(result: BehaviourResult) -> Section:
     return Section("Overview", (explanation, Table("overview", caption, tuple(columns), tuple(rows), "model")))
 
 
-def _verdict(factor: FactorTest, alpha: float) -> str:
-    if factor.association.p >= alpha:
-        return "not shown"
-    return "in doubt" if factor.p_pairs >= DOUBTFUL else "found"
-
-
 def _suite_section(suite: str, behaviours: Sequence[Behaviour]) -> Section:
-    samples = SAMPLES.get(paper_suite(suite))
-    subsets = _subset_table(suite, behaviours)
-    answers = _answer_table(suite, behaviours)
-    parts: list[Part] = []
-    if samples:
-        text = (
-            f"The paper's samples {' and '.join(samples)}. Its systems were trained on SNLI and asked other sentences."
-        )
-        parts.append(Note(text, quiet=True))
-    parts += [
-        Chart(
-            subsets.id,
-            title=subsets.caption,
-            axis="accuracy; hollow: control",
-            reference=Reference(1 / 3, "chance (33 %)"),
-        ),
-        subsets,
-        _sample_table(suite, behaviours),
-        Chart(answers.id, "stack", axis="share of the pairs of a polarity"),
-        answers,
-        *(_model_section(one) for one in behaviours),
-    ]
+    samples = " and ".join(SAMPLES.get(paper_suite(suite), ()))
+    text = f"The paper's samples {samples}. Its systems were trained on SNLI and asked other sentences."
+    subsets, answers = _subset_table(suite, behaviours), _answer_table(suite, behaviours)
+    chance = Reference(1 / 3, "chance (33 %)")
     published = tuple(
         _crosstab(f"{suite} {factor} {system}", f"{title}; {system}, published", table, role="published")
         for factor, title in TITLES.items()
         for system, table in published_tables(suite, factor).items()
     )
-    parts += [Section("The paper's tables", published, folded=True)] if published else []
-    return Section(suite, tuple(parts))
+    return Section(
+        suite,
+        (
+            *([Note(text, quiet=True)] if samples else []),
+            Chart(subsets.id, title=subsets.caption, axis="accuracy; hollow: control", reference=chance),
+            subsets,
+            _sample_table(suite, behaviours),
+            Chart(answers.id, "stack", axis="share of the pairs of a polarity"),
+            answers,
+            *(_model_section(one) for one in behaviours),
+            *([Section("The paper's tables", published, folded=True)] if published else []),
+        ),
+    )
 
 
-def _estimate(sample: SwapSample, column: str) -> Estimate | None:
-    return sample.subsets[COLUMNS[column]] if COLUMNS[column] else sample.whole
+def _line(sample: SwapSample) -> dict[str, Estimate | None]:
+    """A line of table 1 by its columns."""
+    return {name: sample.subsets[subset] if subset else sample.whole for name, subset in COLUMNS.items()}
 
 
 def _subset_table(suite: str, behaviours: Sequence[Behaviour]) -> Table:
@@ -182,32 +185,36 @@ def _subset_table(suite: str, behaviours: Sequence[Behaviour]) -> Table:
     for name in COLUMNS:
         cells: list[Cell] = []
         for one in behaviours:
-            before, after = _estimate(one.control, name), _estimate(one.transformed, name)
+            before, after = _line(one.control)[name], _line(one.transformed)[name]
             cells.append(Change(before, after) if before and before.known and after else after)
-        papers = [Published(numbers[name]) if name in numbers else None for numbers in published.values()]
-        rows.append(Row(name, (*cells, *papers)))
+        rows.append(Row(name, (*cells, *(_published_cell(numbers, name) for numbers in published.values()))))
     caption = "Accuracy by subset, %: control → swapped pairs, with its 95 % interval"
     return Table(f"{suite} subsets", caption, tuple(columns), tuple(rows), "subset")
 
 
+def _published_cell(numbers: Mapping[str, float], name: str) -> Published | None:
+    return Published(numbers[name]) if name in numbers else None
+
+
 def _sample_table(suite: str, behaviours: Sequence[Behaviour]) -> Table:
     """Table 1: control and swapped pairs, each with the number of pairs and accuracy of every subset."""
-    columns = [
-        column for name in COLUMNS for column in (Column("pairs", "count", group=name), Column("accuracy", group=name))
-    ]
+    columns: list[Column] = []
+    for name in COLUMNS:
+        columns += [Column("pairs", "count", group=name), Column("accuracy", group=name)]
     rows = []
     for one in behaviours:
         for line, sample in ((CONTROLS, one.control), (SWAPPED, one.transformed)):
-            estimates = [_estimate(sample, name) for name in COLUMNS]
-            pairs = [(estimate.n if estimate else None, estimate) for estimate in estimates]
-            rows.append(Row(line, tuple(cell for pair in pairs for cell in pair), heading=one.model))
+            cells: list[Cell] = []
+            for estimate in _line(sample).values():
+                cells += [estimate.n if estimate else None, estimate]
+            rows.append(Row(line, tuple(cells), heading=one.model))
     lines = published_accuracies(suite)
     for system in dict.fromkeys(system for systems in lines.values() for system in systems):
         for line, systems in lines.items():
-            numbers = systems.get(system, {})
-            published = [Published(numbers[name]) if name in numbers else None for name in COLUMNS]
-            cells = tuple(cell for number in published for cell in (None, number))
-            rows.append(Row(line, cells, heading=f"{system}, published", role="published"))
+            cells = []
+            for name in COLUMNS:
+                cells += [None, _published_cell(systems.get(system, {}), name)]
+            rows.append(Row(line, tuple(cells), heading=f"{system}, published", role="published"))
     caption = "Accuracy on whole samples and subsets, %, with 95 % intervals (table 1)"
     sources = ("Sanchez et al. 2018, table 1",) if lines else ()
     return Table(f"{suite} samples", caption, tuple(columns), tuple(rows), "sample", sources=sources)
@@ -223,8 +230,7 @@ def _answer_table(suite: str, behaviours: Sequence[Behaviour]) -> Table:
                 n = factor.table.n
                 known = "" if n == sample.whole.n else f": {n:,} of {sample.whole.n:,} pairs"
                 tables[f"{one.model}, {line}{known}"] = factor.table
-    published = {f"{system}, {_TABLE_4}": table for system, table in published_tables(suite, POLARITY).items()}
-    tables |= published
+    tables |= {f"{system}, {_TABLE_4}": table for system, table in published_tables(suite, POLARITY).items()}
     answers = tuple(dict.fromkeys((*LABELS, *(answer for table in tables.values() for answer in table.columns))))
     rows = [row for heading, table in tables.items() for row in _answer_rows(table, heading, answers)]
     columns = (Column("pairs", "count"), *(Column(answer) for answer in answers))
@@ -251,67 +257,104 @@ def _model_section(result: Behaviour) -> Section:
     details: list[Part] = [_test_table(where, result)]
     for factor in result.factors:
         if factor.table and factor.table.n:
-            details.append(_count_table(f"{where} {factor.name}", result.suite, factor))
-    details += [_polarity_table(where, result), *(Note(f"{note}.", quiet=True) for note in result.notes)]
+            tests = published_tests(result.suite, factor.name)
+            details.append(_crosstab(f"{where} {factor.name}", TITLES[factor.name], factor.table, source=tests))
+    letters = result.ties.letters
+    rows = tuple(Row(name, (value.n, value, letters.get(name, ""))) for name, value in result.by_polarity.items())
+    columns = (Column("pairs", "count"), Column("accuracy"), Column("letters", "text"))
+    caption = "Accuracy by polarity, %, with 95 % intervals; those that share a letter are not told apart"
+    details.append(Table(f"{where} by polarity", caption, columns, rows, "polarity"))
+    details += [Note(f"{note}.", quiet=True) for note in result.notes]
     findings = (Finding("behaviour", "info", sentence, model=result.model) for sentence in result.findings)
     return Section(result.model, (*findings, Section("Tables and tests", tuple(details), folded=True)))
 
 
 def _test_table(where: str, result: Behaviour) -> Table:
     """The test of the swap and that of every factor, with effects, and p when rows that belong together are kept so."""
-    columns = (
-        Column("test", "text"),
-        Column("statistic", "number"),
-        Column("df", "count"),
-        Column("p", "p"),
-        Column("corrected p", "p"),
-        Column("p, wholes shuffled", "p", note="whole groups change places, or whole word pairs"),
-        Column("effect", "number"),
-        Column("measure", "text"),
-        Column("odds ratio", "number"),
-    )
+    units: dict[str, Unit] = {"test": "text", "statistic": "number", "df": "count", "p": "p", "corrected p": "p"}
+    units |= {"p, wholes shuffled": "p", "effect": "number", "measure": "text", "odds ratio": "number"}
     swap = result.swap
     ps = (PValue(swap.p), PValue(swap.p_adjusted), PValue(swap.p_groups))
     rows = [Row("swapped against control", (swap.test, None, None, *ps, swap.difference, "difference", None))]
     for factor in result.factors:
         test = factor.association
-        tested = not math.isnan(test.p)
-        rows.append(
-            Row(
-                factor.name,
-                (
-                    test.test,
-                    test.statistic if tested else None,
-                    test.df if tested else None,
-                    *(PValue(p) for p in (test.p, factor.p_adjusted, factor.p_pairs)),
-                    test.effect if test.effect.known else None,
-                    test.effect.method,
-                    test.odds_ratio,
-                ),
-            )
-        )
-    notes = tuple(f"{factor.name}: {factor.association.note}" for factor in result.factors if factor.association.note)
+        statistic = (None, None) if math.isnan(test.p) else (test.statistic, test.df)
+        ps = (PValue(test.p), PValue(factor.p_adjusted), PValue(factor.p_pairs))
+        effect = test.effect if test.effect.known else None
+        rows.append(Row(factor.name, (test.test, *statistic, *ps, effect, test.effect.method, test.odds_ratio)))
+    notes = ["wholes shuffled: whole groups change places, or whole word pairs"]
+    notes += [f"{factor.name}: {factor.association.note}" for factor in result.factors if factor.association.note]
+    columns = tuple(Column(name, unit) for name, unit in units.items())
     caption = f"Tests of {result.model} on {result.suite}"
-    return Table(f"{where} tests", caption, columns, tuple(rows), "what", notes=notes)
+    return Table(f"{where} tests", caption, columns, tuple(rows), "what", notes=tuple(notes))
 
 
-def _count_table(name: str, suite: str, factor: FactorTest) -> Table:
-    assert factor.table is not None
-    tests = published_tests(suite, factor.name)
-    return _crosstab(name, TITLES[factor.name], factor.table, sources=(tests,) if tests else ())
-
-
-def _crosstab(name: str, caption: str, table: Crosstab, *, role: Role = "", sources: tuple[str, ...] = ()) -> Table:
-    rows = tuple(
-        Row(row, tuple(counts), role=role) for row, counts in zip(table.rows, table.counts.tolist(), strict=True)
-    )
+def _crosstab(name: str, caption: str, table: Crosstab, *, role: Role = "", source: str = "") -> Table:
+    counts = zip(table.rows, table.counts.tolist(), strict=True)
+    rows = tuple(Row(row, tuple(cells), role=role) for row, cells in counts)
     columns = tuple(Column(column, "count") for column in table.columns)
-    return Table(name, caption, columns, rows, sources=sources)
+    return Table(name, caption, columns, rows, sources=(source,) if source else ())
 
 
-def _polarity_table(where: str, result: Behaviour) -> Table:
-    letters = result.ties.letters
-    rows = tuple(Row(name, (value.n, value, letters.get(name, ""))) for name, value in result.by_polarity.items())
-    columns = (Column("pairs", "count"), Column("accuracy"), Column("letters", "text"))
-    caption = "Accuracy by polarity, %, with 95 % intervals; those that share a letter are not told apart"
-    return Table(f"{where} by polarity", caption, columns, rows, "polarity")
+def paper_suite(suite: str) -> str:
+    """The name of a suite without its options: ``swaps/antonyms-proxy:least=5 (premise)`` has none, but its sample."""
+    base, options, rest = suite.partition(":")
+    side = rest[rest.rfind(" (") :] if options and rest.endswith(")") else ""
+    return base + side
+
+
+def published_accuracies(suite: str) -> dict[str, Accuracies]:
+    """Table 1 for a suite, by line; systems have the paper's names."""
+    base = paper_suite(suite)
+    sample = {"sample": PROXY_SAMPLES[base]} if base in PROXY_SAMPLES else {}
+    sources = {CONTROLS: (IN_SITU if sample else base) + CONTROL, SWAPPED: "behaviour" if sample else base}
+    columns = {subset: column for column, subset in COLUMNS.items()}
+    lines: dict[str, Accuracies] = {}
+    for line, source in sources.items():
+        wanted = sample if line == SWAPPED else {}
+        scores = [score for score in published_scores(source) if {**score.by, "subset": ""} == {**wanted, "subset": ""}]
+        lines[line] = _by_system(scores, lambda score: columns[score.by.get("subset", "")])
+    return {line: accuracies for line, accuracies in lines.items() if accuracies}
+
+
+def _by_system(scores: Sequence[PublishedScore], key: Callable[[PublishedScore], K]) -> dict[str, dict[K, float]]:
+    """Published values by system and key; systems go by the paper's short names."""
+    names = {"Decomposable Attention": "DAM", "Conditional Encoder": "CE"}
+    values: dict[str, dict[K, float]] = {}
+    for score in scores:
+        values.setdefault(names.get(score.system, score.system), {})[key(score)] = score.value
+    return values
+
+
+def published_tests(suite: str, factor: str) -> str:
+    """``ESIM G(1) = 39.33, …`` for the paper's sample of a suite."""
+    scores = _factor_scores(suite, factor, "statistic")
+    return ", ".join(
+        f"{system} G({values['degrees of freedom']:.0f}) = {values['G']:g}"
+        + (f", p {values['p']:g}" if "p" in values else "")
+        for system, values in _by_system(scores, lambda score: score.by["statistic"]).items()
+    )
+
+
+def published_tables(suite: str, factor: str) -> dict[str, Crosstab]:
+    """Tables 2 to 4 of the paper, by system: those that it prints of the sample of a suite."""
+    scores = _factor_scores(suite, factor, "column")
+    cells = _by_system(scores, lambda score: (score.by["row"], score.by["column"]))
+    tables = {}
+    for system, counts in cells.items():
+        # Labels in our order, and before all else; the paper has neutral first.
+        rows, columns = (
+            sorted(dict.fromkeys(names), key=lambda name: LABELS.index(name) if name in LABELS else len(LABELS))
+            for names in zip(*counts, strict=True)
+        )
+        numbers = np.array([[int(counts[row, column]) for column in columns] for row in rows])
+        tables[system] = Crosstab(tuple(rows), tuple(columns), numbers)
+    return tables
+
+
+def _factor_scores(suite: str, factor: str, key: str) -> list[PublishedScore]:
+    """The paper's numbers on a factor in the sample of a suite, those that have a key."""
+    control, sample = SAMPLES.get(paper_suite(suite), ("", ""))
+    wanted = (control, POLARITY) if factor == CONTROL_POLARITY else (sample, factor)
+    scores = [score for score in published_scores("behaviour") if key in score.by]
+    return [score for score in scores if (score.by.get("sample"), score.by.get("factor")) == wanted]

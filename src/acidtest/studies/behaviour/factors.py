@@ -6,18 +6,21 @@ The tests are those of Sanchez, Mitchell and Riedel (2018); beside each is one t
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
+from acidtest.core.numbers import describe_share, share, signed
 from acidtest.core.serialise import INLINE
 from acidtest.stats.contingency import Association, Crosstab, association, conditional_association, shuffled
 from acidtest.stats.intervals import difference
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import mcnemar, paired_permutation
 from acidtest.studies.behaviour.samples import SampleRows, SwapSet
+from acidtest.studies.rows import Flags
 from acidtest.text.pair_counts import CATEGORIES
 from acidtest.text.pair_counts import UNSEEN as NO_POLARITY
 
@@ -25,13 +28,33 @@ INSENSITIVITY, UNSEEN, POLARITY = "insensitivity", "unseen pairs", "polarity"
 CONTROL_POLARITY, GIVEN_GOLD = "polarity, control", "polarity given gold"
 
 CORRECT = ("correct", "incorrect")
-CHANGE = ("change", "no change")
-SEEN = ("seen", "unseen")
+
+CLAIMS = {
+    INSENSITIVITY: (
+        "Where gold changes, insensitivity cannot be tested",
+        "Where gold changes, errors are not shown to go with repeated answers",
+        "Where gold changes, errors go with {} answers",
+    ),
+    UNSEEN: (
+        "Unseen word pairs cannot be tested",
+        "Unseen word pairs are not shown to matter",
+        "Unseen word pairs are answered {}",
+    ),
+    POLARITY: (
+        "{} cannot be set against polarity",
+        "{} are not shown to go with the polarity of the word pair",
+        "{} go with the polarity of the word pair",
+    ),
+    GIVEN_GOLD: (
+        "Whether polarity matters among pairs of the same gold cannot be tested",
+        "Among pairs of the same gold, answers are not shown to go with polarity",
+        "Answers go with polarity among pairs of the same gold too",
+    ),
+}
+"""What is said of each factor: that it cannot be tested, that nothing is shown, that something is."""
 
 DOUBTFUL = 0.01
 """A finding whose p is above this when rows that belong together are kept so is said to be in doubt."""
-
-_MOST_DRAWS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -64,21 +87,21 @@ class FactorTest:
 
 @dataclass(frozen=True)
 class ContingencyOptions:
-    """Which test tables get, with which seed, and how many tables Fisher's test draws."""
+    """Which test tables get, with which seed, and at what level."""
 
     test: str
     seed: int
-    draws: int
+    alpha: float
 
     @property
     def rng(self) -> np.random.Generator:
         """A source of random numbers, the same for every table."""
         return generator(self.seed)
 
-    @staticmethod
-    def for_level(test: str, seed: int, alpha: float) -> ContingencyOptions:
-        """Enough draws for a p well below alpha, up to a limit."""
-        return ContingencyOptions(test, seed, min(_MOST_DRAWS, max(100_000, math.ceil(20 / alpha))))
+    @property
+    def draws(self) -> int:
+        """How many tables Fisher's test draws: enough for a p well below alpha, up to a limit."""
+        return min(2_000_000, max(100_000, math.ceil(20 / self.alpha)))
 
 
 def compare_with_control(sample: SwapSet, options: ContingencyOptions) -> SwapTest:
@@ -94,15 +117,19 @@ def compare_with_control(sample: SwapSet, options: ContingencyOptions) -> SwapTe
 
 def factor_tests(sample: SwapSet, options: ContingencyOptions) -> tuple[FactorTest, ...]:
     """Insensitivity, unseen pairs, polarity on both samples and, where gold varies, among pairs of the same gold."""
-    swapped, control = sample.swapped, sample.control
+    swapped = sample.swapped
     tests = [
         _test_insensitivity(sample, options),
         _test_unseen_pairs(swapped, options),
         _test_polarity(POLARITY, swapped, options),
-        _test_polarity(CONTROL_POLARITY, control, options),
+        _test_polarity(CONTROL_POLARITY, sample.control, options),
     ]
-    varies = len(np.unique(swapped.rows.gold)) > 1
-    return (*tests, _test_polarity_given_gold(swapped, options)) if varies else tuple(tests)
+    golds = np.unique(swapped.rows.gold)
+    if len(golds) > 1:
+        # Right answers alone make an association in table 4; among pairs of the same gold they do not.
+        by_gold = [_polarity_table(swapped, swapped.rows.gold == gold) for gold in golds]
+        tests.append(FactorTest(GIVEN_GOLD, None, conditional_association(by_gold, options.test)))
+    return tuple(tests)
 
 
 def _test_insensitivity(sample: SwapSet, options: ContingencyOptions) -> FactorTest:
@@ -112,37 +139,29 @@ def _test_insensitivity(sample: SwapSet, options: ContingencyOptions) -> FactorT
     after, before = sample.swapped.answers[pairs.own][chosen], sample.control.answers[pairs.control][chosen]
     same = np.where((after < 0) | (before < 0), -1, after == before)
     wrong = ~sample.swapped.rows.correct[pairs.own][chosen]
-    return _test_table(INSENSITIVITY, Crosstab.of(same, wrong, names=(CHANGE, CORRECT)), options)
+    return _test_table(INSENSITIVITY, Crosstab.of(same, wrong, names=(("change", "no change"), CORRECT)), options)
 
 
 def _test_unseen_pairs(rows: SampleRows, options: ContingencyOptions) -> FactorTest:
     """Table 3: correct or not by whether the training set has the words in this order."""
-    unseen = np.where(rows.known, rows.codes == len(CATEGORIES) - 1, -1)
-    table = Crosstab.of(~rows.rows.correct, unseen, names=(CORRECT, SEEN))
-    p = shuffled(unseen, ~rows.rows.correct, rows.pairs, rng=options.rng)
-    return _test_table(UNSEEN, table, options, p)
+    unseen = np.where(rows.polarity >= 0, rows.polarity == len(CATEGORIES) - 1, -1)
+    wrong = ~rows.rows.correct
+    table = Crosstab.of(wrong, unseen, names=(CORRECT, ("seen", "unseen")))
+    return _test_table(UNSEEN, table, options, shuffled(unseen, wrong, rows.pairs, rng=options.rng))
 
 
 def _test_polarity(name: str, rows: SampleRows, options: ContingencyOptions) -> FactorTest:
-    """Table 4: the answer by the polarity of the word pair."""
-    table = Crosstab.of(rows.codes, rows.answers, names=(CATEGORIES, rows.rows.labels))
-    return _test_table(name, table, options, shuffled(rows.codes, rows.answers, rows.pairs, rng=options.rng))
+    """Table 4: the answer by the polarity of the word pair; polarities that no pair has are left out."""
+    table = _polarity_table(rows, slice(None)).filled
+    return _test_table(name, table, options, shuffled(rows.polarity, rows.answers, rows.pairs, rng=options.rng))
 
 
-def _test_polarity_given_gold(rows: SampleRows, options: ContingencyOptions) -> FactorTest:
-    """Whether answers go with polarity among pairs of the same gold: right answers alone make a table-4 association."""
-    names = (CATEGORIES, rows.rows.labels)
-    tables = [
-        Crosstab.of(rows.codes[chosen], rows.answers[chosen], names=names)
-        for chosen in (rows.rows.gold == gold for gold in np.unique(rows.rows.gold))
-    ]
-    return FactorTest(GIVEN_GOLD, None, conditional_association(tables, options.test))
+def _polarity_table(rows: SampleRows, chosen: Flags | slice) -> Crosstab:
+    return Crosstab.of(rows.polarity[chosen], rows.answers[chosen], names=(CATEGORIES, rows.rows.labels))
 
 
 def _test_table(name: str, table: Crosstab, options: ContingencyOptions, p_pairs: float = math.nan) -> FactorTest:
-    # Polarities that no pair has are no finding; tables keep the rows and columns that hold something.
-    shown = table.filled if name in (POLARITY, CONTROL_POLARITY) else table
-    return FactorTest(name, shown, association(shown, options.test, rng=options.rng, draws=options.draws), p_pairs)
+    return FactorTest(name, table, association(table, options.test, rng=options.rng, draws=options.draws), p_pairs)
 
 
 def describe_swap(swap: SwapTest, before: Estimate, after: Estimate, *, alpha: float) -> str:
@@ -150,9 +169,9 @@ def describe_swap(swap: SwapTest, before: Estimate, after: Estimate, *, alpha: f
     if math.isnan(swap.p):
         return "No pair has its control beside it, so what the swap does cannot be told."
     change = swap.difference
-    interval = f", {_points(change.low)} to {_points(change.high)}" if not math.isnan(change.low) else ""
-    accuracies = f"from {_share(before.value)} to {_share(after.value)}"
-    change_text = f"{accuracies} ({_points(change.value)} points{interval}; {_p(swap.p)})"
+    interval = f", {signed(change.low)} to {signed(change.high)}" if not math.isnan(change.low) else ""
+    accuracies = f"from {share(before.value)} % to {share(after.value)} %"
+    change_text = f"{accuracies} ({signed(change.value)} points{interval}; {_p(swap.p)})"
     if swap.p >= alpha:
         return f"The swap is not shown to change accuracy, {change_text}."
     verb = "lowers" if change.value < 0 else "raises"
@@ -160,127 +179,65 @@ def describe_swap(swap: SwapTest, before: Estimate, after: Estimate, *, alpha: f
 
 
 def describe_factor(factor: FactorTest, *, alpha: float) -> str:
-    """What the test of a factor says; nothing where a table was expected and there is none."""
-    if factor.name == GIVEN_GOLD:
-        return _describe_given_gold(factor.association, alpha=alpha)
-    if factor.table is None:
-        return ""
-    if factor.name == INSENSITIVITY:
-        return _describe_insensitivity(factor.table, factor.association, alpha=alpha)
-    if factor.name == UNSEEN:
-        return _describe_unseen(factor.table, factor, alpha=alpha)
-    subjects = {POLARITY: "Answers", CONTROL_POLARITY: "On the control, answers"}
-    return _describe_polarity(subjects[factor.name], factor.table, factor, alpha=alpha)
-
-
-def describe_repeated_errors(share: Estimate) -> list[str]:
-    """How errors fall where gold changes: what the test of table 2 does not say."""
-    if not share.known:
-        return []
-    errors = f"{_with_interval(share)} of the {share.n:,} errors that might repeat the answer given before do"
-    return [f"Where gold changes, {errors}; one half would, were errors even between the two wrong labels."]
-
-
-def describe_following(share: Estimate, expected: float) -> list[str]:
-    """How errors fall where polarity misleads."""
-    if not share.known:
-        return []
-    errors = f"{_with_interval(share)} of the {share.n:,} errors are that label"
-    return [
-        f"Where polarity is one label and wrong, {errors}; {_share(expected)} would be if errors took no heed of it."
-    ]
-
-
-def _describe_insensitivity(table: Crosstab, test: Association, *, alpha: float) -> str:
-    """Table 2 in words."""
-    if not table.n:
-        return (
-            "Insensitivity cannot be told: no gold changes among pairs that are answered, and there a model that "
-            "ignores the swap loses nothing."
-        )
-    kept_right, kept_wrong = (int(count) for count in table.counts[1])
-    right, wrong = (int(count) for count in table.counts.sum(axis=0))
-    shares = (
-        f"{_of(kept_wrong, wrong)} errors repeat the answer given before, {_of(kept_right, right)} right answers do"
-    )
+    """What the test of a factor says, the test in brackets, then counts."""
+    table, test, word, shares = factor.table, factor.association, "", ""
+    if table is not None and factor.name == INSENSITIVITY:
+        if not table.n:
+            return (
+                "Insensitivity cannot be told: no gold changes among pairs that are answered, and there a model that "
+                "ignores the swap loses nothing."
+            )
+        (kept_right, kept_wrong), (right, wrong) = table.counts[1].tolist(), table.counts.sum(axis=0).tolist()
+        errors = f"{_of(kept_wrong, wrong)} errors repeat the answer given before"
+        word = "changed" if test.effect.value < 0 else "repeated"
+        shares = f"{errors}, {_of(kept_right, right)} right answers do"
+    elif table is not None and factor.name == UNSEEN:
+        (seen_right, unseen_right), (seen, unseen) = table.counts[0].tolist(), table.counts.sum(axis=0).tolist()
+        if not unseen:
+            return "Every word pair stands in the training set in this order: there are no unseen pairs to look at."
+        new = f"{_of(unseen_right, unseen)} rows with unseen word pairs are right"
+        word, shares = "worse" if test.effect.value > 0 else "better", f"{new}, {_of(seen_right, seen)} with seen ones"
+    elif table is not None:
+        word = "Answers" if factor.name == POLARITY else "On the control, answers"
+        if not table.n:
+            return f"{word} cannot be set against polarity: no word pair has one, among those that are answered."
+        if len(table.columns) == 1:
+            return f"{word} do not depend on polarity: every one is {table.columns[0]} ({table.n:,} in all)."
+        shares = _answers_by_polarity(table)
+    untested, unshown, shown = CLAIMS[POLARITY if factor.name == CONTROL_POLARITY else factor.name]
+    numbers = f": {shares}" if shares else ""
     if math.isnan(test.p):
-        return f"Where gold changes, insensitivity cannot be tested ({_reason(test)}): {shares}."
+        # The last part of the note is why; what was dropped on the way stands before it.
+        return f"{untested.format(word)} ({test.note.split('; ')[-1]}){numbers}."
+    tested = f"({test.describe()}, {_p(test.p)}){numbers}"
     if test.p >= alpha:
-        return f"Where gold changes, errors are not shown to go with repeated answers ({_test(test)}): {shares}."
-    kind = "changed" if test.effect.value < 0 else "repeated"
-    return f"Where gold changes, errors go with {kind} answers ({_test(test)}): {shares}."
+        return f"{unshown.format(word)} {tested}."
+    return f"{shown.format(word)} {tested}{_doubt(factor.p_pairs, 'word pairs')}."
 
 
-def _describe_unseen(table: Crosstab, factor: FactorTest, *, alpha: float) -> str:
-    """Table 3 in words."""
-    test = factor.association
-    seen, unseen = (int(count) for count in table.counts.sum(axis=0))
-    if not unseen:
-        return "Every word pair stands in the training set in this order: there are no unseen pairs to look at."
-    right = [int(count) for count in table.counts[0]]
-    shares = f"{_of(right[1], unseen)} rows with unseen word pairs are right, {_of(right[0], seen)} with seen ones"
-    if math.isnan(test.p):
-        return f"Unseen word pairs cannot be tested ({_reason(test)}): {shares}."
-    if test.p >= alpha:
-        return f"Unseen word pairs are not shown to matter ({_test(test)}): {shares}."
-    worse = "worse" if test.effect.value > 0 else "better"
-    doubt = _doubt(factor.p_pairs, "word pairs")
-    return f"Unseen word pairs are answered {worse} ({_test(test)}): {shares}{doubt}."
-
-
-def _describe_polarity(subject: str, table: Crosstab, factor: FactorTest, *, alpha: float) -> str:
-    """Table 4 in words, of the swapped pairs or of the control."""
-    test = factor.association
-    if not table.n:
-        return f"{subject} cannot be set against polarity: no word pair has one, among those that are answered."
-    if len(table.columns) == 1:
-        return f"{subject} do not depend on polarity: every one is {table.columns[0]} ({table.n:,} in all)."
-    if math.isnan(test.p):
-        return f"{subject} cannot be set against polarity ({_reason(test)})."
-    shares = _answers_by_polarity(table)
-    if test.p >= alpha:
-        return f"{subject} are not shown to go with the polarity of the word pair ({_test(test)}): {shares}."
-    doubt = _doubt(factor.p_pairs, "word pairs")
-    return f"{subject} go with the polarity of the word pair ({_test(test)}): {shares}{doubt}."
-
-
-def _describe_given_gold(test: Association, *, alpha: float) -> str:
-    """Whether polarity matters beyond gold."""
-    if math.isnan(test.p):
-        return f"Whether polarity matters among pairs of the same gold cannot be tested: {test.note}."
-    if test.p >= alpha:
-        return f"Among pairs of the same gold, answers are not shown to go with polarity ({_test(test)})."
-    return f"Answers go with polarity among pairs of the same gold too ({_test(test)})."
+def describe_errors(repeated: Estimate, following: Estimate, expected: float) -> Iterator[str]:
+    """How errors fall where gold changes, which the test of table 2 does not say, and where polarity misleads."""
+    if repeated.known:
+        errors = f"{describe_share(repeated)} of the errors that might repeat the answer given before do"
+        yield f"Where gold changes, {errors}; one half would, were errors even between the two wrong labels."
+    if following.known:
+        errors = f"{describe_share(following)} of the errors are that label"
+        chance = f"{share(expected)} % would be if errors took no heed of it"
+        yield f"Where polarity is one label and wrong, {errors}; {chance}."
 
 
 def _answers_by_polarity(table: Crosstab) -> str:
     """How often each polarity of one label is answered by that label, and what unseen pairs are answered by."""
-    labels = [name for name in table.rows if name in table.columns and name in LABELS]
-    shares = ", ".join(f"{label} {_of(_count(table, label), _row_total(table, label))}" for label in labels)
+    rows = zip(table.rows, table.counts.tolist(), strict=True)
+    counts = {name: dict(zip(table.columns, row, strict=True)) for name, row in rows}
+    labels = [label for label in table.rows if label in table.columns and label in LABELS]
+    shares = ", ".join(f"{label} {_of(counts[label][label], sum(counts[label].values()))}" for label in labels)
     parts = [f"as their polarity says are answered {shares}"] if labels else []
-    if NO_POLARITY in table.rows:
-        counts = table.counts[table.rows.index(NO_POLARITY)]
-        most = table.columns[int(counts.argmax())]
-        parts.append(f"{most} is the answer to {_of(int(counts.max()), int(counts.sum()))} unseen ones")
+    if NO_POLARITY in counts:
+        unseen = counts[NO_POLARITY]
+        most = max(unseen, key=lambda answer: unseen[answer])
+        parts.append(f"{most} is the answer to {_of(unseen[most], sum(unseen.values()))} unseen ones")
     return "; ".join(parts) or "no polarity is one label"
-
-
-def _count(table: Crosstab, label: str) -> int:
-    return int(table.counts[table.rows.index(label), table.columns.index(label)])
-
-
-def _row_total(table: Crosstab, row: str) -> int:
-    return int(table.counts[table.rows.index(row)].sum())
-
-
-def _test(test: Association) -> str:
-    """``G(1) = 175.34 with Yates' correction, phi 0.74, p < 0.0001``."""
-    return f"{test.describe()}, {_p(test.p)}"
-
-
-def _reason(test: Association) -> str:
-    """Why a table cannot be tested, without what was dropped on the way."""
-    return test.note.split("; ")[-1]
 
 
 def _doubt(p: float, what: str) -> str:
@@ -288,23 +245,9 @@ def _doubt(p: float, what: str) -> str:
     return f"; in doubt, since with whole {what} shuffled p is {p:.3f}" if p >= DOUBTFUL else ""
 
 
-def _with_interval(share: Estimate) -> str:
-    interval = "" if math.isnan(share.low) else f" ({_share(share.low)} to {_share(share.high)})"
-    return f"{_share(share.value)}{interval}"
-
-
 def _of(part: int, whole: int) -> str:
-    return f"{part:,} of {whole:,}" + (f" ({_share(part / whole)})" if whole else "")
+    return f"{part:,} of {whole:,}" + (f" ({share(part / whole)} %)" if whole else "")
 
 
 def _p(p: float) -> str:
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}"
-
-
-def _share(value: float) -> str:
-    return f"{100 * value:.1f} %"
-
-
-def _points(value: float) -> str:
-    rounded = round(100 * value, 1)
-    return f"{rounded:+.1f}".replace("-", "−") if rounded else "0.0"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,7 @@ from acidtest.io.published import published_scores
 from acidtest.stats.intervals import difference, rate, unpaired_difference
 from acidtest.stats.resampling import Codes
 from acidtest.stats.significance import holm, paired_test
-from acidtest.studies.experiments.results import (
-    LEVEL,
+from acidtest.studies.experiments import (
     Arm,
     ArmDifference,
     ArmScore,
@@ -26,150 +25,130 @@ from acidtest.studies.experiments.results import (
     ResultTable,
     TrainedNetwork,
 )
-from acidtest.studies.rows import QUESTION, ScoredRows, score_rows
+from acidtest.studies.rows import QUESTION, Flags, ScoredRows, score_rows
 
-Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _ArmAnswers:
+    """Which rows of a column the networks of one arm answer correctly, by seed; all arms have the same rows.
+
+    ``less`` are the answers to the other column that is to be subtracted.
+    """
+
+    right: Mapping[int, Flags]
+    groups: Codes
+    strata: Codes
+    less: _ArmAnswers | None
+
+    def shares(self, *seeds: int) -> Floats:
+        """How right each row is: the share of the seeds, of all if none is named, that answer it correctly."""
+        return np.asarray(np.mean([self.right[seed] for seed in seeds or self.right], axis=0), dtype=np.float64)
+
+    def rate(self, *seeds: int) -> Estimate:
+        """The rate of the column, less that of the other one if there is one."""
+        if self.less is None:
+            return rate(self.shares(*seeds), groups=self.groups, strata=self.strata)
+        first, second = self.shares(*seeds), self.less.shares(*seeds)
+        return unpaired_difference(first, second, groups_first=self.groups, groups_second=self.less.groups)
+
+    def gain(self, before: _ArmAnswers, *seeds: int) -> Estimate:
+        """What the rate exceeds that of another arm by."""
+        return difference(self.shares(*seeds), before.shares(*seeds), groups=self.groups, strata=self.strata)
+
+
+class _AnswerReader:
+    """Reads the rows of a suite once for each network; all networks have the same rows in the same order."""
+
+    def __init__(self, networks: Sequence[TrainedNetwork]) -> None:
+        self._two_way = any(network.run.header.model.resolution == "two-way" for network in networks)
+        self._rows: dict[tuple[int, str], ScoredRows] = {}
+        self._digests: dict[str, U64] = {}
+        self._chosen: dict[tuple[str, ...], Flags] = {}
+
+    def read(self, networks: Sequence[TrainedNetwork], column: ResultColumn) -> _ArmAnswers | None:
+        """The answers of networks that differ in their seeds; None where one was not asked what the column is about."""
+        if any(column.suite not in network.run.header.suites for network in networks):
+            return None
+        less = self.read(networks, column.less) if column.less else None
+        if column.less and less is None:
+            return None
+        rows = [self._scored(network, column.suite) for network in networks]
+        key = column.suite, *(f"{name}={value}" for name, value in sorted(column.by.items()))
+        if key not in self._chosen:
+            matches = [pl.col(name).cast(pl.String).eq_missing(pl.lit(value)) for name, value in column.by.items()]
+            self._chosen[key] = rows[0].column(pl.all_horizontal(pl.col("label").is_not_null(), *matches)).to_numpy()
+        chosen = self._chosen[key]
+        right = {one.record.seed: scored.correct[chosen] for one, scored in zip(networks, rows, strict=True)}
+        return _ArmAnswers(right, rows[0].groups[chosen], rows[0].strata[chosen], less)
+
+    def _scored(self, network: TrainedNetwork, suite: str) -> ScoredRows:
+        key = id(network), suite
+        if key not in self._rows:
+            rows = score_rows(network.run, suite, two_way=self._two_way)
+            digests = rows.digests(*QUESTION)
+            if not np.array_equal(digests, self._digests.setdefault(suite, digests)):
+                raise AcidtestError(f"networks were asked different rows of {suite!r}; remove their folders tests/")
+            self._rows[key] = rows
+        return self._rows[key]
 
 
 def compare_arms(
     paper: Paper, tables: Sequence[ResultTable], arms: Mapping[str, Arm], networks: Sequence[TrainedNetwork]
 ) -> tuple[tuple[ArmScore, ...], tuple[ArmDifference, ...]]:
     """Every rate of the tables, and every arm less the first of its table; the tests are one family, by Holm."""
-    rows = _NetworkRows(two_way=any(network.run.header.model.resolution == "two-way" for network in networks))
+    reader = _AnswerReader(networks)
+    trained: dict[str, dict[str, list[TrainedNetwork]]] = {}
+    for network in networks:
+        trained.setdefault(network.record.network, {}).setdefault(network.record.arm, []).append(network)
     scores, differences = list[ArmScore](), list[ArmDifference]()
     for table in tables:
-        for name in dict.fromkeys(network.name for network in networks):
-            seeds = {arm: [one for one in networks if (one.name, one.arm) == (name, arm)] for arm in table.arms}
+        for by_arm in trained.values():
             for column in table.columns:
-                by_arm = {
-                    arm: _score(paper, table, column, arms[arm], trained, rows)
-                    for arm, trained in seeds.items()
-                    if trained and all(_has_suites(one, column) for one in trained)
+                read = {arm: reader.read(by_arm[arm], column) for arm in table.arms if arm in by_arm}
+                answers = {arm: one for arm, one in read.items() if one}
+                arm_scores = {
+                    arm: _score(paper, table, column, arms[arm], by_arm[arm][0], one) for arm, one in answers.items()
                 }
-                scores += by_arm.values()
-                if table.against in by_arm and column.less is None:
-                    first = by_arm.pop(table.against)
+                scores += arm_scores.values()
+                first = arm_scores.pop(table.against, None)
+                if first and column.less is None:
+                    before = answers[table.against]
                     differences += [
-                        _difference(first, score, column, before=seeds[table.against], after=seeds[arm], rows=rows)
-                        for arm, score in by_arm.items()
+                        _difference(first, score, before, answers[arm]) for arm, score in arm_scores.items()
                     ]
-    adjusted = holm([one.p for one in differences])
-    return tuple(scores), tuple(_corrected(one, float(p)) for one, p in zip(differences, adjusted, strict=True))
-
-
-def _corrected(one: ArmDifference, p: float) -> ArmDifference:
-    directions = {estimate.value > 0 for estimate in one.seeds.values()}
-    return replace(one, p_adjusted=p, differs=p < LEVEL and len(directions) == 1)
-
-
-def _has_suites(network: TrainedNetwork, column: ResultColumn) -> bool:
-    """Whether a network was asked the suites that a column is about."""
-    columns = (column,) if column.less is None else (column, column.less)
-    return all(one.suite in network.run.header.suites for one in columns)
-
-
-class _NetworkRows:
-    """The scored rows of suites, read once for each network; all networks have the same rows in the same order."""
-
-    def __init__(self, *, two_way: bool) -> None:
-        self._two_way = two_way
-        self._rows: dict[tuple[int, str], ScoredRows] = {}
-        self._digests: dict[str, U64] = {}
-        self._chosen: dict[tuple[str, tuple[tuple[str, str], ...]], Flags] = {}
-
-    def scored(self, network: TrainedNetwork, suite: str) -> ScoredRows:
-        """All rows of a suite."""
-        key = id(network), suite
-        if key not in self._rows:
-            rows = score_rows(network.run, suite, two_way=self._two_way)
-            digests = rows.digests(*QUESTION)
-            expected = self._digests.setdefault(suite, digests)
-            if rows.height != len(expected) or (digests != expected).any():
-                raise AcidtestError(f"networks were asked different rows of {suite!r}; remove their folders tests/")
-            self._rows[key] = rows
-        return self._rows[key]
-
-    def chosen(self, network: TrainedNetwork, column: ResultColumn) -> Flags:
-        """Which rows of its suite a column is about: the same for every network."""
-        key = column.suite, tuple(sorted(column.by.items()))
-        if key not in self._chosen:
-            rows = self.scored(network, column.suite)
-            matches = [pl.col(name).cast(pl.String) == value for name, value in column.by.items()]
-            self._chosen[key] = rows.column(
-                pl.all_horizontal(pl.lit(True), *matches).fill_null(False) & pl.col("label").is_not_null()
-            ).to_numpy()
-        return self._chosen[key]
-
-    def correct(self, networks: Sequence[TrainedNetwork], column: ResultColumn) -> npt.NDArray[np.float64]:
-        """How right each row of a column is: the share of the seeds that answer it correctly."""
-        chosen = self.chosen(networks[0], column)
-        right = np.stack([self.scored(network, column.suite).correct[chosen] for network in networks])
-        return np.asarray(right.mean(axis=0), dtype=np.float64)
-
-    def design(self, network: TrainedNetwork, column: ResultColumn) -> tuple[Codes, Codes]:
-        """Groups and strata of a column's rows."""
-        rows, chosen = self.scored(network, column.suite), self.chosen(network, column)
-        return rows.groups[chosen], rows.strata[chosen]
+    corrected = []
+    for one, p in zip(differences, holm([one.p for one in differences]).tolist(), strict=True):
+        directions = {estimate.value > 0 for estimate in one.seeds.values()}
+        corrected.append(replace(one, p_adjusted=p, differs=p < 0.05 and len(directions) == 1))
+    return tuple(scores), tuple(corrected)
 
 
 def _score(
-    paper: Paper,
-    table: ResultTable,
-    column: ResultColumn,
-    arm: Arm,
-    networks: Sequence[TrainedNetwork],
-    rows: _NetworkRows,
+    paper: Paper, table: ResultTable, column: ResultColumn, arm: Arm, network: TrainedNetwork, answers: _ArmAnswers
 ) -> ArmScore:
-    first, value = networks[0], _rate(column, networks, rows)
-    seeds = {one.seed: _rate(column, [one], rows) for one in networks} if len(networks) > 1 else {first.seed: value}
-    published, source = _published_number(paper, column, arm, first.architecture)
-    return ArmScore(table.title, column.name, first.name, arm.name, value, seeds, published, source)
+    value, several = answers.rate(), len(answers.right) > 1
+    seeds = {seed: answers.rate(seed) if several else value for seed in answers.right}
+    published = _published_number(paper, column, arm, network.architecture)
+    return ArmScore(table.title, column.name, network.record.network, arm.name, value, seeds, *published)
 
 
-def _rate(column: ResultColumn, networks: Sequence[TrainedNetwork], rows: _NetworkRows) -> Estimate:
-    groups, strata = rows.design(networks[0], column)
-    if column.less is None:
-        return rate(rows.correct(networks, column), groups=groups, strata=strata)
-    other_groups, _ = rows.design(networks[0], column.less)
-    return unpaired_difference(
-        rows.correct(networks, column),
-        rows.correct(networks, column.less),
-        groups_first=groups,
-        groups_second=other_groups,
-    )
-
-
-def _difference(
-    first: ArmScore,
-    second: ArmScore,
-    column: ResultColumn,
-    *,
-    before: Sequence[TrainedNetwork],
-    after: Sequence[TrainedNetwork],
-    rows: _NetworkRows,
-) -> ArmDifference:
+def _difference(first: ArmScore, second: ArmScore, before: _ArmAnswers, after: _ArmAnswers) -> ArmDifference:
     """The second arm less the first; seeds that both have are compared with each other."""
-    groups, strata = rows.design(before[0], column)
-
-    def subtract(new: Sequence[TrainedNetwork], old: Sequence[TrainedNetwork]) -> Estimate:
-        return difference(rows.correct(new, column), rows.correct(old, column), groups=groups, strata=strata)
-
-    test = paired_test(rows.correct(after, column), rows.correct(before, column), groups=groups, strata=strata)
-    old_by_seed = {network.seed: network for network in before}
-    published = None
-    if first.published is not None and second.published is not None:
-        published = second.published - first.published
+    test = paired_test(after.shares(), before.shares(), groups=after.groups, strata=after.strata)
+    known = first.published is not None and second.published is not None
     return ArmDifference(
         table=second.table,
         column=second.column,
         network=second.network,
         arm=second.arm,
+        value=after.gain(before),
+        seeds={seed: after.gain(before, seed) for seed in after.right if seed in before.right},
+        published=(second.published or 0.0) - (first.published or 0.0) if known else None,
         against=first.arm,
-        value=subtract(after, before),
-        seeds={one.seed: subtract([one], [old_by_seed[one.seed]]) for one in after if one.seed in old_by_seed},
         test=test.name,
         p=test.p,
-        published=published,
     )
 
 

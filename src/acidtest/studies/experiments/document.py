@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from acidtest.core.document import (
     Cell,
@@ -17,23 +17,21 @@ from acidtest.core.document import (
     Row,
     Section,
     Table,
+    Unit,
     describe_count,
 )
 from acidtest.core.numbers import share
-from acidtest.studies.experiments.results import (
+from acidtest.studies.experiments import (
     ArmDifference,
     ArmScore,
+    ArmValue,
     ExperimentResult,
     PaperAgreement,
     ResultColumn,
     ResultTable,
-    SeedSpread,
     TrainingRecord,
     papers,
 )
-
-_TWO_LABEL_FACTORS = frozenset({"heuristic", "subcase"})
-"""Factors of HANS, which has two labels."""
 
 
 def document(result: ExperimentResult) -> Document:
@@ -63,33 +61,24 @@ def _headline(result: ExperimentResult) -> str:
 
 
 def _arms_section(result: ExperimentResult) -> Section:
-    arms = Table(
-        "arms",
-        "What each arm is trained on",
-        (Column("pairs", "count"), Column("trained on", "text")),
-        tuple(Row(arm.name, (arm.pairs, arm.description)) for arm in result.arms),
-        "arm",
-    )
-    notes = [*map(describe_agreement, result.agreement), *result.notes]
+    columns = (Column("pairs", "count"), Column("trained on", "text"))
+    rows = tuple(Row(arm.name, (arm.pairs, arm.description)) for arm in result.arms)
+    arms = Table("arms", "What each arm is trained on", columns, rows, "arm")
+    notes = [*map(_describe_agreement, result.agreement), *result.notes]
+    paragraphs = [Note(f"{note.rstrip('.')}.") for note in notes]
     return Section(
-        "What was trained",
-        (Note(papers()[result.experiment].summary), arms, *(Note(f"{note.rstrip('.')}.") for note in notes)),
-        anchor="overview",
+        "What was trained", (Note(papers()[result.experiment].summary), arms, *paragraphs), anchor="overview"
     )
 
 
-def describe_agreement(agreement: PaperAgreement) -> str:
-    """A sentence on how near a network is to the paper."""
-    distance = (
-        f"{share(agreement.distance)} points from the paper on average of {describe_count(agreement.cells, 'rate')}"
-    )
+def _describe_agreement(agreement: PaperAgreement) -> str:
+    """How near a network is to the paper."""
+    rates = describe_count(agreement.cells, "rate")
+    distance = f"{agreement.network}: {share(agreement.distance)} points from the paper on average of {rates}"
     if not agreement.changes:
-        return f"{agreement.network}: {distance}"
-    return (
-        f"{agreement.network}: {distance}; {agreement.same} of "
-        f"{describe_count(agreement.changes, 'published difference')} of two points or more "
-        f"{'has' if agreement.changes == 1 else 'have'} the same sign here"
-    )
+        return distance
+    changes = f"{describe_count(agreement.changes, 'published difference')} of two points or more"
+    return f"{distance}; {agreement.same} of {changes} {'has' if agreement.changes == 1 else 'have'} the same sign here"
 
 
 def _methods(result: ExperimentResult) -> Iterator[str]:
@@ -112,143 +101,92 @@ def _methods(result: ExperimentResult) -> Iterator[str]:
 def _table_section(result: ExperimentResult, table: ResultTable, number: int) -> Section:
     rates = [column for column in table.columns if column.less is None]
     drops = [column for column in table.columns if column.less is not None]
-    chances = {_chance(result, column) for column in rates}
-    reference = chances.pop() if len(chances) == 1 else None
-    scores = _score_table(result, table, rates, f"table {number}")
+    # HANS, the suite of these factors, has two labels, and so has everything where labels are merged.
+    two_way = {result.experiment == "merged-labels" or not {"heuristic", "subcase"}.isdisjoint(one.by) for one in rates}
+    chance = Reference(0.5, "chance (50 %)") if all(two_way) else Reference(1 / 3, "chance (33 %)")
+    reference = chance if len(two_way) == 1 else None
     parts: list[Part] = [
-        scores,
-        Chart(
-            scores.id,
-            columns=table.arms,
-            axis="accuracy",
-            reference=None if reference is None else Reference(reference, f"chance ({reference * 100:.0f} %)"),
-        ),
+        _arm_table(result, table, rates, f"table {number}", "Accuracy in per cent, with 95 % intervals"),
+        Chart(f"table {number}", columns=table.arms, axis="accuracy", reference=reference),
     ]
     if drops:
-        parts.append(_score_table(result, table, drops, f"drops {number}", drop=True))
+        caption = "Drop from one test set to the other, in points"
+        parts.append(_arm_table(result, table, drops, f"drops {number}", caption, unit="points"))
     if any(one.table == table.title for one in result.differences):
-        differences = _difference_table(result, table, rates, f"differences {number}")
-        parts += [
-            differences,
-            Chart(
-                differences.id,
-                columns=table.other_arms,
-                axis="difference in points",
-                reference=Reference(0.0, "no difference"),
-            ),
-        ]
+        name, no_difference = f"differences {number}", Reference(0.0, "no difference")
+        caption = f"Difference from “{table.against}” on the same rows, in points, with 95 % intervals"
+        parts.append(_arm_table(result, table, rates, name, caption, unit="points", differences=True))
+        parts.append(Chart(name, columns=table.other_arms, axis="difference in points", reference=no_difference))
     return Section(table.title, tuple(parts), anchor=f"table-{number}")
 
 
-def _chance(result: ExperimentResult, column: ResultColumn) -> float:
-    """How often guessing is right: HANS has two labels, and so has everything where labels are merged."""
-    return 1 / 2 if _TWO_LABEL_FACTORS & set(column.by) or result.experiment == "merged-labels" else 1 / 3
-
-
-def _score_table(
-    result: ExperimentResult, table: ResultTable, columns: Sequence[ResultColumn], name: str, *, drop: bool = False
+def _arm_table(
+    result: ExperimentResult,
+    table: ResultTable,
+    columns: Sequence[ResultColumn],
+    name: str,
+    caption: str,
+    *,
+    unit: Unit = "percent",
+    differences: bool = False,
 ) -> Table:
-    """Accuracies, or drops from one test set to another: the paper's columns as rows, the arms beside each other."""
-    scores = {key: score for key, score in result.score_at.items() if key[0] == table.title}
+    """The scores of arms, or their differences: the paper's columns as rows, the arms beside each other."""
+    arms = table.other_arms if differences else table.arms
+    every: Sequence[ArmValue] = result.differences if differences else result.scores
+    values = {(one.network, one.column, one.arm): one for one in every if one.table == table.title}
     titles: list[Column] = []
-    for arm in table.arms:
-        of_arm = [score for score in scores.values() if score.arm == arm]
-        titles += _arm_columns(arm, of_arm, "points" if drop else "percent")
-    rows = [
-        Row(
-            column.name,
-            tuple(
-                cell
-                for arm in table.arms
-                for cell in _arm_cells(scores.get((table.title, column.name, network, arm)), arm, titles)
-            ),
-            heading=network,
-            slice={"suite": column.suite, **column.by},
-        )
-        for network in result.networks
-        for column in columns
-    ]
-    caption = "Drop from one test set to the other, in points" if drop else "Accuracy in per cent, with 95 % intervals"
-    sources = tuple(dict.fromkeys(score.source for score in scores.values() if score.published is not None))
-    return Table(name, caption, tuple(titles), tuple(rows), "pairs", sources=sources)
-
-
-def _difference_table(
-    result: ExperimentResult, table: ResultTable, columns: Sequence[ResultColumn], name: str
-) -> Table:
-    differences = {key: one for key, one in result.difference_at.items() if key[0] == table.title}
-    titles: list[Column] = []
-    for arm in table.other_arms:
-        titles += _arm_columns(arm, [one for one in differences.values() if one.arm == arm], "points")
-        titles += [Column(f"{arm}, {title}", "p", role="total") for title in ("p", "corrected p")]
-        titles.append(Column(f"{arm}, differs", "text"))
+    for arm in arms:
+        titles += _arm_columns(arm, [value for value in values.values() if value.arm == arm], unit)
     rows = []
     for network in result.networks:
         for column in columns:
-            cells: list[Cell] = []
-            for arm in table.other_arms:
-                one = differences.get((table.title, column.name, network, arm))
-                cells += _arm_cells(one, arm, titles)
-                cells += [PValue(one.p), PValue(one.p_adjusted), "*" if one.differs else ""] if one else [None] * 3
-            rows.append(Row(column.name, tuple(cells), network, slice={"suite": column.suite, **column.by}))
-    caption = f"Difference from “{table.against}” on the same rows, in points, with 95 % intervals"
-    return Table(name, caption, tuple(titles), tuple(rows), "pairs")
+            cells: dict[str, Cell] = {}
+            for arm in arms:
+                cells |= _arm_cells(arm, values.get((network, column.name, arm)))
+            shown = tuple(cells.get(title.name) for title in titles)
+            rows.append(Row(column.name, shown, network, slice={"suite": column.suite, **column.by}))
+    scores = [value for value in values.values() if isinstance(value, ArmScore) and value.published is not None]
+    sources = tuple(dict.fromkeys(score.source for score in scores))
+    return Table(name, caption, tuple(titles), tuple(rows), "pairs", sources=sources)
 
 
-def _arm_columns(arm: str, values: Sequence[ArmScore | ArmDifference], unit: str) -> list[Column]:
-    """The column of an arm, and beside it the spread over seeds and the paper's numbers, where there are any."""
-    titles = [Column(arm, "points" if unit == "points" else "percent", model=arm)]
+def _arm_columns(arm: str, values: Sequence[ArmValue], unit: Unit) -> Iterator[Column]:
+    """The column of an arm, and beside it the spread over seeds, the paper's numbers and tests, where there are any."""
+    yield Column(arm, unit, model=arm)
     if any(value.spread for value in values):
-        titles.append(Column(f"{arm}, ± over seeds", "percent", role="total"))
+        yield Column(f"{arm}, ± over seeds", "percent", role="total")
     if any(value.published is not None for value in values):
-        titles.append(
-            Column(f"{arm}, published", "points" if unit == "points" else "percent", role="published", note="the paper")
-        )
-    return titles
+        yield Column(f"{arm}, published", unit, role="published", note="the paper")
+    if any(isinstance(value, ArmDifference) for value in values):
+        yield Column(f"{arm}, p", "p", role="total")
+        yield Column(f"{arm}, corrected p", "p", role="total")
+        yield Column(f"{arm}, differs", "text")
 
 
-def _arm_cells(value: ArmScore | ArmDifference | None, arm: str, titles: Sequence[Column]) -> list[Cell]:
-    """The cells below ``_arm_columns`` of an arm; None where a network was not asked."""
-    cells: Mapping[str, Cell] = {
-        arm: value.value if value else None,
-        f"{arm}, ± over seeds": _deviation(value.spread) if value else None,
-        f"{arm}, published": _published(value),
-    }
-    return [cells[title.name] for title in titles if title.name in cells]
-
-
-def _deviation(spread: SeedSpread | None) -> float | None:
-    return spread.deviation if spread else None
-
-
-def _published(value: ArmScore | ArmDifference | None) -> Published | None:
-    if value is None or value.published is None:
-        return None
-    return Published(value.published, note=value.source if isinstance(value, ArmScore) else "")
+def _arm_cells(arm: str, value: ArmValue | None) -> dict[str, Cell]:
+    """The cells below ``_arm_columns``, by their names; none where a network was not asked."""
+    cells: dict[str, Cell] = {}
+    if value:
+        cells = {arm: value.value, f"{arm}, ± over seeds": value.spread.deviation if value.spread else None}
+        if value.published is not None:
+            source = value.source if isinstance(value, ArmScore) else ""
+            cells[f"{arm}, published"] = Published(value.published, note=source)
+    if isinstance(value, ArmDifference):
+        cells |= {f"{arm}, p": PValue(value.p), f"{arm}, corrected p": PValue(value.p_adjusted)}
+        cells[f"{arm}, differs"] = "*" if value.differs else ""
+    return cells
 
 
 def _trainings_table(trainings: Sequence[TrainingRecord]) -> Table:
     columns = (
         Column("trained on", "text"),
-        Column("seed", "count"),
-        Column("epochs", "count"),
-        Column("kept epoch", "count"),
+        *(Column(name, "count") for name in ("seed", "epochs", "kept epoch")),
         Column("accuracy on the development set"),
         Column("time", "seconds"),
     )
     rows = tuple(
-        Row(
-            training.network,
-            (
-                training.arm,
-                training.seed,
-                training.epochs,
-                training.best_epoch,
-                training.dev_accuracy,
-                training.seconds,
-            ),
-        )
-        for training in trainings
+        Row(one.network, (one.arm, one.seed, one.epochs, one.best_epoch, one.dev_accuracy, one.seconds))
+        for one in trainings
     )
     caption = "Every training: the epoch that was kept and its accuracy on the development set"
     return Table("every training", caption, columns, rows, "network")

@@ -7,15 +7,102 @@ confounds (figures 6 and 9), and the Bayesian network's estimates (figure 8).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
+import numpy as np
+
+from acidtest.core.errors import AcidtestError
+from acidtest.core.estimate import Estimate
+from acidtest.core.logs import stage
 from acidtest.core.run import Run
 from acidtest.core.study import study
 from acidtest.core.suite import CONTROL
-from acidtest.stats.bayes_net import Prior
-from acidtest.studies.factors.fits import FactorsResult, fit_factors
-from acidtest.studies.factors.variables import FactorOptions, category_columns
+from acidtest.stats.bayes_net import Network, Prior, network
+from acidtest.stats.intervals import difference
+from acidtest.stats.regression import Fit, discriminant, logistic, two_sided
+from acidtest.stats.significance import holm
+from acidtest.studies.factors.variables import FactorRows, category_columns, load_factor_rows
+from acidtest.studies.rows import Flags, ScoredRows, runs_by_model
+from acidtest.text.category_rules import proposal_caution
+
+_NORMAL = 1.959963984540054
+"""Of a standard normal, 95 % lie within this."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A coefficient with its interval, standard error and p-value.
+
+    ``p_groups`` lets rows of one group vary together, NaN where each row is a group of its own; ``p_adjusted`` is
+    Holm's over all coefficients of the models.
+    """
+
+    value: Estimate = field(metadata={"json": "coefficient"})
+    error: float
+    p: float
+    p_groups: float = math.nan
+    p_adjusted: float = math.nan
+
+    json_properties = ("stars",)
+
+    @property
+    def stars(self) -> str:
+        """As the paper has them, from the p-value of independent rows without correction."""
+        return "*" * sum(self.p < level for level in (0.001, 0.01, 0.05))
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One variable in both analyses; ``spread`` is its standard deviation, 1 for what is 0 or 1."""
+
+    name: str = field(metadata={"json": "factor"})
+    kind: str
+    spread: float
+    logistic: Term
+    discriminant: Term
+
+
+@dataclass(frozen=True)
+class ModelFactors:
+    """One model on one suite.
+
+    ``accuracy`` is that of rows with each category, ``unmarked`` that of rows with none. ``gains`` are the accuracies
+    less those of the first model on the same rows; empty for the first, and where values are missing in others.
+    ``skipped`` counts rows left out because another model was not asked them; ``caution`` is what to know of
+    categories that nobody annotated.
+    """
+
+    model: str
+    suite: str
+    signature: str
+    overall: Estimate
+    accuracy: Mapping[str, Estimate]
+    unmarked: Estimate = field(metadata={"json": "no_category"})
+    factors: tuple[Factor, ...]
+    explained: float = field(metadata={"json": "pseudo_r2"})
+    network: Network = field(metadata={"json": "bayesian_network"})
+    gains: Mapping[str, Estimate]
+    skipped: int = field(default=0, metadata={"json": "rows_aside"})
+    caution: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def grouped(self) -> bool:
+        """Whether rows belong together, so that p-values over groups differ from those over rows."""
+        return any(not math.isnan(factor.logistic.p_groups) for factor in self.factors)
+
+
+@dataclass(frozen=True)
+class FactorsResult:
+    """Every model on every suite with categories; ``tests`` coefficients of the regressions are one family."""
+
+    fits: tuple[ModelFactors, ...] = field(metadata={"json": "models"})
+    confounds: tuple[str, ...]
+    tests: int
+    schema: int = 1
 
 
 def _applies(runs: Sequence[Run]) -> bool:
@@ -39,5 +126,107 @@ def factors(
     Section 4 of Joshi et al. (2020) on any model: accuracy by category, logistic regression and linear discriminant on
     categories, lengths and confounds, and the estimates of a Bayesian network.
     """
-    options = FactorOptions(tuple(dict.fromkeys(categories)), tuple(dict.fromkeys(confounds)), lengths)
-    return fit_factors(runs, options, prior=Prior(prior, sample_size))
+    categories, confounds = tuple(dict.fromkeys(categories)), tuple(dict.fromkeys(confounds))
+    tables = load_factor_rows(runs_by_model(runs), categories=categories, confounds=confounds, lengths=lengths)
+    if not tables:
+        raise _no_categories(runs, categories)
+    first_tables: dict[str, FactorRows] = {}
+    fits = []
+    for table in tables:
+        first = first_tables.setdefault(table.suite, table)
+        stage("%s on %s: coefficients of %d columns", table.model, table.suite, len(table.variables))
+        fits.append(_fit_model(table, first, Prior(prior, sample_size)))
+    ps = [factor.logistic.p for fit in fits for factor in fit.factors]
+    adjusted = iter(holm(ps).tolist())
+    corrected = [
+        tuple(replace(one, logistic=replace(one.logistic, p_adjusted=next(adjusted))) for one in fit.factors)
+        for fit in fits
+    ]
+    return FactorsResult(
+        tuple(replace(fit, factors=terms) for fit, terms in zip(fits, corrected, strict=True)),
+        confounds,
+        sum(not math.isnan(p) for p in ps),
+    )
+
+
+def _fit_model(table: FactorRows, first: FactorRows, prior: Prior) -> ModelFactors:
+    rows, categories = table.rows, table.categories
+    groups = np.unique(rows.groups, return_inverse=True)[1].astype(np.int64)
+    grouped = np.unique(groups).size < groups.size
+    columns = {variable.name: variable.values for variable in table.variables}
+    fits = logistic(columns, rows.correct, groups=groups), discriminant(columns, rows.correct, groups=groups)
+    unmarked = np.ones(rows.height, dtype=np.bool_)
+    for flags in categories.values():
+        unmarked &= ~flags
+    return ModelFactors(
+        model=table.model,
+        suite=table.suite,
+        signature=table.signature,
+        overall=rows.rate(rows.correct),
+        accuracy={name: _accuracy(rows, flags, f"no rows of {name}") for name, flags in categories.items()},
+        unmarked=_accuracy(rows, unmarked, "every row has a category"),
+        factors=tuple(
+            Factor(variable.name, variable.kind, variable.spread, *(_term(fit, n, grouped=grouped) for fit in fits))
+            for n, variable in enumerate(table.variables)
+        ),
+        explained=fits[0].explained,
+        network=network(categories, rows.correct, prior),
+        gains=_gains(table, first),
+        skipped=table.skipped,
+        caution=proposal_caution(categories),
+        notes=(*table.notes, *_describe_dropped({"logistic regression": fits[0], "discriminant": fits[1]})),
+    )
+
+
+def _accuracy(rows: ScoredRows, chosen: Flags, note: str) -> Estimate:
+    return rows.rate(rows.correct, chosen) if chosen.any() else Estimate(math.nan, note=note)
+
+
+def _term(fit: Fit, number: int, *, grouped: bool) -> Term:
+    """One coefficient; where it was dropped, why."""
+    name, value, error = fit.names[number], float(fit.coefficients[number]), float(fit.errors[number])
+    if math.isnan(value):
+        note = fit.dropped.get(name, "not estimated")
+        return Term(Estimate(math.nan, n=fit.rows, groups=fit.groups, method=fit.method, note=note), math.nan, math.nan)
+    reach = _NORMAL * error
+    estimate = Estimate(value, value - reach, value + reach, fit.rows, fit.groups, fit.method)
+    ps = two_sided(np.full(2, value), np.array([error, fit.group_errors[number]]))
+    return Term(estimate, error, float(ps[0]), float(ps[1]) if grouped else math.nan)
+
+
+def _gains(table: FactorRows, first: FactorRows) -> dict[str, Estimate]:
+    """How much more often a model is right than the first one, by category, on the same rows."""
+    if table is first or not (table.known == first.known).all():
+        return {}
+    new, old, groups = table.rows.correct, first.rows.correct, table.rows.groups
+    return {
+        name: difference(new[flags], old[flags], groups=groups[flags])
+        for name, flags in {"": np.ones(len(new), dtype=np.bool_), **table.categories}.items()
+        if flags.any()
+    }
+
+
+def _describe_dropped(fits: Mapping[str, Fit]) -> list[str]:
+    """What was left out of which analysis, and why; what both left out is said once."""
+    analyses: dict[tuple[str, str], list[str]] = {}
+    for title, fit in fits.items():
+        for dropped in fit.dropped.items():
+            analyses.setdefault(dropped, []).append(title)
+    notes = []
+    for (name, why), titles in analyses.items():
+        notes.append(f"{name} is left out{f' of the {titles[0]}' if len(titles) == 1 else ''}: {why}")
+    return notes + [f"{title}: {note}" for title, fit in fits.items() for note in fit.notes]
+
+
+def _no_categories(runs: Sequence[Run], wanted: Sequence[str]) -> AcidtestError:
+    suites = {name: card for run in runs for name, card in run.header.suites.items()}
+    if wanted:
+        missing = {name: [one for one in wanted if one not in card.columns] for name, card in suites.items()}
+        listing = "; ".join(f"{name} has no {', '.join(columns)}" for name, columns in missing.items())
+        return AcidtestError(f"no suite of the runs has all of --categories {','.join(wanted)}: {listing}")
+    factors = {name: ", ".join((*card.lists, *card.factors)) or "no factors" for name, card in suites.items()}
+    known = ", ".join(f"{name} ({columns})" for name, columns in factors.items())
+    return AcidtestError(
+        f"no suite of the runs has categories of the taxonomy; there is: {known or 'none'}. Name columns of 0 and 1, "
+        f"or one that lists several values, with --categories A,B,…, or score a suite such as taxinli"
+    )

@@ -20,10 +20,9 @@ from acidtest.core.document import (
 )
 from acidtest.core.estimate import Estimate
 from acidtest.io.published import PublishedScore, published_scores
-from acidtest.studies.factors.fits import FactorsResult, ModelFactors, Term
+from acidtest.studies.factors import FactorsResult, ModelFactors
 
-_MOST_STARS = 6
-"""Of more differing stars than this only the number is given."""
+_CHANCE = Reference(1 / 3, "chance (33 %)")
 
 
 def document(result: FactorsResult) -> Document:
@@ -57,114 +56,105 @@ def _headline(fits: Sequence[ModelFactors]) -> str:
 
 
 def _suite_section(suite: str, fits: Sequence[ModelFactors]) -> Section:
-    first = fits[0]
-    rows = f"{first.overall.n:,} rows"
-    notes = [Note(f"{rows}, those that all models were asked." if any(fit.skipped for fit in fits) else f"{rows}.")]
-    notes += [Note(first.caution)] if first.caution else []
+    shared = ", those that all models were asked" if any(fit.skipped for fit in fits) else ""
+    notes = [Note(f"{fits[0].overall.n:,} rows{shared}."), *([Note(fits[0].caution)] if fits[0].caution else [])]
     accuracy, network = _accuracy_table(suite, fits), _network_table(suite, fits)
-    gains = _gain_table(suite, fits)
+    remarks = [
+        Note(f"{fit.model}: {line}.")
+        for fit in fits
+        for line in (*_describe_fit(fit), *_compare_stars(fit), *fit.notes)
+    ]
     return Section(
         suite,
         (
             *notes,
             accuracy,
-            Chart(accuracy.id, title=accuracy.caption, axis="accuracy", reference=Reference(1 / 3, "chance (33 %)")),
-            *((gains, Chart(gains.id, axis="difference in points", reference=Reference(0.0, "none"))) if gains else ()),
+            Chart(accuracy.id, title=accuracy.caption, axis="accuracy", reference=_CHANCE),
+            *_gain_parts(suite, fits),
             *_coefficient_parts(suite, fits),
             network,
-            Chart(network.id, axis="chance of being right", reference=Reference(1 / 3, "chance (33 %)")),
-            *(
-                Note(f"{fit.model}: {line}.")
-                for fit in fits
-                for line in (*_describe_fit(fit), *_compare_stars(fit), *fit.notes)
-            ),
+            Chart(network.id, axis="chance of being right", reference=_CHANCE),
+            *remarks,
         ),
     )
 
 
 def _accuracy_table(suite: str, fits: Sequence[ModelFactors]) -> Table:
-    first = fits[0]
-    rows = [_accuracy_row("all rows", [fit.overall for fit in fits], total=True)]
-    rows += [_accuracy_row(name, [fit.accuracy.get(name) for fit in fits]) for name in first.accuracy]
-    rows.append(_accuracy_row("no category", [fit.unmarked for fit in fits], total=True))
-    columns = (Column("rows", "count"), *(Column(fit.model, model=fit.model) for fit in fits))
-    return Table(
-        f"{suite} accuracy", "Accuracy by category, %, with 95 % intervals (figure 5)", columns, tuple(rows), "category"
+    values: dict[str, list[Estimate | None]] = {"all rows": [fit.overall for fit in fits]}
+    values |= {name: [fit.accuracy.get(name) for fit in fits] for name in fits[0].accuracy}
+    values["no category"] = [fit.unmarked for fit in fits]
+    rows = tuple(
+        Row(
+            name,
+            (next((value.n for value in estimates if value), 0), *estimates),
+            role="" if name in fits[0].accuracy else "total",
+        )
+        for name, estimates in values.items()
     )
+    columns = (Column("rows", "count"), *(Column(fit.model, model=fit.model) for fit in fits))
+    caption = "Accuracy by category, %, with 95 % intervals (figure 5)"
+    return Table(f"{suite} accuracy", caption, columns, rows, "category")
 
 
-def _accuracy_row(name: str, values: Sequence[Estimate | None], *, total: bool = False) -> Row:
-    n = next((value.n for value in values if value), 0)
-    return Row(name, (n, *values), role="total" if total else "")
-
-
-def _gain_table(suite: str, fits: Sequence[ModelFactors]) -> Table | None:
-    """Differences to the first model on the same rows; None where nothing is compared."""
+def _gain_parts(suite: str, fits: Sequence[ModelFactors]) -> Iterator[Table | Chart]:
+    """Differences to the first model on the same rows; nothing where nothing is compared."""
     compared = [fit for fit in fits if fit.gains]
-    names = dict.fromkeys(name for fit in compared for name in fit.gains)
-    columns = tuple(Column(fit.model, "points", model=fit.model) for fit in compared)
-    rows = tuple(Row(name or "all rows", tuple(fit.gains.get(name) for fit in compared)) for name in names)
-    caption = f"Accuracy less that of {fits[0].model} on the same rows, in points"
-    return Table(f"{suite} gains", caption, columns, rows, "category") if compared else None
+    if compared:
+        names = dict.fromkeys(name for fit in compared for name in fit.gains)
+        columns = tuple(Column(fit.model, "points", model=fit.model) for fit in compared)
+        rows = tuple(Row(name or "all rows", tuple(fit.gains.get(name) for fit in compared)) for name in names)
+        caption = f"Accuracy less that of {fits[0].model} on the same rows, in points"
+        yield Table(f"{suite} gains", caption, columns, rows, "category")
+        yield Chart(f"{suite} gains", axis="difference in points", reference=Reference(0.0, "none"))
 
 
 def _coefficient_parts(suite: str, fits: Sequence[ModelFactors]) -> Iterator[Table | Chart]:
     """A table and a chart for each analysis; the stars of the paper's systems beside the logistic regression's."""
-    stars = published_stars() if _has_published(fits) else {}
-    directions = published_directions() if stars else {}
+    stars = published_values("stars") if _has_published(fits) else {}
+    signs = [sign for by_factor in published_values("direction").values() for sign in by_factor.items() if stars]
+    directions = {name: "+" if sign > 0 else "−" for name, sign in signs}
+    papers = [Column(_figure(system), "text", role="published", note=system) for system in stars]
+    papers += [Column("section 4.2", "text", role="published")] if directions else []
+    factors = {(fit.model, factor.name): factor for fit in fits for factor in fit.factors}
+    # The standard deviation of a variable; a coefficient times it compares with the others.
+    spreads = {factor.name: factor.spread for factor in reversed(factors.values())}
+    columns = [Column("standard deviation", "number", role="total")]
+    columns += [Column(fit.model, "number", model=fit.model) for fit in fits]
     for analysis, title in (("logistic", "Logistic regression"), ("discriminant", "Linear discriminant")):
-        papers = [Column(star_sources()[system], "text", role="published", note=system) for system in stars]
-        papers += [Column("section 4.2", "text", role="published")] if directions else []
-        papers = papers if analysis == "logistic" else []
-        columns = [Column("standard deviation", "number", role="total")]
-        columns += [Column(fit.model, "number", model=fit.model) for fit in fits]
         rows = []
-        for name in dict.fromkeys(factor.name for fit in fits for factor in fit.factors):
-            cells: list[Cell] = [_spread(fits, name)]
-            cells += [_coefficient(fit, name, analysis) for fit in fits]
-            if papers:
-                cells += ["*" * counts.get(name, 0) for counts in stars.values()]
-                cells += [{1: "+", -1: "−"}.get(directions.get(name, 0), "")] if directions else []
+        for name in dict.fromkeys(factor.name for factor in factors.values()):
+            cells: list[Cell] = [spreads[name]]
+            for fit in fits:
+                factor = factors.get((fit.model, name))
+                term = getattr(factor, analysis, None)
+                stars_shown = term.stars if term and analysis == "logistic" else ""
+                cells.append(Coefficient(term.value, term.error, stars_shown) if term else None)
+            if analysis == "logistic":
+                cells += ["*" * int(counts.get(name, 0)) for counts in stars.values()]
+                cells += [directions.get(name, "")] if directions else []
             rows.append(Row(name, tuple(cells)))
         caption = (
             f"{title} of being right: coefficient ± standard error; stars: p < .001 ***, < .01 **, < .05 *, uncorrected"
         )
-        yield Table(f"{suite} {analysis}", caption, (*columns, *papers), tuple(rows), "factor")
+        beside = papers if analysis == "logistic" else []
+        yield Table(f"{suite} {analysis}", caption, (*columns, *beside), tuple(rows), "factor")
         yield Chart(
             f"{suite} {analysis}", axis="change of the log odds of being right", reference=Reference(0.0, "no effect")
         )
 
 
-def _spread(fits: Sequence[ModelFactors], name: str) -> float:
-    """The standard deviation of a variable, 1 for what is 0 or 1; a coefficient times it compares with the others."""
-    return next(factor.spread for fit in fits for factor in fit.factors if factor.name == name)
-
-
-def _coefficient(fit: ModelFactors, name: str, analysis: str) -> Coefficient | None:
-    factor = next((factor for factor in fit.factors if factor.name == name), None)
-    if factor is None:
-        return None
-    term: Term = getattr(factor, analysis)
-    return Coefficient(term.value, term.error, term.stars if analysis == "logistic" else "")
-
-
 def _network_table(suite: str, fits: Sequence[ModelFactors]) -> Table:
-    columns = [
-        column
-        for fit in fits
-        for column in (
-            Column("network", model=fit.model, group=fit.model),
-            Column("seen configurations only", group=fit.model, role="total"),
-        )
-    ]
+    columns: list[Column] = []
+    for fit in fits:
+        columns.append(Column("network", model=fit.model, group=fit.model))
+        columns.append(Column("seen configurations only", group=fit.model, role="total"))
     rows = []
     for name in fits[0].accuracy:
-        chances = [fit.network.chances[name] for fit in fits]
-        pairs = [
-            (Change(fit.accuracy[name], chance.network), chance.observed)
-            for fit, chance in zip(fits, chances, strict=True)
-        ]
-        rows.append(Row(name, (*(cell for pair in pairs for cell in pair), chances[0].unseen)))
+        cells: list[Cell] = []
+        for fit in fits:
+            chance = fit.network.chances[name]
+            cells += [Change(fit.accuracy[name], chance.network), chance.observed]
+        rows.append(Row(name, (*cells, fits[0].network.chances[name].unseen)))
     caption = "P(right | category), %: frequency → Bayesian network, with its 95 % interval (figure 8)"
     network = fits[0].network
     note = f"prior {network.prior_phrase}; {network.seen:,} of {network.possible:,} configurations of categories occur"
@@ -186,7 +176,7 @@ def _describe_fit(fit: ModelFactors) -> Iterator[str]:
 
 def _published_section() -> Section:
     """Table 3, and what the text says of figures 5 and 8, which print no numbers."""
-    accuracies = published_accuracies()
+    accuracies = published_values("accuracy", "corpus")
     corpora = dict.fromkeys(corpus for values in accuracies.values() for corpus in values)
     rows = tuple(
         Row(system, tuple(Published(values[corpus]) for corpus in corpora), role="published")
@@ -194,10 +184,7 @@ def _published_section() -> Section:
     )
     columns = tuple(Column(corpus, role="published") for corpus in corpora)
     remarks = tuple(
-        Row(
-            score.by["factor"],
-            (score.source.rpartition(", ")[2], score.system, score.by["statistic"], score.by["says"]),
-        )
+        Row(score.by["factor"], (_place(score), score.system, score.by["statistic"], score.by["says"]))
         for score in published_remarks()
     )
     titles = tuple(Column(name, "text") for name in ("figure", "system", "statistic", "the text says"))
@@ -211,13 +198,17 @@ def _published_section() -> Section:
     )
 
 
-def published_accuracies() -> dict[str, dict[str, float]]:
-    """Table 3: accuracy on the two development sets of MultiNLI, by system."""
-    accuracies: dict[str, dict[str, float]] = {}
-    for score in _published("accuracy"):
-        if "corpus" in score.by:
-            accuracies.setdefault(score.system, {})[score.by["corpus"]] = score.value
-    return accuracies
+def published_values(statistic: str, factor: str = "factor") -> dict[str, dict[str, float]]:
+    """A statistic of the paper by system, and by value of a factor.
+
+    ``accuracy`` by ``corpus`` is table 3, ``stars`` are those of figures 6 and 9, ``direction`` is 1 for what section
+    4.2 calls a strong indicator of a right answer, -1 for what it calls harder to predict.
+    """
+    values: dict[str, dict[str, float]] = {}
+    for score in published_scores("factors"):
+        if score.by.get("statistic") == statistic and factor in score.by:
+            values.setdefault(score.system, {})[score.by[factor]] = score.value
+    return values
 
 
 def published_remarks() -> list[PublishedScore]:
@@ -225,48 +216,36 @@ def published_remarks() -> list[PublishedScore]:
     return [score for score in published_scores("factors") if "says" in score.by]
 
 
-def published_stars() -> dict[str, dict[str, int]]:
-    """How many stars each factor has, by system: figures 6 and 9."""
-    stars: dict[str, dict[str, int]] = {}
-    for score in _published("stars"):
-        stars.setdefault(score.system, {})[score.by["factor"]] = int(score.value)
-    return stars
+def _place(score: PublishedScore) -> str:
+    return score.source.rpartition(", ")[2]
 
 
-def published_directions() -> dict[str, int]:
-    """Factors that section 4.2 calls strong indicators of a right answer (1) or harder to predict (-1)."""
-    return {score.by["factor"]: int(score.value) for score in _published("direction")}
-
-
-def star_sources() -> dict[str, str]:
-    """The figure that each system's stars are from."""
-    return {score.system: score.source.rpartition(", ")[2] for score in _published("stars")}
+def _figure(system: str) -> str:
+    """The figure that a system's stars are from."""
+    scores = published_scores("factors")
+    return next(_place(score) for score in scores if (score.system, score.by.get("statistic")) == (system, "stars"))
 
 
 def _has_published(fits: Sequence[ModelFactors]) -> bool:
     """Whether any of the categories is one that the paper reports on; proposed ones are not."""
-    known = {name for stars in published_stars().values() for name in stars}
+    known = {name for stars in published_values("stars").values() for name in stars}
     return any(name in known for fit in fits for name in fit.accuracy)
-
-
-def _published(statistic: str) -> list[PublishedScore]:
-    return [score for score in published_scores("factors") if score.by.get("statistic") == statistic]
 
 
 def _compare_stars(fit: ModelFactors) -> Iterator[str]:
     """How many factors have the stars of a published system, and which differ; nothing where the factors are others."""
     ours = {factor.name: len(factor.logistic.stars) for factor in fit.factors}
-    for system, stars in published_stars().items():
+    for system, stars in published_values("stars").items():
         if set(stars) != set(ours):
             continue
+        where = f"{system} ({_figure(system)})"
         differing = [
-            f"{name}{'*' * ours[name]} ({'*' * count or 'none'})"
+            f"{name}{'*' * ours[name]} ({'*' * int(count) or 'none'})"
             for name, count in stars.items()
             if ours[name] != count
         ]
-        where = f"{system} ({star_sources()[system]})"
         if not differing:
             yield f"stars: those of {where} exactly, all {len(stars)} factors"
             continue
-        others = f"; other, published in brackets: {', '.join(differing)}" if len(differing) <= _MOST_STARS else ""
+        others = f"; other, published in brackets: {', '.join(differing)}" if len(differing) <= 6 else ""
         yield f"stars: {len(stars) - len(differing)} of {len(stars)} factors as {where}{others}"

@@ -22,18 +22,12 @@ Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Kind = Literal["category", "length", "confound"]
 
-LENGTHS = ("Length1", "Length2")
-"""Characters of premise and hypothesis, under the names of figure 6."""
+SIDES = ("premise", "hypothesis")
+CONFOUNDS = ("label", "overlap", "tokens")
+"""Confounds that every suite has: the gold label, the share of the hypothesis's words that the premise has, and the
+numbers of words of both."""
 
-LABEL, OVERLAP, TOKENS = "label", "overlap", "tokens"
-CONFOUNDS = {
-    LABEL: "the gold label",
-    OVERLAP: "the share of the hypothesis's words that the premise has",
-    TOKENS: "the numbers of words of premise and hypothesis",
-}
-"""Confounds that every suite has."""
-
-_YES, _NO = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
+_MARKS = {**dict.fromkeys(("1", "true", "yes", "y"), 1.0), **dict.fromkeys(("0", "false", "no", "n"), 0.0)}
 
 
 @dataclass(frozen=True)
@@ -46,15 +40,15 @@ class Variable:
 
     @property
     def spread(self) -> float:
-        """What a standard deviation of it is; 1 for what is 0 or 1."""
-        binary = bool(((self.values == 0) | (self.values == 1)).all())
-        return 1.0 if binary else float(self.values.std())
+        """Its standard deviation; 1 for what is 0 or 1."""
+        return 1.0 if np.isin(self.values, (0, 1)).all() else float(self.values.std())
 
 
 @dataclass(frozen=True)
 class FactorRows:
-    """One model's answers on a suite with categories; ``known`` are the rows in which every variable has a value.
+    """One model's answers on a suite with categories, and the variables of these rows.
 
+    Rows in which a variable has no value are left out: ``known`` says of all rows that the models share which are not.
     ``skipped`` counts rows left out because other models were not asked them.
     """
 
@@ -69,40 +63,32 @@ class FactorRows:
 
     @property
     def categories(self) -> dict[str, Flags]:
-        """The categories of the known rows."""
-        return {one.name: one.values[self.known] == 1 for one in self.variables if one.kind == "category"}
-
-    @property
-    def columns(self) -> dict[str, Floats]:
-        """All variables of the known rows."""
-        return {one.name: one.values[self.known] for one in self.variables}
+        """Which rows have each category."""
+        return {one.name: one.values == 1 for one in self.variables if one.kind == "category"}
 
 
-@dataclass(frozen=True)
-class FactorOptions:
-    """What to look at: categories by name, or those that the suite is known to have; lengths or not; confounds."""
+def load_factor_rows(
+    runs: Mapping[str, Sequence[Run]], *, categories: Sequence[str], confounds: Sequence[str], lengths: bool
+) -> list[FactorRows]:
+    """What models answered on every suite of their runs that has the categories, on the rows that all of them have.
 
-    categories: tuple[str, ...] = ()
-    confounds: tuple[str, ...] = ()
-    lengths: bool = True
-
-
-def load_factor_rows(runs: Mapping[str, Sequence[Run]], options: FactorOptions) -> list[FactorRows]:
-    """What models answered on every suite of their runs that has the categories, on the rows that all of them have."""
+    Categories are those named, or those that a suite is known to have.
+    """
     answers: dict[str, dict[str, ScoredRows]] = {}
     for model, members in runs.items():
         for run in members:
             for suite, card in run.header.suites.items():
-                if suite.endswith(CONTROL) or not category_columns(card, options.categories):
+                if suite.endswith(CONTROL) or not category_columns(card, categories):
                     continue
                 if model in answers.setdefault(suite, {}):
                     raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
                 answers[suite][model] = score_rows(run, suite, texts=True)
-    return [
-        _factor_rows(model, suite, rows, taken, options)
-        for suite, models in answers.items()
-        for (model, rows), taken in zip(models.items(), _shared(suite, models), strict=True)
-    ]
+    tables = []
+    for suite, models in answers.items():
+        for (model, asked), places in zip(models.items(), _shared(suite, models), strict=True):
+            columns = category_columns(asked.card, categories)
+            tables.append(_factor_rows(model, suite, asked, places, columns, confounds, lengths=lengths))
+    return tables
 
 
 def _shared(suite: str, models: Mapping[str, ScoredRows]) -> list[npt.NDArray[np.int64]]:
@@ -144,9 +130,16 @@ def category_columns(card: Card, asked: Sequence[str] = ()) -> dict[str, str]:
 
 
 def _factor_rows(
-    model: str, suite: str, asked: ScoredRows, taken: npt.NDArray[np.int64], options: FactorOptions
+    model: str,
+    suite: str,
+    asked: ScoredRows,
+    places: npt.NDArray[np.int64],
+    names: Mapping[str, str],
+    confounds: Sequence[str],
+    *,
+    lengths: bool,
 ) -> FactorRows:
-    rows, names = _rows(asked, taken), category_columns(asked.card, options.categories)
+    rows = _select_rows(asked, places)
     skipped = asked.height - rows.height
     notes = [f"on the {rows.height:,} rows that all models were asked, of its {asked.height:,}"] if skipped else []
     variables: list[Variable] = []
@@ -159,32 +152,36 @@ def _factor_rows(
         variables.append(Variable(name, "category", values))
         cells = "one cell holds" if above == 1 else f"{above:,} cells hold"
         notes += [f"{name}: {cells} a number above 1, which counts as 1"] if above else []
-    if options.lengths:
-        sides = zip(LENGTHS, ("premise", "hypothesis"), strict=True)
-        variables += [Variable(name, "length", _numbers(rows.frame[side].str.len_chars())) for name, side in sides]
-    for confound in options.confounds:
+    if lengths:
+        # The names are those of figure 6.
+        for name, side in zip(("Length1", "Length2"), SIDES, strict=True):
+            variables.append(Variable(name, "length", _numbers(rows.frame[side].str.len_chars())))
+    for confound in confounds:
         if confound in (*names, *names.values()):
             raise AcidtestError(f"--confounds: {confound} is a category already")
-        for name, values in _confound(rows, confound, notes):
-            variables.append(Variable(name, "confound", values))
-    known = np.ones(rows.frame.height, dtype=np.bool_)
-    for variable in variables:
-        known &= ~np.isnan(variable.values)
-    if not known.all():
-        notes.append(f"{int((~known).sum()):,} rows without a value for {_lacking(variables)} are left out")
+        variables += [Variable(name, "confound", values) for name, values in _confound(rows, confound, notes)]
+    lacking = [variable.name for variable in variables if np.isnan(variable.values).any()]
+    every = np.ones(rows.height, dtype=np.bool_)
+    known = np.logical_and.reduce([every, *(~np.isnan(variable.values) for variable in variables)])
+    if lacking:
+        notes.append(f"{int((~known).sum()):,} rows without a value for {list_some(lacking)} are left out")
     notes += [f"{rows.unanswered:,} rows without an answer count as wrong"] if rows.unanswered else []
-    signature = rows.run.header.signature(suite)
-    return FactorRows(model, suite, signature, rows, tuple(variables), known, skipped, tuple(notes))
+    return FactorRows(
+        model,
+        suite,
+        rows.run.header.signature(suite),
+        _select_rows(rows, np.flatnonzero(known)) if lacking else rows,
+        tuple(replace(variable, values=variable.values[known]) for variable in variables),
+        known,
+        skipped,
+        tuple(notes),
+    )
 
 
-def _rows(rows: ScoredRows, taken: npt.NDArray[np.int64]) -> ScoredRows:
+def _select_rows(rows: ScoredRows, places: npt.NDArray[np.int64]) -> ScoredRows:
     """Some of the rows, in the order given."""
-    columns = {name: getattr(rows, name)[taken] for name in ("gold", "answer", "correct")}
-    return replace(rows, rows=rows.frame[taken].lazy(), **columns)
-
-
-def _lacking(variables: Sequence[Variable]) -> str:
-    return list_some([variable.name for variable in variables if np.isnan(variable.values).any()])
+    columns = {name: getattr(rows, name)[places] for name in ("gold", "answer", "correct")}
+    return replace(rows, rows=rows.frame[places].lazy(), **columns)
 
 
 def _marks(column: pl.Series, suite: str) -> tuple[Floats, int]:
@@ -192,30 +189,19 @@ def _marks(column: pl.Series, suite: str) -> tuple[Floats, int]:
 
     The published file holds a 2; annotators' counts of marks hold more.
     """
-    if column.dtype == pl.Boolean or column.dtype.is_numeric():
-        numbers = column.cast(pl.Float64)
-    else:
-        texts = column.cast(pl.String).str.strip_chars().str.to_lowercase()
-        named = texts.replace_strict({**dict.fromkeys(_YES, 1.0), **dict.fromkeys(_NO, 0.0)}, default=None)
-        numbers = named.fill_null(texts.cast(pl.Float64, strict=False))
-        wrong = column.filter(numbers.is_null() & texts.is_not_null() & ~texts.is_in(["", "-"]))
-        if len(wrong):
-            raise _no_category(column.name, suite, wrong[0])
-    whole = numbers.is_null() | numbers.is_nan() | ((numbers >= 0) & (numbers == numbers.floor()))
-    if not whole.all():
-        raise _no_category(column.name, suite, numbers.filter(~whole)[0])
+    texts = column.cast(pl.String).str.strip_chars().str.to_lowercase()
+    numbers = texts.replace_strict(_MARKS, default=None).fill_null(texts.cast(pl.Float64, strict=False))
+    whole = (numbers >= 0) & (numbers == numbers.floor())
+    wrong = column.filter(~whole.fill_null(False) & texts.is_not_null() & ~texts.is_in(["", "-", "nan"]))
+    if len(wrong):
+        raise AcidtestError(
+            f"column {column.name!r} of suite {suite!r} is no category: it holds {wrong[0]!r}; a category is 0 or 1, "
+            f"true or false, yes or no. A number can be a confound: --confounds {column.name}"
+        )
     return _numbers(numbers.clip(upper_bound=1.0)), int((numbers > 1).sum())
 
 
-def _no_category(column: str, suite: str, value: object) -> AcidtestError:
-    return AcidtestError(
-        f"column {column!r} of suite {suite!r} is no category: it holds {value!r}; a category is 0 or 1, true or "
-        f"false, yes or no. A number can be a confound: --confounds {column}"
-    )
-
-
 def _confound(rows: ScoredRows, name: str, notes: list[str]) -> Iterator[tuple[str, Floats]]:
-    """The columns of one confound."""
     frame = rows.frame
     if name in rows.card.columns:
         kind = rows.card.columns[name]
@@ -225,13 +211,15 @@ def _confound(rows: ScoredRows, name: str, notes: list[str]) -> Iterator[tuple[s
             yield from _levels(name, frame[name].cast(pl.String), notes)
         else:
             raise AcidtestError(f"--confounds: {name} is text; a confound is a factor or a covariate of the suite")
-    elif name == LABEL:
+    elif name == "label":
         yield from _levels(name, frame["label"], notes)
-    elif name == OVERLAP:
-        yield name, _overlap(frame)
-    elif name == TOKENS:
-        for title, side in zip(("Tokens1", "Tokens2"), ("premise", "hypothesis"), strict=True):
-            yield title, _numbers(words(frame[side]).list.len())
+    elif name == "overlap":
+        # Of the different words of the hypothesis; 0 where it has none.
+        lists = frame.select(words(frame["premise"]), words(frame["hypothesis"]).list.unique())
+        new, size = pl.col("hypothesis").list.set_difference("premise").list.len(), pl.col("hypothesis").list.len()
+        yield name, _numbers(lists.select(pl.when(size > 0).then(1 - new / size).otherwise(0.0)).to_series())
+    elif name == "tokens":
+        yield from ((f"Tokens{n}", _numbers(words(frame[side]).list.len())) for n, side in enumerate(SIDES, 1))
     else:
         columns = [column for column, kind in rows.card.columns.items() if kind != "text"]
         raise UnknownNameError("confound", name, [*CONFOUNDS, *columns], " (--confounds)")
@@ -247,13 +235,6 @@ def _levels(name: str, column: pl.Series, notes: list[str]) -> Iterator[tuple[st
         notes.append(f"{name}: the values are compared with {levels[0]}")
     for level in levels[1:]:
         yield f"{name} = {level}", _numbers((column == level).cast(pl.Float64))
-
-
-def _overlap(frame: pl.DataFrame) -> Floats:
-    """The share of the different words of the hypothesis that the premise has; none of no words."""
-    lists = pl.DataFrame({"premise": words(frame["premise"]), "hypothesis": words(frame["hypothesis"]).list.unique()})
-    new, size = pl.col("hypothesis").list.set_difference("premise").list.len(), pl.col("hypothesis").list.len()
-    return _numbers(lists.select(pl.when(size > 0).then(1 - new / size).otherwise(0.0)).to_series())
 
 
 def _numbers(column: pl.Series) -> Floats:

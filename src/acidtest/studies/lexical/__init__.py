@@ -1,41 +1,121 @@
 """What a model knows of words: accuracy by category, by how similar two words are, by how often training opposed them.
 
 After Glockner et al. (2018): table 3 (the drop from the original test set), table 4 (categories), sections 5.2 and 5.3.
-As there, similarity and frequency are looked at on contradictions in which one word stands for one word. A model that
-was asked fresh and published pairs is compared on the two.
+As there, similarity and frequency are looked at on contradictions in which one word stands for one word.
+
+A model that was asked fresh and published pairs is compared on the two, which shows whether its score is helped by
+having seen Breaking NLI. These are different rows, so nothing is paired. Only what both have is compared, category by
+category and gold by gold, since fresh categories hold entailed and neutral pairs where the published ones hardly do.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
+import numpy as np
 import polars as pl
 
 from acidtest.core.errors import AcidtestError
+from acidtest.core.estimate import Estimate
 from acidtest.core.logs import stage
 from acidtest.core.run import Run
 from acidtest.core.study import study
 from acidtest.core.suite import Suite
-from acidtest.studies.lexical.knowledge import WordKnowledge, accuracy_drop, adjust_tests, word_knowledge
-from acidtest.studies.lexical.memory import MemoryComparison, compare_memory
-from acidtest.studies.lexical.rows import (
-    COSINE,
+from acidtest.io.wordlists import packaged_table
+from acidtest.stats.clusters import Clusterings, weighted_difference
+from acidtest.stats.significance import adjusted
+from acidtest.studies.lexical.knowledge import (
     FREQUENCY,
+    FRESH,
+    MEASURES,
+    PUBLISHED,
     LexicalRows,
     TrainingCounts,
     VectorCoverage,
+    WordKnowledge,
+    accuracy_drop,
+    adjust_tests,
     holds_lexical,
     lexical_rows,
     measure,
+    pair_key,
     suite_names,
+    word_knowledge,
 )
-from acidtest.studies.rows import WORDS, runs_by_model
+from acidtest.studies.rows import SAME_ROWS, WORDS, runs_by_model
 from acidtest.text.breaking_nli import CATEGORY
 
-SCHEMA = 1
+CELL = (CATEGORY, "label")
+"""The columns that rows are compared within."""
+
+ALPHA = 0.05
+LEAST_ROWS = 10
+"""With fewer pairs of a category and gold on either side, the two are not compared."""
+
+ALIKE, AS_PUBLISHED = "all categories alike", "all, sized as published"
+"""The two ways in which categories are put together; within a category gold is as it is in the published one."""
+
+
+@dataclass(frozen=True)
+class MemoryContrast:
+    """Accuracy on the published pairs less that on fresh ones: of all categories together, or of one.
+
+    ``excess`` is what is left of that beside the same difference of the reference, row by row.
+    """
+
+    slice: str
+    published: float
+    fresh: float
+    difference: Estimate
+    test: str
+    p: float
+    p_adjusted: float = math.nan
+    excess: Estimate | None = None
+    excess_p: float = math.nan
+    excess_p_adjusted: float = math.nan
+
+
+@dataclass(frozen=True)
+class MemoryComparison:
+    """One model on published and fresh pairs, and what that does and does not show."""
+
+    model: str
+    published: str
+    fresh: str
+    contrasts: tuple[MemoryContrast, ...]
+    left_out: Mapping[str, int]
+    verdict: str
+    reference: str | None = None
+
+    json_properties = ("can", "cannot")
+
+    @property
+    def can(self) -> tuple[str, ...]:
+        """What the comparison shows."""
+        return (
+            "A difference shows whether the score holds on other words in other premises, category by category.",
+            "Gold weighs the same on both sides: one that leans to contradiction gains nothing by the published set.",
+        )
+
+    @property
+    def cannot(self) -> tuple[str, ...]:
+        """What the comparison does not show."""
+        without_reference = (
+            "Memory cannot be told from published words that are easier: give acidtest lexical runs of a model known "
+            "to be clean (--reference)."
+        )
+        return (
+            *([] if self.reference else [without_reference]),
+            "The published pairs were checked by people; fresh labels rest on word lists and on SNLI's one-event "
+            "convention.",
+            "Training on data made in the same way raises both sides and goes unseen. No sign is no proof that it is "
+            "clean.",
+        )
 
 
 @dataclass(frozen=True)
@@ -48,7 +128,7 @@ class LexicalResult:
     vectors: VectorCoverage | None = None
     notes: tuple[str, ...] = ()
     pairs: pl.DataFrame = field(default_factory=pl.DataFrame, metadata={"json": None})
-    schema: int = SCHEMA
+    schema: int = 1
 
 
 @study(group="look into a run", applies=lambda runs: any(map(holds_lexical, runs)))
@@ -73,30 +153,31 @@ def lexical(
     """
     # Without a training set or vectors, what the suites themselves hold is used. All trends are one family of tests,
     # all drops another.
-    _refuse_mixed_collapse([*runs, *reference])
+    collapses = sorted({str(run.header.collapse) for run in (*runs, *reference)})
+    if len(collapses) > 1:
+        raise AcidtestError(f"the runs were scored with different --collapse: {', '.join(collapses)}; score them alike")
     models = runs_by_model(runs)
     loaded = [rows for model, members in models.items() for rows in lexical_rows(model, members)]
     if not loaded:
         names = "; ".join(f"{model}: {', '.join(suite_names(members))}" for model, members in models.items())
         raise AcidtestError(f"none of the runs has a suite lexical, lexical/… or breaking-nli ({names or 'no runs'})")
     stage("looking at pairs of words")
-    measured = measure(loaded, train, embeddings)
-    drops = [accuracy_drop(rows, models, original, seed) if original else None for rows in measured.sets]
-    knowledge = [word_knowledge(rows, drop) for rows, drop in zip(measured.sets, drops, strict=True)]
+    sets, counts, vectors = measure(loaded, train, embeddings)
+    drops = [accuracy_drop(rows, models, original, seed) if original else None for rows in sets]
+    knowledge = [word_knowledge(rows, drop) for rows, drop in zip(sets, drops, strict=True)]
+    unclear = {rows.name: rows.frame[WORDS[0]].null_count() for rows in sets}
     return LexicalResult(
         knowledge=adjust_tests(knowledge, correction),
-        memory=compare_memory(measured.sets, reference=_reference_rows(reference, models), correction=correction),
-        train=measured.train,
-        vectors=measured.vectors,
-        notes=_notes(measured.sets),
-        pairs=_pair_table(measured.sets),
+        memory=compare_memory(sets, reference=_reference_rows(reference, models), correction=correction),
+        train=counts,
+        vectors=vectors,
+        notes=tuple(
+            f"{name}: in {count:,} pairs no one word or expression is replaced by another"
+            for name, count in unclear.items()
+            if count
+        ),
+        pairs=_pair_table(sets),
     )
-
-
-def _refuse_mixed_collapse(runs: Sequence[Run]) -> None:
-    collapses = sorted({str(run.header.collapse) for run in runs})
-    if len(collapses) > 1:
-        raise AcidtestError(f"the runs were scored with different --collapse: {', '.join(collapses)}; score them alike")
 
 
 def _reference_rows(reference: Sequence[Run], models: Mapping[str, Sequence[Run]]) -> list[LexicalRows]:
@@ -111,40 +192,150 @@ def _reference_rows(reference: Sequence[Run], models: Mapping[str, Sequence[Run]
     return [rows for model, members in by_model.items() for rows in lexical_rows(model, members)]
 
 
-def _notes(sets: Sequence[LexicalRows]) -> tuple[str, ...]:
-    unclear = {rows.name: rows.frame[WORDS[0]].null_count() for rows in sets}
-    return tuple(
-        f"{name}: in {count:,} pairs no one word or expression is replaced by another"
-        for name, count in unclear.items()
-        if count
-    )
-
-
 def _pair_table(sets: Sequence[LexicalRows]) -> pl.DataFrame:
     """A row for each pair of words, label and category of each set: how many rows, how many each model gets right."""
     keys = ["suite", CATEGORY, "label", *WORDS]
-    measures = [name for name in (COSINE, FREQUENCY) if any(name in rows.frame.columns for rows in sets)]
-    table: pl.DataFrame | None = None
-    for rows in sets:
-        frame = rows.frame.with_columns(suite=pl.lit(rows.name)).drop_nulls(list(WORDS))
-        absent = [name for name in measures if name not in frame.columns]
-        frame = frame.with_columns(pl.lit(None, pl.Float64).alias(name) for name in absent)
-        counts = frame.group_by(keys, maintain_order=True).agg(
-            pl.col(measures).first(),
-            pl.len().cast(pl.Int64).alias("rows"),
-            pl.col("correct").sum().cast(pl.Int64).alias(f"right: {rows.model}"),
-        )
-        table = counts if table is None else _merge_tables(table, counts, keys, measures)
-    table = pl.DataFrame() if table is None else table
+    rows = pl.concat(
+        [one.frame.drop_nulls(WORDS).with_columns(suite=pl.lit(one.name), model=pl.lit(one.model)) for one in sets],
+        how="diagonal_relaxed",
+    )
+    measures = [name for name in MEASURES if name in rows.columns]
+    counts = rows.group_by([*keys, "model"], maintain_order=True).agg(
+        pl.col(measures).first(), pl.len().cast(pl.Int64).alias("rows"), right=pl.col("correct").sum().cast(pl.Int64)
+    )
+    models = dict.fromkeys(one.model for one in sets)
+    right = {f"right: {name}": pl.col("right").filter(pl.col("model") == name).first() for name in models}
+    # Models on the same set were asked the same rows, as far as they go.
+    table = counts.group_by(keys, maintain_order=True).agg(pl.col(*measures, "rows").max(), **right)
     table = table.with_columns(pl.col(name).cast(pl.Int64) for name in measures if name == FREQUENCY)
     return table.sort("suite", "rows", *WORDS, descending=[False, True, False, False], nulls_last=True)
 
 
-def _merge_tables(table: pl.DataFrame, counts: pl.DataFrame, keys: list[str], measures: list[str]) -> pl.DataFrame:
-    """Two tables of pairs of words as one; models on the same set were asked the same rows, as far as they go."""
-    shared = ["rows", *measures]
-    both = table.join(counts, on=keys, how="full", coalesce=True, nulls_equal=True, suffix=" too")
-    largest = [pl.max_horizontal(name, f"{name} too").alias(name) for name in shared]
-    repeated = [name for name in both.columns if name.endswith(" too") and name.removesuffix(" too") not in shared]
-    right = [pl.coalesce(name.removesuffix(" too"), name).alias(name.removesuffix(" too")) for name in repeated]
-    return both.with_columns(*largest, *right).drop(pl.selectors.ends_with(" too"))
+def compare_memory(
+    sets: Sequence[LexicalRows], *, reference: Sequence[LexicalRows] = (), correction: str = "holm"
+) -> tuple[MemoryComparison, ...]:
+    """Published against fresh pairs, for each model that was asked both; a model's p-values are one family.
+
+    ``reference`` is what a model known to be clean answered on the same pairs; with it, easier words do not count.
+    """
+
+    def sets_of(base: str) -> list[LexicalRows]:
+        return [rows for rows in sets if re.split("[:/]", rows.name)[0] == base]
+
+    clean = {rows.name: rows for rows in reference}
+    comparisons = [
+        _compare_sets(_add_reference(first, clean), _add_reference(second, clean), correction)
+        for first in sets_of(PUBLISHED)
+        for second in sets_of(FRESH)
+        if first.model == second.model
+    ]
+    name = reference[0].model if reference else None
+    return tuple(replace(comparison, reference=name) for comparison in comparisons if comparison is not None)
+
+
+def _add_reference(rows: LexicalRows, clean: Mapping[str, LexicalRows]) -> LexicalRows:
+    """The rows that the reference has too, with how much better than it the model answered: -1, 0 or 1."""
+    if not clean:
+        return rows
+    if rows.name not in clean:
+        raise AcidtestError(f"the reference was not asked {rows.name!r}; run it on the same suites as {rows.model}")
+    question = ("id", "premise", "label")
+    other = clean[rows.name].frame.select(*question, other="correct")
+    both = rows.frame.join(other, on=question, maintain_order="left")
+    if both.height < SAME_ROWS * rows.frame.height:
+        raise AcidtestError(f"the reference was asked other pairs of {rows.name!r}; run it on the same file or seed")
+    better = pl.col("correct").cast(pl.Int8) - pl.col("other").cast(pl.Int8)
+    return replace(rows, frame=both.with_columns(better=better))
+
+
+def _compare_sets(published: LexicalRows, fresh: LexicalRows, correction: str) -> MemoryComparison | None:
+    """None where the two have no category and gold in common, or too few pairs of each."""
+    rows = pl.concat([_select_side(published, "published"), _select_side(fresh, "fresh")])
+    counts = rows.group_by(CELL, maintain_order=True).agg(
+        published=(pl.col("side") == "published").sum(), fresh=(pl.col("side") == "fresh").sum()
+    )
+    cells = counts.filter(pl.min_horizontal("published", "fresh") >= LEAST_ROWS)
+    if not cells.height:
+        return None
+    contrasts = [_contrast(name, rows, cells.with_columns(weight)) for name, weight in _cell_weights(cells).items()]
+    # One family of tests, those of the excesses included.
+    ps = adjusted([p for contrast in contrasts for p in (contrast.p, contrast.excess_p)], correction).tolist()
+    corrected = tuple(
+        replace(contrast, p_adjusted=p, excess_p_adjusted=excess_p)
+        for contrast, p, excess_p in zip(contrasts, ps[::2], ps[1::2], strict=True)
+    )
+    alone = rows.join(cells, on=CELL, how="anti")
+    left_out = {str(side): n for side, n in alone["side"].value_counts(sort=True).iter_rows()}
+    verdict = _describe_memory(published.model, corrected[0])
+    return MemoryComparison(published.model, published.name, fresh.name, corrected, left_out, verdict)
+
+
+def _cell_weights(cells: pl.DataFrame) -> dict[str, pl.Expr]:
+    """The weight of each cell in each contrast: all categories together in two ways, and each category alone."""
+    size, category = pl.col("published"), pl.col(CATEGORY)
+    weights = {
+        ALIKE: size / size.sum().over(CATEGORY) / category.n_unique(),
+        AS_PUBLISHED: size / size.sum(),
+    }
+    for name in cells[CATEGORY].unique(maintain_order=True):
+        weights[name] = size * (category == name) / size.filter(category == name).sum()
+    return {name: weight.alias("weight") for name, weight in weights.items()}
+
+
+def _select_side(rows: LexicalRows, side: str) -> pl.DataFrame:
+    """Premise, words, published category, label and whether it is right; rows without a category are left out."""
+    table = packaged_table("lexical/published_names.tsv").select("category", "published")
+    names = dict(table.iter_rows()) if side == "fresh" else {}
+    return rows.frame.drop_nulls(CATEGORY).select(
+        "premise",
+        pl.col(CATEGORY).cast(pl.String).replace(names),
+        pl.col("label").cast(pl.String),
+        "correct",
+        *(["better"] if "better" in rows.frame.columns else []),
+        side=pl.lit(side),
+        # Where the words are not known, nothing but the premise makes rows alike.
+        pair=pl.coalesce(pair_key(), pl.concat_str(pl.lit(f"{side} "), pl.int_range(pl.len()))),
+    )
+
+
+def _contrast(name: str, rows: pl.DataFrame, cells: pl.DataFrame) -> MemoryContrast:
+    """The difference on the cells that have weight; published cells come first, then the fresh ones."""
+    used = cells.filter(pl.col("weight") > 0).with_row_index("place")
+    chosen = rows.join(used.select(*CELL, "place"), on=CELL, maintain_order="left")
+    place, weights = chosen["place"].to_numpy().astype(np.int64), used["weight"].to_numpy()
+    cell = np.where((chosen["side"] == "published").to_numpy(), place, place + used.height)
+    signed = np.concatenate([weights, -weights])
+    correct = chosen["correct"].to_numpy().astype(np.float64)
+    clusterings = Clusterings.of(chosen["premise"], chosen["pair"])
+    means = np.bincount(cell, correct, minlength=len(signed)) / np.bincount(cell, minlength=len(signed))
+    published, fresh = (float(weights @ part) for part in np.split(means, 2))
+    effect = weighted_difference(correct, cell, signed.tolist(), clusterings)
+    contrast = MemoryContrast(name, published, fresh, _clip(effect.estimate, 1.0), effect.test, effect.p)
+    if "better" not in chosen.columns:
+        return contrast
+    excess = weighted_difference(chosen["better"].to_numpy(), cell, signed.tolist(), clusterings)
+    return replace(contrast, excess=_clip(excess.estimate, 2.0), excess_p=excess.p)
+
+
+def _clip(change: Estimate, most: float) -> Estimate:
+    """The estimate with ends that are possible."""
+    # Where there is no interval, comparing with NaN leaves its ends as they are.
+    return replace(change, low=max(change.low, -most), high=min(change.high, most))
+
+
+def _describe_memory(model: str, main: MemoryContrast) -> str:
+    """The verdict by what speaks for memory: the excess where there is a reference, else the difference."""
+    change, p = (main.excess, main.excess_p_adjusted) if main.excess else (main.difference, main.p_adjusted)
+    if not change.known or math.isnan(change.low):
+        return f"Too few rows to say whether {model} does better on the published pairs: {change.note}."
+    beside = " beyond the same difference of the reference" if main.excess else ""
+    compared = f"on the published pairs than on fresh ones of the same categories{beside}, with {ALIKE}"
+    size = f"{100 * abs(change.value):.1f} points ({100 * change.low:+.1f} to {100 * change.high:+.1f})"
+    if p < ALPHA and change.value > 0:
+        easier = "the published words are easier for it than for the reference"
+        why = f"it has seen them, or {easier}" if main.excess else "it has seen them, or their words are easier"
+        return f"{model} is {size} better {compared}: {why}."
+    if p < ALPHA:
+        return f"No sign of memory: {model} is {size} worse {compared}."
+    missed = f"an advantage of up to {100 * max(change.high, 0):.1f} points could have been missed"
+    return f"No sign of memory: {model} is not clearly better {compared} ({100 * change.value:+.1f} points); {missed}."

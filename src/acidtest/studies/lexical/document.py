@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -17,17 +17,20 @@ from acidtest.core.document import (
     Reference,
     Row,
     Section,
-    Slice,
     Table,
+    describe_count,
 )
 from acidtest.io.published import published_scores
-from acidtest.studies.lexical import LexicalResult
-from acidtest.studies.lexical.knowledge import COSINES, FREQUENCIES, BinnedAccuracy, BinScale, WordKnowledge
-from acidtest.studies.lexical.memory import MemoryComparison
-from acidtest.studies.lexical.rows import FRESH, TrainingCounts, VectorCoverage
-
-ORIGINAL = "snli"
-"""The name under which the paper's numbers on the original test set are kept."""
+from acidtest.studies.lexical import LexicalResult, MemoryComparison
+from acidtest.studies.lexical.knowledge import (
+    COSINES,
+    FREQUENCIES,
+    FRESH,
+    BinnedAccuracy,
+    BinScale,
+    TrainingCounts,
+    WordKnowledge,
+)
 
 SCALES = {
     COSINES: ("by_cosine", "By how similar the two words are (cosine)", "5.2"),
@@ -36,7 +39,6 @@ SCALES = {
 """For each measure the field of a result, its title, and the section of the paper."""
 
 CHANCE = Reference(1 / 3, "chance (33 %)")
-OUTSIDE = "not on the scale"
 
 Accuracies = dict[str, dict[str, float]]
 """By system, and by value of a factor."""
@@ -48,7 +50,9 @@ def document(result: LexicalResult) -> Document:
     sections = [_suite_section(suite, [one for one in result.knowledge if one.suite == suite]) for suite in suites]
     notes = [f"{note}." for note in result.notes]
     notes += [describe_training(result.train)] if result.train else []
-    notes += [describe_vectors(result.vectors)] if result.vectors else []
+    if result.vectors:
+        name, size, words, known = result.vectors.name, result.vectors.size, result.vectors.words, result.vectors.known
+        notes.append(f"Vectors: {name}, {size:,} words; {known:,} of {words:,} words have one.")
     return Document(
         title="acidtest lexical",
         headline=_headline(result.knowledge),
@@ -72,14 +76,13 @@ def rows(result: LexicalResult) -> pl.DataFrame:
 
 def _headline(knowledge: Sequence[WordKnowledge]) -> str:
     first = knowledge[0]
-    known = {name: value for name, value in first.categories.items() if value.known}
-    same_suite = [one for one in knowledge if one.suite == first.suite]
+    same_suite = sorted((one for one in knowledge if one.suite == first.suite), key=lambda one: one.overall.value)
     if len(same_suite) > 1:
-        best, worst = (choose(same_suite, key=lambda one: one.overall.value) for choose in (max, min))
-        accuracies = (f"{one.overall.value:.0%} ({one.model})" for one in (worst, best))
+        accuracies = (f"{one.overall.value:.0%} ({one.model})" for one in (same_suite[0], same_suite[-1]))
         return f"Accuracy on {first.suite} is from {' to '.join(accuracies)}."
-    hardest = min(known, key=lambda name: known[name].value) if known else ""
-    least = f", least on {hardest} ({known[hardest].value:.0%})" if hardest else ""
+    known = {name: value.value for name, value in first.categories.items() if value.known}
+    hardest = min(known, key=lambda name: known[name], default="")
+    least = f", least on {hardest} ({known[hardest]:.0%})" if hardest else ""
     return f"{first.model} is right in {first.overall.value:.0%} of {first.suite}{least}."
 
 
@@ -97,8 +100,13 @@ def _suite_section(suite: str, knowledge: Sequence[WordKnowledge]) -> Section:
     )
 
 
-def _model_columns(knowledge: Sequence[WordKnowledge]) -> list[Column]:
-    return [Column(one.model, model=one.model) for one in knowledge]
+def _columns(counts: Sequence[str], knowledge: Sequence[WordKnowledge], published: Accuracies) -> tuple[Column, ...]:
+    """Columns of counts, then one for each model and one for each of the paper's systems."""
+    return (
+        *(Column(name, "count") for name in counts),
+        *(Column(one.model, model=one.model) for one in knowledge),
+        *(Column(system, role="published") for system in published),
+    )
 
 
 def _published_cells(published: Accuracies, name: str) -> list[Published | None]:
@@ -107,20 +115,20 @@ def _published_cells(published: Accuracies, name: str) -> list[Published | None]
 
 def _category_table(suite: str, knowledge: Sequence[WordKnowledge]) -> Table:
     """Table 4: the whole set and each category, the most frequent first."""
+    joined = suite == f"{FRESH}/*"
     whole, published = published_accuracies(suite), published_accuracies(suite, "category")
     by_category = {system: published.get(system, {}) for system in whole}
-    names = dict.fromkeys(name for one in knowledge for name in one.categories)
-    sizes = {name: max(one.categories[name].n for one in knowledge if name in one.categories) for name in names}
+    sizes: dict[str, int] = {}
+    for one in knowledge:
+        for name, value in one.categories.items():
+            sizes[name] = max(value.n, sizes.get(name, 0))
     total = (knowledge[0].overall.n, *(one.overall for one in knowledge), *_published_cells(whole, ""))
-    table_rows = [Row("all", total, role="total", slice={} if suite == f"{FRESH}/*" else {"suite": suite})]
-    for name in sorted(names, key=lambda name: -sizes[name]):
+    table_rows = [Row("all", total, role="total", slice={} if joined else {"suite": suite})]
+    for name in sorted(sizes, key=lambda name: -sizes[name]):
         cells = (sizes[name], *(one.categories.get(name) for one in knowledge), *_published_cells(by_category, name))
-        table_rows.append(Row(name, cells, slice=_category_slice(suite, name)))
-    columns = (
-        Column("pairs", "count"),
-        *_model_columns(knowledge),
-        *(Column(system, role="published") for system in whole),
-    )
+        chosen = {"suite": f"{FRESH}/{name}"} if joined else {"suite": suite, "category": name}
+        table_rows.append(Row(name, cells, slice=chosen))
+    columns = _columns(["pairs"], knowledge, whole)
     caption = "Accuracy by category, %, with 95 % intervals (table 4)"
     sources = _sources("table 4") if whole else ()
     return Table(f"{suite} categories", caption, columns, tuple(table_rows), "category", sources=sources)
@@ -128,12 +136,6 @@ def _category_table(suite: str, knowledge: Sequence[WordKnowledge]) -> Table:
 
 def _sources(place: str) -> tuple[str, ...]:
     return f"Glockner et al. 2018, {place}", "systems trained on SNLI and asked the published pairs, no others"
-
-
-def _category_slice(suite: str, category: str) -> Slice:
-    if suite == f"{FRESH}/*":
-        return {"suite": f"{FRESH}/{category}"}
-    return {"suite": suite, "category": category}
 
 
 def _scale_parts(suite: str, scale: BinScale, knowledge: Sequence[WordKnowledge]) -> Iterator[Part]:
@@ -149,34 +151,28 @@ def _scale_parts(suite: str, scale: BinScale, knowledge: Sequence[WordKnowledge]
         bins = [one.parts.get(name) for one in binned]
         sizes = (max(part.accuracy.n for part in bins if part), max(part.pairs for part in bins if part))
         cells = (*sizes, *(part.accuracy if part else None for part in bins), *_published_cells(published, name))
-        table_rows.append(Row(name.replace("-", "–"), cells, heading="" if name in scale.names else OUTSIDE))
-    columns = (
-        Column("pairs", "count"),
-        Column("word pairs", "count"),
-        *_model_columns(measured),
-        *(Column(system, role="published") for system in published),
+        heading = "" if name in scale.names else "not on the scale"
+        table_rows.append(Row(name.replace("-", "–"), cells, heading=heading))
+    table = Table(
+        f"{suite} {scale.column}",
+        f"{title}: accuracy on contradictions of single words, %, with 95 % intervals",
+        _columns(["pairs", "word pairs"], measured, published),
+        tuple(table_rows),
+        scale.column,
+        sources=_sources(f"section {section}") if published else (),
     )
-    caption = f"{title}: accuracy on contradictions of single words, %, with 95 % intervals"
-    sources = _sources(f"section {section}") if published else ()
-    table = Table(f"{suite} {scale.column}", caption, columns, tuple(table_rows), scale.column, sources=sources)
     yield table
     yield Chart(table.id, title=title, axis="accuracy", reference=CHANCE)
-    yield _trend_table(f"{table.id} trend", [one.model for one in measured], binned)
-
-
-def _trend_table(name: str, models: Sequence[str], binned: Sequence[BinnedAccuracy]) -> Table:
-    table_rows = tuple(
-        Row(model, (one.trend.estimate, PValue(one.trend.p), PValue(one.trend.p_adjusted)))
-        for model, one in zip(models, binned, strict=True)
-    )
-    columns = (Column("trend", "points"), Column("p", "p"), Column("adjusted p", "p"))
-    notes = tuple(
-        f"{model}: {one.trend.estimate.note}"
-        for model, one in zip(models, binned, strict=True)
-        if one.trend.estimate.note
-    )
-    return Table(
-        name, "Change of accuracy from a bin to the next, in points", columns, table_rows, "model", notes=notes
+    trends = {one.model: part.trend for one, part in zip(measured, binned, strict=True)}
+    yield Table(
+        f"{table.id} trend",
+        "Change of accuracy from a bin to the next, in points",
+        (Column("trend", "points"), Column("p", "p"), Column("adjusted p", "p")),
+        tuple(
+            Row(model, (trend.estimate, PValue(trend.p), PValue(trend.p_adjusted))) for model, trend in trends.items()
+        ),
+        "model",
+        notes=tuple(f"{model}: {trend.estimate.note}" for model, trend in trends.items() if trend.estimate.note),
     )
 
 
@@ -189,7 +185,7 @@ def _drop_parts(suite: str, knowledge: Sequence[WordKnowledge]) -> Iterator[Part
         Row(one.model, (drop.accuracy, one.overall, drop.difference, PValue(drop.p), PValue(drop.p_adjusted)))
         for one, drop in drops
     ]
-    before, after = published_accuracies(ORIGINAL), published_accuracies(suite)
+    before, after = published_accuracies("snli"), published_accuracies(suite)
     for system in (name for name in before if name in after):
         old, new = before[system][""], after[system][""]
         difference = Published(round(new, 3) - round(old, 3))
@@ -210,12 +206,8 @@ def _drop_parts(suite: str, knowledge: Sequence[WordKnowledge]) -> Iterator[Part
 
 def _memory_section(comparison: MemoryComparison) -> Section:
     """A model on published and fresh pairs, and what that does and does not show."""
-    columns = [
-        Column(comparison.published),
-        Column(comparison.fresh),
-        Column("difference", "points"),
-        Column("adjusted p", "p"),
-    ]
+    columns = [Column(comparison.published), Column(comparison.fresh), Column("difference", "points")]
+    columns.append(Column("adjusted p", "p"))
     columns += [Column("excess", "points"), Column("adjusted p of the excess", "p")] if comparison.reference else []
     table_rows = []
     for contrast in comparison.contrasts:
@@ -228,15 +220,9 @@ def _memory_section(comparison: MemoryComparison) -> Section:
     if comparison.left_out:
         counts = ", ".join(f"{count:,} {side}" for side, count in comparison.left_out.items())
         notes.append(f"of categories and gold that one side has few pairs of, left out: {counts}")
+    name = f"{comparison.model} {comparison.published} {comparison.fresh}"
     caption = "Accuracy on the categories and gold labels that both have, %, and the difference in points"
-    table = Table(
-        f"{comparison.model} {comparison.published} {comparison.fresh}",
-        caption,
-        tuple(columns),
-        tuple(table_rows),
-        "pairs",
-        notes=tuple(notes),
-    )
+    table = Table(name, caption, tuple(columns), tuple(table_rows), "pairs", notes=tuple(notes))
     limits = Section("What this cannot show", tuple(Note(line, quiet=True) for line in comparison.cannot))
     return Section(f"{comparison.model}: published and fresh pairs", (Note(comparison.verdict), table, limits))
 
@@ -258,20 +244,11 @@ def describe_training(train: TrainingCounts) -> str:
     if not train.rarest or not train.commonest:
         return text
     (rare, fewest), (common, most) = train.rarest, train.commonest
-    published: Mapping[str, float] = {
-        score.by["word"]: score.value
-        for score in published_scores("breaking-nli")
-        if score.by.get("pairs") == "training examples"
-    }
-    words = "1 single replacement word" if train.words == 1 else f"{train.words:,} single replacement words"
+    scores = [score for score in published_scores("breaking-nli") if score.by.get("pairs") == "training examples"]
+    published = {score.by["word"]: score.value for score in scores}
     return (
-        f"{text} Its {words} stand in {fewest:,} ({rare}) to {most:,} "
+        f"{text} Its {describe_count(train.words, 'single replacement word')} stand in {fewest:,} ({rare}) to {most:,} "
         f"({common}) examples, mean {train.mean:,.1f}, median {train.median:,.1f}, {train.unseen:,} in none "
         f"(published: {published['rarest']:,.0f} to {published['commonest']:,.0f}, mean {published['mean']:,.1f}, "
         f"median {published['median']:,.1f})."
     )
-
-
-def describe_vectors(vectors: VectorCoverage) -> str:
-    """What words were compared by."""
-    return f"Vectors: {vectors.name}, {vectors.size:,} words; {vectors.known:,} of {vectors.words:,} words have one."

@@ -1,4 +1,5 @@
-"""Accuracy of one model on one set of pairs: by category, along a measure of the two words, and beside another set.
+"""Answers of one model on pairs that differ in one word: which word, how similar the two are, how often training
+opposed them, and accuracy by category, along a measure of the two words, and beside another set.
 
 An interval along a measure is the wider of two, over premises and over pairs of words; trends are tested robustly to
 both (``clusters``).
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,27 +20,56 @@ import polars as pl
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
+from acidtest.core.suite import CONTROL, Card, Suite
 from acidtest.stats.clusters import Clusterings, trend
 from acidtest.stats.intervals import rate, unpaired_difference
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import adjusted, unpaired_permutation
-from acidtest.studies.lexical.rows import (
-    CONTRADICTION,
-    COSINE,
-    FREQUENCY,
-    LexicalRows,
-    holds_lexical,
-    is_single,
-    pair_key,
-    suite_names,
-)
 from acidtest.studies.rows import WORDS, score_rows
+from acidtest.text import breaking_nli
 from acidtest.text.breaking_nli import CATEGORY
 
-UNKNOWN, SEVERAL = "unknown", "several words"
-"""Contradictions without a number: a word has none, or more than a word was replaced."""
+FRESH, PUBLISHED = "lexical", breaking_nli.NAME
+COSINE, FREQUENCY = MEASURES = ("cosine", "contradictions")
+"""Columns: the cosine of the two words' vectors, and the training contradictions that have them across sentences."""
 
-CLUSTERS = "premises and word pairs"
+
+@dataclass(frozen=True)
+class LexicalRows:
+    """One model's answers on a set of pairs, usually a suite; the suites of single categories make one set.
+
+    ``frame`` has id, premise, group, category, label, the two words (null where no one word is replaced), correct, and
+    the two measures where they are known.
+    """
+
+    model: str
+    name: str
+    frame: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class TrainingCounts:
+    """What was counted in a training set: contradictions, and examples with each replacement word."""
+
+    name: str
+    contradictions: int
+    examples: int
+    words: int
+    unseen: int
+    rarest: tuple[str, int] | None
+    commonest: tuple[str, int] | None
+    mean: float
+    median: float
+
+
+@dataclass(frozen=True)
+class VectorCoverage:
+    """The vectors that words were compared by, and how many of the words have one."""
+
+    name: str
+    size: int
+    words: int
+    known: int
 
 
 @dataclass(frozen=True)
@@ -116,6 +147,111 @@ class WordKnowledge:
     drop: AccuracyDrop | None = None
 
 
+def suite_names(runs: Sequence[Run]) -> list[str]:
+    """The names of all suites of some runs, each once."""
+    return list(dict.fromkeys(name for run in runs for name in run.header.suites))
+
+
+def lexical_rows(model: str, runs: Sequence[Run]) -> list[LexicalRows]:
+    """What one model answered on lexical suites, whichever of its runs has them; none where it was not asked any."""
+    runs_by_suite: dict[str, Run] = {}
+    for run in runs:
+        for suite, card in run.header.suites.items():
+            if not _is_lexical(suite, card):
+                continue
+            if suite in runs_by_suite:
+                raise AcidtestError(f"two runs of {model} hold {suite!r}; pass one of them")
+            runs_by_suite[suite] = run
+    single = [suite for suite in runs_by_suite if suite.startswith(f"{FRESH}/") and ":" not in suite]
+    joined = {f"{FRESH}/*": single} if len(single) > 1 else {suite: [suite] for suite in single}
+    sets = {suite: [suite] for suite in runs_by_suite if suite not in single} | joined
+    return [
+        LexicalRows(
+            model,
+            name,
+            pl.concat([_load_rows(runs_by_suite[suite], suite) for suite in suites], how="diagonal_relaxed"),
+        )
+        for name, suites in sets.items()
+    ]
+
+
+def holds_lexical(run: Run) -> bool:
+    """Whether a run has any lexical suite."""
+    return any(_is_lexical(name, card) for name, card in run.header.suites.items())
+
+
+def _is_lexical(suite: str, card: Card) -> bool:
+    """Whether a suite is one of ours, the published one, or says which words its pairs differ in."""
+    base = suite.partition(":")[0]
+    ours = base in (FRESH, PUBLISHED) or base.startswith(f"{FRESH}/") or set(WORDS) <= set(card.columns)
+    return ours and not suite.endswith(CONTROL)
+
+
+def _is_single() -> pl.Expr:
+    """Whether both words are known and each is one word."""
+    return pl.all_horizontal(pl.col(name).str.contains(r"^\S+$").fill_null(False) for name in WORDS)
+
+
+def pair_key() -> pl.Expr:
+    """What two rows share that turn on the same two words, in either order and case."""
+    lower = [pl.col(name).str.to_lowercase() for name in WORDS]
+    return pl.concat_str(pl.min_horizontal(lower), pl.max_horizontal(lower), separator="\t")
+
+
+def measure(
+    sets: Sequence[LexicalRows], train: Suite | None, embeddings: Path | None
+) -> tuple[tuple[LexicalRows, ...], TrainingCounts | None, VectorCoverage | None]:
+    """The sets with the measures that can be taken, and what these were taken from; each file is read once for all.
+
+    The measures that rows have already are kept unless a file is given to take them from.
+    """
+    pairs = pl.concat([rows.frame.filter(_is_single()).select(WORDS) for rows in sets]).unique(maintain_order=True)
+    table, counts, coverage = pairs, None, None
+    if embeddings is not None:
+        from acidtest.io.embeddings import embeddings as read_embeddings
+
+        words = pl.concat([pairs[name] for name in WORDS]).unique()
+        vectors = read_embeddings(embeddings, words)
+        coverage = VectorCoverage(Path(embeddings).name, vectors.size, len(words), int(vectors.holds(words).sum()))
+        table = table.with_columns(vectors.cosines(*(pairs[name] for name in WORDS)).alias(COSINE))
+    if train is not None:
+        from acidtest.text.pair_counts import pair_counts, word_counts
+
+        together = pair_counts(pairs, train)
+        alone = word_counts(pairs[WORDS[1]].str.to_lowercase().unique(), train)
+        counts = TrainingCounts(
+            name=train.name,
+            contradictions=together.rows,
+            examples=alone.rows,
+            words=len(alone.words),
+            unseen=int((alone.counts == 0).sum()),
+            rarest=alone.rarest,
+            commonest=alone.commonest,
+            mean=alone.mean,
+            median=alone.median,
+        )
+        table = table.with_columns(together.counts.cast(pl.Float64).alias(FREQUENCY))
+    new = [name for name in MEASURES if name in table.columns]
+    frames = (rows.frame.drop(new, strict=False) for rows in sets)
+    joined = (frame.join(table, on=WORDS, how="left", maintain_order="left") for frame in frames)
+    return tuple(replace(rows, frame=frame) for rows, frame in zip(sets, joined, strict=True)), counts, coverage
+
+
+def _load_rows(run: Run, suite: str) -> pl.DataFrame:
+    rows = score_rows(run, suite, texts=True)
+    frame = rows.frame.with_columns(correct=rows.correct)
+    if not set(WORDS) <= set(frame.columns):
+        from acidtest.text.alignment import replaced_words
+
+        words = replaced_words(frame["premise"], frame["hypothesis"], compounds=True)
+        frame = frame.with_columns(words[f"{name}s"].replace("", None).alias(name) for name in WORDS)
+    category = CATEGORY if CATEGORY in frame.columns else pl.lit(None, pl.String).alias(CATEGORY)
+    measures = [name for name in MEASURES if name in rows.card.columns]
+    return frame.select(
+        "id", "premise", "group", category, "label", *WORDS, "correct", pl.col(measures).cast(pl.Float64)
+    )
+
+
 def word_knowledge(rows: LexicalRows, drop: AccuracyDrop | None) -> WordKnowledge:
     """Accuracy of a model on a set of pairs, whole and in parts."""
     frame = rows.frame
@@ -139,17 +275,20 @@ def _binned_accuracy(rows: LexicalRows, scale: BinScale) -> BinnedAccuracy | Non
     """None where the measure is not known of any row."""
     if scale.column not in rows.frame.columns or not rows.frame[scale.column].count():
         return None
-    single, every = rows.of_single_words, rows.frame.filter(pl.col("label") == CONTRADICTION)
+    every = rows.frame.filter(pl.col("label") == "contradiction")
+    single = every.filter(_is_single())
     value = pl.col(scale.column)
     numbers = single[scale.column].fill_null(math.nan).to_numpy()
     step = np.searchsorted(np.array(scale.starts), numbers, side="right") - 1
     step[np.isnan(numbers)] = -1
     parts = single.with_columns(step=step)
     outside = {scale.outside: parts.filter(value < scale.starts[0])} if scale.outside else {}
-    outside |= {UNKNOWN: parts.filter(value.is_null()), SEVERAL: every.drop_nulls(list(WORDS)).filter(~is_single())}
+    # Contradictions without a number: a word has none, or more than a word was replaced.
+    outside["unknown"] = parts.filter(value.is_null())
+    outside["several words"] = every.drop_nulls(WORDS).filter(~_is_single())
     inside = parts.filter(pl.col("step") >= 0)
     clusterings = Clusterings.of(_codes(inside["group"]), _codes(inside.select(pair_key()).to_series()))
-    effect = trend(inside["correct"].to_numpy(), inside["step"].to_numpy(), clusterings, unit=CLUSTERS)
+    effect = trend(inside["correct"].to_numpy(), inside["step"].to_numpy(), clusterings, unit="premises and word pairs")
     return BinnedAccuracy(
         bins={name: _accuracy_bin(parts.filter(pl.col("step") == number)) for number, name in enumerate(scale.names)},
         outside={name: _accuracy_bin(part) for name, part in outside.items()},
@@ -163,12 +302,10 @@ def _accuracy_bin(frame: pl.DataFrame) -> AccuracyBin:
     over_premises = _accuracy_by_premise(frame)
     over_pairs = rate(frame["correct"].to_numpy(), groups=_codes(keys), strata=_codes(frame[CATEGORY]))
     method, note = over_pairs.method.replace("groups", "word pairs"), over_pairs.note.replace("group", "word pair")
-    return AccuracyBin(max(over_premises, replace(over_pairs, method=method, note=note), key=_width), keys.n_unique())
-
-
-def _width(estimate: Estimate) -> float:
-    width = estimate.high - estimate.low
-    return math.inf if math.isnan(width) else width
+    over_pairs = replace(over_pairs, method=method, note=note)
+    widths = [estimate.high - estimate.low for estimate in (over_premises, over_pairs)]
+    premises_wider = math.isnan(widths[0]) or widths[0] >= widths[1]
+    return AccuracyBin(over_premises if premises_wider else over_pairs, keys.n_unique())
 
 
 def _codes(labels: pl.Series) -> npt.NDArray[np.int64]:
@@ -211,16 +348,16 @@ def adjust_tests(knowledge: Sequence[WordKnowledge], correction: str) -> tuple[W
     binned = [part for one in knowledge for part in (one.by_cosine, one.by_frequency) if part]
     trends = iter(adjusted([part.trend.p for part in binned], correction).tolist())
     drops = iter(adjusted([one.drop.p for one in knowledge if one.drop], correction).tolist())
+
+    def with_adjusted(part: BinnedAccuracy | None) -> BinnedAccuracy | None:
+        return replace(part, trend=replace(part.trend, p_adjusted=next(trends))) if part else None
+
     return tuple(
         replace(
             one,
-            by_cosine=_with_adjusted(one.by_cosine, next(trends)) if one.by_cosine else None,
-            by_frequency=_with_adjusted(one.by_frequency, next(trends)) if one.by_frequency else None,
+            by_cosine=with_adjusted(one.by_cosine),
+            by_frequency=with_adjusted(one.by_frequency),
             drop=replace(one.drop, p_adjusted=next(drops)) if one.drop else None,
         )
         for one in knowledge
     )
-
-
-def _with_adjusted(binned: BinnedAccuracy, p: float) -> BinnedAccuracy:
-    return replace(binned, trend=replace(binned.trend, p_adjusted=p))

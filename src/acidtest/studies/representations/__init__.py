@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Annotated
+import importlib
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core.errors import AcidtestError
+from acidtest.core.document import describe_count
+from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.estimate import Estimate
 from acidtest.core.study import study
 from acidtest.core.suite import Card
@@ -17,34 +24,129 @@ from acidtest.stats.probes import (
     FOLDS,
     Codes,
     Matrix,
-    Smoother,
     accuracy_influences,
     group_folds,
     probe_accuracies,
     probe_scores,
     smoothers,
 )
-from acidtest.stats.shuffles import Judged, Rows, clustered, judged, shuffled_rows
+from acidtest.stats.shuffles import Rows, clustered, judged, shuffled_rows
 from acidtest.stats.silhouettes import silhouette_influences, silhouettes
-from acidtest.studies.representations.results import (
-    MEASURES,
-    PROBE,
-    SILHOUETTE,
-    LayerScore,
-    LayerScores,
-    RepresentationsResult,
-    TargetScores,
-)
-from acidtest.studies.representations.targets import Target, category_columns, describe_scarcity, find_targets
+from acidtest.text.taxonomy import CATEGORIES, node
 
-PERMUTATIONS = 199
+PROBE, SILHOUETTE = MEASURES = ("probe", "silhouette")
+ALPHA = 0.05
+"""A layer is above its baseline where the corrected p is below this."""
 
-METHODS = {
-    PROBE: "DeLong, groups of pairs together, log odds",
-    SILHOUETTE: "delta method, groups of pairs together",
-}
+FEWEST = 10
+"""Groups of pairs that must have a category, and that must not, for it to be looked for."""
 
+Floats = npt.NDArray[np.float64]
 Progress = Callable[[int, int], None]
+
+TargetKind = Literal["category", "group", "label", "factor"]
+"""A category, a group of categories, the gold label, or another factor of the suite."""
+
+Maps = npt.NDArray[np.float32]
+"""float32[layers, n, 2]: where each pair lies on the map of each layer."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something that pairs have or do not have: a column for each value, a single one for a category.
+
+    A measure of a target of several columns is the mean of theirs, each value against all others.
+    """
+
+    name: str
+    kind: TargetKind
+    columns: npt.NDArray[np.bool_]
+
+    @property
+    def n(self) -> int:
+        """Pairs that have it."""
+        return int(self.columns.any(axis=1).sum())
+
+
+@dataclass(frozen=True)
+class LayerScore(Estimate):
+    """A measure of one target on one layer, beside what it is under shuffled labels.
+
+    ``baseline`` is the mean over shuffles with the middle 95 % of them as its interval. ``p_adjusted`` is corrected for
+    all targets and layers of the measure.
+    """
+
+    baseline: Estimate = field(default_factory=lambda: Estimate(math.nan, note="not measured"))
+    p: float = math.nan
+    p_adjusted: float = math.nan
+
+    @property
+    def is_above(self) -> bool:
+        """Whether it exceeds its baseline after correction."""
+        return self.p_adjusted < ALPHA
+
+
+@dataclass(frozen=True)
+class LayerScores:
+    """A measure of one target on every layer, by the names of the layers.
+
+    ``first`` is the first layer above its baseline, ``best`` the one with the greatest value; None where there is none.
+    """
+
+    first: str | None
+    best: str | None
+    layers: Mapping[str, LayerScore]
+
+    @classmethod
+    def from_layers(cls, layers: Mapping[str, LayerScore]) -> LayerScores:
+        """The scores with the first layer above its baseline and the best one."""
+        known = {name: score.value for name, score in layers.items() if score.known}
+        first = next((name for name, score in layers.items() if score.is_above), None)
+        return cls(first, max(known, key=lambda name: known[name]) if known else None, layers)
+
+
+@dataclass(frozen=True)
+class TargetScores:
+    """One target through the layers.
+
+    ``n`` counts the pairs that have it; for a label or a factor, those that have any value.
+    """
+
+    name: str = field(metadata={"json": "target"})
+    kind: TargetKind
+    n: int
+    probe: LayerScores
+    silhouette: LayerScores
+
+    def measure(self, name: str) -> LayerScores:
+        """The scores of a measure."""
+        return self.probe if name == PROBE else self.silhouette
+
+
+@dataclass(frozen=True)
+class RepresentationsResult:
+    """A model's layers on a suite; ``rows`` holds the pairs, with label, categories and factors, in the maps' order."""
+
+    model: str
+    suite: str
+    signature: str
+    layers: tuple[str, ...]
+    width: int
+    n: int
+    groups: int
+    """How many premises or other sources the pairs come from."""
+    targets: tuple[TargetScores, ...]
+    permutations: int
+    folds: int
+    seed: int
+    notes: tuple[str, ...] = ()
+    alpha: float = ALPHA
+    schema: int = 1
+    rows: pl.DataFrame | None = field(default=None, metadata={"json": None})
+    categories: tuple[str, ...] = field(default=(), metadata={"json": None})
+    factors: tuple[str, ...] = field(default=(), metadata={"json": None})
+    maps: Maps | None = field(default=None, metadata={"json": None})
+    perplexity: float = field(default=math.nan, metadata={"json": None})
 
 
 @study()
@@ -56,25 +158,28 @@ def representations(
     model: str,
     names: Annotated[Sequence[str], "What the layers are called."],
     by: Sequence[str] = (),
-    permutations: int = PERMUTATIONS,
+    permutations: int = 199,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress = lambda done, total: None,
 ) -> RepresentationsResult:
     """Measure how well each layer tells the label, categories and factors apart, against shuffled labels."""
     if permutations < 1:
         raise AcidtestError(f"--permutations is a number from 1 on, not {permutations}")
     targets = find_targets(frame, card, by)
     groups = np.unique(frame["group"].to_numpy(), return_inverse=True)[1].astype(np.intp)
-    scarce = {target.name: describe_scarcity(target, groups) for target in targets}
+    scarce = {target.name: _describe_scarcity(target, groups) for target in targets}
     common = [target for target in targets if not scarce[target.name]]
-    measured = _Probing(common, groups, permutations, seed).measure(layers, progress) if common else {}
+    measured = _measure_layers(layers, common, groups, permutations, seed, progress) if common else {}
     scores = []
     for target in targets:
-        by_measure = measured.get(target.name) or _without_scores(scarce[target.name], target.n, len(layers))
-        named = {
-            measure: LayerScores.from_layers(dict(zip(names, by_measure[measure], strict=True))) for measure in MEASURES
-        }
-        scores.append(TargetScores(target.name, target.kind, target.n, named[PROBE], named[SILHOUETTE]))
+        by_measure = measured.get(target.name)
+        if by_measure is None:
+            missing = Estimate(math.nan, n=target.n, note=scarce[target.name])
+            by_measure = dict.fromkeys(MEASURES, [LayerScore(**asdict(missing), baseline=missing)] * len(layers))
+        probe, silhouette = (
+            LayerScores.from_layers(dict(zip(names, by_measure[measure], strict=True))) for measure in MEASURES
+        )
+        scores.append(TargetScores(target.name, target.kind, target.n, probe, silhouette))
     categories = category_columns(frame)
     return RepresentationsResult(
         model=model,
@@ -95,94 +200,186 @@ def representations(
     )
 
 
-class _Probing:
-    """Targets, groups, folds and shuffles, the same for all layers."""
+def _measure_layers(
+    layers: Matrix, targets: Sequence[Target], groups: Codes, permutations: int, seed: int, progress: Progress
+) -> dict[str, dict[str, list[LayerScore]]]:
+    """For each target and measure a score for each layer; folds and shuffles are the same for all."""
+    rng = np.random.default_rng([seed, 0])
+    folds = group_folds(groups, rng)
+    dealt = shuffled_rows(groups, permutations, rng)
+    labels = np.concatenate([target.columns for target in targets], axis=1)
+    sizes = np.array([target.columns.shape[1] for target in targets])
+    methods = {
+        PROBE: "DeLong, groups of pairs together, log odds",
+        SILHOUETTE: "delta method, groups of pairs together",
+    }
 
-    def __init__(self, targets: Sequence[Target], groups: Codes, permutations: int, seed: int) -> None:
-        rng = np.random.default_rng([seed, 0])
-        self.targets, self.groups = targets, groups
-        self.folds = group_folds(groups, rng)
-        self.shuffled: Rows = shuffled_rows(groups, permutations, rng)
-        self.labels: npt.NDArray[np.bool_] = np.concatenate([target.columns for target in targets], axis=1)
-        self.ends = np.cumsum([0, *(target.columns.shape[1] for target in targets)])
+    def target_means(columns: Floats) -> Floats:
+        sums = np.add.reduceat(columns, np.cumsum(sizes) - sizes, axis=0)
+        return np.asarray(sums / sizes.reshape(-1, *[1] * (columns.ndim - 1)))
 
-    def measure(self, layers: Matrix, progress: Progress | None) -> dict[str, dict[str, list[LayerScore]]]:
-        """For each target and measure a score for each layer."""
-        draws: dict[str, list[npt.NDArray[np.float64]]] = {measure: [] for measure in MEASURES}
-        estimates: dict[str, list[list[Estimate]]] = {measure: [] for measure in MEASURES}
-        for number, layer in enumerate(layers):
-            centred = layer - layer.mean(axis=0)
-            parts = smoothers(centred, self.folds)
-            draws[PROBE].append(self._target_means(probe_accuracies(parts, self.labels, dealt=self.shuffled)))
-            estimates[PROBE].append(self._probe_estimates(parts))
-            shuffled = silhouettes(centred, self.groups, labels=self.labels, dealt=self.shuffled)
-            draws[SILHOUETTE].append(self._target_means(shuffled))
-            estimates[SILHOUETTE].append(self._silhouette_estimates(centred))
-            if progress is not None:
-                progress(number + 1, len(layers))
-        tests = {measure: judged(np.stack(values)) for measure, values in draws.items()}
-        return {
-            target.name: {
-                measure: [
-                    _layer_score(estimates[measure][layer][number], tests[measure], layer, number)
-                    for layer in range(len(layers))
+    draws: dict[str, list[Floats]] = {measure: [] for measure in MEASURES}
+    estimates: dict[str, list[list[Estimate]]] = {measure: [] for measure in MEASURES}
+    for number, layer in enumerate(layers):
+        measures = _measure_columns(layer - layer.mean(axis=0), labels, groups, folds, dealt)
+        for measure, (shuffled, values, influences) in measures.items():
+            draws[measure].append(target_means(shuffled))
+            means = zip(targets, target_means(values).tolist(), target_means(influences), strict=True)
+            method, unit = methods[measure], measure == PROBE
+            estimates[measure].append(
+                [
+                    clustered(value, influence, groups=groups, n=target.n, method=method, unit=unit)
+                    for target, value, influence in means
                 ]
-                for measure in MEASURES
-            }
-            for number, target in enumerate(self.targets)
-        }
-
-    def _target_means(self, columns: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """For each target the mean of its columns."""
-        pairs = zip(self.ends[:-1], self.ends[1:], strict=True)
-        return np.stack([columns[start:stop].mean(axis=0) for start, stop in pairs])
-
-    def _probe_estimates(self, parts: Sequence[Smoother]) -> list[Estimate]:
-        scores = probe_scores(parts, self.labels)
-        accuracies = [
-            accuracy_influences(scores[:, column], self.labels[:, column], folds=self.folds)
-            for column in range(self.labels.shape[1])
-        ]
-        influences = np.stack([influence for _, influence in accuracies])
-        return self._estimates([value for value, _ in accuracies], influences, PROBE)
-
-    def _silhouette_estimates(self, layer: Matrix) -> list[Estimate]:
-        values, influences = silhouette_influences(layer, self.groups, self.labels)
-        return self._estimates(values.tolist(), influences.T, SILHOUETTE)
-
-    def _estimates(self, values: list[float], influences: npt.NDArray[np.float64], measure: str) -> list[Estimate]:
-        estimates = []
-        for number, target in enumerate(self.targets):
-            columns = slice(self.ends[number], self.ends[number + 1])
-            estimates.append(
-                clustered(
-                    float(np.mean(values[columns])),
-                    influences[columns].mean(axis=0),
-                    groups=self.groups,
-                    n=target.n,
-                    method=METHODS[measure],
-                    unit=measure == PROBE,
-                )
             )
-        return estimates
+        progress(number + 1, len(layers))
+    scores: dict[str, dict[str, list[LayerScore]]] = {target.name: {} for target in targets}
+    for measure in MEASURES:
+        test = judged(np.stack(draws[measure]))
+        for number, target in enumerate(targets):
+            scores[target.name][measure] = [
+                LayerScore(
+                    **asdict(by_target[number]),
+                    baseline=test.baseline(layer, number),
+                    p=float(test.p[layer, number]),
+                    p_adjusted=float(test.p_adjusted[layer, number]),
+                )
+                for layer, by_target in enumerate(estimates[measure])
+            ]
+    return scores
 
 
-def _layer_score(estimate: Estimate, test: Judged, layer: int, number: int) -> LayerScore:
-    return LayerScore(
-        estimate.value,
-        estimate.low,
-        estimate.high,
-        estimate.n,
-        estimate.groups,
-        estimate.method,
-        estimate.note,
-        baseline=test.baseline(layer, number),
-        p=float(test.p[layer, number]),
-        p_adjusted=float(test.p_adjusted[layer, number]),
+def _measure_columns(
+    layer: Matrix, labels: npt.NDArray[np.bool_], groups: Codes, folds: Codes, dealt: Rows
+) -> dict[str, tuple[Floats, Floats, Floats]]:
+    """For each measure and column of labels: its values under all shuffles, its value, and what each row adds to it."""
+    parts = smoothers(layer, folds)
+    columns = zip(probe_scores(parts, labels).T, labels.T, strict=True)
+    accuracies, placements = zip(*(accuracy_influences(*column, folds=folds) for column in columns), strict=True)
+    values, influences = silhouette_influences(layer, groups, labels)
+    return {
+        PROBE: (probe_accuracies(parts, labels, dealt=dealt), np.array(accuracies), np.stack(placements)),
+        SILHOUETTE: (silhouettes(layer, groups, labels=labels, dealt=dealt), values, influences.T),
+    }
+
+
+def category_columns(frame: pl.DataFrame) -> tuple[str, ...]:
+    """The columns of a suite that are categories of the taxonomy, in its order."""
+    return tuple(name for name in CATEGORIES if name in frame.columns and frame[name].dtype == pl.Boolean)
+
+
+def group_categories(categories: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The groups that categories belong to, each with those of its members that are among them."""
+    groups: dict[str, tuple[str, ...]] = {}
+    for name in categories:
+        group = node(name).parent
+        groups[group] = (*groups.get(group, ()), name)
+    return groups
+
+
+def find_targets(frame: pl.DataFrame, card: Card, by: Sequence[str] = ()) -> list[Target]:
+    """The label, the categories, groups of at least two of them, and the factors named in ``by``."""
+    categories = category_columns(frame)
+    targets = [_factor(frame["label"], "label")]
+    columns = {name: frame[name].fill_null(False).to_numpy() for name in categories}
+    for group, members in group_categories(categories).items():
+        if len(members) > 1:
+            any_of = np.logical_or.reduce([columns[name] for name in members])
+            targets.append(Target(group, "group", any_of[:, None]))
+        targets += [Target(name, "category", columns[name][:, None]) for name in members]
+    for name in by:
+        if name not in card.factors:
+            raise UnknownNameError("factor", name, card.factors, f" (of suite {card.name!r})")
+        targets += [] if name in categories else [_factor(frame[name], "factor")]
+    return targets
+
+
+def _describe_scarcity(target: Target, groups: npt.NDArray[np.intp]) -> str:
+    """Why a target cannot be measured; empty where each of its values occurs, and lacks, in enough groups of pairs."""
+    fewest = min((np.unique(groups[side]).size for column in target.columns.T for side in (column, ~column)), default=0)
+    if fewest >= FEWEST:
+        return ""
+    few = f"only {describe_count(fewest, 'group')} of pairs on one side"
+    return f"{few}; at least {FEWEST} are needed (a larger --limit may give them)"
+
+
+def _factor(values: pl.Series, kind: TargetKind) -> Target:
+    """A column for each value; of two values one column, as the other says the same."""
+    texts = values.cast(pl.String)
+    names = texts.drop_nulls().unique().sort().to_list()
+    if len(names) > 50:
+        raise AcidtestError(f"{values.name} has {len(names):,} values; at most 50 can be told apart")
+    distinct = names[:1] if len(names) == 2 else names
+    columns = [(texts == name).fill_null(False).to_numpy() for name in distinct]
+    empty = np.zeros((values.len(), 0), dtype=np.bool_)
+    return Target(values.name, kind, np.column_stack(columns) if columns else empty)
+
+
+def perplexity(n: int) -> float:
+    """The perplexity of a map of so many pairs: the usual one, or less where there are few pairs."""
+    return min(30.0, (n - 1) / 3)
+
+
+def layer_maps(layers: Matrix, *, seed: int = 0, progress: Progress = lambda done, total: None) -> Maps:
+    """float32[layers, n, 2]: a map of each layer between -1 and 1, turned to match the one before it.
+
+    Every map is made by one thread, so that it depends on the seed alone and not on how many processors there are; as
+    many are made at a time as there are processors. Turning a map changes no distance.
+    """
+    map_library("sklearn.manifold")
+    n = layers.shape[1]
+    if n < 5:
+        raise AcidtestError(f"a map needs at least 5 pairs, not {n}")
+    maps = np.empty((len(layers), n, 2), dtype=np.float32)
+    # The limit holds for a thread of the pool only; without it all threads of all maps wait for each other.
+    limit = partial(map_library("threadpoolctl").threadpool_limits, 1, user_api="openmp")
+    with ThreadPoolExecutor(min(len(layers), os.cpu_count() or 1), initializer=limit) as pool:
+        tasks = {pool.submit(_layer_map, layer, seed): number for number, layer in enumerate(layers)}
+        for done, task in enumerate(as_completed(tasks), 1):
+            maps[tasks[task]] = task.result()
+            progress(done, len(layers))
+    for number in range(1, len(maps)):
+        # Rotated, and mirrored if need be, to be as near as possible to the map before.
+        left, _, right = np.linalg.svd(maps[number].T.astype(np.float64) @ maps[number - 1])
+        maps[number] = maps[number] @ (left @ right)
+    return maps
+
+
+def principal_components(layer: Matrix) -> Matrix:
+    """The first 50 principal components of a layer, each with its largest loading positive.
+
+    The rest is mostly noise and costs time.
+    """
+    centred = layer.astype(np.float64) - layer.mean(axis=0, dtype=np.float64)
+    wide = centred.shape[1] > centred.shape[0]
+    values, vectors = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
+    kept = slice(-1, -min(50, values.size) - 1, -1)
+    scores = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0)) if wide else centred @ vectors[:, kept]
+    signs = np.sign(np.take_along_axis(scores, np.abs(scores).argmax(axis=0)[None], axis=0))
+    return np.asarray(scores * np.where(signs == 0, 1, signs), dtype=np.float32)
+
+
+def _layer_map(layer: Matrix, seed: int) -> Maps:
+    points = principal_components(layer)
+    spread = float(points[:, 0].std())
+    if spread == 0:
+        return np.zeros((len(points), 2), dtype=np.float32)
+    start = np.zeros((len(points), 2), dtype=np.float32)
+    start[:, : min(2, points.shape[1])] = points[:, :2] / spread * 1e-4
+    tsne = map_library("sklearn.manifold").TSNE(
+        init=start, perplexity=perplexity(len(points)), random_state=seed, n_jobs=1
     )
+    positions = np.asarray(tsne.fit_transform(points), dtype=np.float32)
+    positions -= positions.mean(axis=0)
+    return np.asarray(positions / max(float(np.abs(positions).max()), 1e-12), dtype=np.float32)
 
 
-def _without_scores(reason: str, n: int, layers: int) -> dict[str, list[LayerScore]]:
-    missing = Estimate(float("nan"), n=n, note=reason)
-    score = LayerScore(float("nan"), n=n, note=reason, baseline=missing)
-    return {measure: [score] * layers for measure in MEASURES}
+def map_library(name: str) -> Any:
+    """A module that maps need; where it is not installed, an error that says how to install it."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise AcidtestError(
+            f"maps of layers need {error.name}; install it with: pip install 'acidtest[factors]' "
+            f"(without -o and --plots the numbers need nothing more)"
+        ) from error

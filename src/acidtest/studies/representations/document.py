@@ -8,7 +8,6 @@ from itertools import groupby
 import polars as pl
 
 from acidtest.core.document import (
-    Cell,
     Chart,
     Colouring,
     Column,
@@ -25,15 +24,15 @@ from acidtest.core.document import (
     describe_count,
 )
 from acidtest.core.estimate import Estimate
-from acidtest.studies.representations.results import (
+from acidtest.studies.representations import (
     MEASURES,
     PROBE,
     SILHOUETTE,
     LayerScores,
     RepresentationsResult,
     TargetScores,
+    group_categories,
 )
-from acidtest.studies.representations.targets import group_categories
 
 HEADINGS = {PROBE: "Linear probes", SILHOUETTE: "Silhouettes"}
 
@@ -45,18 +44,17 @@ CAPTIONS = {
 _UNITS: dict[str, Unit] = {PROBE: "percent", SILHOUETTE: "number"}
 _CHANCE = {PROBE: 0.5, SILHOUETTE: 0.0}
 
-MOST_VALUES = 16
+COLOURS = 16
 """A factor of more values than there are colours is not offered for colouring."""
 
 
 def document(result: RepresentationsResult) -> Document:
     """Maps where there are any, then for each measure a table of all targets and, folded, a curve for each."""
-    maps = _map(result)
     return Document(
         title="acidtest representations",
         headline=_headline(result),
         parts=(
-            *([_maps_section(maps)] if maps else []),
+            *_map_sections(result),
             *(_measure_section(result, measure) for measure in MEASURES),
             *(Note(f"{note}.", quiet=True) for note in result.notes),
         ),
@@ -105,13 +103,13 @@ def _methods(result: RepresentationsResult) -> Iterator[str]:
 
 
 def _measure_section(result: RepresentationsResult, measure: str) -> Section:
-    overview = _overview_table(result, measure)
-    notes = (
+    note = (
         f"Above is a layer whose measure exceeds shuffled labels, p < {result.alpha:g} after correction for all "
         "targets and layers. 97.5 % of shuffles are below the baseline on any layer."
     )
-    curves = tuple(_target_section(result, target, measure) for target in result.targets)
-    return Section(HEADINGS[measure], (overview, Note(notes, quiet=True), *curves), anchor=measure)
+    curves = [_target_section(target, measure, number) for number, target in enumerate(result.targets, 1)]
+    overview = _overview_table(result, measure)
+    return Section(HEADINGS[measure], (overview, Note(note, quiet=True), *curves), anchor=measure)
 
 
 def _overview_table(result: RepresentationsResult, measure: str) -> Table:
@@ -124,13 +122,14 @@ def _overview_table(result: RepresentationsResult, measure: str) -> Table:
         Column("above on", "text"),
         Column("highest", "text"),
     )
+    headings = {"label": "Gold label", "factor": "Factors"}
     rows = []
     for target in result.targets:
         scores = target.measure(measure)
         highs = [score.baseline.high for score in scores.layers.values() if score.baseline.known]
-        values: list[Cell] = [score.estimate for score in scores.layers.values()]
-        cells = (target.n, *values, max(highs) if highs else None, _describe_above(scores), scores.best or "–")
-        rows.append(Row(target.name, cells, heading=_heading(target)))
+        highest = max(highs) if highs else None
+        cells = (target.n, *scores.layers.values(), highest, _describe_above(scores), scores.best or "–")
+        rows.append(Row(target.name, cells, heading=headings.get(target.kind, "Categories and their groups")))
     return Table(f"{measure} by layer", f"{HEADINGS[measure]}: {CAPTIONS[measure]}", columns, tuple(rows), "target")
 
 
@@ -141,64 +140,44 @@ def _describe_above(scores: LayerScores) -> str:
     return ", ".join(names) or "–"
 
 
-def _heading(target: TargetScores) -> str:
-    return {"label": "Gold label", "factor": "Factors"}.get(target.kind, "Categories and their groups")
-
-
-def _target_section(result: RepresentationsResult, target: TargetScores, measure: str) -> Section:
+def _target_section(target: TargetScores, measure: str, number: int) -> Section:
     """One target through the layers: a curve over the band of its baseline, and the numbers."""
-    scores = target.measure(measure)
-    first, best = (name or "none" for name in (scores.first, scores.best))
-    parts: tuple[Part, ...]
-    if scores.best is None:
-        parts = (Note(f"{next(iter(scores.layers.values())).note}."),)
-    else:
-        table = _curve_table(target, scores, measure)
-        chart = Chart(table.id, "line", (target.name, "baseline"), title=table.caption, axis="layer")
-        parts = (chart, table)
-    summary = f"first above: {first}; highest: {best}"
-    return Section(target.name, parts, anchor=f"{measure}-{_place(result, target)}", folded=True, summary=summary)
+    scores, unit = target.measure(measure), _UNITS[measure]
+    summary = f"first above: {scores.first or 'none'}; highest: {scores.best or 'none'}"
+    parts: tuple[Part, ...] = (Note(f"{next(iter(scores.layers.values())).note}."),)
+    if scores.best is not None:
+        columns = (
+            Column(target.name, unit),
+            Column("baseline", unit, role="control"),
+            Column("p", "p"),
+            Column("corrected p", "p"),
+            Column("name", "text"),
+        )
+        rows = [
+            Row(str(layer), (score, score.baseline, PValue(score.p), PValue(score.p_adjusted), name))
+            for layer, (name, score) in enumerate(scores.layers.items())
+        ]
+        rows.append(Row("chance", (Estimate(_CHANCE[measure]), None, None, None, ""), role="control"))
+        caption = f"{HEADINGS[measure]}, {target.name}, layer by layer, with 95 % intervals; dashed: chance"
+        table = Table(f"{measure} {target.name}", caption, columns, tuple(rows), "layer")
+        parts = (Chart(table.id, "line", (target.name, "baseline"), title=caption, axis="layer"), table)
+    return Section(target.name, parts, anchor=f"{measure}-{number}", folded=True, summary=summary)
 
 
-def _place(result: RepresentationsResult, target: TargetScores) -> int:
-    return result.targets.index(target) + 1
-
-
-def _curve_table(target: TargetScores, scores: LayerScores, measure: str) -> Table:
-    unit = _UNITS[measure]
-    columns = (
-        Column(target.name, unit),
-        Column("baseline", unit, role="control"),
-        Column("p", "p"),
-        Column("corrected p", "p"),
-        Column("name", "text"),
-    )
-    rows = [
-        Row(str(number), (score.estimate, score.baseline, PValue(score.p), PValue(score.p_adjusted), name))
-        for number, (name, score) in enumerate(scores.layers.items())
-    ]
-    chance = Row("chance", (Estimate(_CHANCE[measure]), None, None, None, ""), role="control")
-    caption = f"{HEADINGS[measure]}, {target.name}, layer by layer, with 95 % intervals; dashed: chance"
-    return Table(f"{measure} {target.name}", caption, columns, (*rows, chance), "layer")
-
-
-def _maps_section(maps: Map) -> Section:
+def _map_sections(result: RepresentationsResult) -> Iterator[Section]:
+    if result.maps is None or result.rows is None:
+        return
     explanation = (
         "Every point is a pair; points that lie together have similar representations on that layer. A map shows which "
         "pairs are near each other, not how far apart groups lie: for that, see the numbers below."
     )
-    return Section("Maps of layers", (maps,), anchor="layers", summary=explanation)
-
-
-def _map(result: RepresentationsResult) -> Map | None:
-    if result.maps is None or result.rows is None:
-        return None
     layers = tuple(
         MapLayer(name, tuple((x, y) for x, y in positions.tolist()))
         for name, positions in zip(result.layers, result.maps, strict=True)
     )
     texts = {side: tuple(result.rows[side].to_list()) for side in ("premise", "hypothesis")}
-    return Map("maps", "Maps of layers", layers, tuple(_colourings(result, result.rows)), texts)
+    maps = Map("maps", "Maps of layers", layers, tuple(_colourings(result, result.rows)), texts)
+    yield Section("Maps of layers", (maps,), anchor="layers", summary=explanation)
 
 
 def _colourings(result: RepresentationsResult, rows: pl.DataFrame) -> Iterator[Colouring]:
@@ -209,7 +188,7 @@ def _colourings(result: RepresentationsResult, rows: pl.DataFrame) -> Iterator[C
         yield _flag_colouring("categories", rows.select(pl.col(result.categories).fill_null(False)))
     for name in ("label", *result.factors):
         values = rows[name].cast(pl.String)
-        if 1 < values.drop_nulls().n_unique() <= MOST_VALUES:
+        if 1 < values.drop_nulls().n_unique() <= COLOURS:
             yield Colouring(name, tuple(() if value is None else (value,) for value in values))
 
 

@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from glob import escape
+from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.files import Lock, write_json, write_page
+from acidtest.core.files import Lock, chunks, write_json, write_page
 from acidtest.core.logs import note, stage
 from acidtest.core.run import HEADER, Run
 from acidtest.core.serialise import to_json
-from acidtest.core.structured import read_json
+from acidtest.core.structured import check_shape, read_json
 from acidtest.core.suite import Suite
+from acidtest.suites.catalogue import SUITES
 from acidtest.version import __version__
-from acidtest.workflows.batteries import Battery
+from acidtest.workflows.batteries import Battery, Reading
 from acidtest.workflows.evaluations import run
-from acidtest.workflows.experiments.claims import (
-    ARMS,
-    EXPERIMENTS,
-    ExperimentOptions,
-    claim_folder,
-    experiment_settings,
-)
 from acidtest.workflows.training import Material, architecture_options, architectures, plan_training, train
 
 if TYPE_CHECKING:
-    from acidtest.studies.experiments.results import ExperimentResult, Paper, TrainedNetwork
+    from acidtest.studies.experiments import ExperimentResult, Paper, TrainedNetwork
     from acidtest.workflows.experiments.designs import ArmFiles, Design
-    from acidtest.zoo.training import TrainingOptions, TrainingResult
+    from acidtest.zoo.training import TrainingOptions
 
-RESULT, EXPERIMENT_PAGE = "experiment.json", "experiment.html"
-FACTS, TESTS = "trained.json", "tests"
+EXPERIMENTS = ("augmentation", "withheld", "merged-labels", "distraction", "training-mixes")
+EXPERIMENT_PAGE = "experiment.html"
+SETTINGS, ARMS, DATA, FACTS, TESTS = "wish.json", "arms", "data", "trained.json", "tests"
+
+CHANGEABLE = ("device",)
+"""Settings that may differ when an experiment is continued."""
 
 Progress = Callable[[int, int], None]
 Bars = Callable[[str], AbstractContextManager[Progress]]
@@ -42,11 +44,44 @@ Bars = Callable[[str], AbstractContextManager[Progress]]
 
 
 @dataclass(frozen=True)
+class ExperimentOptions:
+    """What to train, on which pairs, and what to ask.
+
+    ``architectures`` are names as ``acidtest train`` takes them, with a colon before a preset other than the paper's.
+    ``suite`` is the challenge: the name of a suite or a file, by default the kind of the paper; ``n`` is its size,
+    by subcase or in source pairs. ``augment_n`` pairs of each subcase are added in training, as many as McCoy et al.
+    (2019) add. ``additions`` are the files of corpora for mixes, by name. ``recipe`` and ``settings`` go to the
+    trainer, ``arguments`` to the architectures that have such options.
+    """
+
+    train: Sequence[str | Path]
+    architectures: Sequence[str]
+    output: str | Path
+    dev: str | Path | None = None
+    tests: Sequence[str | Path] = ()
+    seeds: Sequence[int] = (0,)
+    suite: str | None = None
+    n: int | None = None
+    seed: int = 0
+    words: str = "fresh"
+    augment_n: int = 1000
+    augment_seed: int | None = None
+    folds: Sequence[int] = (1, 2, 3, 4, 5)
+    additions: Mapping[str, Sequence[str | Path]] = field(default_factory=dict)
+    baseline: bool = True
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, str | bool] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    reading: Reading | None = None
+
+
+@dataclass(frozen=True)
 class NetworkSpec:
-    """An architecture with a preset, as an experiment trains it."""
+    """An architecture with a preset, as an experiment trains it, and those of the arguments that it has."""
 
     architecture: str
     preset: str
+    arguments: Mapping[str, str | bool] = field(default_factory=dict, compare=False)
 
     @property
     def name(self) -> str:
@@ -65,7 +100,9 @@ class TrainingFacts:
     seconds: float
 
 
-def experiment(name: str, options: ExperimentOptions, *, bars: Bars | None = None) -> ExperimentResult:
+def experiment(
+    name: str, options: ExperimentOptions, *, bars: Bars = lambda title: nullcontext(lambda done, total: None)
+) -> ExperimentResult:
     """Run one of the papers' experiments: train networks in every arm from every seed, ask them, compare them.
 
     Everything is written into ``options.output``: the pairs to train on, a folder for each training, and the result as
@@ -80,7 +117,10 @@ def experiment(name: str, options: ExperimentOptions, *, bars: Bars | None = Non
     paper = experiment_papers()[name]
     specs = _network_specs(options, paper)
     _check_options(name, options, paper)
-    plans = {spec.name: _plan(options, spec) for spec in specs}
+    given = {"recipe": options.recipe, "settings": options.settings}
+    plans = {
+        spec.name: plan_training(spec.architecture, spec.preset, arguments=spec.arguments, **given) for spec in specs
+    }
     folder = Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
     with Lock(folder):
@@ -89,7 +129,7 @@ def experiment(name: str, options: ExperimentOptions, *, bars: Bars | None = Non
         claim_folder(folder, settings)
         stage("reading and making pairs")
         design = DESIGNS[name](Workbench(options, paper))
-        networks = list(_train_and_ask(options, design, specs, bars or _no_bar))
+        networks = list(_train_and_ask(options, design, specs, bars))
         stage("comparing the arms")
         study = STUDIES["experiments"]
         result: ExperimentResult = study.compute(
@@ -101,20 +141,16 @@ def experiment(name: str, options: ExperimentOptions, *, bars: Bars | None = Non
             settings={**settings, "seeds": list(options.seeds)},
             acidtest=__version__,
         )
-        write_json(folder / RESULT, to_json(result))
+        write_json(folder / "experiment.json", to_json(result))
         write_page(folder / EXPERIMENT_PAGE, render_page(study.document(result)))
     return result
 
 
 def experiment_papers() -> Mapping[str, Paper]:
     """The papers' experiments: what each does, and which tables it repeats."""
-    from acidtest.studies.experiments.results import papers
+    from acidtest.studies.experiments import papers
 
     return papers()
-
-
-def _no_bar(title: str) -> AbstractContextManager[Progress]:
-    return nullcontext(lambda done, total: None)
 
 
 def _network_specs(options: ExperimentOptions, paper: Paper) -> list[NetworkSpec]:
@@ -128,32 +164,17 @@ def _network_specs(options: ExperimentOptions, paper: Paper) -> list[NetworkSpec
             known[name].preset(preset)
         elif paper.preset in known[name].presets:
             preset = paper.preset
-        specs.append(NetworkSpec(name, preset))
+        has = architecture_options(name)
+        arguments = {option: value for option, value in options.arguments.items() if option in has}
+        specs.append(NetworkSpec(name, preset, arguments))
     if not specs:
         raise AcidtestError("there is nothing to train: name architectures, such as esim,decomposable-attention")
-    if len(set(specs)) < len(specs):
+    if len({spec.name for spec in specs}) < len(specs):
         raise AcidtestError("one of the architectures is named twice")
     for option in options.arguments:
-        if not any(option in architecture_options(spec.architecture) for spec in specs):
+        if not any(option in spec.arguments for spec in specs):
             raise AcidtestError(f"none of the architectures has an option --{option.replace('_', '-')}")
     return specs
-
-
-def _plan(options: ExperimentOptions, spec: NetworkSpec) -> TrainingOptions:
-    """The training options of a network: its preset, overridden by the options given."""
-    return plan_training(
-        spec.architecture,
-        spec.preset,
-        arguments=_architecture_arguments(options, spec),
-        recipe=options.recipe,
-        settings=options.settings,
-    )
-
-
-def _architecture_arguments(options: ExperimentOptions, spec: NetworkSpec) -> dict[str, str | bool]:
-    """The arguments that are options of the network's architecture."""
-    known = architecture_options(spec.architecture)
-    return {name: value for name, value in options.arguments.items() if name in known}
 
 
 def _check_options(name: str, options: ExperimentOptions, paper: Paper) -> None:
@@ -171,33 +192,128 @@ def _check_options(name: str, options: ExperimentOptions, paper: Paper) -> None:
         raise AcidtestError("distraction makes its suites of the files of --test: leave --suite out")
     if not options.seeds:
         raise AcidtestError("--seeds names no seed")
-    files: list[str | Path] = [*options.train, *options.tests, *chain.from_iterable(options.additions.values())]
-    for path in files + ([] if options.dev is None else [options.dev]):
+    for path in chain(options.train, options.tests, *options.additions.values(), [options.dev] if options.dev else []):
         if not Path(path).exists():
             raise FileError(path, "there is no such file; check the path")
+
+
+def experiment_settings(name: str, options: ExperimentOptions, plans: Mapping[str, TrainingOptions]) -> dict[str, Any]:
+    """The settings that determine the trainings of an experiment, as values of JSON.
+
+    Files are recorded by their names and contents, ``plans`` by the names of the networks, without what was given.
+    """
+    known = (option for plan in plans.values() for option in architecture_options(plan.architecture).values())
+    file_options = {option.name for option in known if isinstance(option.default, str) and not option.choices}
+    arguments = {key: _described(value) if key in file_options else value for key, value in options.arguments.items()}
+    settings = {key: value for key, value in options.settings.items() if key not in CHANGEABLE and value is not None}
+    networks = {}
+    for key, plan in plans.items():
+        values = {option: value for option, value in asdict(plan).items() if option not in {*CHANGEABLE, *settings}}
+        defaults = {option: value for option, value in plan.settings.items() if option not in arguments}
+        networks[key] = {**values, "settings": defaults}
+    described = {
+        "experiment": name,
+        "acidtest": __version__,
+        "train": [_described_file(path) for path in options.train],
+        "tests": [_described_file(path) for path in options.tests],
+        "dev": None if options.dev is None else _described_file(options.dev),
+        "additions": {key: [_described_file(path) for path in paths] for key, paths in options.additions.items()},
+        "suite": options.suite if options.suite in SUITES else _described(options.suite),
+        "words": options.words if options.words in ("fresh", "published") else _described(options.words),
+        **{key: getattr(options, key) for key in ("n", "seed", "augment_n", "augment_seed")},
+        "recipe": dict(options.recipe),
+        "arguments": arguments,
+        "settings": {key: value if value == "random" else _described(value) for key, value in settings.items()},
+        "reading": None if options.reading is None else asdict(options.reading),
+        "networks": networks,
+    }
+    return dict(json.loads(json.dumps(described, default=str)))
+
+
+def claim_folder(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse a folder in which another experiment has trained something; pairs of one that has not are removed."""
+    path, remedy = folder / SETTINGS, "choose another -o"
+    before = read_json(path, dict[str, Any], remedy=remedy) if path.is_file() else {}
+    known = check_shape(before.get("networks", {}), path, dict[str, Any], key="networks", remedy=remedy)
+    networks = settings["networks"]
+    different = [key for key, value in settings.items() if key != "networks" and before.get(key) != value]
+    different += ["networks"] if any(known.get(key, plan) != plan for key, plan in networks.items()) else []
+    if before and different:
+        if (folder / ARMS).exists():
+            raise AcidtestError(
+                f"{folder} holds another experiment ({', '.join(different)} differ); choose another -o, or remove it"
+            )
+        shutil.rmtree(folder / DATA, ignore_errors=True)
+        known = {}
+    write_json(path, {**settings, "networks": {**known, **networks}})
+
+
+def _described(value: Any) -> Any:
+    """The value or, where it names a file or folder, its name and digest."""
+    return _described_file(value) if isinstance(value, str | Path) and Path(value).exists() else value
+
+
+def _described_file(path: str | Path) -> dict[str, str]:
+    return {"file": Path(path).name, "digest": content_digest(path)}
+
+
+def content_digest(path: str | Path) -> str:
+    """A digest of the content of a file, unpacked, of all files of a folder, or of the files of a parallel corpus."""
+    from acidtest.io.partitions import PARTS, is_parallel
+
+    path = Path(path)
+    files = [path]
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+    elif is_parallel(path):
+        split = path.name.partition(".")[2].removesuffix(".gz")
+        files = [file for part in PARTS for file in sorted(path.parent.glob(f"{part}.{escape(split)}*"))]
+    whole = blake2b(digest_size=16)
+    for file in files:
+        digest = blake2b(digest_size=16)
+        for chunk in chunks(file):
+            digest.update(chunk)
+        whole.update(digest.digest())
+    return whole.hexdigest()
 
 
 def _train_and_ask(
     options: ExperimentOptions, design: Design, specs: Sequence[NetworkSpec], bars: Bars
 ) -> Iterator[TrainedNetwork]:
     """Every network of every arm and seed, trained and asked the suites where that was not done before."""
+    from acidtest.studies.experiments import TrainedNetwork, TrainingRecord
     from acidtest.workflows.experiments.designs import slug
 
-    batteries = {spec: Battery(_readable_suites(spec, options, design), seed=options.seed) for spec in specs}
+    device = options.settings.get("device")
+    batteries = {spec.name: Battery(_readable_suites(spec, options, design), seed=options.seed) for spec in specs}
     steps = [(spec, arm_files) for spec in specs for arm_files in design.arms]
     for number, (spec, arm_files) in enumerate(steps, 1):
         base = Path(options.output) / ARMS / slug(arm_files.arm.name) / slug(spec.name)
-        left = [seed for seed in options.seeds if not _is_finished(base, seed)]
+        folders = {seed: base / f"seed-{seed}" for seed in options.seeds}
+        left = {
+            seed: folder
+            for seed, folder in folders.items()
+            if not ((folder / TESTS / HEADER).is_file() and (folder / FACTS).is_file())
+        }
+        title = f"{spec.name}, {arm_files.arm.name} ({number} of {len(steps)})"
         if left:
-            title = f"{spec.name}, {arm_files.arm.name} ({number} of {len(steps)})"
             with bars(title) as progress:
-                networks = _train(options, spec, arm_files, design.dev, base=base, seeds=left, progress=progress)
-                for seed, network in zip(left, networks, strict=True):
-                    write_json(base / f"seed-{seed}" / FACTS, to_json(_training_facts(network)))
-            for seed in left:
-                with bars(f"asking {title}") as progress:
-                    _ask(options, base / f"seed-{seed}", batteries[spec], progress)
-        yield from (_read_network(spec, arm_files, base, seed) for seed in options.seeds)
+                _train(options, spec, arm_files, design.dev, folders=left, progress=progress)
+        for folder in left.values():
+            with bars(f"asking {title}") as progress:
+                run(
+                    f"zoo:{folder}",
+                    batteries[spec.name],
+                    output=folder / TESTS,
+                    options={"device": device} if device else None,
+                    cache=False,
+                    page=False,
+                    progress=progress,
+                )
+        for seed, folder in folders.items():
+            facts = read_json(folder / FACTS, TrainingFacts, remedy=f"remove {folder}, and it is trained again")
+            record = TrainingRecord(network=spec.name, arm=arm_files.arm.name, seed=seed, **asdict(facts))
+            yield TrainedNetwork(spec.architecture, Run.read(folder / TESTS), record)
 
 
 def _readable_suites(spec: NetworkSpec, options: ExperimentOptions, design: Design) -> tuple[Suite, ...]:
@@ -205,18 +321,13 @@ def _readable_suites(spec: NetworkSpec, options: ExperimentOptions, design: Desi
     reader = architectures()[spec.architecture].reader
     may_lack = options.arguments.get("unparsed", "refuse") != "refuse"
     needed = set(reader.columns) - set(getattr(reader, "may_lack", ()) if may_lack else ())
-    readable = {suite.name: needed <= set(suite.frame.collect_schema()) for suite in design.suites}
-    skipped = [name for name, is_readable in readable.items() if not is_readable]
-    if len(skipped) == len(readable):
+    readable = {suite.name: suite for suite in design.suites if needed <= set(suite.frame.collect_schema())}
+    skipped = [suite.name for suite in design.suites if suite.name not in readable]
+    if not readable:
         raise AcidtestError(f"{spec.name} reads {', '.join(sorted(needed))}, which {', '.join(skipped)} lacks")
     for name in skipped:
         note("%s is not asked %s, which lacks something of what it reads", spec.name, name)
-    return tuple(suite for suite in design.suites if readable[suite.name])
-
-
-def _is_finished(base: Path, seed: int) -> bool:
-    folder = base / f"seed-{seed}"
-    return (folder / TESTS / HEADER).is_file() and (folder / FACTS).is_file()
+    return tuple(readable.values())
 
 
 def _train(
@@ -225,62 +336,31 @@ def _train(
     arm_files: ArmFiles,
     dev: Path | None,
     *,
-    base: Path,
-    seeds: Sequence[int],
+    folders: Mapping[int, Path],
     progress: Progress,
-) -> list[TrainingResult]:
+) -> None:
+    """Train a network from some seeds, and note the facts of each training in its folder."""
     note("training %s on %s", spec.name, arm_files.arm.description)
-    return train(
+    first = next(iter(folders.values()))
+    networks = train(
         spec.architecture,
         Material(arm_files.files, dev),
         # A single seed is trained in the named folder itself.
-        output=base if len(seeds) > 1 else base / f"seed-{seeds[0]}",
+        output=first.parent if len(folders) > 1 else first,
         preset=spec.preset,
-        arguments=_architecture_arguments(options, spec),
+        arguments=spec.arguments,
         recipe=options.recipe,
-        seeds=seeds,
+        seeds=list(folders),
         progress=progress,
         **options.settings,
         merged=arm_files.merged or None,
     )
-
-
-def _training_facts(network: TrainingResult) -> TrainingFacts:
-    return TrainingFacts(
-        folder=str(network.folder),
-        epochs=len(network.state.curve),
-        best_epoch=int(network.best["epoch"]),
-        dev_accuracy=network.best.get("dev_accuracy"),
-        seconds=round(network.seconds, 3),
-    )
-
-
-def _ask(options: ExperimentOptions, folder: Path, battery: Battery, progress: Progress) -> None:
-    device = options.settings.get("device")
-    run(
-        f"zoo:{folder}",
-        battery,
-        output=folder / TESTS,
-        options={"device": device} if device else None,
-        cache=False,
-        page=False,
-        progress=progress,
-    )
-
-
-def _read_network(spec: NetworkSpec, arm_files: ArmFiles, base: Path, seed: int) -> TrainedNetwork:
-    from acidtest.studies.experiments.results import TrainedNetwork, TrainingRecord
-
-    folder, arm = base / f"seed-{seed}", arm_files.arm.name
-    facts = read_json(folder / FACTS, TrainingFacts, remedy=f"remove {folder}, and it is trained again")
-    record = TrainingRecord(
-        network=spec.name,
-        arm=arm,
-        seed=seed,
-        folder=facts.folder,
-        epochs=facts.epochs,
-        best_epoch=facts.best_epoch,
-        dev_accuracy=facts.dev_accuracy,
-        seconds=facts.seconds,
-    )
-    return TrainedNetwork(spec.architecture, arm, seed, Run.read(folder / TESTS), record)
+    for folder, network in zip(folders.values(), networks, strict=True):
+        facts = TrainingFacts(
+            folder=str(network.folder),
+            epochs=len(network.state.curve),
+            best_epoch=int(network.best["epoch"]),
+            dev_accuracy=network.best.get("dev_accuracy"),
+            seconds=round(network.seconds, 3),
+        )
+        write_json(folder / FACTS, to_json(facts))

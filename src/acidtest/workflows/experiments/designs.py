@@ -15,21 +15,25 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import stage
 from acidtest.core.suite import CONTROL, Suite
 from acidtest.io.tables import stem
-from acidtest.studies.experiments.results import Arm, Paper, PaperCorpus, ResultColumn, ResultTable
+from acidtest.studies.experiments import Arm, Paper, PaperCorpus, ResultColumn, ResultTable
 from acidtest.suites.catalogue import SUITES
 from acidtest.suites.sampling import exclude_pairs
 from acidtest.workflows.batteries import generate, load, save
-from acidtest.workflows.experiments.claims import DATA, ExperimentOptions, content_digest
+from acidtest.workflows.experiments import DATA, ExperimentOptions, content_digest
 
 HEURISTICS = {"lexical_overlap": "lexical", "subsequence": "subseq.", "constituent": "const."}
 
 
 @dataclass(frozen=True)
 class ArmFiles:
-    """An arm with the files it is trained on, and whether neutral and contradiction are one label in it."""
+    """An arm with the files it is trained on, and whether neutral and contradiction are one label in it.
+
+    ``suites`` are what the files hold, where they are those of the user alone.
+    """
 
     arm: Arm
     files: tuple[Path, ...]
+    suites: tuple[Suite, ...] = ()
     merged: bool = False
 
 
@@ -66,13 +70,25 @@ class Workbench:
             return Path(path), load(path)
         return self.make_once(f"given {stem(path)} {content_digest(path)[:8]}", lambda: load(path, reading=reading))
 
-    def training_files(self, paths: Sequence[str | Path]) -> tuple[tuple[Path, ...], tuple[Suite, ...]]:
-        """Files to train on, and the suites in them."""
-        files = [self.read_file(path) for path in paths]
-        return tuple(path for path, _ in files), tuple(suite for _, suite in files)
+    def plain_arm(self, name: str = "training pairs alone") -> ArmFiles:
+        """Training on the files of the user alone."""
+        files = [self.read_file(path) for path in self.options.train]
+        pairs = sum(suite.card.rows for _, suite in files)
+        description = f"the {pairs:,} pairs of {', '.join(Path(path).name for path in self.options.train)}"
+        arm = Arm(name, description, pairs, self.paper.conditions.get("plain"))
+        return ArmFiles(arm, tuple(path for path, _ in files), tuple(suite for _, suite in files))
 
-    def tests(self) -> dict[str, Suite]:
-        """The user's test files, by their names without endings."""
+    def added_arm(
+        self, plain: ArmFiles, name: str, added: Sequence[tuple[Path, Suite]], what: str, condition: str = "changed"
+    ) -> ArmFiles:
+        """Training on the same pairs and others; ``what`` describes these, with ``{pairs}`` for their number."""
+        pairs = sum(suite.card.rows for _, suite in added)
+        description = f"the same and {what.replace('{pairs}', f'{pairs:,}')}"
+        arm = Arm(name, description, plain.arm.pairs + pairs, self.paper.conditions.get(condition))
+        return ArmFiles(arm, (*plain.files, *(path for path, _ in added)))
+
+    def tests(self) -> tuple[dict[str, Suite], dict[str, PaperCorpus], tuple[str, ...]]:
+        """The user's test files by their names without endings, which of the paper's test sets each is, and notes."""
         suites, files = dict[str, Suite](), dict[str, str | Path]()
         for path in self.options.tests:
             name = stem(path)
@@ -82,45 +98,39 @@ class Workbench:
             files[key] = path
             suite = self.read_file(path)[1]
             suites[name] = replace(suite, card=replace(suite.card, name=name))
-        return suites
-
-    def corpora(self, tests: Mapping[str, Suite]) -> tuple[dict[str, PaperCorpus], tuple[str, ...]]:
-        """Which of the paper's test sets those of the user are, and notes about it."""
-        corpora = {name: self.paper.corpus(name, suite.card.rows) for name, suite in tests.items()}
-        notes = [corpus.note for corpus in corpora.values()]
+        corpora = {name: self.paper.corpus(name, suite.card.rows) for name, suite in suites.items()}
+        notes = [corpus.note for corpus in corpora.values() if corpus.note]
         known = " or ".join(f"{corpus.title} ({corpus.pairs:,} pairs)" for corpus in self.paper.corpora)
-        for name in (name for name, corpus in corpora.items() if known and not corpus.suite):
-            notes.append(f"{name!r} is none of the paper's test sets, {known}: nothing published stands beside it")
-        return corpora, tuple(filter(None, notes))
+        notes += [
+            f"{name!r} is none of the paper's test sets, {known}: nothing published stands beside it"
+            for name, corpus in corpora.items()
+            if known and not corpus.suite
+        ]
+        return suites, corpora, tuple(notes)
 
     def challenge(
         self, default: str, *, source: Suite | None = None, arguments: Mapping[str, str] | None = None
     ) -> Suite:
         """The suite to ask: the one named, or the kind of the paper made with the seed."""
-        options = self.options
-        name = options.suite or default
+        n, seed, name = self.options.n, self.options.seed, self.options.suite or default
         if name in SUITES:
-            make = partial(
-                generate,
-                name,
-                source=source,
-                arguments=arguments,
-                n=options.n,
-                at_most=options.n is not None,
-                seed=options.seed,
-            )
+
+            def make() -> Suite:
+                return generate(name, source=source, arguments=arguments, n=n, at_most=n is not None, seed=seed)
+
             return self.make_once(f"test {name}", make)[1]
-        if options.n is not None:
+        if n is not None:
             raise AcidtestError(f"-n is the size of a suite that is made; {name} is a file: leave -n out")
         return self.read_file(name)[1]
 
-    def hans_challenge(self) -> Suite:
-        """HANS with the words that were asked for, or the suite named instead."""
-        return self.challenge("hans", arguments={"words": self.options.words})
-
-    def condition(self, name: str) -> str | None:
-        """The name of an arm in published numbers."""
-        return self.paper.conditions.get(name)
+    def hans_challenge(self, *columns: str) -> Suite:
+        """HANS with the words that were asked for, or the suite named instead, which needs some of HANS's columns."""
+        suite = self.challenge("hans", arguments={"words": self.options.words})
+        for column in columns:
+            if column not in suite.frame.collect_schema():
+                remedy = "leave --suite out or name HANS"
+                raise AcidtestError(f"{suite.name!r} has no column {column!r}: it is not HANS; {remedy}")
+        return suite
 
 
 def slug(name: str) -> str:
@@ -134,75 +144,78 @@ def slug(name: str) -> str:
 
 def augmentation(bench: Workbench) -> Design:
     """Training without and with pairs of all thirty subcases (McCoy et al. 2019, section 7, table 4)."""
-    suite = bench.hans_challenge()
-    path, added, notes = _hans_like_pairs(bench, suite)
-    files, suites = bench.training_files(bench.options.train)
-    plain = _plain_arm(bench, files, suites)
-    description = f"the same and {added.card.rows:,} HANS-like pairs"
-    arm = Arm("with HANS-like pairs", description, plain.arm.pairs + added.card.rows, bench.condition("changed"))
-    return _hans_design(bench, suite, (plain, ArmFiles(arm, (*files, path))), notes)
+    suite = bench.hans_challenge("subcase", "heuristic")
+    added, notes = _hans_like_pairs(bench, suite)
+    plain = bench.plain_arm()
+    arm = bench.added_arm(plain, "with HANS-like pairs", [added], "{pairs} HANS-like pairs")
+    return _hans_design(bench, suite, (plain, arm), notes)
 
 
 def merged_labels(bench: Workbench) -> Design:
     """Neutral and contradiction merged in training, against in the answers (McCoy et al. 2019, table 11)."""
-    suite = bench.hans_challenge()
-    files, suites = bench.training_files(bench.options.train)
-    plain = _plain_arm(bench, files, suites, "merged after training")
-    arm = Arm("merged before training", "two labels", plain.arm.pairs, bench.condition("changed"))
+    suite = bench.hans_challenge("heuristic")
+    plain = bench.plain_arm("merged after training")
+    arm = Arm("merged before training", "two labels", plain.arm.pairs, bench.paper.conditions.get("changed"))
     scoring = "Everything is scored by two labels, in all arms; the paper's accuracies on MNLI are of three"
     notes = (f"{scoring}, and do not stand beside these",) if bench.options.tests else ()
-    return _hans_design(bench, suite, (plain, ArmFiles(arm, files, merged=True)), notes)
+    return _hans_design(bench, suite, (plain, replace(plain, arm=arm, merged=True)), notes)
 
 
 def withheld(bench: Workbench) -> Design:
     """Training with pairs of all subcases but six, tested on those six (McCoy et al. 2019, tables 12 to 16)."""
-    suite = bench.hans_challenge()
-    _, added, notes = _hans_like_pairs(bench, suite)
-    files, suites = bench.training_files(bench.options.train)
-    plain = _plain_arm(bench, files, suites)
+    suite = bench.hans_challenge("subcase")
+    (_, added), notes = _hans_like_pairs(bench, suite)
+    plain = bench.plain_arm()
     arms, tables = [plain], list[ResultTable]()
     for number in bench.options.folds:
         fold = bench.paper.folds[number - 1]
-        path, rest = bench.make_once(
-            f"hans-like without fold {number}", partial(_without_subcases, added, fold["subcases"])
-        )
-        description = f"the same and {rest.card.rows:,} HANS-like pairs of the 24 other subcases"
-        arm = Arm(f"fold {number} withheld", description, plain.arm.pairs + rest.card.rows, bench.condition("changed"))
-        arms.append(ArmFiles(arm, (*files, path)))
-        columns = tuple(
-            ResultColumn(
-                name, suite.name, {"subcase": name}, _subcase_group(name), _published_suite(suite), {"subcase": name}
-            )
-            for name in fold["subcases"]
-        )
+        kept = added.frame.filter(~pl.col("subcase").is_in(list(fold["subcases"])))
+        rest = bench.make_once(f"hans-like without fold {number}", replace(added, frame=kept).sealed)
+        what = "{pairs} HANS-like pairs of the 24 other subcases"
+        arms.append(bench.added_arm(plain, f"fold {number} withheld", [rest], what))
+        columns = []
+        for subcase in fold["subcases"]:
+            # Its first two letters stand for its heuristic and its correct label.
+            heuristic = {"l": "lexical overlap", "s": "subsequence", "c": "constituent"}[subcase[0]]
+            group, by = f"{heuristic}, {'→' if subcase[1] == 'e' else '↛'}", {"subcase": subcase}
+            columns.append(ResultColumn(subcase, suite.name, by, group, _published_suite(suite), by))
         title = f"Fold {number} of 5, table {fold['table']}: the subcases withheld"
-        tables.append(ResultTable(title, columns, (plain.arm.name, arm.name), plain.arm.name))
+        names = (plain.arm.name, arms[-1].arm.name)
+        tables.append(ResultTable(title, tuple(columns), names, plain.arm.name))
     return _complete(bench, Design(tuple(arms), (suite,), tuple(tables), notes))
 
 
 def distraction(bench: Workbench) -> Design:
     """Training with a tautology after every hypothesis, tested with it and with another (Naik et al. 2018, table 5)."""
-    options = bench.options
+    options, paper = bench.options, bench.paper
     if not options.tests:
         raise AcidtestError("distraction makes its tests of pairs: name their files with --test")
-    files, suites = bench.training_files(options.train)
-    plain = _plain_arm(bench, files, suites)
+    plain = bench.plain_arm()
+
+    def distract(suite: Suite) -> Suite:
+        made = generate("stress/negation", source=suite, arguments={"tautology": paper.trained_tautology})
+        return replace(made, control=None)
+
     copies = [
-        bench.make_once(f"distracted {stem(path)} {suite.card.fingerprint[:8]}", partial(_distracted, bench, suite))
-        for path, suite in zip(options.train, suites, strict=True)
+        bench.make_once(f"distracted {stem(path)} {suite.card.fingerprint[:8]}", partial(distract, suite))
+        for path, suite in zip(options.train, plain.suites, strict=True)
     ]
-    pairs = sum(suite.card.rows for _, suite in copies)
-    description = f"the same and {pairs:,} copies that end in a tautology"
-    arm = Arm("with the distraction", description, plain.arm.pairs + pairs, bench.condition("changed"))
-    distracted = ArmFiles(arm, (*files, *(path for path, _ in copies)))
-    asked, tables, names = list[Suite](), list[ResultTable](), (plain.arm.name, arm.name)
-    tests = bench.tests()
-    corpora, notes = bench.corpora(tests)
+    distracted = bench.added_arm(plain, "with the distraction", copies, "{pairs} copies that end in a tautology")
+    asked, tables, names = list[Suite](), list[ResultTable](), (plain.arm.name, distracted.arm.name)
+    tests, corpora, notes = bench.tests()
     for name, suite in tests.items():
-        negation = _tautology_test(bench, suite, name, bench.paper.trained_tautology)
-        other = _tautology_test(bench, suite, name, bench.paper.other_tautology)
+        negation = _tautology_test(bench, suite, name, paper.trained_tautology)
+        other = _tautology_test(bench, suite, name, paper.other_tautology)
         asked += [negation, replace(other, control=None)]
-        tables.append(ResultTable(name, _distraction_columns(negation, other, corpora[name]), names, plain.arm.name))
+        corpus = corpora[name]
+        published, by = "stress/negation" if corpus.suite else "", dict(corpus.by)
+        different = {"tautology": "green is not red", **by}
+        columns = (
+            ResultColumn("untouched", negation.name + CONTROL, published=corpus.suite, published_by=by),
+            ResultColumn("negation", negation.name, published=published, published_by=by),
+            ResultColumn("different tautology", other.name, published=published, published_by=different),
+        )
+        tables.append(ResultTable(name, columns, names, plain.arm.name))
     return _complete(bench, Design((plain, distracted), tuple(asked), tuple(tables), notes))
 
 
@@ -213,18 +226,14 @@ def training_mixes(bench: Workbench) -> Design:
         raise AcidtestError("training-mixes adds corpora to that of --train: name them, as --add MultiNLI=FILE")
     if len(options.tests) != 1:
         raise AcidtestError("training-mixes asks one test set beside the new one: name its file with --test")
-    files, suites = bench.training_files(options.train)
-    challenge = bench.challenge("lexical", source=suites[0])
-    plain = _plain_arm(bench, files, suites)
+    plain = bench.plain_arm()
+    challenge = bench.challenge("lexical", source=plain.suites[0])
     arms = [plain]
     for name, paths in options.additions.items():
-        added_files, added = bench.training_files(paths)
-        pairs = sum(suite.card.rows for suite in added)
-        description = f"the same and the {pairs:,} of {', '.join(Path(path).name for path in paths)}"
-        arm = Arm(f"{name} added", description, plain.arm.pairs + pairs, bench.condition(name.lower()))
-        arms.append(ArmFiles(arm, (*files, *added_files)))
-    tests = bench.tests()
-    corpora, notes = bench.corpora(tests)
+        what = f"the {{pairs}} of {', '.join(Path(path).name for path in paths)}"
+        added = [bench.read_file(path) for path in paths]
+        arms.append(bench.added_arm(plain, f"{name} added", added, what, condition=name.lower()))
+    tests, corpora, notes = bench.tests()
     ((name, test),) = tests.items()
     old = ResultColumn(name, test.name, published=corpora[name].suite)
     new = ResultColumn(challenge.name, challenge.name, published=challenge.name.partition(":")[0])
@@ -243,19 +252,10 @@ DESIGNS: dict[str, Callable[[Workbench], Design]] = {
 }
 
 
-def _plain_arm(
-    bench: Workbench, files: tuple[Path, ...], suites: Sequence[Suite], name: str = "training pairs alone"
-) -> ArmFiles:
-    pairs = sum(suite.card.rows for suite in suites)
-    description = f"the {pairs:,} pairs of {', '.join(Path(path).name for path in bench.options.train)}"
-    return ArmFiles(Arm(name, description, pairs, bench.condition("plain")), files)
-
-
-def _hans_like_pairs(bench: Workbench, test: Suite) -> tuple[Path, Suite, tuple[str, ...]]:
+def _hans_like_pairs(bench: Workbench, test: Suite) -> tuple[tuple[Path, Suite], tuple[str, ...]]:
     """Pairs of all subcases made with another seed, none of them in the test; and notes about them."""
     options = bench.options
     seed = options.seed + 1 if options.augment_seed is None else options.augment_seed
-    _require_column(test, "subcase")
 
     def make() -> Suite:
         # Twice as many as wanted: each pair of the test removes one at most.
@@ -275,14 +275,12 @@ def _hans_like_pairs(bench: Workbench, test: Suite) -> tuple[Path, Suite, tuple[
     few = suite.frame.group_by("subcase").len().filter(pl.col("len") < options.augment_n).collect()
     if few.height:
         notes.append(f"{few.height} subcases have fewer than {options.augment_n:,} pairs: there are no more")
-    return path, suite, tuple(notes)
+    return (path, suite), tuple(notes)
 
 
 def _hans_design(bench: Workbench, suite: Suite, arms: tuple[ArmFiles, ...], notes: Sequence[str]) -> Design:
     """Arms that are asked HANS by heuristic and label, and the user's tests besides."""
-    _require_column(suite, "heuristic")
-    tests = bench.tests()
-    corpora, corpus_notes = bench.corpora(tests)
+    tests, corpora, corpus_notes = bench.tests()
     columns = []
     for label in ("entailment", "non-entailment"):
         for heuristic, short in HEURISTICS.items():
@@ -316,29 +314,9 @@ def _complete(bench: Workbench, design: Design) -> Design:
     return replace(design, arms=design.arms[1:], tables=tables)
 
 
-def _require_column(suite: Suite, column: str) -> None:
-    if column not in suite.frame.collect_schema():
-        raise AcidtestError(f"{suite.name!r} has no column {column!r}: it is not HANS; leave --suite out or name HANS")
-
-
 def _published_suite(suite: Suite) -> str:
     """The suite whose published numbers are comparable: HANS with other templates has none."""
     return "" if suite.name.startswith("hans/") else "hans"
-
-
-def _without_subcases(suite: Suite, subcases: Sequence[str]) -> Suite:
-    return replace(suite, frame=suite.frame.filter(~pl.col("subcase").is_in(list(subcases)))).sealed()
-
-
-def _subcase_group(subcase: str) -> str:
-    """The heuristic and the correct label of a subcase, which its first two letters stand for."""
-    heuristic = {"l": "lexical overlap", "s": "subsequence", "c": "constituent"}[subcase[0]]
-    return f"{heuristic}, {'→' if subcase[1] == 'e' else '↛'}"
-
-
-def _distracted(bench: Workbench, suite: Suite) -> Suite:
-    arguments = {"tautology": bench.paper.trained_tautology}
-    return replace(generate("stress/negation", source=suite, arguments=arguments), control=None)
 
 
 def _tautology_test(bench: Workbench, suite: Suite, name: str, tautology: str) -> Suite:
@@ -348,13 +326,3 @@ def _tautology_test(bench: Workbench, suite: Suite, name: str, tautology: str) -
         return replace(made, card=replace(made.card, name=f"{made.name}:{tautology}, {name}"))
 
     return bench.make_once(f"test {name} {tautology}", make)[1]
-
-
-def _distraction_columns(negation: Suite, other: Suite, corpus: PaperCorpus) -> tuple[ResultColumn, ...]:
-    published, by = "stress/negation" if corpus.suite else "", dict(corpus.by)
-    different = {"tautology": "green is not red", **by}
-    return (
-        ResultColumn("untouched", negation.name + CONTROL, published=corpus.suite, published_by=by),
-        ResultColumn("negation", negation.name, published=published, published_by=by),
-        ResultColumn("different tautology", other.name, published=published, published_by=different),
-    )
