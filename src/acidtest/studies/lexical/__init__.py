@@ -33,7 +33,7 @@ from acidtest.studies.lexical.rows import (
     suite_names,
 )
 from acidtest.studies.rows import WORDS, runs_by_model
-from acidtest.text.breaking_nli import CATEGORY
+from acidtest.text.categories import CATEGORY
 
 SCHEMA = 1
 

@@ -33,7 +33,7 @@ from acidtest.studies.lexical.rows import (
     suite_names,
 )
 from acidtest.studies.rows import WORDS, score_rows
-from acidtest.text.breaking_nli import CATEGORY
+from acidtest.text.categories import CATEGORY
 
 UNKNOWN, SEVERAL = "unknown", "several words"
 """Contradictions without a number: a word has none, or more than a word was replaced."""

@@ -19,7 +19,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.stats.clusters import Clusterings, weighted_difference
 from acidtest.stats.significance import adjusted
 from acidtest.studies.lexical.rows import FRESH, PUBLISHED, LexicalRows, pair_key, published_names
-from acidtest.text.breaking_nli import CATEGORY
+from acidtest.text.categories import CATEGORY
 
 Floats = npt.NDArray[np.float64]
 

@@ -13,10 +13,9 @@ from acidtest.core.run import Run
 from acidtest.core.suite import CONTROL, Card, Suite
 from acidtest.io.wordlists import packaged_table
 from acidtest.studies.rows import WORDS, score_rows
-from acidtest.text import breaking_nli
-from acidtest.text.breaking_nli import CATEGORY
+from acidtest.text.categories import BREAKING_NLI, CATEGORY
 
-FRESH, PUBLISHED = "lexical", breaking_nli.NAME
+FRESH, PUBLISHED = "lexical", BREAKING_NLI
 COSINE, FREQUENCY = "cosine", "contradictions"
 """Columns: the cosine of the two words' vectors, and the training contradictions that have them across sentences."""
 
