@@ -1,4 +1,4 @@
-"""None"""
+"""A word replaced by its antonym, and antonyms across two sentences."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from acidtest.core.draws import Draws
-from acidtest.text.antonyms import antonym_pairs, opposed_words, replace_by_antonyms
-from acidtest.text.opposites import PLACES, opposites
+from acidtest.text.antonyms import PLACES, opposites, replace_by_antonyms
+from acidtest.text.word_relations import antonym_pairs, opposed_words
 from acidtest.text.wordnet import wordnet
 
 DRAWS = Draws(0, "stress/antonymy")

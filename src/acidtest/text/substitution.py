@@ -18,9 +18,9 @@ import polars as pl
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.io.wordlists import packaged_table, word_list
+from acidtest.text.antonyms import is_idiom, reveals_another_sex
 from acidtest.text.categories import ANY, category, category_names
 from acidtest.text.inflection import forms_by_slot, replace_span
-from acidtest.text.opposites import is_idiom, reveals_another_sex
 from acidtest.text.sentences import (
     NOUNS,
     Neighbours,

@@ -22,7 +22,7 @@ from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.io.starter import CITATION, starter_premises
 from acidtest.io.tables import read_table
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.inflection import compare_adjective, forms_by_slot, plural, replace_span
+from acidtest.text.inflection import inflect, replace_span
 from acidtest.text.tagging import tag_texts
 from acidtest.text.tokens import TokenColumns, tokenise
 from acidtest.text.wordnet import wordnet
@@ -30,7 +30,6 @@ from acidtest.text.wordnet import wordnet
 _POS = {"NN": "n", "NNS": "n", "JJ": "a", "JJR": "a", "JJS": "a", "RB": "r", "RBR": "r", "RBS": "r"} | dict.fromkeys(
     ("VB", "VBP", "VBZ", "VBG", "VBD", "VBN"), "v"
 )
-_VERBAL = {"VB": "base", "VBP": "base", "VBZ": "third", "VBG": "gerund", "VBD": "past", "VBN": "participle"}
 PLURALS = pl.DataFrame({"word": ["people"], "pos": ["n"], "base": ["person"]})
 """Plurals that WordNet does not know as such."""
 
@@ -72,15 +71,6 @@ def swaps(premises: pl.Series, hypotheses: pl.Series, pairs: pl.DataFrame, *, ta
         located = located.join(places, on=["row", f"{side}_lemma", "pos"], maintain_order="left")
     left_out["another part of speech"] = candidates.height - located.height
     return Swaps(_swap_rows(located, premises, hypotheses), +left_out)
-
-
-def inflect(lemma: str, pos: str, tag: str) -> str:
-    """A word in the form that a tag asks for."""
-    if pos == "n" and tag == "NNS":
-        return plural(lemma)
-    if pos == "a" and tag in ("JJR", "JJS"):
-        return compare_adjective(lemma, "er" if tag == "JJR" else "est")
-    return forms_by_slot(lemma, "verb")[_VERBAL[tag]] if pos == "v" else lemma
 
 
 def rewrite_occurrences(text: str, places: Sequence[Occurrence], *, lemma: str, pos: str) -> str:

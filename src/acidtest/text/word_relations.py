@@ -4,6 +4,9 @@ Glockner et al. (2018), section 4.1, classify a replaced word by these relations
 what goes first where several relations hold. Here all senses count, and the first relation of an order that holds;
 co-hyponyms go last, because in some rare sense nearly any two common words are some. ``benchmarks/wordnet_readings.py``
 compares the readings with the accuracies that the paper gives by category.
+
+Antonyms across two sentences are words whose base forms WordNet opposes in any part of speech, so that *hated* is
+opposite *loves*, whatever their senses.
 """
 
 from __future__ import annotations
@@ -17,8 +20,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from acidtest.io.wordlists import packaged_table
+from acidtest.text import heuristics
 from acidtest.text.tokens import number_distinct
-from acidtest.text.wordnet import wordnet
+from acidtest.text.wordnet import ALL_POS, SATELLITE, wordnet
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -45,6 +50,13 @@ ORDERS: dict[First, tuple[str, ...]] = {
 
 _BLOCK = 1 << 17
 """Pairs compared at once, which bounds the memory."""
+_PAIRS_TOGETHER = 1 << 16
+_PAIR_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "row": pl.UInt32,
+    **dict.fromkeys(("premise_word", "hypothesis_word", "premise_lemma", "hypothesis_lemma"), pl.String),
+    "pos": ALL_POS,
+    "opposed": pl.Boolean,
+}
 
 
 def word_relations(
@@ -241,3 +253,65 @@ def _opposed_synsets() -> Sets:
     size, synset = net.synset_table.height, net.sense_table["synset"]
     table = net.relation("antonyms")
     return _sets(synset.gather(table["source"]).to_numpy(), synset.gather(table["target"]).to_numpy(), (size, size))
+
+
+def antonym_pairs(premises: pl.Series, hypotheses: pl.Series, *, every_pair: bool = False) -> pl.DataFrame:
+    """Every antonym pair of WordNet with one word in the premise and the other in the hypothesis.
+
+    Columns: ``row`` (number of the sentence pair), ``premise_word`` and ``hypothesis_word`` in lower case,
+    ``premise_lemma``, ``hypothesis_lemma`` and ``pos`` (n, v, a or r: a row for each reading in which they are
+    antonyms), and ``opposed``: neither word is in both sentences in any form, so that they tell the two apart. Rows
+    stand in the order of the sentences. Pairs that seldom oppose anything, such as the prepositions *on* and *off*, are
+    left out, unless ``every_pair``; ``data/typology/no_antonyms.tsv`` has them.
+    """
+    parts = [pl.DataFrame(schema=_PAIR_COLUMNS)]
+    # Some pairs at a time, so that a training set needs no more memory than its sentences.
+    for start in range(0, len(premises), _PAIRS_TOGETHER):
+        sides = (_distinct_words(texts.slice(start, _PAIRS_TOGETHER), start) for texts in (premises, hypotheses))
+        parts.append(_pairs_of_words(*sides, every_pair=every_pair))
+    return pl.concat(parts)
+
+
+def opposed_words(premises: pl.Series, hypotheses: pl.Series) -> pl.Series:
+    """The antonyms that tell the two sentences of each pair apart, premise's first: lists such as ``["love/hate"]``."""
+    pairs = antonym_pairs(premises, hypotheses).filter("opposed")
+    pair = pl.concat_str("premise_word", "hypothesis_word", separator="/").alias("opposed_words")
+    lists = pairs.group_by("row", maintain_order=True).agg(pair.unique(maintain_order=True))
+    rows = pl.DataFrame({"row": pl.int_range(len(premises), dtype=pl.UInt32, eager=True)})
+    joined = rows.join(lists, on="row", how="left", maintain_order="left")["opposed_words"]
+    return joined.fill_null(pl.Series([[]], dtype=pl.List(pl.String)))
+
+
+def _distinct_words(sentences: pl.Series, start: int) -> pl.DataFrame:
+    rows = pl.int_range(start, start + len(sentences), dtype=pl.UInt32, eager=True)
+    frame = pl.DataFrame({"row": rows, "word": heuristics.words(sentences).list.unique(maintain_order=True)})
+    return frame.explode("word", empty_as_null=False, keep_nulls=False)
+
+
+def _pairs_of_words(premise: pl.DataFrame, hypothesis: pl.DataFrame, *, every_pair: bool) -> pl.DataFrame:
+    every_word = pl.concat([premise["word"], hypothesis["word"]]).unique(maintain_order=True)
+    forms = wordnet().antonym_frame(every_word)
+    forms = forms.select(
+        "word", "base", pl.col("antonym").str.to_lowercase(), pos=pl.col("pos").replace(SATELLITE, "a")
+    ).unique(maintain_order=True)
+    first = forms.select("pos", premise_word="word", premise_lemma="base", hypothesis_lemma="antonym")
+    second = forms.select("pos", hypothesis_word="word", hypothesis_lemma="base", premise_lemma="antonym")
+    lemmas = ["premise_lemma", "hypothesis_lemma"]
+    known = first.join(second, on=[*lemmas, "pos"], maintain_order="left_right")
+    unreliable = packaged_table("typology/no_antonyms.tsv").select("word", "antonym")
+    for order in () if every_pair else (lemmas, lemmas[::-1]):
+        known = known.join(unreliable, left_on=order, right_on=["word", "antonym"], how="anti", maintain_order="left")
+    here = premise.rename({"word": "premise_word"}).join(known, on="premise_word", maintain_order="left_right")
+    there = hypothesis.rename({"word": "hypothesis_word"})
+    pairs = here.join(there, on=["row", "hypothesis_word"], how="semi", maintain_order="left")
+    apart = _is_absent(pairs, "premise", hypothesis, forms) & _is_absent(pairs, "hypothesis", premise, forms)
+    return pairs.with_columns(opposed=apart).select(pl.col(name).cast(kind) for name, kind in _PAIR_COLUMNS.items())
+
+
+def _is_absent(pairs: pl.DataFrame, side: str, others: pl.DataFrame, forms: pl.DataFrame) -> pl.Series:
+    """Whether the other sentence of each pair has no form of the word on this side, not even in *open-air*."""
+    lemmas = pairs.select("row", base=f"{side}_lemma")
+    parts = others.filter(pl.col("word").str.contains("-", literal=True)).with_columns(pl.col("word").str.split("-"))
+    others = pl.concat([others, parts.explode("word", empty_as_null=False)])
+    there = others.join(forms.select("word", "base").unique(), on="word").select("row", "base", there=True).unique()
+    return lemmas.join(there, on=["row", "base"], how="left", maintain_order="left")["there"].is_null()
