@@ -81,7 +81,7 @@ def test_a_line_that_is_no_pair_is_told(tmp_path: Path, content: bytes, told: st
     path.write_bytes(content)
     with pytest.raises(FileError) as error:
         file_pairs(path, "antonym")
-    assert str(error.value) == f"{tmp_path}/{told}"
+    assert str(error.value).startswith(f"{tmp_path}/{told}")
 
 
 @pytest.mark.parametrize(
