@@ -21,34 +21,6 @@ from acidtest.text.tokens import Flags, Numbers
 LEXICON, CONTEXT = "en-lexicon.txt", "en-context.txt"
 """Files of textblob."""
 
-_SHAPES = (
-    (r"^(?:[.!?]+|[。！？])$", "."),
-    (r"^[,、，]$", ","),
-    (r"^(?:[:;/…]|\.{2,}|-+|[–—])$", ":"),
-    (r"^\p{Ps}$", "-LRB-"),
-    (r"^\p{Pe}$", "-RRB-"),
-    (r"^\p{Sc}$", "$"),
-    (r"^#$", "#"),
-    (r"^&$", "CC"),
-    (r"^[%°]$", "NN"),
-    (r"^(?:``|[“‘«„])$", "``"),
-    (r"^(?:''|[\"”’»'])$", "'' POS ``"),
-    (r"^[^\p{L}\p{N}]+$", "SYM"),
-    (r"^[\p{N}.,:/\-]+$", "CD"),
-    (r"^['’]?\p{N}+['’]?s$", "NNS CD"),
-    (r"^\p{N}+(?:st|nd|rd|th)$", "JJ"),
-    (r"-.*(?:ed|en|ing|old|free|like|style|sized?|wide|based)$", "JJ NN"),
-    (r"(?:[^aius]|-.+)s$", "NNS VBZ"),
-    (r"-", "JJ NN"),
-    (r"ly$", "RB JJ"),
-    (r"[aeiouy].*ing$", "VBG NN JJ"),
-    (r"[aeiouy].*ed$", "VBN VBD JJ"),
-    (r"(?:able|ible|al|ful|ient|ish|ive|less|ic|ous|ary|some|esque)$", "JJ NN"),
-    (r"(?:ate|ify|ise|ize)$", "VB VBP"),
-    (r"", "NN VB VBP JJ"),
-)
-"""Words that are in no list: the first shape that fits says what they may be, most often the first of these."""
-
 
 @dataclass(frozen=True)
 class Readings:
@@ -113,8 +85,9 @@ def _rows(known: _Lexicon, words: pl.Series) -> Numbers:
 
 
 def _readings_by_shape(words: pl.Series) -> Readings:
+    """Words that are in no list: the first shape that fits says what they may be, most often the first of these."""
     tag, may = np.zeros(len(words), np.uint8), np.zeros(len(words), np.uint64)
-    for shape, tags in _SHAPES:
+    for shape, tags in packaged_table("tagging/shapes.tsv").iter_rows():
         fits = (may == 0) & words.str.contains(shape).to_numpy()
         tag[fits], may[fits] = NUMBER[tags.split()[0]], tag_mask(tags.split())
     return Readings(tag, may)

@@ -66,29 +66,6 @@ _TOKENISED = (
 )
 """What shows that a text is written as tokens; a colon between spaces may be a ratio, "10 %" is as people write."""
 
-_JOINS = (
-    (r"-LRB-", "("),
-    (r"-RRB-", ")"),
-    (r"-LSB-", "["),
-    (r"-RSB-", "]"),
-    (r"-LCB-", "{"),
-    (r"-RCB-", "}"),
-    (r"`` ?", '"'),
-    (r" ?''", '"'),
-    (r'(^| )" ([^"]*[^" ]) "( |$)', '$1"$2"$3'),
-    (r"([(\[{]) ", "$1"),
-    (r" ([)\]}])", "$1"),
-    (r"(?i)(\p{L}) (n['’]t|['’](?:s|m|d|ll|re|ve))\b", "$1$2"),
-    (r"s (['’]) (\p{Ll})", "s$1 $2"),
-    (r"([$£€#]) (\p{N})", "$1$2"),
-    (r"(\p{N}) %", "$1%"),
-    (r"(\p{L}) ([:;])( |$)", "$1$2$3"),
-    (r" ([.,!?]+)([ \"]|$)", "$1$2"),
-    # An abbreviation at the end of a sentence has a full stop of its own.
-    (r"([^.]\.)\.( |$)", "$1$2"),
-)
-"""What stands between spaces, and how it is written; in this order."""
-
 
 @dataclass(frozen=True)
 class Statements:
@@ -335,7 +312,8 @@ def _exclusions() -> dict[str, str]:
 def detokenise(texts: pl.Series) -> pl.Series:
     """The texts with tokens joined: punctuation, brackets, quotes, clitics, currency and percent signs."""
     written = texts
-    for pattern, replacement in _JOINS:
+    # What stands between spaces, and how it is written, in the order in which it is joined.
+    for pattern, replacement in packaged_table("quantities/joins.tsv").iter_rows():
         written = written.str.replace_all(pattern, replacement)
     tokenised = texts.str.contains(_TOKENISED)
     return pl.select(pl.when(tokenised).then(written).otherwise(texts)).to_series().alias(texts.name)
