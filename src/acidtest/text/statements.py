@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from acidtest.core.digests import SeenDigests, digests
@@ -34,7 +34,8 @@ from acidtest.io.wordlists import packaged_table
 from acidtest.text.misspelling import is_english
 from acidtest.text.names import is_given_name
 from acidtest.text.quantities import quantities
-from acidtest.text.tagging import tag_texts, tagger
+from acidtest.text.sentences import Sentences
+from acidtest.text.tagging import tagger
 from acidtest.text.tokens import sentences
 
 ENTITIES = ("PERSON", "LOCATION", "ORGANIZATION")
@@ -54,11 +55,7 @@ _INTEGER = r"(?:^|[^\w.,])\d+(?:[^\w.,]|[.,](?:\D|$)|$)"
 """A whole number in digits standing alone, for whole columns."""
 
 _AQUA = frozenset({"question", "options", "rationale", "correct"})
-_MOST_SENTENCES = 3
-_MOST_LINES = 5
-_PEEK = 1 << 20
 _TOGETHER = 1 << 12
-_NAME = r"^\p{Lu}\p{Ll}{2,}$"
 _AMOUNT = r"^[$£€]?\s*(-?\d[\d,]*(?:\.\d+)?|-?\.\d+)\s*%?$"
 
 _TOKENISED = (
@@ -149,17 +146,10 @@ class _Sieve:
         licence: str = "",
     ) -> Statements:
         """What was kept."""
-        by_number = sorted(reason for reason in self.left_out if reason.startswith("number: "))
-        reasons = [reason for reason in self.left_out if reason not in by_number] + by_number
-        return Statements(
-            self._kept.rows(),
-            name,
-            kinds or {},
-            sources or {},
-            licence,
-            tagger=tagger().name if self._named else "",
-            left_out={reason: self.left_out[reason] for reason in reasons if self.left_out[reason]},
-        )
+        reasons = sorted(self.left_out.items(), key=lambda item: item[0] if item[0].startswith("number: ") else "")
+        left_out = {reason: count for reason, count in reasons if count}
+        used_tagger = tagger().name if self._named else ""
+        return Statements(self._kept.rows(), name, kinds or {}, sources or {}, licence, used_tagger, left_out)
 
     def _filter_sentences(self, frame: pl.DataFrame) -> pl.DataFrame:
         number = _INTEGER if self._faithful else _MENTION
@@ -169,8 +159,9 @@ class _Sieve:
             frame = self.keep(frame, "no named entity", _is_named(frame["sentence"]))
         if self._faithful:
             return frame
-        for reason, pattern in _exclusions().items():
-            frame = self.keep(frame, reason, ~pl.col("sentence").str.contains(pattern))
+        for reason, pattern in packaged_table("quantities/exclusions.tsv").select("reason", "pattern").iter_rows():
+            expected = pattern.replace("<number>", _NUMBER)
+            frame = self.keep(frame, reason, ~pl.col("sentence").str.contains(expected))
         problems = pl.Series([_problem(sentence) for sentence in frame["sentence"]], dtype=pl.String)
         self.left_out.update(f"number: {problem}" for problem in problems if problem)
         return frame.filter(problems == "")
@@ -181,7 +172,7 @@ def is_aqua(path: Path) -> bool:
     opened = gzip.open if path.suffix == ".gz" else open
     # What is wrong with a corrupt file, its reader says.
     with suppress(OSError, EOFError, zlib.error, ValueError, RecursionError), opened(path, "rb") as file:
-        first = json.loads(file.readline(_PEEK))
+        first = json.loads(file.readline(1 << 20))
         return isinstance(first, dict) and set(first) >= _AQUA
     return False
 
@@ -208,9 +199,9 @@ def read_pairs_or_path(path: Path) -> Suite | Path:
 
 def _take_pairs(pairs: Suite, sieve: _Sieve) -> None:
     """Show a sieve the sentences of premises and hypotheses, each text once and only where there is a number in it."""
-    kept_columns = [name for name in pairs.frame.collect_schema() if name in (*pairs.card.columns, "source_id")]
     # What people said of a pair says nothing of its sentences.
-    kept_columns = [name for name in kept_columns if name != "annotator_labels"]
+    columns = {*pairs.card.columns, "source_id"} - {"annotator_labels"}
+    kept_columns = [name for name in pairs.frame.collect_schema() if name in columns]
     seen = SeenDigests()
 
     def look(batch: pl.DataFrame) -> None:
@@ -225,28 +216,24 @@ def _take_pairs(pairs: Suite, sieve: _Sieve) -> None:
 
 def _take_problems(problems: pl.DataFrame, sieve: _Sieve, *, faithful: bool) -> None:
     """Show a sieve the sentences of the questions of AQuA-RAT problems that are simple enough."""
-    answer = _answers(problems)
+    marked = problems.select("options", pl.col("correct").str.strip_chars() + ")").iter_rows()
+    answers = pl.Series(
+        [
+            next((option.removeprefix(mark).strip() for option in options if option.startswith(mark)), "")
+            for options, mark in marked
+        ],
+        dtype=pl.String,
+    )
     if faithful:
-        above_one = answer.cast(pl.Float64, strict=False) > 1
+        above_one = answers.cast(pl.Float64, strict=False) > 1
         problems = sieve.keep(problems, "problem without a number above 1 as its answer", above_one)
         lines = problems["rationale"].str.strip_chars().str.count_matches("\n") + 1
-        problems = sieve.keep(problems, "problem with a rationale of more than 5 lines", lines <= _MOST_LINES)
+        problems = sieve.keep(problems, "problem with a rationale of more than 5 lines", lines <= 5)
     else:
-        problems = sieve.keep(problems, "problem without a numerical answer", answer.str.contains(_AMOUNT))
-        short = _sentence_counts(problems["rationale"]) <= _MOST_SENTENCES
+        problems = sieve.keep(problems, "problem without a numerical answer", answers.str.contains(_AMOUNT))
+        short = _sentence_counts(problems["rationale"]) <= 3
         problems = sieve.keep(problems, "problem with a rationale of more than 3 sentences", short)
-    sieve.take_texts(problems.select(pl.col("question").alias("sentence")))
-
-
-def _answers(problems: pl.DataFrame) -> pl.Series:
-    """The text of the correct option of each problem, without its letter."""
-    rows = zip(problems["options"].to_list(), problems["correct"].to_list(), strict=True)
-    return pl.Series([_option(options, letter) for options, letter in rows], dtype=pl.String)
-
-
-def _option(options: list[str], letter: str) -> str:
-    mark = f"{letter.strip()})"
-    return next((option.removeprefix(mark).strip() for option in options if option.startswith(mark)), "")
+    sieve.take_texts(problems.select(sentence="question"))
 
 
 def _sentence_counts(texts: pl.Series) -> pl.Series:
@@ -257,9 +244,8 @@ def _sentence_counts(texts: pl.Series) -> pl.Series:
     """
     lines = texts.str.split("\n").list.eval(pl.element().filter(pl.element().str.strip_chars() != ""))
     row = pl.Series(range(len(texts))).repeat_by(lines.list.len()).explode()
-    within = sentences(lines.explode())["text"]
-    counts = row.gather(within).value_counts(name="n")
-    return pl.DataFrame({row.name: range(len(texts))}).join(counts, on=row.name, how="left")["n"].fill_null(0)
+    within = row.gather(sentences(lines.explode())["text"]).to_numpy()
+    return pl.Series(np.bincount(within, minlength=len(texts)))
 
 
 def _paragraphs(path: Path) -> pl.DataFrame:
@@ -275,7 +261,7 @@ def _text(path: Path) -> str:
 
 def _is_named(texts: pl.Series) -> pl.Series:
     """Whether each text names a person, place or organisation, be it one that no list of names has."""
-    words = tag_texts(texts)
+    words = Sentences.of(texts).frame
     named = words.filter(pl.col("entity").is_in(ENTITIES) | _unlisted_names(words))["text"]
     return pl.int_range(len(texts), eager=True).is_in(named.unique().implode())
 
@@ -287,7 +273,7 @@ def _unlisted_names(words: pl.DataFrame) -> pl.Series:
     on with what may be a verb ("John invested"). WordNet has days, months, subjects and planets as words.
     """
     word = words["token"]
-    proper = word.str.contains(_NAME) & words["tag"].is_in(["NNP", "NNPS"])
+    proper = word.str.contains(r"^\p{Lu}\p{Ll}{2,}$") & words["tag"].is_in(["NNP", "NNPS"])
     units = packaged_table("quantities/words.tsv").filter(role="unit")["word"]
     known = is_english(word.str.to_lowercase()) | word.str.to_lowercase().is_in(units.implode())
     goes_on = words["tag"].shift(-1).is_in(["VBZ", "VBD", "VBN", "MD", "POS"]).fill_null(value=False)
@@ -300,13 +286,6 @@ def _problem(sentence: str) -> str:
     if not judged:
         return "no quantity"
     return "" if any(not quantity.problem for quantity in judged) else judged[0].problem
-
-
-@cache
-def _exclusions() -> dict[str, str]:
-    """Patterns of sentences in which a changed number would leave the label or the grammar in doubt, by reason."""
-    rows = packaged_table("quantities/exclusions.tsv").iter_rows(named=True)
-    return {row["reason"]: row["pattern"].replace("<number>", _NUMBER) for row in rows}
 
 
 def detokenise(texts: pl.Series) -> pl.Series:
