@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from acidtest.core.draws import Draws
-from acidtest.text.antonyms import PLACES, opposites, replace_by_antonyms
+from acidtest.text.antonyms import opposites, plain_places, replace_by_antonyms
 from acidtest.text.word_relations import antonym_pairs, opposed_words
 from acidtest.text.wordnet import wordnet
 
@@ -85,7 +85,7 @@ def test_every_packaged_opposite_is_an_antonym_of_that_sense_in_wordnet_and_has_
                 each.sense - 1
             ]
             assert each.antonym in [known.lemma(other).lower() for other in known.antonyms(sense)], each
-            assert each.places <= set(PLACES), each
+            assert each.places <= set(plain_places()), each
 
 
 def test_no_word_is_turned_twice_and_none_into_itself() -> None:

@@ -48,79 +48,22 @@ _MAY_BE = {
 }
 """The kinds of things that a name or pronoun may stand for."""
 
-# Clauses are matched as "the/DT soup/NN was/VBD cold/JJ ./. ", the word in question marked by "<" and ">".
-_OWNER = r"(?:(?:the|this|that|these|those|my|your|his|her|its|our|their)/\S+ |(?:\S+/NNPS? )+['’]s?/POS )"
-_INSIDE = r"(?:\S+/(?:JJ|JJS|VBN|CD|NN|NNS|NNP|NNPS|POS) )*?"
-_NOUN = r"(?P<head>[^\s/]+)/(?:NN|NNS|NNP|NNPS) (?!\S+/(?:NN|NNS|POS) )"
-_ANY_NOUN = r"\S+/(?:NN|NNS|NNP|NNPS) "
-_PREPOSITION = (
-    r"(?:in|on|at|by|from|near|under|behind|beside|inside|outside|of|during|after|before|across|over|for|with|to|"
-    r"through|along|above|below|between|against|since)/\S+ "
-)
-_PHRASE = rf"{_PREPOSITION}(?:\S+/(?:DT|PRP\$|JJ|CD|NN|NNS|NNP|NNPS|POS|VBN) )*?{_ANY_NOUN}"
-_FRONTED = (
-    rf"(?:(?:{_PHRASE})+(?:,/, )?|(?:yesterday|today|tonight|now|here|there|outside|inside|upstairs)/\S+ (?:,/, )?)?"
-)
-_NAME = r"(?P<name>(?:\S+/NNP )+)"
-_PRONOUN = r"(?P<pronoun>he|she|it|they|we|i|you)/PRP "
-_SUBJECT = rf"(?:{_OWNER}{_INSIDE}{_NOUN}(?:{_PHRASE})?|{_NAME}|{_PRONOUN})"
-_DEFINITE = (
-    rf"(?:{_OWNER}{_INSIDE}{_ANY_NOUN}(?:{_PHRASE})?|(?:\S+/NNPS? )+(?:,/, (?:\S+ )*?,/, )?|"
-    r"(?:he|she|it|they|we|i|you)/PRP )"
-)
-_BE = (
-    r"(?:(?:is|are|was|were|'s|'re|'m|am|remained|stayed|became|lay)/\S+ |"
-    r"(?:has|have|had|'s|'ve)/\S+ be(?:en|come)/\S+ )"
-)
-_DEGREE = r"(?:(?:very|really|extremely|completely|totally|terribly|unusually|now|quite|so)/\S+ )?"
-_VERB = r"(?:\S+/RB )?\S+/(?:VBD|VBZ|VBP) "
-_MARK = r"<[^\s/]+/\S+> "
-_END = r"(?:[.!,;]/\S+ )?$"
-_BREAK = (
-    r"in|on|at|during|inside|outside|near|after|before|when|while|because|by|under|behind|with|for|about|to|from|"
-    r"today|yesterday|tonight|of|and|where|who|which|but|since|last|this|that|through|into|,|as"
-)
-_STOPS = rf"(?:{_END}|(?=(?:{_BREAK})/))"
-_GOES_ON = (
-    rf"(?:{_END}|(?=(?:in|on|at|during|inside|outside|near|after|before|when|while|because|by|under|behind|with|for|"
-    r"about|to|today|yesterday|tonight|of|since|last|this)/))"
-)
-_LOCATION = r"(?:in|on|at|to|near|toward|by|from|inside|along|against|through|into|onto)/\S+ "
 
-PLACES: dict[str, re.Pattern[str]] = {
-    # The soup was cold.
-    "predicate": re.compile(rf"^{_FRONTED}{_SUBJECT}{_BE}{_DEGREE}{_MARK}{_GOES_ON}"),
-    # Goran is a short man.
-    "description": re.compile(rf"^{_FRONTED}{_DEFINITE}{_BE}(?:a|an)/\S+ {_DEGREE}{_MARK}{_NOUN}{_STOPS}"),
-    # The old man slept.
-    "subject": re.compile(rf"^{_FRONTED}{_OWNER}{_MARK}{_NOUN}(?:{_PHRASE})?(?:\S+/RB )?\S+/(?:VBD|VBZ|VBP)"),
-    # She washed the dirty cups. He walked through the narrow gate.
-    "definite": re.compile(rf"^{_FRONTED}{_DEFINITE}{_VERB}(?:(?!to/TO)\S+ )*?{_OWNER}{_MARK}{_NOUN}{_STOPS}"),
-    # He sat in the front row. It stands at the top of the hill.
-    "location": re.compile(
-        rf"^{_FRONTED}{_DEFINITE}{_VERB}(?:\S+/(?:VBG|VBN|RB|RP) )?{_LOCATION}"
-        rf"(?:{_OWNER}{_MARK}{_NOUN}{_STOPS}|the/\S+ {_MARK}(?!of/\S+ (?:my|your|his|her|its|our|their)/){_STOPS})"
-    ),
-    # They met at the beginning of May.
-    "part": re.compile(
-        rf"^{_FRONTED}{_DEFINITE}{_VERB}(?:(?!to/TO)\S+ )*?(?:at|near|toward)/\S+ the/\S+ {_MARK}(?=of/)"
-    ),
-    # The party was a great success.
-    "nominal": re.compile(rf"^{_FRONTED}{_DEFINITE}{_BE}(?:(?:a|an)/\S+ |{_OWNER})(?:\S+/JJ )?{_MARK}{_STOPS}"),
-    # The man is reading.
-    "agent": re.compile(rf"^{_FRONTED}the/\S+ {_MARK}(?:{_PHRASE}|\S+/RB )?(?:\S+/RB )?\S+/(?:VBD|VBZ|VBP)"),
-    # It rained during the night.
-    "time": re.compile(rf"^{_DEFINITE}{_VERB}(?:(?!to/TO)\S+ )*?during/\S+ the/\S+ {_MARK}{_STOPS}"),
-    # They left at sunrise.
-    "moment": re.compile(rf"^{_DEFINITE}{_VERB}(?:(?!to/TO)\S+ )*?at/\S+ {_MARK}{_STOPS}"),
-    # The strike ended in defeat. Sales showed an increase.
-    "outcome": re.compile(
-        rf"^{_FRONTED}{_DEFINITE}(?:(?:showed|shows|saw|brought|brings|recorded|posted|experienced|suffered|made|had|has)"
-        rf"/\S+ (?:a|an)/\S+ (?:\S+/JJ )?|(?:ended|ends|resulted)/\S+ in/\S+ (?:(?:a|an)/\S+ )?(?:\S+/JJ )?)"
-        rf"{_MARK}{_STOPS}"
-    ),
-}
-"""The plain places by name; a row of the table of opposites says in which of them a word may be replaced."""
+@cache
+def plain_places() -> dict[str, re.Pattern[str]]:
+    """The plain places by name; a row of the table of opposites says in which of them a word may be replaced.
+
+    Clauses are matched as "the/DT soup/NN was/VBD cold/JJ ./. ", the word in question marked by "<" and ">". A pattern
+    names the parts that stand before it in the table.
+    """
+    parts, places = dict[str, str](), dict[str, re.Pattern[str]]()
+    for name, kind, pattern in packaged_table("stress/places.tsv").select("name", "kind", "pattern").iter_rows():
+        whole = re.sub(r"\{([a-z ]+)\}", lambda match: parts[match[1]], pattern)
+        if kind == "part":
+            parts[name] = whole
+        else:
+            places[name] = re.compile(whole)
+    return places
 
 
 @dataclass(frozen=True)
@@ -197,7 +140,7 @@ class TaggedSentence:
         pieces = [f"{word}/{tag}" for word, tag in zip(words, tags, strict=True)]
         pieces[place] = f"<{pieces[place]}>"
         marked = " ".join(pieces) + " "
-        for name, pattern in PLACES.items():
+        for name, pattern in plain_places().items():
             match = pattern.match(marked)
             if match:
                 yield PlainPlace(name, _kind(match.groupdict()), self.around(token)[1])
