@@ -13,6 +13,7 @@ import re
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,7 +23,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
-from acidtest.core.files import read_bytes
 from acidtest.io.store import WORDNET, resource_folder
 from acidtest.text.tokens import number_distinct
 from acidtest.text.wordnet import ALL_POS, SATELLITE, Ranges, check_pos, wordnet
@@ -66,26 +66,17 @@ class WordNetFolder:
 
     def content(self, name: str) -> bytes:
         """One of its files, with ``\\n`` at line ends whatever they were."""
-        content = self._zipped(name) if self.path.suffix == ".zip" else self._plain(name)
-        return content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-
-    def _plain(self, name: str) -> bytes:
-        path = self.path / name
-        if path.is_file() and path.stat().st_size > MOST_BYTES:
-            raise FileError(path, f"has more than {MOST_BYTES:,} bytes; it is not WordNet {VERSION}")
-        return read_bytes(path)
-
-    def _zipped(self, name: str) -> bytes:
         try:
-            with zipfile.ZipFile(self.path) as archive, archive.open(f"wordnet/{name}") as file:
-                content = file.read(MOST_BYTES + 1)
+            with zipfile.ZipFile(self.path) if self.path.suffix == ".zip" else nullcontext() as archive:
+                file = archive.open(f"wordnet/{name}") if archive else (self.path / name).open("rb")
+                with file:
+                    content = file.read(MOST_BYTES + 1)
         except (KeyError, OSError, zipfile.BadZipFile) as error:
             problem = f"cannot be read as WordNet ({error}); delete it, or get it with: {FETCH}"
             raise FileError(self.path, problem) from error
         if len(content) > MOST_BYTES:
-            problem = f"wordnet/{name} unpacks to more than {MOST_BYTES:,} bytes; it is not WordNet {VERSION}"
-            raise FileError(self.path, problem)
-        return content
+            raise FileError(self.path, f"{name} has more than {MOST_BYTES:,} bytes; it is not WordNet {VERSION}")
+        return content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 def find_wordnet_folder(
