@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from itertools import permutations
 from typing import Literal
 
@@ -72,6 +72,7 @@ def in_words(number: int, *, joined: bool = False) -> str:
     return f"{in_words(head, joined=joined)} {scale}" + (link + in_words(rest, joined=joined) if rest else "")
 
 
+@lru_cache(1 << 12)
 def number_from_words(words: str) -> int | None:
     """The number that some words are, in any case, or None: "a hundred and five" is 105, "a dozen" is none."""
     words = words.lower()
@@ -218,21 +219,22 @@ def _read(sentence: str, match: re.Match[str]) -> Quantity:
     return Quantity(start, end, sentence[start:end], value, form, limit, bool(_OPENING.search(sentence[:start])))
 
 
+def _first_problem(problems: Mapping[str, object]) -> str:
+    return next((problem for problem, holds in problems.items() if holds), "")
+
+
 def _problem_of_number(quantity: Quantity) -> str:
     """Why a number cannot be changed wherever it stands."""
-    if quantity.value in (0, 1):
-        return "one or none"
-    if quantity.in_words and re.match(r"(?i)an? ", quantity.text):
-        return "vague"
-    if _YEAR.fullmatch(quantity.text):
-        return "year"
-    leading_zero = quantity.form == "digits" and quantity.text.startswith("0")
-    if leading_zero or (quantity.in_words and quantity.text[0].isupper() and quantity.start):
-        return "name"
-    if quantity.limit and quantity.value >= quantity.limit:
-        return "whole"
+    text, in_words = quantity.text, quantity.in_words
+    problems = {
+        "one or none": quantity.value in (0, 1),
+        "vague": in_words and re.match(r"(?i)an? ", text),
+        "year": _YEAR.fullmatch(text),
+        "name": text[0].isupper() and quantity.start if in_words else quantity.form == "digits" and text[0] == "0",
+        "whole": quantity.limit and quantity.value >= quantity.limit,
+    }
     others = (number for higher in (False, True) for number in _alternatives(quantity, higher=higher))
-    return "no other number" if next(others, None) is None else ""
+    return _first_problem(problems) or ("no other number" if next(others, None) is None else "")
 
 
 def _problem_of_others(quantity: Quantity, numbers: Sequence[Quantity]) -> str:
@@ -287,20 +289,20 @@ class _NumberContext:
         if len(self.before) < 2:
             return ""
         earlier, word = (part.lower() for part in self.before[-2:])
-        numbered = _ends_number(earlier) or earlier in ("percent", "%") or earlier in _role_words("unit")
-        if _ends_number(word) or (word == "and" and _ends_number(earlier)):
-            return "list"
-        if word in ("to", "by") and (numbered or "from" in self.before[-4:]):
-            return "range"
-        if word == "of" and (earlier in _role_words("whole") or earlier.endswith(("est", "teenth", "tieth"))):
-            return "part"
-        # "Ann and Bob are two doctors" gives the number twice.
-        is_named = word in ("is", "are", "was", "were") and earlier not in ("there", "here") and not self.measures
-        if is_named and self.quantity.form in ("digits", "words"):
-            return "spelled out"
-        family = _role_words("unit").get(self.after[0].rstrip("."))
-        linked = earlier if word in ("and", ",") else word
-        return "compound" if family and _role_words("unit").get(linked) == family else ""
+        units = _role_words("unit")
+        numbered = _ends_number(earlier) or earlier in ("percent", "%") or earlier in units
+        whole = earlier in _role_words("whole") or earlier.endswith(("est", "teenth", "tieth"))
+        named = word in ("is", "are", "was", "were") and earlier not in ("there", "here") and not self.measures
+        family = units.get(self.after[0].rstrip("."))
+        problems = {
+            "list": _ends_number(word) or (word == "and" and _ends_number(earlier)),
+            "range": word in ("to", "by") and (numbered or "from" in self.before[-4:]),
+            "part": word == "of" and whole,
+            # "Ann and Bob are two doctors" gives the number twice.
+            "spelled out": named and self.quantity.form in ("digits", "words"),
+            "compound": family and units.get(earlier if word in ("and", ",") else word) == family,
+        }
+        return _first_problem(problems)
 
     def _after(self) -> str:
         word = self.after[0].rstrip(".") or "."
@@ -332,30 +334,25 @@ class _NumberContext:
                 return "modifier"
         return "no noun"
 
-    def _after_noun(self, noun: str, rest: Sequence[str]) -> str:
+    def _after_noun(self, noun: str, rest: list[str]) -> str:
         following = rest[0].rstrip(".") or "."
-        family = _role_words("unit").get(noun)
-        if following in _POSSESSIVE:
-            return "possessive"
-        if (str(self.quantity.value), noun) in _CONSTANTS:
-            return "constant"
-        if noun == "years" and list(rest[:2]) == ["of", "age"]:
-            return "age"
-        if noun == "feet" and self.quantity.value == 2 and following == ".":
-            return "body part"
-        if noun == "times" and (following in _role_words("compared") or following.endswith("er")):
-            return "compared"
-        if family and _has_smaller_unit(family, rest):
-            return "compound"
-        if not family and self.quantity.value <= _FEW and _names_single_things(following, rest):
-            return "spelled out"
-        if self._continues_list(rest):
-            return "list"
-        # "Seven editors is enough" is about the number; "two dogs runs" is a slip that would be counted as ours.
-        is_verb = _is_plural(following) and following not in _role_words("end")
-        return "no agreement" if following in ("is", "was", "has") or is_verb else ""
+        value, family = self.quantity.value, _role_words("unit").get(noun)
+        problems = {
+            "possessive": following in _POSSESSIVE,
+            "constant": (str(value), noun) in _CONSTANTS,
+            "age": noun == "years" and rest[:2] == ["of", "age"],
+            "body part": noun == "feet" and value == 2 and following == ".",
+            "compared": noun == "times" and (following in _role_words("compared") or following.endswith("er")),
+            "compound": family and _has_smaller_unit(family, rest),
+            "spelled out": not family and value <= _FEW and _names_single_things(following, rest),
+            "list": self._continues_list(rest),
+            # "Seven editors is enough" is about the number; "two dogs runs" is a slip that would be counted as ours.
+            "no agreement": following in ("is", "was", "has")
+            or (_is_plural(following) and following not in _role_words("end")),
+        }
+        return _first_problem(problems)
 
-    def _continues_list(self, rest: Sequence[str]) -> bool:
+    def _continues_list(self, rest: list[str]) -> bool:
         """Whether others are joined: "more than two men and two women", or "and a woman", may be about all of them."""
         another = self.quantity.opens_clause and rest[1:2] in (["a"], ["an"])
         return rest[0] == "and" and (another or _is_number(rest[1]))
@@ -367,13 +364,13 @@ class _NumberContext:
         return "purpose" if _PURPOSE.search(self.clause) else ""
 
 
-def _has_smaller_unit(family: str, rest: Sequence[str]) -> bool:
+def _has_smaller_unit(family: str, rest: list[str]) -> bool:
     """Whether a smaller unit follows, named or not: "5 feet 3 inches", "2 hours and 30 minutes"."""
     words = [word.rstrip(".") for word in rest[:3] if word not in ("and", ",")]
     return _is_number(rest[0]) or _role_words("unit").get("".join(words[1:2])) == family
 
 
-def _names_single_things(following: str, rest: Sequence[str]) -> bool:
+def _names_single_things(following: str, rest: list[str]) -> bool:
     """Whether what follows the noun may name or describe every single thing."""
     if following in (",", ":", ";"):
         return len(rest) > 2

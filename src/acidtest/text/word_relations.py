@@ -162,13 +162,13 @@ class Meanings:
 
     @cached_property
     def synsets(self) -> Sets:
-        return self._members("synset", wordnet().synset_table.height)
+        return self._sets("synset", wordnet().synset_table.height)
 
     @cached_property
     def senses(self) -> Sets:
-        return self._members("sense", wordnet().sense_table.height)
+        return self._sets("sense", wordnet().sense_table.height)
 
-    def _members(self, column: str, things: int) -> Sets:
+    def _sets(self, column: str, things: int) -> Sets:
         return _sets(self.table["number"].to_numpy(), self.table[column].to_numpy(), (self.size, things))
 
     @cached_property
@@ -178,7 +178,7 @@ class Meanings:
 
     @cached_property
     def similar(self) -> Sets:
-        return self.synsets @ _synset_relation("similar")
+        return self.synsets @ _targets("similar")
 
     @cached_property
     def above(self) -> Sets:
@@ -187,9 +187,9 @@ class Meanings:
     def _tests(self, edges: int, *, similar: Similar | None, antonyms: Antonyms) -> Iterator[tuple[str, Sets, Sets]]:
         """Relations, each with two sets a word: it holds where the first's left meets the second's right."""
         if antonyms == "direct":
-            yield "antonym", self.senses @ _antonyms(), self.senses
+            yield "antonym", self.senses @ _targets("antonyms", of_synsets=False), self.senses
         else:
-            yield "antonym", self.cluster @ _opposed_synsets(), self.cluster
+            yield "antonym", self.cluster @ _targets("antonyms"), self.cluster
         yield "synonym", self.synsets, self.synsets
         if similar == "synonym":
             yield "synonym", self.synsets, self.similar
@@ -219,16 +219,20 @@ def _sets(rows: NDArray[np.integer], columns: NDArray[np.integer], shape: tuple[
 
 
 @cache
-def _synset_relation(name: str) -> Sets:
-    size = wordnet().synset_table.height
-    table = wordnet().relation(name)
-    return _sets(table["source"].to_numpy(), table["target"].to_numpy(), (size, size))
+def _targets(relation: str, *, of_synsets: bool = True) -> Sets:
+    """What each synset has in a relation; antonyms hold between senses, and so between their synsets."""
+    net = wordnet()
+    source, target = net.relation(relation)
+    if relation == "antonyms" and of_synsets:
+        source, target = (net.sense_table["synset"].gather(senses) for senses in (source, target))
+    size = net.synset_table.height if of_synsets else net.sense_table.height
+    return _sets(source.to_numpy(), target.to_numpy(), (size, size))
 
 
 @cache
 def _ancestors(edges: int | None = None) -> Sets:
     """What lies above each synset, at most so many edges away; at any distance by None."""
-    parents = _synset_relation("hypernyms") + _synset_relation("instance_hypernyms")
+    parents = _targets("hypernyms") + _targets("instance_hypernyms")
     ancestors, step = parents, 1
     while step != edges:
         further, step = ancestors + ancestors @ parents, step + 1
@@ -236,23 +240,6 @@ def _ancestors(edges: int | None = None) -> Sets:
             break
         ancestors = further
     return ancestors
-
-
-@cache
-def _antonyms() -> Sets:
-    """The senses opposed to each sense."""
-    size = wordnet().sense_table.height
-    table = wordnet().relation("antonyms")
-    return _sets(table["source"].to_numpy(), table["target"].to_numpy(), (size, size))
-
-
-@cache
-def _opposed_synsets() -> Sets:
-    """The synsets with a sense opposed to one of each synset."""
-    net = wordnet()
-    size, synset = net.synset_table.height, net.sense_table["synset"]
-    table = net.relation("antonyms")
-    return _sets(synset.gather(table["source"]).to_numpy(), synset.gather(table["target"]).to_numpy(), (size, size))
 
 
 def antonym_pairs(premises: pl.Series, hypotheses: pl.Series, *, every_pair: bool = False) -> pl.DataFrame:
