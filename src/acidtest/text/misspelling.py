@@ -30,6 +30,7 @@ from acidtest.text.letters import (
     runs,
     slices,
 )
+from acidtest.text.tokens import number_distinct
 from acidtest.text.wordnet import wordnet
 
 Edit = Literal["adjacent", "keyboard"]
@@ -85,7 +86,10 @@ def misspell(
     changed = spans.texts.data.copy()
     for number in range(edits):
         word, letter = (draws.bits(keys, edit, slot, name, number) for name in ("word", "letter"))
-        ranks[number] = _draw_untaken(ranks[:number], sizes, word)
+        rank = _draw_below(sizes - number, word)
+        for taken in np.sort(ranks[:number], axis=0):
+            rank += rank >= taken
+        ranks[number] = rank
         chosen[number] = choices.words[choices.bounds[kept] + ranks[number]]
         place = choices.draw_places(chosen[number], letter)
         has = _ways(changed[place], edit) if ways is None else ways[place]
@@ -135,14 +139,6 @@ class _Choices:
         return places
 
 
-def _draw_untaken(taken: Places, sizes: Places, bits: U64) -> Places:
-    """A number below each size that is not taken, all equally likely."""
-    rank = _draw_below(sizes - len(taken), bits)
-    for other in np.sort(taken, axis=0):
-        rank += rank >= other
-    return rank
-
-
 def _draw_below(sizes: npt.NDArray[np.integer], bits: U64) -> Places:
     """A number below each size, all equally likely."""
     return (((bits >> np.uint64(32)) * sizes.astype(np.uint64)) >> np.uint64(32)).astype(np.int64)
@@ -179,10 +175,9 @@ def _nonword_ways(spans: WordSpans, edit: Edit) -> Bytes:
     data, editable = spans.texts.data, spans.editable
     starts, ends = runs(editable)
     parts = slices(np.where(editable, data | CASE, data), starts, ends)
-    different = pl.DataFrame({"part": parts.unique(maintain_order=True)}).with_row_index("number")
-    number = parts.to_frame("part").join(different, on="part", how="left", maintain_order="left")["number"]
-    column = pack_texts(different["part"])
-    shift = column.starts[number.to_numpy()] - starts
+    different, number = number_distinct(parts)
+    column = pack_texts(different)
+    shift = column.starts[number] - starts
     ways = np.zeros_like(data)
     ways[editable] = _ways_without_english(column, edit)[np.flatnonzero(editable) + np.repeat(shift, ends - starts)]
     return ways
@@ -220,9 +215,8 @@ def misspelt_words(texts: pl.Series) -> pl.Series:
     letter is added, left out or changed, or two are swapped. What has a capital (a name), a digit, an apostrophe or a
     hyphen is not looked at.
     """
-    tokens = (
-        texts.cast(pl.String).str.extract_all(r"[\p{L}\p{N}_@'’\-./]*[\p{L}\p{N}]").list.unique(maintain_order=True)
-    )
+    tokens = texts.cast(pl.String).str.extract_all(r"[\p{L}\p{N}_@'’\-./]*[\p{L}\p{N}]")
+    tokens = tokens.list.unique(maintain_order=True)
     vocabulary = tokens.explode(empty_as_null=False, keep_nulls=False).unique()
     slips = _slips(vocabulary.filter(vocabulary.str.contains(r"^[a-z]{3,}$")))
     named = pl.element().replace_strict(slips["word"], slips["named"], default=None)
