@@ -21,15 +21,7 @@ from acidtest.io.wordlists import packaged_table, word_list
 from acidtest.text.antonyms import is_idiom, reveals_another_sex
 from acidtest.text.categories import ANY, category, category_names
 from acidtest.text.inflection import forms_by_slot, replace_span
-from acidtest.text.sentences import (
-    NOUNS,
-    Neighbours,
-    Sentences,
-    doubts,
-    find_occurrences,
-    governing_words,
-    word_forms,
-)
+from acidtest.text.sentences import NOUNS, Neighbours, Sentences, doubts, find_occurrences, governing_words, word_forms
 from acidtest.text.wordnet import noun_kind, wordnet
 
 _COLUMNS = {"text": pl.Int64, "start": pl.UInt32} | dict.fromkeys(
