@@ -28,6 +28,8 @@ _SMALL = (
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _SCALES = {"million": 1_000_000, "thousand": 1_000, "hundred": 100}
 _MOST_IN_WORDS = 999_999_999
+NUMBER_WORDS = (*_SMALL[2:], *_TENS, *_SCALES)
+"""What numbers above one are written with."""
 # "A" and "an" stand for one before hundred, thousand and million.
 _VALUES = dict(zip((*_SMALL, *_TENS, "a", "an"), (*range(20), *range(20, 100, 10), 1, 1), strict=True))
 

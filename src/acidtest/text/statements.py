@@ -32,23 +32,17 @@ from acidtest.io.rows import Rows, Spool
 from acidtest.io.tables import read_table, stem
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.misspelling import is_english
-from acidtest.text.names import is_given_name
-from acidtest.text.quantities import quantities
+from acidtest.text.names import ENTITIES, is_given_name
+from acidtest.text.quantities import NUMBER_WORDS, quantities
 from acidtest.text.sentences import Sentences
 from acidtest.text.tagging import tagger
 from acidtest.text.tokens import sentences
 
-ENTITIES = ("PERSON", "LOCATION", "ORGANIZATION")
-"""The named entities one of which the paper asks a sentence to have."""
-
-_NUMBER_WORDS = (
-    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"
-    "nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million"
-)
-_MENTION = rf"\d|\b(?i:{_NUMBER_WORDS})\b"
+_WORDS = "|".join(NUMBER_WORDS)
+_MENTION = rf"\d|\b(?i:{_WORDS})\b"
 """What a text with a number has in it; without look-around, for whole columns. One counts nothing by itself."""
 
-_NUMBER = rf"(?:[$£€]?\d[\d,.]*|(?i:{_NUMBER_WORDS}))"
+_NUMBER = rf"(?:[$£€]?\d[\d,.]*|(?i:{_WORDS}))"
 """The beginning of a number, for patterns over whole columns."""
 
 _INTEGER = r"(?:^|[^\w.,])\d+(?:[^\w.,]|[.,](?:\D|$)|$)"
@@ -146,6 +140,7 @@ class _Sieve:
         licence: str = "",
     ) -> Statements:
         """What was kept."""
+        # Problems of numbers come last, by name.
         reasons = sorted(self.left_out.items(), key=lambda item: item[0] if item[0].startswith("number: ") else "")
         left_out = {reason: count for reason, count in reasons if count}
         used_tagger = tagger().name if self._named else ""
