@@ -101,8 +101,8 @@ def _write_replacement(text: str, row: Mapping[str, Any]) -> str:
     moved = row["at"] != row["old_at"] and row["anchor"] == row["old_at"]
     # The capital of a name says nothing of the place it stands in.
     opens = not text[:start].strip() or text[:start].rstrip().endswith((".", "!", "?"))
-    made = replace_span(text, start, end, word=new, like=None if opens or row["old"].islower() else "")
-    return replace_span(made, row["anchor_start"], row["anchor_end"], word=row["at"]) if moved else made
+    changed = replace_span(text, start, end, word=new, like=None if opens or row["old"].islower() else "")
+    return replace_span(changed, row["anchor_start"], row["anchor_end"], word=row["at"]) if moved else changed
 
 
 @cache
@@ -194,13 +194,15 @@ def _replacement_options(sentences: Sentences, places: pl.DataFrame, names: tupl
 def _drop_unfit(sentences: Sentences, options: pl.DataFrame, left_out: Counter[str]) -> pl.DataFrame:
     """The options that say something new, are no idiom and can take the preposition that is there."""
     earlier = Neighbours(sentences, options).word(-2)
-    new = options.select("text", "first", "last", word=pl.col("new").str.to_lowercase()).with_row_index("row")
+    new_words = options.select("text", "first", "last", word=pl.col("new").str.to_lowercase()).with_row_index("row")
+    beside = options.select("previous", "new", "old", "next").iter_rows()
+    idioms = [is_idiom(before, new, after) != is_idiom(before, old, after) for before, new, old, after in beside]
     plural = pl.col("new").str.ends_with("s") != pl.col("old").str.ends_with("s")
     here = pl.col("anchor").is_in(["in", "on", "at", "into", "onto", "inside"])
     elsewhere = (pl.col("at") != pl.col("old_at")) & (pl.col("anchor") != pl.col("old_at"))
     reasons = {
-        "new word in the text": _has_elsewhere(sentences, new, options.height),
-        "idiom": _in_idiom(options, "new") != _in_idiom(options, "old"),
+        "new word in the text": _has_elsewhere(sentences, new_words, options.height),
+        "idiom": pl.Series(idioms, dtype=pl.Boolean),
         "needs another article": _needs_another_article(options, earlier),
         "new word tells another sex": _reveals_another_sex(sentences, options),
         "narrower word of another colour": (options["relation"] == "hyponym") & _is_coloured(options, earlier),
@@ -291,12 +293,6 @@ def _with_neighbours(sentences: Sentences, options: pl.DataFrame) -> pl.DataFram
         premise_word=pl.col("old"),
         hypothesis_word=pl.col("new"),
     )
-
-
-def _in_idiom(options: pl.DataFrame, word: str) -> pl.Series:
-    """Whether the old or the new word makes an expression with a neighbour."""
-    beside = options.select("previous", word, "next").iter_rows()
-    return pl.Series([is_idiom(*words) for words in beside], dtype=pl.Boolean)
 
 
 def _needs_another_article(options: pl.DataFrame, earlier: pl.Series) -> pl.Series:

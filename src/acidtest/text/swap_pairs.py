@@ -171,7 +171,7 @@ def _first_senses() -> pl.DataFrame:
     """Nouns with their first synset, and whether little else is meant by them: word, synset and sure.
 
     Sure is a concrete noun of which nine in ten uses in SemCor (without any: all senses) are of the kind of its first
-    sense; that names no one by what he does, as *runner* does: the person who is running is one.
+    sense. It must not name a person by what they do: whoever is running is a *runner*.
     """
     net = wordnet()
     senses = net.sense_table.with_row_index("sense").with_columns(
