@@ -178,7 +178,8 @@ class Grammar:
             for variant in self.variants:
                 root = variant.premise_tree if which == "premise" else variant.hypothesis_tree
                 fixed = frozenset(place for place, leaf in enumerate(root.leaves) if "/" in leaf)
-                sides.append(leaves(Tree("ROOT", (self._tagged(root),)), fixed))
+                tagged = _replace_leaves(root, {leaf: [self._tagged(leaf)] for leaf in root.leaves})
+                sides.append(leaves(Tree("ROOT", (tagged,)), fixed))
                 columns.append(range(len(variant.premise)) if which == "premise" else variant.copied)
             self._renderings[which, form] = Rendering(
                 sides, columns, tokens=self.tokens, form=form, blank=self.width - 1, spaced=self._spaced
@@ -190,16 +191,13 @@ class Grammar:
         token = filled.premise[np.arange(len(position)), np.maximum(position, 0)]
         return pl.Series([None, *self._texts[1:]], dtype=pl.String).gather(np.where(position >= 0, token, 0))
 
-    def _tagged(self, root: Tree) -> Tree:
-        """The tree with a part of speech over every leaf: the one asked for, else that of the first word it may be."""
-        children = list[Tree | str]()
-        for child in root.children:
-            if isinstance(child, Tree):
-                children.append(self._tagged(child))
-            else:
-                name, _, tag = child.partition("/")
-                children.append(Tree(tag or _first_tag(self.tokens.choices(name)[0].parse), (name,)))
-        return Tree(root.label, tuple(children))
+    def _tagged(self, leaf: str) -> Tree:
+        """A leaf under its part of speech: the one asked for, else that of the first word it may be."""
+        name, _, tag = leaf.partition("/")
+        parse = self.tokens.choices(name)[0].parse
+        # ``IN`` of ``IN``, of ``(IN in) (NN case)`` and of ``(PP (IN of) …)``.
+        first = trees(parse)[0] if "(" in parse else parse
+        return Tree(tag or (first.label if isinstance(first, Tree) else first), (name,))
 
     def filled(self, wanted: Index, draws: Draws) -> FilledTemplates:
         """The first ``wanted[v]`` valid fillings of each variant, in the order of its permutation.
@@ -293,28 +291,25 @@ def _variants(number: int, template: Template, phrases: Mapping[str, Sequence[Ph
     names = [name for name in premise.leaves if _slot(name) in phrases]
     ways = [phrases[_slot(name) or ""] for name in names]
     for choice in product(*ways):
-        parts = [phrase.weight / sum(other.weight for other in way) for phrase, way in zip(choice, ways, strict=True)]
-        inside = {name: _mark_slots(trees(phrase.expansion), name) for name, phrase in zip(names, choice, strict=True)}
-        yield TemplateVariant(
-            number, template.weight * prod(parts), _expand_phrases(premise, inside), _expand_phrases(hypothesis, inside)
+        share = prod(
+            phrase.weight / sum(other.weight for other in way) for phrase, way in zip(choice, ways, strict=True)
         )
+        inside = {name: _mark_slots(phrase, name) for name, phrase in zip(names, choice, strict=True)}
+        expanded = (_replace_leaves(side, inside) for side in (premise, hypothesis))
+        yield TemplateVariant(number, template.weight * share, *expanded)
 
 
-def _mark_slots(expansion: Sequence[Tree | str], phrase: str) -> list[Tree | str]:
-    """The slots of a phrase marked with its name, so that VP1 and VP2 draw their own words."""
-    marked = list[Tree | str]()
-    for part in expansion:
-        if isinstance(part, Tree):
-            marked.append(Tree(part.label, tuple(_mark_slots(part.children, phrase))))
-        else:
-            marked.append(f"{part}:{phrase}" if _slot(part) else part)
-    return marked
+def _mark_slots(phrase: Phrase, name: str) -> Sequence[Tree | str]:
+    """An expansion with its slots marked by the name of the phrase, so that VP1 and VP2 draw their own words."""
+    whole = Tree("", tuple(trees(phrase.expansion)))
+    return _replace_leaves(whole, {leaf: [f"{leaf}:{name}"] for leaf in whole.leaves if _slot(leaf)}).children
 
 
-def _expand_phrases(root: Tree, inside: Mapping[str, list[Tree | str]]) -> Tree:
+def _replace_leaves(root: Tree, parts: Mapping[str, Sequence[Tree | str]]) -> Tree:
+    """The tree with other parts in the place of some leaves."""
     children = list[Tree | str]()
     for child in root.children:
-        children += [_expand_phrases(child, inside)] if isinstance(child, Tree) else inside.get(child, [child])
+        children += [_replace_leaves(child, parts)] if isinstance(child, Tree) else parts.get(child, [child])
     return Tree(root.label, tuple(children))
 
 
@@ -327,12 +322,6 @@ def _count_fillings(sizes: npt.NDArray[np.uint64], name: str) -> int:
             "leave out words, for a start all but a thousand nouns and a hundred verbs"
         )
     return fillings
-
-
-def _first_tag(parse: str) -> str:
-    """``IN`` of ``IN``, of ``(IN in) (NN case)`` and of ``(PP (IN of) …)``."""
-    first = trees(parse)[0] if "(" in parse else parse
-    return first.label if isinstance(first, Tree) else first
 
 
 def _has_repeats(words: Sequence[Word]) -> bool:
