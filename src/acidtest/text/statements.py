@@ -14,7 +14,7 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +24,7 @@ from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.errors import AcidtestError
 from acidtest.core.files import read_bytes
 from acidtest.core.streams import compact_frame, visit_batches
-from acidtest.core.suite import Kind, Suite
+from acidtest.core.suite import Card, Kind, Suite
 from acidtest.io import starter
 from acidtest.io.blocks import utf8_text
 from acidtest.io.corpora import read_corpus
@@ -65,13 +65,13 @@ class Statements:
     rows: Rows
     """A column ``sentence``, and the columns of the corpus."""
     name: str
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    kinds: Mapping[str, Kind]
     """The kinds of the corpus's columns."""
-    sources: Mapping[str, str] = field(default_factory=dict)
-    licence: str = ""
-    tagger: str = ""
+    sources: Mapping[str, str]
+    licence: str
+    tagger: str
     """The name of the tagger that found the named entities, where these were required."""
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int]
 
 
 def statements(source: Suite | Path | None, *, entities: bool = False, faithful: bool = False) -> Statements:
@@ -86,19 +86,18 @@ def statements(source: Suite | Path | None, *, entities: bool = False, faithful:
     sieve = _Sieve(named=entities or of_aqua, faithful=faithful)
     if given is None:
         sieve.take(starter.starter_sentences())
-        return sieve.statements(starter.NAME, kinds={"genre": "factor"}, licence="Apache-2.0")
+        return sieve.statements(Card(starter.NAME, columns={"genre": "factor"}, licence="Apache-2.0"))
     if isinstance(given, Suite):
-        card = given.card
         _take_pairs(given, sieve)
-        return sieve.statements(given.name, kinds=card.columns, sources=card.sources, licence=card.licence)
+        return sieve.statements(given.card)
     if of_aqua:
         table = read_table(given)
         _take_problems(table.frame.select(_AQUA), sieve, faithful=faithful)
         # AQuA's own files are called dev and test, which says little of what a suite was made from.
         name = stem(given) if "aqua" in stem(given).lower() else f"aqua-{stem(given)}"
-        return sieve.statements(name, sources=table.sources, licence="Apache-2.0")
+        return sieve.statements(Card(name, sources=table.sources, licence="Apache-2.0"))
     sieve.take_texts(_paragraphs(given))
-    return sieve.statements(stem(given))
+    return sieve.statements(Card(stem(given)))
 
 
 class _Sieve:
@@ -131,20 +130,13 @@ class _Sieve:
         parts = sentences(texts["sentence"] if self._faithful else detokenise(texts["sentence"]))
         self.take(texts.select(pl.all().gather(parts["text"])).with_columns(parts["sentence"]))
 
-    def statements(
-        self,
-        name: str,
-        *,
-        kinds: Mapping[str, Kind] | None = None,
-        sources: Mapping[str, str] | None = None,
-        licence: str = "",
-    ) -> Statements:
-        """What was kept."""
+    def statements(self, card: Card) -> Statements:
+        """What was kept of the corpus that a card describes."""
         # Problems of numbers come last, by name.
         reasons = sorted(self.left_out.items(), key=lambda item: item[0] if item[0].startswith("number: ") else "")
         left_out = {reason: count for reason, count in reasons if count}
         used_tagger = tagger().name if self._named else ""
-        return Statements(self._kept.rows(), name, kinds or {}, sources or {}, licence, used_tagger, left_out)
+        return Statements(self._kept.rows(), card.name, card.columns, card.sources, card.licence, used_tagger, left_out)
 
     def _filter_sentences(self, frame: pl.DataFrame) -> pl.DataFrame:
         number = _INTEGER if self._faithful else _MENTION
