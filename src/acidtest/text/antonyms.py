@@ -21,7 +21,6 @@ from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.io.wordlists import packaged_table, word_list
 from acidtest.text.inflection import inflect, replace_span
-from acidtest.text.senses import senses
 from acidtest.text.sentences import Sentences, doubts
 from acidtest.text.wordnet import noun_kind, wordnet
 
@@ -261,6 +260,8 @@ def _antonyms(
     if wsd == "first":
         pairs = pairs.filter(rank=0)
     else:
+        from acidtest.text.senses import senses
+
         contexts = tokens.group_by("text", maintain_order=True).agg("token").with_row_index("row")
         rows = wanted.join(contexts.select("text", "row"), on="text", maintain_order="left")["row"]
         # NLTK's lesk takes one part of speech, and an adjective may be a satellite too: there it is left open.
