@@ -278,54 +278,40 @@ def _antonyms(
 def _choose_replacement(
     row: Mapping[str, Any], line: TaggedSentence, choices: Mapping[tuple[int, int], str] | None
 ) -> tuple[str, str] | str:
-    """The name of a candidate's place and its antonym there, or the reason why it is left as it is."""
+    """The name of a candidate's place and its antonym there, or the reason why it is left as it is.
+
+    The antonym is the one of the sense that was chosen before, else the one that the table gives for such a place.
+    """
     number = row["number"]
     before, after = line.around(number)
     if row["tag"] in ("NNP", "NNPS"):
         return "name"
     if is_idiom(before, line.words[number], after):
         return "idiom"
-    turn = _by_place(row, line) if choices is None else _by_sense(row, line, choices)
-    if isinstance(turn, str):
-        return turn
-    antonym = turn[1]
+    antonym, reason = "", "no plain place"
+    for place in line.places(number):
+        if choices is None:
+            antonym, reason = _antonym_in(place, opposites().get((row["base"], row["pos"]), [])), "sense not sure"
+        elif place.is_decisive and _POS_OF_PLACE.get(place.name) == row["pos"]:
+            antonym, reason = choices.get((row["text"], number), ""), "no antonym in that sense"
+        if antonym:
+            break
+    else:
+        return reason
     if reveals_another_sex(antonym, line.words, number):
         return "sex told elsewhere"
     if antonym in line.words:
         return "antonym near"
-    return "idiom" if is_idiom(before, antonym, after) else turn
+    return "idiom" if is_idiom(before, antonym, after) else (place.name, antonym)
 
 
-def _by_place(row: Mapping[str, Any], line: TaggedSentence) -> tuple[str, str] | str:
-    """The opposite that the table gives for a word in such a place."""
-    reason = "no plain place"
-    known = opposites().get((row["base"], row["pos"]), [])
-    for place in line.places(row["number"]):
-        opposite = _opposite_in(place, known)
-        if opposite is not None:
-            return place.name, opposite.antonym
-        reason = "sense not sure"
-    return reason
-
-
-def _opposite_in(place: PlainPlace, known: list[Opposite]) -> Opposite | None:
-    """The opposite in the sense that is said of such things; None when none is sure."""
+def _antonym_in(place: PlainPlace, known: list[Opposite]) -> str:
+    """The antonym in the sense that is said of such things; empty when none is sure."""
     if not place.is_decisive:
-        return None
+        return ""
     choices = [opposite for opposite in known if place.name in opposite.places and place.after not in opposite.unless]
     sure = [opposite for opposite in choices if place.kind in opposite.of or "*" in opposite.of]
     if not sure and len({opposite.antonym for opposite in known}) == 1:
         # "They were old" leaves open who they are; with one sense to choose from that does no harm.
         sure = [opposite for opposite in choices if opposite.of & _MAY_BE.get(place.kind, frozenset())]
-    return sure[0] if sure else None
-
-
-def _by_sense(
-    row: Mapping[str, Any], line: TaggedSentence, choices: Mapping[tuple[int, int], str]
-) -> tuple[str, str] | str:
-    """The sense that was chosen before, whatever the place."""
-    for place in line.places(row["number"]):
-        if place.is_decisive and _POS_OF_PLACE.get(place.name) == row["pos"]:
-            antonym = choices.get((row["text"], row["number"]))
-            return (place.name, antonym) if antonym else "no antonym in that sense"
-    return "no plain place"
+    return sure[0].antonym if sure else ""

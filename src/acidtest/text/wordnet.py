@@ -237,7 +237,13 @@ class WordNet:
             ["row", "entry"], keep="first", maintain_order=True
         )
         answers = entries.select(distinct.gather(entries["row"]), "pos", "entry", base="form")
-        return answers if pos is None else _restricted(answers, words, pos)
+        if pos is None:
+            return answers
+        wanted = pl.DataFrame({"word": words}).with_columns(pl.lit(pos).cast(pl.String).alias("pos")).drop_nulls()
+        check_pos(*wanted["pos"].unique())
+        wanted = wanted.unique(maintain_order=True).with_columns(file=pl.col("pos").replace(SATELLITE, "a"))
+        answers = answers.rename({"pos": "file"})
+        return wanted.join(answers, on=["word", "file"], maintain_order="left_right").drop("file")
 
     def _targets(self, relation: str, source: int) -> list[int]:
         ranges, targets = self._pointers[relation]
@@ -266,17 +272,6 @@ class WordNet:
             name: (Ranges.of_sorted(_packaged(name)["source"].to_numpy(), size), _packaged(name)["target"].to_numpy())
             for name, size in sizes.items()
         }
-
-
-def _restricted(answers: pl.DataFrame, words: pl.Series, pos: pl.Series | str) -> pl.DataFrame:
-    """The answers for words of one part of speech, each the one beside it."""
-    wanted = pl.DataFrame({"word": words}).with_columns(pl.lit(pos).cast(pl.String).alias("pos")).drop_nulls()
-    wanted = wanted.unique(maintain_order=True)
-    check_pos(*wanted["pos"].unique())
-    matches = wanted.with_columns(file=pl.col("pos").replace(SATELLITE, "a")).join(
-        answers, left_on=["word", "file"], right_on=["word", "pos"], maintain_order="left_right"
-    )
-    return matches.select(answers.columns)
 
 
 def check_pos(*pos: str | None) -> None:
