@@ -22,7 +22,6 @@ from acidtest.text.letters import (
     CASE,
     Bytes,
     Mask,
-    PackedTexts,
     Places,
     WordSpans,
     pack_texts,
@@ -174,26 +173,20 @@ def _nonword_ways(spans: WordSpans, edit: Edit) -> Bytes:
     """How each letter can be edited without giving an English word; a word that occurs often is looked up once."""
     data, editable = spans.texts.data, spans.editable
     starts, ends = runs(editable)
-    parts = slices(np.where(editable, data | CASE, data), starts, ends)
-    different, number = number_distinct(parts)
+    different, number = number_distinct(slices(np.where(editable, data | CASE, data), starts, ends))
     column = pack_texts(different)
-    shift = column.starts[number] - starts
-    ways = np.zeros_like(data)
-    ways[editable] = _ways_without_english(column, edit)[np.flatnonzero(editable) + np.repeat(shift, ends - starts)]
-    return ways
-
-
-def _ways_without_english(column: PackedTexts, edit: Edit) -> Bytes:
-    """How each letter of some lower-case words can be edited without giving an English word."""
-    ways = _ways(column.data, edit) * _editable_letters(column.data, column.data != ord("\n"), edit)
+    distinct_ways = _ways(column.data, edit) * _editable_letters(column.data, column.data != ord("\n"), edit)
     for way in (0, 1):
-        place = np.flatnonzero(ways & (1 << way))
+        place = np.flatnonzero(distinct_ways & (1 << way))
         word = np.searchsorted(column.starts, place, side="right") - 1
         copies = pack_texts(column.texts(word))
         changed = copies.data.copy()
         _edit(changed, copies.starts + place - column.starts[word], np.full(len(place), way), edit)
         known = is_english(copies.texts(np.arange(len(place)), changed)).to_numpy()
-        ways[place[known]] ^= np.uint8(1 << way)
+        distinct_ways[place[known]] ^= np.uint8(1 << way)
+    ways = np.zeros_like(data)
+    shift = np.repeat(column.starts[number] - starts, ends - starts)
+    ways[editable] = distinct_ways[np.flatnonzero(editable) + shift]
     return ways
 
 

@@ -54,14 +54,12 @@ class Substitutions:
 
         Columns text (row of it), start, changed, category, relation, frame, premise_word and hypothesis_word.
         """
+        names = tuple(self.categories)
         # Tagging is most of the work: only what may hold an item is tagged.
-        openers = surfaces(tuple(self.categories))["surface"].str.to_lowercase().str.extract(r"^([\p{L}\p{N}]+)")
+        openers = surfaces(names)["surface"].str.to_lowercase().str.extract(r"^([\p{L}\p{N}]+)")
         rows = texts.str.to_lowercase().str.contains_any(openers.drop_nulls().unique().to_list()).arg_true()
-        changed, left_out = self._of(texts.gather(rows))
-        return changed.with_columns(text=rows.cast(pl.Int64).gather(changed["text"])), left_out
-
-    def _of(self, texts: pl.Series) -> tuple[pl.DataFrame, Counter[str]]:
-        sentences, names = Sentences.of(texts, self.tagger), tuple(self.categories)
+        texts = texts.gather(rows)
+        sentences = Sentences.of(texts, self.tagger)
         places = find_occurrences(sentences, surfaces(names))
         if places.is_empty():
             return pl.DataFrame(schema=_COLUMNS), Counter()
@@ -79,7 +77,10 @@ class Substitutions:
             left_out[name] += before - options.height
         drawn = self._draw_options(texts, options)
         changed = [_write_replacement(texts[row["text"]], row) for row in drawn.iter_rows(named=True)]
-        return drawn.with_columns(changed=pl.Series(changed, dtype=pl.String)).select(*_COLUMNS), +left_out
+        drawn = drawn.with_columns(
+            text=rows.cast(pl.Int64).gather(drawn["text"]), changed=pl.Series(changed, dtype=pl.String)
+        )
+        return drawn.select(*_COLUMNS), +left_out
 
     def _draw_options(self, texts: pl.Series, options: pl.DataFrame) -> pl.DataFrame:
         """A few replacements in each relation for each place, whatever else there is in the corpus."""
