@@ -107,10 +107,7 @@ class PlainPlace:
 
     @property
     def is_decisive(self) -> bool:
-        """Whether a subject with the word and one with its opposite cannot be two different ones.
-
-        The old ferry and the new one may both be fast; where a young man sleeps, no old man is meant.
-        """
+        """Whether a subject with the word excludes one with its opposite: old and new ferries may both be fast."""
         return self.name != "subject" or self.kind in ("person", "animal")
 
 
@@ -214,10 +211,7 @@ def replace_by_antonyms(
 
 
 def _doubts(texts: pl.Series, candidates: pl.DataFrame, lines: Mapping[int, TaggedSentence]) -> pl.Series:
-    """The reason, if there is one, why the sentence or the clause each candidate is in is no plain assertion.
-
-    What stands in another clause does no harm, nor does most of what comes after the word.
-    """
+    """Why the sentence or the clause of each candidate is no plain assertion; what other clauses say does no harm."""
     parts = [lines[text].clause(number) for text, number in candidates.select("text", "number").iter_rows()]
     before = pl.Series([" ".join(words[:place]) for words, place in parts], dtype=pl.String)
     after = pl.Series([" ".join(words[place + 1 :]) for words, place in parts], dtype=pl.String)

@@ -128,10 +128,7 @@ class PairEvidence:
 
     @cached_property
     def names(self) -> Flags:
-        """Tokens that are part of a name: capitals within a sentence, or a name of a list at its beginning.
-
-        Months and days are none, nor is what may be a function word, as *Will* is.
-        """
+        """Tokens of names: capitals within a sentence, or a listed name at its beginning; not *May*, nor *Will*."""
         tokens = self.tokens
         written = tokens.words.str.to_titlecase()
         listed = (is_given_name(written) | is_place_name(written))[tokens.token] & tokens.content

@@ -120,10 +120,7 @@ class _Signs:
         return editable
 
     def uneditable_stretches(self) -> tuple[Places, Places]:
-        """Clitics and parts of abbreviations, addresses and names with digits: where some start, where others end.
-
-        Lone letters, which are not edited anyway, are not among them.
-        """
+        """Clitics and parts of abbreviations, addresses and names with digits: where some start, where others end."""
         kinds, before, after, letters = self.kinds, self.before, self.after, self.letters
         # "U.S.", "a.m.", "who.int": a period with letters on both sides.
         stops = before[(kinds[before] == _STOP) & letters[before - 1]]
@@ -159,10 +156,7 @@ def _kind(character: str) -> int:
 
 @dataclass(frozen=True)
 class PackedTexts:
-    """Texts one after the other, a line end before the first, between two, and some after the last.
-
-    So a byte's neighbours always exist, and no word runs on into the next text.
-    """
+    """Texts one after the other, line ends around each: every byte has neighbours, and no word runs into the next."""
 
     data: Bytes
     starts: Places
@@ -204,10 +198,8 @@ def runs(mask: Mask) -> tuple[Places, Places]:
 
 
 def counts_before(mask: Mask, places: Places) -> Places:
-    """How many values are true before each place.
-
-    Eight values are one byte here: a third of the time of a search among the places of all true values.
-    """
+    """How many values are true before each place."""
+    # Eight values are one byte: a third of the time of a search among the places of all true values.
     bits = np.packbits(mask, bitorder="little")
     upto = np.cumsum(np.bitwise_count(bits), dtype=np.int64)
     at = places >> 3
@@ -241,10 +233,7 @@ class AlignedLeaves:
 
 
 def align_leaves(trees: pl.Series, texts: PackedTexts) -> AlignedLeaves:
-    """A column of trees, Penn or binary, beside the column of their texts.
-
-    Treebanks part and quote what a text joins (do n't, ``), but letters alone are the same in both.
-    """
+    """A column of trees beside that of their texts: treebanks part and quote (do n't, ``), but letters are the same."""
     bare = pack_texts(trees.str.replace_all(_BRACKETS, _WITHOUT_LETTERS))
     tree_letters, text_letters = _leaf_letters(bare.data), _IS_LETTER[texts.data]
     in_tree, in_text = np.flatnonzero(tree_letters), np.flatnonzero(text_letters)

@@ -241,12 +241,10 @@ def _in_use(words: pl.Series) -> pl.DataFrame:
 
 
 def _edits(word: str, functional: Collection[str]) -> list[str]:
-    """What a word may have been before a slip: swapped letters first, then one more, one less, another.
-
-    Short words are one letter away from too many others; of them only swapped letters in function words count.
-    """
+    """What a word may have been before a slip: swapped letters first, then one more, one less, another."""
     splits = [(word[:place], word[place:]) for place in range(len(word) + 1)]
     swapped = [left + right[1] + right[0] + right[2:] for left, right in splits if len(right) > 1]
+    # Short words are one letter away from too many others.
     if len(word) < 5:
         return [edit for edit in dict.fromkeys(swapped) if edit in functional]
     longer = [left + letter + right for left, right in splits for letter in ascii_lowercase]

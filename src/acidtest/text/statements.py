@@ -122,11 +122,8 @@ class _Sieve:
             self._kept.add(compact_frame(self._filter_sentences(part)))
 
     def take_texts(self, texts: pl.DataFrame) -> None:
-        """Take every sentence of the texts in the column ``sentence``, the other columns repeated.
-
-        What a tokeniser has split is joined, unless sentences are to be as the released script had them: a space
-        before a full stop says nothing of a sentence.
-        """
+        """Take every sentence of the texts in the column ``sentence``, the other columns repeated."""
+        # What a tokeniser has split is joined, but for the released script: a space before a full stop says nothing.
         parts = sentences(texts["sentence"] if self._faithful else detokenise(texts["sentence"]))
         self.take(texts.select(pl.all().gather(parts["text"])).with_columns(parts["sentence"]))
 

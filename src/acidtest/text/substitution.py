@@ -50,10 +50,7 @@ class Substitutions:
     tagger: str = "auto"
 
     def of(self, texts: pl.Series) -> tuple[pl.DataFrame, Counter[str]]:
-        """The changed texts, and how many places or replacements were left out, by reason.
-
-        Columns text (row of it), start, changed, category, relation, frame, premise_word and hypothesis_word.
-        """
+        """The changed texts, columns as in ``_COLUMNS``, and how many replacements were left out, by reason."""
         names = tuple(self.categories)
         # Tagging is most of the work: only what may hold an item is tagged.
         openers = surfaces(names)["surface"].str.to_lowercase().str.extract(r"^([\p{L}\p{N}]+)")

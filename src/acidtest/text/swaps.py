@@ -151,10 +151,7 @@ def _swap_rows(candidates: pl.DataFrame, premises: pl.Series, hypotheses: pl.Ser
 
 
 def read_answers(path: str | Path) -> pl.DataFrame:
-    """What people made of pairs: columns premise, hypothesis, label and verdict, each pair once.
-
-    ``verdict`` is ``asked`` where there is a label, else ``discarded`` or ``undecided``.
-    """
+    """What people made of pairs, each once: premise, hypothesis, label, verdict (asked, discarded or undecided)."""
     table = read_table(path)
     frame = table.written_frame
     missing = [name for name in _LABELS if name not in frame.columns]

@@ -42,10 +42,7 @@ Kind = Literal["group", "category", "feature"]
 
 @dataclass(frozen=True)
 class CategoryExample:
-    """A pair that shows a category; with ``marked`` false, one that looks like it and is none.
-
-    ``also`` are further categories that hold of it.
-    """
+    """A pair that shows a category, or with ``marked`` false only looks like it; ``also`` are others that hold."""
 
     premise: str
     hypothesis: str

@@ -127,10 +127,7 @@ class Tokens:
 
 
 class Grammar:
-    """Templates compiled against a lexicon into arrays: one row per variant, one column per position.
-
-    ``spaced`` sets punctuation apart, as the published HANS does.
-    """
+    """Templates compiled against a lexicon into arrays: one row per variant, one column per position."""
 
     def __init__(
         self,
@@ -140,6 +137,7 @@ class Grammar:
         *,
         spaced: bool = False,
     ) -> None:
+        """``spaced`` sets punctuation apart, as the published HANS does."""
         self.variants = [
             variant for number, template in enumerate(templates) for variant in _variants(number, template, phrases)
         ]
@@ -200,10 +198,7 @@ class Grammar:
         return Tree(tag or (first.label if isinstance(first, Tree) else first), (name,))
 
     def filled(self, wanted: Index, draws: Draws) -> FilledTemplates:
-        """The first ``wanted[v]`` valid fillings of each variant, in the order of its permutation.
-
-        Fewer rows of a variant mean that it has no more.
-        """
+        """The first ``wanted[v]`` valid fillings of each variant, in the order of its permutation, or all there are."""
         key = np.array([draws.key(name) for name in self.names], dtype=np.uint64)
         most = self.fillings
         # A third of the fillings may turn out not to be valid.

@@ -73,10 +73,7 @@ class WordNet:
         )
 
     def synsets(self, word: str, pos: str | None = None) -> list[Synset]:
-        """The synsets of a word in any of its forms, the most frequent sense first; nouns first if ``pos`` is open.
-
-        ``a`` has the satellites too, ``s`` only those.
-        """
+        """The synsets of a word in any form, the most frequent first, nouns first; ``a`` has the satellites too."""
         return list(dict.fromkeys(self.synset_of(sense) for sense in self.senses(word, pos)))
 
     def senses(self, word: str, pos: str | None = None) -> list[Sense]:
