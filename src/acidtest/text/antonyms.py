@@ -32,7 +32,6 @@ _AFTER = ("negation", "modality", "conditional", "habit")
 _BEFORE = (*_AFTER, "belief", "coordination", "quantifier", "comparison", "focus", "subordination")
 """Reasons for doubt: where they stand in the sentence, in the clause before the word, or after it."""
 
-_POS_NAMES = {"a": "adjective", "n": "noun"}
 _POS_OF_PLACE = {"predicate": "a", "description": "a", "subject": "a", "definite": "a", "nominal": "n", "agent": "n"}
 """Places in which any word of a part of speech may be replaced, where no table says it."""
 
@@ -206,7 +205,8 @@ def replace_by_antonyms(
             place, antonym = turn
             word = inflect(antonym, row["pos"], row["tag"])
             changed = replace_span(texts[row["text"]], row["start"], row["end"], word=word)
-            rows.append((row["text"], row["start"], changed, row["base"], antonym, _POS_NAMES[row["pos"]], place))
+            pos = "adjective" if row["pos"] == "a" else "noun"
+            rows.append((row["text"], row["start"], changed, row["base"], antonym, pos, place))
     return pl.DataFrame(rows, schema=_COLUMNS, orient="row"), left_out
 
 

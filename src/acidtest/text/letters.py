@@ -27,13 +27,8 @@ Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-_AFTER = 4
-"""Line ends after the last text: code that reads words looks so many bytes beyond their end."""
-
 _APART = np.isin(np.arange(256), np.frombuffer(b" \t\r\n()", dtype=np.uint8))
 _IS_LETTER = np.array([chr(byte).isalpha() and byte < 128 for byte in range(256)])
-# "(" is written -LRB- in a tree: letters that are not in the text. What stands for them here is as long.
-_BRACKETS, _WITHOUT_LETTERS = r"-[LR][CRS]B-", "-000-"
 
 
 @dataclass(frozen=True)
@@ -178,7 +173,8 @@ def pack_texts(texts: pl.Series) -> PackedTexts:
     """A column of texts as bytes; null is packed as an empty text."""
     texts = texts.fill_null("") if texts.has_nulls() else texts
     lengths = texts.str.len_bytes().to_numpy().astype(np.int64)
-    joined = b"\n%b%b" % (texts.str.join("\n").cast(pl.Binary).item(), b"\n" * _AFTER)
+    # Code that reads words looks four bytes beyond their end.
+    joined = b"\n%b%b" % (texts.str.join("\n").cast(pl.Binary).item(), b"\n" * 4)
     ends = np.cumsum(lengths + 1)
     return PackedTexts(np.frombuffer(joined, dtype=np.uint8), ends - lengths, ends)
 
@@ -234,7 +230,8 @@ class AlignedLeaves:
 
 def align_leaves(trees: pl.Series, texts: PackedTexts) -> AlignedLeaves:
     """A column of trees beside that of their texts: treebanks part and quote (do n't, ``), but letters are the same."""
-    bare = pack_texts(trees.str.replace_all(_BRACKETS, _WITHOUT_LETTERS))
+    # "(" is written -LRB- in a tree: letters that are not in the text. What stands for them here is as long.
+    bare = pack_texts(trees.str.replace_all(r"-[LR][CRS]B-", "-000-"))
     tree_letters, text_letters = _leaf_letters(bare.data), _IS_LETTER[texts.data]
     in_tree, in_text = np.flatnonzero(tree_letters), np.flatnonzero(text_letters)
     tree_bounds = np.searchsorted(in_tree, np.append(bare.starts, len(bare.data)))

@@ -58,8 +58,6 @@ _PURPOSE = re.compile(r"\bto (?!(?:the|an?|his|her|its|their|our|my|this|that|th
 _OPENING = re.compile(r"(?:^|,\s*|\b[Tt]here (?:is|are|was|were)\s+)$")
 _CONSTANTS = {("24", "hours"), ("7", "days"), ("12", "months"), ("365", "days"), ("52", "weeks"), ("60", "minutes")}
 _POSSESSIVE = ("'s", "’s", "s'", "s’", "'", "’")
-_FEW = 12
-"""Of so few things a sentence may describe each one: "two dogs, one black and one white"."""
 
 
 def in_words(number: int, *, joined: bool = False) -> str:
@@ -346,7 +344,8 @@ class _NumberContext:
             "body part": noun == "feet" and value == 2 and following == ".",
             "compared": noun == "times" and (following in _role_words("compared") or following.endswith("er")),
             "compound": family and _has_smaller_unit(family, rest),
-            "spelled out": not family and value <= _FEW and _names_single_things(following, rest),
+            # Of few things a sentence may describe each one: "two dogs, one black and one white".
+            "spelled out": not family and value <= 12 and _names_single_things(following, rest),
             "list": self._continues_list(rest),
             # "Seven editors is enough" is about the number; "two dogs runs" is a slip that would be counted as ours.
             "no agreement": following in ("is", "was", "has")

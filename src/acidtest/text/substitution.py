@@ -35,8 +35,6 @@ _ANYWHERE = ("question", "negation", "conditional", "coordination", "conversatio
 _BEFORE = ("modality", "attitude", "comparison", "focus", "downward")
 """Reasons for doubt: anywhere in the text, or before the word."""
 
-_AUXILIARIES = ("is", "are", "am", "'s", "'re", "'m", "has", "have", "'ve")
-
 
 @dataclass(frozen=True)
 class Substitutions:
@@ -152,7 +150,8 @@ def _first_reason(reasons: Mapping[str, pl.Series], *others: pl.Series) -> pl.Se
 def _is_habit(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
     """Whether a text in the simple present may say what happens again and again, where that matters."""
     matters = [name for name in places["category"].unique() if category(name).events]
-    present = sentences.frame["tag"].is_in(["VBZ", "VBP"]) & ~sentences.lower.is_in(_AUXILIARIES)
+    auxiliary = sentences.lower.is_in(["is", "are", "am", "'s", "'re", "'m", "has", "have", "'ve"])
+    present = sentences.frame["tag"].is_in(["VBZ", "VBP"]) & ~auxiliary
     texts = pl.Series(sentences.text).filter(present).unique()
     return places["category"].is_in(matters) & places["text"].is_in(texts.implode())
 

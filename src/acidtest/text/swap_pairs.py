@@ -34,12 +34,7 @@ _TEXTS = ("premise_lemma", "hypothesis_lemma", "pos", "relation")
 SCHEMA = pl.Schema(dict.fromkeys(_TEXTS, pl.String) | {"sure": pl.Boolean})
 
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
-_CONCRETE = ("noun.animal", "noun.artifact", "noun.food", "noun.person", "noun.plant")
-_AUXILIARIES = ["be", "have", "do"]
 _HEADS = ("word", "word1", "w1", "hyponym", "antonym1", "first")
-
-FEWEST_USES = 2
-"""How often SemCor has a proxy in the sense by which it is one, at least."""
 
 
 def load_pairs(path: str, relation: Relation) -> pl.DataFrame:
@@ -130,7 +125,7 @@ def _antonyms() -> pl.DataFrame:
         }
     )
     lemmas = ["premise_lemma", "hypothesis_lemma"]
-    fit = (~pl.col(name).str.contains("_") & ~pl.col(name).is_in(_AUXILIARIES) for name in lemmas)
+    fit = (~pl.col(name).str.contains("_") & ~pl.col(name).is_in(["be", "have", "do"]) for name in lemmas)
     rows = rows.filter(*fit, pl.col("premise_lemma") != pl.col("hypothesis_lemma")).unique()
     unreliable = packaged_table("typology/no_antonyms.tsv")
     for order in (lemmas, lemmas[::-1]):
@@ -194,7 +189,7 @@ def _first_senses() -> pl.DataFrame:
         does=pl.col("does").any(),
         animal=(pl.col("kind") == kinds.index("noun.animal")).any() & (pl.col("count").sum() < 10),
     )
-    concrete = [kinds.index(name) for name in _CONCRETE]
+    concrete = [kinds.index(f"noun.{name}") for name in ("animal", "artifact", "food", "person", "plant")]
     usual = pl.when(pl.col("share").is_nan()).then("alone").otherwise(pl.col("share") >= 0.9)
     # A whale is first of all a very large person to WordNet.
     odd = (pl.col("first") == kinds.index("noun.person")) & (pl.col("does") | pl.col("animal"))
@@ -254,12 +249,12 @@ def proxy_words(lemma: str, antonym: str, pos: str) -> tuple[tuple[str, str], ..
 
 @cache
 def _means(word: str, synset: Synset) -> bool:
-    """Whether a single word in lower case is known in SemCor, and used for a synset as much as for any other."""
+    """Whether SemCor has a single word in lower case twice at least for a synset, and as often as for any other."""
     net = wordnet()
     if not (word.isalpha() and word.islower()):
         return False
     uses = {net.synset_of(sense): net.count(sense) for sense in net.senses(word) if net.lemma(sense) == word}
-    return uses[synset] >= FEWEST_USES and uses[synset] == max(uses.values())
+    return uses[synset] >= 2 and uses[synset] == max(uses.values())
 
 
 @cache
