@@ -16,7 +16,6 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -37,12 +36,6 @@ VERSION = 1
 PREFIX = "auto_"
 """What the name of every proposed column begins with."""
 
-MEASURES = ("precision", "recall", "F1", "chance", "lift")
-"""What is measured of each rule: chance is the share of all rows that are marked, lift is precision over chance."""
-
-Part = Literal["held out", "chosen on"]
-"""The half of TaxiNLI on which the rules were never tried, or the one on which they were chosen."""
-
 _TOGETHER = 1 << 13
 _MOST = 40
 """Words that only one of two sentences has, up to which each is compared with each of the other's."""
@@ -51,10 +44,6 @@ _YEAR = r"^(?:1\d|20)\d\ds?$|^\d+(?:st|nd|rd|th)$|^\d\d?:\d\d$"
 
 _RELATED, _ALIKE = 0.2, 0.5
 """Likeness from which the words of two sentences are compared, and from which the two are nearly the same."""
-_NEW = 0.6
-"""Share of new content words from which a hypothesis counts as saying what the premise does not."""
-_SHORTER = 1.5
-"""How much longer a premise is than a hypothesis that repeats a part of it."""
 
 Shares = NDArray[np.float64]
 
@@ -78,10 +67,13 @@ def rule_descriptions() -> dict[str, str]:
 
 
 @cache
-def rule_measures(part: Part = "held out") -> dict[str, dict[str, Estimate]]:
-    """Every one of ``MEASURES`` of every rule against TaxiNLI's annotators, with its interval."""
+def rule_measures() -> dict[str, dict[str, Estimate]]:
+    """How every rule does against TaxiNLI's annotators on the half of the pairs on which it was never tried.
+
+    Measures are precision, recall, F1, chance (the share of all rows that are marked) and lift (precision over chance).
+    """
     measures: dict[str, dict[str, Estimate]] = {name: {} for name in PROPOSED}
-    for row in packaged_table("taxonomy_tags/measured.tsv").filter(pl.col("part") == part).iter_rows(named=True):
+    for row in packaged_table("taxonomy_tags/measured.tsv").filter(part="held out").iter_rows(named=True):
         value, low, high = (float(row[name]) if row[name] else math.nan for name in ("value", "low", "high"))
         counts = int(row["n"]), int(row["groups"])
         measures[row["category"]][row["measure"]] = Estimate(value, low, high, *counts, row["method"], row["note"])
@@ -178,7 +170,7 @@ def boolean(pair: PairEvidence) -> Flags:
     joined = tokens.among(["and", "or"]) & tokens.near(tokens.content, -3, -1) & tokens.near(tokens.content, 1, 4)
     premise, hypothesis = tokens.count(tokens.is_word)
     repeats = tokens.texts_with(tokens.shared & tokens.content)[0]
-    return tokens.texts_with(joined)[0] & repeats & (premise >= _SHORTER * hypothesis)
+    return tokens.texts_with(joined)[0] & repeats & (premise >= 1.5 * hypothesis)
 
 
 def quantifier(pair: PairEvidence) -> Flags:
@@ -253,7 +245,7 @@ def world(pair: PairEvidence) -> Flags:
     tokens = pair.tokens
     spoken = tokens.texts_with(tokens.cues("speech"))[0]
     new, every = (tokens.count(flags)[1] for flags in (tokens.content & ~tokens.shared, tokens.content))
-    is_new = new / np.maximum(every, 1) >= _NEW
+    is_new = new / np.maximum(every, 1) >= 0.6
     several = (tokens.count(pair.names)[0] >= 2) & is_new & ~pair.negated & ~spoken
     return tokens.texts_with(pair.names & ~tokens.shared)[1] | several
 
