@@ -242,20 +242,20 @@ def _ancestors(edges: int | None = None) -> Sets:
     return ancestors
 
 
-def antonym_pairs(premises: pl.Series, hypotheses: pl.Series, *, every_pair: bool = False) -> pl.DataFrame:
+def antonym_pairs(premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
     """Every antonym pair of WordNet with one word in the premise and the other in the hypothesis.
 
     Columns: ``row`` (number of the sentence pair), ``premise_word`` and ``hypothesis_word`` in lower case,
     ``premise_lemma``, ``hypothesis_lemma`` and ``pos`` (n, v, a or r: a row for each reading in which they are
     antonyms), and ``opposed``: neither word is in both sentences in any form, so that they tell the two apart. Rows
     stand in the order of the sentences. Pairs that seldom oppose anything, such as the prepositions *on* and *off*, are
-    left out, unless ``every_pair``; ``data/typology/no_antonyms.tsv`` has them.
+    left out (``data/typology/no_antonyms.tsv``).
     """
     parts = [pl.DataFrame(schema=_PAIR_COLUMNS)]
     # Some pairs at a time, so that a training set needs no more memory than its sentences.
     for start in range(0, len(premises), _PAIRS_TOGETHER):
         sides = (_distinct_words(texts.slice(start, _PAIRS_TOGETHER), start) for texts in (premises, hypotheses))
-        parts.append(_pairs_of_words(*sides, every_pair=every_pair))
+        parts.append(_pairs_of_words(*sides))
     return pl.concat(parts)
 
 
@@ -275,7 +275,7 @@ def _distinct_words(sentences: pl.Series, start: int) -> pl.DataFrame:
     return frame.explode("word", empty_as_null=False, keep_nulls=False)
 
 
-def _pairs_of_words(premise: pl.DataFrame, hypothesis: pl.DataFrame, *, every_pair: bool) -> pl.DataFrame:
+def _pairs_of_words(premise: pl.DataFrame, hypothesis: pl.DataFrame) -> pl.DataFrame:
     every_word = pl.concat([premise["word"], hypothesis["word"]]).unique(maintain_order=True)
     forms = wordnet().antonym_frame(every_word)
     forms = forms.select(
@@ -286,7 +286,7 @@ def _pairs_of_words(premise: pl.DataFrame, hypothesis: pl.DataFrame, *, every_pa
     lemmas = ["premise_lemma", "hypothesis_lemma"]
     known = first.join(second, on=[*lemmas, "pos"], maintain_order="left_right")
     unreliable = packaged_table("typology/no_antonyms.tsv").select("word", "antonym")
-    for order in () if every_pair else (lemmas, lemmas[::-1]):
+    for order in (lemmas, lemmas[::-1]):
         known = known.join(unreliable, left_on=order, right_on=["word", "antonym"], how="anti", maintain_order="left")
     here = premise.rename({"word": "premise_word"}).join(known, on="premise_word", maintain_order="left_right")
     there = hypothesis.rename({"word": "hypothesis_word"})
