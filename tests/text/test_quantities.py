@@ -1,4 +1,4 @@
-"""Which numbers of a sentence can be changed, and the sentence with one changed."""
+"""Numbers in words and back; which numbers of a sentence can be changed, and the sentence with one changed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acidtest.text.quantities import (
+    PATTERN,
     Bound,
     Quantity,
     alternatives,
     digit_alternatives,
     first_integer,
+    in_words,
+    number_from_words,
     quantities,
     replace_number,
     write_like,
@@ -248,5 +251,89 @@ def test_the_released_script_takes_the_first_whole_number_and_replaces_its_first
     quantity = first_integer("The 1.5 mile road has 25 bends, 3 of them sharp.")
     assert quantity.text == "25"
     assert [str(number) for number in digit_alternatives(quantity)] == ["15", "35", "45", "55", "65", "75", "85"]
-    with pytest.raises(ValueError, match=re.escape("no whole number in 'None here.'")):
-        first_integer("None here.")
+
+
+def test_a_number_beyond_what_words_can_say_is_never_proposed() -> None:
+    quantity = fit("There are nine hundred million people in the country.")[0]
+    assert all(number < 1_000_000_000 for number in alternatives(quantity, higher=True))
+
+
+WRITTEN = {
+    0: "zero",
+    2: "two",
+    13: "thirteen",
+    20: "twenty",
+    42: "forty-two",
+    100: "one hundred",
+    105: "one hundred five",
+    350: "three hundred fifty",
+    1_000: "one thousand",
+    7_016: "seven thousand sixteen",
+    21_300: "twenty-one thousand three hundred",
+    1_000_000: "one million",
+    2_450_001: "two million four hundred fifty thousand one",
+}
+
+
+@pytest.mark.parametrize(("number", "words"), WRITTEN.items())
+def test_a_number_is_written_as_americans_do(number: int, words: str) -> None:
+    assert in_words(number) == words
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (105, "one hundred and five"),
+        (350, "three hundred and fifty"),
+        (2_006, "two thousand and six"),
+        (300, "three hundred"),
+        (1_250, "one thousand two hundred and fifty"),
+    ],
+)
+def test_a_number_is_joined_with_and_as_the_british_do(number: int, words: str) -> None:
+    assert in_words(number, joined=True) == words
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        ("a hundred and five", 105),
+        ("A hundred", 100),
+        ("an hundred", 100),
+        ("twenty one", 21),
+        ("Forty-Two", 42),
+        ("twelve hundred", 1_200),
+        ("two thousand, three hundred", 2_300),
+        ("a million", 1_000_000),
+        ("three million two hundred thousand and nine", 3_200_009),
+    ],
+)
+def test_other_ways_to_say_a_number_are_read(words: str, number: int) -> None:
+    assert number_from_words(words) == number
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "a dozen",
+        "dozen",
+        "hundred",
+        "and five",
+        "two-thirds",
+        "third",
+        "several",
+        "",
+        "a",
+        "nineteen fifty nine",
+        "fiveteen",
+    ],
+)
+def test_what_is_no_number_is_none(words: str) -> None:
+    assert number_from_words(words) is None
+
+
+@given(st.integers(0, 1_000_000) | st.integers(0, 999_999_999), st.booleans())
+def test_a_number_in_words_is_the_number_again(number: int, joined: bool) -> None:
+    words = in_words(number, joined=joined)
+    assert number_from_words(words) == number
+    assert number == 0 or re.fullmatch(PATTERN, words)

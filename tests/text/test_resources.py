@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from acidtest.core.errors import FileError
 from acidtest.io import store
-from acidtest.text import glosses, resources
+from acidtest.text import resources, senses
 from acidtest.text.resources import Resource, fetch_resource
 
 
@@ -24,7 +25,7 @@ def test_relations_are_packaged() -> None:
 
 
 def test_missing_glosses_say_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(glosses, "find_wordnet_folder", lambda: None)
+    monkeypatch.setattr(senses, "find_wordnet_folder", lambda: None)
     found = by_name()["wordnet glosses"]
     assert (found.state, found.where) == ("missing", "get them with: acidtest sources fetch wordnet")
 
@@ -41,6 +42,6 @@ def test_what_was_fetched_is_looked_at(made_wordnet: Callable[..., Path], monkey
     monkeypatch.setattr(store, "fetch", lambda name, **given: folder)
     assert fetch_resource("wordnet") == folder
     (folder / "data.adv").write_text("", encoding="utf-8")
-    glosses.definitions.cache_clear()
-    with pytest.raises(glosses.FileError, match=r"is not WordNet 3\.0"):
+    senses.definitions.cache_clear()
+    with pytest.raises(FileError, match=r"is not WordNet 3\.0"):
         fetch_resource("wordnet")

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import FileError
+from acidtest.text.inflection import inflect
 from acidtest.text.swap_pairs import Relation, wordnet_pairs
-from acidtest.text.swaps import Swaps, inflect, read_answers, starter_answers, swaps
+from acidtest.text.swaps import Swaps, read_answers, starter_answers, swaps
 
 
 def found(premise: str, hypothesis: str, relation: Relation = "antonym") -> Swaps:

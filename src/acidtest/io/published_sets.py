@@ -21,7 +21,7 @@ from acidtest.core.digests import digests
 from acidtest.core.errors import FileError, UnknownNameError
 from acidtest.core.suite import Argument, Kind
 from acidtest.io.wordlists import packaged_table
-from acidtest.text import breaking_nli
+from acidtest.text import categories
 
 AS_A_FILE = "file"
 """What a user writes to have a recognised file read like any other."""
@@ -200,19 +200,21 @@ def _with_triggers(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _is_breaking_nli(pairs: FilePairs) -> bool:
-    return breaking_nli.is_breaking_nli(pairs.values("category")) and not set(breaking_nli.WORDS) & set(pairs.columns)
+    return categories.is_breaking_nli(pairs.values("category")) and not set(categories.REPLACED_WORDS) & set(
+        pairs.columns
+    )
 
 
 def _breaking_nli(pairs: FilePairs) -> PublishedSet | None:
     if "category" not in pairs.columns:
         return None
     return PublishedSet(
-        breaking_nli.NAME,
-        columns={"category": "factor", **breaking_nli.WORDS},
-        complete=breaking_nli.with_replaced_words,
-        strata=(breaking_nli.CATEGORY,),
-        citation=breaking_nli.CITATION,
-        licence=breaking_nli.LICENCE,
+        categories.BREAKING_NLI,
+        columns={"category": "factor", **categories.REPLACED_WORDS},
+        complete=categories.with_replaced_words,
+        strata=(categories.CATEGORY,),
+        citation=categories.CITATION,
+        licence=categories.LICENCE,
     )
 
 
@@ -324,7 +326,7 @@ def _antonymy(pairs: FilePairs) -> PublishedSet:
 
 SETS: Mapping[str, _Recogniser] = {
     "hans": _Recogniser(_is_hans, _hans, "the columns heuristic and subcase"),
-    breaking_nli.NAME: _Recogniser(_is_breaking_nli, _breaking_nli, "the column category"),
+    categories.BREAKING_NLI: _Recogniser(_is_breaking_nli, _breaking_nli, "the column category"),
     "stress/length-mismatch": _Recogniser(
         lambda pairs: _has_tautology(pairs, "premise", _FIVE_TIMES),
         lambda pairs: _stress(pairs, "length-mismatch", _distracted("true", 5, "premise")),

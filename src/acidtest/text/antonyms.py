@@ -1,14 +1,17 @@
-"""Sentences with a word replaced by its antonym, and antonyms across a premise and a hypothesis.
+"""Sentences with a word replaced by its antonym.
 
-Across two sentences, words are compared by their base forms in any part of speech, so that *hated* is opposite *loves*,
-whatever their senses.
+A word is replaced in the plain places of a clause, where it is said of one definite thing: *the soup was cold*, *the
+old man slept*, *he sat in the front row*. With the opposite of the word there the clause cannot be true of the same
+event.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -16,13 +19,10 @@ import polars as pl
 
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
-from acidtest.io.wordlists import packaged_table
-from acidtest.text.heuristics import words
-from acidtest.text.inflection import compare_adjective, plural, replace_span
-from acidtest.text.opposites import TaggedSentence, is_decisive, is_idiom, opposite_of, opposites, reveals_another_sex
-from acidtest.text.senses import senses
+from acidtest.io.wordlists import packaged_table, word_list
+from acidtest.text.inflection import inflect, replace_span
 from acidtest.text.sentences import Sentences, doubts
-from acidtest.text.wordnet import ALL_POS, SATELLITE, wordnet
+from acidtest.text.wordnet import noun_kind, wordnet
 
 Wsd = Literal["context", "lesk", "first"]
 """How the sense of a word is chosen."""
@@ -32,7 +32,6 @@ _AFTER = ("negation", "modality", "conditional", "habit")
 _BEFORE = (*_AFTER, "belief", "coordination", "quantifier", "comparison", "focus", "subordination")
 """Reasons for doubt: where they stand in the sentence, in the clause before the word, or after it."""
 
-_POS_NAMES = {"a": "adjective", "n": "noun"}
 _POS_OF_PLACE = {"predicate": "a", "description": "a", "subject": "a", "definite": "a", "nominal": "n", "agent": "n"}
 """Places in which any word of a part of speech may be replaced, where no table says it."""
 
@@ -40,25 +39,140 @@ _COLUMNS = {"text": pl.UInt32, "start": pl.UInt32} | dict.fromkeys(
     ("changed", "word", "antonym", "pos", "place"), pl.String
 )
 
-_BLOCK = 1 << 16
-
-_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
-    "row": pl.UInt32,
-    "premise_word": pl.String,
-    "hypothesis_word": pl.String,
-    "premise_lemma": pl.String,
-    "hypothesis_lemma": pl.String,
-    "pos": ALL_POS,
-    "opposed": pl.Boolean,
+_MAY_BE = {
+    "name": frozenset({"person", "location", "group"}),
+    "they": frozenset({"person", "animal", "artifact", "group"}),
+    "it": frozenset({"animal", "artifact", "communication", "act", "event", "food"}),
 }
+"""The kinds of things that a name or pronoun may stand for."""
+
+
+@cache
+def plain_places() -> dict[str, re.Pattern[str]]:
+    """The plain places by name; a row of the table of opposites says in which of them a word may be replaced.
+
+    Clauses are matched as "the/DT soup/NN was/VBD cold/JJ ./. ", the word in question marked by "<" and ">". A pattern
+    names the parts that stand before it in the table.
+    """
+    parts, places = dict[str, str](), dict[str, re.Pattern[str]]()
+    for name, kind, pattern in packaged_table("stress/places.tsv").select("name", "kind", "pattern").iter_rows():
+        whole = re.sub(r"\{([a-z ]+)\}", lambda match: parts[match[1]], pattern)
+        if kind == "part":
+            parts[name] = whole
+        else:
+            places[name] = re.compile(whole)
+    return places
 
 
 @dataclass(frozen=True)
-class _Replacement:
-    """A word to be replaced: in which place, by what."""
+class Opposite:
+    """A word with its antonym in one sense, counted from 1 as WordNet does.
 
-    place: str
+    ``of`` are the kinds of things it is said of in that sense, ``*`` any; ``places`` those it may be replaced in,
+    unless one of ``unless`` follows.
+    """
+
+    word: str
     antonym: str
+    pos: str
+    sense: int
+    of: frozenset[str]
+    places: frozenset[str]
+    unless: frozenset[str]
+
+
+@cache
+def opposites() -> dict[tuple[str, str], list[Opposite]]:
+    """The packaged opposites by word and part of speech, the more particular ones first."""
+    by_word = dict[tuple[str, str], list[Opposite]]()
+    for row in packaged_table("stress/antonyms.tsv").iter_rows(named=True):
+        sets = (frozenset(row[name].split()) for name in ("of", "places", "unless"))
+        opposite = Opposite(row["word"], row["antonym"], row["pos"], int(row["sense"]), *sets)
+        by_word.setdefault((opposite.word, opposite.pos), []).append(opposite)
+    return {key: sorted(several, key=lambda opposite: "*" in opposite.of) for key, several in by_word.items()}
+
+
+@dataclass(frozen=True)
+class PlainPlace:
+    """A plain place that a word stands in: its name, the kind of thing the word is said of, and the word after it.
+
+    A kind is one of WordNet's lexicographer files of nouns (*person*, *artifact*), ``it``, ``they`` or ``name``; empty
+    where the place does not tell.
+    """
+
+    name: str
+    kind: str
+    after: str
+
+    @property
+    def is_decisive(self) -> bool:
+        """Whether a subject with the word excludes one with its opposite: old and new ferries may both be fast."""
+        return self.name != "subject" or self.kind in ("person", "animal")
+
+
+@dataclass(frozen=True)
+class TaggedSentence:
+    """A tagged sentence: its words in lower case and their tags."""
+
+    words: list[str]
+    tags: list[str]
+
+    def clause(self, token: int) -> tuple[list[str], int]:
+        """The words of the main clause a token stands in, and which of them it is."""
+        starts = [0, *(place + 1 for place in range(len(self.words)) if self._parts(place)), len(self.words) + 1]
+        start = max(place for place in starts if place <= token)
+        return self.words[start : min(place for place in starts if place > token) - 1], token - start
+
+    def around(self, token: int) -> tuple[str, str]:
+        """The words before and after a token."""
+        before = self.words[token - 1] if token else ""
+        return before, self.words[token + 1] if token + 1 < len(self.words) else ""
+
+    def places(self, token: int) -> Iterator[PlainPlace]:
+        """The plain places a token stands in."""
+        words, place = self.clause(token)
+        tags = self.tags[token - place : token - place + len(words)]
+        pieces = [f"{word}/{tag}" for word, tag in zip(words, tags, strict=True)]
+        pieces[place] = f"<{pieces[place]}>"
+        marked = " ".join(pieces) + " "
+        for name, pattern in plain_places().items():
+            match = pattern.match(marked)
+            if match:
+                yield PlainPlace(name, _kind(match.groupdict()), self.around(token)[1])
+
+    def _parts(self, place: int) -> bool:
+        """Whether a clause of its own may begin after this word: *it rained, and | the street was wet*."""
+        word = self.words[place]
+        return word == ";" or (word in ("and", "but", "so", "yet") and place > 0 and self.words[place - 1] == ",")
+
+
+def _kind(parts: Mapping[str, str | None]) -> str:
+    pronoun, head = parts.get("pronoun"), parts.get("head")
+    if pronoun:
+        return "person" if pronoun in ("he", "she", "we", "i", "you") else pronoun
+    if parts.get("name"):
+        return "name"
+    return noun_kind(head) if head else ""
+
+
+def reveals_another_sex(antonym: str, words: list[str], place: int) -> bool:
+    """Whether an antonym would reveal another sex than some other word of the sentence: *the woman lost his hat*."""
+    revealing = word_list("telling sex")
+    return antonym in revealing and any(word in revealing for number, word in enumerate(words) if number != place)
+
+
+def is_idiom(before: str, word: str, after: str) -> bool:
+    """Whether a word belongs to an expression with a neighbour: *hot dog*, *high school*; *old man* is none."""
+    if word in word_list("said of people") and after in word_list("people"):
+        return False
+    return f"{word}_{after}" in _idioms() or f"{before}_{word}" in _idioms()
+
+
+@cache
+def _idioms() -> frozenset[str]:
+    """Every entry of WordNet that has two words, joined by ``_``."""
+    lemmas = wordnet().lemma_names
+    return frozenset(lemmas.filter(lemmas.str.contains(r"^[^_]+_[^_]+$")))
 
 
 def replace_by_antonyms(
@@ -70,11 +184,16 @@ def replace_by_antonyms(
     between several antonyms of one sense.
     """
     sentences = Sentences.of(texts, tagger)
-    tokens = sentences.frame
-    candidates = _candidates(tokens, wsd)
-    lines = _tagged_sentences(sentences, of=set(candidates["text"]))
+    candidates = _candidates(sentences.frame, wsd)
+    used = set(candidates["text"])
+    lines = {
+        text: TaggedSentence([word.lower() for word in words], tags)
+        for text, words, tags in sentences.by_text("token", "tag")
+        if text in used
+    }
     candidates = candidates.with_columns(doubt=_doubts(texts, candidates, lines))
-    choices = _antonyms(texts, tokens, candidates, wsd=wsd, draws=draws)
+    # Where the context decides, the antonym depends on the place.
+    choices = None if wsd == "context" else _antonyms(texts, sentences.frame, candidates, wsd=wsd, draws=draws)
     rows, left_out, done = [], Counter[str](), set[tuple[int, int]]()
     for row in candidates.iter_rows(named=True):
         turn = row["doubt"] or _choose_replacement(row, lines[row["text"]], choices)
@@ -83,85 +202,67 @@ def replace_by_antonyms(
         elif (row["text"], row["start"]) not in done:
             # "On the left" is an adjective or a noun, and either way its opposite is the same.
             done.add((row["text"], row["start"]))
-            word = _inflected(turn.antonym, row["tag"])
+            place, antonym = turn
+            word = inflect(antonym, row["pos"], row["tag"])
             changed = replace_span(texts[row["text"]], row["start"], row["end"], word=word)
-            description = (row["base"], turn.antonym, _POS_NAMES[row["pos"]], turn.place)
-            rows.append((row["text"], row["start"], changed, *description))
+            pos = "adjective" if row["pos"] == "a" else "noun"
+            rows.append((row["text"], row["start"], changed, row["base"], antonym, pos, place))
     return pl.DataFrame(rows, schema=_COLUMNS, orient="row"), left_out
 
 
-def _tagged_sentences(sentences: Sentences, *, of: Collection[int]) -> dict[int, TaggedSentence]:
-    return {
-        text: TaggedSentence([word.lower() for word in words], tags)
-        for text, words, tags in sentences.by_text("token", "tag")
-        if text in of
-    }
-
-
 def _doubts(texts: pl.Series, candidates: pl.DataFrame, lines: Mapping[int, TaggedSentence]) -> pl.Series:
-    """The reason, if there is one, why the sentence or the clause each candidate is in is no plain assertion.
-
-    What stands in another clause does no harm, nor does most of what comes after the word.
-    """
+    """Why the sentence or the clause of each candidate is no plain assertion; what other clauses say does no harm."""
     parts = [lines[text].clause(number) for text, number in candidates.select("text", "number").iter_rows()]
     before = pl.Series([" ".join(words[:place]) for words, place in parts], dtype=pl.String)
     after = pl.Series([" ".join(words[place + 1 :]) for words, place in parts], dtype=pl.String)
-    reasons = {
-        "whole": doubts(texts, _ANYWHERE).gather(candidates["text"]),
-        "before": doubts(before, _BEFORE),
-        "after": doubts(after, _AFTER),
-    }
-    return pl.DataFrame(reasons).select(pl.coalesce(*reasons)).to_series()
+    whole = doubts(texts, _ANYWHERE).gather(candidates["text"])
+    return pl.select(pl.coalesce(whole, doubts(before, _BEFORE), doubts(after, _AFTER))).to_series()
 
 
 def _candidates(tokens: pl.DataFrame, wsd: Wsd) -> pl.DataFrame:
     """The adjectives and nouns that have an antonym in some sense: columns of ``tokens``, number, pos and base."""
-    tokens = tokens.with_columns(
-        number=pl.int_range(pl.len()).over("text"),
-        word=pl.col("token").str.to_lowercase(),
-        pos=pl.when(pl.col("tag").is_in(["JJ", "JJR", "JJS", "VBN"]))
-        .then(pl.lit("a"))
-        .when(pl.col("tag").is_in(["NN", "NNS"]))
-        .then(pl.lit("n")),
-    )
+    tokens = tokens.with_columns(number=pl.int_range(pl.len()).over("text"), word=pl.col("token").str.to_lowercase())
+    words = tokens["word"].unique()
     if wsd == "context":
         # Taggers often disagree on words such as "right" and "closed": the place decides.
         known = pl.DataFrame(list(opposites()), schema=["base", "pos"], orient="row")
-        bases = wordnet().base_form_frame(tokens["word"].unique()).select("word", "pos", "base")
-        bases = bases.with_columns(pl.col("pos").cast(pl.String)).join(known, on=["base", "pos"])
-        base_forms = bases.filter((pl.col("word") == pl.col("base")) | (pl.col("pos") == "n"))
+        bases = wordnet().base_form_frame(words).with_columns(pl.col("pos").cast(pl.String))
+        bases = bases.select("word", "pos", "base").join(known, on=["base", "pos"])
+        bases = bases.filter((pl.col("word") == pl.col("base")) | (pl.col("pos") == "n"))
         likely = pl.col("tag").is_in(["JJ", "VBN", "VBD", "NN", "NNS", "RB", "VB", "VBP", "NNP"])
-        matches = tokens.drop("pos").filter(likely).join(base_forms, on="word", maintain_order="left_right")
+        matches = tokens.filter(likely).join(bases, on="word", maintain_order="left_right")
         return matches.filter(~((pl.col("pos") == "a") & (pl.col("tag") == "NNS")))
-    matches = wordnet().antonym_frame(tokens["word"].unique())
-    matches = matches.select("word", pl.col("pos").cast(pl.String).replace("s", "a"), "base").unique(
-        ["word", "pos"], keep="first", maintain_order=True
-    )
-    return tokens.drop_nulls("pos").join(matches, on=["word", "pos"], maintain_order="left_right")
+    pos_of_tag = dict.fromkeys(("JJ", "JJR", "JJS", "VBN"), "a") | dict.fromkeys(("NN", "NNS"), "n")
+    tokens = tokens.with_columns(pos=pl.col("tag").replace_strict(pos_of_tag, default=None, return_dtype=pl.String))
+    bases = wordnet().antonym_frame(words).select("word", _plain_pos(), "base")
+    bases = bases.unique(["word", "pos"], keep="first", maintain_order=True)
+    return tokens.drop_nulls("pos").join(bases, on=["word", "pos"], maintain_order="left_right")
+
+
+def _plain_pos() -> pl.Expr:
+    return pl.col("pos").cast(pl.String).replace("s", "a")
 
 
 def _antonyms(
     texts: pl.Series, tokens: pl.DataFrame, candidates: pl.DataFrame, *, wsd: Wsd, draws: Draws
-) -> dict[tuple[int, int], str] | None:
-    """The antonym of each candidate (sentence, number) in the sense it is found to have; None: by its place."""
-    if wsd == "context":
-        return None
-    pairs = (
-        wordnet()
-        .antonym_frame(candidates["word"].unique())
-        .select("word", pl.col("pos").cast(pl.String).replace("s", "a"), "synset", "rank", "antonym")
-    )
+) -> dict[tuple[int, int], str]:
+    """The antonym of each candidate (sentence, number) in the sense it is found to have."""
+    pairs = wordnet().antonym_frame(candidates["word"].unique())
+    pairs = pairs.select("word", _plain_pos(), "synset", "rank", "antonym")
     pairs = pairs.filter(~pl.col("antonym").str.contains("_")).unique().sort("word", "synset", "antonym")
-    wanted = candidates.select("text", "number", "word", "pos")
+    wanted, on = candidates.select("text", "number", "word", "pos"), ["word", "pos"]
     if wsd == "first":
-        several = wanted.join(pairs.filter(rank=0), on=["word", "pos"], maintain_order="left_right")
+        pairs = pairs.filter(rank=0)
     else:
-        contexts = tokens.group_by("text", maintain_order=True).agg("token")
-        row = wanted.join(contexts.select("text").with_row_index("row"), on="text", maintain_order="left")["row"]
-        synsets = senses(wsd, contexts["token"], wanted["word"], pos=_lesk_pos(wanted["pos"]), rows=row)
-        several = wanted.with_columns(synset=synsets).join(
-            pairs, on=["word", "pos", "synset"], maintain_order="left_right"
-        )
+        from acidtest.text.senses import senses
+
+        contexts = tokens.group_by("text", maintain_order=True).agg("token").with_row_index("row")
+        rows = wanted.join(contexts.select("text", "row"), on="text", maintain_order="left")["row"]
+        # NLTK's lesk takes one part of speech, and an adjective may be a satellite too: there it is left open.
+        pos = wanted["pos"].replace("a", None)
+        wanted = wanted.with_columns(synset=senses(wsd, contexts["token"], wanted["word"], pos=pos, rows=rows))
+        on = [*on, "synset"]
+    several = wanted.join(pairs, on=on, maintain_order="left_right")
     keys = digests(texts.gather(several["text"])) + several["number"].to_numpy().astype(np.uint64)
     several = several.with_columns(draw=pl.Series(draws.bits(keys, "antonym") ^ digests(several["antonym"])))
     one = several.sort("text", "number", "draw").unique(["text", "number"], keep="first", maintain_order=True)
@@ -170,131 +271,41 @@ def _antonyms(
 
 def _choose_replacement(
     row: Mapping[str, Any], line: TaggedSentence, choices: Mapping[tuple[int, int], str] | None
-) -> _Replacement | str:
-    """How a candidate is to be replaced, or the reason why it is left as it is."""
+) -> tuple[str, str] | str:
+    """The name of a candidate's place and its antonym there, or the reason why it is left as it is.
+
+    The antonym is the one of the sense that was chosen before, else the one that the table gives for such a place.
+    """
     number = row["number"]
     before, after = line.around(number)
     if row["tag"] in ("NNP", "NNPS"):
         return "name"
     if is_idiom(before, line.words[number], after):
         return "idiom"
-    turn = _by_place(row, line) if choices is None else _by_sense(row, line, choices)
-    if isinstance(turn, str):
-        return turn
-    if reveals_another_sex(turn.antonym, line.words, number):
+    antonym, reason = "", "no plain place"
+    for place in line.places(number):
+        if choices is None:
+            antonym, reason = _antonym_in(place, opposites().get((row["base"], row["pos"]), [])), "sense not sure"
+        elif place.is_decisive and _POS_OF_PLACE.get(place.name) == row["pos"]:
+            antonym, reason = choices.get((row["text"], number), ""), "no antonym in that sense"
+        if antonym:
+            break
+    else:
+        return reason
+    if reveals_another_sex(antonym, line.words, number):
         return "sex told elsewhere"
-    if turn.antonym in line.words:
+    if antonym in line.words:
         return "antonym near"
-    return "idiom" if is_idiom(before, turn.antonym, after) else turn
+    return "idiom" if is_idiom(before, antonym, after) else (place.name, antonym)
 
 
-def _by_place(row: Mapping[str, Any], line: TaggedSentence) -> _Replacement | str:
-    """The opposite that the table gives for a word in such a place."""
-    reason = "no plain place"
-    for place in line.places(row["number"]):
-        opposite = opposite_of(row["base"], row["pos"], place)
-        if opposite is not None:
-            return _Replacement(place.name, opposite.antonym)
-        reason = "sense not sure"
-    return reason
-
-
-def _by_sense(
-    row: Mapping[str, Any], line: TaggedSentence, choices: Mapping[tuple[int, int], str]
-) -> _Replacement | str:
-    """The sense that was chosen before, whatever the place."""
-    fitting = (place for place in line.places(row["number"]) if _POS_OF_PLACE.get(place.name) == row["pos"])
-    place = next(filter(is_decisive, fitting), None)
-    if place is None:
-        return "no plain place"
-    antonym = choices.get((row["text"], row["number"]))
-    return _Replacement(place.name, antonym) if antonym else "no antonym in that sense"
-
-
-def _lesk_pos(pos: pl.Series) -> pl.Series:
-    # NLTK's lesk takes one part of speech, and an adjective may be a satellite too: there it is left open.
-    return pos.replace("a", None)
-
-
-def _inflected(antonym: str, tag: str) -> str:
-    if tag == "NNS":
-        return plural(antonym)
-    return compare_adjective(antonym, "er" if tag == "JJR" else "est") if tag in ("JJR", "JJS") else antonym
-
-
-def antonym_pairs(premises: pl.Series, hypotheses: pl.Series, *, every_pair: bool = False) -> pl.DataFrame:
-    """Every antonym pair of WordNet with one word in the premise and the other in the hypothesis.
-
-    Columns: ``row`` (number of the sentence pair), ``premise_word`` and ``hypothesis_word`` in lower case,
-    ``premise_lemma``, ``hypothesis_lemma`` and ``pos`` (n, v, a or r: a row for each reading in which they are
-    antonyms), and ``opposed``: neither word is in both sentences in any form, so that they tell the two apart. Rows
-    stand in the order of the sentences. Pairs that seldom oppose anything, such as the prepositions *on* and *off*, are
-    left out, unless ``every_pair``; ``data/typology/no_antonyms.tsv`` has them.
-    """
-    blocks = [_pairs(*block, every_pair=every_pair) for block in _blocks(premises, hypotheses)]
-    return pl.concat([pl.DataFrame(schema=_SCHEMA), *blocks])
-
-
-def opposed_words(premises: pl.Series, hypotheses: pl.Series) -> pl.Series:
-    """The antonyms that tell the two sentences of each pair apart, premise's first: lists such as ``["love/hate"]``."""
-    pairs = antonym_pairs(premises, hypotheses).filter("opposed")
-    pair = pl.concat_str("premise_word", "hypothesis_word", separator="/").alias("opposed_words")
-    lists = pairs.group_by("row", maintain_order=True).agg(pair.unique(maintain_order=True))
-    rows = pl.DataFrame({"row": pl.int_range(len(premises), dtype=pl.UInt32, eager=True)})
-    joined = rows.join(lists, on="row", how="left", maintain_order="left")["opposed_words"]
-    return joined.fill_null(pl.Series([[]], dtype=pl.List(pl.String)))
-
-
-def _blocks(premises: pl.Series, hypotheses: pl.Series) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """The different words of some pairs at a time, so that a training set needs no more memory than its sentences."""
-    for start in range(0, len(premises), _BLOCK):
-        yield _placed(premises.slice(start, _BLOCK), start), _placed(hypotheses.slice(start, _BLOCK), start)
-
-
-def _placed(sentences: pl.Series, start: int) -> pl.DataFrame:
-    rows = pl.int_range(start, start + len(sentences), dtype=pl.UInt32, eager=True)
-    frame = pl.DataFrame({"row": rows, "word": words(sentences).list.unique(maintain_order=True)})
-    return frame.explode("word", empty_as_null=False, keep_nulls=False)
-
-
-def _pairs(premise: pl.DataFrame, hypothesis: pl.DataFrame, *, every_pair: bool) -> pl.DataFrame:
-    forms = _antonym_forms(pl.concat([premise["word"], hypothesis["word"]]).unique(maintain_order=True))
-    known = _opposite_words(forms)
-    if not every_pair:
-        known = known.join(_unreliable(), on=["premise_lemma", "hypothesis_lemma"], how="anti", maintain_order="left")
-    here = premise.rename({"word": "premise_word"}).join(known, on="premise_word", maintain_order="left_right")
-    there = hypothesis.rename({"word": "hypothesis_word"})
-    pairs = here.join(there, on=["row", "hypothesis_word"], how="semi", maintain_order="left")
-    apart = _absent(pairs, "premise", hypothesis, forms) & _absent(pairs, "hypothesis", premise, forms)
-    return pairs.with_columns(apart.alias("opposed")).select(pl.col(name).cast(kind) for name, kind in _SCHEMA.items())
-
-
-def _absent(pairs: pl.DataFrame, side: str, others: pl.DataFrame, forms: pl.DataFrame) -> pl.Series:
-    """Whether the other sentence of each pair has no form of the word on this side, not even in *open-air*."""
-    lemmas = pairs.select("row", base=f"{side}_lemma")
-    parts = others.filter(pl.col("word").str.contains("-", literal=True)).with_columns(pl.col("word").str.split("-"))
-    others = pl.concat([others, parts.explode("word", empty_as_null=False)])
-    there = others.join(forms.select("word", "base").unique(), on="word").select("row", "base", there=True).unique()
-    return lemmas.join(there, on=["row", "base"], how="left", maintain_order="left")["there"].is_null()
-
-
-def _antonym_forms(vocabulary: pl.Series) -> pl.DataFrame:
-    """The words that are forms of a lemma with antonyms: columns word, base, antonym and pos."""
-    lower = pl.col("antonym").str.to_lowercase()
-    forms = wordnet().antonym_frame(vocabulary).select("word", "base", lower, pos=pl.col("pos").replace(SATELLITE, "a"))
-    return forms.unique(maintain_order=True)
-
-
-def _opposite_words(forms: pl.DataFrame) -> pl.DataFrame:
-    """Every two words that are forms of antonyms."""
-    first = forms.select("pos", premise_word="word", premise_lemma="base", hypothesis_lemma="antonym")
-    second = forms.select("pos", hypothesis_word="word", hypothesis_lemma="base", premise_lemma="antonym")
-    return first.join(second, on=["premise_lemma", "hypothesis_lemma", "pos"], maintain_order="left_right")
-
-
-def _unreliable() -> pl.DataFrame:
-    """The pairs that are left out, in both orders."""
-    table = packaged_table("typology/no_antonyms.tsv")
-    there = table.select(premise_lemma="word", hypothesis_lemma="antonym")
-    back = table.select(premise_lemma="antonym", hypothesis_lemma="word")
-    return pl.concat([there, back])
+def _antonym_in(place: PlainPlace, known: list[Opposite]) -> str:
+    """The antonym in the sense that is said of such things; empty when none is sure."""
+    if not place.is_decisive:
+        return ""
+    choices = [opposite for opposite in known if place.name in opposite.places and place.after not in opposite.unless]
+    sure = [opposite for opposite in choices if place.kind in opposite.of or "*" in opposite.of]
+    if not sure and len({opposite.antonym for opposite in known}) == 1:
+        # "They were old" leaves open who they are; with one sense to choose from that does no harm.
+        sure = [opposite for opposite in choices if opposite.of & _MAY_BE.get(place.kind, frozenset())]
+    return sure[0].antonym if sure else ""

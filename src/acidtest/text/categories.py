@@ -1,12 +1,15 @@
-"""Word lists with what follows from what: which items exclude each other, entail each other, or mean the same.
+"""Word lists with what follows from what, and the categories of Breaking NLI, the test set that they are modelled on.
 
 A category is a table under ``data/lexical/lists``. Its items are joined by *under* (champagne is wine) and *same* (a
 couch is a sofa); ``overlaps`` names those that may both be true of one thing. Everything else in a shared group is
 exclusive: who drinks tea at that moment does not drink coffee. Frames are the places in which that holds.
+
+The test set that Glockner et al. (2018) published is recognised by its categories, whatever its file is called.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -15,6 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from acidtest.core.suite import Kind
 from acidtest.io.wordlists import packaged_table
 
 Relation = Literal["synonym", "hypernym", "hyponym", "antonym", "co-hyponym"]
@@ -28,19 +32,28 @@ _OF_PAIRS: dict[str, Relation] = {
 }
 """Categories that are tables of pairs, and what the second word of a pair is to the first."""
 
+ANY = "*"
+"""Stands for any word before an item."""
+
+BREAKING_NLI = "breaking-nli"
+CATEGORY = "category"
+REPLACED_WORDS: Mapping[str, Kind] = {"premise_word": "text", "hypothesis_word": "text"}
+"""The columns that say which word is replaced by which, of several words where they are one expression."""
+CITATION = (
+    "Glockner, Shwartz and Goldberg (2018). Breaking NLI Systems with Sentences that Require Simple Lexical "
+    "Inferences. ACL."
+)
+LICENCE = "CC BY-SA 4.0"
+
 Matrix = NDArray[np.bool_]
 
 _NO_WORDS = pl.lit([], dtype=pl.List(pl.String))
-
-ANY = "*"
-"""Stands for any word before an item."""
 
 
 @dataclass(frozen=True)
 class WordCategory:
     """A word list as tables whose rows are strings and lists of strings."""
 
-    name: str
     items: pl.DataFrame
     """item, ``form``, ``plural``, ``at`` (the preposition for being there) and ``tied``."""
     relations: pl.DataFrame
@@ -74,83 +87,69 @@ def _category_from_pairs(name: str) -> WordCategory:
     frames = _lists(table, "before", "unless", "of").select(
         "frame", "before", "unless", pl.col("unless").alias("unless_before"), "of", not_of=_NO_WORDS
     )
-    ends = [table.select("pos", item=side) for side in ("word", "other")]
-    items = (
-        pl.concat(ends)
-        .unique(maintain_order=True)
-        .select("item", form="pos", plural=pl.lit(""), at=pl.lit(""), tied=_NO_WORDS)
-    )
-    relation = _OF_PAIRS[name]
-    relations = table.select("frame", item="word", other="other", relation=pl.lit(relation))
-    if relation == "hypernym":
+    ends = pl.concat(table.select("pos", item=side) for side in ("word", "other")).unique(maintain_order=True)
+    items = ends.select("item", form="pos", plural=pl.lit(""), at=pl.lit(""), tied=_NO_WORDS)
+    relations = table.select(item="word", other="other", relation=pl.lit(_OF_PAIRS[name]), frame="frame")
+    if _OF_PAIRS[name] == "hypernym":
         # The other way round the sentence stays sensible with things, not with actions: who plays may strum, but not
         # who plays chess.
-        back = table.filter(pl.col("pos") != "verb").select(
-            "frame", item="other", other="word", relation=pl.lit("hyponym")
-        )
+        things = table.filter(pl.col("pos") != "verb")
+        back = things.select(item="other", other="word", relation=pl.lit("hyponym"), frame="frame")
         relations = pl.concat([relations, back])
-    return WordCategory(name, items, relations.select("item", "other", "relation", "frame"), frames, alone=False)
+    return WordCategory(items, relations, frames, alone=False)
 
 
 def _category_from_list(name: str) -> WordCategory:
     settings = packaged_table("lexical/categories.tsv").row(by_predicate=pl.col("category") == name, named=True)
-    frames = _lists(packaged_table("lexical/frames.tsv").filter(category=name), "before", "unless")
-    frames = frames.select(
+    shared = {
+        column: pl.lit([word for word in settings[column].split("|") if word], dtype=pl.List(pl.String))
+        for column in ("unless", "unless_before", "not_of", "tied")
+    }
+    frames = _lists(packaged_table("lexical/frames.tsv").filter(category=name), "before", "unless").select(
         "frame",
         "before",
-        unless=pl.concat_list("unless", _words(settings["unless"])).list.unique(),
-        unless_before=_words(settings["unless_before"]),
+        unless=pl.concat_list("unless", shared["unless"]).list.unique(),
+        unless_before=shared["unless_before"],
         of=_NO_WORDS,
-        not_of=_words(settings["not_of"]),
+        not_of=shared["not_of"],
     )
     table = packaged_table(f"lexical/lists/{name}.tsv")
     lists = _lists(table, "under", "same", "overlaps", "group", "frames", "tied")
-    items = lists.select(
-        "item", "form", "plural", "at", tied=pl.concat_list("tied", _words(settings["tied"])).list.unique()
-    )
+    tied = pl.concat_list("tied", shared["tied"]).list.unique()
+    items = lists.select("item", "form", "plural", "at", tied=tied)
     relations = _relations(lists, frames["frame"].to_list())
-    return WordCategory(name, items, relations, frames, alone=True, events=settings["events"] == "yes")
-
-
-def _words(cell: str) -> pl.Expr:
-    """The words of a cell, the same for every row."""
-    return pl.lit([word for word in cell.split("|") if word], dtype=pl.List(pl.String))
+    return WordCategory(items, relations, frames, alone=True, events=settings["events"] == "yes")
 
 
 def _lists(table: pl.DataFrame, *columns: str) -> pl.DataFrame:
     """The table with some columns split at ``|``; an empty cell is an empty list."""
-    split = (pl.col(column).str.split("|").list.set_difference([""]) for column in columns)
-    return table.with_columns(*split)
+    return table.with_columns(pl.col(column).str.split("|").list.set_difference([""]) for column in columns)
 
 
 def _relations(lists: pl.DataFrame, frames: list[str]) -> pl.DataFrame:
-    items = lists["item"].to_list()
+    """The relations of a list, as ``WordCategory`` has them. Items without a frame stand in every one."""
     stands = _members(lists["frames"], frames)
     stands[lists["frames"].list.len().to_numpy() == 0] = True
+    groups = sorted(set(lists["group"].explode().drop_nulls()))
+    members = _members(lists["group"], groups)
+    # Items are exchanged within a group, or freely where the list has none.
+    exchanged = members @ members.T | (not groups)
     parts = []
-    exchanged = _have_common_group(lists["group"])
     for relation, holds in _related(lists).items():
         for number, frame in enumerate(frames):
             rows, others = np.nonzero(holds & exchanged & np.outer(stands[:, number], stands[:, number]))
-            parts.append(
-                pl.DataFrame({"row": rows, "other_row": others}).with_columns(
-                    relation=pl.lit(relation), frame=pl.lit(frame)
-                )
-            )
-    every = pl.concat(parts)
-    return every.select(
-        pl.Series("item", items).gather(every["row"]),
-        pl.Series("other", items).gather(every["other_row"]),
-        "relation",
-        "frame",
-    )
+            pairs = {"item": lists["item"].gather(rows), "other": lists["item"].gather(others)}
+            parts.append(pl.DataFrame(pairs).with_columns(relation=pl.lit(relation), frame=pl.lit(frame)))
+    return pl.concat(parts)
 
 
 def _related(lists: pl.DataFrame) -> dict[Relation, Matrix]:
     """For each relation which items (rows) have which others (columns) in it."""
     items = lists["item"].to_list()
     same = _members(lists["same"], items)
-    below = _transitive_closure(_members(lists["under"], items) | same | same.T)
+    below = _members(lists["under"], items) | same | same.T | np.eye(len(items), dtype=bool)
+    while ((further := below @ below) != below).any():
+        below = further
     overlap = _members(lists["overlaps"], items)
     # What is below two things is an overlap of them; so is what overlaps with something above.
     overlap = (below @ (overlap | overlap.T) @ below.T) | (below.T @ below)
@@ -171,20 +170,15 @@ def _members(lists: pl.Series, names: list[str]) -> Matrix:
     return matrix
 
 
-def _transitive_closure(edges: Matrix) -> Matrix:
-    """Everything that can be reached, each thing from itself too."""
-    reached = edges | np.eye(len(edges), dtype=bool)
-    while True:
-        further = reached @ reached
-        if (further == reached).all():
-            return reached
-        reached = further
+def is_breaking_nli(categories: Collection[str]) -> bool:
+    """Whether these are categories of the published set, all or some of them."""
+    return len(categories) > 1 and set(categories) <= set(packaged_table("lexical/published_names.tsv")["published"])
 
 
-def _have_common_group(groups: pl.Series) -> Matrix:
-    """Whether two items may be exchanged: they share a group, or the list has none."""
-    names = sorted(set(groups.explode().drop_nulls()))
-    if not names:
-        return np.ones((len(groups), len(groups)), dtype=bool)
-    members = _members(groups, names)
-    return members @ members.T
+def with_replaced_words(frame: pl.DataFrame) -> pl.DataFrame:
+    """The pairs with the word or expression that is replaced and the one in its place; null where that is unclear."""
+    from acidtest.text.alignment import replaced_words
+
+    replaced = replaced_words(frame["premise"], frame["hypothesis"], compounds=True)
+    words = (pl.col(f"{name}s").replace("", None).alias(name) for name in REPLACED_WORDS)
+    return pl.concat([frame, replaced.select(words)], how="horizontal")

@@ -16,7 +16,6 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -25,8 +24,8 @@ from numpy.typing import NDArray
 from acidtest.core.estimate import Estimate
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.names import is_given_name, is_place_name
-from acidtest.text.number_words import PATTERN
 from acidtest.text.pair_tokens import TokenisedPairs, word_order_likeness
+from acidtest.text.quantities import PATTERN
 from acidtest.text.tokens import Flags
 from acidtest.text.word_relations import Meanings
 from acidtest.text.wordnet import wordnet
@@ -37,30 +36,16 @@ VERSION = 1
 PREFIX = "auto_"
 """What the name of every proposed column begins with."""
 
-MEASURES = ("precision", "recall", "F1", "chance", "lift")
-"""What is measured of each rule: chance is the share of all rows that are marked, lift is precision over chance."""
-
-Part = Literal["held out", "chosen on"]
-"""The half of TaxiNLI on which the rules were never tried, or the one on which they were chosen."""
-
 _TOGETHER = 1 << 13
-
-RELATED = 0.2
-"""Likeness from which the words of two sentences are compared with each other."""
-
 _MOST = 40
-"""Words that only one of two sentences has, up to which they are: every one is compared with every one."""
+"""Words that only one of two sentences has, up to which each is compared with each of the other's."""
 
 _YEAR = r"^(?:1\d|20)\d\ds?$|^\d+(?:st|nd|rd|th)$|^\d\d?:\d\d$"
 
-Shares = NDArray[np.float64]
+_RELATED, _ALIKE = 0.2, 0.5
+"""Likeness from which the words of two sentences are compared, and from which the two are nearly the same."""
 
-_ALIKE = 0.5
-"""Likeness from which two sentences are nearly the same."""
-_NEW = 0.6
-"""Share of new content words from which a hypothesis counts as saying what the premise does not."""
-_SHORTER = 1.5
-"""How much longer a premise is than a hypothesis that repeats a part of it."""
+Shares = NDArray[np.float64]
 
 
 def proposed_categories(premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
@@ -68,12 +53,10 @@ def proposed_categories(premises: pl.Series, hypotheses: pl.Series) -> pl.DataFr
 
     A rule sees the two sentences and nothing else, no label. For a null or empty sentence nothing is proposed.
     """
-    schema = dict.fromkeys((PREFIX + name for name in PROPOSED), pl.Boolean)
-    parts = [pl.DataFrame(schema=schema)]
+    parts = [pl.DataFrame(schema=dict.fromkeys((PREFIX + name for name in PROPOSED), pl.Boolean))]
     for start in range(0, len(premises), _TOGETHER):
-        evidence = PairEvidence(
-            TokenisedPairs.of(premises[start : start + _TOGETHER], hypotheses[start : start + _TOGETHER])
-        )
+        tokens = TokenisedPairs.of(premises.slice(start, _TOGETHER), hypotheses.slice(start, _TOGETHER))
+        evidence = PairEvidence(tokens)
         parts.append(pl.DataFrame({PREFIX + name: rule(evidence) for name, rule in RULES.items()}))
     return pl.concat(parts)
 
@@ -84,10 +67,13 @@ def rule_descriptions() -> dict[str, str]:
 
 
 @cache
-def rule_measures(part: Part = "held out") -> dict[str, dict[str, Estimate]]:
-    """Every one of ``MEASURES`` of every rule against TaxiNLI's annotators, with its interval."""
+def rule_measures() -> dict[str, dict[str, Estimate]]:
+    """How every rule does against TaxiNLI's annotators on the half of the pairs on which it was never tried.
+
+    Measures are precision, recall, F1, chance (the share of all rows that are marked) and lift (precision over chance).
+    """
     measures: dict[str, dict[str, Estimate]] = {name: {} for name in PROPOSED}
-    for row in packaged_table("taxonomy_tags/measured.tsv").filter(pl.col("part") == part).iter_rows(named=True):
+    for row in packaged_table("taxonomy_tags/measured.tsv").filter(part="held out").iter_rows(named=True):
         value, low, high = (float(row[name]) if row[name] else math.nan for name in ("value", "low", "high"))
         counts = int(row["n"]), int(row["groups"])
         measures[row["category"]][row["measure"]] = Estimate(value, low, high, *counts, row["method"], row["note"])
@@ -110,9 +96,14 @@ def caution() -> str:
     )
 
 
+def proposal_caution(categories: Iterable[str]) -> str:
+    """``caution`` where some of the categories are proposals, nothing where none is."""
+    return caution() if {PREFIX + name for name in PROPOSED} & set(categories) else ""
+
+
 @dataclass(frozen=True)
 class PairEvidence:
-    """Measurements of sentence pairs, each computed when a rule first needs it."""
+    """Measurements of sentence pairs that several rules need, each computed when first asked for."""
 
     tokens: TokenisedPairs
 
@@ -122,102 +113,40 @@ class PairEvidence:
         return word_order_likeness(self.tokens)
 
     @cached_property
-    def novelty(self) -> Shares:
-        """The share of a hypothesis's content words that the premise does not have."""
-        tokens = self.tokens
-        new, every = (tokens.count(flags)[1] for flags in (tokens.content & ~tokens.shared, tokens.content))
-        return np.asarray(new / np.maximum(every, 1))
-
-    @cached_property
     def negated(self) -> Flags:
         """Which hypotheses negate more often than their premise."""
         premise, hypothesis = self.tokens.count(self.tokens.negator)
         return np.asarray(hypothesis > premise)
 
     @cached_property
-    def times(self) -> Flags:
-        """Tokens that are years, clock times, dates or units of time."""
-        return self.tokens.matching(_YEAR) | self.tokens.cues("time-unit", "time-name", "era")
-
-    @cached_property
-    def dates(self) -> Flags:
-        """The times that say when or how long: years, hours, and units with a number before them or like *ago*."""
-        tokens = self.tokens
-        amount = tokens.matching(rf"^(?:\d.*|{PATTERN})$") | tokens.cues("some")
-        return tokens.matching(_YEAR) | tokens.cues("era") | (self.times & tokens.near(amount, -2, -1))
-
-    @cached_property
     def names(self) -> Flags:
-        """Tokens that are part of a name: capitals within a sentence, or a name of a list at its beginning.
-
-        Months and days are none, nor is what may be a function word, as *Will* is.
-        """
+        """Tokens of names: capitals within a sentence, or a listed name at its beginning; not *May*, nor *Will*."""
         tokens = self.tokens
         written = tokens.words.str.to_titlecase()
         listed = (is_given_name(written) | is_place_name(written))[tokens.token] & tokens.content
         return (tokens.capital | (tokens.opening & listed)) & ~tokens.cues("time-name") & ~tokens.matching(r"^.$")
 
     @cached_property
-    def places(self) -> Flags:
-        """Tokens that name a place or a kind of place."""
-        tokens = self.tokens
-        named = is_place_name(tokens.words.str.to_titlecase())[tokens.token]
-        return (tokens.capital & named) | tokens.cues("place-noun")
-
-    @cached_property
-    def superlatives(self) -> Flags:
-        """Tokens such as *best* and *oldest* after *the*."""
-        tokens = self.tokens
-        forms = wordnet().base_form_frame(tokens.words.filter(tokens.words.str.ends_with("est")), "a")
-        inflected = forms.filter(pl.col("base") != pl.col("word"))["word"].to_list()
-        return (tokens.cues("superlative") | tokens.among(inflected)) & tokens.beside(tokens.among(["the"]), -1)
-
-    @cached_property
-    def conditions(self) -> Flags:
-        """Tokens that begin a condition: *if*, but not where it means *whether*, and *unless*, *as long as*."""
-        tokens = self.tokens
-        whether = tokens.near(tokens.cues("asking"), -2, -1) | tokens.beside(tokens.among(["as"]), -1)
-        idle = tokens.beside(tokens.among(["any", "anything", "at", "ever"]), 1)
-        return tokens.cues("condition") & ~(tokens.among(["if"]) & (whether | idle))
-
-    @cached_property
-    def opposed(self) -> Flags:
-        """Which related pairs have a word in one sentence and its antonym in the other, each only there."""
-        return self._pairs_in(self._exchanged.filter(pl.col("relation") == "antonym"))
-
-    @cached_property
-    def subsumed(self) -> Flags:
-        """Which related pairs have a noun in one sentence and a wider or narrower one in the other, each only there.
-
-        Nouns count in their most frequent sense; words as wide as *thing* do not.
-        """
-        kinds = ("hyponym", "hypernym")
-        frame, table = self._exchanged.filter(pl.col("relation").is_in(kinds)), self._meanings.table
-        nouns = (wordnet().synset_table["pos"] == "n").gather(table["synset"])
-        meanings = replace(self._meanings, table=table.filter(nouns)).frequent(1)
-        relation = meanings.relations(frame["here"].to_numpy(), frame["there"].to_numpy(), edges=0)
-        return self._pairs_in(frame.filter(relation.is_in(kinds)))
-
-    @cached_property
-    def _meanings(self) -> Meanings:
+    def meanings(self) -> Meanings:
+        """What the different words may mean."""
         return Meanings.of(self.tokens.words)
 
     @cached_property
-    def _exchanged(self) -> pl.DataFrame:
+    def exchanged(self) -> pl.DataFrame:
         """Content words only in the premise beside those only in the hypothesis: row, here, there and relation."""
         tokens = self.tokens
-        wanted = tokens.content & ~tokens.shared & (self.likeness >= RELATED)[tokens.row] & ~tokens.cues("no-kind")
+        wanted = tokens.content & ~tokens.shared & (self.likeness >= _RELATED)[tokens.row] & ~tokens.cues("no-kind")
         few = np.maximum(*tokens.count(wanted)) <= _MOST
         wanted &= few[tokens.row]
-        sides = [
+        here, there = (
             pl.DataFrame({"row": tokens.row[flags], name: tokens.token[flags]}).unique(maintain_order=True)
             for name, flags in (("here", wanted & ~tokens.in_hypothesis), ("there", wanted & tokens.in_hypothesis))
-        ]
-        pairs = sides[0].join(sides[1], on="row")
-        relation = self._meanings.relations(pairs["here"].to_numpy(), pairs["there"].to_numpy(), edges=0)
+        )
+        pairs = here.join(there, on="row")
+        relation = self.meanings.relations(pairs["here"].to_numpy(), pairs["there"].to_numpy(), edges=0)
         return pairs.with_columns(relation.cast(pl.String))
 
-    def _pairs_in(self, frame: pl.DataFrame) -> Flags:
+    def pairs_in(self, frame: pl.DataFrame) -> Flags:
         """Which pairs have a row in a frame."""
         are: Flags = np.bincount(frame["row"].to_numpy(), minlength=self.tokens.rows) > 0
         return are
@@ -227,7 +156,7 @@ def lexical(pair: PairEvidence) -> Flags:
     """The same words in the same order but for a few, none of them a negation; or a word and its antonym."""
     tokens = pair.tokens
     nearly = (pair.likeness >= _ALIKE) & tokens.differ(tokens.is_word) & ~pair.negated
-    return nearly | pair.opposed
+    return nearly | pair.pairs_in(pair.exchanged.filter(pl.col("relation") == "antonym"))
 
 
 def negation(pair: PairEvidence) -> Flags:
@@ -241,7 +170,7 @@ def boolean(pair: PairEvidence) -> Flags:
     joined = tokens.among(["and", "or"]) & tokens.near(tokens.content, -3, -1) & tokens.near(tokens.content, 1, 4)
     premise, hypothesis = tokens.count(tokens.is_word)
     repeats = tokens.texts_with(tokens.shared & tokens.content)[0]
-    return tokens.texts_with(joined)[0] & repeats & (premise >= _SHORTER * hypothesis)
+    return tokens.texts_with(joined)[0] & repeats & (premise >= 1.5 * hypothesis)
 
 
 def quantifier(pair: PairEvidence) -> Flags:
@@ -260,34 +189,46 @@ def quantifier(pair: PairEvidence) -> Flags:
 
 def conditional(pair: PairEvidence) -> Flags:
     """A condition in the hypothesis: *if*, *unless*, *as long as*, *would have*."""
-    return pair.tokens.texts_with(pair.conditions)[1]
+    tokens = pair.tokens
+    # *If* may mean *whether*.
+    whether = tokens.near(tokens.cues("asking"), -2, -1) | tokens.beside(tokens.among(["as"]), -1)
+    idle = tokens.beside(tokens.among(["any", "anything", "at", "ever"]), 1)
+    conditions = tokens.cues("condition") & ~(tokens.among(["if"]) & (whether | idle))
+    return tokens.texts_with(conditions)[1]
 
 
 def comparative(pair: PairEvidence) -> Flags:
     """*Than* after a comparison in one of the sentences, or *the* and a superlative in the hypothesis alone."""
     tokens = pair.tokens
     than = tokens.among(["than"]) & ~tokens.beside(tokens.among(["rather", "other"]), -1)
-    premise, hypothesis = tokens.texts_with(than)
-    superlative = tokens.texts_with(pair.superlatives)
-    return premise | hypothesis | (superlative[1] & ~superlative[0])
+    forms = wordnet().base_form_frame(tokens.words.filter(tokens.words.str.ends_with("est")), "a")
+    inflected = forms.filter(pl.col("base") != pl.col("word"))["word"].to_list()
+    superlatives = tokens.cues("superlative") | tokens.among(inflected)
+    premise, hypothesis = tokens.texts_with(superlatives & tokens.beside(tokens.among(["the"]), -1))
+    return np.logical_or(*tokens.texts_with(than)) | (hypothesis & ~premise)
 
 
 def temporal(pair: PairEvidence) -> Flags:
     """The hypothesis has a time, and one of the sentences says which: a year, an hour, a number of days."""
     tokens = pair.tokens
-    premise, hypothesis = tokens.texts_with(pair.dates)
-    return hypothesis | (premise & tokens.texts_with(pair.times)[1])
+    moments = tokens.matching(_YEAR) | tokens.cues("era")
+    times = moments | tokens.cues("time-unit", "time-name")
+    amount = tokens.matching(rf"^(?:\d.*|{PATTERN})$") | tokens.cues("some")
+    premise, hypothesis = tokens.texts_with(moments | (times & tokens.near(amount, -2, -1)))
+    return hypothesis | (premise & tokens.texts_with(times)[1])
 
 
 def spatial(pair: PairEvidence) -> Flags:
     """The premise has a point of the compass; or it says where a place is, and the hypothesis names a place."""
     tokens = pair.tokens
+    named = is_place_name(tokens.words.str.to_titlecase())[tokens.token]
+    premise, hypothesis = tokens.texts_with((tokens.capital & named) | tokens.cues("place-noun"))
     # "West Hollywood" and "Cleveland Center" are names and say nothing of where.
     compass, where = (
-        tokens.cues(*lists) & ~tokens.capital for lists in (("compass",), ("place-relation", "place-unit"))
+        tokens.texts_with(tokens.cues(*lists) & ~tokens.capital)[0]
+        for lists in (("compass",), ("place-relation", "place-unit"))
     )
-    premise, hypothesis = tokens.texts_with(pair.places)
-    return tokens.texts_with(compass)[0] | (tokens.texts_with(where)[0] & premise & hypothesis)
+    return compass | (where & premise & hypothesis)
 
 
 def coreference(pair: PairEvidence) -> Flags:
@@ -303,34 +244,29 @@ def world(pair: PairEvidence) -> Flags:
     """A name in the hypothesis that the premise has not; or two in a premise, and most of the hypothesis is new."""
     tokens = pair.tokens
     spoken = tokens.texts_with(tokens.cues("speech"))[0]
-    several = (tokens.count(pair.names)[0] >= 2) & (pair.novelty >= _NEW) & ~pair.negated & ~spoken
+    new, every = (tokens.count(flags)[1] for flags in (tokens.content & ~tokens.shared, tokens.content))
+    is_new = new / np.maximum(every, 1) >= 0.6
+    several = (tokens.count(pair.names)[0] >= 2) & is_new & ~pair.negated & ~spoken
     return tokens.texts_with(pair.names & ~tokens.shared)[1] | several
 
 
 def taxonomic(pair: PairEvidence) -> Flags:
     """A noun in one sentence where the other has a wider or a narrower one."""
-    return pair.subsumed
+    # Nouns count in their most frequent sense; words as wide as *thing* do not.
+    kinds = ("hyponym", "hypernym")
+    frame, table = pair.exchanged.filter(pl.col("relation").is_in(kinds)), pair.meanings.table
+    nouns = (wordnet().synset_table["pos"] == "n").gather(table["synset"])
+    meanings = replace(pair.meanings, table=table.filter(nouns)).frequent(1)
+    relation = meanings.relations(frame["here"].to_numpy(), frame["there"].to_numpy(), edges=0)
+    return pair.pairs_in(frame.filter(relation.is_in(kinds)))
 
 
-RULES: dict[str, Callable[[PairEvidence], Flags]] = {
-    "lexical": lexical,
-    "negation": negation,
-    "boolean": boolean,
-    "quantifier": quantifier,
-    "conditional": conditional,
-    "comparative": comparative,
-    "spatial": spatial,
-    "temporal": temporal,
-    "coreference": coreference,
-    "world": world,
-    "taxonomic": taxonomic,
-}
+_IN_ORDER: tuple[Callable[[PairEvidence], Flags], ...] = (
+    *(lexical, negation, boolean, quantifier, conditional, comparative),
+    *(spatial, temporal, coreference, world, taxonomic),
+)
+RULES = {rule.__name__: rule for rule in _IN_ORDER}
 """The rules by category, in the order of the taxonomy."""
 
 PROPOSED = tuple(RULES)
 """The categories that rules can recognise, in the order of the taxonomy; the others are never proposed."""
-
-
-def proposal_caution(categories: Iterable[str]) -> str:
-    """``caution`` where some of the categories are proposals, nothing where none is."""
-    return caution() if {PREFIX + name for name in PROPOSED} & set(categories) else ""

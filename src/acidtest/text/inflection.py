@@ -310,3 +310,13 @@ def _exception_table() -> pl.DataFrame:
     return table.with_columns(attempt=pl.int_ranges(1, pl.col("form").list.len() + 1, dtype=pl.UInt8)).explode(
         "form", "attempt"
     )
+
+
+def inflect(lemma: str, pos: str, tag: str) -> str:
+    """A word of a part of speech (n, v, a, r or none) in the form that a Penn tag asks for."""
+    slots = {"VB": "base", "VBP": "base", "VBZ": "third", "VBG": "gerund", "VBD": "past", "VBN": "participle"}
+    if pos == "n" and tag == "NNS":
+        return plural(lemma)
+    if pos == "a" and tag in ("JJR", "JJS"):
+        return compare_adjective(lemma, "er" if tag == "JJR" else "est")
+    return forms_by_slot(lemma, "verb")[slots[tag]] if pos == "v" else lemma

@@ -27,13 +27,8 @@ Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-_AFTER = 4
-"""Line ends after the last text: code that reads words looks so many bytes beyond their end."""
-
 _APART = np.isin(np.arange(256), np.frombuffer(b" \t\r\n()", dtype=np.uint8))
 _IS_LETTER = np.array([chr(byte).isalpha() and byte < 128 for byte in range(256)])
-# "(" is written -LRB- in a tree: letters that are not in the text. What stands for them here is as long.
-_BRACKETS, _WITHOUT_LETTERS = r"-[LR][CRS]B-", "-000-"
 
 
 @dataclass(frozen=True)
@@ -62,151 +57,101 @@ def find_words(texts: pl.Series) -> WordSpans:
     part of an abbreviation or address (U.S., e.g., www.who.int) is not edited. A word of one letter is left out.
     """
     column = pack_texts(texts)
-    signs = _Signs.beside_letters(column.data)
-    editable = _editable(signs)
-    joints, rests = _joints(signs)
-    heads, tails = _uneditable_stretches(signs)
+    signs = _Signs(column.data)
+    editable = signs.editable()
+    joints, rests = signs.joints()
+    heads, tails = signs.uneditable_stretches()
     inside = signs.letters
     inside[positions_between(joints, rests)] = True
     inside[1:-1] &= inside[:-2] | inside[2:]
     bounds = counts_before(inside[1:] > inside[:-1], column.starts - 1)
     starts, ends = runs(inside)
     # A stretch goes on until its word ends or a joint comes.
-    head_ends = np.minimum(_first(ends, heads), _first(np.append(joints, len(inside)), heads))
-    tail_starts = np.maximum(_last(starts, tails), _last(np.append(0, rests), tails))
+    stops, begins = np.append(joints, len(inside)), np.append(0, rests)
+    head_ends = np.minimum(ends[np.searchsorted(ends, heads)], stops[np.searchsorted(stops, heads)])
+    tail_starts = np.maximum(starts[np.searchsorted(starts, tails) - 1], begins[np.searchsorted(begins, tails) - 1])
     editable[positions_between(np.append(heads, tail_starts), np.append(head_ends, tails))] = False
     return WordSpans(column, editable, starts, ends, np.append(bounds, len(starts)))
 
 
-@dataclass(frozen=True)
 class _Signs:
     """The signs beside stretches of letters: few, and all that is to be known of the stretches is decided there."""
 
-    data: Bytes
-    kinds: Bytes
-    letters: Mask
-    before: Places
-    """The last bytes of signs right before a stretch."""
-    after: Places
-    """The first bytes of signs right after a stretch."""
-
-    @classmethod
-    def beside_letters(cls, data: Bytes) -> _Signs:
-        """The signs in the bytes of a column."""
-        kinds = _kinds(data)
-        letters = kinds <= _MARK
+    def __init__(self, data: Bytes) -> None:
+        self.data, self.kinds = data, _kinds(data)
+        self.letters: Mask = self.kinds <= _MARK
         # One more where a letter follows: a period, which is one of the signs there only, is then above the others.
-        signs = np.flatnonzero(kinds[:-1] + letters[1:] > _STOP)
-        return cls(data, kinds, letters, signs[letters[signs + 1]], signs[letters[signs - 1]])
+        signs = np.flatnonzero(self.kinds[:-1] + self.letters[1:] > _STOP)
+        self.before = signs[self.letters[signs + 1]]
+        """The last bytes of signs right before a stretch."""
+        self.after = signs[self.letters[signs - 1]]
+        """The first bytes of signs right after a stretch."""
 
-    def beyond(self, signs: Places) -> Places:
+    def _beyond(self, signs: Places) -> Places:
         """What comes after signs; a curly apostrophe is three bytes."""
         return signs + np.where(self.data[signs] < 0x80, 1, 3)
 
+    def joints(self) -> tuple[Places, Places]:
+        """The apostrophes and hyphens between two stretches that are one word, and where the second stretches start."""
+        joints = self.after[self.kinds[self.after] >= _APOSTROPHE]
+        rests = self._beyond(joints)
+        joins = self.letters[rests]
+        return joints[joins], rests[joins]
 
-def _joints(signs: _Signs) -> tuple[Places, Places]:
-    """The apostrophes and hyphens between two stretches that are one word, and where the second stretches start."""
-    joints = signs.after[signs.kinds[signs.after] >= _APOSTROPHE]
-    rests = signs.beyond(joints)
-    joins = signs.letters[rests]
-    return joints[joins], rests[joins]
+    def editable(self) -> Mask:
+        """Which bytes are letters that may be edited, unless the stretch they are in is barred."""
+        kinds, letters = self.kinds, self.letters
+        editable: Mask = kinds == _LETTER
+        # A letter and the accent that follows it are one character.
+        editable[:-1] &= kinds[1:] != _MARK
+        # A lone letter is not edited, nor one that is alone before "n't".
+        editable[1:-1] &= letters[:-2] | letters[2:]
+        apostrophes = self.after[kinds[self.after] == _APOSTROPHE]
+        rests = self._beyond(apostrophes)
+        lone_t = ((self.data[rests] | CASE) == ord("t")) & ~letters[rests + 1]
+        negations = apostrophes[((self.data[apostrophes - 1] | CASE) == ord("n")) & lone_t] - 1
+        editable[negations] = False
+        editable[negations[~letters[negations - 2]] - 1] = False
+        return editable
 
-
-def _editable(signs: _Signs) -> Mask:
-    """Which bytes are letters that may be edited, unless the stretch they are in is barred."""
-    kinds, letters = signs.kinds, signs.letters
-    editable: Mask = kinds == _LETTER
-    # A letter and the accent that follows it are one character.
-    editable[:-1] &= kinds[1:] != _MARK
-    # A lone letter is not edited, nor one that is alone before "n't".
-    editable[1:-1] &= letters[:-2] | letters[2:]
-    negations = _negations(signs)
-    editable[negations] = False
-    editable[negations[~letters[negations - 2]] - 1] = False
-    return editable
-
-
-def _uneditable_stretches(signs: _Signs) -> tuple[Places, Places]:
-    """Clitics and parts of abbreviations, addresses and names with digits: where some start, where others end.
-
-    Lone letters, which are not edited anyway, are not among them.
-    """
-    kinds, before, after = signs.kinds, signs.before, signs.after
-    # "U.S.", "a.m.", "who.int": a period with letters on both sides.
-    stops = before[(kinds[before] == _STOP) & signs.letters[before - 1]]
-    heads = np.concatenate([before[kinds[before] == _GLUE], stops, _clitic_apostrophes(signs)]) + 1
-    tails = np.concatenate([after[kinds[after] == _GLUE], stops])
-    return heads[signs.letters[heads + 1]], tails[signs.letters[tails - 2]]
-
-
-def _clitic_apostrophes(signs: _Signs) -> Places:
-    """The apostrophes before clitics of two letters; the others are lone letters, which are not edited anyway."""
-    apostrophes = signs.before[signs.kinds[signs.before] == _APOSTROPHE]
-    first, second = signs.data[apostrophes + 1] | CASE, signs.data[apostrophes + 2] | CASE
-    spelt = np.logical_or.reduce([(first == one) & (second == other) for one, other in _CLITICS])
-    clitics: Places = apostrophes[spelt & ~signs.letters[apostrophes + 3]]
-    return clitics
-
-
-def _negations(signs: _Signs) -> Places:
-    """Where the n of "n't" stands."""
-    data = signs.data
-    apostrophes = signs.after[signs.kinds[signs.after] == _APOSTROPHE]
-    rests = signs.beyond(apostrophes)
-    lone_t = ((data[rests] | CASE) == ord("t")) & ~signs.letters[rests + 1]
-    negations: Places = apostrophes[((data[apostrophes - 1] | CASE) == ord("n")) & lone_t] - 1
-    return negations
-
-
-def _first(places: Places, after: Places) -> Places:
-    """The first of some ascending places that is not before each of others."""
-    nearest: Places = places[np.searchsorted(places, after)]
-    return nearest
-
-
-def _last(places: Places, before: Places) -> Places:
-    """The last of some ascending places that is before each of others."""
-    nearest: Places = places[np.searchsorted(places, before) - 1]
-    return nearest
+    def uneditable_stretches(self) -> tuple[Places, Places]:
+        """Clitics and parts of abbreviations, addresses and names with digits: where some start, where others end."""
+        kinds, before, after, letters = self.kinds, self.before, self.after, self.letters
+        # "U.S.", "a.m.", "who.int": a period with letters on both sides.
+        stops = before[(kinds[before] == _STOP) & letters[before - 1]]
+        apostrophes = before[kinds[before] == _APOSTROPHE]
+        first, second = self.data[apostrophes + 1] | CASE, self.data[apostrophes + 2] | CASE
+        spelt = np.logical_or.reduce([(first == one) & (second == other) for one, other in _CLITICS])
+        clitics = apostrophes[spelt & ~letters[apostrophes + 3]]
+        heads = np.concatenate([before[kinds[before] == _GLUE], stops, clitics]) + 1
+        tails = np.concatenate([after[kinds[after] == _GLUE], stops])
+        return heads[letters[heads + 1]], tails[letters[tails - 2]]
 
 
 def _kinds(data: Bytes) -> Bytes:
     """What each byte is, or belongs to."""
-    kinds = np.frombuffer(bytearray(data).translate(_byte_kinds()), dtype=np.uint8)
+    table = bytes(_kind(chr(byte)) if byte < 0x80 else _OTHER for byte in range(256))
+    kinds = np.frombuffer(bytearray(data).translate(table), dtype=np.uint8)
     beyond = np.flatnonzero(data >= 0x80)
     kinds_beyond = np.frombuffer(bytes(map(_kind, data[beyond].tobytes().decode())), dtype=np.uint8)
-    first = data[beyond] >= 0xC0
-    kinds[beyond] = kinds_beyond[np.cumsum(first) - 1]
+    kinds[beyond] = kinds_beyond[np.cumsum(data[beyond] >= 0xC0) - 1]
     return kinds
 
 
 @cache
 def _kind(character: str) -> int:
-    if character in "'’":
-        return _APOSTROPHE
-    if character in "-‐‑":
-        return _HYPHEN
-    if character == ".":
-        return _STOP
+    for kind, characters in ((_APOSTROPHE, "'’"), (_HYPHEN, "-‐‑"), (_STOP, "."), (_GLUE, _GLUES)):
+        if character in characters:
+            return kind
     category = unicodedata.category(character)
-    if character in _GLUES or category[0] == "N":
-        return _GLUE
     if category[0] == "L":
         return _LETTER if character < "\x80" else _FOREIGN
-    return _MARK if category[0] == "M" or category == "Cf" else _OTHER
-
-
-@cache
-def _byte_kinds() -> bytes:
-    return bytes(_kind(chr(byte)) if byte < 0x80 else _OTHER for byte in range(256))
+    return {"N": _GLUE, "M": _MARK}.get(category[0], _MARK if category == "Cf" else _OTHER)
 
 
 @dataclass(frozen=True)
 class PackedTexts:
-    """Texts one after the other, a line end before the first, between two, and some after the last.
-
-    So a byte's neighbours always exist, and no word runs on into the next text.
-    """
+    """Texts one after the other, line ends around each: every byte has neighbours, and no word runs into the next."""
 
     data: Bytes
     starts: Places
@@ -228,7 +173,8 @@ def pack_texts(texts: pl.Series) -> PackedTexts:
     """A column of texts as bytes; null is packed as an empty text."""
     texts = texts.fill_null("") if texts.has_nulls() else texts
     lengths = texts.str.len_bytes().to_numpy().astype(np.int64)
-    joined = b"\n%b%b" % (texts.str.join("\n").cast(pl.Binary).item(), b"\n" * _AFTER)
+    # Code that reads words looks four bytes beyond their end.
+    joined = b"\n%b%b" % (texts.str.join("\n").cast(pl.Binary).item(), b"\n" * 4)
     ends = np.cumsum(lengths + 1)
     return PackedTexts(np.frombuffer(joined, dtype=np.uint8), ends - lengths, ends)
 
@@ -248,10 +194,8 @@ def runs(mask: Mask) -> tuple[Places, Places]:
 
 
 def counts_before(mask: Mask, places: Places) -> Places:
-    """How many values are true before each place.
-
-    Eight values are one byte here: a third of the time of a search among the places of all true values.
-    """
+    """How many values are true before each place."""
+    # Eight values are one byte: a third of the time of a search among the places of all true values.
     bits = np.packbits(mask, bitorder="little")
     upto = np.cumsum(np.bitwise_count(bits), dtype=np.int64)
     at = places >> 3
@@ -285,11 +229,9 @@ class AlignedLeaves:
 
 
 def align_leaves(trees: pl.Series, texts: PackedTexts) -> AlignedLeaves:
-    """A column of trees, Penn or binary, beside the column of their texts.
-
-    Treebanks part and quote what a text joins (do n't, ``), but letters alone are the same in both.
-    """
-    bare = pack_texts(trees.str.replace_all(_BRACKETS, _WITHOUT_LETTERS))
+    """A column of trees beside that of their texts: treebanks part and quote (do n't, ``), but letters are the same."""
+    # "(" is written -LRB- in a tree: letters that are not in the text. What stands for them here is as long.
+    bare = pack_texts(trees.str.replace_all(r"-[LR][CRS]B-", "-000-"))
     tree_letters, text_letters = _leaf_letters(bare.data), _IS_LETTER[texts.data]
     in_tree, in_text = np.flatnonzero(tree_letters), np.flatnonzero(text_letters)
     tree_bounds = np.searchsorted(in_tree, np.append(bare.starts, len(bare.data)))
@@ -307,6 +249,6 @@ def _leaf_letters(data: Bytes) -> Mask:
     """Which bytes are letters of leaves: a label follows its bracket at once, a leaf does not."""
     inside = ~_APART[data]
     starts, ends = runs(inside)
-    letters = _IS_LETTER[data]
+    letters: Mask = _IS_LETTER[data]
     letters[inside] &= np.repeat(data[starts - 1] != ord("("), ends - starts)
     return letters

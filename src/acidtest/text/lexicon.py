@@ -4,6 +4,7 @@ shapes of unknown words, and related forms in the lexicon (what is *lighted* can
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
@@ -16,38 +17,10 @@ import polars as pl
 from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.tag_rules import NUMBER, Masks, Tags, tag_mask
-from acidtest.text.tokens import Flags, Numbers
+from acidtest.text.tokens import Flags
 
 LEXICON, CONTEXT = "en-lexicon.txt", "en-context.txt"
 """Files of textblob."""
-
-_SHAPES = (
-    (r"^(?:[.!?]+|[。！？])$", "."),
-    (r"^[,、，]$", ","),
-    (r"^(?:[:;/…]|\.{2,}|-+|[–—])$", ":"),
-    (r"^\p{Ps}$", "-LRB-"),
-    (r"^\p{Pe}$", "-RRB-"),
-    (r"^\p{Sc}$", "$"),
-    (r"^#$", "#"),
-    (r"^&$", "CC"),
-    (r"^[%°]$", "NN"),
-    (r"^(?:``|[“‘«„])$", "``"),
-    (r"^(?:''|[\"”’»'])$", "'' POS ``"),
-    (r"^[^\p{L}\p{N}]+$", "SYM"),
-    (r"^[\p{N}.,:/\-]+$", "CD"),
-    (r"^['’]?\p{N}+['’]?s$", "NNS CD"),
-    (r"^\p{N}+(?:st|nd|rd|th)$", "JJ"),
-    (r"-.*(?:ed|en|ing|old|free|like|style|sized?|wide|based)$", "JJ NN"),
-    (r"(?:[^aius]|-.+)s$", "NNS VBZ"),
-    (r"-", "JJ NN"),
-    (r"ly$", "RB JJ"),
-    (r"[aeiouy].*ing$", "VBG NN JJ"),
-    (r"[aeiouy].*ed$", "VBN VBD JJ"),
-    (r"(?:able|ible|al|ful|ient|ish|ive|less|ic|ous|ary|some|esque)$", "JJ NN"),
-    (r"(?:ate|ify|ise|ize)$", "VB VBP"),
-    (r"", "NN VB VBP JJ"),
-)
-"""Words that are in no list: the first shape that fits says what they may be, most often the first of these."""
 
 
 @dataclass(frozen=True)
@@ -58,30 +31,28 @@ class Readings:
     may: Masks
 
 
-@dataclass(frozen=True)
-class _Lexicon:
-    row: dict[str, int]
-    readings: Readings
-
-
 def readings(words: pl.Series, *, initial: bool) -> Readings:
     """What each of some words is, within a sentence or as its first word, where a capital says little."""
-    known = _lexicon()
+    rows, known = _lexicon()
     shape = _readings_by_shape(words)
-    exact, low = (_rows(known, names) for names in (words, words.str.to_lowercase()))
+    # The row of each word in the lexicon, -1 where it has none.
+    exact, low = (
+        np.array([rows.get(word, -1) for word in column], dtype=np.int64)
+        for column in (words, words.str.to_lowercase())
+    )
     capital = words.str.contains(r"^\p{Lu}").to_numpy()
     shouted = words.str.contains(r"^\p{Lu}{2,}$").to_numpy()
-    proper = np.isin(known.readings.tag, [NUMBER["NNP"], NUMBER["NNPS"]])
+    proper = np.isin(known.tag, [NUMBER["NNP"], NUMBER["NNPS"]])
     common = (low >= 0) & ~proper[low]
     # "US" is a country also as first word; "MEN" is in no list and means men.
     use_low = common & (~capital | (initial & ~shouted) | (shouted & (exact < 0)))
     use_exact = (exact >= 0) & capital & ~use_low
     by_shape = np.isin(shape.tag, [NUMBER["RB"], NUMBER["VBG"]]) & initial & (words.str.len_chars().to_numpy() > 6)
     tag = np.where(capital & (shape.tag != NUMBER["CD"]) & ~by_shape, NUMBER["NNP"], shape.tag)
-    tag = np.where(use_exact, known.readings.tag[exact], np.where(use_low, known.readings.tag[low], tag))
+    tag = np.where(use_exact, known.tag[exact], np.where(use_low, known.tag[low], tag))
     names = tag_mask(("NNP", "NNPS"))
-    may: Masks = np.where(common, known.readings.may[low], shape.may)
-    may |= np.where(use_exact, known.readings.may[exact], 0).astype(np.uint64)
+    may: Masks = np.where(common, known.may[low], shape.may)
+    may |= np.where(use_exact, known.may[exact], 0).astype(np.uint64)
     may |= np.where(capital, names, 0).astype(np.uint64)
     may[use_exact & ~common & proper[exact]] = names
     return Readings(tag.astype(np.uint8), may)
@@ -107,21 +78,18 @@ def _textblob_file(name: str) -> bytes:
     return (Path(spec.submodule_search_locations[0]) / "en" / name).read_bytes()
 
 
-def _rows(known: _Lexicon, words: pl.Series) -> Numbers:
-    """The row of each word in the lexicon, -1 where it has none."""
-    return np.array([known.row.get(word, -1) for word in words], dtype=np.int64)
-
-
 def _readings_by_shape(words: pl.Series) -> Readings:
+    """Words that are in no list: the first shape that fits says what they may be, most often the first of these."""
     tag, may = np.zeros(len(words), np.uint8), np.zeros(len(words), np.uint64)
-    for shape, tags in _SHAPES:
+    for shape, tags in packaged_table("tagging/shapes.tsv").iter_rows():
         fits = (may == 0) & words.str.contains(shape).to_numpy()
         tag[fits], may[fits] = NUMBER[tags.split()[0]], tag_mask(tags.split())
     return Readings(tag, may)
 
 
 @cache
-def _lexicon() -> _Lexicon:
+def _lexicon() -> tuple[dict[str, int], Readings]:
+    """The row of each listed word, and the readings in these rows."""
     cells = [line.split(" ")[:2] for line in textblob_lines(LEXICON)]
     # A word without letters is tagged by its shape; Twitter's "2" for "to" would be wrong everywhere else.
     listed = {word: tag for word, tag in cells if tag in NUMBER and any(map(str.isalpha, word))}
@@ -133,74 +101,44 @@ def _lexicon() -> _Lexicon:
     row = {word: number for number, word in enumerate(listed)}
     for word, tags in packaged.items():
         may[row[word]] = tag_mask(tags.split())
-    return _Lexicon(row, Readings(tag, may))
-
-
-@dataclass(frozen=True)
-class _Family:
-    """The words of a lexicon with their tags, and their stems before endings."""
-
-    words: pl.Series
-    tag: Tags
-
-    def are(self, *tags: str) -> Flags:
-        """Which words have one of some tags."""
-        return np.isin(self.tag, [NUMBER[tag] for tag in tags])
-
-    def have(self, forms: tuple[pl.Series, ...], *tags: str) -> Flags:
-        """Which words have one of some forms, in this order, among the words with these tags."""
-        among = self.words.filter(pl.Series(self.are(*tags)))
-        return self.in_any(forms, among)
-
-    def in_any(self, forms: tuple[pl.Series, ...], among: pl.Series) -> Flags:
-        flags = np.zeros(len(self.words), np.bool_)
-        for form in forms:
-            flags |= form.is_in(among.implode()).to_numpy()
-        return flags
-
-    def with_ending(self, ending: str) -> tuple[pl.Series, ...]:
-        """Each word with an ending as it would be spelled: bake–baking, stop–stopping, try–tried, walk–walking."""
-        bare, twice = self.words.str.replace("e$", ""), self.words + self.words.str.slice(-1)
-        with_i = self.words.str.replace("([^aeiou])y$", "${1}i")
-        return (self.words + ending, bare + ending, twice + ending, with_i + ending)
-
-    @property
-    def verbs(self) -> Flags:
-        inflected = self.have(self.with_ending("ing"), "VBG", "NN", "JJ")
-        inflected |= self.have(self.with_ending("ed"), "VBD", "VBN", "JJ")
-        letters = self.words.str.len_chars().to_numpy() > 1
-        return (inflected & letters) | self.are("VB", "VBP")
-
-    @property
-    def nouns(self) -> Flags:
-        plural = (*self.with_ending("es"), self.words + "s")
-        return self.have(plural, "NNS") | self.are("NN")
-
-    @property
-    def qualities(self) -> Flags:
-        compared = self.have(self.with_ending("er"), "JJR") | self.have(self.with_ending("est"), "JJS")
-        return compared | self.have(self.with_ending("ly"), "RB") | self.have((self.words + "ness",), "NN")
+    return row, Readings(tag, may)
 
 
 def related_tags(words: pl.Series, tag: Tags) -> Masks:
     """The tags that each word of a lexicon may have beside its own, one bit each."""
-    family = _Family(words, tag)
-    verbs, nouns = family.verbs, family.nouns
-    plain = family.are("NN", "VB", "VBP", "JJ", "RB", "NNP")
-    inflected = family.are("NNS", "VBZ", "VBD", "VBN", "VBG", "NN")
+
+    def are(*tags: str) -> Flags:
+        return np.isin(tag, [NUMBER[name] for name in tags])
+
+    def have(forms: Iterable[pl.Series], among: Flags) -> Flags:
+        """Which words have a form that is one of some words of the lexicon."""
+        listed = words.filter(pl.Series(among)).implode()
+        flags: Flags = np.any([form.is_in(listed).to_numpy() for form in forms], axis=0)
+        return flags
+
+    def with_ending(ending: str) -> list[pl.Series]:
+        """Each word with an ending as it would be spelled: walk–walking, bake–baking, stop–stopping, try–tried."""
+        bare, twice = words.str.replace("e$", ""), words + words.str.slice(-1)
+        return [stem + ending for stem in (words, bare, twice, words.str.replace("([^aeiou])y$", "${1}i"))]
+
+    inflected = have(with_ending("ing"), are("VBG", "NN", "JJ")) | have(with_ending("ed"), are("VBD", "VBN", "JJ"))
+    verbs = (inflected & (words.str.len_chars().to_numpy() > 1)) | are("VB", "VBP")
+    nouns = have([*with_ending("es"), words + "s"], are("NNS")) | are("NN")
+    qualities = have(with_ending("er"), are("JJR")) | have(with_ending("est"), are("JJS"))
+    qualities |= have(with_ending("ly"), are("RB")) | have([words + "ness"], are("NN"))
+    plain, forms = are("NN", "VB", "VBP", "JJ", "RB", "NNP"), are("NNS", "VBZ", "VBD", "VBN", "VBG", "NN")
     stems = words.str.replace("s$", ""), words.str.replace("es$", ""), words.str.replace("ies$", "y")
-    ends = {ending: words.str.ends_with(ending).to_numpy() for ending in ("s", "ed", "ing")}
-    of_verb, of_noun = (family.in_any(stems, words.filter(pl.Series(flags))) for flags in (verbs, nouns))
+    in_s, in_ed, in_ing = (words.str.ends_with(ending).to_numpy() for ending in ("s", "ed", "ing"))
     chosen = (
         (plain & verbs, ("VB", "VBP")),
         (plain & nouns, ("NN",)),
-        (plain & family.qualities, ("JJ",)),
-        (inflected & ends["s"] & of_verb, ("VBZ",)),
-        (inflected & ends["s"] & of_noun, ("NNS",)),
-        ((inflected | family.are("JJ")) & ends["ed"], ("VBD", "VBN", "JJ")),
-        (inflected & ends["ing"], ("VBG", "NN", "JJ")),
-        (family.are("JJR", "RBR"), ("JJR", "RBR")),
-        (family.are("JJS", "RBS"), ("JJS", "RBS")),
+        (plain & qualities, ("JJ",)),
+        (forms & in_s & have(stems, verbs), ("VBZ",)),
+        (forms & in_s & have(stems, nouns), ("NNS",)),
+        ((forms | are("JJ")) & in_ed, ("VBD", "VBN", "JJ")),
+        (forms & in_ing, ("VBG", "NN", "JJ")),
+        (are("JJR", "RBR"), ("JJR", "RBR")),
+        (are("JJS", "RBS"), ("JJS", "RBS")),
     )
     may = np.zeros(len(words), np.uint64)
     for flags, names in chosen:

@@ -6,6 +6,7 @@ once. A word counts as misspelt if it is in no list and one slip away from a wor
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from string import ascii_lowercase
@@ -21,7 +22,6 @@ from acidtest.text.letters import (
     CASE,
     Bytes,
     Mask,
-    PackedTexts,
     Places,
     WordSpans,
     pack_texts,
@@ -29,14 +29,10 @@ from acidtest.text.letters import (
     runs,
     slices,
 )
+from acidtest.text.tokens import number_distinct
 from acidtest.text.wordnet import wordnet
 
 Edit = Literal["adjacent", "keyboard"]
-
-SHORTEST = 5
-"""Shorter words are one letter away from too many others; of them only swapped letters in function words count."""
-
-_WORD = r"[\p{L}\p{N}_@'’\-./]*[\p{L}\p{N}]"
 
 
 @dataclass(frozen=True)
@@ -80,18 +76,21 @@ def misspell(
     ``nonwords``: what comes out is no English word.
     """
     ways = _nonword_ways(spans, edit) if nonwords else None
-    choices = _Choices.among(
-        spans, _editable_letters(spans.texts.data, spans.editable, edit) if ways is None else ways != 0
-    )
-    kept = np.flatnonzero(choices.sizes >= edits)
-    keys, sizes = rows[kept], choices.sizes[kept]
+    may = _editable_letters(spans.texts.data, spans.editable, edit) if ways is None else ways != 0
+    choices = _Choices(spans, may)
+    sizes = np.diff(choices.bounds)
+    kept = np.flatnonzero(sizes >= edits)
+    keys, sizes = rows[kept], sizes[kept]
     ranks, chosen = np.empty((2, edits, len(kept)), dtype=np.int64)
     changed = spans.texts.data.copy()
     for number in range(edits):
         word, letter = (draws.bits(keys, edit, slot, name, number) for name in ("word", "letter"))
-        ranks[number] = _draw_untaken(ranks[:number], sizes, word)
-        chosen[number] = choices.words_of(kept, ranks[number])
-        place = choices.places_of(chosen[number], letter)
+        rank = _draw_below(sizes - number, word)
+        for taken in np.sort(ranks[:number], axis=0):
+            rank += rank >= taken
+        ranks[number] = rank
+        chosen[number] = choices.words[choices.bounds[kept] + ranks[number]]
+        place = choices.draw_places(chosen[number], letter)
         has = _ways(changed[place], edit) if ways is None else ways[place]
         # Where both are open a bit decides that had no say in the word.
         _edit(changed, place, np.where(has == 3, word & np.uint64(1), has >> 1).astype(np.intp), edit)
@@ -109,72 +108,34 @@ def function_words() -> pl.DataFrame:
     return packaged_table("stress/function_words.tsv")
 
 
-@dataclass(frozen=True)
 class _Choices:
-    """The words that can be misspelt, text by text, and the letters in them."""
+    """The words that can be misspelt where some bytes may be edited: those of a text from its bound to the next."""
 
-    spans: WordSpans
-    may: Mask
-    """Which bytes can be edited."""
-    words: Places
-    """Numbers of words."""
-    bounds: Places
-    """Which of ``words`` are a text's: from its bound to the next."""
-
-    @classmethod
-    def among(cls, spans: WordSpans, may: Mask) -> _Choices:
-        """The choices there are when these bytes may be edited."""
+    def __init__(self, spans: WordSpans, may: Mask) -> None:
         # Nearly all words are known by their first letter.
         has = may[spans.starts]
         rest = np.flatnonzero(~has)
-        has[rest] = _any_between(may, spans.starts[rest], spans.ends[rest])
-        lacking = rest[~has[rest]]
-        return cls(spans, may, np.flatnonzero(has), spans.bounds - np.searchsorted(lacking, spans.bounds))
+        if len(rest):
+            edges = np.stack([spans.starts[rest], spans.ends[rest]], axis=1).ravel()
+            has[rest] = np.logical_or.reduceat(may, edges)[::2]
+        self.words: Places = np.flatnonzero(has)
+        self.bounds: Places = spans.bounds - np.searchsorted(rest[~has[rest]], spans.bounds)
+        self._spans, self._may = spans, may
 
-    @property
-    def sizes(self) -> Places:
-        """How many words of each text can be misspelt."""
-        return np.diff(self.bounds)
-
-    def words_of(self, texts: Places, ranks: Places) -> Places:
-        """The word of this rank in each text."""
-        words: Places = self.words[self.bounds[texts] + ranks]
-        return words
-
-    def places_of(self, words: Places, bits: U64) -> Places:
+    def draw_places(self, words: Places, bits: U64) -> Places:
         """A place in each word."""
-        starts, ends = self.spans.starts[words], self.spans.ends[words]
+        starts, ends = self._spans.starts[words], self._spans.ends[words]
         places = starts + _draw_below(ends - starts, bits)
         # Where it is none of those that can be edited the other half of the bits decides among these.
-        missed = np.flatnonzero(~self.may[places])
-        places[missed] = self._places_between(starts[missed], ends[missed], bits[missed] << np.uint64(32))
+        missed = np.flatnonzero(~self._may[places])
+        if len(missed):
+            starts, ends, bits = starts[missed], ends[missed], bits[missed] << np.uint64(32)
+            letters = positions_between(starts, ends)
+            upto = np.cumsum(self._may[letters], dtype=np.int64)
+            last = np.cumsum(ends - starts) - 1
+            before = np.append(0, upto[last[:-1]])
+            places[missed] = letters[np.searchsorted(upto, before + _draw_below(upto[last] - before, bits) + 1)]
         return places
-
-    def _places_between(self, starts: Places, ends: Places, bits: U64) -> Places:
-        letters = positions_between(starts, ends)
-        upto = np.cumsum(self.may[letters], dtype=np.int64)
-        last = np.cumsum(ends - starts) - 1
-        before = np.append(0, upto[last[:-1]]) if len(last) else last
-        place = np.searchsorted(upto, before + _draw_below(upto[last] - before, bits) + 1)
-        places: Places = letters[place]
-        return places
-
-
-def _any_between(mask: Mask, starts: Places, ends: Places) -> Mask:
-    """Whether something is true in each of some stretches, which follow each other with gaps between."""
-    if not len(starts):
-        return np.zeros(0, dtype=np.bool_)
-    edges = np.stack([starts, ends], axis=1).ravel()
-    flags: Mask = np.logical_or.reduceat(mask, edges)[::2]
-    return flags
-
-
-def _draw_untaken(taken: Places, sizes: Places, bits: U64) -> Places:
-    """A number below each size that is not taken, all equally likely."""
-    rank = _draw_below(sizes - len(taken), bits)
-    for other in np.sort(taken, axis=0):
-        rank += rank >= other
-    return rank
 
 
 def _draw_below(sizes: npt.NDArray[np.integer], bits: U64) -> Places:
@@ -193,11 +154,9 @@ def _editable_letters(data: Bytes, editable: Mask, edit: Edit) -> Mask:
 
 def _ways(letters: Bytes, edit: Edit) -> Bytes:
     """How letters can be edited, as bits: 1 is a swap, or the key to the left; 2 is the key to the right."""
-    if edit == "adjacent":
-        return np.ones_like(letters)
     left, right = _neighbours() != 0
-    ways: Bytes = (left | (right << 1)).astype(np.uint8)[letters]
-    return ways
+    keys: Bytes = (left | (right << 1)).astype(np.uint8)
+    return np.ones_like(letters) if edit == "adjacent" else keys[letters]
 
 
 def _edit(data: Bytes, places: Places, ways: npt.NDArray[np.intp], edit: Edit) -> None:
@@ -214,27 +173,20 @@ def _nonword_ways(spans: WordSpans, edit: Edit) -> Bytes:
     """How each letter can be edited without giving an English word; a word that occurs often is looked up once."""
     data, editable = spans.texts.data, spans.editable
     starts, ends = runs(editable)
-    parts = slices(np.where(editable, data | CASE, data), starts, ends)
-    different = pl.DataFrame({"part": parts.unique(maintain_order=True)}).with_row_index("number")
-    number = parts.to_frame("part").join(different, on="part", how="left", maintain_order="left")["number"]
-    column = pack_texts(different["part"])
-    shift = column.starts[number.to_numpy()] - starts
-    ways = np.zeros_like(data)
-    ways[editable] = _ways_without_english(column, edit)[np.flatnonzero(editable) + np.repeat(shift, ends - starts)]
-    return ways
-
-
-def _ways_without_english(column: PackedTexts, edit: Edit) -> Bytes:
-    """How each letter of some lower-case words can be edited without giving an English word."""
-    ways = _ways(column.data, edit) * _editable_letters(column.data, column.data != ord("\n"), edit)
+    different, number = number_distinct(slices(np.where(editable, data | CASE, data), starts, ends))
+    column = pack_texts(different)
+    distinct_ways = _ways(column.data, edit) * _editable_letters(column.data, column.data != ord("\n"), edit)
     for way in (0, 1):
-        place = np.flatnonzero(ways & (1 << way))
+        place = np.flatnonzero(distinct_ways & (1 << way))
         word = np.searchsorted(column.starts, place, side="right") - 1
         copies = pack_texts(column.texts(word))
         changed = copies.data.copy()
         _edit(changed, copies.starts + place - column.starts[word], np.full(len(place), way), edit)
         known = is_english(copies.texts(np.arange(len(place)), changed)).to_numpy()
-        ways[place[known]] ^= np.uint8(1 << way)
+        distinct_ways[place[known]] ^= np.uint8(1 << way)
+    ways = np.zeros_like(data)
+    shift = np.repeat(column.starts[number] - starts, ends - starts)
+    ways[editable] = distinct_ways[np.flatnonzero(editable) + shift]
     return ways
 
 
@@ -256,7 +208,8 @@ def misspelt_words(texts: pl.Series) -> pl.Series:
     letter is added, left out or changed, or two are swapped. What has a capital (a name), a digit, an apostrophe or a
     hyphen is not looked at.
     """
-    tokens = texts.cast(pl.String).str.extract_all(_WORD).list.unique(maintain_order=True)
+    tokens = texts.cast(pl.String).str.extract_all(r"[\p{L}\p{N}_@'’\-./]*[\p{L}\p{N}]")
+    tokens = tokens.list.unique(maintain_order=True)
     vocabulary = tokens.explode(empty_as_null=False, keep_nulls=False).unique()
     slips = _slips(vocabulary.filter(vocabulary.str.contains(r"^[a-z]{3,}$")))
     named = pl.element().replace_strict(slips["word"], slips["named"], default=None)
@@ -265,9 +218,12 @@ def misspelt_words(texts: pl.Series) -> pl.Series:
 
 def _slips(words: pl.Series) -> pl.DataFrame:
     """The misspelt words among some different ones: columns word and named."""
-    unknown = words.filter(~is_english(words) & ~words.is_in(_known().implode())).sort()
+    # Words in use that WordNet 3.0 has not: colloquial ones, and newer than it.
+    newer = packaged_table("typology/known_words.tsv")["word"]
+    functional = set(function_words()["word"])
+    unknown = words.filter(~is_english(words) & ~words.is_in(newer.implode())).sort()
     tries = pl.DataFrame(
-        [(word, edit, place) for word in unknown for place, edit in enumerate(_edits(word))],
+        [(word, edit, place) for word in unknown for place, edit in enumerate(_edits(word, functional))],
         schema={"word": pl.String, "edit": pl.String, "place": pl.Int64},
         orient="row",
     )
@@ -284,23 +240,14 @@ def _in_use(words: pl.Series) -> pl.DataFrame:
     return pl.concat([functional, counts.filter(pl.col("count") > 0)]).unique("word", keep="first", maintain_order=True)
 
 
-def _edits(word: str) -> list[str]:
+def _edits(word: str, functional: Collection[str]) -> list[str]:
     """What a word may have been before a slip: swapped letters first, then one more, one less, another."""
     splits = [(word[:place], word[place:]) for place in range(len(word) + 1)]
     swapped = [left + right[1] + right[0] + right[2:] for left, right in splits if len(right) > 1]
-    if len(word) < SHORTEST:
-        return [edit for edit in dict.fromkeys(swapped) if edit in _function_words()]
+    # Short words are one letter away from too many others.
+    if len(word) < 5:
+        return [edit for edit in dict.fromkeys(swapped) if edit in functional]
     longer = [left + letter + right for left, right in splits for letter in ascii_lowercase]
     shorter = [left + right[1:] for left, right in splits if right]
     other = [left + letter + right[1:] for left, right in splits if right for letter in ascii_lowercase]
     return list(dict.fromkeys([*swapped, *longer, *shorter, *other]))
-
-
-@cache
-def _function_words() -> frozenset[str]:
-    return frozenset(function_words()["word"])
-
-
-def _known() -> pl.Series:
-    """Words in use that WordNet 3.0 has not: colloquial ones, and newer than it."""
-    return packaged_table("typology/known_words.tsv")["word"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from acidtest.io import store
-from acidtest.text import glosses
+from acidtest.text import senses
 from acidtest.text.wordnet import wordnet
 
 
@@ -36,7 +36,7 @@ def fetch_resource(name: str, *, file: str | Path | None = None, progress: store
     """Fetch a resource, see that it is what it should be, and give its folder."""
     folder = store.fetch(name, file=file, progress=progress)
     if name == store.WORDNET:
-        glosses.definitions(glosses.WordNetFolder(folder, glosses.FETCH))
+        senses.definitions(senses.WordNetFolder(folder, senses.FETCH))
     return folder
 
 
@@ -47,10 +47,10 @@ def _relations() -> Resource:
 
 
 def _glosses() -> Resource:
-    place = glosses.find_wordnet_folder()
+    place = senses.find_wordnet_folder()
     what = "WordNet 3.0: the definitions of synsets, for wsd=lesk"
     if place is None:
-        return Resource("wordnet glosses", what, "missing", f"get them with: {glosses.FETCH}")
+        return Resource("wordnet glosses", what, "missing", f"get them with: {senses.FETCH}")
     return Resource("wordnet glosses", what, "found", f"{place.path} ({place.origin})")
 
 

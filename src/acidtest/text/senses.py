@@ -1,33 +1,157 @@
 """The sense a word has in a sentence, for many words at once: the first in WordNet, or the choice of Lesk's algorithm.
 
-A method is a function in ``WAYS`` from contexts, words and parts of speech to synsets, null for a word that WordNet
-does not have. Lesk's takes the sense whose definition shares most words with the sentence: words of definitions are
-numbered by frequency; matches of the most frequent are counted as common bits of two numbers, those of the others in a
-table of contexts by words, made for as many contexts as a processor's cache holds.
+Lesk's takes the sense whose definition shares most words with the sentence. Definitions do not ship with acidtest: they
+are read from a full WordNet 3.0 on this machine. Their words are numbered by frequency; matches of the most frequent
+are counted as common bits of two numbers, those of the others in a table of contexts by words, made for as many
+contexts as a processor's cache holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import re
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.text.glosses import WordNetFolder, definitions, require_glosses
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
+from acidtest.io.store import WORDNET, resource_folder
+from acidtest.text.tokens import number_distinct
 from acidtest.text.wordnet import ALL_POS, SATELLITE, Ranges, check_pos, wordnet
 
-ANY = "any"
-"""Asks for every part of speech."""
-WANTED = pl.Enum([*ALL_POS.categories, ANY])
+WAYS = ("first", "lesk")
+"""The ways to choose a sense: the most frequent in SemCor, or by the words of the sentence."""
+
+VARIABLE = "ACIDTEST_WORDNET"
+VERSION = "3.0"
+FETCH = "acidtest sources fetch wordnet"
+DATA_FILES = ("data.noun", "data.verb", "data.adj", "data.adv")
+"""The files that hold glosses, in the order of our synset numbers."""
+DEBIAN = Path("/usr/share/wordnet")
+MOST_BYTES = 64 * 2**20
+"""A data file larger than this is none of WordNet's; the largest has 15 MB."""
 
 MASKED = 64
 """How many words are compared as bits, those of an integer: two fifths of the words of all definitions."""
 CELLS = 2**22
 """Size of the table of contexts by words, in bytes."""
+
+_ANY = "any"
+_WANTED = pl.Enum([*ALL_POS.categories, _ANY])
+"""Parts of speech that are asked for."""
+
+Numbers = NDArray[np.int64]
+Masks = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class WordNetFolder:
+    """Where a full WordNet may be: a folder, or a folder in a zip file as NLTK downloads it."""
+
+    path: Path
+    origin: str
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is something that looks like WordNet."""
+        return self.path.is_file() if self.path.suffix == ".zip" else (self.path / DATA_FILES[0]).is_file()
+
+    def content(self, name: str) -> bytes:
+        """One of its files, with ``\\n`` at line ends whatever they were."""
+        try:
+            with zipfile.ZipFile(self.path) if self.path.suffix == ".zip" else nullcontext() as archive:
+                file = archive.open(f"wordnet/{name}") if archive else (self.path / name).open("rb")
+                with file:
+                    content = file.read(MOST_BYTES + 1)
+        except (KeyError, OSError, zipfile.BadZipFile) as error:
+            problem = f"cannot be read as WordNet ({error}); delete it, or get it with: {FETCH}"
+            raise FileError(self.path, problem) from error
+        if len(content) > MOST_BYTES:
+            raise FileError(self.path, f"{name} has more than {MOST_BYTES:,} bytes; it is not WordNet {VERSION}")
+        return content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def find_wordnet_folder(
+    environment: Mapping[str, str] | None = None, *, home: Path | None = None
+) -> WordNetFolder | None:
+    """Where a full WordNet is, if it is anywhere; a folder that the environment names must be one."""
+    environment = os.environ if environment is None else environment
+    if environment.get(VARIABLE):
+        named = WordNetFolder(Path(environment[VARIABLE]), VARIABLE)
+        if not named.exists:
+            raise FileError(named.path, f"has no {DATA_FILES[0]}; {VARIABLE} must name a folder with WordNet {VERSION}")
+        return named
+    return next((folder for folder in _wordnet_folders(environment, home or Path.home()) if folder.exists), None)
+
+
+def require_glosses(need: str) -> WordNetFolder:
+    """Where the glosses are; where there are none, the error names what needs them, such as ``wsd=lesk``."""
+    folder = find_wordnet_folder()
+    if folder is None:
+        raise AcidtestError(f"{need} needs WordNet glosses; get them with: {FETCH}")
+    return folder
+
+
+@cache
+def definitions(place: WordNetFolder) -> pl.Series:
+    """The definition of every synset, by number: its gloss without examples, as NLTK takes it apart."""
+    lines = pl.concat([_synset_lines(place, name) for name in DATA_FILES])
+    ours = wordnet().synset_table
+    offsets, pos = lines.str.head(8).cast(pl.UInt32, strict=False), lines.str.slice(12, 1)
+    fits = len(lines) == ours.height
+    if not fits or not (offsets.eq_missing(ours["offset"]) & (pos == ours["pos"].cast(pl.String))).all():
+        raise FileError(place.path, f"is not WordNet {VERSION}: its synsets stand elsewhere; get it with: {FETCH}")
+    gloss = lines.str.split_exact("|", 1).struct.field("field_1")
+    without_examples = gloss.str.replace_all(r'".*?"', "").str.strip_chars()
+    return without_examples.str.strip_chars("; ").alias("definition")
+
+
+def _wordnet_folders(environment: Mapping[str, str], home: Path) -> Iterator[WordNetFolder]:
+    yield WordNetFolder(resource_folder(WORDNET, environment), FETCH)
+    for folder in _nltk_folders(environment, home):
+        yield WordNetFolder(folder / "corpora" / "wordnet", "NLTK's data")
+        yield WordNetFolder(folder / "corpora" / "wordnet.zip", "NLTK's data")
+    yield WordNetFolder(DEBIAN, "Debian's wordnet-base")
+
+
+def _nltk_folders(environment: Mapping[str, str], home: Path) -> Iterator[Path]:
+    """The folders where NLTK looks (nltk.data.path), without importing it."""
+    yield from (Path(part) for part in environment.get("NLTK_DATA", "").split(os.pathsep) if part)
+    yield home / "nltk_data"
+    yield from (Path(sys.prefix, *parts, "nltk_data") for parts in ((), ("share",), ("lib",)))
+    if sys.platform == "win32":
+        yield Path(environment.get("APPDATA", "C:\\"), "nltk_data")
+        yield from (Path(f"{drive}:\\nltk_data") for drive in "CDE")
+    else:
+        yield from (Path(f"/usr/{part}/nltk_data") for part in ("share", "local/share", "lib", "local/lib"))
+
+
+def _synset_lines(place: WordNetFolder, name: str) -> pl.Series:
+    """The synsets of a data file, one a line; the licence, which is indented, is left out."""
+    content = place.content(name)
+    version = re.search(rb"Word[nN]et (\d[\d.]*) Copyright", content[:4096])
+    if version and version[1].decode() != VERSION:
+        problem = f"is WordNet {version[1].decode()}, but version {VERSION} is needed; get it with: {FETCH}"
+        raise FileError(place.path, problem)
+    # A separator that occurs nowhere makes each line one field.
+    table = pl.read_csv(
+        content,
+        separator="\x01",
+        quote_char=None,
+        has_header=False,
+        schema={"line": pl.String},
+        encoding="utf8-lossy",
+        raise_if_empty=False,
+    )
+    return table["line"].filter(~table["line"].str.starts_with("  "))
 
 
 def senses(
@@ -40,101 +164,73 @@ def senses(
 ) -> pl.Series:
     """The synset of each word in its context, by number; null for a word that WordNet has in no form.
 
-    ``contexts`` are lists of tokens, one for each word; with ``rows``, that of word ``i`` is number ``rows[i]``, so
-    that a sentence is given once for all its words. ``pos`` is n, v, a, s or r, for all words or for each; None, or
-    null, is any.
+    ``way`` is one of ``WAYS``. ``contexts`` are lists of tokens, one for each word; with ``rows``, that of word ``i``
+    is number ``rows[i]``, so that a sentence is given once for all its words. ``pos`` is n, v, a, s or r, for all words
+    or for each; None, or null, is any: nouns go first.
     """
     if way not in WAYS:
         raise UnknownNameError("way to choose a sense", way, WAYS)
     rows = pl.int_range(len(contexts), eager=True) if rows is None else rows
-    parts = pos if isinstance(pos, pl.Series) else pl.Series([pos], dtype=pl.String)
-    check_pos(*parts.unique())
-    if len(rows) != len(words) or (isinstance(pos, pl.Series) and len(pos) != len(words)):
+    parts = pos if isinstance(pos, pl.Series) else pl.repeat(pos, len(words), dtype=pl.String, eager=True)
+    check_pos(*(parts.unique() if isinstance(pos, pl.Series) else [pos]))
+    if len(rows) != len(words) or len(parts) != len(words):
         raise AcidtestError(f"{len(words):,} words need as many contexts or rows, and as many parts of speech")
     if len(rows) and not rows.is_between(0, len(contexts) - 1).all():
         raise AcidtestError(f"rows are numbers of contexts, here from 0 to {len(contexts) - 1:,}")
-    parts = parts.cast(pl.String).fill_null(ANY).cast(WANTED)
-    if not isinstance(pos, pl.Series):
-        parts = parts.new_from_index(0, len(words))
-    return WAYS[way](SenseQuestions(contexts, words.fill_null(""), parts, rows.cast(pl.Int64))).alias("synset")
-
-
-def first_sense(query: SenseQuestions) -> pl.Series:
-    """The sense that WordNet lists first, the most frequent in SemCor; of open part of speech, nouns go first."""
-    return SenseChoices.of(query, satellites=True).synsets(np.zeros(len(query.words), dtype=np.int64))
-
-
-@dataclass(frozen=True)
-class SenseQuestions:
-    """Words whose sense is wanted: contexts are lists of tokens, and ``rows`` says which context each word has."""
-
-    contexts: pl.Series
-    words: pl.Series
-    pos: pl.Series
-    """One of ``WANTED`` for each word."""
-    rows: pl.Series
+    parts = parts.cast(pl.String).fill_null(_ANY).cast(_WANTED)
+    choices = _SenseChoices.of(words.fill_null(""), parts, satellites=way == "first")
+    if way == "first":
+        places = np.zeros(len(words), dtype=np.int64)
+    else:
+        places = _lesk_places(choices, contexts, rows.cast(pl.Int64).to_numpy())
+    return choices.synsets(places).alias("synset")
 
 
 @dataclass(frozen=True)
-class SenseChoices:
+class _SenseChoices:
     """The synsets each word may have: those of question ``q`` are a range of ``numbers``, in WordNet's order."""
 
-    questions: NDArray[np.int32]
+    questions: Numbers
     """Which of the different questions, a word with its part of speech, each word asks."""
     ranges: Ranges
     numbers: NDArray[np.int32]
 
     @classmethod
-    def of(cls, query: SenseQuestions, *, satellites: bool) -> SenseChoices:
+    def of(cls, words: pl.Series, pos: pl.Series, *, satellites: bool) -> _SenseChoices:
         """The choices for each word; ``satellites`` says whether they are adjectives when ``a`` is asked for."""
-        distinct, words = encode(query.words)
-        parts = WANTED.categories
-        codes = words * len(parts) + query.pos.to_physical().to_numpy()
-        used = np.zeros(len(distinct) * len(parts), dtype=bool)
-        used[codes] = True
-        number_of = np.cumsum(used, dtype=np.int32) - 1
-        word, part = np.divmod(np.flatnonzero(used), len(parts))
-        questions = pl.DataFrame({"word": distinct.gather(word), "wanted": parts.gather(part)})
-        known = wordnet().sense_frame(distinct).select("word", "pos", "synset")
-        rows = questions.with_row_index("question").join(known, on="word", maintain_order="left_right")
-        pos, wanted = pl.col("pos").cast(pl.String), pl.col("wanted")
-        rows = rows.filter((wanted == ANY) | (wanted == pos) | (satellites & (wanted == "a") & (pos == SATELLITE)))
-        ranges = Ranges.of_sorted(rows["question"].to_numpy(), questions.height)
-        return cls(number_of[codes], ranges, rows["synset"].to_numpy())
+        distinct, codes = number_distinct(words)
+        parts = _WANTED.categories
+        keys = codes * len(parts) + pos.to_physical().to_numpy()
+        used = np.bincount(keys, minlength=1) > 0
+        asked, questions = np.flatnonzero(used), (np.cumsum(used) - 1)[keys]
+        word, part = np.divmod(asked, len(parts))
+        rows = pl.DataFrame({"word": distinct.gather(word), "wanted": parts.gather(part)}).with_row_index("question")
+        known = wordnet().sense_frame(distinct).select("word", "synset", pos=pl.col("pos").cast(pl.String))
+        rows = rows.join(known, on="word", maintain_order="left_right")
+        wanted, is_satellite = pl.col("wanted"), pl.col("pos") == SATELLITE
+        fits = (wanted == _ANY) | (wanted == pl.col("pos")) | (satellites & (wanted == "a") & is_satellite)
+        rows = rows.filter(fits)
+        return cls(questions, Ranges.of_sorted(rows["question"].to_numpy(), len(asked)), rows["synset"].to_numpy())
 
-    def synsets(self, places: NDArray[np.int64]) -> pl.Series:
+    def synsets(self, places: Numbers) -> pl.Series:
         """The synset at one place of the choices of each word; null where there are none."""
         none = self.ranges.lengths(self.questions) == 0
         at = np.where(none, len(self.numbers), self.ranges.starts[self.questions] + places)
         return pl.Series(np.append(self.numbers, 0)[at]).set(pl.Series(none), None)
 
 
-def encode(values: pl.Series) -> tuple[pl.Series, NDArray[np.int32]]:
-    """The different values, none of them null, and for each value its place among them."""
-    categories = values.cast(pl.Categorical(pl.Categories.random()))
-    distinct = categories.unique()
-    codes = distinct.to_physical().to_numpy()
-    place_of = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int32)
-    place_of[codes] = np.arange(len(codes), dtype=np.int32)
-    return distinct.cast(pl.String), place_of[categories.to_physical().to_numpy()]
-
-
-def lesk(query: SenseQuestions) -> pl.Series:
-    """The sense whose definition shares most words with the context; of several, the one that WordNet lists first.
+def _lesk_places(choices: _SenseChoices, contexts: pl.Series, rows: Numbers) -> Numbers:
+    """For each word the choice whose definition shares most words with its context; of several, the first.
 
     Equal to ``nltk.wsd.lesk`` of NLTK 3.10: words are compared as they are written, with capitals and commas, and count
     once; ``a`` has no satellites. Lesk (1986) compares definitions with each other instead.
     """
-    glosses = _gloss_words(require_glosses("wsd=lesk"))
-    choices, contexts = SenseChoices.of(query, satellites=False), _Contexts.of(query.contexts, glosses)
-    rows = query.rows.to_numpy()
+    overlaps = _Overlaps(choices, contexts, _gloss_words(require_glosses("wsd=lesk")))
     several = np.flatnonzero(choices.ranges.lengths(choices.questions) > 1)
     several = several[np.argsort(rows[several], kind="stable")]
     places = np.zeros(len(rows), dtype=np.int64)
-    places[several] = _most_overlapping(
-        contexts, _Signatures.of(choices, contexts, glosses), rows=rows[several], questions=choices.questions[several]
-    )
-    return choices.synsets(places)
+    places[several] = overlaps.best_choices(rows[several], choices.questions[several])
+    return places
 
 
 @dataclass(frozen=True)
@@ -143,114 +239,78 @@ class _GlossWords:
 
     vocabulary: pl.DataFrame
     ranges: Ranges
-    words: NDArray[np.int32]
-    masks: NDArray[np.uint64]
+    words: Numbers
+    masks: Masks
     """Which of the most frequent words each definition has."""
 
 
-@dataclass(frozen=True)
-class _Contexts:
-    """The words of contexts that definitions have too: the frequent ones in ``masks``, others as columns of a table."""
+class _Overlaps:
+    """What contexts and the definitions of choices have in common: frequent words in masks, others as columns."""
 
-    masks: NDArray[np.uint64]
-    ranges: Ranges
-    columns: NDArray[np.int32]
-    column_of: NDArray[np.int32]
-    """The column of each word of definitions; -1 for those that are frequent or in no context."""
-    width: int
-
-    @classmethod
-    def of(cls, contexts: pl.Series, glosses: _GlossWords) -> _Contexts:
-        distinct, codes = encode(contexts.explode(empty_as_null=False, keep_nulls=False).fill_null(""))
-        rows = np.repeat(np.arange(len(contexts), dtype=np.int32), contexts.list.len().fill_null(0).to_numpy())
+    def __init__(self, choices: _SenseChoices, contexts: pl.Series, glosses: _GlossWords) -> None:
+        distinct, codes = number_distinct(contexts.explode(empty_as_null=False, keep_nulls=False).fill_null(""))
+        rows = np.repeat(np.arange(len(contexts)), contexts.list.len().fill_null(0).to_numpy())
         numbered = pl.DataFrame({"token": distinct}).join(
             glosses.vocabulary, on="token", how="left", maintain_order="left"
         )
         number_of = numbered["number"].fill_null(-1).to_numpy()
-        column_of = np.full(int(glosses.words.max()) + 1, -1, dtype=np.int32)
-        rare = np.sort(number_of[number_of >= MASKED])
-        column_of[rare] = np.arange(len(rare), dtype=np.int32)
         numbers = number_of[codes]
-        frequent = (numbers >= 0) & (numbers < MASKED)
-        in_table = numbers >= MASKED
-        return cls(
-            _bit_masks(rows[frequent], numbers[frequent], len(contexts)),
-            Ranges.of_sorted(rows[in_table], len(contexts)),
-            column_of[numbers[in_table]],
-            column_of,
-            max(1, len(rare)),
-        )
+        frequent, in_table = (numbers >= 0) & (numbers < MASKED), numbers >= MASKED
+        # The column of each word of definitions; -1 for those that are frequent or in no context.
+        rare = np.sort(number_of[number_of >= MASKED])
+        column_of = np.full(int(glosses.words.max()) + 1, -1, dtype=np.int32)
+        column_of[rare] = np.arange(len(rare), dtype=np.int32)
+        self.width = max(1, len(rare))
+        self.context_masks = _bit_masks(rows[frequent], numbers[frequent], len(contexts))
+        self.context_ranges = Ranges.of_sorted(rows[in_table], len(contexts))
+        self.context_columns = column_of[numbers[in_table]]
+        self.choices = choices.ranges
+        self.masks = glosses.masks[choices.numbers]
+        questions = len(choices.ranges.starts) - 1
+        question = np.repeat(np.arange(questions), np.diff(choices.ranges.starts))
+        owners = np.repeat(np.arange(len(question)), glosses.ranges.lengths(choices.numbers))
+        columns = column_of[glosses.words[glosses.ranges.joined(choices.numbers)]]
+        owners, self.columns = owners[columns >= 0], columns[columns >= 0]
+        # For each question a range of columns, the words of all its choices, and of which of these each column is.
+        self.ranges = Ranges.of_sorted(question[owners], questions)
+        self.places = owners - choices.ranges.starts[question[owners]]
 
-    def table(self, block: range) -> NDArray[np.bool_]:
+    def best_choices(self, rows: Numbers, questions: Numbers) -> Numbers:
+        """The place of the best choice of each question in its context, block by block; ``rows`` are sorted."""
+        best = np.zeros(len(rows), dtype=np.int64)
+        contexts, size = len(self.context_masks), max(1, CELLS // self.width)
+        for start in range(0, contexts, size):
+            block = range(start, min(start + size, contexts))
+            part = slice(*np.searchsorted(rows, [block.start, block.stop]))
+            if part.start < part.stop:
+                best[part] = self._best_in_block(block, rows[part], questions[part])
+        return best
+
+    def _best_in_block(self, block: range, rows: Numbers, questions: Numbers) -> Numbers:
+        lengths = self.choices.lengths(questions)
+        starts, choices = np.cumsum(lengths) - lengths, self.choices.joined(questions)
+        masks = np.repeat(self.context_masks.take(rows), lengths)
+        frequent = np.bitwise_count(masks & self.masks.take(choices))
+        words, counts = self.ranges.joined(questions), self.ranges.lengths(questions)
+        cells = np.repeat((rows - block.start) * self.width, counts) + self.columns.take(words)
+        hits = np.flatnonzero(self._table(block).ravel().take(cells))
+        rare = np.bincount(
+            np.repeat(starts, counts).take(hits) + self.places.take(words.take(hits)), minlength=len(choices)
+        )
+        # Of equals the first wins: where a choice stands is taken off below the overlap.
+        best: Numbers = np.maximum.reduceat((rare + frequent) * len(choices) - np.arange(len(choices)), starts)
+        return -best % len(choices) - starts
+
+    def _table(self, block: range) -> NDArray[np.bool_]:
         """Whether each context of a block has each word of the columns."""
         table = np.zeros((len(block), self.width), dtype=bool)
         rows = np.arange(block.start, block.stop)
-        table[np.repeat(rows - block.start, self.ranges.lengths(rows)), self.columns[self.ranges.joined(rows)]] = True
+        cells = np.repeat(rows - block.start, self.context_ranges.lengths(rows))
+        table[cells, self.context_columns[self.context_ranges.joined(rows)]] = True
         return table
 
 
-@dataclass(frozen=True)
-class _Signatures:
-    """What the definitions of choices have in common with any context at all."""
-
-    choices: Ranges
-    masks: NDArray[np.uint64]
-    words: Ranges
-    """For each question a range of ``columns``: the words of all its choices."""
-    columns: NDArray[np.int32]
-    places: NDArray[np.int32]
-    """Of which of the question's choices each column is."""
-
-    @classmethod
-    def of(cls, choices: SenseChoices, contexts: _Contexts, glosses: _GlossWords) -> _Signatures:
-        questions = len(choices.ranges.starts) - 1
-        question = np.repeat(np.arange(questions), np.diff(choices.ranges.starts))
-        places = (np.arange(len(question)) - choices.ranges.starts[question]).astype(np.int32)
-        owners = np.repeat(np.arange(len(question)), glosses.ranges.lengths(choices.numbers))
-        columns = contexts.column_of[glosses.words[glosses.ranges.joined(choices.numbers)]]
-        owners, columns = owners[columns >= 0], columns[columns >= 0]
-        words = Ranges.of_sorted(question[owners], questions)
-        return cls(choices.ranges, glosses.masks[choices.numbers], words, columns, places[owners])
-
-
-def _most_overlapping(
-    contexts: _Contexts, signatures: _Signatures, *, rows: NDArray[np.int64], questions: NDArray[np.int32]
-) -> NDArray[np.int64]:
-    """The place of the best choice of each question in its context, block by block; ``rows`` are sorted."""
-    best = np.zeros(len(rows), dtype=np.int64)
-    size = max(1, CELLS // contexts.width)
-    for start in range(0, len(contexts.masks), size):
-        block = range(start, min(start + size, len(contexts.masks)))
-        part = slice(*np.searchsorted(rows, [block.start, block.stop]))
-        if part.start < part.stop:
-            best[part] = _best_in_block(contexts, signatures, block, rows=rows[part], questions=questions[part])
-    return best
-
-
-def _best_in_block(
-    contexts: _Contexts,
-    signatures: _Signatures,
-    block: range,
-    *,
-    rows: NDArray[np.int64],
-    questions: NDArray[np.int32],
-) -> NDArray[np.int64]:
-    choice_ranges = Ranges.of_lengths(signatures.choices.lengths(questions))
-    starts, choices = choice_ranges.starts[:-1], signatures.choices.joined(questions)
-    masks = np.repeat(contexts.masks.take(rows), np.diff(choice_ranges.starts))
-    frequent = np.bitwise_count(masks & signatures.masks.take(choices))
-    words, counts = signatures.words.joined(questions), signatures.words.lengths(questions)
-    cells = np.repeat((rows - block.start) * contexts.width, counts) + signatures.columns.take(words)
-    hits = np.flatnonzero(contexts.table(block).ravel().take(cells))
-    rare = np.bincount(
-        np.repeat(starts, counts).take(hits) + signatures.places.take(words.take(hits)), minlength=len(choices)
-    )
-    # Of equals the first wins: where a choice stands is taken off below the overlap.
-    best = np.maximum.reduceat((rare + frequent) * len(choices) - np.arange(len(choices)), starts)
-    return -best % len(choices) - starts
-
-
-def _bit_masks(things: NDArray[np.integer], numbers: NDArray[np.integer], size: int) -> NDArray[np.uint64]:
+def _bit_masks(things: Numbers, numbers: Numbers, size: int) -> Masks:
     """One number for each thing, with a bit for each of its numbers below ``MASKED``."""
     masks = np.zeros(size, dtype=np.uint64)
     np.bitwise_or.at(masks, things, np.uint64(1) << numbers.astype(np.uint64))
@@ -260,18 +320,13 @@ def _bit_masks(things: NDArray[np.integer], numbers: NDArray[np.integer], size: 
 @cache
 def _gloss_words(place: WordNetFolder) -> _GlossWords:
     texts = definitions(place).str.split(" ")
-    distinct, codes = encode(texts.explode(empty_as_null=False, keep_nulls=False))
+    distinct, codes = number_distinct(texts.explode(empty_as_null=False, keep_nulls=False))
     synsets = np.repeat(np.arange(len(texts)), texts.list.len().to_numpy())
     keys = np.sort(synsets * len(distinct) + codes)
     synsets, codes = np.divmod(keys[np.diff(keys, prepend=-1) > 0], len(distinct))
-    order = np.argsort(-np.bincount(codes), kind="stable")
-    number_of = np.argsort(order).astype(np.int32)
+    number_of = np.argsort(np.argsort(-np.bincount(codes), kind="stable"))
     numbers = number_of[codes]
     vocabulary = pl.DataFrame({"token": distinct, "number": number_of}).filter(pl.col("token") != "")
     frequent = numbers < MASKED
     masks = _bit_masks(synsets[frequent], numbers[frequent], len(texts))
     return _GlossWords(vocabulary, Ranges.of_sorted(synsets, len(texts)), numbers, masks)
-
-
-WAYS: dict[str, Callable[[SenseQuestions], pl.Series]] = {"first": first_sense, "lesk": lesk}
-"""The ways to choose a sense, by name."""

@@ -14,17 +14,17 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.errors import AcidtestError
 from acidtest.core.files import read_bytes
 from acidtest.core.streams import compact_frame, visit_batches
-from acidtest.core.suite import Kind, Suite
+from acidtest.core.suite import Card, Kind, Suite
 from acidtest.io import starter
 from acidtest.io.blocks import utf8_text
 from acidtest.io.corpora import read_corpus
@@ -32,62 +32,30 @@ from acidtest.io.rows import Rows, Spool
 from acidtest.io.tables import read_table, stem
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.misspelling import is_english
-from acidtest.text.names import is_given_name
-from acidtest.text.quantities import quantities
-from acidtest.text.tagging import tag_texts, tagger
+from acidtest.text.names import ENTITIES, is_given_name
+from acidtest.text.quantities import NUMBER_WORDS, quantities
+from acidtest.text.sentences import Sentences
+from acidtest.text.tagging import tagger
 from acidtest.text.tokens import sentences
 
-ENTITIES = ("PERSON", "LOCATION", "ORGANIZATION")
-"""The named entities one of which the paper asks a sentence to have."""
-
-_NUMBER_WORDS = (
-    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|"
-    "nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million"
-)
-_MENTION = rf"\d|\b(?i:{_NUMBER_WORDS})\b"
+_WORDS = "|".join(NUMBER_WORDS)
+_MENTION = rf"\d|\b(?i:{_WORDS})\b"
 """What a text with a number has in it; without look-around, for whole columns. One counts nothing by itself."""
 
-_NUMBER = rf"(?:[$£€]?\d[\d,.]*|(?i:{_NUMBER_WORDS}))"
+_NUMBER = rf"(?:[$£€]?\d[\d,.]*|(?i:{_WORDS}))"
 """The beginning of a number, for patterns over whole columns."""
 
 _INTEGER = r"(?:^|[^\w.,])\d+(?:[^\w.,]|[.,](?:\D|$)|$)"
 """A whole number in digits standing alone, for whole columns."""
 
 _AQUA = frozenset({"question", "options", "rationale", "correct"})
-_MOST_SENTENCES = 3
-_MOST_LINES = 5
-_PEEK = 1 << 20
 _TOGETHER = 1 << 12
-_NAME = r"^\p{Lu}\p{Ll}{2,}$"
 _AMOUNT = r"^[$£€]?\s*(-?\d[\d,]*(?:\.\d+)?|-?\.\d+)\s*%?$"
 
 _TOKENISED = (
     r"(?i)[\p{L}\p{N}%'’\")\]] [.,!?]+(?: |$)|\p{L} n['’]t\b|\p{L} ['’](?:s|m|d|ll|re|ve)(?: |$)|``|-[LR][RSC]B-"
 )
 """What shows that a text is written as tokens; a colon between spaces may be a ratio, "10 %" is as people write."""
-
-_JOINS = (
-    (r"-LRB-", "("),
-    (r"-RRB-", ")"),
-    (r"-LSB-", "["),
-    (r"-RSB-", "]"),
-    (r"-LCB-", "{"),
-    (r"-RCB-", "}"),
-    (r"`` ?", '"'),
-    (r" ?''", '"'),
-    (r'(^| )" ([^"]*[^" ]) "( |$)', '$1"$2"$3'),
-    (r"([(\[{]) ", "$1"),
-    (r" ([)\]}])", "$1"),
-    (r"(?i)(\p{L}) (n['’]t|['’](?:s|m|d|ll|re|ve))\b", "$1$2"),
-    (r"s (['’]) (\p{Ll})", "s$1 $2"),
-    (r"([$£€#]) (\p{N})", "$1$2"),
-    (r"(\p{N}) %", "$1%"),
-    (r"(\p{L}) ([:;])( |$)", "$1$2$3"),
-    (r" ([.,!?]+)([ \"]|$)", "$1$2"),
-    # An abbreviation at the end of a sentence has a full stop of its own.
-    (r"([^.]\.)\.( |$)", "$1$2"),
-)
-"""What stands between spaces, and how it is written; in this order."""
 
 
 @dataclass(frozen=True)
@@ -97,13 +65,13 @@ class Statements:
     rows: Rows
     """A column ``sentence``, and the columns of the corpus."""
     name: str
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    kinds: Mapping[str, Kind]
     """The kinds of the corpus's columns."""
-    sources: Mapping[str, str] = field(default_factory=dict)
-    licence: str = ""
-    tagger: str = ""
+    sources: Mapping[str, str]
+    licence: str
+    tagger: str
     """The name of the tagger that found the named entities, where these were required."""
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int]
 
 
 def statements(source: Suite | Path | None, *, entities: bool = False, faithful: bool = False) -> Statements:
@@ -118,19 +86,18 @@ def statements(source: Suite | Path | None, *, entities: bool = False, faithful:
     sieve = _Sieve(named=entities or of_aqua, faithful=faithful)
     if given is None:
         sieve.take(starter.starter_sentences())
-        return sieve.statements(starter.NAME, kinds={"genre": "factor"}, licence="Apache-2.0")
+        return sieve.statements(Card(starter.NAME, columns={"genre": "factor"}, licence="Apache-2.0"))
     if isinstance(given, Suite):
-        card = given.card
         _take_pairs(given, sieve)
-        return sieve.statements(given.name, kinds=card.columns, sources=card.sources, licence=card.licence)
+        return sieve.statements(given.card)
     if of_aqua:
         table = read_table(given)
         _take_problems(table.frame.select(_AQUA), sieve, faithful=faithful)
         # AQuA's own files are called dev and test, which says little of what a suite was made from.
         name = stem(given) if "aqua" in stem(given).lower() else f"aqua-{stem(given)}"
-        return sieve.statements(name, sources=table.sources, licence="Apache-2.0")
+        return sieve.statements(Card(name, sources=table.sources, licence="Apache-2.0"))
     sieve.take_texts(_paragraphs(given))
-    return sieve.statements(stem(given))
+    return sieve.statements(Card(stem(given)))
 
 
 class _Sieve:
@@ -155,34 +122,18 @@ class _Sieve:
             self._kept.add(compact_frame(self._filter_sentences(part)))
 
     def take_texts(self, texts: pl.DataFrame) -> None:
-        """Take every sentence of the texts in the column ``sentence``, the other columns repeated.
-
-        What a tokeniser has split is joined, unless sentences are to be as the released script had them: a space
-        before a full stop says nothing of a sentence.
-        """
+        """Take every sentence of the texts in the column ``sentence``, the other columns repeated."""
+        # What a tokeniser has split is joined, but for the released script: a space before a full stop says nothing.
         parts = sentences(texts["sentence"] if self._faithful else detokenise(texts["sentence"]))
         self.take(texts.select(pl.all().gather(parts["text"])).with_columns(parts["sentence"]))
 
-    def statements(
-        self,
-        name: str,
-        *,
-        kinds: Mapping[str, Kind] | None = None,
-        sources: Mapping[str, str] | None = None,
-        licence: str = "",
-    ) -> Statements:
-        """What was kept."""
-        by_number = sorted(reason for reason in self.left_out if reason.startswith("number: "))
-        reasons = [reason for reason in self.left_out if reason not in by_number] + by_number
-        return Statements(
-            self._kept.rows(),
-            name,
-            kinds or {},
-            sources or {},
-            licence,
-            tagger=tagger().name if self._named else "",
-            left_out={reason: self.left_out[reason] for reason in reasons if self.left_out[reason]},
-        )
+    def statements(self, card: Card) -> Statements:
+        """What was kept of the corpus that a card describes."""
+        # Problems of numbers come last, by name.
+        reasons = sorted(self.left_out.items(), key=lambda item: item[0] if item[0].startswith("number: ") else "")
+        left_out = {reason: count for reason, count in reasons if count}
+        used_tagger = tagger().name if self._named else ""
+        return Statements(self._kept.rows(), card.name, card.columns, card.sources, card.licence, used_tagger, left_out)
 
     def _filter_sentences(self, frame: pl.DataFrame) -> pl.DataFrame:
         number = _INTEGER if self._faithful else _MENTION
@@ -192,8 +143,9 @@ class _Sieve:
             frame = self.keep(frame, "no named entity", _is_named(frame["sentence"]))
         if self._faithful:
             return frame
-        for reason, pattern in _exclusions().items():
-            frame = self.keep(frame, reason, ~pl.col("sentence").str.contains(pattern))
+        for reason, pattern in packaged_table("quantities/exclusions.tsv").select("reason", "pattern").iter_rows():
+            expected = pattern.replace("<number>", _NUMBER)
+            frame = self.keep(frame, reason, ~pl.col("sentence").str.contains(expected))
         problems = pl.Series([_problem(sentence) for sentence in frame["sentence"]], dtype=pl.String)
         self.left_out.update(f"number: {problem}" for problem in problems if problem)
         return frame.filter(problems == "")
@@ -204,7 +156,7 @@ def is_aqua(path: Path) -> bool:
     opened = gzip.open if path.suffix == ".gz" else open
     # What is wrong with a corrupt file, its reader says.
     with suppress(OSError, EOFError, zlib.error, ValueError, RecursionError), opened(path, "rb") as file:
-        first = json.loads(file.readline(_PEEK))
+        first = json.loads(file.readline(1 << 20))
         return isinstance(first, dict) and set(first) >= _AQUA
     return False
 
@@ -231,9 +183,9 @@ def read_pairs_or_path(path: Path) -> Suite | Path:
 
 def _take_pairs(pairs: Suite, sieve: _Sieve) -> None:
     """Show a sieve the sentences of premises and hypotheses, each text once and only where there is a number in it."""
-    kept_columns = [name for name in pairs.frame.collect_schema() if name in (*pairs.card.columns, "source_id")]
     # What people said of a pair says nothing of its sentences.
-    kept_columns = [name for name in kept_columns if name != "annotator_labels"]
+    columns = {*pairs.card.columns, "source_id"} - {"annotator_labels"}
+    kept_columns = [name for name in pairs.frame.collect_schema() if name in columns]
     seen = SeenDigests()
 
     def look(batch: pl.DataFrame) -> None:
@@ -248,28 +200,24 @@ def _take_pairs(pairs: Suite, sieve: _Sieve) -> None:
 
 def _take_problems(problems: pl.DataFrame, sieve: _Sieve, *, faithful: bool) -> None:
     """Show a sieve the sentences of the questions of AQuA-RAT problems that are simple enough."""
-    answer = _answers(problems)
+    marked = problems.select("options", pl.col("correct").str.strip_chars() + ")").iter_rows()
+    answers = pl.Series(
+        [
+            next((option.removeprefix(mark).strip() for option in options if option.startswith(mark)), "")
+            for options, mark in marked
+        ],
+        dtype=pl.String,
+    )
     if faithful:
-        above_one = answer.cast(pl.Float64, strict=False) > 1
+        above_one = answers.cast(pl.Float64, strict=False) > 1
         problems = sieve.keep(problems, "problem without a number above 1 as its answer", above_one)
         lines = problems["rationale"].str.strip_chars().str.count_matches("\n") + 1
-        problems = sieve.keep(problems, "problem with a rationale of more than 5 lines", lines <= _MOST_LINES)
+        problems = sieve.keep(problems, "problem with a rationale of more than 5 lines", lines <= 5)
     else:
-        problems = sieve.keep(problems, "problem without a numerical answer", answer.str.contains(_AMOUNT))
-        short = _sentence_counts(problems["rationale"]) <= _MOST_SENTENCES
+        problems = sieve.keep(problems, "problem without a numerical answer", answers.str.contains(_AMOUNT))
+        short = _sentence_counts(problems["rationale"]) <= 3
         problems = sieve.keep(problems, "problem with a rationale of more than 3 sentences", short)
-    sieve.take_texts(problems.select(pl.col("question").alias("sentence")))
-
-
-def _answers(problems: pl.DataFrame) -> pl.Series:
-    """The text of the correct option of each problem, without its letter."""
-    rows = zip(problems["options"].to_list(), problems["correct"].to_list(), strict=True)
-    return pl.Series([_option(options, letter) for options, letter in rows], dtype=pl.String)
-
-
-def _option(options: list[str], letter: str) -> str:
-    mark = f"{letter.strip()})"
-    return next((option.removeprefix(mark).strip() for option in options if option.startswith(mark)), "")
+    sieve.take_texts(problems.select(sentence="question"))
 
 
 def _sentence_counts(texts: pl.Series) -> pl.Series:
@@ -280,9 +228,8 @@ def _sentence_counts(texts: pl.Series) -> pl.Series:
     """
     lines = texts.str.split("\n").list.eval(pl.element().filter(pl.element().str.strip_chars() != ""))
     row = pl.Series(range(len(texts))).repeat_by(lines.list.len()).explode()
-    within = sentences(lines.explode())["text"]
-    counts = row.gather(within).value_counts(name="n")
-    return pl.DataFrame({row.name: range(len(texts))}).join(counts, on=row.name, how="left")["n"].fill_null(0)
+    within = row.gather(sentences(lines.explode())["text"]).to_numpy()
+    return pl.Series(np.bincount(within, minlength=len(texts)))
 
 
 def _paragraphs(path: Path) -> pl.DataFrame:
@@ -298,7 +245,7 @@ def _text(path: Path) -> str:
 
 def _is_named(texts: pl.Series) -> pl.Series:
     """Whether each text names a person, place or organisation, be it one that no list of names has."""
-    words = tag_texts(texts)
+    words = Sentences.of(texts).frame
     named = words.filter(pl.col("entity").is_in(ENTITIES) | _unlisted_names(words))["text"]
     return pl.int_range(len(texts), eager=True).is_in(named.unique().implode())
 
@@ -310,7 +257,7 @@ def _unlisted_names(words: pl.DataFrame) -> pl.Series:
     on with what may be a verb ("John invested"). WordNet has days, months, subjects and planets as words.
     """
     word = words["token"]
-    proper = word.str.contains(_NAME) & words["tag"].is_in(["NNP", "NNPS"])
+    proper = word.str.contains(r"^\p{Lu}\p{Ll}{2,}$") & words["tag"].is_in(["NNP", "NNPS"])
     units = packaged_table("quantities/words.tsv").filter(role="unit")["word"]
     known = is_english(word.str.to_lowercase()) | word.str.to_lowercase().is_in(units.implode())
     goes_on = words["tag"].shift(-1).is_in(["VBZ", "VBD", "VBN", "MD", "POS"]).fill_null(value=False)
@@ -325,17 +272,11 @@ def _problem(sentence: str) -> str:
     return "" if any(not quantity.problem for quantity in judged) else judged[0].problem
 
 
-@cache
-def _exclusions() -> dict[str, str]:
-    """Patterns of sentences in which a changed number would leave the label or the grammar in doubt, by reason."""
-    rows = packaged_table("quantities/exclusions.tsv").iter_rows(named=True)
-    return {row["reason"]: row["pattern"].replace("<number>", _NUMBER) for row in rows}
-
-
 def detokenise(texts: pl.Series) -> pl.Series:
     """The texts with tokens joined: punctuation, brackets, quotes, clitics, currency and percent signs."""
     written = texts
-    for pattern, replacement in _JOINS:
+    # What stands between spaces, and how it is written, in the order in which it is joined.
+    for pattern, replacement in packaged_table("quantities/joins.tsv").iter_rows():
         written = written.str.replace_all(pattern, replacement)
     tokenised = texts.str.contains(_TOKENISED)
     return pl.select(pl.when(tokenised).then(written).otherwise(texts)).to_series().alias(texts.name)

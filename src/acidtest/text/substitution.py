@@ -18,18 +18,10 @@ import polars as pl
 from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.io.wordlists import packaged_table, word_list
+from acidtest.text.antonyms import is_idiom, reveals_another_sex
 from acidtest.text.categories import ANY, category, category_names
 from acidtest.text.inflection import forms_by_slot, replace_span
-from acidtest.text.opposites import is_idiom, reveals_another_sex
-from acidtest.text.sentences import (
-    NOUNS,
-    Neighbours,
-    Sentences,
-    doubts,
-    find_occurrences,
-    governing_words,
-    word_forms,
-)
+from acidtest.text.sentences import NOUNS, Neighbours, Sentences, doubts, find_occurrences, governing_words, word_forms
 from acidtest.text.wordnet import noun_kind, wordnet
 
 _COLUMNS = {"text": pl.Int64, "start": pl.UInt32} | dict.fromkeys(
@@ -42,8 +34,6 @@ Filter = Callable[[pl.DataFrame], pl.Series]
 _ANYWHERE = ("question", "negation", "conditional", "coordination", "conversation", "quotation", "plurality")
 _BEFORE = ("modality", "attitude", "comparison", "focus", "downward")
 """Reasons for doubt: anywhere in the text, or before the word."""
-
-_AUXILIARIES = ("is", "are", "am", "'s", "'re", "'m", "has", "have", "'ve")
 
 
 @dataclass(frozen=True)
@@ -58,53 +48,43 @@ class Substitutions:
     tagger: str = "auto"
 
     def of(self, texts: pl.Series) -> tuple[pl.DataFrame, Counter[str]]:
-        """The changed texts, and how many places or replacements were left out, by reason.
-
-        Columns text (row of it), start, changed, category, relation, frame, premise_word and hypothesis_word.
-        """
+        """The changed texts, columns as in ``_COLUMNS``, and how many replacements were left out, by reason."""
+        names = tuple(self.categories)
         # Tagging is most of the work: only what may hold an item is tagged.
-        openers = surfaces(tuple(self.categories))["surface"].str.to_lowercase().str.extract(r"^([\p{L}\p{N}]+)")
+        openers = surfaces(names)["surface"].str.to_lowercase().str.extract(r"^([\p{L}\p{N}]+)")
         rows = texts.str.to_lowercase().str.contains_any(openers.drop_nulls().unique().to_list()).arg_true()
-        changed, left_out = self._of(texts.gather(rows))
-        return changed.with_columns(text=rows.cast(pl.Int64).gather(changed["text"])), left_out
-
-    def _of(self, texts: pl.Series) -> tuple[pl.DataFrame, Counter[str]]:
+        texts = texts.gather(rows)
         sentences = Sentences.of(texts, self.tagger)
-        places = find_occurrences(sentences, surfaces(tuple(self.categories)))
+        places = find_occurrences(sentences, surfaces(names))
         if places.is_empty():
             return pl.DataFrame(schema=_COLUMNS), Counter()
-        places = places.with_columns(reason=reasons_against(sentences, places, texts))
+        places = places.with_columns(reason=_reasons_against(sentences, places, texts))
         # What cannot stand in one slot may stand in another.
         stands = pl.col("reason").is_null().any().over("category", "first")
         left_out = Counter(places.filter(~stands).unique(["category", "first"], maintain_order=True)["reason"])
         places = places.filter(pl.col("reason").is_null()).drop("reason").with_row_index("row")
-        options = replacement_options(sentences, places, tuple(self.categories))
-        framed = options["row"].n_unique() if options.height else 0
-        left_out["no such frame"] = places.height - framed
-        options = add_neighbours(sentences, options)
-        options = drop_unfit_options(sentences, options, left_out)
+        options = _replacement_options(sentences, places, names)
+        left_out["no such frame"] = places.height - options["row"].n_unique()
+        options = _drop_unfit(sentences, _with_neighbours(sentences, options), left_out)
         for name, kept in self.filters.items():
             before = options.height
             options = options.filter(kept(options))
             left_out[name] += before - options.height
         drawn = self._draw_options(texts, options)
-        return _write_texts(texts, drawn), +left_out
+        changed = [_write_replacement(texts[row["text"]], row) for row in drawn.iter_rows(named=True)]
+        drawn = drawn.with_columns(
+            text=rows.cast(pl.Int64).gather(drawn["text"]), changed=pl.Series(changed, dtype=pl.String)
+        )
+        return drawn.select(*_COLUMNS), +left_out
 
     def _draw_options(self, texts: pl.Series, options: pl.DataFrame) -> pl.DataFrame:
         """A few replacements in each relation for each place, whatever else there is in the corpus."""
-        keys = digests(texts.gather(options["text"]), options["category"]) + options["start"].to_numpy().astype(
-            np.uint64
-        )
-        bits = self.draws.bits(keys, "place") ^ digests(options["other"])
-        options = options.with_columns(draw=pl.Series(self.draws.bits(bits, "other")))
+        keys = digests(texts.gather(options["text"]), options["category"])
+        bits = self.draws.bits(keys + options["start"].to_numpy().astype(np.uint64), "place")
+        draw = self.draws.bits(bits ^ digests(options["other"]), "other")
+        options = options.with_columns(draw=pl.Series(draw))
         rank = pl.col("draw").rank("ordinal").over("row", "relation")
         return options.filter(rank <= self.per_relation).sort("row", "relation", "draw")
-
-
-def _write_texts(texts: pl.Series, drawn: pl.DataFrame) -> pl.DataFrame:
-    changed = [_write_replacement(texts[row["text"]], row) for row in drawn.iter_rows(named=True)]
-    columns = drawn.select("text", "start", "category", "relation", "frame", "premise_word", "hypothesis_word")
-    return columns.with_columns(changed=pl.Series(changed, dtype=pl.String))
 
 
 def _write_replacement(text: str, row: Mapping[str, Any]) -> str:
@@ -117,8 +97,8 @@ def _write_replacement(text: str, row: Mapping[str, Any]) -> str:
     moved = row["at"] != row["old_at"] and row["anchor"] == row["old_at"]
     # The capital of a name says nothing of the place it stands in.
     opens = not text[:start].strip() or text[:start].rstrip().endswith((".", "!", "?"))
-    made = replace_span(text, start, end, word=new, like=None if opens or row["old"].islower() else "")
-    return replace_span(made, row["anchor_start"], row["anchor_end"], word=row["at"]) if moved else made
+    changed = replace_span(text, start, end, word=new, like=None if opens or row["old"].islower() else "")
+    return replace_span(changed, row["anchor_start"], row["anchor_end"], word=row["at"]) if moved else changed
 
 
 @cache
@@ -135,38 +115,98 @@ def surfaces(names: tuple[str, ...]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=columns, orient="row").unique(["category", "item", "slot"], maintain_order=True)
 
 
-def replacement_options(sentences: Sentences, places: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
-    """Every other item that may stand in a place: row, other, relation and frame beside the columns of ``places``."""
-    stands = _match_frames(sentences, places, names)
-    others = stands.join(_relations(names), on=["category", "item", "frame"])
-    others = others.sort("row", "other", "relation", "frame").unique(["row", "other", "relation"], maintain_order=True)
-    forms = surfaces(names).select("category", "slot", "form", "at", other="item", new="surface")
-    old_forms = surfaces(names).select("category", "item", "slot", old="surface", old_form="form", old_at="at")
-    return (
-        others.join(forms, on=["category", "slot", "other"])
-        .join(old_forms, on=["category", "item", "slot"])
-        .sort("row", "other")
-    )
-
-
-def drop_unfit_options(sentences: Sentences, options: pl.DataFrame, left_out: Counter[str]) -> pl.DataFrame:
-    """The options that say something new, are no idiom and can take the preposition that is there."""
-    here = pl.col("anchor").is_in(["in", "on", "at", "into", "onto", "inside"])
-    against = {
-        "new word in the text": _is_in_text(sentences, options),
-        "idiom": _in_idiom(options, "new") != _in_idiom(options, "old"),
-        "needs another article": _needs_another_article(sentences, options),
-        "new word tells another sex": _reveals_another_sex(sentences, options),
-        "narrower word of another colour": (options["relation"] == "hyponym") & _is_coloured(sentences, options),
-        "possessive": options.select(
-            pl.col("next").str.contains("^['’]")
-            & (pl.col("new").str.ends_with("s") != pl.col("old").str.ends_with("s"))
-        ).to_series(),
-        "another preposition is needed": options.select(
-            here & (pl.col("at") != pl.col("old_at")) & (pl.col("anchor") != pl.col("old_at"))
-        ).to_series(),
+def _reasons_against(sentences: Sentences, places: pl.DataFrame, texts: pl.Series) -> pl.Series:
+    """Why each occurrence is left as it is; null where nothing speaks against it."""
+    around = Neighbours(sentences, places)
+    alone = [name for name in category_names() if category(name).alone]
+    several = [pl.col("first").n_unique().over("text", "category", *of) > 1 for of in ((), ("item",))]
+    reasons = {
+        "another item of the list": places.select(several[0] & pl.col("category").is_in(alone)).to_series(),
+        "twice in the text": places.select(several[1]).to_series(),
+        "one of several": around.word(-1).is_in(["another", "other", "others"]),
+        "another part of speech": ~around.has_expected_tag(),
+        "part of a name": around.is_name(),
+        "part of a compound": around.is_compound(),
+        "without an article": around.is_bare(),
+        "described": around.is_described(),
+        "in a list": around.is_listed(),
+        "superlative or comparative": around.is_compared(),
+        "no single event": _is_habit(sentences, places),
+        "tied to its context": _is_tied(sentences, places),
     }
-    reason = pl.select(pl.coalesce(*(pl.when(flags).then(pl.lit(name)) for name, flags in against.items()))).to_series()
+    whole = texts.gather(places["text"]).cast(pl.String)
+    before = whole.str.slice(0, sentences.frame["start"].gather(places["first"]))
+    # A can of beans is no ability.
+    before = before.str.replace_all(r"\bcans? of\b", "tin of")
+    return _first_reason(reasons, doubts(texts, _ANYWHERE).gather(places["text"]), doubts(before, _BEFORE))
+
+
+def _first_reason(reasons: Mapping[str, pl.Series], *others: pl.Series) -> pl.Series:
+    """For each row the first reason whose flag is true, then those of other columns; null where there is none."""
+    flagged = [pl.when(flags).then(pl.lit(reason)) for reason, flags in reasons.items()]
+    return pl.select(pl.coalesce(*flagged, *others)).to_series()
+
+
+def _is_habit(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether a text in the simple present may say what happens again and again, where that matters."""
+    matters = [name for name in places["category"].unique() if category(name).events]
+    auxiliary = sentences.lower.is_in(["is", "are", "am", "'s", "'re", "'m", "has", "have", "'ve"])
+    present = sentences.frame["tag"].is_in(["VBZ", "VBP"]) & ~auxiliary
+    texts = pl.Series(sentences.text).filter(present).unique()
+    return places["category"].is_in(matters) & places["text"].is_in(texts.implode())
+
+
+def _is_tied(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
+    """Whether some other word of the text goes with this item alone."""
+    tied = _tied_words(tuple(places["category"].unique().sort()))
+    forms = word_forms(sentences.lower.unique()).select(tied="form", word="word")
+    rows = places.select("text", "category", "item", "first", "last").with_row_index("row")
+    return _has_elsewhere(sentences, rows.join(tied, on=["category", "item"]).join(forms, on="tied"), places.height)
+
+
+def _has_elsewhere(sentences: Sentences, words: pl.DataFrame, size: int) -> pl.Series:
+    """Which of some rows have a word of theirs in their text, outside of the stretch from ``first`` to ``last``."""
+    tokens = pl.DataFrame({"text": pl.Series(sentences.text), "word": sentences.lower}).with_row_index("place")
+    matches = words.join(tokens, on=["text", "word"]).filter(~pl.col("place").is_between("first", "last"))
+    return pl.int_range(size, eager=True, dtype=pl.UInt32).is_in(matches["row"].unique().implode())
+
+
+@cache
+def _tied_words(names: tuple[str, ...]) -> pl.DataFrame:
+    """category, item and the words that tie it, a row for each."""
+    items = pl.concat(category(name).items.select("item", "tied", category=pl.lit(name)) for name in names)
+    return items.explode("tied").filter(pl.col("tied") != "")
+
+
+def _replacement_options(sentences: Sentences, places: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
+    """Every other item that may stand in a place: row, other, relation and frame beside the columns of ``places``."""
+    others = _match_frames(sentences, places, names).join(_relations(names), on=["category", "item", "frame"])
+    others = others.sort("row", "other", "relation", "frame").unique(["row", "other", "relation"], maintain_order=True)
+    new = surfaces(names).select("category", "slot", "form", "at", other="item", new="surface")
+    old = surfaces(names).select("category", "item", "slot", old="surface", old_form="form", old_at="at")
+    options = others.join(new, on=["category", "slot", "other"]).join(old, on=["category", "item", "slot"])
+    return options.sort("row", "other")
+
+
+def _drop_unfit(sentences: Sentences, options: pl.DataFrame, left_out: Counter[str]) -> pl.DataFrame:
+    """The options that say something new, are no idiom and can take the preposition that is there."""
+    earlier = Neighbours(sentences, options).word(-2)
+    new_words = options.select("text", "first", "last", word=pl.col("new").str.to_lowercase()).with_row_index("row")
+    beside = options.select("previous", "new", "old", "next").iter_rows()
+    idioms = [is_idiom(before, new, after) != is_idiom(before, old, after) for before, new, old, after in beside]
+    plural = pl.col("new").str.ends_with("s") != pl.col("old").str.ends_with("s")
+    here = pl.col("anchor").is_in(["in", "on", "at", "into", "onto", "inside"])
+    elsewhere = (pl.col("at") != pl.col("old_at")) & (pl.col("anchor") != pl.col("old_at"))
+    reasons = {
+        "new word in the text": _has_elsewhere(sentences, new_words, options.height),
+        "idiom": pl.Series(idioms, dtype=pl.Boolean),
+        "needs another article": _needs_another_article(options, earlier),
+        "new word tells another sex": _reveals_another_sex(sentences, options),
+        "narrower word of another colour": (options["relation"] == "hyponym") & _is_coloured(options, earlier),
+        "possessive": options.select(pl.col("next").str.contains("^['’]") & plural).to_series(),
+        "another preposition is needed": options.select(here & elsewhere).to_series(),
+    }
+    reason = _first_reason(reasons)
     left_out.update(reason.drop_nulls())
     return options.filter(reason.is_null())
 
@@ -231,7 +271,7 @@ def _kinds(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
     return nouns.replace_strict(kinds, default="", return_dtype=pl.String)
 
 
-def add_neighbours(sentences: Sentences, options: pl.DataFrame) -> pl.DataFrame:
+def _with_neighbours(sentences: Sentences, options: pl.DataFrame) -> pl.DataFrame:
     """The options with what stands beside them, as filters ask for it."""
     around = Neighbours(sentences, options)
     starts, ends = sentences.frame["start"], sentences.frame["end"]
@@ -252,120 +292,29 @@ def add_neighbours(sentences: Sentences, options: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _in_idiom(options: pl.DataFrame, word: str) -> pl.Series:
-    """Whether the old or the new word makes an expression with a neighbour."""
-    beside = options.select("previous", word, "next").iter_rows()
-    return pl.Series([is_idiom(*words) for words in beside], dtype=pl.Boolean)
-
-
-def _needs_another_article(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
+def _needs_another_article(options: pl.DataFrame, earlier: pl.Series) -> pl.Series:
     """Whether the new word goes with *the* alone and has *a* before it, or the other way round."""
-    around = Neighbours(sentences, options)
-    one, two, adjective = around.word(-1), around.word(-2), around.tag(-1) == "JJ"
-    asks = options.select(other="other").join(
-        packaged_table("lexical/articles.tsv"), left_on="other", right_on="noun", how="left", maintain_order="left"
-    )["article"]
-    has = {
-        article: one.is_in(forms) | (two.is_in(forms) & adjective)
-        for article, forms in (("a", ["a", "an"]), ("the", ["the"]))
-    }
-    return ((asks == "the") & has["a"] | (asks == "a") & has["the"]).fill_null(value=False)
+    articles = packaged_table("lexical/articles.tsv").select(other="noun", article="article")
+    asks = options.select("other").join(articles, on="other", how="left", maintain_order="left")["article"]
+    one, adjective = options["previous"], options["previous_tag"] == "JJ"
+    has_a, has_the = (one.is_in(forms) | (earlier.is_in(forms) & adjective) for forms in (["a", "an"], ["the"]))
+    return ((asks == "the") & has_a | (asks == "a") & has_the).fill_null(value=False)
 
 
-def _is_coloured(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
+def _is_coloured(options: pl.DataFrame, earlier: pl.Series) -> pl.Series:
     """Whether a living thing has a colour: there are white dogs, but no white beagles."""
-    around, colours = Neighbours(sentences, options), category("colours").items["item"].implode()
-    coloured = around.word(-1).is_in(colours) | around.word(-2).is_in(colours)
-    return (
-        coloured
-        & options["category"].is_in(["animals", "flowers", "trees", "hypernyms"])
-        & (options["slot"] != "adjective")
-    )
-
-
-def _is_in_text(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
-    """Whether the new word stands in the text already, beside the old one."""
-    words = pl.DataFrame({"text": pl.Series(sentences.text), "new": sentences.lower}).with_row_index("place")
-    rows = options.select(
-        pl.col("text").cast(pl.Int64), pl.col("new").str.to_lowercase(), "first", "last"
-    ).with_row_index("at")
-    matches = rows.join(words, on=["text", "new"]).filter(~pl.col("place").is_between("first", "last"))
-    return rows["at"].is_in(matches["at"].unique().implode())
+    colours = category("colours").items["item"].implode()
+    living = options["category"].is_in(["animals", "flowers", "trees", "hypernyms"]) & (options["slot"] != "adjective")
+    return living & (options["previous"].is_in(colours) | earlier.is_in(colours))
 
 
 def _reveals_another_sex(sentences: Sentences, options: pl.DataFrame) -> pl.Series:
     """Whether a new word reveals another sex than some other word of its text: *the woman lost his hat*."""
     flags = options["new"].is_in(list(word_list("telling sex"))).to_numpy().copy()
     rows = np.flatnonzero(flags)
-    bounds = np.searchsorted(sentences.text, options["text"].to_numpy()[rows], side="left")
-    ends = np.searchsorted(sentences.text, options["text"].to_numpy()[rows], side="right")
-    for row, start, end in zip(rows, bounds, ends, strict=True):
+    texts = options["text"].to_numpy()[rows]
+    starts, ends = (np.searchsorted(sentences.text, texts, side=side) for side in ("left", "right"))
+    for row, start, end in zip(rows.tolist(), starts.tolist(), ends.tolist(), strict=True):
         words = sentences.lower.slice(start, end - start).to_list()
-        flags[row] = reveals_another_sex(options["new"][int(row)], words, options["first"][int(row)] - int(start))
+        flags[row] = reveals_another_sex(options["new"][row], words, options["first"][row] - start)
     return pl.Series(flags)
-
-
-def reasons_against(sentences: Sentences, places: pl.DataFrame, texts: pl.Series) -> pl.Series:
-    """Why each occurrence is left as it is; null where nothing speaks against it."""
-    around = Neighbours(sentences, places)
-    starts = sentences.frame["start"].gather(places["first"])
-    before = pl.DataFrame({"text": texts.gather(places["text"]).cast(pl.String), "start": starts}).select(
-        pl.col("text").str.slice(0, pl.col("start"))
-    )["text"]
-    kinds = {
-        "another item of the list": _has_several(places, "text", "category")
-        & places.select(_excludes_second_item()).to_series(),
-        "twice in the text": _has_several(places, "text", "category", "item"),
-        "one of several": around.word(-1).is_in(["another", "other", "others"]),
-        "another part of speech": ~around.has_expected_tag(),
-        "part of a name": around.is_name(),
-        "part of a compound": around.is_compound(),
-        "without an article": around.is_bare(),
-        "described": around.is_described(),
-        "in a list": around.is_listed(),
-        "superlative or comparative": around.is_compared(),
-        "no single event": _is_habit(sentences, places),
-        "tied to its context": _is_tied(sentences, places),
-    }
-    flagged = [pl.when(flags).then(pl.lit(reason)) for reason, flags in kinds.items()]
-    # A can of beans is no ability.
-    before = before.str.replace_all(r"\bcans? of\b", "tin of")
-    doubted = (doubts(texts, _ANYWHERE).gather(places["text"]), doubts(before, _BEFORE))
-    return pl.select(pl.coalesce(*flagged, *doubted, pl.lit(None, dtype=pl.String))).to_series()
-
-
-def _has_several(places: pl.DataFrame, *of: str) -> pl.Series:
-    """Whether there are two stretches that share these columns."""
-    return places.select(pl.col("first").n_unique().over(*of) > 1).to_series()
-
-
-def _excludes_second_item() -> pl.Expr:
-    """Whether a category leaves texts with two of its items as they are."""
-    return pl.col("category").is_in([name for name in category_names() if category(name).alone])
-
-
-def _is_habit(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
-    """Whether a text in the simple present may say what happens again and again, where that matters."""
-    matters = [name for name in places["category"].unique() if category(name).events]
-    present = sentences.frame["tag"].is_in(["VBZ", "VBP"]) & ~sentences.lower.is_in(_AUXILIARIES)
-    texts = pl.Series(sentences.text).filter(present).unique()
-    return places["category"].is_in(matters) & places["text"].is_in(texts.implode())
-
-
-def _is_tied(sentences: Sentences, places: pl.DataFrame) -> pl.Series:
-    """Whether some other word of the text goes with this item alone."""
-    tied = _tied_words(tuple(places["category"].unique().sort()))
-    rows = places.select("text", "category", "item", "first", "last").with_row_index("row")
-    words = pl.DataFrame({"text": pl.Series(sentences.text), "here": sentences.lower}).with_row_index("place")
-    forms = word_forms(words["here"].unique()).select(here="word", word="form")
-    ties = rows.join(tied, on=["category", "item"]).join(forms, on="word")
-    matches = ties.join(words.with_columns(pl.col("place").cast(pl.Int64)), on=["text", "here"])
-    matches = matches.filter((pl.col("place") < pl.col("first")) | (pl.col("place") > pl.col("last")))
-    return rows["row"].is_in(matches["row"].unique().implode())
-
-
-@cache
-def _tied_words(names: tuple[str, ...]) -> pl.DataFrame:
-    """category, item and the words that tie it, a row for each."""
-    items = pl.concat(category(name).items.select("item", "tied", category=pl.lit(name)) for name in names)
-    return items.explode("tied").drop_nulls("tied").rename({"tied": "word"}).filter(pl.col("word") != "")

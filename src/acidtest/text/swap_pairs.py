@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -24,25 +23,23 @@ from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import read_bytes
 from acidtest.core.streams import visit_batches
 from acidtest.core.suite import Suite
+from acidtest.io.blocks import utf8_text
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.tokens import tokenise
-from acidtest.text.wordnet import SATELLITE, Sense, Synset, wordnet
+from acidtest.text.wordnet import SATELLITE, Synset, wordnet
 
 Relation = Literal["antonym", "hypernym"]
 
 _TEXTS = ("premise_lemma", "hypothesis_lemma", "pos", "relation")
 SCHEMA = pl.Schema(dict.fromkeys(_TEXTS, pl.String) | {"sure": pl.Boolean})
 
-_OPPOSITE = {"antonym": "antonym", "hyponym": "hypernym"}
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
-_CONCRETE = ("noun.animal", "noun.artifact", "noun.food", "noun.person", "noun.plant")
-_AUXILIARIES = ["be", "have", "do"]
 _HEADS = ("word", "word1", "w1", "hyponym", "antonym1", "first")
 
-LEAST_COUNT = 10
-"""How often a proxy stands on one side of the training file, at least: the paper's t."""
-FEWEST_USES = 2
-"""How often SemCor has a proxy in the sense by which it is one, at least."""
+
+def load_pairs(path: str, relation: Relation) -> pl.DataFrame:
+    """The pairs of a file, or WordNet's where no file is named."""
+    return file_pairs(path, relation) if path else wordnet_pairs(relation)
 
 
 @cache
@@ -63,32 +60,27 @@ def file_pairs(path: str | Path, relation: Relation) -> pl.DataFrame:
     A third column says which are pairs at all (*True*), as in Baroni et al. (2012); in a file of hypernyms the
     narrower word goes first. Inflected words stand for their base forms, of the same part of speech.
     """
-    rows = [_words(line) for line in _text(Path(path)).splitlines()]
-    filled = [(number, words) for number, words in enumerate(rows, start=1) if words]
-    if filled and filled[0][1][0].lower() in _HEADS:
-        filled = filled[1:]
-    kept = []
-    for number, words in filled:
+    lines = utf8_text(Path(path), read_bytes(Path(path))).decode().splitlines()
+    rows = [(number, words) for number, line in enumerate(lines, start=1) if (words := _words(line))]
+    if rows and rows[0][1][0].lower() in _HEADS:
+        rows = rows[1:]
+    pairs = []
+    for number, words in rows:
         mark = words[2].lower() if len(words) == 3 else "true"
         lettered = all(re.search(r"[^\W\d_]", word) for word in words)
         if len(words) not in (2, 3) or not lettered or mark not in (*_TRUE, *_FALSE):
             raise FileError(path, f"{' '.join(words)!r} is no pair of words, nor one with True or False", number)
         if mark in _TRUE:
-            kept.append((words[0].lower(), words[1].lower()))
-    if not kept:
-        lacks = "marks no pair of words as True" if filled else "has no pairs of words"
+            pairs.append((words[0].lower(), words[1].lower()))
+    if not pairs:
+        lacks = "marks no pair of words as True" if rows else "has no pairs of words"
         raise FileError(path, f"{lacks}; write two words a line")
-    first, second = (pl.Series(column, dtype=pl.String) for column in zip(*kept, strict=True))
-    return _both_orders(_with_bases(first, second), relation)
-
-
-def _text(path: Path) -> str:
-    content = read_bytes(path)
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise FileError(path, "is no text in UTF-8; save it as such", line) from error
+    bases = _with_bases(pl.DataFrame(pairs, schema={"first": pl.String, "second": pl.String}, orient="row"))
+    both = _both_orders(bases.with_columns(sure=pl.lit(value=False)), relation)
+    both = both.unique(["premise_lemma", "hypothesis_lemma", "pos"], keep="first").drop("sure")
+    known = wordnet_pairs(relation).filter("sure").select(*_TEXTS, "sure").unique()
+    marked = both.join(known, on=_TEXTS, how="left").with_columns(pl.col("sure").fill_null(value=False))
+    return marked.sort(_TEXTS).cast(SCHEMA)
 
 
 def _words(line: str) -> list[str]:
@@ -96,35 +88,29 @@ def _words(line: str) -> list[str]:
     return [word.strip() for word in line.strip().split(separator) if word.strip()]
 
 
-def _with_bases(first: pl.Series, second: pl.Series) -> pl.DataFrame:
+def _with_bases(pairs: pl.DataFrame) -> pl.DataFrame:
     """The pairs in every part of speech that both words have, else as they are: first, second, pos."""
-    bases = wordnet().base_form_frame(pl.concat([first, second]).unique())
-    pairs = pl.DataFrame({"first": first, "second": second}).unique(maintain_order=True).with_row_index("row")
-    here = pairs.join(bases.select(first="word", pos="pos", one="base"), on="first")
-    both = here.join(bases.select(second="word", pos="pos", two="base"), on=["second", "pos"])
+    bases = wordnet().base_form_frame(pl.concat([pairs["first"], pairs["second"]]).unique())
+    pairs = pairs.unique(maintain_order=True).with_row_index("row")
+    both = pairs.join(bases.select(first="word", pos="pos", one="base"), on="first")
+    both = both.join(bases.select(second="word", pos="pos", two="base"), on=["second", "pos"])
     # A word that is a base form itself is no form of another: "left" may be one of "leave", but not in "left right".
-    both = both.filter(~_is_form_of_another("one", "first"), ~_is_form_of_another("two", "second"))
+    for base, word in (("one", "first"), ("two", "second")):
+        itself = pl.col(base) == pl.col(word)
+        both = both.filter(itself | ~itself.any().over("row", "pos", word))
     known = both.select("row", first="one", second="two", pos=pl.col("pos").cast(pl.String))
     other = pairs.join(known, on="row", how="anti").select("row", "first", "second", pos=pl.lit(""))
     result = pl.concat([known, other]).sort("row", "pos", "first", "second").drop("row")
     return result.filter(pl.col("first") != pl.col("second")).unique(maintain_order=True)
 
 
-def _is_form_of_another(base: str, word: str) -> pl.Expr:
-    itself = (pl.col(base) == pl.col(word)).any().over("row", "pos", word)
-    return (pl.col(base) != pl.col(word)) & itself
-
-
 def _both_orders(pairs: pl.DataFrame, relation: Relation) -> pl.DataFrame:
-    """Pairs first, second and pos in both orders; the first is an antonym or a hyponym of the second."""
-    name = "antonym" if relation == "antonym" else "hyponym"
-    there = pairs.select(premise_lemma="first", hypothesis_lemma="second", pos="pos", relation=pl.lit(name))
-    back = pairs.select(premise_lemma="second", hypothesis_lemma="first", pos="pos", relation=pl.lit(_OPPOSITE[name]))
-    both = pl.concat([there, back]).unique(["premise_lemma", "hypothesis_lemma", "pos"], keep="first")
-    keys = list(both.columns)
-    known = wordnet_pairs(relation).filter("sure").select(*keys, "sure").unique()
-    marked = both.join(known, on=keys, how="left").with_columns(pl.col("sure").fill_null(value=False))
-    return marked.sort(keys).cast(SCHEMA)
+    """Pairs (first, second, pos, sure) in both orders; the first is an antonym or a hyponym of the second."""
+    orders = (("first", "second", "antonym" if relation == "antonym" else "hyponym"), ("second", "first", relation))
+    return pl.concat(
+        pairs.select(premise_lemma=premise, hypothesis_lemma=hypothesis, pos="pos", relation=pl.lit(name), sure="sure")
+        for premise, hypothesis, name in orders
+    )
 
 
 def _antonyms() -> pl.DataFrame:
@@ -133,19 +119,18 @@ def _antonyms() -> pl.DataFrame:
     synsets = net.sense_table["synset"].gather(senses["source"])
     rows = pl.DataFrame(
         {
-            "first": net.words_of(senses["source"]).str.to_lowercase(),
-            "second": net.words_of(senses["target"]).str.to_lowercase(),
+            "premise_lemma": net.words_of(senses["source"]).str.to_lowercase(),
+            "hypothesis_lemma": net.words_of(senses["target"]).str.to_lowercase(),
             "pos": net.synset_table["pos"].gather(synsets).cast(pl.String).replace(SATELLITE, "a"),
         }
     )
-    single = ~pl.col("first").str.contains("_") & ~pl.col("second").str.contains("_")
-    plain = ~pl.col("first").is_in(_AUXILIARIES) & ~pl.col("second").is_in(_AUXILIARIES)
-    rows = rows.filter(single, plain, pl.col("first") != pl.col("second")).unique()
-    left = packaged_table("typology/no_antonyms.tsv")
-    for first, second in (("word", "antonym"), ("antonym", "word")):
-        rows = rows.join(left.select(first=first, second=second), on=["first", "second"], how="anti")
-    pairs = rows.select(premise_lemma="first", hypothesis_lemma="second", pos="pos", relation=pl.lit("antonym"))
-    return pairs.with_columns(sure=pl.lit(value=True)).sort("premise_lemma", "hypothesis_lemma", "pos")
+    lemmas = ["premise_lemma", "hypothesis_lemma"]
+    fit = (~pl.col(name).str.contains("_") & ~pl.col(name).is_in(["be", "have", "do"]) for name in lemmas)
+    rows = rows.filter(*fit, pl.col("premise_lemma") != pl.col("hypothesis_lemma")).unique()
+    unreliable = packaged_table("typology/no_antonyms.tsv")
+    for order in (lemmas, lemmas[::-1]):
+        rows = rows.join(unreliable, left_on=order, right_on=["word", "antonym"], how="anti")
+    return rows.with_columns(relation=pl.lit("antonym"), sure=pl.lit(value=True)).sort(*lemmas, "pos")
 
 
 def _hypernyms() -> pl.DataFrame:
@@ -153,49 +138,35 @@ def _hypernyms() -> pl.DataFrame:
     words = _first_senses().with_row_index("number")
     numbers = words.select("word", "number")
     pairs = _ancestors_of(words).join(words.select(second="number", at="synset"), on="at").select("first", "second")
-    left = packaged_table("swaps/no_hypernyms.tsv")
-    anything = left.filter(pl.col("word") == "*").select(word="hypernym").join(numbers, on="word")["number"]
+    listed = packaged_table("swaps/no_hypernyms.tsv")
+    anything = listed.filter(pl.col("word") == "*").select(word="hypernym").join(numbers, on="word")["number"]
     pairs = pairs.filter(~pl.col("second").is_in(anything.implode()), pl.col("first") != pl.col("second")).unique()
-    pairs = pairs.join(_pair_numbers(left, numbers), on=["first", "second"], how="anti")
+    pairs = pairs.join(_pair_numbers(listed, numbers), on=["first", "second"], how="anti")
     # Two words may each lie above the other in a circle of synonyms; such a pair has no direction.
     pairs = pairs.join(pairs.select(first="second", second="first"), on=["first", "second"], how="anti")
     unsure = packaged_table("swaps/unsure_hypernyms.tsv")
     doubted = words.filter(~pl.col("sure") | pl.col("word").is_in(unsure.filter(hypernym="*")["word"].implode()))
     doubts = _pair_numbers(unsure, numbers).with_columns(named=pl.lit(value=True))
-    pairs = pairs.join(doubts, on=["first", "second"], how="left").with_columns(
-        sure=pl.col("named").is_null() & ~pl.col("first").is_in(doubted["number"].implode())
+    pairs = pairs.join(doubts, on=["first", "second"], how="left").select(
+        pl.lit(words["word"]).gather("first").alias("first"),
+        pl.lit(words["word"]).gather("second").alias("second"),
+        pos=pl.lit("n"),
+        sure=pl.col("named").is_null() & ~pl.col("first").is_in(doubted["number"].implode()),
     )
-    orders = [("first", "second", "hyponym"), ("second", "first", "hypernym")]
-    return pl.concat(
-        pl.DataFrame(
-            {
-                "premise_lemma": words["word"].gather(pairs[premise]),
-                "hypothesis_lemma": words["word"].gather(pairs[hypothesis]),
-                "pos": pl.repeat("n", pairs.height, eager=True),
-                "relation": pl.repeat(relation, pairs.height, eager=True),
-                "sure": pairs["sure"],
-            },
-            schema=SCHEMA,
-        )
-        for premise, hypothesis, relation in orders
-    ).sort("premise_lemma", "hypothesis_lemma")
+    return _both_orders(pairs, "hypernym").sort("premise_lemma", "hypothesis_lemma")
 
 
 def _pair_numbers(listed: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
     """A list's pairs of word and hypernym by their numbers: first and second."""
-    numbered = listed.join(numbers.rename({"number": "first"}), on="word")
-    return (
-        numbered.join(numbers.select(hypernym="word", second="number"), on="hypernym")
-        .select("first", "second")
-        .unique()
-    )
+    first, second = numbers.select("word", first="number"), numbers.select(hypernym="word", second="number")
+    return listed.join(first, on="word").join(second, on="hypernym").select("first", "second").unique()
 
 
 def _first_senses() -> pl.DataFrame:
     """Nouns with their first synset, and whether little else is meant by them: word, synset and sure.
 
     Sure is a concrete noun of which nine in ten uses in SemCor (without any: all senses) are of the kind of its first
-    sense; that names no one by what he does, as *runner* does: the person who is running is one.
+    sense. It must not name a person by what they do: whoever is running is a *runner*.
     """
     net = wordnet()
     senses = net.sense_table.with_row_index("sense").with_columns(
@@ -218,7 +189,7 @@ def _first_senses() -> pl.DataFrame:
         does=pl.col("does").any(),
         animal=(pl.col("kind") == kinds.index("noun.animal")).any() & (pl.col("count").sum() < 10),
     )
-    concrete = [kinds.index(name) for name in _CONCRETE]
+    concrete = [kinds.index(f"noun.{name}") for name in ("animal", "artifact", "food", "person", "plant")]
     usual = pl.when(pl.col("share").is_nan()).then("alone").otherwise(pl.col("share") >= 0.9)
     # A whale is first of all a very large person to WordNet.
     odd = (pl.col("first") == kinds.index("noun.person")) & (pl.col("does") | pl.col("animal"))
@@ -247,11 +218,6 @@ def _ancestors_of(words: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(levels).unique()
 
 
-def load_pairs(path: str, relation: Relation) -> pl.DataFrame:
-    """The pairs of a file, or WordNet's where no file is named."""
-    return file_pairs(path, relation) if path else wordnet_pairs(relation)
-
-
 @cache
 def proxy_words(lemma: str, antonym: str, pos: str) -> tuple[tuple[str, str], ...]:
     """Single words with what each is to ``lemma`` (synonym, hypernym or hyponym), in the sense opposed to ``antonym``.
@@ -259,65 +225,42 @@ def proxy_words(lemma: str, antonym: str, pos: str) -> tuple[tuple[str, str], ..
     The sense has a quarter of the uses of ``lemma`` in SemCor at least, or is its first; where WordNet does not oppose
     the two, the first counts. A relative is mostly used in the sense by which it is one, whatever its part of speech: a
     *cat* is no man and a *broad* no woman. Persons stay persons. ``data/swaps/no_proxies.tsv`` leaves out what readers
-    found not to do.
+    found not to do: a proxy of a word, any of a word, or one of any word.
     """
     net = wordnet()
     senses = [sense for sense in net.senses(lemma, pos or None) if net.lemma(sense).lower() == lemma]
     opposed = [s for s in senses if any(net.lemma(other).lower() == antonym for other in net.antonyms(s))]
-    uses = sum(_uses(sense) for sense in senses)
-    common = [sense for sense in opposed if sense == senses[0] or 4 * _uses(sense) >= uses > 0]
-    proxies = dict[str, str]()
+    uses = sum(map(net.count, senses))
+    common = [sense for sense in opposed if sense == senses[0] or 4 * net.count(sense) >= uses > 0]
+    left_out = set(packaged_table("swaps/no_proxies.tsv").select("proxy", "word").iter_rows())
+    proxies = {lemma: "", antonym: ""}
     for sense in common if opposed else senses[:1]:
-        for word, relation in _related_words(net.synset_of(sense), pos):
-            if word not in (lemma, antonym) and not _is_left_out(word, lemma):
-                proxies.setdefault(word, relation)
-    return tuple(sorted(proxies.items()))
-
-
-def _related_words(synset: Synset, pos: str) -> Iterator[tuple[str, str]]:
-    """Words that mostly mean a synset, one above it or one below it, with which of these it is."""
-    net = wordnet()
-    # What one rides one cannot go or move: hypernyms of verbs seldom fit in their place.
-    wider = [] if pos == "v" else net.hypernyms(synset)
-    related = {"synonym": [synset], "hypernym": wider, "hyponym": _hyponyms().get(synset, [])}
-    for relation, synsets in related.items():
-        for other in synsets:
-            if _is_person(other) or not _is_person(synset):
-                yield from ((word, relation) for word in net.lemmas(other) if _means(word, other))
-
-
-@cache
-def _left_out() -> frozenset[tuple[str, str]]:
-    return frozenset(packaged_table("swaps/no_proxies.tsv").select("proxy", "word").iter_rows())
-
-
-def _is_left_out(proxy: str, word: str) -> bool:
-    """Whether readers found that a proxy, any of a word, or one for any word does not do."""
-    return not _left_out().isdisjoint({(proxy, word), (proxy, "*"), ("*", word)})
+        synset = net.synset_of(sense)
+        # What one rides one cannot go or move: hypernyms of verbs seldom fit in their place.
+        wider = [] if pos == "v" else net.hypernyms(synset)
+        related = {"synonym": [synset], "hypernym": wider, "hyponym": _hyponyms().get(synset, [])}
+        for relation, other in ((relation, other) for relation, synsets in related.items() for other in synsets):
+            if net.lexfile(other) == "noun.person" or net.lexfile(synset) != "noun.person":
+                for word in net.lemmas(other):
+                    if left_out.isdisjoint({(word, lemma), (word, "*"), ("*", lemma)}) and _means(word, other):
+                        proxies.setdefault(word, relation)
+    return tuple(sorted((word, relation) for word, relation in proxies.items() if relation))
 
 
 @cache
 def _means(word: str, synset: Synset) -> bool:
-    """Whether a single word in lower case is known in SemCor, and used for a synset as much as for any other."""
+    """Whether SemCor has a single word in lower case twice at least for a synset, and as often as for any other."""
     net = wordnet()
     if not (word.isalpha() and word.islower()):
         return False
-    uses = {net.synset_of(sense): _uses(sense) for sense in net.senses(word) if net.lemma(sense) == word}
-    return uses[synset] >= FEWEST_USES and uses[synset] == max(uses.values())
-
-
-def _uses(sense: Sense) -> int:
-    """How often SemCor has a sense."""
-    return int(wordnet().sense_table["count"][int(sense)])
-
-
-def _is_person(synset: Synset) -> bool:
-    return bool(wordnet().synset_table["lexfile"][int(synset)] == _person_file())
+    uses = {net.synset_of(sense): net.count(sense) for sense in net.senses(word) if net.lemma(sense) == word}
+    return uses[synset] >= 2 and uses[synset] == max(uses.values())
 
 
 @cache
-def _person_file() -> int:
-    return packaged_table("wordnet/lexfiles.tsv")["name"].to_list().index("noun.person")
+def _hyponyms() -> dict[Synset, list[Synset]]:
+    table = wordnet().relation("hypernyms").group_by("target").agg("source")
+    return {Synset(target): [Synset(source) for source in sources] for target, sources in table.iter_rows()}
 
 
 def side_counts(train: Suite) -> pl.DataFrame:
@@ -331,14 +274,7 @@ def side_counts(train: Suite) -> pl.DataFrame:
             counter.update(dict(words.value_counts().iter_rows()))
 
     visit_batches(train.frame.select("premise", "hypothesis"), count)
-    words = sorted({*counts["premise"], *counts["hypothesis"]})
-    if not words:
+    most = counts["premise"] | counts["hypothesis"]
+    if not most:
         raise AcidtestError(f"{train.name} has no examples to count words in; give another training set")
-    most = [max(counts["premise"][word], counts["hypothesis"][word]) for word in words]
-    return pl.DataFrame({"word": words, "n": most})
-
-
-@cache
-def _hyponyms() -> dict[Synset, list[Synset]]:
-    table = wordnet().relation("hypernyms").group_by("target").agg("source")
-    return {Synset(target): [Synset(source) for source in sources] for target, sources in table.iter_rows()}
+    return pl.DataFrame(sorted(most.items()), schema=["word", "n"], orient="row")

@@ -22,15 +22,14 @@ from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.io.starter import CITATION, starter_premises
 from acidtest.io.tables import read_table
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.inflection import compare_adjective, forms_by_slot, plural, replace_span
-from acidtest.text.tagging import tag_texts
+from acidtest.text.inflection import inflect, replace_span
+from acidtest.text.sentences import Sentences
 from acidtest.text.tokens import TokenColumns, tokenise
 from acidtest.text.wordnet import wordnet
 
 _POS = {"NN": "n", "NNS": "n", "JJ": "a", "JJR": "a", "JJS": "a", "RB": "r", "RBR": "r", "RBS": "r"} | dict.fromkeys(
     ("VB", "VBP", "VBZ", "VBG", "VBD", "VBN"), "v"
 )
-_VERBAL = {"VB": "base", "VBP": "base", "VBZ": "third", "VBG": "gerund", "VBD": "past", "VBN": "participle"}
 PLURALS = pl.DataFrame({"word": ["people"], "pos": ["n"], "base": ["person"]})
 """Plurals that WordNet does not know as such."""
 
@@ -63,24 +62,13 @@ class Swaps:
 def swaps(premises: pl.Series, hypotheses: pl.Series, pairs: pl.DataFrame, *, tagger: str = "auto") -> Swaps:
     """Every pair of words of ``pairs`` that stands in premise and hypothesis, in this order, swapped."""
     candidates, left_out = _candidates(premises, hypotheses, pairs)
-    sides = {}
+    located = candidates
     for side, texts in (("premise", premises), ("hypothesis", hypotheses)):
         wanted = candidates.select("row", lemma=f"{side}_lemma", pos="pos").unique()
-        sides[side] = _places(texts, wanted, tagger).rename({"lemma": f"{side}_lemma", "places": f"{side}_places"})
-    located = candidates
-    for side, places in sides.items():
+        places = _places(texts, wanted, tagger).rename({"lemma": f"{side}_lemma", "places": f"{side}_places"})
         located = located.join(places, on=["row", f"{side}_lemma", "pos"], maintain_order="left")
     left_out["another part of speech"] = candidates.height - located.height
     return Swaps(_swap_rows(located, premises, hypotheses), +left_out)
-
-
-def inflect(lemma: str, pos: str, tag: str) -> str:
-    """A word in the form that a tag asks for."""
-    if pos == "n" and tag == "NNS":
-        return plural(lemma)
-    if pos == "a" and tag in ("JJR", "JJS"):
-        return compare_adjective(lemma, "er" if tag == "JJR" else "est")
-    return forms_by_slot(lemma, "verb")[_VERBAL[tag]] if pos == "v" else lemma
 
 
 def rewrite_occurrences(text: str, places: Sequence[Occurrence], *, lemma: str, pos: str) -> str:
@@ -100,27 +88,27 @@ def base_forms(words: pl.Series) -> pl.DataFrame:
 def _candidates(premises: pl.Series, hypotheses: pl.Series, pairs: pl.DataFrame) -> tuple[pl.DataFrame, Counter[str]]:
     """Rows and pairs of words of which one stands in the premise and one in the hypothesis, in any part of speech."""
     sides = tokenise(premises), tokenise(hypotheses)
-    lower = [side.words.str.to_lowercase() for side in sides]
-    forms = base_forms(pl.concat(lower).unique(maintain_order=True))
+    forms = base_forms(pl.concat(side.words for side in sides).str.to_lowercase().unique(maintain_order=True))
     # WordNet has hundreds of thousands of pairs: those of which both words may be here are soon found.
     bases = forms["base"].unique().implode()
     pairs = pairs.filter(pl.col("premise_lemma").is_in(bases), pl.col("hypothesis_lemma").is_in(bases))
     lemmas = pl.concat([pairs["premise_lemma"], pairs["hypothesis_lemma"]]).unique()
     forms = forms.filter(pl.col("base").is_in(lemmas.implode()))
-    here, there = (_mentions(side, words, forms) for side, words in zip(sides, lower, strict=True))
+    here, there = (_mentions(side, forms) for side in sides)
     joined = here.rename({"base": "premise_lemma"}).join(there.rename({"base": "hypothesis_lemma"}), on=["row", "pos"])
     matches = joined.join(pairs, on=["premise_lemma", "hypothesis_lemma", "pos"])
-    any_here, any_there = here.select("row", "base").unique(), there.select("row", "base").unique()
-    apart = matches.join(any_here, left_on=["row", "hypothesis_lemma"], right_on=["row", "base"], how="anti")
-    apart = apart.join(any_there, left_on=["row", "premise_lemma"], right_on=["row", "base"], how="anti")
+    apart = matches
+    for mentions, other in ((here, "hypothesis_lemma"), (there, "premise_lemma")):
+        apart = apart.join(mentions, left_on=["row", other], right_on=["row", "base"], how="anti")
     left_out = Counter({"both words on one side": matches.height - apart.height})
     return apart.sort("row", "premise_lemma", "hypothesis_lemma", "pos"), left_out
 
 
-def _mentions(side: TokenColumns, words: pl.Series, forms: pl.DataFrame) -> pl.DataFrame:
+def _mentions(side: TokenColumns, forms: pl.DataFrame) -> pl.DataFrame:
     """Which base forms may stand in which row, each once: row, pos and base."""
-    numbers = pl.DataFrame({"word": words}).with_row_index("number").join(forms, on="word").drop("word")
+    words = pl.DataFrame({"word": side.words.str.to_lowercase()}).with_row_index("number")
     stands = pl.DataFrame({"row": side.text, "number": side.word}, schema={"row": pl.Int64, "number": pl.UInt32})
+    numbers = words.join(forms, on="word").drop("word")
     return stands.unique().join(numbers, on="number").select("row", "pos", "base").unique()
 
 
@@ -131,7 +119,7 @@ def _places(texts: pl.Series, wanted: pl.DataFrame, tagger: str) -> pl.DataFrame
     are asked for are tagged.
     """
     rows = wanted["row"].unique().sort()
-    tokens = tag_texts(texts.gather(rows), tagger)
+    tokens = Sentences.of(texts.gather(rows), tagger).frame
     tokens = tokens.select(
         "start", "end", "tag", row=rows.gather(tokens["text"]), word=pl.col("token").str.to_lowercase()
     )
@@ -150,27 +138,20 @@ def _places(texts: pl.Series, wanted: pl.DataFrame, tagger: str) -> pl.DataFrame
 
 
 def _swap_rows(candidates: pl.DataFrame, premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
-    texts = {"premise": premises, "hypothesis": hypotheses}
-    other = {"premise": "hypothesis", "hypothesis": "premise"}
-    columns = {
-        name: list[str]() for side in texts for name in (f"{side}_word", f"swapped_{side}_word", f"swapped_{side}")
-    }
-    for row in candidates.iter_rows(named=True):
-        for side, sentences in texts.items():
-            text, lemma = sentences[row["row"]], row[f"{other[side]}_lemma"]
-            places = [Occurrence(**place) for place in row[f"{side}_places"]]
+    for side, other, texts in (("premise", "hypothesis", premises), ("hypothesis", "premise", hypotheses)):
+        words = []
+        for row, lemma, pos, spans in candidates.select("row", f"{other}_lemma", "pos", f"{side}_places").iter_rows():
+            text, places = texts[row], [Occurrence(**span) for span in spans]
             first = places[0]
-            columns[f"{side}_word"].append(text[first.start : first.end].lower())
-            columns[f"swapped_{side}_word"].append(inflect(lemma, row["pos"], first.tag))
-            columns[f"swapped_{side}"].append(rewrite_occurrences(text, places, lemma=lemma, pos=row["pos"]))
-    return candidates.with_columns(pl.Series(name, values, dtype=pl.String) for name, values in columns.items())
+            rewritten = rewrite_occurrences(text, places, lemma=lemma, pos=pos)
+            words.append((text[first.start : first.end].lower(), inflect(lemma, pos, first.tag), rewritten))
+        names = (f"{side}_word", f"swapped_{side}_word", f"swapped_{side}")
+        candidates = candidates.hstack(pl.DataFrame(words, schema=dict.fromkeys(names, pl.String), orient="row"))
+    return candidates
 
 
 def read_answers(path: str | Path) -> pl.DataFrame:
-    """What people made of pairs: columns premise, hypothesis, label and verdict, each pair once.
-
-    ``verdict`` is ``asked`` where there is a label, else ``discarded`` or ``undecided``.
-    """
+    """What people made of pairs, each once: premise, hypothesis, label, verdict (asked, discarded or undecided)."""
     table = read_table(path)
     frame = table.written_frame
     missing = [name for name in _LABELS if name not in frame.columns]
@@ -181,24 +162,18 @@ def read_answers(path: str | Path) -> pl.DataFrame:
         raise FileError(path, f"has no column {missing[0]!r}; it needs premise, hypothesis and label")
     text = frame.select(*_LABELS, *(name for name in (DISCARDED,) if name in frame.columns)).cast(pl.String)
     text = text.with_columns(pl.all().replace("", None))
-    for row in text.filter(pl.col("label").is_not_null())["label"].unique().sort():
-        if row not in GOLD_MASKS or row == "any":
-            at = text["label"].index_of(row)
-            raise FileError(path, f"label {row!r} is not entailment, neutral or contradiction", table.line(at or 0))
+    for row, label in enumerate(text["label"]):
+        if label is not None and (label not in GOLD_MASKS or label == "any"):
+            raise FileError(path, f"label {label!r} is not entailment, neutral or contradiction", table.line(row))
     discarded = pl.col(DISCARDED).is_not_null() if DISCARDED in text.columns else pl.lit(value=False)
-    return _classify_answers(text.with_columns(_discarded=discarded), path)
+    return _classify_answers(text, discarded, path)
 
 
-def _classify_answers(text: pl.DataFrame, path: str | Path) -> pl.DataFrame:
-    verdict = (
-        pl.when("_discarded")
-        .then(pl.lit(DISCARDED))
-        .when(pl.col("label").is_null())
-        .then(pl.lit(UNDECIDED))
-        .otherwise(pl.lit("asked"))
-    )
-    label = pl.when(~pl.col("_discarded")).then("label")
-    answers = text.select("premise", "hypothesis", label=label, verdict=verdict).unique(maintain_order=True)
+def _classify_answers(text: pl.DataFrame, discarded: pl.Expr, path: str | Path) -> pl.DataFrame:
+    unanswered = pl.when(pl.col("label").is_null()).then(pl.lit(UNDECIDED)).otherwise(pl.lit("asked"))
+    verdict = pl.when(discarded).then(pl.lit(DISCARDED)).otherwise(unanswered)
+    answers = text.select("premise", "hypothesis", label=pl.when(~discarded).then("label"), verdict=verdict)
+    answers = answers.unique(maintain_order=True)
     twice = answers.filter(pl.struct("premise", "hypothesis").is_duplicated())
     if twice.height:
         raise FileError(path, f"has two labels for {twice['premise'][0]!r} / {twice['hypothesis'][0]!r}; keep one")
@@ -209,8 +184,7 @@ def _classify_answers(text: pl.DataFrame, path: str | Path) -> pl.DataFrame:
 def starter_answers() -> pl.DataFrame:
     """The gold of the starter pairs when they are swapped, as ``read_answers`` gives it."""
     rows = packaged_table("starter/swap_answers.tsv").with_columns(pl.col("label").replace("", None))
-    discarded = (pl.col("label") == DISCARDED).fill_null(value=False)
-    return _classify_answers(rows.select(*_LABELS, _discarded=discarded), "starter/swap_answers.tsv")
+    return _classify_answers(rows, pl.col("label").eq_missing(pl.lit(DISCARDED)), "starter/swap_answers.tsv")
 
 
 @cache

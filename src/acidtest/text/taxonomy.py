@@ -21,21 +21,8 @@ LICENCE = "Computational Use of Data Agreement 1.0 (C-UDA)"
 """Of the published annotations."""
 
 CATEGORIES = (
-    "lexical",
-    "syntactic",
-    "factivity",
-    "negation",
-    "boolean",
-    "quantifier",
-    "conditional",
-    "comparative",
-    "relational",
-    "spatial",
-    "temporal",
-    "causal",
-    "coreference",
-    "world",
-    "taxonomic",
+    *("lexical", "syntactic", "factivity", "negation", "boolean", "quantifier", "conditional", "comparative"),
+    *("relational", "spatial", "temporal", "causal", "coreference", "world", "taxonomic"),
 )
 """The fifteen annotated categories, in the order of the published file."""
 
@@ -46,7 +33,6 @@ TAXINLI = "TaxiNLI"
 """The published corpus that is annotated with these categories."""
 
 _COLUMN_ORDER = (*CATEGORIES, *NEUTRAL_FEATURES)
-_FEWEST_OF_TAXINLI = 8
 
 EXAMPLES = "taxonomy-examples"
 """What the pairs of the definitions are called."""
@@ -56,10 +42,7 @@ Kind = Literal["group", "category", "feature"]
 
 @dataclass(frozen=True)
 class CategoryExample:
-    """A pair that shows a category; with ``marked`` false, one that looks like it and is none.
-
-    ``also`` are further categories that hold of it.
-    """
+    """A pair that shows a category, or with ``marked`` false only looks like it; ``also`` are others that hold."""
 
     premise: str
     hypothesis: str
@@ -111,14 +94,17 @@ class Node:
 def taxonomy() -> tuple[Node, ...]:
     """The tree, every group before what it holds."""
     file = resources.files("acidtest.data").joinpath("taxonomy", "tree.toml")
-    return tuple(_node(entry) for entry in parse_toml(file.read_bytes(), file.name)["node"])
+    nodes = []
+    for entry in parse_toml(file.read_bytes(), file.name)["node"]:
+        examples = ({**example, "also": tuple(example.get("also", ()))} for example in entry.get("examples", ()))
+        nodes.append(Node(**{**entry, "examples": tuple(CategoryExample(**example) for example in examples)}))
+    return tuple(nodes)
 
 
 def node(name: str) -> Node:
     """A group, category or feature by our name or the published file's, or an error that names the nearest."""
-    wanted = name.strip().lower().replace("-", "_").replace(" ", "_")
     for entry in taxonomy():
-        if wanted in (entry.name, entry.column):
+        if _as_written(name) in (entry.name, entry.column):
             return entry
     raise UnknownNameError("category of the taxonomy", name, [entry.name for entry in taxonomy()])
 
@@ -147,13 +133,17 @@ def ordered_categories(names: Sequence[str]) -> tuple[str, ...]:
 
 def is_of_taxonomy(column: str) -> bool:
     """Whether a column of this name, here or in the published file, says if a pair has one of the categories."""
-    return taxonomy_name(column.strip().lower().replace("-", "_").replace(" ", "_")) in _COLUMN_ORDER
+    return taxonomy_name(_as_written(column)) in _COLUMN_ORDER
+
+
+def _as_written(name: str) -> str:
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def is_taxinli(categories: Sequence[str]) -> bool:
     """Whether these are the paper's categories, so that its numbers may stand beside those of other people."""
     names = [name for name in categories if name not in NEUTRAL_FEATURES]
-    return len(names) >= _FEWEST_OF_TAXINLI and all(name in CATEGORIES for name in names)
+    return len(names) >= 8 and set(names) <= set(CATEGORIES)
 
 
 def is_published(columns: Collection[str]) -> bool:
@@ -176,21 +166,12 @@ def path(name: str) -> tuple[str, ...]:
 def example_pairs() -> Suite:
     """The examples of the categories as annotated pairs; the column ``categories`` names what holds, as ``a|b``."""
     rows = [
-        {
-            **{name: getattr(example, name) for name in ("premise", "hypothesis", "label")},
-            "categories": "|".join(((entry.name,) if example.marked else ()) + example.also),
-            "certainty": "human",
-        }
+        (example.premise, example.hypothesis, example.label, "|".join((entry.name,) * example.marked + example.also))
         for entry in taxonomy()
         if entry.kind == "category"
         for example in entry.examples
     ]
+    frame = pl.DataFrame(rows, schema=["premise", "hypothesis", "label", "categories"], orient="row")
+    frame = frame.with_columns(certainty=pl.lit("human"))
     card = Card(EXAMPLES, licence="Apache-2.0", citation=f"acidtest; {CITATION}", columns={"categories": "text"})
-    return Suite(complete_columns(pl.DataFrame(rows), EXAMPLES).lazy(), card).sealed()
-
-
-def _node(entry: dict[str, Any]) -> Node:
-    examples = tuple(
-        CategoryExample(**{**example, "also": tuple(example.get("also", ()))}) for example in entry.get("examples", ())
-    )
-    return Node(**{**entry, "examples": examples})
+    return Suite(complete_columns(frame, EXAMPLES).lazy(), card).sealed()

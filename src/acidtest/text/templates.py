@@ -27,11 +27,8 @@ from acidtest.text.trees import Tree, tree, trees
 Index = npt.NDArray[np.int64]
 Which = Literal["premise", "hypothesis"]
 
-SLOT = re.compile(r"([A-Z]+)(\d*|:\w+)")
 MOST_FILLINGS = 2**53
 """A variant has fewer fillings than this: their permutation is exact only so far."""
-
-_OVERSHOOT = 1.4
 
 
 @dataclass(frozen=True)
@@ -115,30 +112,22 @@ class Tokens:
     def choices(self, name: str) -> Sequence[Word]:
         """The words that may stand at a position: a slot's, or the one fixed word."""
         slot = _slot(name)
-        if slot:
-            return self._lexicon.words[slot]
-        return (Word(name, parse=self._lexicon.fixed.get(name, "")),)
+        return self._lexicon.words[slot] if slot else (Word(name, parse=self._lexicon.fixed.get(name, "")),)
 
     def start(self, name: str) -> int:
         """The number of the first of these words."""
         slot = _slot(name)
-        if (slot or name) not in self._starts:
-            self._starts[slot or name] = len(self.words)
+        key = slot or name
+        if key not in self._starts:
+            self._starts[key] = len(self.words)
             self.words += self.choices(name)
+            # Fixed words, which may stand twice, have no lemma.
             self.lemmas += [word.lemma or word.text if slot else "" for word in self.choices(name)]
-        return self._starts[slot or name]
-
-    def lemma_numbers(self) -> npt.NDArray[np.int32]:
-        """A number for each word's lemma; fixed words, which may stand twice, have -1."""
-        number = {lemma: count for count, lemma in enumerate(dict.fromkeys(filter(None, self.lemmas)))}
-        return np.array([number.get(lemma, -1) for lemma in self.lemmas], dtype=np.int32)
+        return self._starts[key]
 
 
 class Grammar:
-    """Templates compiled against a lexicon into arrays: one row per variant, one column per position.
-
-    ``spaced`` sets punctuation apart, as the published HANS does.
-    """
+    """Templates compiled against a lexicon into arrays: one row per variant, one column per position."""
 
     def __init__(
         self,
@@ -148,84 +137,72 @@ class Grammar:
         *,
         spaced: bool = False,
     ) -> None:
+        """``spaced`` sets punctuation apart, as the published HANS does."""
         self.variants = [
             variant for number, template in enumerate(templates) for variant in _variants(number, template, phrases)
         ]
         self.template = np.array([variant.template for variant in self.variants], dtype=np.int64)
         self.share = np.array([variant.share for variant in self.variants])
         self.names = [" ".join([*variant.premise, "->", *variant.hypothesis]) for variant in self.variants]
-        blank = max(len(variant.premise) for variant in self.variants)
-        premises = [[*variant.premise, *[""] * (blank + 1 - len(variant.premise))] for variant in self.variants]
-        self.tokens = Tokens(lexicon)
-        self._first = np.array([[self.tokens.start(name) for name in row] for row in premises], dtype=np.int64)
-        self._sizes = np.array([[len(self.tokens.choices(name)) for name in row] for row in premises], dtype=np.uint64)
-        self._has_repeats = np.array([any(_has_repeats(self.tokens.choices(name)) for name in row) for row in premises])
-        chosen = [templates[variant.template] for variant in self.variants]
-        self.trigger = np.array([_index_or_missing(row, t.trigger) for row, t in zip(premises, chosen, strict=True)])
+        longest = max(len(variant.premise) for variant in self.variants)
+        self.width = longest + 1
+        """Columns of a row of tokens: those of the longest premise, and a blank one."""
+        self.tokens = tokens = Tokens(lexicon)
+        premises = [[*variant.premise, *[""] * (self.width - len(variant.premise))] for variant in self.variants]
+        self._first = np.array([[tokens.start(name) for name in row] for row in premises], dtype=np.int64)
+        self._sizes = np.array([[len(tokens.choices(name)) for name in row] for row in premises], dtype=np.uint64)
+        self._has_repeats = np.array([any(_has_repeats(tokens.choices(name)) for name in row) for row in premises])
+        rows = [(row, templates[number]) for row, number in zip(premises, self.template, strict=True)]
+        self.trigger = np.array([row.index(template.trigger) if template.trigger else -1 for row, template in rows])
         self._excluding = np.array(
             [
-                [row.index(name) if name and name in row else -1 for name in t.unless_excluded]
-                for row, t in zip(premises, chosen, strict=True)
+                [row.index(name) if name and name in row else -1 for name in template.unless_excluded]
+                for row, template in rows
             ]
         )
         self.fillings = np.array(
             [_count_fillings(row, name) for row, name in zip(self._sizes, self.names, strict=True)]
         )
-        self._texts = [word.text for word in self.tokens.words]
-        self._lemmas = self.tokens.lemma_numbers()
+        self._texts = [word.text for word in tokens.words]
+        numbers = {lemma: number for number, lemma in enumerate(dict.fromkeys(filter(None, tokens.lemmas)))}
+        self._lemmas = np.array([numbers.get(lemma, -1) for lemma in tokens.lemmas], dtype=np.int32)
         self._spaced = spaced
         self._renderings: dict[tuple[Which, Form], Rendering] = {}
 
-    @property
-    def width(self) -> int:
-        """Columns of a row of tokens: those of the longest premise, and a blank one."""
-        return int(self._first.shape[1])
-
     def rendered(self, filled: FilledTemplates, which: Which, form: Form) -> pl.Series:
         """The premises or hypotheses of some fillings: as text, as a parse, or as a binary parse."""
-        return self._rendering(which, form).of(filled.variant, filled.premise)
+        if (which, form) not in self._renderings:
+            sides, columns = list[Side](), list[Sequence[int]]()
+            for variant in self.variants:
+                root = variant.premise_tree if which == "premise" else variant.hypothesis_tree
+                fixed = frozenset(place for place, leaf in enumerate(root.leaves) if "/" in leaf)
+                tagged = _replace_leaves(root, {leaf: [self._tagged(leaf)] for leaf in root.leaves})
+                sides.append(leaves(Tree("ROOT", (tagged,)), fixed))
+                columns.append(range(len(variant.premise)) if which == "premise" else variant.copied)
+            self._renderings[which, form] = Rendering(
+                sides, columns, tokens=self.tokens, form=form, blank=self.width - 1, spaced=self._spaced
+            )
+        return self._renderings[which, form].of(filled.variant, filled.premise)
 
     def words_at(self, filled: FilledTemplates, position: Index) -> pl.Series:
         """The word at a premise position of each row, null where the position is -1."""
         token = filled.premise[np.arange(len(position)), np.maximum(position, 0)]
         return pl.Series([None, *self._texts[1:]], dtype=pl.String).gather(np.where(position >= 0, token, 0))
 
-    def _rendering(self, which: Which, form: Form) -> Rendering:
-        if (which, form) not in self._renderings:
-            sides = [self._side(variant, which) for variant in self.variants]
-            columns = [
-                list(range(len(variant.premise))) if which == "premise" else variant.copied for variant in self.variants
-            ]
-            blank = self._first.shape[1] - 1
-            self._renderings[which, form] = Rendering(
-                sides, columns, tokens=self.tokens, form=form, blank=blank, spaced=self._spaced
-            )
-        return self._renderings[which, form]
-
-    def _side(self, variant: TemplateVariant, which: Which) -> Side:
-        tree_ = variant.premise_tree if which == "premise" else variant.hypothesis_tree
-        return leaves(Tree("ROOT", (self._tagged(tree_),)), variant.fixed_positions(which))
-
-    def _tagged(self, root: Tree) -> Tree:
-        """The tree with a part of speech over every leaf: the one asked for, else that of the first word it may be."""
-        children = list[Tree | str]()
-        for child in root.children:
-            if isinstance(child, Tree):
-                children.append(self._tagged(child))
-            else:
-                name, _, tag = child.partition("/")
-                parse = self.tokens.choices(name)[0].parse
-                children.append(Tree(tag or _first_tag(parse), (name,)))
-        return Tree(root.label, tuple(children))
+    def _tagged(self, leaf: str) -> Tree:
+        """A leaf under its part of speech: the one asked for, else that of the first word it may be."""
+        name, _, tag = leaf.partition("/")
+        parse = self.tokens.choices(name)[0].parse
+        # ``IN`` of ``IN``, of ``(IN in) (NN case)`` and of ``(PP (IN of) …)``.
+        first = trees(parse)[0] if "(" in parse else parse
+        return Tree(tag or (first.label if isinstance(first, Tree) else first), (name,))
 
     def filled(self, wanted: Index, draws: Draws) -> FilledTemplates:
-        """The first ``wanted[v]`` valid fillings of each variant, in the order of its permutation.
-
-        Fewer rows of a variant mean that it has no more.
-        """
+        """The first ``wanted[v]`` valid fillings of each variant, in the order of its permutation, or all there are."""
         key = np.array([draws.key(name) for name in self.names], dtype=np.uint64)
         most = self.fillings
-        tries = np.minimum(np.ceil(wanted * _OVERSHOOT).astype(np.int64) + 8, most)
+        # A third of the fillings may turn out not to be valid.
+        tries = np.minimum(np.ceil(wanted * 1.4).astype(np.int64) + 8, most)
         parts: list[FilledTemplates] = []
         todo = np.flatnonzero(wanted > 0)
         while todo.size:
@@ -236,10 +213,11 @@ class Grammar:
             parts.append(filled[np.flatnonzero(done[filled.variant] & (rank < wanted[filled.variant]))])
             todo = todo[~done[todo]]
             tries[todo] = np.minimum(tries[todo] * 2, most[todo])
-        nothing = FilledTemplates(np.zeros(0, dtype=np.int64), np.zeros((0, self._first.shape[1]), dtype=np.int64))
+        nothing = FilledTemplates(np.zeros(0, dtype=np.int64), np.zeros((0, self.width), dtype=np.int64))
         return FilledTemplates.joined([nothing, *parts])
 
     def _candidates(self, variants: Index, tries: Index, keys: U64) -> FilledTemplates:
+        """The first so many fillings of each variant, less those that are not valid."""
         variant = np.repeat(variants, tries)
         number = permute_ranks(
             rank_within_variant(variant).astype(np.uint64), self.fillings.astype(np.uint64)[variant], keys[variant]
@@ -249,33 +227,25 @@ class Grammar:
             sizes = self._sizes[variant, position]
             premise[:, position] += (number % sizes).astype(np.int64)
             number //= sizes
-        filled = FilledTemplates(variant, premise)
-        return filled[np.flatnonzero(self._valid(filled))]
-
-    def _valid(self, filled: FilledTemplates) -> npt.NDArray[np.bool_]:
         # A repeated noun or verb ("the judge thanked the judge") leaves the label undefined.
-        lemmas = np.sort(self._lemmas[filled.premise], axis=1)
+        lemmas = np.sort(self._lemmas[premise], axis=1)
         valid = ~((lemmas[:, 1:] == lemmas[:, :-1]) & (lemmas[:, 1:] >= 0)).any(axis=1)
-        valid &= ~self._excluded(filled)
-        doubled = np.flatnonzero(self._has_repeats[filled.variant])
-        if doubled.size:
-            valid[doubled] &= self._first_of_its_words(filled, doubled)
-        return np.asarray(valid, dtype=np.bool_)
-
-    def _excluded(self, filled: FilledTemplates) -> npt.NDArray[np.bool_]:
-        excluded = np.zeros(len(filled.variant), dtype=np.bool_)
-        rows = np.flatnonzero((self._excluding[filled.variant] >= 0).all(axis=1))
-        pairs = filled.premise[rows[:, None], self._excluding[filled.variant[rows]]]
+        rows = np.flatnonzero((self._excluding[variant] >= 0).all(axis=1))
+        pairs = premise[rows[:, None], self._excluding[variant[rows]]]
         words = self.tokens.words
-        excluded[rows] = [words[other].text in words[first].excludes for first, other in pairs.tolist()]
-        return excluded
+        excluded = [words[other].text in words[first].excludes for first, other in pairs.tolist()]
+        valid[rows[np.array(excluded, dtype=np.bool_)]] = False
+        doubled = np.flatnonzero(self._has_repeats[variant])
+        if doubled.size:
+            valid[doubled] &= self._first_of_its_words(variant[doubled], premise[doubled])
+        return FilledTemplates(variant, premise)[np.flatnonzero(valid)]
 
-    def _first_of_its_words(self, filled: FilledTemplates, rows: Index) -> npt.NDArray[np.bool_]:
+    def _first_of_its_words(self, variant: Index, premise: Index) -> npt.NDArray[np.bool_]:
         """Whether no earlier row reads the same; a list may hold a word twice to make it likelier."""
         number = {word: token for token, word in reversed(list(enumerate(self._texts)))}
         same = np.array([number[word] for word in self._texts])
-        sentences = np.column_stack([filled.variant[rows], same[filled.premise[rows]]])
-        first = np.zeros(len(rows), dtype=np.bool_)
+        sentences = np.column_stack([variant, same[premise]])
+        first = np.zeros(len(variant), dtype=np.bool_)
         first[np.unique(sentences, axis=0, return_index=True)[1]] = True
         return first
 
@@ -304,14 +274,9 @@ class TemplateVariant:
         """The premise position each word of the hypothesis is copied from."""
         return [self.premise.index(name) for name in self.hypothesis]
 
-    def fixed_positions(self, which: Which) -> frozenset[int]:
-        """The positions whose part of speech the template fixes."""
-        side = self.premise_tree if which == "premise" else self.hypothesis_tree
-        return frozenset(place for place, leaf in enumerate(side.leaves) if "/" in leaf)
-
 
 def _slot(name: str) -> str | None:
-    match = SLOT.fullmatch(name)
+    match = re.fullmatch(r"([A-Z]+)(\d*|:\w+)", name)
     return match[1] if match else None
 
 
@@ -321,32 +286,25 @@ def _variants(number: int, template: Template, phrases: Mapping[str, Sequence[Ph
     names = [name for name in premise.leaves if _slot(name) in phrases]
     ways = [phrases[_slot(name) or ""] for name in names]
     for choice in product(*ways):
-        parts = [phrase.weight / sum(other.weight for other in way) for phrase, way in zip(choice, ways, strict=True)]
-        inside = {name: _mark_slots(trees(phrase.expansion), name) for name, phrase in zip(names, choice, strict=True)}
-        yield TemplateVariant(
-            number, template.weight * prod(parts), _expand_phrases(premise, inside), _expand_phrases(hypothesis, inside)
+        share = prod(
+            phrase.weight / sum(other.weight for other in way) for phrase, way in zip(choice, ways, strict=True)
         )
+        inside = {name: _mark_slots(phrase, name) for name, phrase in zip(names, choice, strict=True)}
+        expanded = (_replace_leaves(side, inside) for side in (premise, hypothesis))
+        yield TemplateVariant(number, template.weight * share, *expanded)
 
 
-def _mark_slots(expansion: Sequence[Tree | str], phrase: str) -> list[Tree | str]:
-    """The slots of a phrase marked with its name, so that VP1 and VP2 draw their own words."""
-    return [
-        Tree(part.label, tuple(_mark_slots(part.children, phrase)))
-        if isinstance(part, Tree)
-        else f"{part}:{phrase}"
-        if _slot(part)
-        else part
-        for part in expansion
-    ]
+def _mark_slots(phrase: Phrase, name: str) -> Sequence[Tree | str]:
+    """An expansion with its slots marked by the name of the phrase, so that VP1 and VP2 draw their own words."""
+    whole = Tree("", tuple(trees(phrase.expansion)))
+    return _replace_leaves(whole, {leaf: [f"{leaf}:{name}"] for leaf in whole.leaves if _slot(leaf)}).children
 
 
-def _expand_phrases(root: Tree, inside: Mapping[str, list[Tree | str]]) -> Tree:
+def _replace_leaves(root: Tree, parts: Mapping[str, Sequence[Tree | str]]) -> Tree:
+    """The tree with other parts in the place of some leaves."""
     children = list[Tree | str]()
     for child in root.children:
-        if isinstance(child, Tree):
-            children.append(_expand_phrases(child, inside))
-        else:
-            children += inside.get(child, [child])
+        children += [_replace_leaves(child, parts)] if isinstance(child, Tree) else parts.get(child, [child])
     return Tree(root.label, tuple(children))
 
 
@@ -361,18 +319,8 @@ def _count_fillings(sizes: npt.NDArray[np.uint64], name: str) -> int:
     return fillings
 
 
-def _first_tag(parse: str) -> str:
-    """``IN`` of ``IN``, of ``(IN in) (NN case)`` and of ``(PP (IN of) …)``."""
-    first = trees(parse)[0] if "(" in parse else parse
-    return first.label if isinstance(first, Tree) else first
-
-
 def _has_repeats(words: Sequence[Word]) -> bool:
     return len({word.text for word in words}) < len(words)
-
-
-def _index_or_missing(row: list[str], token: str) -> int:
-    return row.index(token) if token else -1
 
 
 def rank_within_variant(variant: Index) -> Index:

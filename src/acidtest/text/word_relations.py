@@ -4,6 +4,9 @@ Glockner et al. (2018), section 4.1, classify a replaced word by these relations
 what goes first where several relations hold. Here all senses count, and the first relation of an order that holds;
 co-hyponyms go last, because in some rare sense nearly any two common words are some. ``benchmarks/wordnet_readings.py``
 compares the readings with the accuracies that the paper gives by category.
+
+Antonyms across two sentences are words whose base forms WordNet opposes in any part of speech, so that *hated* is
+opposite *loves*, whatever their senses.
 """
 
 from __future__ import annotations
@@ -17,8 +20,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from acidtest.io.wordlists import packaged_table
+from acidtest.text import heuristics
 from acidtest.text.tokens import number_distinct
-from acidtest.text.wordnet import wordnet
+from acidtest.text.wordnet import ALL_POS, SATELLITE, wordnet
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -45,6 +50,13 @@ ORDERS: dict[First, tuple[str, ...]] = {
 
 _BLOCK = 1 << 17
 """Pairs compared at once, which bounds the memory."""
+_PAIRS_TOGETHER = 1 << 16
+_PAIR_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "row": pl.UInt32,
+    **dict.fromkeys(("premise_word", "hypothesis_word", "premise_lemma", "hypothesis_lemma"), pl.String),
+    "pos": ALL_POS,
+    "opposed": pl.Boolean,
+}
 
 
 def word_relations(
@@ -150,13 +162,13 @@ class Meanings:
 
     @cached_property
     def synsets(self) -> Sets:
-        return self._members("synset", wordnet().synset_table.height)
+        return self._sets("synset", wordnet().synset_table.height)
 
     @cached_property
     def senses(self) -> Sets:
-        return self._members("sense", wordnet().sense_table.height)
+        return self._sets("sense", wordnet().sense_table.height)
 
-    def _members(self, column: str, things: int) -> Sets:
+    def _sets(self, column: str, things: int) -> Sets:
         return _sets(self.table["number"].to_numpy(), self.table[column].to_numpy(), (self.size, things))
 
     @cached_property
@@ -166,7 +178,7 @@ class Meanings:
 
     @cached_property
     def similar(self) -> Sets:
-        return self.synsets @ _synset_relation("similar")
+        return self.synsets @ _targets("similar")
 
     @cached_property
     def above(self) -> Sets:
@@ -175,9 +187,9 @@ class Meanings:
     def _tests(self, edges: int, *, similar: Similar | None, antonyms: Antonyms) -> Iterator[tuple[str, Sets, Sets]]:
         """Relations, each with two sets a word: it holds where the first's left meets the second's right."""
         if antonyms == "direct":
-            yield "antonym", self.senses @ _antonyms(), self.senses
+            yield "antonym", self.senses @ _targets("antonyms", of_synsets=False), self.senses
         else:
-            yield "antonym", self.cluster @ _opposed_synsets(), self.cluster
+            yield "antonym", self.cluster @ _targets("antonyms"), self.cluster
         yield "synonym", self.synsets, self.synsets
         if similar == "synonym":
             yield "synonym", self.synsets, self.similar
@@ -207,16 +219,20 @@ def _sets(rows: NDArray[np.integer], columns: NDArray[np.integer], shape: tuple[
 
 
 @cache
-def _synset_relation(name: str) -> Sets:
-    size = wordnet().synset_table.height
-    table = wordnet().relation(name)
-    return _sets(table["source"].to_numpy(), table["target"].to_numpy(), (size, size))
+def _targets(relation: str, *, of_synsets: bool = True) -> Sets:
+    """What each synset has in a relation; antonyms hold between senses, and so between their synsets."""
+    net = wordnet()
+    source, target = net.relation(relation)
+    if relation == "antonyms" and of_synsets:
+        source, target = (net.sense_table["synset"].gather(senses) for senses in (source, target))
+    size = net.synset_table.height if of_synsets else net.sense_table.height
+    return _sets(source.to_numpy(), target.to_numpy(), (size, size))
 
 
 @cache
 def _ancestors(edges: int | None = None) -> Sets:
     """What lies above each synset, at most so many edges away; at any distance by None."""
-    parents = _synset_relation("hypernyms") + _synset_relation("instance_hypernyms")
+    parents = _targets("hypernyms") + _targets("instance_hypernyms")
     ancestors, step = parents, 1
     while step != edges:
         further, step = ancestors + ancestors @ parents, step + 1
@@ -226,18 +242,63 @@ def _ancestors(edges: int | None = None) -> Sets:
     return ancestors
 
 
-@cache
-def _antonyms() -> Sets:
-    """The senses opposed to each sense."""
-    size = wordnet().sense_table.height
-    table = wordnet().relation("antonyms")
-    return _sets(table["source"].to_numpy(), table["target"].to_numpy(), (size, size))
+def antonym_pairs(premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
+    """Every antonym pair of WordNet with one word in the premise and the other in the hypothesis.
+
+    Columns: ``row`` (number of the sentence pair), ``premise_word`` and ``hypothesis_word`` in lower case,
+    ``premise_lemma``, ``hypothesis_lemma`` and ``pos`` (n, v, a or r: a row for each reading in which they are
+    antonyms), and ``opposed``: neither word is in both sentences in any form, so that they tell the two apart. Rows
+    stand in the order of the sentences. Pairs that seldom oppose anything, such as the prepositions *on* and *off*, are
+    left out (``data/typology/no_antonyms.tsv``).
+    """
+    parts = [pl.DataFrame(schema=_PAIR_COLUMNS)]
+    # Some pairs at a time, so that a training set needs no more memory than its sentences.
+    for start in range(0, len(premises), _PAIRS_TOGETHER):
+        sides = (_distinct_words(texts.slice(start, _PAIRS_TOGETHER), start) for texts in (premises, hypotheses))
+        parts.append(_pairs_of_words(*sides))
+    return pl.concat(parts)
 
 
-@cache
-def _opposed_synsets() -> Sets:
-    """The synsets with a sense opposed to one of each synset."""
-    net = wordnet()
-    size, synset = net.synset_table.height, net.sense_table["synset"]
-    table = net.relation("antonyms")
-    return _sets(synset.gather(table["source"]).to_numpy(), synset.gather(table["target"]).to_numpy(), (size, size))
+def opposed_words(premises: pl.Series, hypotheses: pl.Series) -> pl.Series:
+    """The antonyms that tell the two sentences of each pair apart, premise's first: lists such as ``["love/hate"]``."""
+    pairs = antonym_pairs(premises, hypotheses).filter("opposed")
+    pair = pl.concat_str("premise_word", "hypothesis_word", separator="/").alias("opposed_words")
+    lists = pairs.group_by("row", maintain_order=True).agg(pair.unique(maintain_order=True))
+    rows = pl.DataFrame({"row": pl.int_range(len(premises), dtype=pl.UInt32, eager=True)})
+    joined = rows.join(lists, on="row", how="left", maintain_order="left")["opposed_words"]
+    return joined.fill_null(pl.Series([[]], dtype=pl.List(pl.String)))
+
+
+def _distinct_words(sentences: pl.Series, start: int) -> pl.DataFrame:
+    rows = pl.int_range(start, start + len(sentences), dtype=pl.UInt32, eager=True)
+    frame = pl.DataFrame({"row": rows, "word": heuristics.words(sentences).list.unique(maintain_order=True)})
+    return frame.explode("word", empty_as_null=False, keep_nulls=False)
+
+
+def _pairs_of_words(premise: pl.DataFrame, hypothesis: pl.DataFrame) -> pl.DataFrame:
+    every_word = pl.concat([premise["word"], hypothesis["word"]]).unique(maintain_order=True)
+    forms = wordnet().antonym_frame(every_word)
+    forms = forms.select(
+        "word", "base", pl.col("antonym").str.to_lowercase(), pos=pl.col("pos").replace(SATELLITE, "a")
+    ).unique(maintain_order=True)
+    first = forms.select("pos", premise_word="word", premise_lemma="base", hypothesis_lemma="antonym")
+    second = forms.select("pos", hypothesis_word="word", hypothesis_lemma="base", premise_lemma="antonym")
+    lemmas = ["premise_lemma", "hypothesis_lemma"]
+    known = first.join(second, on=[*lemmas, "pos"], maintain_order="left_right")
+    unreliable = packaged_table("typology/no_antonyms.tsv").select("word", "antonym")
+    for order in (lemmas, lemmas[::-1]):
+        known = known.join(unreliable, left_on=order, right_on=["word", "antonym"], how="anti", maintain_order="left")
+    here = premise.rename({"word": "premise_word"}).join(known, on="premise_word", maintain_order="left_right")
+    there = hypothesis.rename({"word": "hypothesis_word"})
+    pairs = here.join(there, on=["row", "hypothesis_word"], how="semi", maintain_order="left")
+    apart = _is_absent(pairs, "premise", hypothesis, forms) & _is_absent(pairs, "hypothesis", premise, forms)
+    return pairs.with_columns(opposed=apart).select(pl.col(name).cast(kind) for name, kind in _PAIR_COLUMNS.items())
+
+
+def _is_absent(pairs: pl.DataFrame, side: str, others: pl.DataFrame, forms: pl.DataFrame) -> pl.Series:
+    """Whether the other sentence of each pair has no form of the word on this side, not even in *open-air*."""
+    lemmas = pairs.select("row", base=f"{side}_lemma")
+    parts = others.filter(pl.col("word").str.contains("-", literal=True)).with_columns(pl.col("word").str.split("-"))
+    others = pl.concat([others, parts.explode("word", empty_as_null=False)])
+    there = others.join(forms.select("word", "base").unique(), on="word").select("row", "base", there=True).unique()
+    return lemmas.join(there, on=["row", "base"], how="left", maintain_order="left")["there"].is_null()

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import polars as pl
@@ -29,8 +29,7 @@ import polars as pl
 from acidtest.core.suite import Suite
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.hans_templates import Templates, compile_templates
-from acidtest.text.inflection import VerbForms, verb_forms
-from acidtest.text.templates import Word
+from acidtest.text.inflection import verb_forms
 from acidtest.text.trees import tree
 from acidtest.text.verb_patterns import TOKEN, openers, pattern_from_tokens, patterns_from_tree
 from acidtest.text.vocabulary import PACKAGED, HansVocabulary, vocabulary
@@ -39,9 +38,6 @@ VERB_PATTERNS = ("object", "clause", "that", "alone", "passive", "reduced")
 PATTERNS = (*VERB_PATTERNS, "first", "opens")
 
 Way = Literal["parses", "words"]
-
-_NEVER = r"[^\s\S]"
-_LEAF = re.compile(r"([^\s()]+)\)")
 
 
 @dataclass(frozen=True)
@@ -110,42 +106,22 @@ class WordReport:
     def to_json(self) -> dict[str, Any]:
         """As ``acidtest words --json`` prints it."""
         lists = {word_list.name: word_list.to_json() for word_list in self.lists}
-        return {"schema": 1, "vocabulary": self.vocabulary, "valid": True, "lists": lists, "counts": self._counts()}
-
-    def _counts(self) -> dict[str, Any] | None:
-        if self.counts is None:
-            return None
-        counts = self.counts
-        return {
-            "train": counts.file,
-            "from": counts.way,
-            "premises": counts.premises,
-            "hypotheses": counts.hypotheses,
-            "left_out": counts.left_out,
-            "least": self.least,
-            "passed": not self.below,
-            "below": [use.to_json() for use in self.below],
-            "uses": [use.to_json() for use in counts.uses],
-            "forms": {word: list(forms) for word, forms in counts.forms.items()},
-        }
-
-
-@dataclass(frozen=True)
-class _SearchTerms:
-    """What is sought: verbs by each of their forms, openers and adverbs by their text."""
-
-    forms: Mapping[str, VerbForms]
-    verbs: Mapping[str, tuple[str, ...]]
-    openers: Collection[str]
-    adverbs: Collection[str]
-
-
-@dataclass
-class _PatternNeeds:
-    """A word with the lists that need a pattern of it."""
-
-    lemma: str = ""
-    frames: dict[str, list[str]] = field(default_factory=dict)
+        report = {"schema": 1, "vocabulary": self.vocabulary, "valid": True, "lists": lists, "counts": None}
+        if self.counts is not None:
+            counts = self.counts
+            report["counts"] = {
+                "train": counts.file,
+                "from": counts.way,
+                "premises": counts.premises,
+                "hypotheses": counts.hypotheses,
+                "left_out": counts.left_out,
+                "least": self.least,
+                "passed": not self.below,
+                "below": [use.to_json() for use in self.below],
+                "uses": [use.to_json() for use in counts.uses],
+                "forms": {word: list(forms) for word, forms in counts.forms.items()},
+            }
+        return report
 
 
 def word_report(words: str = "fresh", train: Suite | None = None, *, file: str = "", least: int = 50) -> WordReport:
@@ -164,23 +140,20 @@ def count_usage(words: HansVocabulary, train: Suite, *, file: str = "") -> Usage
     A premise counts once, however often it is repeated: it is one sentence with several hypotheses. A hypothesis
     counts as often as it was written. Parses are used when at least half of the sentences have one.
     """
-    needs = _words_by_pattern(words)
-    terms = _search_terms(needs)
+    counter = _UsageCounter(words)
     sentences, premises, hypotheses = _sentences(train)
     parsed = sentences["parse"].is_not_null()
     way: Way = "parses" if len(parsed) and 2 * parsed.sum() >= len(parsed) else "words"
-    counts = _first_counts(sentences, terms.adverbs)
     left_out = 0
+    counter.count_first(sentences)
     if way == "parses":
-        left_out = len(parsed) - int(parsed.sum())
         sentences = sentences.filter(parsed)
-        counts += _opening_counts(sentences, terms.openers)
-        left_out += _count_trees(sentences, terms, counts)
+        counter.count_openings(sentences)
+        left_out = int((~parsed).sum()) + counter.count_trees(sentences)
     else:
-        _count_tokens(sentences, terms, counts)
-    uses = tuple(_uses(needs, terms, counts))
-    forms = {word: tuple(sorted(those.every)) for word, those in terms.forms.items()}
-    return UsageCounts(file or train.name, way, premises, hypotheses, left_out, uses, forms)
+        counter.count_tokens(sentences)
+    forms = {word: tuple(sorted(those.every)) for word, those in counter.forms.items()}
+    return UsageCounts(file or train.name, way, premises, hypotheses, left_out, tuple(counter.uses()), forms)
 
 
 def _word_lists(words: HansVocabulary) -> Iterator[WordList]:
@@ -189,44 +162,6 @@ def _word_lists(words: HansVocabulary) -> Iterator[WordList]:
         given = words.name in PACKAGED or words.lists[name] is not fresh[name]
         texts = tuple(word.text for word in words.lists[name])
         yield WordList(name, texts, about, tuple(frames.split()), words.name if given else "fresh")
-
-
-def _words_by_pattern(words: HansVocabulary) -> dict[str, _PatternNeeds]:
-    """The words that need some pattern, in the order of the lists."""
-    sought = dict[str, _PatternNeeds]()
-    for name, patterns in packaged_table("hans/lists.tsv").select("list", "frames").iter_rows():
-        for word in words.lists[name] if patterns else ():
-            entry = sought.setdefault(word.text, _PatternNeeds())
-            entry.lemma = entry.lemma or _base(word)
-            for pattern in patterns.split():
-                entry.frames.setdefault(pattern, []).append(name)
-    return sought
-
-
-def _base(word: Word) -> str:
-    return word.lemma if word.lemma != word.text or not word.text.endswith("ed") else ""
-
-
-def _search_terms(needs: Mapping[str, _PatternNeeds]) -> _SearchTerms:
-    verbs = {text: entry for text, entry in needs.items() if " " not in text and entry.frames.keys() & {*VERB_PATTERNS}}
-    forms = {text: verb_forms(text, entry.lemma) for text, entry in verbs.items()}
-    by_form = dict[str, tuple[str, ...]]()
-    for text, those in forms.items():
-        for form in those.every:
-            by_form[form] = (*by_form.get(form, ()), text)
-    openers = {text for text, entry in needs.items() if "opens" in entry.frames}
-    return _SearchTerms(forms, by_form, openers, {text for text, entry in needs.items() if "first" in entry.frames})
-
-
-def _uses(needs: Mapping[str, _PatternNeeds], terms: _SearchTerms, counts: Counter[tuple[str, str]]) -> Iterator[Use]:
-    for text, entry in needs.items():
-        for pattern, lists in entry.frames.items():
-            if pattern in VERB_PATTERNS and text not in terms.forms:
-                yield Use(text, pattern, tuple(lists), None, "a verb of several words is not counted")
-                continue
-            known = pattern not in VERB_PATTERNS or terms.forms[text].known
-            note = "" if known else f"sought only as {text!r}: write its base form into column 'lemma'"
-            yield Use(text, pattern, tuple(lists), counts[text, pattern], note)
 
 
 def _sentences(train: Suite) -> tuple[pl.DataFrame, int, int]:
@@ -245,65 +180,98 @@ def _sentences(train: Suite) -> tuple[pl.DataFrame, int, int]:
     return whole, premises.height, int(hypotheses["times"].sum())
 
 
-def _first_counts(sentences: pl.DataFrame, adverbs: Collection[str]) -> Counter[tuple[str, str]]:
-    """How often each adverb begins a sentence, also one inside a longer text."""
-    counts = Counter[tuple[str, str]]()
-    either = _either(adverbs, between=r"\s+")
-    for text, times in _matches(sentences, "text", rf"(?i)(?:^|[.!?]\W*\s)\W*{either}\b"):
-        counts[" ".join(re.sub(r"^\W+", "", text.lower()).split()), "first"] += times
-    return counts
+class _UsageCounter:
+    """Counts the words of a vocabulary in the patterns that its lists need."""
+
+    def __init__(self, words: HansVocabulary) -> None:
+        self.counts = Counter[tuple[str, str]]()
+        """How often each word was seen in each pattern."""
+        self.needs = dict[str, dict[str, list[str]]]()
+        """For each word and pattern, the lists that need it."""
+        lemmas = dict[str, str]()
+        for name, patterns in packaged_table("hans/lists.tsv").select("list", "frames").iter_rows():
+            for word in words.lists[name] if patterns else ():
+                base = word.lemma if word.lemma != word.text or not word.text.endswith("ed") else ""
+                lemmas[word.text] = lemmas.get(word.text) or base
+                for pattern in patterns.split():
+                    self.needs.setdefault(word.text, {}).setdefault(pattern, []).append(name)
+        openers, self.adverbs, verbs = (
+            [text for text, needed in self.needs.items() if needed.keys() & {*patterns}]
+            for patterns in (("opens",), ("first",), VERB_PATTERNS)
+        )
+        self.openers = [text.split() for text in openers]
+        self.forms = {text: verb_forms(text, lemmas[text]) for text in verbs if " " not in text}
+        self.verbs = dict[str, list[str]]()
+        """The verbs that a form may be of."""
+        for text, forms in self.forms.items():
+            for form in forms.every:
+                self.verbs.setdefault(form, []).append(text)
+
+    def uses(self) -> Iterator[Use]:
+        """Every word in every pattern it is needed in."""
+        for text, patterns in self.needs.items():
+            for pattern, lists in patterns.items():
+                count: int | None = self.counts[text, pattern]
+                note = ""
+                if pattern in VERB_PATTERNS and text not in self.forms:
+                    count, note = None, "a verb of several words is not counted"
+                elif pattern in VERB_PATTERNS and not self.forms[text].known:
+                    note = f"sought only as {text!r}: write its base form into column 'lemma'"
+                yield Use(text, pattern, tuple(lists), count, note)
+
+    def count_first(self, sentences: pl.DataFrame) -> None:
+        """Add how often each adverb begins a sentence, also one inside a longer text."""
+        either = _either((text.split() for text in self.adverbs), between=r"\s+")
+        for text, times in _matches(sentences, "text", rf"(?i)(?:^|[.!?]\W*\s)\W*{either}\b"):
+            self.counts[" ".join(re.sub(r"^\W+", "", text.lower()).split()), "first"] += times
+
+    def count_openings(self, sentences: pl.DataFrame) -> None:
+        """Add how often each opener stands right before a clause with a subject: ``(IN if) (S (NP …``."""
+        either = _either(self.openers, between=r"\)+\s*(?:\([^\s()]+\s+)+")
+        # Two brackets close in (WHADVP (WRB when)); after three the word ends its own phrase, as in "he came once".
+        pattern = rf"(?i)\s{either}\){{1,2}}\s*\(S\s+\((?:NP|ADVP|PP|SBAR)\b"
+        for text, times in _matches(sentences, "parse", pattern):
+            self.counts[" ".join(re.findall(r"([^\s()]+)\)", text)).lower(), "opens"] += times
+
+    def count_trees(self, sentences: pl.DataFrame) -> int:
+        """Add the verbs of every tree that has one; give the number of parses that are none."""
+        either = _either([verb] for verb in self.verbs)
+        with_verb = sentences.filter(pl.col("parse").str.contains(rf"(?i)\(VB[DGNPZ]?\s+{either}\)"))
+        unread = 0
+        for brackets, times in with_verb.select("parse", "times").iter_rows():
+            try:
+                root = tree(brackets)
+            except ValueError:
+                unread += 1
+                continue
+            for form, pattern in patterns_from_tree(root, self.verbs):
+                for verb in self.verbs[form]:
+                    self.counts[verb, pattern] += times
+        return unread
+
+    def count_tokens(self, sentences: pl.DataFrame) -> None:
+        """Add the verbs and openers of every sentence, recognised from words alone."""
+        longest = sorted(self.openers, key=len, reverse=True)
+        by_first = {first: [words for words in longest if words[0] == first] for first, *_ in longest}
+        either = _either([word] for word in {*self.verbs, *by_first})
+        with_word = sentences.filter(pl.col("text").str.contains(rf"(?i)\b{either}\b"))
+        for text, times in with_word.select("text", "times").iter_rows():
+            tokens = TOKEN.findall(text.lower())
+            for place, token in enumerate(tokens):
+                for verb in self.verbs.get(token, ()):
+                    self.counts[verb, pattern_from_tokens(tokens, place, self.forms[verb])] += times
+            for opener in openers(tokens, by_first):
+                self.counts[opener, "opens"] += times
 
 
-def _opening_counts(sentences: pl.DataFrame, openers: Collection[str]) -> Counter[tuple[str, str]]:
-    """How often each opener stands right before a clause with a subject: ``(IN if) (S (NP …``."""
-    either = _either(openers, between=r"\)+\s*(?:\([^\s()]+\s+)+")
-    # Two brackets close in (WHADVP (WRB when)); after three the word ends a phrase of its own, as in "he came once".
-    counts = Counter[tuple[str, str]]()
-    for text, times in _matches(sentences, "parse", rf"(?i)\s{either}\){{1,2}}\s*\(S\s+\((?:NP|ADVP|PP|SBAR)\b"):
-        counts[" ".join(_LEAF.findall(text)).lower(), "opens"] += times
-    return counts
-
-
-def _either(texts: Collection[str], *, between: str) -> str:
-    """A pattern for any of some texts, the longest first; one that never matches when there is none."""
-    longest = sorted(texts, key=lambda text: (-text.count(" "), text))
-    patterns = [between.join(map(re.escape, text.split())) for text in longest]
-    return f"(?:{'|'.join(patterns or [_NEVER])})"
+def _either(texts: Iterable[Sequence[str]], *, between: str = " ") -> str:
+    """A pattern for any of some texts, given as words, the longest first; one that never matches when there is none."""
+    longest = sorted(texts, key=lambda words: (-len(words), words))
+    patterns = [between.join(map(re.escape, words)) for words in longest] or [r"[^\s\S]"]
+    return f"(?:{'|'.join(patterns)})"
 
 
 def _matches(sentences: pl.DataFrame, column: str, pattern: str) -> Iterable[tuple[str, int]]:
     matches = sentences.lazy().select(pl.col(column).str.extract_all(pattern), "times")
     matches = matches.filter(pl.col(column).list.len() > 0).explode(column)
     return matches.group_by(column, maintain_order=True).agg(pl.sum("times")).collect().iter_rows()
-
-
-def _count_trees(sentences: pl.DataFrame, terms: _SearchTerms, counts: Counter[tuple[str, str]]) -> int:
-    """Add the verbs of every tree that has one; give the number of parses that are none."""
-    either = _either(terms.verbs, between=" ")
-    with_verb = sentences.filter(pl.col("parse").str.contains(rf"(?i)\(VB[DGNPZ]?\s+{either}\)"))
-    unread = 0
-    for brackets, times in with_verb.select("parse", "times").iter_rows():
-        try:
-            root = tree(brackets)
-        except ValueError:
-            unread += 1
-            continue
-        for form, pattern in patterns_from_tree(root, terms.verbs):
-            for verb in terms.verbs[form]:
-                counts[verb, pattern] += times
-    return unread
-
-
-def _count_tokens(sentences: pl.DataFrame, terms: _SearchTerms, counts: Counter[tuple[str, str]]) -> None:
-    """Add the verbs and openers of every sentence, recognised from words alone."""
-    longest = sorted((text.split() for text in terms.openers), key=len, reverse=True)
-    by_first = {first: [words for words in longest if words[0] == first] for first, *_ in longest}
-    either = _either({*terms.verbs, *by_first}, between=" ")
-    with_word = sentences.filter(pl.col("text").str.contains(rf"(?i)\b{either}\b"))
-    for text, times in with_word.select("text", "times").iter_rows():
-        tokens = TOKEN.findall(text.lower())
-        for place, token in enumerate(tokens):
-            for verb in terms.verbs.get(token, ()):
-                counts[verb, pattern_from_tokens(tokens, place, terms.forms[verb])] += times
-        for opener in openers(tokens, by_first):
-            counts[opener, "opens"] += times

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.inflection import base_form_candidate_frame, base_form_candidates
+from acidtest.text.letters import positions_between
 
 Synset = NewType("Synset", int)
 """A set of words that share a meaning."""
@@ -72,10 +73,7 @@ class WordNet:
         )
 
     def synsets(self, word: str, pos: str | None = None) -> list[Synset]:
-        """The synsets of a word in any of its forms, the most frequent sense first; nouns first if ``pos`` is open.
-
-        ``a`` has the satellites too, ``s`` only those.
-        """
+        """The synsets of a word in any form, the most frequent first, nouns first; ``a`` has the satellites too."""
         return list(dict.fromkeys(self.synset_of(sense) for sense in self.senses(word, pos)))
 
     def senses(self, word: str, pos: str | None = None) -> list[Sense]:
@@ -84,7 +82,7 @@ class WordNet:
             Sense(number)
             for part in _parts(pos)
             for lemma in self._bases(word, part)
-            for number in self._entries[lemma * len(POS) + POS.index(_file(part))]
+            for number in self._senses_of(lemma, part)
             if part != SATELLITE or self.pos(self.synset_of(Sense(number))) == SATELLITE
         ]
 
@@ -94,12 +92,11 @@ class WordNet:
 
     def synset(self, name: str) -> Synset:
         """The synset of a name such as ``dog.n.01``."""
-        lemma, _, rest = name.rpartition(".")[0].rpartition(".")
-        number, lemma_number = name.rpartition(".")[2], self._lemma_numbers.get(lemma.lower())
-        if lemma_number is not None and rest in _KNOWN_POS and number.isdecimal():
-            for sense in self._entries[lemma_number * len(POS) + POS.index(_file(rest))]:
+        lemma, pos, number = ("", "", *name.rsplit(".", 2))[-3:]
+        if lemma.lower() in self._lemma_numbers and pos in _KNOWN_POS and number.isdecimal():
+            for sense in self._senses_of(self._lemma_numbers[lemma.lower()], pos):
                 synset = self.synset_of(Sense(sense))
-                if self.sense_table["rank"][sense] + 1 == int(number) and self.pos(synset) in (rest, SATELLITE):
+                if self.sense_table["rank"][sense] + 1 == int(number) and self.pos(synset) in (pos, SATELLITE):
                     return synset
         raise AcidtestError(f"WordNet has no synset called {name!r}; dog.n.01 is a lemma, its part of speech and sense")
 
@@ -173,9 +170,8 @@ class WordNet:
 
     def relation(self, name: str) -> pl.DataFrame:
         """All pairs of a relation, columns source and target: synsets, or senses for antonyms and derivations."""
-        known = (*SYNSET_RELATIONS, *SENSE_RELATIONS)
-        if name not in known:
-            raise UnknownNameError("relation of WordNet", name, known)
+        if name not in (*SYNSET_RELATIONS, *SENSE_RELATIONS):
+            raise UnknownNameError("relation of WordNet", name, (*SYNSET_RELATIONS, *SENSE_RELATIONS))
         return _packaged(name)
 
     def base_form_frame(self, words: pl.Series, pos: pl.Series | str | None = None) -> pl.DataFrame:
@@ -196,21 +192,19 @@ class WordNet:
         entries = bases["entry"].to_numpy()
         senses = self._entries.joined(entries)
         rows = np.repeat(np.arange(len(entries)), self._entries.lengths(entries))
-        frame = pl.concat(
-            [
-                bases.select("word", "base", asked="pos")[rows],
-                pl.DataFrame({"sense": senses.astype(np.int32)}),
-                self.sense_table.select("synset", "rank", "count")[senses],
-                self.synset_table.select("pos")[self._synset_of[senses]],
-            ],
-            how="horizontal",
-        )
+        columns = [
+            *bases.select("word", "base", asked="pos")[rows],
+            pl.Series("sense", senses.astype(np.int32)),
+            *self.sense_table.select("synset", "rank", "count")[senses],
+            self.synset_table["pos"].gather(self._synset_of[senses]),
+        ]
         wanted = (pl.col("asked") != SATELLITE) | (pl.col("pos") == SATELLITE)
-        return frame.filter(wanted).select("word", "pos", "base", "sense", "synset", "rank", "count")
+        frame = pl.DataFrame(columns).filter(wanted)
+        return frame.select("word", "pos", "base", "sense", "synset", "rank", "count")
 
     def antonym_frame(self, words: pl.Series, pos: pl.Series | str | None = None) -> pl.DataFrame:
         """``sense_frame`` for senses that have antonyms, a row for each: also columns antonym and antonym_sense."""
-        pairs = self.relation("antonyms").select(sense="source", antonym_sense="target")
+        pairs = self.relation("antonyms").rename({"source": "sense", "target": "antonym_sense"})
         senses = self.sense_frame(words, pos).join(pairs, on="sense", maintain_order="left_right")
         return senses.with_columns(antonym=self.words_of(senses["antonym_sense"]))
 
@@ -218,12 +212,14 @@ class WordNet:
         """The words of many senses, as they are written."""
         return self._words.gather(self.sense_table["word"].gather(senses))
 
+    def _senses_of(self, lemma: int, pos: str) -> range:
+        return self._entries[lemma * len(POS) + POS.index(_file(pos))]
+
     def _bases(self, word: str, pos: str) -> list[int]:
         """The numbers of the lemmas a word may be a form of, of those that have the part of speech."""
-        file = _file(pos)
-        numbers = (self._lemma_numbers.get(form) for form in base_form_candidates(word.lower(), file))
-        known = (number for number in numbers if number is not None)
-        return list(dict.fromkeys(number for number in known if self._entries[number * len(POS) + POS.index(file)]))
+        forms = base_form_candidates(word.lower(), _file(pos))
+        numbers = dict.fromkeys(self._lemma_numbers[form] for form in forms if form in self._lemma_numbers)
+        return [number for number in numbers if self._senses_of(number, pos)]
 
     def _base_entries(self, words: pl.Series, pos: pl.Series | str | None) -> pl.DataFrame:
         """``base_form_frame`` with the numbers of the ranges of senses."""
@@ -238,7 +234,13 @@ class WordNet:
             ["row", "entry"], keep="first", maintain_order=True
         )
         answers = entries.select(distinct.gather(entries["row"]), "pos", "entry", base="form")
-        return answers if pos is None else _restricted(answers, words, pos)
+        if pos is None:
+            return answers
+        wanted = pl.DataFrame({"word": words}).with_columns(pl.lit(pos).cast(pl.String).alias("pos")).drop_nulls()
+        check_pos(*wanted["pos"].unique())
+        wanted = wanted.unique(maintain_order=True).with_columns(file=pl.col("pos").replace(SATELLITE, "a"))
+        answers = answers.rename({"pos": "file"})
+        return wanted.join(answers, on=["word", "file"], maintain_order="left_right").drop("file")
 
     def _targets(self, relation: str, source: int) -> list[int]:
         ranges, targets = self._pointers[relation]
@@ -263,22 +265,10 @@ class WordNet:
         """For each relation the targets of each synset or sense: ranges of the second part."""
         sizes = dict.fromkeys(SYNSET_RELATIONS, self.synset_table.height)
         sizes |= dict.fromkeys(SENSE_RELATIONS, self.sense_table.height)
-        tables = {name: self.relation(name) for name in sizes}
         return {
-            name: (Ranges.of_sorted(table["source"].to_numpy(), sizes[name]), table["target"].to_numpy())
-            for name, table in tables.items()
+            name: (Ranges.of_sorted(_packaged(name)["source"].to_numpy(), size), _packaged(name)["target"].to_numpy())
+            for name, size in sizes.items()
         }
-
-
-def _restricted(answers: pl.DataFrame, words: pl.Series, pos: pl.Series | str) -> pl.DataFrame:
-    """The answers for words of one part of speech, each the one beside it."""
-    wanted = pl.DataFrame({"word": words}).with_columns(pl.lit(pos).cast(pl.String).alias("pos")).drop_nulls()
-    wanted = wanted.unique(maintain_order=True)
-    check_pos(*wanted["pos"].unique())
-    matches = wanted.with_columns(file=pl.col("pos").replace(SATELLITE, "a")).join(
-        answers, left_on=["word", "file"], right_on=["word", "pos"], maintain_order="left_right"
-    )
-    return matches.select(answers.columns)
 
 
 def check_pos(*pos: str | None) -> None:
@@ -318,9 +308,7 @@ class Ranges:
     @classmethod
     def of_lengths(cls, lengths: Numbers) -> Ranges:
         """Ranges of these lengths from 0 on."""
-        starts = np.zeros(len(lengths) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=starts[1:])
-        return cls(starts)
+        return cls(np.append(0, np.cumsum(lengths, dtype=np.int64)))
 
     def __getitem__(self, thing: int) -> range:
         return range(int(self.starts[thing]), int(self.starts[thing + 1]))
@@ -331,10 +319,7 @@ class Ranges:
 
     def joined(self, things: Numbers) -> NDArray[np.int64]:
         """The numbers in the ranges of some things, one range after the other."""
-        lengths = self.lengths(things)
-        ends = np.cumsum(lengths)
-        total = int(ends[-1]) if len(ends) else 0
-        return np.repeat(self.starts[things] - (ends - lengths), lengths) + np.arange(total)
+        return positions_between(self.starts[things], self.starts[things + 1])
 
 
 @cache

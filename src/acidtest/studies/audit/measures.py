@@ -17,12 +17,11 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.stats.intervals import clopper_pearson, wilson
 from acidtest.studies.audit.batches import GOLD, Codes, Flags, Floats, PairBatch, PremiseSample
-from acidtest.text.antonyms import antonym_pairs
 from acidtest.text.cues import amounts_in, negations, unequal
 from acidtest.text.heuristics import HEURISTICS, heuristics
 from acidtest.text.misspelling import function_words
 from acidtest.text.tokens import number_distinct
-from acidtest.text.word_relations import Meanings
+from acidtest.text.word_relations import Meanings, antonym_pairs
 from acidtest.text.wordnet import wordnet
 
 if TYPE_CHECKING:

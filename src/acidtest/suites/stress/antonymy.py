@@ -39,7 +39,7 @@ def antonymy(request: Request, *, wsd: Wsd = "context", tagger: str = "auto") ->
     paper, which needs glosses; ``first`` the most frequent. A premise comes before its changed self, a hypothesis after
     it, as in the paper.
     """
-    from acidtest.text.glosses import require_glosses
+    from acidtest.text.senses import require_glosses
     from acidtest.text.tagging import tagger as load_tagger
 
     if wsd == "lesk":
