@@ -26,7 +26,6 @@ CITATION = (
     "Neural NLI Models to Integrate Logical Background Knowledge. CoNLL."
 )
 _NAME = "consistency"
-_VERSION = 1
 _COLUMNS: dict[str, Kind] = {"law": "factor", "form": "factor"}
 
 AnnotatorAgreement = Literal["unanimous", "disputed", "unknown"]
@@ -75,9 +74,7 @@ def consistency(request: Request, *, tagger: str = "auto", trust_gold: bool = Fa
         _NAME,
         pairs,
         rows.lazy(),
-        version=_VERSION,
         request=request,
-        citation=CITATION,
         arguments={"tagger": tagger_name} | ({"trust_gold": True} if trust_gold else {}),
         columns=_COLUMNS,
         crossings=(("law", "label"),),
@@ -139,7 +136,7 @@ def _companions(pairs: Suite, draws: Draws, tagger: str) -> list[Companion]:
 
     That order does not depend on how the corpus is read.
     """
-    from acidtest.text.clauses import clauses
+    from acidtest.text.sentences import Sentences
 
     pool = pl.DataFrame(schema={"hypothesis": pl.String, "premise": pl.UInt64, "draw": pl.UInt64})
 
@@ -154,7 +151,7 @@ def _companions(pairs: Suite, draws: Draws, tagger: str) -> list[Companion]:
         pool = compact_frame(pool.head(_POOL_SIZE))
 
     visit_batches(pairs.frame.select("premise", "hypothesis"), visit)
-    candidates = zip(clauses(pool["hypothesis"], tagger), pool["premise"].to_list(), strict=True)
+    candidates = zip(Sentences.of(pool["hypothesis"], tagger).clauses(), pool["premise"].to_list(), strict=True)
     return [
         Companion(clause, premise)
         for clause, premise in candidates
@@ -196,18 +193,20 @@ class LawApplication:
         return frame.with_columns(variant=pl.col("law").str.replace_all(" ", "-"))
 
     def _analyse(self, pairs: pl.DataFrame) -> Iterator[AnalysedPair]:
-        from acidtest.text.clauses import clause_doubts, clauses, non_assertions
+        from acidtest.text.clauses import clause_doubts
+        from acidtest.text.sentences import Sentences
 
         keys = digests(pairs["id"])
+        premises, hypotheses = (Sentences.of(pairs[side], self.tagger) for side in ("premise", "hypothesis"))
         columns = (
             *(pairs[name] for name in ("premise", "hypothesis", "label")),
             pairs["certainty"].fill_null("human"),
             _agreements(pairs),
-            non_assertions(pairs["premise"], self.tagger),
-            non_assertions(pairs["hypothesis"], self.tagger),
+            premises.non_assertions(),
+            hypotheses.non_assertions(),
             clause_doubts(pairs["hypothesis"], "negation"),
-            clauses(pairs["premise"], self.tagger),
-            clauses(pairs["hypothesis"], self.tagger),
+            premises.clauses(),
+            hypotheses.clauses(),
             self.draws.bits(keys, "side").tolist(),
             self._draw_companions(pairs, keys),
             *self._repeated(pairs),

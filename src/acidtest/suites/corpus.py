@@ -18,7 +18,7 @@ from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.streams import compact_frame, stream_frame, visit_batches
 from acidtest.core.suite import COLUMNS, CONTROL, Argument, Card, Kind, Suite
-from acidtest.suites.catalogue import Request
+from acidtest.suites.catalogue import SUITES, Request
 
 if TYPE_CHECKING:
     from acidtest.io.rows import Rows
@@ -137,9 +137,8 @@ def derive_suite(
     pairs: Suite,
     changed: pl.LazyFrame,
     *,
-    version: int,
     request: Request,
-    citation: str,
+    version: int = 1,
     arguments: Mapping[str, Argument] | None = None,
     columns: Mapping[str, Kind] | None = None,
     crossings: tuple[tuple[str, ...], ...] = (),
@@ -162,7 +161,7 @@ def derive_suite(
         arguments={"from": pairs.name} | dict(arguments or {}),
         sources=pairs.card.sources,
         licence=pairs.card.licence or CORPUS_LICENCE,
-        citation=citation,
+        citation=SUITES[name].citation,
         columns=kinds,
         strata=(*(column for column in pairs.card.strata if column in kinds), *strata),
         crossings=(*(crossing for crossing in pairs.card.crossings if {*crossing} <= {"label", *kinds}), *crossings),

@@ -29,7 +29,6 @@ CITATION = (
 )
 
 _NAME = "length-ladder"
-_VERSION = 1
 _RUNGS = "32,64,128,256,512,1024,2048,4096"
 _POSITIONS = ("start", "middle", "end")
 _COLUMNS: dict[str, Kind] = {"words": "factor", "position": "factor", "premise_words": "covariate"}
@@ -76,9 +75,7 @@ def length_ladder(request: Request, *, rungs: str = _RUNGS, pairs: int = 120) ->
         _NAME,
         chosen,
         _embed_premises(chosen, numbers, Draws(request.seed, _NAME)).lazy(),
-        version=_VERSION,
         request=request,
-        citation=CITATION,
         arguments={"rungs": "+".join(map(str, numbers))},
         columns=_COLUMNS,
         crossings=(("words", "position"),),
@@ -136,10 +133,10 @@ def _drop_unfit(pairs: Suite) -> tuple[Suite, Counter[str]]:
 
 def _unfit_reasons(pairs: pl.DataFrame) -> pl.Series:
     """For each pair why its label might not stay, or null."""
-    from acidtest.text.clauses import non_assertions
+    from acidtest.text.sentences import Sentences
 
     sides = ("premise", "hypothesis")
-    unsaid_reasons = pl.DataFrame({side: non_assertions(pairs[side]) for side in sides})
+    unsaid_reasons = pl.DataFrame({side: Sentences.of(pairs[side]).non_assertions() for side in sides})
     refers = pl.any_horizontal(pl.col(sides).str.contains(_REFERS))
     general = pl.col("hypothesis").str.contains(_SAYS_EVERYTHING)
     other_reasons = pairs.select(

@@ -32,13 +32,13 @@ _BOUNDARIES = ("before", "after", "since", "until", "till")
 _COMMON_NOUNS = ("NN", "NNS")
 
 
-def upward_places(texts: pl.Series, starts: pl.Series, *, tagger: str = "auto") -> pl.DataFrame:
+def upward_places(sentences: Sentences, starts: pl.Series) -> pl.DataFrame:
     """For the noun that begins at a character of each text: ``doubt`` and ``kind``.
 
     ``doubt`` is the first reason why the place may not be upward monotone, null where it is. ``kind`` is how the noun
     stands there: ``one`` with *a*, ``known`` with *the*, ``plural``, or ``bare``.
     """
-    sentences = Sentences.of(texts, tagger)
+    texts = sentences.texts
     first = _first_places(sentences, starts)
     place = first.fill_null(0).cast(pl.Int64)
     plural = sentences.frame["tag"].gather(place) == "NNS"
@@ -121,14 +121,10 @@ def reveals_sex(texts: pl.Series, words: pl.Series, others: pl.Series) -> pl.Ser
     return pl.Series(flags, dtype=pl.Boolean)
 
 
-def fits_beside(kind: pl.Expr, other: pl.Expr) -> pl.Expr:
+def fits_beside(kind: pl.Series, other: pl.Series) -> pl.Series:
     """Whether a noun that stands as ``other`` somewhere can stand as ``kind``: *food* is no *a food*."""
-    countable = other.is_in(["one", "plural"])
-    return (
-        (kind.is_in(["one", "plural"]) & countable)
-        | ((kind == "known") & other.is_in(["one", "plural", "known"]))
-        | ((kind == "bare") & (other == "bare"))
-    )
+    countable = kind.is_in(["one", "plural", "known"]) & other.is_in(["one", "plural"])
+    return countable | ((kind == other) & kind.is_in(["known", "bare"]))
 
 
 def _kinds(around: Neighbours, plural: pl.Series) -> pl.Series:

@@ -1,4 +1,4 @@
-"""A column of texts analysed once: tokens with offsets, tags, base forms, neighbours and reasons for doubt.
+"""A column of texts analysed once: tokens with offsets, tags, base forms, neighbours, clauses, polarity and doubts.
 
 ``Sentences`` has the tokens of all texts as rows; a *place* is such a row. ``find_occurrences`` gives the places of the
 items of word lists, and ``Neighbours`` says what stands around them.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,9 @@ from acidtest.text.inflection import tags_of_slot
 from acidtest.text.tagging import tag_texts
 from acidtest.text.tokens import tokens
 from acidtest.text.wordnet import wordnet
+
+if TYPE_CHECKING:
+    from acidtest.text.clauses import Clause
 
 Places = NDArray[np.int64]
 
@@ -41,15 +44,38 @@ _SENTENCE_START = ("", ".", "!", "?")
 
 @dataclass(frozen=True)
 class Sentences:
-    """The tagged tokens of a column of texts."""
+    """A column of texts, which are tagged when they are first looked into."""
 
-    frame: pl.DataFrame
-    """Columns text, start, end, token, tag and entity."""
+    texts: pl.Series
+    tagger: str
 
     @classmethod
     def of(cls, texts: pl.Series, tagger: str = "auto") -> Sentences:
-        """The texts taken apart and tagged."""
-        return cls(tag_texts(texts, tagger))
+        """The sentences of a column of texts."""
+        return cls(texts, tagger)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The tokens of all texts: columns text, start, end, token, tag and entity."""
+        return tag_texts(self.texts, self.tagger)
+
+    def clauses(self) -> list[Clause | str]:
+        """For each text the clause it is, or the reason why it is none."""
+        from acidtest.text.clauses import clauses
+
+        return clauses(self.texts, self.tagger)
+
+    def non_assertions(self) -> pl.Series:
+        """For each text the reason why it asserts nothing that could be true, null where there is none."""
+        from acidtest.text.clauses import non_assertions
+
+        return non_assertions(self.texts, self.tagger)
+
+    def polarity(self, starts: pl.Series) -> pl.DataFrame:
+        """For the noun that begins at a character of each text how it stands there, as ``upward_places`` says it."""
+        from acidtest.text.monotonicity import upward_places
+
+        return upward_places(self, starts)
 
     def by_text(self, *columns: str) -> Iterator[tuple[Any, ...]]:
         """The row of each text that has tokens, and lists of some columns of its tokens."""

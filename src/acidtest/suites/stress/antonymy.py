@@ -16,7 +16,6 @@ from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, source_pairs, tr
 from acidtest.suites.stress import CITATION
 
 _NAME = "stress/antonymy"
-_VERSION = 1
 _COLUMNS: dict[str, Kind] = {"word": "text", "antonym": "text", "pos": "factor", "side": "factor", "place": "factor"}
 
 Wsd = Literal["context", "lesk", "first"]
@@ -52,9 +51,7 @@ def antonymy(request: Request, *, wsd: Wsd = "context", tagger: str = "auto") ->
         _NAME,
         pairs,
         rows.lazy(),
-        version=_VERSION,
         request=request,
-        citation=CITATION,
         arguments={"wsd": wsd, "tagger": tagger_name},
         columns=_COLUMNS,
         crossings=(("pos", "place"),),

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from acidtest.text.misspelling import Edit, MisspeltTexts
 
 _NAME = "stress/spelling"
-_VERSION = 1
 
 Target = Literal["any", "content", "function"]
 
@@ -184,9 +183,7 @@ def spelling(
         _NAME,
         pairs,
         _misspell_pairs(pairs, Misspeller(variants, Draws(request.seed, _NAME), tagger), request),
-        version=_VERSION,
         request=request,
-        citation=CITATION,
         arguments=arguments,
         columns=_COLUMNS,
         crossings=(("edit", "target"),),
