@@ -32,9 +32,8 @@ from acidtest.io.rows import Rows, Spool
 from acidtest.io.tables import read_table, stem
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.misspelling import is_english
-from acidtest.text.names import is_given_name
 from acidtest.text.quantities import quantities
-from acidtest.text.tagging import tag_texts, tagger
+from acidtest.text.tagging import is_given_name, tag_texts, tagger
 from acidtest.text.tokens import sentences
 
 ENTITIES = ("PERSON", "LOCATION", "ORGANIZATION")
