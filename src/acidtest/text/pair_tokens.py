@@ -20,7 +20,7 @@ _TOKEN = (
     r"(?:\p{L}\.){2,}|\p{L}[\p{L}\p{M}]*(?:['’\-]\p{L}[\p{L}\p{M}]*)*"
     r"|\p{N}+(?:[.,:/\-]\p{N}+)*(?:st|nd|rd|th|s)?|[.,;:!?()]|--"
 )
-_CLITIC = r"['’](?:s|m|d|ll|re|ve)$"
+CLITIC = r"['’](?:s|m|d|ll|re|ve)$"
 _NOT = r"n't$"
 _ENDS = (".", "!", "?")
 _MEANINGFUL = ("inside", "outside", "near", "behind", "above", "below", "before", "after", "between")
@@ -63,12 +63,11 @@ class TokenisedPairs:
     @classmethod
     def of(cls, premises: pl.Series, hypotheses: pl.Series) -> TokenisedPairs:
         """The tokens of two columns of the same length; a null has none."""
-        if len(premises) != len(hypotheses):
-            raise AcidtestError(f"{len(premises):,} premises and {len(hypotheses):,} hypotheses are no pairs")
+        require_pairs(premises, hypotheses)
         lists = pl.concat([premises.cast(pl.String), hypotheses.cast(pl.String)]).str.extract_all(_TOKEN)
         text = np.repeat(np.arange(len(lists)), lists.list.len().fill_null(0).to_numpy())
         written, token = number_distinct(lists.explode(empty_as_null=False, keep_nulls=False))
-        words, number = number_distinct(written.str.to_lowercase().str.replace_all("’", "'").str.replace(_CLITIC, ""))
+        words, number = number_distinct(written.str.to_lowercase().str.replace_all("’", "'").str.replace(CLITIC, ""))
         initial = (np.diff(text, prepend=-1) != 0) | previous_flags(written.is_in(_ENDS).to_numpy()[token])
         capital = written.str.contains(r"^\p{Lu}").to_numpy()[token]
         shouted = _share(text, capital, len(lists)) > _SHOUTED
@@ -106,10 +105,7 @@ class TokenisedPairs:
     @cached_property
     def stem(self) -> Numbers:
         """A number for each word, the same for most forms of one word: that of its shortest base form."""
-        bases = wordnet().base_form_frame(self.words).select("word", "base")
-        shortest = bases.group_by("word").agg(pl.col("base").sort_by(pl.col("base").str.len_chars(), "base").first())
-        stems = self.words.to_frame("word").join(shortest, on="word", how="left", maintain_order="left")
-        return number_distinct(stems.select(pl.coalesce("base", "word")).to_series())[1]
+        return word_stems(self.words, wordnet().base_form_frame(self.words))
 
     @property
     def entry(self) -> Numbers:
@@ -202,6 +198,19 @@ def cue_list(name: str) -> list[str]:
     if not cues:
         raise AcidtestError(f"taxonomy_tags/cues.tsv has no list {name!r}")
     return cues
+
+
+def require_pairs(premises: pl.Series, hypotheses: pl.Series) -> None:
+    """Raise when two columns differ in length."""
+    if len(premises) != len(hypotheses):
+        raise AcidtestError(f"{len(premises):,} premises and {len(hypotheses):,} hypotheses are no pairs")
+
+
+def word_stems(words: pl.Series, bases: pl.DataFrame) -> Numbers:
+    """A number for each word, the same for most forms of one word: that of its shortest base form."""
+    shortest = bases.group_by("word").agg(pl.col("base").sort_by(pl.col("base").str.len_chars(), "base").first())
+    stems = words.to_frame("word").join(shortest, on="word", how="left", maintain_order="left")
+    return number_distinct(stems.select(pl.coalesce("base", "word")).to_series())[1]
 
 
 def _share(text: Numbers, flags: Flags, texts: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -168,7 +168,7 @@ def _add_words(frame: pl.DataFrame) -> pl.DataFrame:
     """The rows of a foreign file with the words that differ."""
     from acidtest.text.alignment import replaced_words
 
-    words = replaced_words(frame["premise"], frame["hypothesis"], compounds=True)
+    words = replaced_words(frame["premise"], frame["hypothesis"])
     return frame.with_columns(words[f"{name}s"].replace("", None).alias(name) for name in WORDS)
 
 
