@@ -41,13 +41,8 @@ class Leftovers:
         """Log how many answers of each file no suite has used."""
         for path, unused in self._unused.items():
             if unused:
-                log.warning(
-                    "%s: %d of %d answers are to no pair made of this corpus; premise and hypothesis must be as they "
-                    "were",
-                    path,
-                    len(unused),
-                    self._rows[path],
-                )
+                problem = "answers are to no pair made of this corpus; premise and hypothesis must be as they were"
+                log.warning("%s: %d of %d %s", path, len(unused), self._rows[path], problem)
 
 
 @dataclass(frozen=True)
