@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -39,10 +39,10 @@ _TAG = re.compile(r"[A-Z]+\$?")
 
 @dataclass(frozen=True)
 class HansVocabulary:
-    """Word lists by name; ``source`` is the fingerprint of a user's file."""
+    """Word lists by name; ``source`` is the fingerprint of a user's file. Equal names and sources have equal lists."""
 
     name: str
-    lists: Mapping[str, tuple[Word, ...]]
+    lists: Mapping[str, tuple[Word, ...]] = field(compare=False)
     source: str = ""
 
 
