@@ -91,7 +91,10 @@ def _fill_templates(
     # Without -n, a small vocabulary may give fewer rows.
     at_most = request.at_most or request.n is None
     filled = _draw_words(plan, rows, Draws(request.seed, name), name=name, at_most=at_most)
-    _warn_of_small_subcases(plan, filled, rows, name)
+    sizes = np.bincount(plan.subcase[filled.variant], minlength=len(plan.subcases))
+    small = [f"{plan.subcases[number]} {sizes[number]:,}" for number in np.flatnonzero(sizes < rows)]
+    if small:
+        log.warning("suite %r: fewer than %s pairs in %s", name, f"{rows:,}", list_some(small, 40))
     blocks = partial(_blocks, name, plan, filled)
     schema = dict.fromkeys((*COLUMNS, *PARSES, *_COLUMNS), pl.String)
     in_memory = len(filled.variant) <= _ROWS_IN_MEMORY
@@ -109,13 +112,6 @@ def _fill_templates(
         crossings=(("heuristic", "label"),),
     )
     return Suite(frame, card)
-
-
-def _warn_of_small_subcases(plan: TemplatePlan, filled: FilledTemplates, rows: int, name: str) -> None:
-    sizes = np.bincount(plan.subcase[filled.variant], minlength=len(plan.subcases))
-    small = [f"{plan.subcases[number]} {sizes[number]:,}" for number in np.flatnonzero(sizes < rows)]
-    if small:
-        log.warning("suite %r: fewer than %s pairs in %s", name, f"{rows:,}", list_some(small, 40))
 
 
 def _blocks(name: str, plan: TemplatePlan, filled: FilledTemplates, columns: Sequence[str]) -> Iterator[pl.DataFrame]:

@@ -59,7 +59,10 @@ def sample(request: Request, *, by: tuple[str, ...] = ("label", "genre")) -> Sui
     cells = _shuffle(cells, by, Draws(request.seed, "sample cells"))
     cells = cells.with_columns(_quota=_even_quotas(cells, by, number))
     _warn_of_small_cells(cells, by, number)
-    chosen = _draw_ids(known, cells, by, request.seed)
+    # Whether a row is drawn depends on its id and the seed, not on its position.
+    keyed = known.with_columns(_draw=pl.Series(Draws(request.seed, "sample").bits(digests(known["id"]))))
+    keyed = keyed.join(cells, on=list(by), how="left", maintain_order="left")
+    chosen = keyed.filter(pl.col("_draw").rank("ordinal").over(by) <= pl.col("_quota"))["id"]
     card = replace(
         pairs.card,
         name="sample",
@@ -113,13 +116,6 @@ def _even_quotas(cells: pl.DataFrame, by: Sequence[str], number: int) -> npt.NDA
     rounds = larger.with_columns(_round=pl.col("_turn").rank("ordinal").over(by[0])).sort("_round", "_turn")
     quotas[rounds["_at"].head(number - quotas.sum()).to_numpy()] += 1
     return quotas
-
-
-def _draw_ids(rows: pl.DataFrame, cells: pl.DataFrame, by: Sequence[str], seed: int) -> pl.Series:
-    """The ids of the drawn rows; whether one is drawn depends on its id and the seed, not on its position."""
-    keyed = rows.with_columns(_draw=pl.Series(Draws(seed, "sample").bits(digests(rows["id"]))))
-    keyed = keyed.join(cells, on=list(by), how="left", maintain_order="left")
-    return keyed.filter(pl.col("_draw").rank("ordinal").over(by) <= pl.col("_quota"))["id"]
 
 
 def _warn_of_small_cells(cells: pl.DataFrame, by: Sequence[str], number: int) -> None:

@@ -172,7 +172,12 @@ def read_categories(pairs: Suite, categories: Sequence[str] = (), *, also_yes: C
         _refuse_other_values(pairs, column, {*_YES, *also_yes, *_NO}, f"which is not {_SPELLINGS}")
         by_category[name] = _cell_text(column).is_in([*_YES, *also_yes]).alias(name)
     feature_columns = _feature_columns(pairs)
-    features = {name: _read_feature(pairs, column).alias(name) for name, column in feature_columns.items()}
+    features = dict[str, pl.Expr]()
+    for name, column in feature_columns.items():
+        problem = f"which is not {_SPELLINGS}, nor - for not asked"
+        _refuse_other_values(pairs, column, {*_YES, *_NO, *_NOT_ASKED}, problem)
+        yes, no = (_cell_text(column).is_in(list(spellings)) for spellings in (_YES, _NO))
+        features[name] = _of_neutral(yes, no).alias(name)
     # Answers to the questionnaire for neutral pairs have features among the categories.
     for name in [name for name in NEUTRAL_FEATURES if name in by_category and name not in categories]:
         is_marked = by_category.pop(name)
@@ -221,12 +226,6 @@ def _feature_columns(pairs: Suite) -> dict[str, str]:
     names = {published: name for published, name in published_columns().items() if name in NEUTRAL_FEATURES}
     names |= {name: name for name in NEUTRAL_FEATURES}
     return {names[_normalise(column)]: column for column in pairs.card.columns if _normalise(column) in names}
-
-
-def _read_feature(pairs: Suite, column: str) -> pl.Expr:
-    _refuse_other_values(pairs, column, {*_YES, *_NO, *_NOT_ASKED}, f"which is not {_SPELLINGS}, nor - for not asked")
-    yes, no = (_cell_text(column).is_in(list(spellings)) for spellings in (_YES, _NO))
-    return _of_neutral(yes, no)
 
 
 def _of_neutral(yes: pl.Expr, no: pl.Expr) -> pl.Expr:

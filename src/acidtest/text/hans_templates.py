@@ -57,7 +57,10 @@ def _compile(templates: Templates, words: HansVocabulary, faithful: bool) -> Tem
         )
         for row in facts.iter_rows(named=True)
     ]
-    grammar = Grammar(read, _phrases(), lexicon, spaced=faithful)
+    phrases: dict[str, list[Phrase]] = {}
+    for name, weight, expansion in packaged_table("hans/phrases.tsv").iter_rows():
+        phrases.setdefault(name, []).append(Phrase(expansion, float(weight)))
+    grammar = Grammar(read, phrases, lexicon, spaced=faithful)
     for variant in grammar.variants:
         _require_heuristic(facts["heuristic"][variant.template], variant, facts["template"][variant.template])
     subcases = tuple(facts["subcase"].unique(maintain_order=True))
@@ -81,13 +84,6 @@ def _require_heuristic(heuristic: str, variant: TemplateVariant, name: str) -> N
 
 def _unpunctuated(names: Sequence[str]) -> list[str]:
     return [name.partition("/")[0] for name in names if name not in (",", ".")]
-
-
-def _phrases() -> dict[str, list[Phrase]]:
-    phrases: dict[str, list[Phrase]] = {}
-    for name, weight, expansion in packaged_table("hans/phrases.tsv").iter_rows():
-        phrases.setdefault(name, []).append(Phrase(expansion, float(weight)))
-    return phrases
 
 
 def _lexicon(words: HansVocabulary, faithful: bool) -> Lexicon:

@@ -140,7 +140,12 @@ def binary(root: Tree) -> str:
 
 def _head(root: Tree) -> int:
     labels = [child if isinstance(child, str) else child.label for child in root.children]
-    head = _noun_phrase_head(labels) if root.label in ("NP", "NX") else _head_by_rule(root.label, labels)
+    if root.label in ("NP", "NX"):
+        head = _noun_phrase_head(labels)
+    else:
+        from_left, heads = _rules().get(root.label, (True, ()))
+        order = list(range(len(labels)) if from_left else reversed(range(len(labels))))
+        head = next((place for name in heads for place in order if labels[place] == name), order[0])
     if head >= 2 and labels[head - 1] in ("CC", "CONJP"):
         # In a coordination the first of the things coordinated is the head.
         before = [place for place in range(head - 1) if labels[place] not in _PUNCTUATION]
@@ -155,12 +160,6 @@ def _noun_phrase_head(labels: Sequence[str]) -> int:
         if matches:
             return matches[0 if group == ("NP",) else -1]
     return len(labels) - 1
-
-
-def _head_by_rule(label: str, labels: Sequence[str]) -> int:
-    from_left, heads = _rules().get(label, (True, ()))
-    order = list(range(len(labels)) if from_left else reversed(range(len(labels))))
-    return next((place for head in heads for place in order if labels[place] == head), order[0])
 
 
 @cache

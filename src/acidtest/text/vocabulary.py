@@ -76,11 +76,6 @@ def vocabulary(words: str, *, faithful: bool = False) -> HansVocabulary:
     return HansVocabulary(path.name, {**fresh, **lists}, table.fingerprint)
 
 
-def list_names() -> list[str]:
-    """The names of all word lists."""
-    return packaged_table("hans/lists.tsv")["list"].to_list()
-
-
 @cache
 def _packaged(name: str, faithful: bool) -> HansVocabulary:
     tables = [packaged_table(f"hans/words_{part}.tsv") for part in (name, "novel")]
@@ -133,8 +128,9 @@ def _check_lists(table: FileTable) -> dict[str, tuple[Word, ...]]:
 def _row_problems(fields: Mapping[str, str]) -> Iterator[str]:
     """What is wrong with one row by itself."""
     name, word, parse = fields["list"], fields["word"], fields["parse"]
-    if name not in list_names():
-        yield str(UnknownNameError("word list", name, list_names()))
+    known = packaged_table("hans/lists.tsv")["list"].to_list()
+    if name not in known:
+        yield str(UnknownNameError("word list", name, known))
         return
     if not _PLAIN.fullmatch(word):
         yield f"word {word!r} is not one or more words in small letters with one space between them"
