@@ -19,26 +19,6 @@ _VOWEL = re.compile(r"[aeiou]+|(?<=.)y")
 _SHORT = re.compile(r"[^aeiouy]*[aeiouy][^aeiouywx]")
 _ONE_CONSONANT = re.compile(r".*(?:[^aeiou]|qu)[aeiouy][^aeiouywx]")
 
-TAGS: dict[str, frozenset[str]] = {
-    "singular": frozenset({"NN"}),
-    "mass": frozenset({"NN", "VBG"}),
-    "plural": frozenset({"NNS"}),
-    "only plural": frozenset({"NNS", "NN"}),
-    "name": frozenset({"NNP", "NNPS", "NN", "NNS", "JJ", "PRP", "MD", "VB"}),
-    "adjective": frozenset({"JJ", "NN", "VBN", "NNP", "NNS"}),
-    "number": frozenset({"CD"}),
-    "digits": frozenset({"CD"}),
-    "ordinal": frozenset({"JJ", "NN", "RB", "CD", "LS"}),
-    "base": frozenset({"VB", "VBP"}),
-    "third": frozenset({"VBZ"}),
-    "gerund": frozenset({"VBG"}),
-    "past": frozenset({"VBD"}),
-    "participle": frozenset({"VBN"}),
-    "adverb": frozenset({"RB", "RP", "IN", "JJ", "NN", "RBR"}),
-    "preposition": frozenset({"IN", "RB", "RP", "TO", "JJ"}),
-}
-"""The Penn tags of the last word of a form; those of a preposition of several words are not checked."""
-
 _ONE_FORM = {"mass": "mass", "plural": "only plural", "name": "name", "the": "name", "adverb": "adverb"}
 _SHORT_VERB = re.compile(r"[^aeiou]*(?:qu)?[aeiou][^aeiouwxy]")
 
@@ -155,9 +135,11 @@ def forms_by_slot(item: str, form: str, *, irregular: str = "") -> dict[str, str
     return {_ONE_FORM.get(form, form): item}
 
 
+@cache
 def tags_of_slot(slot: str) -> frozenset[str]:
-    """The tags a form in this slot may have."""
-    return TAGS[slot.removesuffix(" digits")]
+    """The Penn tags that the last word of a form in this slot may have."""
+    tags = dict(packaged_table("lexical/slots.tsv").iter_rows())
+    return frozenset(tags[slot.removesuffix(" digits")].split())
 
 
 def _regular(verb: str) -> tuple[str, ...]:

@@ -42,17 +42,6 @@ class Tree:
                 yield from child.parts
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """The words without punctuation, in lower case."""
-        return tuple(
-            word.lower()
-            for part in self.parts
-            if part.label not in _PUNCTUATION
-            for word in part.children
-            if isinstance(word, str)
-        )
-
-    @property
     def clauses(self) -> list[Tree]:
         """The trees inside, this one included, that are clauses."""
         return [part for part in self.parts if is_clause(part.label)]

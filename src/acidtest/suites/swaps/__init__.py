@@ -6,9 +6,8 @@ After Sanchez Carmona et al. (2018). The table of the suites, and how each makes
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -16,7 +15,7 @@ from acidtest.core.digests import digests
 from acidtest.core.draws import Draws
 from acidtest.core.suite import Suite
 from acidtest.suites.catalogue import Request, generator, take_options
-from acidtest.suites.swaps.gold import CITATION, WORKING_COLUMNS, SwapOptions, SwapPlan, make_suite
+from acidtest.suites.swaps.gold import CITATION, WORKING_COLUMNS, SwapOptions, SwapSuite, make_suite
 
 if TYPE_CHECKING:
     from acidtest.text.swaps import Swaps
@@ -30,18 +29,6 @@ _INVERSE = {"antonym": "antonym", "synonym": "synonym", "hyponym": "hypernym", "
 """What the second of two words is to the first, by what the first is to the second."""
 _LABELS = {"hyponym": "entailment", "hypernym": "neutral"}
 """What follows in an upward place, by what the premise's word is to the hypothesis's."""
-
-
-@dataclass(frozen=True)
-class SwapSuite:
-    """A suite of swapped words: which words, in which sentences, and what is said of it."""
-
-    name: str
-    relation: Literal["antonym", "hypernym"]
-    situation: Literal["in situ", "ex situ", "proxy"]
-    rows: int
-    summary: str
-    description: str
 
 
 SWAP_SUITES = (
@@ -109,25 +96,22 @@ SWAP_SUITES = (
         (10; once in the starter corpus) in the premises or in the hypotheses of the training file. Gold is that of
         people. The other options are those of ``swaps/antonyms-in-situ``.
         """,
+        version=2,
     ),
 )
 
 
 def _swap_words(suite: SwapSuite, request: Request, options: SwapOptions) -> Suite:
-    is_antonym = suite.relation == "antonym"
-    labels = ("contradiction",) if is_antonym else ()
-    draws = Draws(request.seed, "swaps")
+    draws, derives_gold = Draws(request.seed, "swaps"), suite.relation == "hypernym"
     if suite.situation == "proxy":
         least = options.least or (1 if not options.train and request.source is None else _PROXY_LEAST)
         change = partial(_replace_by_proxies, draws=draws, known=_frequent_words(request, options.train, least))
-        plan = SwapPlan(suite.name, suite.relation, change, labels, version=2, arguments={"least": least})
-    elif suite.situation == "ex situ":
-        change = partial(_swap_ex_situ, draws=draws, tagger=options.tagger, derives_gold=not is_antonym)
-        plan = SwapPlan(suite.name, suite.relation, change, labels, own_controls=True)
+        return make_suite(suite, request, options, change, {"least": least})
+    if suite.situation == "ex situ":
+        change = partial(_swap_ex_situ, draws=draws, tagger=options.tagger, derives_gold=derives_gold)
     else:
-        change = partial(_swap_in_situ, tagger=options.tagger, derives_gold=not is_antonym)
-        plan = SwapPlan(suite.name, suite.relation, change, labels)
-    return make_suite(plan, request, options)
+        change = partial(_swap_in_situ, tagger=options.tagger, derives_gold=derives_gold)
+    return make_suite(suite, request, options, change, {})
 
 
 for _suite in SWAP_SUITES:

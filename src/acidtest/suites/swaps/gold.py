@@ -97,26 +97,26 @@ A null label has to be asked.
 
 
 @dataclass(frozen=True)
-class SwapPlan:
-    """How one suite is made: which words, which controls and how rows are made of them."""
+class SwapSuite:
+    """A suite of swapped words: which words, in which sentences, and what is said of it."""
 
     name: str
     relation: Relation
-    change: PairChange
-    labels: tuple[str, ...] = ()
-    """Labels of the pairs that are controls; empty for all."""
-    own_controls: bool = False
-    """Whether the controls are new pairs, which need gold of their own."""
+    situation: Literal["in situ", "ex situ", "proxy"]
+    rows: int
+    summary: str
+    description: str
     version: int = 1
-    arguments: Mapping[str, Argument] = field(default_factory=dict)
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """Which of control and changed pair need gold of their own."""
-        return _SIDES if self.own_controls else _SIDES[1:]
+        """Which of control and changed pair need gold of their own: controls ex situ are new pairs."""
+        return _SIDES if self.situation == "ex situ" else _SIDES[1:]
 
 
-def make_suite(plan: SwapPlan, request: Request, options: SwapOptions) -> Suite:
+def make_suite(
+    suite: SwapSuite, request: Request, options: SwapOptions, change: PairChange, arguments: Mapping[str, Argument]
+) -> Suite:
     """The swapped pairs of a corpus whose gold is known; with ``ask``, those whose gold is not."""
     from acidtest.text.swap_pairs import load_pairs
     from acidtest.text.swaps import DISCARDED, UNDECIDED, read_answers, starter_answers, starter_swaps
@@ -125,13 +125,15 @@ def make_suite(plan: SwapPlan, request: Request, options: SwapOptions) -> Suite:
     pairs = source_pairs(replace(request, n=None), columns=taken, default=starter_swaps)
     answers = starter_answers() if request.source is None else None
     answers = read_answers(options.answers) if options.answers else answers
-    swapping = WordSwapping(plan, options, load_pairs(options.pairs, plan.relation), answers)
+    swapping = WordSwapping(suite, options, change, load_pairs(options.pairs, suite.relation), answers)
     frame = pairs.frame.drop("base_id", *PARSES, strict=False)
-    rows = transform_rows(frame.filter(pl.col("label").is_in(plan.labels)) if plan.labels else frame, swapping.swap)
+    if suite.relation == "antonym":
+        frame = frame.filter(pl.col("label") == "contradiction")
+    rows = transform_rows(frame, swapping.swap)
     kept = swapping.cap(rows, Draws(request.seed, "swaps"))
-    states = Counter(state for side in plan.sides for state in kept[f"{side}_state"])
+    states = Counter(state for side in suite.sides for state in kept[f"{side}_state"])
     asked = states[_ASKED] + states[_WAITING] + states[DISCARDED] + states[UNDECIDED]
-    arguments = options.arguments(request) | dict(plan.arguments)
+    arguments = options.arguments(request) | dict(arguments)
     arguments |= {"derived": states[_DERIVED], "asked": asked, "discarded": states[DISCARDED]}
     swapping.left_out += Counter(
         {
@@ -141,22 +143,23 @@ def make_suite(plan: SwapPlan, request: Request, options: SwapOptions) -> Suite:
         }
     )
     if options.ask:
-        is_waiting = pl.any_horizontal(pl.col(f"{side}_state") == _WAITING for side in plan.sides)
+        is_waiting = pl.any_horizontal(pl.col(f"{side}_state") == _WAITING for side in suite.sides)
         chosen, make = _draw_sources(kept.filter(is_waiting), request, pairs.name, "a question to ask"), _questions
     else:
         chosen, make = _draw_sources(kept.filter("gold"), request, pairs.name, "gold"), _with_controls
-    suite = make(plan, pairs, select_rows(rows, chosen["row"], _ROW_KEY), arguments, request)
+    made = make(suite, pairs, select_rows(rows, chosen["row"], _ROW_KEY), arguments, request)
     if options.answers:
         swapping.note_leftovers(request)
-    return replace(suite, card=replace(suite.card, left_out=dict(swapping.left_out.most_common())))
+    return replace(made, card=replace(made.card, left_out=dict(swapping.left_out.most_common())))
 
 
 @dataclass
 class WordSwapping:
     """Swaps words batch by batch and looks up the gold of the new pairs."""
 
-    plan: SwapPlan
+    suite: SwapSuite
     options: SwapOptions
+    change: PairChange
     words: pl.DataFrame
     answers: pl.DataFrame | None
     left_out: Counter[str] = field(default_factory=Counter)
@@ -176,12 +179,12 @@ class WordSwapping:
 
         swaps = find_swaps(part["premise"], part["hypothesis"], self.words, tagger=self.options.tagger)
         self.left_out.update(swaps.left_out)
-        rows = self.plan.change(part, swaps)
+        rows = self.change(part, swaps)
         # Three hypotheses of one premise may give the same pair.
         texts = ("control_premise", "control_hypothesis", "changed_premise", "changed_hypothesis", "lemmas")
         rows = rows.filter(self._seen.new(digests(*(rows[name] for name in texts))))
         rows = rows.with_columns(control_state=pl.lit(_GIVEN))
-        for side in self.plan.sides:
+        for side in self.suite.sides:
             rows = self._add_gold(rows, side)
         return rows
 
@@ -248,21 +251,21 @@ def _select_side(frame: pl.LazyFrame, side: str) -> pl.LazyFrame:
 
 
 def _with_controls(
-    plan: SwapPlan, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str, Argument], request: Request
+    suite: SwapSuite, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str, Argument], request: Request
 ) -> Suite:
     """The suite of the changed pairs, with the control pairs as its control."""
     known = dict(pairs.card.columns)
-    kinds = (travelling_columns(known, request.keep) if plan.own_controls else known) | _SWAP_COLUMNS
+    kinds = (travelling_columns(known, request.keep) if suite.situation == "ex situ" else known) | _SWAP_COLUMNS
     names = [*COLUMNS, *kinds]
     # A pair with a proxy on either side has one control.
     controls = _select_side(rows, "control").select(names).unique("id", keep="first", maintain_order=True)
     is_same = pl.col("control_label") == pl.col("changed_label")
     gold_changed = pl.when(is_same).then(pl.lit("no")).otherwise(pl.lit("yes"))
     return derive_suite(
-        plan.name,
+        suite.name,
         Suite(controls, replace(pairs.card, columns=kinds)),
         _select_side(rows, "changed").with_columns(gold_changed=gold_changed).select(*names, "gold_changed", "variant"),
-        version=plan.version,
+        version=suite.version,
         request=replace(request, keep=(*request.keep, *_SWAP_COLUMNS)),
         arguments=arguments,
         columns=_CHANGED_COLUMNS,
@@ -270,18 +273,18 @@ def _with_controls(
 
 
 def _questions(
-    plan: SwapPlan, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str, Argument], request: Request
+    suite: SwapSuite, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str, Argument], request: Request
 ) -> Suite:
     """The pairs whose gold has to be asked, with the label *any* and without controls."""
-    suite = _with_controls(plan, pairs, rows, arguments, request)
-    assert suite.control is not None
-    frames = {"control": (suite.control.frame, _ROW_KEY[:2]), "changed": (suite.frame, _ROW_KEY)}
-    kinds = {name: kind for name, kind in suite.card.columns.items() if name not in _CHANGED_COLUMNS}
+    made = _with_controls(suite, pairs, rows, arguments, request)
+    assert made.control is not None
+    frames = {"control": (made.control.frame, _ROW_KEY[:2]), "changed": (made.frame, _ROW_KEY)}
+    kinds = {name: kind for name, kind in made.card.columns.items() if name not in _CHANGED_COLUMNS}
     waiting = []
-    for side in plan.sides:
+    for side in suite.sides:
         frame, key = frames[side]
         ids = rows.filter(pl.col(f"{side}_state") == _WAITING).select(id=pl.concat_str(*key, separator="-"))
         waiting.append(frame.join(ids, on="id", how="semi", maintain_order="left").select(*COLUMNS, *kinds))
     null = pl.lit(None, dtype=pl.String)
     questions = pl.concat(waiting).with_columns(label=pl.lit("any"), base_id=null, certainty=null)
-    return Suite(questions, replace(suite.card, columns=kinds, arguments={**suite.card.arguments, "ask": True}))
+    return Suite(questions, replace(made.card, columns=kinds, arguments={**made.card.arguments, "ask": True}))
