@@ -59,7 +59,7 @@ def main() -> None:
     options = parse_options(parser)
     published = published_accuracies()
     pairs = load_pairs(options.file, list(published))
-    words = replaced_words(pairs["premise"], pairs["hypothesis"], compounds=True)
+    words = replaced_words(pairs["premise"], pairs["hypothesis"])
     kinds, number = number_distinct(pl.concat([words["premise_words"], words["hypothesis_words"]]))
     meanings, rows = Meanings.of(kinds), []
     readings = product((2, 3, 4), (None, *get_args(Similar)), get_args(Antonyms), get_args(First), SENSES)

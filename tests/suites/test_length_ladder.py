@@ -11,7 +11,7 @@ from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.filler import content_words
+from acidtest.suites.length_ladder import content_words
 
 PAIRS = pl.DataFrame(
     {

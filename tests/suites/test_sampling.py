@@ -4,7 +4,7 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Card, Suite, complete_columns
-from acidtest.suites.sampling import exclude_pairs, limit_rows
+from acidtest.suites.sample import exclude_pairs, limit_rows
 
 
 def suite(rows: int = 1000) -> Suite:

@@ -3,12 +3,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.monotonicity import reveals_sex, upward_places
+from acidtest.text.monotonicity import reveals_sex
+from acidtest.text.sentences import Sentences
 
 
 def place(text: str, noun: str) -> tuple[str | None, str]:
-    found = upward_places(pl.Series([text]), pl.Series([text.index(noun)]), tagger="light")
-    doubt, kind = found.row(0)
+    doubt, kind = Sentences.of(pl.Series([text]), "light").polarity(pl.Series([text.index(noun)])).row(0)
     return doubt, kind
 
 

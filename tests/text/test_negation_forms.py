@@ -5,8 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.text.clauses import Clause, clauses
-from acidtest.text.negation_forms import (
+from acidtest.text.clauses import (
+    Clause,
+    clauses,
     conjoin,
     deny_truth,
     lower_first_word,

@@ -17,7 +17,7 @@ import pytest
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.text import tagging
-from acidtest.text.tagging import spacy_frame, tag_texts, tag_tokens, tagger, taggers
+from acidtest.text.tagging import spacy_frame, tag_names, tag_texts, tag_tokens, tagger, taggers
 from acidtest.text.tokens import tokenise, tokens
 
 
@@ -143,7 +143,9 @@ def test_nothing_heavy_is_imported() -> None:
 
 def tagged(text: str) -> str:
     found = tokenise(pl.Series([text]))
-    return " ".join(f"{word}/{tag}" for word, tag in zip(found.frame["token"], tag_tokens(found).names, strict=True))
+    return " ".join(
+        f"{word}/{tag}" for word, tag in zip(found.frame["token"], tag_names(tag_tokens(found)), strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -209,7 +211,7 @@ def test_most_tags_are_those_of_snlis_parses(shared: Path) -> None:
             words.append(" ".join(word for _, word in leaves))
             tags.append(" ".join(tag for tag, _ in leaves))
     found = tokenise(pl.Series(words))
-    ours = found.frame.with_columns(tag_tokens(found).names).group_by("text", maintain_order=True).agg("tag")
+    ours = found.frame.with_columns(tag_names(tag_tokens(found))).group_by("text", maintain_order=True).agg("tag")
     theirs = pl.Series(tags).str.split(" ").gather(ours["text"])
     pairs = pl.DataFrame({"ours": ours["tag"], "theirs": theirs})
     pairs = pairs.filter(pl.col("ours").list.len() == pl.col("theirs").list.len()).explode("ours", "theirs")

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError
-from acidtest.text import word_alignment
-from acidtest.text.word_alignment import aligned_words
+from acidtest.text import alignment
+from acidtest.text.alignment import aligned_words
 
 
 def aligned(premise: str | None, hypothesis: str | None, **options: Any) -> list[tuple[str, str, str]]:
@@ -111,7 +111,7 @@ def test_sentences_are_aligned_the_same_in_blocks(monkeypatch: pytest.MonkeyPatc
     premises = pl.Series(["A dog ran.", "A kid eats an apple.", "", "He loves it.", "A small dog."])
     hypotheses = pl.Series(["A cat ran.", "A child eats fruit.", "A cat.", "He hates it.", "A huge dog."])
     whole = aligned_words(premises, hypotheses)
-    monkeypatch.setattr(word_alignment, "_BLOCK", 1)
+    monkeypatch.setattr(alignment, "_BLOCK", 1)
     assert aligned_words(premises, hypotheses).rows() == whole.rows()
     assert whole["row"].to_list() == [0, 0, 1, 1, 1, 2, 3, 4, 4]
 
@@ -119,5 +119,5 @@ def test_sentences_are_aligned_the_same_in_blocks(monkeypatch: pytest.MonkeyPatc
 def test_no_pairs_give_an_empty_frame_and_columns_of_different_length_are_refused() -> None:
     nothing = pl.Series([], dtype=pl.String)
     assert aligned_words(nothing, nothing).columns == ["row", "word", "premise_word", "relation"]
-    with pytest.raises(AcidtestError, match="1 premises and 0 hypotheses cannot be aligned"):
+    with pytest.raises(AcidtestError, match="1 premises and 0 hypotheses are no pairs"):
         aligned_words(pl.Series(["a"]), nothing)

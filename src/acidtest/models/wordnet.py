@@ -12,9 +12,8 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.labels import LABELS
-from acidtest.text.alignment import replaced_words
+from acidtest.text.alignment import aligned_words, replaced_words
 from acidtest.text.cues import negations
-from acidtest.text.word_alignment import aligned_words
 from acidtest.text.word_relations import Antonyms, First, Similar, word_relations
 
 Rule = Callable[[pl.Series, pl.Series], npt.NDArray[np.float32]]
@@ -126,7 +125,7 @@ def _rows(answers: pl.Series) -> npt.NDArray[np.float32]:
 
 
 def _replacement_answers(premises: pl.Series, hypotheses: pl.Series, options: WordNetOptions) -> pl.Series:
-    replaced = replaced_words(premises, hypotheses, compounds=True)
+    replaced = replaced_words(premises, hypotheses)
     relation = word_relations(
         replaced["premise_words"],
         replaced["hypothesis_words"],

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import fnmatch
 import glob
+import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from acidtest.core.errors import AcidtestError, FileError, NothingToMakeError, UnknownNameError, list_some
 from acidtest.core.logs import log
 from acidtest.core.registry import Option, Registry, parse_options, read_options
 from acidtest.core.suite import Suite
+
+T = TypeVar("T")
 
 Material = Literal["templates", "pairs", "sentences", "published"]
 """What a suite is made of. Pairs and sentences come from the user or from the starter corpus.
@@ -38,13 +41,8 @@ class Leftovers:
         """Log how many answers of each file no suite has used."""
         for path, unused in self._unused.items():
             if unused:
-                log.warning(
-                    "%s: %d of %d answers are to no pair made of this corpus; premise and hypothesis must be as they "
-                    "were",
-                    path,
-                    len(unused),
-                    self._rows[path],
-                )
+                problem = "answers are to no pair made of this corpus; premise and hypothesis must be as they were"
+                log.warning("%s: %d of %d %s", path, len(unused), self._rows[path], problem)
 
 
 @dataclass(frozen=True)
@@ -121,6 +119,24 @@ def generator(
         return make
 
     return register
+
+
+def take_options(
+    make: Callable[[Request, T], Suite], options: type[T], *, without: Collection[str] = ()
+) -> Callable[..., Suite]:
+    """A function for ``generator`` whose options are the fields of a dataclass, but for those ``without`` which it is.
+
+    ``make`` gets the dataclass with the values given.
+    """
+
+    def make_with_options(request: Request, **values: Any) -> Suite:
+        return make(request, options(**values))
+
+    fields = inspect.signature(options, eval_str=True).parameters.values()
+    request = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    shown = [field for field in fields if field.name not in without]
+    make_with_options.__signature__ = inspect.Signature([request, *shown])  # type: ignore[attr-defined]
+    return make_with_options
 
 
 def resolve_names(entries: Sequence[str]) -> list[str]:

@@ -20,7 +20,6 @@ _LABEL_BITS = np.uint64(15)
 """The bits of a pair's digest that hold the number of its label; unknown labels may share a number."""
 
 _CHUNK = 1 << 20
-_LENGTHS = {"label": pl.String, "length": pl.UInt32, "rows": pl.UInt32}
 
 KIND_TYPES = {
     "factor": pl.String,
@@ -65,8 +64,7 @@ class RowFacts:
 
 def find_problems(suite: Suite) -> list[Problem]:
     """What is wrong or doubtful about a suite, errors first."""
-    schema = suite.frame.collect_schema()
-    missing = [name for name in COLUMNS if name not in schema]
+    missing = [name for name in COLUMNS if name not in suite.frame.collect_schema()]
     if missing:
         return [Problem("E100", f"columns missing: {', '.join(missing)}")]
     facts = _read_facts(suite)
@@ -87,7 +85,7 @@ def _read_facts(suite: Suite) -> RowFacts:
     """Read the facts of a suite in one pass over its rows, without making parses."""
     filled = ("id", "premise", "hypothesis", "label", "group")
     empty, labels = dict.fromkeys(filled, 0), dict[str, int]()
-    lengths = pl.DataFrame(schema=_LENGTHS)
+    lengths = pl.DataFrame(schema={"label": pl.String, "length": pl.UInt32, "rows": pl.UInt32})
     ids, bases, pairs = DigestList(), DigestList(), DigestList()
 
     def visit(batch: pl.DataFrame) -> None:
@@ -115,13 +113,10 @@ def _check_ids(suite: Suite, facts: RowFacts) -> Iterator[Problem]:
         yield Problem("E101", f"ids that stand twice: {_describe_values(suite.frame, 'id', duplicates)}")
 
 
-def _check_filled(_: Suite, facts: RowFacts) -> Iterator[Problem]:
+def _check_values(_: Suite, facts: RowFacts) -> Iterator[Problem]:
     for name, empty in facts.empty.items():
         if empty:
             yield Problem("E102", f"{empty:,} rows have no {name}")
-
-
-def _check_labels(_: Suite, facts: RowFacts) -> Iterator[Problem]:
     unknown = sorted(set(facts.lengths["label"]) - {*GOLD_MASKS, ""})
     if unknown:
         yield Problem("E103", f"labels that are not among {', '.join(GOLD_MASKS)}: {list_some(unknown)}")
@@ -158,17 +153,14 @@ def _describe_values(frame: pl.LazyFrame, column: str, wanted: U64) -> str:
 
 
 def _check_columns(suite: Suite, facts: RowFacts) -> Iterator[Problem]:
-    differ = sorted({name for name in facts.schema if name not in (*COLUMNS, *PARSES)} ^ set(suite.card.columns))
+    columns = suite.card.columns
+    differ = sorted({name for name in facts.schema if name not in (*COLUMNS, *PARSES)} ^ set(columns))
     if differ:
         yield Problem("E105", f"columns in the card or in the rows, but not in both: {', '.join(differ)}")
-        return
-    for name, kind in suite.card.columns.items():
-        if facts.schema[name] != KIND_TYPES[kind]:
+    for name, kind in columns.items():
+        if not differ and facts.schema[name] != KIND_TYPES[kind]:
             yield Problem("E106", f"{kind} {name!r} is {facts.schema[name]}, not {KIND_TYPES[kind]()}")
-
-
-def _check_names(suite: Suite, _: RowFacts) -> Iterator[Problem]:
-    taken = sorted((RESERVED - {*COLUMNS, *PARSES}) & set(suite.card.columns))
+    taken = sorted((RESERVED - {*COLUMNS, *PARSES}) & set(columns))
     if taken:
         yield Problem("E107", f"columns whose names a run needs for itself: {', '.join(taken)}; rename them")
 
@@ -204,11 +196,9 @@ def _check_lengths(_: Suite, facts: RowFacts) -> Iterator[Problem]:
 
 CHECKS: tuple[Callable[[Suite, RowFacts], Iterator[Problem]], ...] = (
     _check_ids,
-    _check_filled,
-    _check_labels,
+    _check_values,
     _check_controls,
     _check_columns,
-    _check_names,
     _check_pairs,
     _check_lengths,
 )

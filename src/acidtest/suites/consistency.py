@@ -26,11 +26,7 @@ CITATION = (
     "Neural NLI Models to Integrate Logical Background Knowledge. CoNLL."
 )
 _NAME = "consistency"
-_VERSION = 1
 _COLUMNS: dict[str, Kind] = {"law": "factor", "form": "factor"}
-
-AnnotatorAgreement = Literal["unanimous", "disputed", "unknown"]
-"""Whether all annotators of a pair gave its gold; unknown where fewer than two are on record."""
 
 _POOL_SIZE = 1 << 11
 """How many hypotheses are read for sentences to join to others."""
@@ -75,23 +71,13 @@ def consistency(request: Request, *, tagger: str = "auto", trust_gold: bool = Fa
         _NAME,
         pairs,
         rows.lazy(),
-        version=_VERSION,
         request=request,
-        citation=CITATION,
         arguments={"tagger": tagger_name} | ({"trust_gold": True} if trust_gold else {}),
         columns=_COLUMNS,
         crossings=(("law", "label"),),
         left_out=laws.left_out,
         note=_NOTE,
     )
-
-
-@dataclass(frozen=True)
-class Companion:
-    """A sentence to join to others, and the digest of the premise it stood with."""
-
-    clause: Clause
-    premise: int
 
 
 @dataclass(frozen=True)
@@ -114,7 +100,8 @@ class AnalysedPair:
     hypothesis: str
     label: str
     certainty: str
-    agreement: AnnotatorAgreement
+    agreement: Literal["unanimous", "disputed", "unknown"]
+    """Whether all annotators gave its gold; unknown where fewer than two are on record."""
     premise_doubt: str | None
     hypothesis_doubt: str | None
     negation_doubt: str | None
@@ -134,12 +121,14 @@ class AnalysedPair:
         return bool(nouns(self.premise) & nouns(self.hypothesis))
 
 
-def _companions(pairs: Suite, draws: Draws, tagger: str) -> list[Companion]:
-    """Short plain sentences among the ``_POOL_SIZE`` hypotheses that come first in a keyed order.
+def _companions(pairs: Suite, draws: Draws, tagger: str) -> list[tuple[Clause, int]]:
+    """Short plain sentences to join to others, each with the digest of the premise it stood with.
 
-    That order does not depend on how the corpus is read.
+    They are among the ``_POOL_SIZE`` hypotheses that come first in a keyed order, which does not depend on how the
+    corpus is read.
     """
-    from acidtest.text.clauses import clauses
+    from acidtest.text.clauses import lower_first_word
+    from acidtest.text.sentences import Sentences
 
     pool = pl.DataFrame(schema={"hypothesis": pl.String, "premise": pl.UInt64, "draw": pl.UInt64})
 
@@ -154,19 +143,14 @@ def _companions(pairs: Suite, draws: Draws, tagger: str) -> list[Companion]:
         pool = compact_frame(pool.head(_POOL_SIZE))
 
     visit_batches(pairs.frame.select("premise", "hypothesis"), visit)
-    candidates = zip(clauses(pool["hypothesis"], tagger), pool["premise"].to_list(), strict=True)
     return [
-        Companion(clause, premise)
-        for clause, premise in candidates
-        if not isinstance(clause, str) and _can_be_joined(clause)
+        (clause, premise)
+        for clause, premise in zip(Sentences.of(pool["hypothesis"], tagger).clauses(), pool["premise"], strict=True)
+        if not isinstance(clause, str)
+        and clause.subject != "pronoun"
+        and 3 <= len(clause.text.split()) <= _MOST_WORDS
+        and lower_first_word(clause) is not None
     ]
-
-
-def _can_be_joined(clause: Clause) -> bool:
-    from acidtest.text.negation_forms import lower_first_word
-
-    words = len(clause.text.split())
-    return clause.subject != "pronoun" and 3 <= words <= _MOST_WORDS and lower_first_word(clause) is not None
 
 
 @dataclass
@@ -175,7 +159,7 @@ class LawApplication:
 
     draws: Draws
     tagger: str
-    companions: Sequence[Companion]
+    companions: Sequence[tuple[Clause, int]]
     trust_gold: bool = False
     left_out: Counter[str] = field(default_factory=Counter)
     _seen: SeenDigests = field(default_factory=SeenDigests)
@@ -196,28 +180,28 @@ class LawApplication:
         return frame.with_columns(variant=pl.col("law").str.replace_all(" ", "-"))
 
     def _analyse(self, pairs: pl.DataFrame) -> Iterator[AnalysedPair]:
-        from acidtest.text.clauses import clause_doubts, clauses, non_assertions
+        from acidtest.text.clauses import clause_doubts
+        from acidtest.text.sentences import Sentences
 
         keys = digests(pairs["id"])
+        premises, hypotheses = (Sentences.of(pairs[side], self.tagger) for side in ("premise", "hypothesis"))
+        annotator_labels = pairs["annotator_labels"] if "annotator_labels" in pairs.columns else [None] * pairs.height
+        is_repeated = ~self._seen.new(digests(pl.concat([pairs["premise"], pairs["hypothesis"]])))
         columns = (
             *(pairs[name] for name in ("premise", "hypothesis", "label")),
             pairs["certainty"].fill_null("human"),
-            _agreements(pairs),
-            non_assertions(pairs["premise"], self.tagger),
-            non_assertions(pairs["hypothesis"], self.tagger),
+            [_agreement(*row) for row in zip(annotator_labels, pairs["label"], pairs["certainty"], strict=True)],
+            premises.non_assertions(),
+            hypotheses.non_assertions(),
             clause_doubts(pairs["hypothesis"], "negation"),
-            clauses(pairs["premise"], self.tagger),
-            clauses(pairs["hypothesis"], self.tagger),
+            premises.clauses(),
+            hypotheses.clauses(),
             self.draws.bits(keys, "side").tolist(),
             self._draw_companions(pairs, keys),
-            *self._repeated(pairs),
+            is_repeated[: pairs.height],
+            is_repeated[pairs.height :],
         )
         return (AnalysedPair(*row) for row in zip(*columns, strict=True))
-
-    def _repeated(self, pairs: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
-        """Whether the premise and the hypothesis of each pair stood in an earlier pair."""
-        is_repeated = ~self._seen.new(digests(pl.concat([pairs["premise"], pairs["hypothesis"]])))
-        return is_repeated[: pairs.height], is_repeated[pairs.height :]
 
     def _draw_companions(self, pairs: pl.DataFrame, keys: U64) -> list[Clause | None]:
         """For each pair a sentence that stood with another premise; None where none is found."""
@@ -225,20 +209,17 @@ class LawApplication:
             return [None] * pairs.height
         premises = digests(pairs["premise"])
         choices = self.draws.choices(keys, len(self.companions), "companion")
-        companion_premises = np.array([companion.premise for companion in self.companions], dtype=np.uint64)
+        companion_premises = np.array([premise for _, premise in self.companions], dtype=np.uint64)
         for _ in range(_TRIES):
             same = companion_premises[choices] == premises
             choices = np.where(same, (choices + 1) % len(self.companions), choices)
         differs = companion_premises[choices] != premises
-        return [self.companions[choice].clause if ok else None for choice, ok in zip(choices, differs, strict=True)]
+        return [self.companions[choice][0] if ok else None for choice, ok in zip(choices, differs, strict=True)]
 
 
-def _agreements(pairs: pl.DataFrame) -> list[AnnotatorAgreement]:
-    labels = pairs["annotator_labels"] if "annotator_labels" in pairs.columns else [None] * pairs.height
-    return [_agreement(*row) for row in zip(labels, pairs["label"], pairs["certainty"], strict=True)]
-
-
-def _agreement(annotator_labels: str | None, label: str, certainty: str | None) -> AnnotatorAgreement:
+def _agreement(
+    annotator_labels: str | None, label: str, certainty: str | None
+) -> Literal["unanimous", "disputed", "unknown"]:
     """Whether annotators agree on the gold of a pair; a corpus with ``certainty`` vouches for its gold."""
     try:
         labels = [answer for answer in json.loads(annotator_labels or "[]") if answer]
@@ -288,7 +269,7 @@ def _reversal(pair: AnalysedPair) -> LawPair | str:
 
 
 def _conjunction(pair: AnalysedPair) -> LawPair | str:
-    from acidtest.text.negation_forms import conjoin
+    from acidtest.text.clauses import conjoin
 
     parts = [part for part in (pair.premise_clause, pair.hypothesis_clause) if not isinstance(part, str)]
     if not parts:
@@ -320,7 +301,7 @@ def _negations(pair: AnalysedPair, *, trust_gold: bool) -> Iterator[LawPair | st
 
 
 def _negation(pair: AnalysedPair, clause: Clause, *, is_trusted: bool) -> LawPair | str:
-    from acidtest.text.negation_forms import negation
+    from acidtest.text.clauses import negation
 
     if pair.label == "neutral" and not is_trusted:
         return "negated neutral: gold of one annotator (--trust-gold)"
@@ -332,7 +313,7 @@ def _negation(pair: AnalysedPair, clause: Clause, *, is_trusted: bool) -> LawPai
 
 
 def _double_negation(pair: AnalysedPair, clause: Clause, *, is_trusted: bool) -> LawPair | str:
-    from acidtest.text.negation_forms import negate_twice
+    from acidtest.text.clauses import negate_twice
 
     if pair.label == "contradiction" and not pair.shares_noun:
         return "double negation: nothing in common"

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.streams import compact_frame, stream_frame, visit_batches
 from acidtest.core.suite import COLUMNS, CONTROL, Argument, Card, Kind, Suite
-from acidtest.suites.catalogue import Request
+from acidtest.suites.catalogue import SUITES, Request
 
 if TYPE_CHECKING:
     from acidtest.io.rows import Rows
@@ -48,17 +47,13 @@ def travelling_columns(columns: Mapping[str, Kind], keep: Collection[str] = ()) 
 
 
 def _is_provenance(name: str) -> bool:
-    spelling = _normalise_name(name)
-    while spelling.startswith("source") and spelling not in _provenance_names():
-        spelling = spelling.removeprefix("source")
-    return spelling in _provenance_names()
-
-
-@cache
-def _provenance_names() -> frozenset[str]:
     from acidtest.io.wordlists import packaged_table
 
-    return frozenset(map(_normalise_name, packaged_table("corpora/provenance_columns.tsv")["column"]))
+    known = set(map(_normalise_name, packaged_table("corpora/provenance_columns.tsv")["column"]))
+    spelling = _normalise_name(name)
+    while spelling.startswith("source") and spelling not in known:
+        spelling = spelling.removeprefix("source")
+    return spelling in known
 
 
 def _normalise_name(name: str) -> str:
@@ -137,9 +132,8 @@ def derive_suite(
     pairs: Suite,
     changed: pl.LazyFrame,
     *,
-    version: int,
     request: Request,
-    citation: str,
+    version: int = 1,
     arguments: Mapping[str, Argument] | None = None,
     columns: Mapping[str, Kind] | None = None,
     crossings: tuple[tuple[str, ...], ...] = (),
@@ -162,7 +156,7 @@ def derive_suite(
         arguments={"from": pairs.name} | dict(arguments or {}),
         sources=pairs.card.sources,
         licence=pairs.card.licence or CORPUS_LICENCE,
-        citation=citation,
+        citation=SUITES[name].citation,
         columns=kinds,
         strata=(*(column for column in pairs.card.strata if column in kinds), *strata),
         crossings=(*(crossing for crossing in pairs.card.crossings if {*crossing} <= {"label", *kinds}), *crossings),
@@ -212,11 +206,13 @@ def unite_with_control(suite: Suite) -> Suite:
     """
     if suite.control is None:
         raise AcidtestError(f"suite {suite.name!r} has no untouched pairs, so there is no union with them")
-    schema = suite.frame.collect_schema()
-    control_schema = suite.control.frame.collect_schema()
-    absent = [pl.lit(None, dtype=dtype).alias(name) for name, dtype in schema.items() if name not in control_schema]
-    untouched = suite.control.frame.with_columns(absent).select(list(schema)).with_columns(changed=pl.lit("no"))
-    rows = pl.concat([untouched, suite.frame.with_columns(changed=pl.lit("yes"))])
+    columns = suite.frame.collect_schema().names()
+    known = [name for name in suite.control.frame.collect_schema() if name in columns]
+    parts = [
+        suite.control.frame.select(*known, changed=pl.lit("no")),
+        suite.frame.with_columns(changed=pl.lit("yes")),
+    ]
+    rows = pl.concat(parts, how="diagonal").select(*columns, "changed")
     card = replace(
         suite.card,
         arguments={**suite.card.arguments, "union": True},

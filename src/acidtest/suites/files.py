@@ -36,10 +36,8 @@ def is_folder_format(path: str | Path) -> bool:
 
     path = Path(path)
     if path.suffix and not path.name.lower().endswith(ENDINGS):
-        raise FileError(
-            path,
-            f"{path.suffix} is no format of suites; use .parquet, .jsonl, .csv, .tsv (text also .gz) or a folder",
-        )
+        formats = ".parquet, .jsonl, .csv, .tsv (text also .gz) or a folder"
+        raise FileError(path, f"{path.suffix} is no format of suites; use {formats}")
     return not path.suffix
 
 
@@ -71,10 +69,9 @@ def read_suite(path: str | Path) -> Suite | None:
 def _write_file(suite: Suite, path: Path) -> list[Path]:
     from acidtest.io.tables import write_table
 
-    metadata = {METADATA: json.dumps(suite.card.to_json())}
     # An old card must never lie beside new rows; rows without a card are at worst read as a foreign file.
     card_path(path).unlink(missing_ok=True)
-    write_table(suite.frame, path, metadata=metadata)
+    write_table(suite.frame, path, metadata={METADATA: json.dumps(suite.card.to_json())})
     write_json(card_path(path), suite.card.to_json())
     return [path, card_path(path)]
 
@@ -85,9 +82,9 @@ def _write_folder(suite: Suite, path: Path, *, parted: bool) -> list[Path]:
 
     parts = {_SPLIT: suite} | ({"control": suite.control} if suite.control else {})
     with replace_folder(path) as temporary:
+        (temporary / "data").mkdir()
         for split, part in parts.items():
             metadata = {METADATA: json.dumps(part.card.to_json())}
-            (temporary / "data").mkdir(exist_ok=True)
             if parted:
                 write_parts(part.frame, temporary / "data", split=split, metadata=metadata)
             else:
@@ -124,10 +121,8 @@ def _read_file(path: Path) -> Suite | None:
 
 
 def _read_folder(path: Path) -> Suite | None:
-    data = path / "data"
-    suite = _read_split(data, _SPLIT)
-    control = _read_split(data, "control") if suite is not None else None
-    return replace(suite, control=control) if suite is not None and control is not None else suite
+    suite = _read_split(path / "data", _SPLIT)
+    return suite and replace(suite, control=_read_split(path / "data", "control"))
 
 
 def _read_split(data: Path, split: str) -> Suite | None:
@@ -196,8 +191,9 @@ def _refuse_changed_files(folder: Path) -> None:
     for file in files:
         name = file.relative_to(folder).as_posix()
         if file.is_symlink() or not (name == README or _DATA.fullmatch(name)) or not _is_unchanged(file):
-            problem = "was not written by acidtest, or was changed since; move it away or choose another folder"
-            raise FileError(file, problem)
+            raise FileError(
+                file, "was not written by acidtest, or was changed since; move it away or choose another folder"
+            )
 
 
 def _is_unchanged(file: Path) -> bool:

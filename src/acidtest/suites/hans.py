@@ -6,7 +6,7 @@ Words are drawn subcase by subcase; sentences and parses are written block by bl
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,7 +82,7 @@ def _fill_templates(
 
     A large suite keeps only its words in memory and writes its sentences when they are read.
     """
-    from acidtest.text.hans_templates import compile_templates as compile_templates
+    from acidtest.text.hans_templates import compile_templates
     from acidtest.text.vocabulary import vocabulary as load_vocabulary
 
     vocabulary = load_vocabulary(words, faithful=faithful)
@@ -91,11 +91,14 @@ def _fill_templates(
     # Without -n, a small vocabulary may give fewer rows.
     at_most = request.at_most or request.n is None
     filled = _draw_words(plan, rows, Draws(request.seed, name), name=name, at_most=at_most)
-    _warn_of_small_subcases(plan, filled, rows, name)
-    pairs = TemplatePairs(name, plan, filled)
+    sizes = np.bincount(plan.subcase[filled.variant], minlength=len(plan.subcases))
+    small = [f"{plan.subcases[number]} {sizes[number]:,}" for number in np.flatnonzero(sizes < rows)]
+    if small:
+        log.warning("suite %r: fewer than %s pairs in %s", name, f"{rows:,}", list_some(small, 40))
+    blocks = partial(_blocks, name, plan, filled)
     schema = dict.fromkeys((*COLUMNS, *PARSES, *_COLUMNS), pl.String)
     in_memory = len(filled.variant) <= _ROWS_IN_MEMORY
-    frame = pl.concat(pairs.blocks(list(schema))).lazy() if in_memory else stream_frame(pairs.blocks, schema)
+    frame = pl.concat(blocks(list(schema))).lazy() if in_memory else stream_frame(blocks, schema)
     card = Card(
         name,
         version=version,
@@ -111,44 +114,27 @@ def _fill_templates(
     return Suite(frame, card)
 
 
-def _warn_of_small_subcases(plan: TemplatePlan, filled: FilledTemplates, rows: int, name: str) -> None:
-    sizes = np.bincount(plan.subcase[filled.variant], minlength=len(plan.subcases))
-    small = [f"{plan.subcases[number]} {sizes[number]:,}" for number in np.flatnonzero(sizes < rows)]
-    if small:
-        log.warning("suite %r: fewer than %s pairs in %s", name, f"{rows:,}", list_some(small, 40))
-
-
-@dataclass(frozen=True)
-class TemplatePairs:
-    """Drawn words, from which sentences are written block by block."""
-
-    name: str
-    plan: TemplatePlan
-    filled: FilledTemplates
-
-    def blocks(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """The pairs in order, with the requested columns; parses are only written on request."""
-        for start in range(0, max(len(self.filled.variant), 1), _BLOCK_ROWS):
-            yield self._block(slice(start, start + _BLOCK_ROWS), columns).select(columns)
-
-    def _block(self, rows: slice, columns: Sequence[str]) -> pl.DataFrame:
-        grammar, filled = self.plan.grammar, self.filled[rows]
-        facts = self.plan.facts.select("label", "heuristic", "subcase", "template")[grammar.template[filled.variant]]
-        numbers = pl.int_range(rows.start, rows.start + facts.height, eager=True).cast(pl.String)
+def _blocks(name: str, plan: TemplatePlan, filled: FilledTemplates, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """The pairs in order, with the requested columns; parses are only written on request."""
+    grammar = plan.grammar
+    for start in range(0, max(len(filled.variant), 1), _BLOCK_ROWS):
+        block = filled[start : start + _BLOCK_ROWS]
+        facts = plan.facts.select("label", "heuristic", "subcase", "template")[grammar.template[block.variant]]
+        numbers = pl.int_range(start, start + facts.height, eager=True).cast(pl.String)
         frame = facts.with_columns(
-            grammar.rendered(filled, "premise", "text").alias("premise"),
-            grammar.rendered(filled, "hypothesis", "text").alias("hypothesis"),
-            grammar.words_at(filled, grammar.trigger[filled.variant]).alias("trigger"),
+            grammar.rendered(block, "premise", "text").alias("premise"),
+            grammar.rendered(block, "hypothesis", "text").alias("hypothesis"),
+            grammar.words_at(block, grammar.trigger[block.variant]).alias("trigger"),
             source_id="ex" + numbers,
             certainty=pl.lit("logical"),
         ).with_columns(category=pl.concat_str("subcase", pl.lit(": "), "trigger"))
         parses = [
-            grammar.rendered(filled, side, form).alias(f"{side}_{form}")
+            grammar.rendered(block, side, form).alias(f"{side}_{form}")
             for side in ("premise", "hypothesis")
             for form in ("parse", "binary_parse")
             if f"{side}_{form}" in columns
         ]
-        return complete_columns(frame.with_columns(parses), self.name)
+        yield complete_columns(frame.with_columns(parses), name).select(columns)
 
 
 def _draw_words(plan: TemplatePlan, rows: int, draws: Draws, *, name: str, at_most: bool) -> FilledTemplates:
@@ -156,21 +142,21 @@ def _draw_words(plan: TemplatePlan, rows: int, draws: Draws, *, name: str, at_mo
     from acidtest.text.templates import FilledTemplates
 
     step = max(_DRAWN_ROWS // max(rows, 1), 1)
-    parts = []
-    for first in range(0, len(plan.subcases), step):
-        subcases = range(first, min(first + step, len(plan.subcases)))
-        parts.append(_draw_subcases(plan, subcases, rows, draws, name=name, at_most=at_most))
-    return FilledTemplates.joined(parts)
+    numbers = range(len(plan.subcases))
+    parts = [numbers[first : first + step] for first in numbers[::step]]
+    return FilledTemplates.joined([_draw_subcases(plan, part, rows, draws, name, at_most=at_most) for part in parts])
 
 
 def _draw_subcases(
-    plan: TemplatePlan, subcases: range, rows: int, draws: Draws, *, name: str, at_most: bool
+    plan: TemplatePlan, subcases: range, rows: int, draws: Draws, name: str, *, at_most: bool
 ) -> FilledTemplates:
     from acidtest.text.templates import rank_within_variant
 
     most = plan.grammar.fillings.copy()
     while True:
-        wanted = _rows_per_variant(plan, subcases, rows, most)
+        wanted = np.zeros(len(most), dtype=np.int64)
+        for variants in map(plan.variants, subcases):
+            wanted[variants] = apportion(rows, plan.grammar.share[variants], most=most[variants])
         filled = plan.grammar.filled(wanted, draws)
         counts = np.bincount(filled.variant, minlength=len(wanted))
         if (counts == wanted).all():
@@ -178,37 +164,24 @@ def _draw_subcases(
         # Some variants ran out: the rest of their subcase takes their share.
         most = np.where(counts < wanted, counts, most)
     if not at_most:
-        _require_rows(plan, subcases, rows, counts, draws, name=name)
+        _require_rows(plan, subcases, rows, counts, draws, name)
     rank = rank_within_variant(filled.variant)
     order = np.lexsort((filled.variant, (rank + 0.5) / counts[filled.variant], plan.subcase[filled.variant]))
     return filled[order].compact
 
 
-def _rows_per_variant(plan: TemplatePlan, subcases: range, rows: int, most: Integers) -> Integers:
-    wanted = np.zeros(len(most), dtype=np.int64)
-    for subcase in subcases:
-        variants = plan.variants(subcase)
-        wanted[variants] = apportion(rows, plan.grammar.share[variants], most=most[variants])
-    return wanted
-
-
-def _require_rows(plan: TemplatePlan, subcases: range, rows: int, counts: Integers, draws: Draws, *, name: str) -> None:
+def _require_rows(plan: TemplatePlan, subcases: range, rows: int, counts: Integers, draws: Draws, name: str) -> None:
     """Raise when a subcase has fewer rows than were requested, naming the smallest subcase of all."""
     available = {subcase: int(counts[plan.variants(subcase)].sum()) for subcase in subcases}
     if all(count == rows for count in available.values()):
         return
     # Subcases with very many fillings cannot be the smallest one: count only the others.
-    fillings = plan.grammar.fillings
-    small = [
-        subcase
-        for subcase in range(len(plan.subcases))
-        if fillings[plan.variants(subcase)].sum() <= _COUNTABLE_FILLINGS
-    ]
-    wanted = np.zeros_like(counts)
-    for subcase in small:
-        wanted[plan.variants(subcase)] = fillings[plan.variants(subcase)]
-    counts = np.bincount(plan.grammar.filled(wanted, draws).variant, minlength=len(counts))
-    available |= {subcase: int(counts[plan.variants(subcase)].sum()) for subcase in small}
+    fillings = np.bincount(plan.subcase, weights=plan.grammar.fillings, minlength=len(plan.subcases))
+    small = np.flatnonzero(fillings <= _COUNTABLE_FILLINGS)
+    wanted = np.where(np.isin(plan.subcase, small), plan.grammar.fillings, 0)
+    filled = plan.subcase[plan.grammar.filled(wanted, draws).variant]
+    counts = np.bincount(filled, minlength=len(plan.subcases))
+    available |= {int(subcase): int(counts[subcase]) for subcase in small}
     smallest, fewest = min(available.items(), key=lambda item: item[1])
     raise AcidtestError(
         f"suite {name!r}: {rows:,} pairs per subcase were asked for, but {plan.subcases[smallest]!r} has only "

@@ -1,18 +1,24 @@
-"""Suite ``length-ladder``: the premise within more and more unrelated text, to see where a model stops reading."""
+"""Suite ``length-ladder``: the premise within more and more unrelated text, to see where a model stops reading.
+
+The text is made of plain sentences about things few premises speak of. None is about people or animals, denies
+anything, or speaks of everything, so that a text with them still says what it said before.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from acidtest.core.digests import digests
-from acidtest.core.draws import Draws
+from acidtest.core.draws import U64, Draws, mix_bits
 from acidtest.core.errors import AcidtestError
 from acidtest.core.streams import compact_frame, visit_batches
 from acidtest.core.suite import PARSES, Kind, Suite
@@ -21,7 +27,8 @@ from acidtest.suites.corpus import derive_suite, source_pairs
 
 if TYPE_CHECKING:
     from acidtest.io.rows import Rows
-    from acidtest.text.filler import Numbers
+
+Numbers = NDArray[np.int64]
 
 CITATION = (
     "acidtest; the place of the premise as a factor after Liu et al. (2024). Lost in the Middle: How Language Models "
@@ -29,7 +36,6 @@ CITATION = (
 )
 
 _NAME = "length-ladder"
-_VERSION = 1
 _RUNGS = "32,64,128,256,512,1024,2048,4096"
 _POSITIONS = ("start", "middle", "end")
 _COLUMNS: dict[str, Kind] = {"words": "factor", "position": "factor", "premise_words": "covariate"}
@@ -76,35 +82,12 @@ def length_ladder(request: Request, *, rungs: str = _RUNGS, pairs: int = 120) ->
         _NAME,
         chosen,
         _embed_premises(chosen, numbers, Draws(request.seed, _NAME)).lazy(),
-        version=_VERSION,
         request=request,
-        citation=CITATION,
         arguments={"rungs": "+".join(map(str, numbers))},
         columns=_COLUMNS,
         crossings=(("words", "position"),),
         left_out=left_out,
     )
-
-
-@dataclass(frozen=True)
-class Passage:
-    """Sentences to put around a premise, in order, and the number of words up to the end of each."""
-
-    sentences: Sequence[str]
-    ends: Numbers
-
-    def around(self, premise: str, words: int, position: str) -> str:
-        """The premise at a position of a text of about ``words`` words."""
-        # Two sentences or more, so that there is a middle.
-        count = max(2, _sentences_for(self.ends, words))
-        half = min(count - 1, _sentences_for(self.ends, int(self.ends[count - 1]) // 2))
-        before = {"start": 0, "middle": half, "end": count}[position]
-        return " ".join([*self.sentences[:before], premise, *self.sentences[before:count]])
-
-
-def _sentences_for(ends: Numbers, words: int) -> int:
-    """How many sentences, one or more, have about ``words`` words."""
-    return int(np.abs(ends - words).argmin()) + 1
 
 
 def _parse_rungs(text: str) -> list[int]:
@@ -136,10 +119,10 @@ def _drop_unfit(pairs: Suite) -> tuple[Suite, Counter[str]]:
 
 def _unfit_reasons(pairs: pl.DataFrame) -> pl.Series:
     """For each pair why its label might not stay, or null."""
-    from acidtest.text.clauses import non_assertions
+    from acidtest.text.sentences import Sentences
 
     sides = ("premise", "hypothesis")
-    unsaid_reasons = pl.DataFrame({side: non_assertions(pairs[side]) for side in sides})
+    unsaid_reasons = pl.DataFrame({side: Sentences.of(pairs[side]).non_assertions() for side in sides})
     refers = pl.any_horizontal(pl.col(sides).str.contains(_REFERS))
     general = pl.col("hypothesis").str.contains(_SAYS_EVERYTHING)
     other_reasons = pairs.select(
@@ -152,8 +135,6 @@ def _unfit_reasons(pairs: pl.DataFrame) -> pl.Series:
 
 def _crowded_reasons(pairs: pl.DataFrame) -> pl.Series:
     """A reason for each pair that touches so many topics that little unrelated text is left, or null."""
-    from acidtest.text.filler import filler
-
     source = filler()
     texts = zip(pairs["premise"], pairs["hypothesis"], strict=True)
     words = pl.Series([source.lengths[source.unrelated(*pair)].sum() for pair in texts], dtype=pl.Int64)
@@ -183,11 +164,17 @@ def _embed_premises(pairs: Suite, rungs: Sequence[int], draws: Draws) -> Rows:
 
 
 def _rows(pair: dict[str, Any], rungs: Sequence[int], key: np.uint64, draws: Draws) -> Iterator[dict[str, Any]]:
-    passage = _passage(pair["premise"], pair["hypothesis"], rungs[-1], key=key, draws=draws)
-    premise = _with_final_period(pair["premise"])
+    source = filler()
+    order = source.passage(pair["premise"], pair["hypothesis"], rungs[-1], key=key, draws=draws)
+    sentences, ends = [source.sentences[number] for number in order], np.cumsum(source.lengths[order])
+    premise = pair["premise"].strip()
+    premise = premise if re.search(r"[.!?…][\"'”’»)\]]*$", premise) else f"{premise}."
     for rung in rungs:
-        for position in _POSITIONS:
-            text = passage.around(premise, rung, position)
+        # Two sentences or more, so that there is a middle.
+        count = max(2, _sentences_for(ends, rung))
+        half = min(count - 1, _sentences_for(ends, int(ends[count - 1]) // 2))
+        for position, before in zip(_POSITIONS, (0, half, count), strict=True):
+            text = " ".join([*sentences[:before], premise, *sentences[before:count]])
             yield {
                 "premise": text,
                 "words": str(rung),
@@ -197,21 +184,93 @@ def _rows(pair: dict[str, Any], rungs: Sequence[int], key: np.uint64, draws: Dra
             }
 
 
-def _passage(premise: str, hypothesis: str, words: int, *, key: np.uint64, draws: Draws) -> Passage:
-    """Text of at least ``words`` words that has nothing to do with a pair.
-
-    When all unrelated sentences have been used, they come again in another order.
-    """
-    from acidtest.text.filler import filler
-
-    source = filler()
-    unrelated = source.unrelated(premise, hypothesis)
-    laps = -(-words // int(source.lengths[unrelated].sum()))
-    order = np.concatenate([source.ordered(unrelated, key, draws=draws, lap=lap) for lap in range(laps)])
-    return Passage([source.sentences[number] for number in order], np.cumsum(source.lengths[order]))
+def _sentences_for(ends: Numbers, words: int) -> int:
+    """How many sentences, one or more, have about ``words`` words, by the number of words up to the end of each."""
+    return int(np.abs(ends - words).argmin()) + 1
 
 
-def _with_final_period(premise: str) -> str:
-    """The premise, with a period at its end unless it has another final mark."""
-    text = premise.strip()
-    return text if re.search(r"[.!?…][\"'”’»)\]]*$", text) else f"{text}."
+@dataclass(frozen=True)
+class Filler:
+    """The sentences of the text, how many words each has, and which of them a word in a pair rules out."""
+
+    sentences: tuple[str, ...]
+    lengths: Numbers
+    keys: U64
+    topics: U64
+    """A number that stands for the topic of each sentence."""
+    of_word: Mapping[str, Numbers]
+    """Sentences that have a word, in any form, or are of a topic that it names."""
+    of_kind: Mapping[str, Numbers]
+    """Sentences that name something of a kind: of *liquid*, one about brine."""
+
+    def unrelated(self, premise: str, hypothesis: str) -> Numbers:
+        """The sentences that share no content word with a pair and name nothing of a kind its hypothesis names."""
+        free = np.ones(len(self.sentences), dtype=np.bool_)
+        named = content_words(hypothesis)
+        for word in content_words(premise) | named:
+            free[self.of_word.get(word, [])] = False
+        for word in named:
+            free[self.of_kind.get(word, [])] = False
+        return np.flatnonzero(free)
+
+    def passage(self, premise: str, hypothesis: str, words: int, *, key: np.uint64, draws: Draws) -> Numbers:
+        """Unrelated sentences of at least ``words`` words topic by topic, in an order that is drawn for a key.
+
+        When all of them have been used, they come again in another order.
+        """
+        unrelated = self.unrelated(premise, hypothesis)
+        row = mix_bits(np.full(len(unrelated), key, dtype=np.uint64))
+        laps = list[Numbers]()
+        for lap in range(-(-words // int(self.lengths[unrelated].sum()))):
+            topic = draws.bits(row ^ self.topics[unrelated], "topic", lap)
+            laps.append(unrelated[np.lexsort((draws.bits(row ^ self.keys[unrelated], "sentence", lap), topic))])
+        return np.concatenate(laps)
+
+
+@cache
+def filler() -> Filler:
+    """The packaged sentences; ``data/ladder/topics.tsv`` has words that rule out a whole topic."""
+    from acidtest.io.wordlists import packaged_table
+
+    table, topics = packaged_table("ladder/filler.tsv"), packaged_table("ladder/topics.tsv")
+    subjects = dict(zip(topics["topic"], map(content_words, topics["words"]), strict=True))
+    words = [content_words(text) for text in table["sentence"]]
+    return Filler(
+        sentences=tuple(table["sentence"]),
+        lengths=table["sentence"].str.split(" ").list.len().to_numpy().astype(np.int64),
+        keys=digests(table["sentence"]),
+        topics=digests(table["topic"]),
+        of_word=_rows_by_word([part | subjects[topic] for part, topic in zip(words, table["topic"], strict=True)]),
+        of_kind=_rows_by_word([{kind for word in part for kind in _kinds(word)} for part in words]),
+    )
+
+
+def _rows_by_word(words: Sequence[set[str]]) -> dict[str, Numbers]:
+    rows = pl.DataFrame({"word": [sorted(word_set) for word_set in words]}).with_row_index("row").explode("word")
+    grouped = rows.drop_nulls().group_by("word").agg(pl.col("row").cast(pl.Int64))
+    return {word: np.array(places, dtype=np.int64) for word, places in grouped.iter_rows()}
+
+
+def content_words(text: str) -> set[str]:
+    """The words of a text but function words, in lower case, each also in its base forms."""
+    from acidtest.text.clauses import function_words
+
+    words = (word for word in re.findall(r"[^\W_]{2,}", text.lower()) if word not in function_words())
+    return {form for word in words for form in _forms(word)}
+
+
+@cache
+def _forms(word: str) -> frozenset[str]:
+    from acidtest.text.wordnet import wordnet
+
+    return frozenset((word, *wordnet().base_forms(word)))
+
+
+@cache
+def _kinds(word: str) -> frozenset[str]:
+    """What a noun is a kind of, in its commonest sense."""
+    from acidtest.text.wordnet import wordnet
+
+    net = wordnet()
+    paths = (path for synset in net.synsets(word, "n")[:1] for path in net.hypernym_paths(synset))
+    return frozenset(lemma.lower() for path in paths for ancestor in path for lemma in net.lemmas(ancestor))

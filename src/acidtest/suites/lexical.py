@@ -6,8 +6,9 @@ The categories are the rows of ``data/lexical/categories.tsv``; their word lists
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.suite import PARSES, Argument, Kind, Suite
-from acidtest.suites.catalogue import Request, generator
+from acidtest.suites.catalogue import Request, generator, take_options
 from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, select_rows, source_pairs, transform_rows, uses_all
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ CITATION = (
     "Glockner, Shwartz and Goldberg (2018). Breaking NLI Systems with Sentences that Require Simple Lexical "
     "Inferences. ACL."
 )
-_VERSION = 1
 _COLUMNS: dict[str, Kind] = {
     "category": "factor",
     "relation": "factor",
@@ -62,8 +62,7 @@ class LexicalOptions:
     each: int = 1
     most: int = 100
     bigrams: str = ""
-    least: int = 10
-    """As in Glockner et al. (2018), section 3.1."""
+    least: int = 10  # As in Glockner et al. (2018), section 3.1.
     train: str = ""
     embeddings: str = ""
     cosine: float = 0.5
@@ -91,75 +90,35 @@ class LexicalOptions:
         return arguments
 
 
-def _register_categories() -> None:
-    from acidtest.io.wordlists import packaged_table
+def lexical(name: str, categories: Sequence[str], request: Request, options: LexicalOptions) -> Suite:
+    """Every premise that has an item of a word list in a plain place, with another item of the list instead.
 
-    categories = packaged_table("lexical/categories.tsv")
-    for row in categories.iter_rows(named=True):
-        _register(f"lexical/{row['category']}", [row["category"]], summary=row["summary"], rows=int(row["rows"]))
-    summary = "A premise and itself with one word replaced, in every category of word lists"
-    _register("lexical", categories["category"].to_list(), summary=summary, rows=3_833)
-
-
-def _register(name: str, categories: list[str], *, summary: str, rows: int) -> None:
-    register = generator(name, summary=summary, rows=rows, source="pairs", citation=CITATION, licence="Apache-2.0")
-    register(_generator_of(name, categories))
-
-
-def _generator_of(name: str, categories: list[str]) -> Callable[..., Suite]:
-    def lexical(
-        request: Request,
-        *,
-        each: int = LexicalOptions.each,
-        most: int = LexicalOptions.most,
-        bigrams: str = "",
-        least: int = LexicalOptions.least,
-        train: str = "",
-        embeddings: str = "",
-        cosine: float = LexicalOptions.cosine,
-        tagger: str = "auto",
-    ) -> Suite:
-        """Every premise that has an item of a word list in a plain place, with another item of the list instead.
-
-        Synonyms and hypernyms are entailed, hyponyms neutral, antonyms and items that exclude each other contradict.
-        ``each`` is how many new words a place gets in each relation, ``most`` how often a word is replaced in each
-        (half the premises of SNLI have a man; 0 is any number). ``bigrams`` is a list of bigrams with counts
-        (``red car⇥120``), plain text or a corpus in which the new word must stand ``least`` times beside its
-        neighbours; without one, parts of speech decide. ``train`` and ``embeddings`` are files the new word must be
-        known in; they add how often the two words stand in contradictions, and their cosine, which must be ``cosine``
-        for antonyms from WordNet.
-        """
-        options = LexicalOptions(each, most, bigrams, least, train, embeddings, cosine, tagger)
-        return _replace_words(name, categories, request, options)
-
-    return lexical
-
-
-_register_categories()
-
-
-def _replace_words(name: str, categories: Sequence[str], request: Request, options: LexicalOptions) -> Suite:
-    """The premises of a corpus with one word replaced, in all ``categories``."""
+    Synonyms and hypernyms are entailed, hyponyms neutral, antonyms and items that exclude each other contradict.
+    ``each`` is how many new words a place gets in each relation, ``most`` how often a word is replaced in each
+    (half the premises of SNLI have a man; 0 is any number). ``bigrams`` is a list of bigrams with counts
+    (``red car⇥120``), plain text or a corpus in which the new word must stand ``least`` times beside its
+    neighbours; without one, parts of speech decide. ``train`` and ``embeddings`` are files the new word must be
+    known in; they add how often the two words stand in contradictions, and their cosine, which must be ``cosine``
+    for antonyms from WordNet.
+    """
     from acidtest.io.starter import starter_premises
     from acidtest.text.substitution import Substitutions
 
     taken = (*_COLUMNS, "cosine", "contradictions")
     pairs = source_pairs(replace(request, n=None), columns=taken, default=starter_premises)
     vectors = _read_vectors(options, categories)
-    filters = _filters(options, categories, vectors)
     draws = Draws(request.seed, "lexical")
+    filters = _filters(options, categories, vectors)
     replacement = WordReplacement(Substitutions(categories, draws, options.each, filters, options.tagger))
     rows = transform_rows(
         pairs.frame.drop(*LABEL_COLUMNS, *PARSES, "hypothesis", strict=False), replacement.replace_words
     )
-    frame, kinds = _add_measures(_draw_rows(rows, pairs.name, request, most=options.most), options, vectors)
+    frame, kinds = _add_measures(_draw_rows(rows, pairs.name, request, draws, most=options.most), options, vectors)
     suite = derive_suite(
         name,
         pairs,
         frame,
-        version=_VERSION,
         request=request,
-        citation=CITATION,
         arguments=options.arguments,
         columns=_COLUMNS | kinds,
         strata=("category",),
@@ -168,6 +127,24 @@ def _replace_words(name: str, categories: Sequence[str], request: Request, optio
     )
     # The new pairs share only their premises with the old ones: there is nothing to compare.
     return Suite(suite.frame.with_columns(base_id=pl.lit(None, dtype=pl.String)), suite.card)
+
+
+def _register_categories() -> None:
+    from acidtest.io.wordlists import packaged_table
+
+    categories = packaged_table("lexical/categories.tsv").select("category", "summary", pl.col("rows").cast(pl.Int64))
+    suites = [(f"lexical/{name}", [name], summary, rows) for name, summary, rows in categories.iter_rows()]
+    summary = "A premise and itself with one word replaced, in every category of word lists"
+    for name, names, description, rows in [*suites, ("lexical", categories["category"].to_list(), summary, 3_833)]:
+        make = take_options(partial(lexical, name, names), LexicalOptions)
+        make.__doc__ = lexical.__doc__
+        register = generator(
+            name, summary=description, rows=rows, source="pairs", citation=CITATION, licence="Apache-2.0"
+        )
+        register(make)
+
+
+_register_categories()
 
 
 @dataclass
@@ -197,7 +174,7 @@ class WordReplacement:
         )
 
 
-def _draw_rows(rows: Rows, name: str, request: Request, *, most: int) -> pl.LazyFrame:
+def _draw_rows(rows: Rows, name: str, request: Request, draws: Draws, *, most: int) -> pl.LazyFrame:
     """The rows of all premises in which something was replaced, or of ``n`` of them drawn with the seed.
 
     A word is replaced ``most`` times in each relation, unless that is 0.
@@ -205,7 +182,6 @@ def _draw_rows(rows: Rows, name: str, request: Request, *, most: int) -> pl.Lazy
     parts = [part for part in rows.batches("id", "variant", *_CAPPED_COLUMNS) if part.height]
     if not parts:
         return rows.lazy()
-    draws = Draws(request.seed, "lexical")
     frame = pl.concat(
         part.select(
             *_CAPPED_COLUMNS,
@@ -220,15 +196,10 @@ def _draw_rows(rows: Rows, name: str, request: Request, *, most: int) -> pl.Lazy
     )
     if most:
         frame = frame.filter(pl.col("row_draw").rank("ordinal").over(*_CAPPED_COLUMNS) <= most)
-    kept = _draw_premises(frame, name, request)
-    return rows.lazy() if kept.height == rows.height else select_rows(rows, kept["row"], ("id", "variant"))
-
-
-def _draw_premises(frame: pl.DataFrame, name: str, request: Request) -> pl.DataFrame:
     available = frame["premise"].n_unique()
-    if uses_all(request, available, "premises", f"only {available:,} of {name!r} have a word to replace"):
-        return frame
-    return frame.filter(pl.col("premise_draw").rank("dense") <= request.n)
+    if not uses_all(request, available, "premises", f"only {available:,} of {name!r} have a word to replace"):
+        frame = frame.filter(pl.col("premise_draw").rank("dense") <= request.n)
+    return rows.lazy() if frame.height == rows.height else select_rows(rows, frame["row"], ("id", "variant"))
 
 
 def _read_vectors(options: LexicalOptions, categories: Sequence[str]) -> Embeddings | None:
@@ -245,21 +216,18 @@ def _read_vectors(options: LexicalOptions, categories: Sequence[str]) -> Embeddi
 
 def _filters(options: LexicalOptions, categories: Sequence[str], vectors: Embeddings | None) -> dict[str, Filter]:
     """The tests that a replacement must pass, by the reason for leaving it out."""
-    from acidtest.io.corpora import read_corpus as read_corpus
+    from acidtest.io.corpora import read_corpus
     from acidtest.text.bigrams import plausible_by_tag, read_bigrams
     from acidtest.text.pair_counts import word_counts
     from acidtest.text.substitution import surfaces
 
-    filters: dict[str, Filter] = {}
-    if options.bigrams:
-        bigrams = read_bigrams(options.bigrams, least=options.least)
-        filters["unlikely beside its neighbours"] = lambda rows: bigrams.plausible(
-            rows["previous"], rows["hypothesis_word"], rows["next"]
-        )
-    else:
-        filters["unlikely beside its neighbours"] = lambda rows: plausible_by_tag(
-            rows.with_columns(word="hypothesis_word")
-        )
+    def is_plausible(rows: pl.DataFrame) -> pl.Series:
+        if bigrams is None:
+            return plausible_by_tag(rows.with_columns(word="hypothesis_word"))
+        return bigrams.plausible(rows["previous"], rows["hypothesis_word"], rows["next"])
+
+    bigrams = read_bigrams(options.bigrams, least=options.least) if options.bigrams else None
+    filters: dict[str, Filter] = {"unlikely beside its neighbours": is_plausible}
     if options.train:
         words = surfaces(tuple(categories))["surface"].str.to_lowercase().str.split(" ").explode().unique()
         counts = word_counts(words, read_corpus(options.train).suite).counts
@@ -282,12 +250,12 @@ def _add_measures(
     frame: pl.LazyFrame, options: LexicalOptions, vectors: Embeddings | None
 ) -> tuple[pl.LazyFrame, dict[str, Kind]]:
     """The rows with the cosine of the two words and how often they stand in contradictions, where that is known."""
-    from acidtest.io.corpora import read_corpus as read_corpus
+    from acidtest.io.corpora import read_corpus
     from acidtest.text.pair_counts import pair_counts
 
     kinds: dict[str, Kind] = {}
-    words = frame.select("premise_word", "hypothesis_word").unique().sort("premise_word", "hypothesis_word").collect()
-    measures = words
+    names = ["premise_word", "hypothesis_word"]
+    measures = words = frame.select(names).unique().sort(names).collect()
     if vectors is not None:
         measures = measures.with_columns(cosine=vectors.cosines(words["premise_word"], words["hypothesis_word"]))
         kinds["cosine"] = "covariate"
@@ -297,4 +265,4 @@ def _add_measures(
         kinds["contradictions"] = "covariate"
     if not kinds:
         return frame, kinds
-    return frame.join(measures.lazy(), on=["premise_word", "hypothesis_word"], how="left", maintain_order="left"), kinds
+    return frame.join(measures.lazy(), on=names, how="left", maintain_order="left"), kinds

@@ -1,10 +1,13 @@
-"""Suite ``sample``: pairs of a corpus, drawn evenly over labels and genres, to be annotated."""
+"""Suite ``sample``, drawn evenly over labels and genres; and parts of other suites.
+
+A part is a sample in the proportions of the whole, or the pairs that are not in another suite.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -12,15 +15,13 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.digests import digests
-from acidtest.core.draws import Draws
+from acidtest.core.draws import Draws, apportion
 from acidtest.core.errors import AcidtestError, list_some
 from acidtest.core.logs import log
 from acidtest.core.suite import CROSS, Suite
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import CORPUS_LICENCE, advise_fewer, source_pairs
 
-NAME = "sample"
-VERSION = 1
 CITATION = "acidtest; as Joshi et al. (2020), section 3, drew pairs to annotate"
 
 _SIZE = "_size"
@@ -28,7 +29,7 @@ _MOST_CELLS = 10_000
 
 
 @generator(
-    NAME,
+    "sample",
     summary="Pairs as they are, drawn evenly over label and genre, to be annotated",
     rows=720,
     source="pairs",
@@ -43,7 +44,8 @@ def sample(request: Request, *, by: tuple[str, ...] = ("label", "genre")) -> Sui
     corpus. Rows without a value of such a column are left out.
     """
     pairs = source_pairs(replace(request, n=None))
-    rows = pairs.frame.select("id", *_columns(pairs, by)).collect()
+    _require_factors(pairs, by)
+    rows = pairs.frame.select("id", *by).collect()
     known = rows.drop_nulls()
     cells = _cells(known, by)
     sizes = cells[_SIZE].to_numpy()
@@ -54,14 +56,17 @@ def sample(request: Request, *, by: tuple[str, ...] = ("label", "genre")) -> Sui
             f"{number:,} pairs were asked for, but {pairs.name!r} has only {known.height:,} with {' and '.join(by)}; "
             f"{advise_fewer(known.height)}"
         )
-    cells = _shuffle_cells(cells, by, request.seed)
-    cells = cells.with_columns(_quota=_quotas(cells, by, number))
+    cells = _shuffle(cells, by, Draws(request.seed, "sample cells"))
+    cells = cells.with_columns(_quota=_even_quotas(cells, by, number))
     _warn_of_small_cells(cells, by, number)
-    chosen = _draw_ids(known, cells, by, request.seed)
+    # Whether a row is drawn depends on its id and the seed, not on its position.
+    keyed = known.with_columns(_draw=pl.Series(Draws(request.seed, "sample").bits(digests(known["id"]))))
+    keyed = keyed.join(cells, on=list(by), how="left", maintain_order="left")
+    chosen = keyed.filter(pl.col("_draw").rank("ordinal").over(by) <= pl.col("_quota"))["id"]
     card = replace(
         pairs.card,
-        name=NAME,
-        version=VERSION,
+        name="sample",
+        version=1,
         seed=request.seed,
         arguments={"from": pairs.name, "by": ",".join(by)},
         citation=CITATION,
@@ -72,7 +77,7 @@ def sample(request: Request, *, by: tuple[str, ...] = ("label", "genre")) -> Sui
     return replace(pairs, frame=pairs.frame.filter(pl.col("id").is_in(chosen.implode())), card=card, control=None)
 
 
-def _columns(pairs: Suite, by: Sequence[str]) -> list[str]:
+def _require_factors(pairs: Suite, by: Sequence[str]) -> None:
     usable = ["label", *pairs.card.factors]
     missing = [name for name in by if name not in usable]
     if not by or missing:
@@ -80,7 +85,6 @@ def _columns(pairs: Suite, by: Sequence[str]) -> list[str]:
         raise AcidtestError(
             f"{pairs.name!r} has {problem}; it has {list_some(usable, 20)}: name some with --by label,NAME"
         )
-    return list(by)
 
 
 def _cells(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
@@ -93,13 +97,13 @@ def _cells(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     return grid.join(rows.group_by(by).len(_SIZE), on=list(by), how="left").with_columns(pl.col(_SIZE).fill_null(0))
 
 
-def _shuffle_cells(cells: pl.DataFrame, by: Sequence[str], seed: int) -> pl.DataFrame:
+def _shuffle(cells: pl.DataFrame, by: Sequence[str], draws: Draws) -> pl.DataFrame:
     """The combinations in a drawn order: which of them get the odd rows must not depend on the alphabet."""
-    names = cells.select(pl.concat_str(list(by), separator=CROSS)).to_series()
-    return cells.with_columns(_turn=pl.Series(Draws(seed, "sample cells").bits(digests(names)))).sort("_turn")
+    names = cells.select(pl.concat_str(pl.col(by).fill_null(""), separator=CROSS)).to_series()
+    return cells.with_columns(_turn=pl.Series(draws.bits(digests(names)))).sort("_turn")
 
 
-def _quotas(cells: pl.DataFrame, by: Sequence[str], number: int) -> npt.NDArray[np.int64]:
+def _even_quotas(cells: pl.DataFrame, by: Sequence[str], number: int) -> npt.NDArray[np.int64]:
     """How many rows each combination gives: the same number, give or take one, or all it has.
 
     The odd rows are spread over the values of the first column, so that a small sample is still even over labels.
@@ -112,13 +116,6 @@ def _quotas(cells: pl.DataFrame, by: Sequence[str], number: int) -> npt.NDArray[
     rounds = larger.with_columns(_round=pl.col("_turn").rank("ordinal").over(by[0])).sort("_round", "_turn")
     quotas[rounds["_at"].head(number - quotas.sum()).to_numpy()] += 1
     return quotas
-
-
-def _draw_ids(rows: pl.DataFrame, cells: pl.DataFrame, by: Sequence[str], seed: int) -> pl.Series:
-    """The ids of the drawn rows; whether one is drawn depends on its id and the seed, not on its position."""
-    keyed = rows.with_columns(_draw=pl.Series(Draws(seed, NAME).bits(digests(rows["id"]))))
-    keyed = keyed.join(cells, on=list(by), how="left", maintain_order="left")
-    return keyed.filter(pl.col("_draw").rank("ordinal").over(by) <= pl.col("_quota"))["id"]
 
 
 def _warn_of_small_cells(cells: pl.DataFrame, by: Sequence[str], number: int) -> None:
@@ -135,3 +132,89 @@ def _warn_of_small_cells(cells: pl.DataFrame, by: Sequence[str], number: int) ->
             "%d of %d combinations of %s have fewer than %s pairs, so that the others give more: %s",
             *(short.height, cells.height, " and ".join(by), f"{number // cells.height:,}", list_some(names, 8)),
         )
+
+
+def limit_rows(suite: Suite, limit: int, seed: int) -> Suite:
+    """``limit`` rows in the proportions of the suite's labels and strata; of its control, the rows they derive from.
+
+    Rows are divided over labels first, then over one stratum column after the other, so that a subcase keeps its share
+    whatever its templates. Whether a row is taken depends on the seed and on the pair it was made of (its own id where
+    there is none), not on its position: suites made of the same pairs are sampled on the same pairs. Where several rows
+    are made of one pair, as in ``consistency``, whole pairs are taken until there are ``limit`` rows or a few more.
+    """
+    if limit < 1:
+        raise AcidtestError(f"--limit is a number of rows from 1 on, not {limit}")
+    frame = suite.frame.collect()
+    if limit >= frame.height:
+        control = suite.control
+        return suite if control is None or control.card.rows <= limit else _with_rows(suite, frame)
+    if frame["base_id"].drop_nulls().is_duplicated().any():
+        return _with_rows(suite, _sample_whole_pairs(suite, frame, limit, seed))
+    strata = list(dict.fromkeys(["label", *(name for name in suite.card.strata if name in frame.columns)]))
+    sizes = _shuffle(frame.group_by(strata).len("_quota"), strata, Draws(seed, "limit strata")).drop("_turn")
+    quotas = _proportional_quotas(sizes, limit, strata)
+    pair = frame.select(pl.coalesce("base_id", "id")).to_series()
+    keyed = frame.with_columns(_draw=pl.Series(Draws(seed, "limit").bits(digests(pair))))
+    keyed = keyed.join(quotas, on=strata, how="left", nulls_equal=True, maintain_order="left")
+    rank = pl.col("_draw").rank("ordinal").over(strata)
+    return _with_rows(suite, keyed.filter(rank <= pl.col("_quota")).drop("_draw", "_quota"))
+
+
+def _sample_whole_pairs(suite: Suite, frame: pl.DataFrame, limit: int, seed: int) -> pl.DataFrame:
+    """All rows of as many pairs as it takes, in a drawn order, in the proportions of the labels of the pairs."""
+    sizes = frame.group_by("base_id").agg(pl.len().alias("rows"), pl.col("label").first())
+    if suite.control is not None:
+        labels = suite.control.frame.select(base_id="id", label="label").collect()
+        sizes = sizes.drop("label").join(labels, on="base_id", how="left")
+    totals = sizes.group_by("label").agg(pl.col("rows").sum()).sort("label")
+    quotas = apportion(limit, totals["rows"].to_numpy(), most=totals["rows"].to_numpy())
+    sizes = sizes.join(totals.select("label", quota=pl.Series(quotas)), on="label", nulls_equal=True)
+    drawn = sizes.with_columns(_draw=pl.Series(Draws(seed, "limit").bits(digests(sizes["base_id"])))).sort("_draw")
+    rows_before = pl.col("rows").cum_sum().shift(1, fill_value=0).over("label")
+    taken = drawn.filter(rows_before < pl.col("quota"))["base_id"]
+    return frame.filter(pl.col("base_id").is_in(taken.implode(), nulls_equal=True))
+
+
+def _with_rows(suite: Suite, rows: pl.DataFrame) -> Suite:
+    """The suite with some of its rows, its control with those they derive from."""
+    control = suite.control
+    if control is not None:
+        control = replace(control, frame=control.frame.filter(pl.col("id").is_in(rows["base_id"].implode()))).sealed()
+    return replace(suite, frame=rows.lazy(), control=control).sealed()
+
+
+def _proportional_quotas(sizes: pl.DataFrame, limit: int, strata: list[str]) -> pl.DataFrame:
+    """How many rows to take of each combination; the column ``_quota`` of ``sizes`` holds how many it has."""
+    first, *rest = strata
+    totals = sizes.group_by(first, maintain_order=True).agg(pl.col("_quota").sum())["_quota"].to_numpy()
+    shares = apportion(limit, totals, most=totals).tolist()
+    if not rest:
+        return sizes.with_columns(_quota=pl.Series(shares))
+    parts = sizes.partition_by(first, maintain_order=True)
+    return pl.concat(_proportional_quotas(part, share, rest) for part, share in zip(parts, shares, strict=True))
+
+
+@dataclass(frozen=True)
+class Disjoint:
+    """Pairs without those of another suite; how many were left out, and how many texts the two still share."""
+
+    suite: Suite
+    left_out: int
+    shared_premises: int
+    shared_hypotheses: int
+
+
+def exclude_pairs(suite: Suite, other: Suite, *, cell: str, most: int) -> Disjoint:
+    """The first ``most`` pairs of each value of ``cell`` that are not in the other suite, to train on.
+
+    Pairs that differ only in case, punctuation and spaces are the same pair.
+    """
+    words = pl.col("premise", "hypothesis").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", " ").str.strip_chars()
+    frame = suite.frame.with_columns(words.name.prefix("plain ")).collect()
+    excluded = other.frame.select(words.name.prefix("plain ")).unique().collect()
+    names = excluded.columns
+    apart = frame.join(excluded, on=names, how="anti", maintain_order="left")
+    kept = apart.filter(pl.int_range(pl.len()).over(cell) < most)
+    premises, hypotheses = (kept.join(excluded, on=name, how="semi")[name].n_unique() for name in names)
+    remainder = replace(suite, frame=kept.drop(names).lazy(), control=None).sealed()
+    return Disjoint(remainder, frame.height - apart.height, premises, hypotheses)

@@ -5,7 +5,7 @@ Annotated files become columns that are true or false, one for each category.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -55,13 +55,9 @@ def taxonomy(request: Request, *, categories: tuple[str, ...] = ()) -> Suite:
     from acidtest.text.taxonomy import example_pairs
 
     pairs = read_categories(source_pairs(request, default=example_pairs), categories)
-    card = _card(
-        pairs,
-        "taxonomy",
-        request,
-        arguments={"categories": ",".join(categories)} if categories else {},
-        licence=pairs.card.licence or "that of the file it was made from",
-    )
+    arguments: dict[str, Argument] = {"categories": ",".join(categories)} if categories else {}
+    card = _card(pairs, "taxonomy", request, arguments)
+    card = replace(card, licence=pairs.card.licence or "that of the file it was made from")
     return replace(pairs, frame=pairs.frame.with_columns(pl.col("certainty").fill_null("human")), card=card)
 
 
@@ -87,12 +83,9 @@ def tagged(request: Request) -> Suite:
         pairs.frame, lambda part: part.hstack(proposed_categories(part["premise"], part["hypothesis"]))
     )
     note = caution()
-    card = _card(
-        pairs,
-        "taxonomy/tagged",
-        request,
+    card = replace(
+        _card(pairs, "taxonomy/tagged", request, {"tags": "rules"}),
         version=VERSION,
-        arguments={"tags": "rules"},
         citation=f"acidtest; categories after {CITATION}",
         columns={**dict.fromkeys(columns, "category"), **pairs.card.columns},
         note=f"{note[:1].upper()}{note[1:]}.",
@@ -118,11 +111,11 @@ def taxinli(request: Request) -> Suite:
 
     pairs = source_pairs(request)
     if not is_published(pairs.card.columns):
-        problem = (
+        raise _error(
+            pairs,
             f"is not a published file of TaxiNLI, which has the columns lexical_linguistic to taxonomic_knowledge; it "
-            f"has {list_some(list(pairs.card.columns), 20)}. For another annotated file use the suite taxonomy"
+            f"has {list_some(list(pairs.card.columns), 20)}. For another annotated file use the suite taxonomy",
         )
-        raise FileError(pairs.origin, problem) if pairs.origin else AcidtestError(f"{pairs.name} {problem}")
     annotated = read_categories(pairs, CATEGORIES, also_yes=("2",))
     columns = {old: new for old, new in _TAXINLI_COLUMNS.items() if old in annotated.card.columns}
     features = [name for name in NEUTRAL_FEATURES if name in annotated.card.columns]
@@ -137,10 +130,8 @@ def taxinli(request: Request) -> Suite:
         *(pl.col(old).replace("-", None).alias(new) for old, (new, _) in columns.items()),
     )
     kinds: dict[str, Kind] = {**dict.fromkeys(CATEGORIES, "category"), **dict.fromkeys(features, "factor")}
-    card = _card(
-        annotated,
-        "taxinli",
-        request,
+    card = replace(
+        _card(annotated, "taxinli", request),
         licence=_TAXINLI_LICENCE,
         columns=kinds | dict(columns.values()),
         note="The published file has 2 for syntactic in one row; it counts as marked.",
@@ -148,29 +139,17 @@ def taxinli(request: Request) -> Suite:
     return replace(annotated, frame=complete_columns(frame.collect(), "taxinli").lazy(), card=card)
 
 
-def _card(
-    pairs: Suite,
-    name: str,
-    request: Request,
-    *,
-    version: int = 1,
-    arguments: dict[str, Argument] | None = None,
-    citation: str = CITATION,
-    licence: str = "",
-    columns: dict[str, Kind] | None = None,
-    note: str = "",
-) -> Card:
+def _card(pairs: Suite, name: str, request: Request, arguments: dict[str, Argument] | None = None) -> Card:
     """The card of a suite that is the pairs of a corpus as they are; it has a seed where ``n`` of them were drawn."""
     return replace(
         pairs.card,
         name=name,
-        version=version,
+        version=1,
         seed=request.seed if request.n is not None else None,
         arguments={"from": pairs.name} | (arguments or {}),
-        citation=citation,
-        licence=licence or pairs.card.licence or CORPUS_LICENCE,
-        columns=pairs.card.columns if columns is None else columns,
-        note=note,
+        citation=CITATION,
+        licence=pairs.card.licence or CORPUS_LICENCE,
+        note="",
     )
 
 
@@ -188,16 +167,19 @@ def read_categories(pairs: Suite, categories: Sequence[str] = (), *, also_yes: C
     if len(categories) == 1 and categories[0] in pairs.card.lists:
         pairs, categories = _use_list_column(pairs, categories[0])
     columns = _category_columns(pairs, categories)
-    if columns:
-        spellings = {*_YES, *also_yes}
-        by_category = {name: _read_category(pairs, column, spellings).alias(name) for name, column in columns.items()}
-    else:
-        by_category = _read_list_column(pairs, categories)
+    by_category = {} if columns else _read_list_column(pairs, categories)
+    for name, column in columns.items():
+        _refuse_other_values(pairs, column, {*_YES, *also_yes, *_NO}, f"which is not {_SPELLINGS}")
+        by_category[name] = _cell_text(column).is_in([*_YES, *also_yes]).alias(name)
     feature_columns = _feature_columns(pairs)
-    features = {name: _read_feature(pairs, column).alias(name) for name, column in feature_columns.items()}
+    features = dict[str, pl.Expr]()
+    for name, column in feature_columns.items():
+        problem = f"which is not {_SPELLINGS}, nor - for not asked"
+        _refuse_other_values(pairs, column, {*_YES, *_NO, *_NOT_ASKED}, problem)
+        yes, no = (_cell_text(column).is_in(list(spellings)) for spellings in (_YES, _NO))
+        features[name] = _of_neutral(yes, no).alias(name)
     # Answers to the questionnaire for neutral pairs have features among the categories.
-    listed = [name for name in NEUTRAL_FEATURES if name in by_category and name not in categories]
-    for name in listed:
+    for name in [name for name in NEUTRAL_FEATURES if name in by_category and name not in categories]:
         is_marked = by_category.pop(name)
         features.setdefault(name, _of_neutral(is_marked, ~is_marked).alias(name))
     used = {*columns.values(), *feature_columns.values(), *(() if columns else (_LIST_COLUMN,))}
@@ -219,17 +201,15 @@ def _category_columns(pairs: Suite, categories: Sequence[str]) -> dict[str, str]
     for name, alias in wanted.items():
         matches = [column for column in known if _normalise(column) in {_normalise(name), alias} - {""}]
         if len(matches) > 1:
-            problem = f"the columns {' and '.join(matches)} both say whether a pair is {name!r}; leave one out"
-            raise _error(pairs, problem)
+            raise _error(pairs, f"the columns {' and '.join(matches)} both say if a pair is {name!r}; leave one out")
         if matches:
             columns[name] = matches[0]
     if columns and _LIST_COLUMN in known:
         others = list_some(list(columns.values()), 3)
         raise _error(pairs, f"has the column {_LIST_COLUMN!r} and also {others}; leave one or the others out")
-    missing = [name for name in categories if name not in columns]
+    missing = " or ".join(repr(name) for name in categories if name not in columns)
     if missing and _LIST_COLUMN not in known:
-        missing_names = " or ".join(map(repr, missing))
-        raise _error(pairs, f"has no column {missing_names} (--categories); it has {list_some(known, 40)}")
+        raise _error(pairs, f"has no column {missing} (--categories); it has {list_some(known, 40)}")
     if not columns and _LIST_COLUMN not in known:
         raise _error(
             pairs,
@@ -248,18 +228,6 @@ def _feature_columns(pairs: Suite) -> dict[str, str]:
     return {names[_normalise(column)]: column for column in pairs.card.columns if _normalise(column) in names}
 
 
-def _read_category(pairs: Suite, column: str, spellings: Collection[str]) -> pl.Expr:
-    """Whether a column says yes; raises where it says neither yes nor no."""
-    _refuse_other_values(pairs, column, {*spellings, *_NO}, f"which is not {_SPELLINGS}")
-    return _cell_text(column).is_in(list(spellings))
-
-
-def _read_feature(pairs: Suite, column: str) -> pl.Expr:
-    _refuse_other_values(pairs, column, {*_YES, *_NO, *_NOT_ASKED}, f"which is not {_SPELLINGS}, nor - for not asked")
-    yes, no = (_cell_text(column).is_in(list(spellings)) for spellings in (_YES, _NO))
-    return _of_neutral(yes, no)
-
-
 def _of_neutral(yes: pl.Expr, no: pl.Expr) -> pl.Expr:
     value = pl.when(yes).then(pl.lit("yes")).when(no).then(pl.lit("no"))
     return pl.when(pl.col("label") == "neutral").then(value)
@@ -274,20 +242,15 @@ def _read_list_column(pairs: Suite, categories: Sequence[str]) -> dict[str, pl.E
     known = list(categories) or list(aliases.values())
     spellings = {_normalise(name): name for name in known} | ({} if categories else aliases)
     cells = pairs.frame.select(pl.col(_LIST_COLUMN).fill_null("").unique(maintain_order=True)).collect().to_series()
-    names_by_cell = {cell: _split_names(cell) for cell in cells}
-
-    def unknown_names(cell: str) -> list[str]:
-        return [name for name in _split_names(cell) if _normalise(name) not in spellings]
-
-    unknown = next((names for names in map(unknown_names, cells) if names), None)
-    if unknown:
-        known_as = (
-            "among --categories" if categories else "a category of the taxonomy; name your own with --categories A,B"
-        )
-        raise _cell_error(
-            pairs, _LIST_COLUMN, lambda cell: bool(unknown_names(cell)), f"{unknown[0]!r} is not {known_as}"
-        )
-    marked = {cell: {spellings[_normalise(name)] for name in names} for cell, names in names_by_cell.items()}
+    marked = dict[str, set[str]]()
+    for cell in cells:
+        names = _split_names(cell)
+        unknown = [name for name in names if _normalise(name) not in spellings]
+        if unknown:
+            own = "a category of the taxonomy; name your own with --categories A,B"
+            problem = f"{unknown[0]!r} is not {'among --categories' if categories else own}"
+            raise _cell_error(pairs, _LIST_COLUMN, cell, problem)
+        marked[cell] = {spellings[_normalise(name)] for name in names}
     # Nodes that the paper did not annotate or asked of neutral pairs only become columns only where they are used.
     optional = {node.name for node in nodes if not node.annotated or node.kind == "feature"} - set(categories)
     used = [name for name in known if name not in optional or any(name in names for names in marked.values())]
@@ -327,23 +290,22 @@ def _refuse_other_values(pairs: Suite, column: str, known: Collection[str], prob
     if unknown is not None:
         content = f"holds {unknown!r}" if unknown else "is empty here"
         message = f"column {column!r} {content}, {problem}; say it for every row"
-        raise _cell_error(pairs, column, lambda cell: cell.strip().lower() == unknown, message)
+        raise _cell_error(pairs, column, unknown, message)
 
 
-def _cell_error(pairs: Suite, column: str, is_wrong: Callable[[str], bool], problem: str) -> AcidtestError:
-    """The error with the line of the file that has the first wrong cell."""
+def _cell_error(pairs: Suite, column: str, value: str, problem: str) -> AcidtestError:
+    """The error with the line of the file that has the first cell of a value, whatever its case."""
     from acidtest.io.columns import row_error
     from acidtest.io.tables import flatten, read_table
 
-    if pairs.origin is None or not pairs.origin.is_file():
+    table = read_table(pairs.origin) if pairs.origin and pairs.origin.is_file() else None
+    if table is None or column not in table.columns:
         return _error(pairs, problem)
-    table, row = read_table(pairs.origin), 0
-    if column not in table.columns:
-        return _error(pairs, problem)
+    row = 0
     for batch in table.rows.batches(column):
         cells: list[str] = flatten(batch)[column].cast(pl.String).fill_null("").to_list()
         for position, cell in enumerate(cells):
-            if is_wrong(cell):
+            if cell.strip().lower() == value.strip().lower():
                 return row_error(table, row + position, column=column, problem=problem)
         row += len(cells)
     return _error(pairs, problem)

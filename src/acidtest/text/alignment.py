@@ -1,16 +1,20 @@
-"""Where two sentences differ: the one stretch of words of the premise that the hypothesis replaces by another."""
+"""The words of a premise beside those of its hypothesis: which are replaced, and which correspond to each other."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 
-from acidtest.core.errors import AcidtestError
+from acidtest.io.wordlists import packaged_table
+from acidtest.text import heuristics
+from acidtest.text.misspelling import function_words
+from acidtest.text.pair_tokens import CLITIC, require_pairs, word_stems
 from acidtest.text.tokens import Flags, Numbers, number_distinct, tokenise
-from acidtest.text.word_relations import expression_senses, word_relations
+from acidtest.text.word_relations import Antonyms, Meanings, Similar, expression_senses, word_relations
 from acidtest.text.wordnet import Ranges, wordnet
 
 DIFFERENCES = ("same", "replaced", "other")
@@ -19,15 +23,27 @@ DIFFERENCES = ("same", "replaced", "other")
 MOST_WORDS = 4
 """Longer stretches are no replacement of a word or expression."""
 
-_JOINTS = r"[\-‐‑–/:]"
-_ARTICLE = r"^(?:an?|the)$"
 # "Some" is no article here: the published file replaces it by "every".
 _QUANTITY = r"^(?i:some)\s+"
 _COMPLEMENT = r"\s+(?i:to|from|of)$"
 _AFTER, _BEFORE = r"\s+(?i:in|on|at|by|with|for|into|onto)$", r"^(?i:in|on|at|by|with|for|into|onto|to|from|of)\s+"
 
+ALIGNMENTS = ("same", "synonym", "hyponym", "antonym", "co-hyponym", "none")
+"""What a word of the premise is to one of the hypothesis, the best first."""
 
-def replaced_words(premises: pl.Series, hypotheses: pl.Series, *, compounds: bool = False) -> pl.DataFrame:
+_TELLING = ("inside", "outside", "near", "behind", "above", "below")
+"""Prepositions that say something of their own."""
+_NEGATED = r"n['’]t$"
+_OVERLAPPING = r"^(?:noun\.(?:person|group)|verb\..*)$"
+"""Fields whose co-hyponyms may hold of one thing: a *woman* is a *runner*, who *walks* may *talk*."""
+_NOTHING = -1
+"""The neighbour of a word where the sentence begins or ends."""
+_BLOCK = 1e8
+"""Pairs of characters, one in the premise and one in the hypothesis, that one block may hold."""
+_COUNTERPART = ("row", "part", "place", "premise_word", "relation")
+
+
+def replaced_words(premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
     """What each hypothesis replaces in its premise: columns premise_words, hypothesis_words and difference.
 
     The words that both sentences begin and end with are taken off; case, punctuation and articles make no difference,
@@ -37,30 +53,23 @@ def replaced_words(premises: pl.Series, hypotheses: pl.Series, *, compounds: boo
     has an expression (*in love*), unless it is *to*, *from* or *of* at the end. One word replaced by the same other in
     several places counts as one stretch.
 
-    Both columns are empty where ``difference`` is ``same`` (nothing else differs) or ``other``: words are added, left
-    out, or replaced in more than one stretch. ``compounds`` takes the word after or before along where WordNet has both
-    expressions and does not relate the words alone: *living* and *dining* before *room* become *living room* and
-    *dining room*, but *young* and *old* before *man* stay as they are.
+    The word after or before comes along where WordNet has both expressions and does not relate the words alone:
+    *living* and *dining* before *room* become *living room* and *dining room*, but *young* and *old* before *man* stay
+    as they are. Both columns are empty where ``difference`` is ``same`` (nothing else differs) or ``other``: words are
+    added, left out, or replaced in more than one stretch.
     """
-    if len(premises) != len(hypotheses):
-        raise AcidtestError(f"{len(premises):,} premises and {len(hypotheses):,} hypotheses cannot be aligned")
+    require_pairs(premises, hypotheses)
     tokens = _Tokens.of(pl.concat([premises.cast(pl.String), hypotheses.cast(pl.String)]))
     whole = tokens.differences()
     stretches = tokens.without_forms(tokens.once(whole))
     rows = np.flatnonzero(((stretches.lengths > 0) & (stretches.lengths <= MOST_WORDS)).all(axis=0))
     rows = rows[~tokens.share_words(stretches.of(rows))]
-    words = tokens.compounds(stretches.of(rows)) if compounds else tokens.bare(stretches.of(rows))
-    return _frame(words, rows, same=(whole.lengths == 0).all(axis=0))
-
-
-def _frame(words: pl.DataFrame, rows: Numbers, *, same: Flags) -> pl.DataFrame:
-    """The words of some rows in their places among all."""
-    difference = np.where(same, DIFFERENCES.index("same"), DIFFERENCES.index("other"))
+    words = tokens.compounds(stretches.of(rows)).with_columns(row=rows)
+    difference = np.where((whole.lengths == 0).all(axis=0), DIFFERENCES.index("same"), DIFFERENCES.index("other"))
     difference[rows] = DIFFERENCES.index("replaced")
     kinds = pl.Series("difference", DIFFERENCES, dtype=pl.Enum(DIFFERENCES)).gather(difference)
-    every = pl.DataFrame({"row": np.arange(len(same))})
-    every = every.join(words.with_columns(row=rows), on="row", how="left", maintain_order="left")
-    return every.select(pl.col(words.columns).fill_null(""), kinds)
+    every = pl.DataFrame({"row": np.arange(len(premises))}).join(words, on="row", how="left", maintain_order="left")
+    return every.select(pl.col("premise_words", "hypothesis_words").fill_null(""), kinds)
 
 
 @dataclass(frozen=True)
@@ -71,18 +80,12 @@ class _Stretches:
     lengths: Numbers
 
     def of(self, pairs: Numbers) -> _Stretches:
-        """Those of some of the pairs."""
         return _Stretches(self.starts[:, pairs], self.lengths[:, pairs])
 
-    def without(self, pairs: Numbers, *, front: bool) -> _Stretches:
-        """Shorter by a token on both sides of some pairs, in front or at the end."""
-        shorter = np.zeros(self.lengths.shape[1], dtype=np.int64)
-        shorter[pairs] = 1
-        return _Stretches(self.starts + (shorter if front else 0), self.lengths - shorter)
-
-    def at(self, *, front: bool) -> Numbers:
-        """The first or the last token of each."""
-        return self.starts if front else self.starts + self.lengths - 1
+    @property
+    def ends(self) -> Numbers:
+        """The last token of each."""
+        return self.starts + self.lengths - 1
 
 
 @dataclass(frozen=True)
@@ -102,10 +105,10 @@ class _Tokens:
     def of(cls, texts: pl.Series) -> _Tokens:
         """The words of texts; what hyphens join stands apart."""
         # One character for another leaves the places as they are.
-        columns = tokenise(texts.str.replace_all(_JOINTS, " "))
+        columns = tokenise(texts.str.replace_all(r"[\-‐‑–/:]", " "))
         words, number = number_distinct(columns.words.str.to_lowercase())
         word = number[columns.word]
-        counts = words.str.contains(r"[\p{L}\p{N}]") & ~words.str.contains(_ARTICLE)
+        counts = words.str.contains(r"[\p{L}\p{N}]") & ~words.str.contains(r"^(?:an?|the)$")
         kept = counts.to_numpy()[word]
         return cls(texts, columns.text[kept], columns.start[kept], columns.end[kept], word[kept], words)
 
@@ -144,8 +147,10 @@ class _Tokens:
             while len(rows):
                 some = stretches.of(rows)
                 rows = rows[(some.lengths > 0).all(axis=0) & (some.lengths > 1).any(axis=0)]
-                rows = rows[self._forms_of_one(*self.word[stretches.of(rows).at(front=front)])]
-                stretches = stretches.without(rows, front=front)
+                some = stretches.of(rows)
+                rows = rows[self._forms_of_one(*self.word[some.starts if front else some.ends])]
+                shorter = np.bincount(rows, minlength=stretches.lengths.shape[1])
+                stretches = _Stretches(stretches.starts + shorter * front, stretches.lengths - shorter)
         return stretches
 
     def _forms_of_one(self, here: Numbers, there: Numbers) -> Flags:
@@ -172,35 +177,31 @@ class _Tokens:
         nothing = np.array([-1, -2])[:, None, None]
         token = np.where(inside, stretches.starts[:, :, None] + place, 0)
         here, there = np.where(inside, self.word[token], nothing)
-        shared: Flags = (here[:, :, None] == there[:, None, :]).any(axis=(1, 2))
-        return shared
+        return np.asarray((here[:, :, None] == there[:, None, :]).any(axis=(1, 2)))
 
     def written(self, stretches: _Stretches) -> pl.DataFrame:
-        """The stretches as they are written."""
-        sides = zip(
-            ("premise_words", "hypothesis_words"),
-            stretches.starts,
-            stretches.starts + stretches.lengths - 1,
-            strict=True,
-        )
-        return pl.DataFrame({name: self._slices(first, last) for name, first, last in sides})
-
-    def _slices(self, first: Numbers, last: Numbers) -> pl.Series:
-        start, end = self.start[first], self.end[last]
-        frame = pl.DataFrame({"text": self.texts.gather(self.text[first]), "start": start, "length": end - start})
-        return frame.select(pl.col("text").str.slice("start", "length")).to_series()
-
-    def bare(self, stretches: _Stretches) -> pl.DataFrame:
-        """The stretches as they are written, without what merely adapts in front of them and after them."""
-        return self.written(stretches).with_columns(pl.all().map_batches(_strip_function_words, return_dtype=pl.String))
+        texts = {}
+        for name, first, last in zip(
+            ("premise_words", "hypothesis_words"), stretches.starts, stretches.ends, strict=True
+        ):
+            start, length = pl.Series(self.start[first]), pl.Series(self.end[last] - self.start[first])
+            texts[name] = self.texts.gather(self.text[first]).str.slice(start, length)
+        return pl.DataFrame(texts)
 
     def compounds(self, stretches: _Stretches) -> pl.DataFrame:
-        """As ``bare``; words that WordNet does not relate with the word after or else before, if it has both so."""
-        words = self.bare(stretches)
+        """The stretches as they are written, without what merely adapts in front of them and after them.
+
+        Words that WordNet does not relate come with the word after or else before, if it has both so.
+        """
+        bare = pl.all().map_batches(_strip_function_words, return_dtype=pl.String)
+        words = self.written(stretches).with_columns(bare)
         alone = (word_relations(words["premise_words"], words["hypothesis_words"]) == "none").to_numpy()
         for front in (True, False):
             longer = _Stretches(stretches.starts - front, stretches.lengths + 1)
-            rows = np.flatnonzero(alone & self._has_neighbours(longer, front=front))
+            added, old = (longer.starts, longer.ends) if front else (longer.ends, longer.starts)
+            within = (added >= 0) & (added < len(self.word))
+            within &= self.text[np.where(within, added, old)] == self.text[old]
+            rows = np.flatnonzero(alone & within.all(axis=0))
             written = self.written(longer.of(rows))
             both = written.select(pl.all_horizontal(pl.all().map_batches(_is_expression, return_dtype=pl.Boolean)))
             chosen = both.to_series().arg_true()
@@ -208,14 +209,6 @@ class _Tokens:
                 {name: words[name].scatter(rows[chosen], written[name][chosen]) for name in words.columns}
             )
         return words
-
-    def _has_neighbours(self, longer: _Stretches, *, front: bool) -> Flags:
-        """Whether stretches that a token was added to are still in their sentences."""
-        added, old = longer.at(front=front), longer.at(front=not front)
-        within = (added >= 0) & (added < len(self.word))
-        here = self.text[np.where(within, added, old)]
-        both: Flags = (within & (here == self.text[old])).all(axis=0)
-        return both
 
 
 def _strip_function_words(written: pl.Series) -> pl.Series:
@@ -228,3 +221,179 @@ def _strip_function_words(written: pl.Series) -> pl.Series:
 def _is_expression(words: pl.Series) -> pl.Series:
     """Whether WordNet has each word or expression in some form."""
     return words.is_in(expression_senses(words)["word"].unique().implode())
+
+
+def aligned_words(
+    premises: pl.Series,
+    hypotheses: pl.Series,
+    *,
+    edges: int = 3,
+    similar: Similar | None = None,
+    antonyms: Antonyms = "indirect",
+) -> pl.DataFrame:
+    """The best counterpart in the premise of every different content word of each hypothesis.
+
+    Columns: ``row`` (number of the pair), ``word`` and ``premise_word`` in lower case, and ``relation``, one of
+    ``ALIGNMENTS``. *same*: forms of one word; otherwise what ``word_relations`` finds for ``edges``, ``similar`` and
+    ``antonyms``, also for expressions of two words (*dining room*). Antonyms and co-hyponyms count only if the
+    hypothesis does not have the premise's word too, co-hyponyms only if they exclude one another: they stand between
+    the same content words, or their most frequent senses are co-hyponyms in one field other than people, groups and
+    verbs. *none* has an empty ``premise_word``. Rows stand in the order of the hypotheses.
+    """
+    require_pairs(premises, hypotheses)
+    here, there = premises.cast(pl.String), hypotheses.cast(pl.String)
+    # Every word of one sentence is compared with every word of the other: long ones take much room.
+    room = (here.str.len_chars().cast(pl.Float64) * there.str.len_chars()).fill_null(0).cum_sum() // _BLOCK
+    starts = [0, *(room.diff() > 0).arg_true(), len(premises)]
+    parts = []
+    for start, end in pairwise(starts):
+        part = _align_block(here[start:end], there[start:end], edges=edges, similar=similar, antonyms=antonyms)
+        parts.append(part.with_columns(pl.col("row") + start))
+    return pl.concat(parts)
+
+
+def _align_block(
+    premises: pl.Series, hypotheses: pl.Series, *, edges: int, similar: Similar | None, antonyms: Antonyms
+) -> pl.DataFrame:
+    units = _Units.of(pl.concat([premises, hypotheses]), len(premises))
+    meanings = Meanings.of(units.words)
+    same = units.same()
+    pairs = units.others(same)
+    here, there = pairs["premise_word"].to_numpy(), pairs["word"].to_numpy()
+    pairs = pairs.with_columns(meanings.relations(here, there, edges=0, similar=similar, antonyms=antonyms))
+    entailing = pl.col("relation").is_in(["synonym", "hyponym"])
+    opposed = (pl.col("relation") == "antonym") & ~pl.col("used")
+    exclusive = _exclusive(pairs.filter(~pl.col("used"), pl.col("relation") == "none"), meanings, edges=edges)
+    counterparts = [frame.select(_COUNTERPART) for frame in (same, pairs.filter(entailing | opposed), exclusive)]
+    return units.best(pl.concat([frame.with_columns(pl.col("relation").cast(pl.String)) for frame in counterparts]))
+
+
+@dataclass(frozen=True)
+class _Units:
+    """The content words of premises and hypotheses, and expressions of two of them, as numbers of ``words``."""
+
+    words: pl.Series
+    forms: pl.DataFrame
+    """Itself and what else each word may be a form of: columns word and base, as numbers."""
+    premise: pl.DataFrame
+    """Columns row, place, premise_word, premise_before and premise_after (neighbours)."""
+    hypothesis: pl.DataFrame
+    """Columns row, part (a content word), word (it, or an expression it is in), before and after (neighbours)."""
+
+    @classmethod
+    def of(cls, texts: pl.Series, premises: int) -> _Units:
+        lists = heuristics.words(texts)
+        text = np.repeat(np.arange(len(texts)), lists.list.len().fill_null(0).to_numpy())
+        written, token = number_distinct(lists.explode(empty_as_null=False, keep_nulls=False))
+        words, number = number_distinct(written.str.replace(CLITIC, ""))
+        word = number[token]
+        functional = function_words().filter(~pl.col("word").is_in(_TELLING))["word"]
+        is_content = ~words.is_in(functional.implode()) & ~words.str.contains(_NEGATED)
+        place = np.flatnonzero(is_content.to_numpy()[word])
+        bases = wordnet().base_form_frame(words).select("word", "base").unique(maintain_order=True)
+        text, word = text[place], word[place]
+        stem, last = word_stems(words, bases)[word], np.diff(text, append=_NOTHING) != 0
+        before = np.where(np.roll(last, 1), _NOTHING, np.roll(stem, 1))
+        after = np.where(last, _NOTHING, np.roll(stem, -1))
+        columns = {"place": place, "text": text, "word": word, "part": word, "before": before, "after": after}
+        single = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Int64))
+        units, words = _with_expressions(single, words, bases)
+        numbers = pl.DataFrame({"word": words, "number": np.arange(len(words))})
+        forms = pl.concat([bases, numbers.select("word", base="word")]).unique(maintain_order=True)
+        forms = forms.with_columns(base=pl.Series(number_distinct(forms["base"])[1]))
+        units = units.with_columns(row=pl.col("text") % max(premises, 1))
+        premise = units.filter(pl.col("text") < premises).unique(["row", "word"], keep="first", maintain_order=True)
+        hypothesis = units.filter(pl.col("text") >= premises)
+        hypothesis = hypothesis.unique(["row", "part", "word"], keep="first", maintain_order=True)
+        return cls(
+            words,
+            forms.join(numbers, on="word").select("base", word="number"),
+            premise.select("row", "place", premise_word="word", premise_before="before", premise_after="after"),
+            hypothesis.select("row", "part", "word", "before", "after"),
+        )
+
+    def same(self) -> pl.DataFrame:
+        """Words of premise and hypothesis that are forms of one word; columns ``_COUNTERPART``."""
+        here = self.premise.join(self.forms, left_on="premise_word", right_on="word")
+        there = self.hypothesis.join(self.forms, on="word")
+        return there.join(here, on=["row", "base"]).with_columns(relation=pl.lit("same")).select(_COUNTERPART)
+
+    def others(self, same: pl.DataFrame) -> pl.DataFrame:
+        """Every word of a hypothesis that is in no form in the premise beside every word of the premise.
+
+        The column used says whether the premise's word is in the hypothesis in some form.
+        """
+        used = same.select("row", "premise_word", used=True).unique()
+        here = self.premise.join(used, on=["row", "premise_word"], how="left")
+        there = self.hypothesis.join(same, on=["row", "part"], how="anti")
+        return there.join(here.with_columns(pl.col("used").fill_null(False)), on="row")
+
+    def best(self, counterparts: pl.DataFrame) -> pl.DataFrame:
+        """The best of the counterparts found for each word of a hypothesis, the first in the premise if several are."""
+        counterparts = counterparts.with_columns(pl.col("relation").cast(pl.Enum(ALIGNMENTS))).sort("relation", "place")
+        counterparts = counterparts.unique(["row", "part"], keep="first", maintain_order=True)
+        parts = self.hypothesis.select("row", "part").unique(maintain_order=True)
+        answer = parts.join(counterparts, on=["row", "part"], how="left", maintain_order="left")
+        return answer.select(
+            "row",
+            self.words.gather(answer["part"]).alias("word"),
+            self.words.gather(answer["premise_word"]).str.replace_all("_", " ").fill_null("").alias("premise_word"),
+            pl.col("relation").fill_null("none"),
+        )
+
+
+def _exclusive(pairs: pl.DataFrame, meanings: Meanings, *, edges: int) -> pl.DataFrame:
+    """The pairs whose words are co-hyponyms that exclude one another."""
+    fields = _fields(meanings)
+    field = fields.gather(pairs["word"]).alias("field")
+    pairs = pairs.with_columns(field, one_field=field == fields.gather(pairs["premise_word"]))
+    beside = (pl.col("before") == pl.col("premise_before")) & (pl.col("after") == pl.col("premise_after"))
+    apart = ~beside & pl.col("one_field") & ~pl.col("field").str.contains(_OVERLAPPING)
+    parts = []
+    for some, known in ((pairs.filter(beside), meanings), (pairs.filter(apart), meanings.frequent(1))):
+        here, there = some["premise_word"].to_numpy(), some["word"].to_numpy()
+        parts.append(some.with_columns(known.relations(here, there, edges=edges)))
+    return pl.concat(parts).filter(pl.col("relation") == "co-hyponym")
+
+
+def _fields(meanings: Meanings) -> pl.Series:
+    """The lexicographer file of each word's most frequent sense; null for a word that WordNet does not have."""
+    senses = meanings.table.sort("count", descending=True, maintain_order=True)
+    senses = senses.unique("number", keep="first", maintain_order=True)
+    file = wordnet().synset_table["lexfile"].gather(senses["synset"])
+    names = packaged_table("wordnet/lexfiles.tsv")["name"].gather(file)
+    known = senses.select("number", names.alias("field"))
+    every = pl.DataFrame({"number": pl.int_range(meanings.size, dtype=pl.UInt32, eager=True)})
+    return every.join(known, on="number", how="left", maintain_order="left")["field"]
+
+
+def _with_expressions(single: pl.DataFrame, words: pl.Series, bases: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
+    """Units with the expressions that two words in a row make, a row for each part; and all words with those.
+
+    Columns of units: place, text, word, part (a word of it), before and after (stems of neighbours).
+    """
+    following = single.select("text", second="word", end="after", place=pl.col("place") - 1)
+    pairs = single.drop("part", "after").join(following, on=["text", "place"])
+    distinct = pairs.select("word", "second").unique(maintain_order=True)
+    written = distinct.with_columns(first=words.gather(distinct["word"]), inflected=words.gather(distinct["second"]))
+    matches = written.join(bases, left_on="inflected", right_on="word").join(
+        _two_word_lemmas(), left_on=["first", "base"], right_on=["first", "last"]
+    )
+    matches = matches.sort("word", "second", "expression").unique(["word", "second"], keep="first", maintain_order=True)
+    expressions, number = number_distinct(matches["expression"])
+    matches = matches.select("word", "second", number=pl.Series(number + len(words)))
+    pairs = pairs.join(matches, on=["word", "second"])
+    parts = [
+        pairs.select("place", "text", "before", after="end", word="number", part=part) for part in ("word", "second")
+    ]
+    units = pl.concat([single, *(rows.select(single.columns) for rows in parts)])
+    return units.sort("place", maintain_order=True), pl.concat([words, expressions])
+
+
+@cache
+def _two_word_lemmas() -> pl.DataFrame:
+    """WordNet's expressions of two words: columns first, last and expression."""
+    lemmas = wordnet().lemma_names
+    lemmas = lemmas.filter(lemmas.str.count_matches("_", literal=True) == 1)
+    parts = lemmas.str.split("_")
+    return pl.DataFrame({"first": parts.list.first(), "last": parts.list.last(), "expression": lemmas})

@@ -16,8 +16,8 @@ import polars as pl
 from acidtest.core.errors import FileError
 from acidtest.core.streams import visit_batches
 from acidtest.core.suite import Suite
-from acidtest.io.blocks import Block, Text, scan_text
-from acidtest.io.corpora import read_corpus as read_corpus
+from acidtest.io.blocks import Text, scan_text
+from acidtest.io.corpora import read_corpus
 from acidtest.io.jsonlines import is_array, is_object
 from acidtest.io.tables import ENDINGS
 from acidtest.text.tokens import tokens
@@ -42,9 +42,6 @@ _FORMS = (
 )
 """The lines of a list: separated by commas; by tabs or spaces with the count last; with the count first."""
 
-_LOOKED_AT = 200
-"""So many lines say whether a file is a list of bigrams."""
-
 
 @dataclass(frozen=True)
 class Bigrams:
@@ -60,10 +57,14 @@ class Bigrams:
         return self._known(previous, first) & self._known(last, following)
 
     def _known(self, left: pl.Series, right: pl.Series) -> pl.Series:
-        queries = pl.DataFrame({"left": left, "right": right}).with_row_index("row")
-        known_rows = queries.join(self.pairs, on=["left", "right"], how="semi")["row"]
         beside_an_edge = (left == EDGE) | (right == EDGE) | right.str.contains(r"^\W+$") | left.str.contains(r"^\W+$")
-        return queries["row"].is_in(known_rows.implode()) | beside_an_edge
+        return _stand_in(self.pairs, left, right) | beside_an_edge
+
+
+def _stand_in(pairs: pl.DataFrame, left: pl.Series, right: pl.Series) -> pl.Series:
+    """Whether two words are a row of a table with the columns left and right."""
+    queries = pl.DataFrame({"left": left, "right": right}).with_row_index("row")
+    return queries["row"].is_in(queries.join(pairs, on=["left", "right"], how="semi")["row"].implode())
 
 
 def read_bigrams(path: str | Path, *, least: int = LEAST) -> Bigrams:
@@ -73,18 +74,14 @@ def read_bigrams(path: str | Path, *, least: int = LEAST) -> Bigrams:
     are read in blocks, so that only the different bigrams are in memory.
     """
     path = Path(path)
-    if path.is_dir() or path.suffix.lower() in (".parquet", ".xml"):
+    text = None if path.is_dir() or path.suffix.lower() in (".parquet", ".xml") else scan_text(path)
+    listed = text and _bigram_list(text)
+    if text is None or not (listed or _is_plain(text)):
         return bigrams(_nli_corpus(path), least=least)
-    text = scan_text(path)
     counts = _Counts()
-    if listed := _bigram_list(text):
-        for block in text.blocks():
-            counts.add(listed.counts(block))
-    elif _is_plain(text):
-        for block in text.blocks():
-            counts.add(_counted(pl.Series(block.content.decode().splitlines(), dtype=pl.String)))
-    else:
-        return bigrams(_nli_corpus(path), least=least)
+    for block in text.blocks():
+        lines = pl.Series(block.content.decode().splitlines(), dtype=pl.String)
+        counts.add(listed.counts(lines, block.line) if listed else _counted(lines))
     return counts.frequent(least)
 
 
@@ -134,22 +131,19 @@ class _BigramList:
     form: str
     header: int
 
-    def counts(self, block: Block) -> pl.DataFrame:
-        """The bigrams of some lines with their counts."""
-        lines = pl.Series(block.content.decode().splitlines(), dtype=pl.String)
+    def counts(self, lines: pl.Series, first: int) -> pl.DataFrame:
+        """The bigrams of some lines with their counts; ``first`` is the number of the first line."""
         parsed = _parsed(lines, self.form)
         wrong = (parsed["n"].is_null() & (lines.str.strip_chars() != "")).arg_true()
-        wrong = wrong.filter(wrong + block.line > self.header)
-        if len(wrong):
-            row = int(wrong[0])
+        for row in wrong.filter(wrong + first > self.header):
             problem = f"{lines[row]!r} is no bigram with its count, such as red car⇥120; mend or leave out the line"
-            raise FileError(self.path, problem, block.line + row)
+            raise FileError(self.path, problem, first + row)
         return parsed.drop_nulls()
 
 
 def _bigram_list(text: Text) -> _BigramList | None:
     """None where the first lines are not those of such a list; only the very first may be a header."""
-    lines = pl.Series(text.head.decode().splitlines()[:_LOOKED_AT], dtype=pl.String)
+    lines = pl.Series(text.head.decode().splitlines()[:200], dtype=pl.String)
     lines = lines.filter(lines.str.strip_chars() != "")
     for form in _FORMS:
         fits = _parsed(lines, form)["n"].is_not_null()
@@ -200,28 +194,19 @@ def plausible_by_tag(words: pl.DataFrame) -> pl.Series:
     lower = words["word"].str.to_lowercase()
     first, last = lower.str.extract(r"^(\S+)"), lower.str.extract(r"(\S+)$")
     plausible = pl.Series([True]).new_from_index(0, words.height)
-    for side, word, tag in (("previous", first, "previous_tag"), ("next", last, "next_tag")):
-        neighbour, its_tag = words[side], words[tag]
-        known = neighbour.is_in(_common(side).implode())
-        neighbour_key = pl.select(pl.when(known).then(neighbour).otherwise(its_tag)).to_series()
-        by_neighbour = _seen(side, neighbour_key, words["tag"])
-        is_common = word.is_in(_common("next" if side == "previous" else "previous").implode()) & (first == last)
-        by_word = _seen(side, its_tag, word) | ~is_common
+    for side, word, columns in (("previous", first, ["left", "right"]), ("next", last, ["right", "left"])):
+        neighbour, its_tag = words[side], words[f"{side}_tag"]
+        known = packaged_bigrams().rename(dict(zip(columns, ("left", "right"), strict=True)))
+        neighbour_key = neighbour.zip_with(neighbour.is_in(_common(columns[0]).implode()), its_tag)
+        by_neighbour = _stand_in(known, neighbour_key, words["tag"])
+        is_common = word.is_in(_common(columns[1]).implode()) & (first == last)
+        by_word = _stand_in(known, its_tag, word) | ~is_common
         plausible &= (by_neighbour & by_word) | (neighbour == EDGE) | neighbour.str.contains(r"^\W+$")
     return plausible
 
 
-def _seen(side: str, neighbour: pl.Series, word: pl.Series) -> pl.Series:
-    """Whether the packaged counts have something with its neighbour on one side."""
-    left, right = (neighbour, word) if side == "previous" else (word, neighbour)
-    queries = pl.DataFrame({"left": left, "right": right}).with_row_index("row")
-    seen_rows = queries.join(packaged_bigrams(), on=["left", "right"], how="semi")["row"]
-    return queries["row"].is_in(seen_rows.implode())
-
-
 @cache
-def _common(side: str) -> pl.Series:
-    """What stands often enough before something (side previous) or after it (next) to say what it goes with."""
-    column = "left" if side == "previous" else "right"
+def _common(column: str) -> pl.Series:
+    """What stands often enough on the left or on the right of something to say what it goes with."""
     counts = packaged_bigrams().group_by(column).agg(pl.col("n").sum())
     return counts.filter(pl.col("n") >= _TELLING)[column]

@@ -6,16 +6,15 @@ After the error typology of Naik et al. (2018), section 2. Word lists lie in ``d
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import polars as pl
 
 from acidtest.io.wordlists import packaged_table
+from acidtest.text.antonyms import opposed_words
 from acidtest.text.heuristics import words
 from acidtest.text.misspelling import function_words, misspelt_words
-from acidtest.text.quantities import PATTERN, number_from_words
-from acidtest.text.word_relations import opposed_words
-from acidtest.text.wordnet import wordnet
+from acidtest.text.number_words import PATTERN, number_from_words
+from acidtest.text.sentences import word_forms
 
 CUES = {
     "overlap": "share of the hypothesis's different content words that the premise has, in any form",
@@ -104,18 +103,19 @@ def overlap(premise_words: pl.Series, hypothesis_words: pl.Series) -> pl.Series:
     """Share of the different content words of each hypothesis that the premise has too, in any form; null for none."""
     rows = pl.int_range(len(premise_words), dtype=pl.UInt32, eager=True)
     functional = function_words()["word"].implode()
-    sides = {}
-    for side, lists in (("premise", premise_words), ("hypothesis", hypothesis_words)):
-        frame = pl.DataFrame({"row": rows, "word": lists}).explode("word", empty_as_null=False, keep_nulls=False)
-        sides[side] = frame.unique(maintain_order=True).filter(~pl.col("word").is_in(functional))
-    vocabulary = pl.concat([frame["word"] for frame in sides.values()]).unique()
-    itself = pl.DataFrame({"word": vocabulary, "base": vocabulary})
-    bases = pl.concat([itself, wordnet().base_form_frame(vocabulary).select("word", "base")]).unique()
-    had = sides["premise"].join(bases, on="word").select("row", "base").unique()
-    shared = sides["hypothesis"].join(bases, on="word").join(had, on=["row", "base"], how="semi")
+    frames = (pl.DataFrame({"row": rows, "word": lists}) for lists in (premise_words, hypothesis_words))
+    here, there = (
+        frame.explode("word", empty_as_null=False, keep_nulls=False)
+        .unique(maintain_order=True)
+        .filter(~pl.col("word").is_in(functional))
+        for frame in frames
+    )
+    bases = word_forms(pl.concat([here["word"], there["word"]]).unique())
+    had = here.join(bases, on="word").select("row", "form").unique()
+    shared = there.join(bases, on="word").join(had, on=["row", "form"], how="semi")
     shared = shared.select("row", "word", shared=True).unique()
     share = pl.col("shared").is_not_null().mean().alias("overlap")
-    shares = sides["hypothesis"].join(shared, on=["row", "word"], how="left").group_by("row").agg(share)
+    shares = there.join(shared, on=["row", "word"], how="left").group_by("row").agg(share)
     return pl.DataFrame({"row": rows}).join(shares, on="row", how="left", maintain_order="left")["overlap"]
 
 
@@ -132,7 +132,7 @@ def amounts_in(sentences: pl.Series) -> pl.Series:
 
     *Several* and *some* are both ``some``, *most* and *many* both ``many``; ``data/typology/quantifiers.tsv`` has all.
     """
-    amounts = _amounts()
+    amounts = dict(packaged_table("typology/quantifiers.tsv").select("phrase", "amount").iter_rows())
     phrases = "|".join(sorted(amounts, key=len, reverse=True))
     lower = sentences.str.to_lowercase().str.replace_all(_IDIOMS, " ")
     mentions = lower.str.extract_all(rf"{_DIGITS}|\b(?:{phrases}|{PATTERN}|zero)\b")
@@ -179,11 +179,6 @@ def _two_sides(premise: pl.Series, hypothesis: pl.Series) -> pl.Series:
     sides = pl.DataFrame({"premise": premise.list.join(" "), "hypothesis": hypothesis.list.join(" ")})
     shown = pl.concat_str(pl.all().replace("", "–"), separator=" / ")
     return sides.select(pl.when(pl.any_horizontal(pl.all() != "")).then(shown)).to_series()
-
-
-@cache
-def _amounts() -> dict[str, str]:
-    return dict(packaged_table("typology/quantifiers.tsv").select("phrase", "amount").iter_rows())
 
 
 def _digits(number: str) -> str:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.templates import FilledTemplates, Grammar, Index, Lexicon, Phrase, Template, TemplateVariant, Word
+from acidtest.text.templates import FilledTemplates, Grammar, Index, Lexicon, Phrase, Template, TemplateVariant
 from acidtest.text.vocabulary import PACKAGED, HansVocabulary, vocabulary
 
 Templates = Literal["published", "novel"]
@@ -39,41 +38,29 @@ class TemplatePlan:
 def compile_templates(templates: Templates, words: HansVocabulary | str, *, faithful: bool = False) -> TemplatePlan:
     """The templates compiled against a vocabulary; ``faithful`` keeps the quirks of the published file."""
     chosen = vocabulary(words, faithful=faithful) if isinstance(words, str) else words
-    return _compile(templates, _Key(chosen), faithful)
-
-
-@dataclass(frozen=True)
-class _Key:
-    """A vocabulary, known again by its name and the fingerprint of its file."""
-
-    words: HansVocabulary
-
-    def __hash__(self) -> int:
-        return hash((self.words.name, self.words.source))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and (self.words.name, self.words.source) == (
-            other.words.name,
-            other.words.source,
-        )
+    return _compile(templates, chosen, faithful)
 
 
 @lru_cache(maxsize=8)
-def _compile(templates: Templates, key: _Key, faithful: bool) -> TemplatePlan:
+def _compile(templates: Templates, words: HansVocabulary, faithful: bool) -> TemplatePlan:
     facts = packaged_table(_FILES[templates])
-    lexicon = _lexicon(key.words, faithful)
+    lexicon = _lexicon(words, faithful)
     hypothesis = "faithful_hypothesis" if faithful else "hypothesis"
     read = [
         Template(
             premise=row["premise"],
             hypothesis=row[hypothesis] or row["hypothesis"],
-            weight=_weight(row["weight"], lexicon),
+            # A number, or the name of a slot: then every word of it weighs one.
+            weight=float(len(lexicon.words.get(row["weight"], ())) or row["weight"]),
             trigger=row["trigger"],
             unless_excluded=(*row["unless_excluded"].split(), "", "")[:2],
         )
         for row in facts.iter_rows(named=True)
     ]
-    grammar = Grammar(read, _phrases(), lexicon, spaced=faithful)
+    phrases: dict[str, list[Phrase]] = {}
+    for name, weight, expansion in packaged_table("hans/phrases.tsv").iter_rows():
+        phrases.setdefault(name, []).append(Phrase(expansion, float(weight)))
+    grammar = Grammar(read, phrases, lexicon, spaced=faithful)
     for variant in grammar.variants:
         _require_heuristic(facts["heuristic"][variant.template], variant, facts["template"][variant.template])
     subcases = tuple(facts["subcase"].unique(maintain_order=True))
@@ -97,18 +84,6 @@ def _require_heuristic(heuristic: str, variant: TemplateVariant, name: str) -> N
 
 def _unpunctuated(names: Sequence[str]) -> list[str]:
     return [name.partition("/")[0] for name in names if name not in (",", ".")]
-
-
-def _weight(text: str, lexicon: Lexicon) -> float:
-    """A number, or the name of a slot: then every word of it weighs one."""
-    return float(len(lexicon.words[text])) if text in lexicon.words else float(text)
-
-
-def _phrases() -> dict[str, list[Phrase]]:
-    phrases: dict[str, list[Phrase]] = {}
-    for name, weight, expansion in packaged_table("hans/phrases.tsv").iter_rows():
-        phrases.setdefault(name, []).append(Phrase(expansion, float(weight)))
-    return phrases
 
 
 def _lexicon(words: HansVocabulary, faithful: bool) -> Lexicon:
@@ -145,7 +120,7 @@ class Recogniser:
         several = sorted((text for text in texts if " " in text), key=len, reverse=True)
         self._several = {f" {text} ": f" {text.replace(' ', '_')} " for text in several}
         self._longest = max(plan_.grammar.width for plan_ in self._plans)
-        self._tables = {id(plan_): self._slots(plan_.grammar) for plan_ in self._plans}
+        self._tables = {id(plan_): _Table.of(plan_.grammar, self._numbers) for plan_ in self._plans}
 
     def parses(self, sentences: pl.Series) -> pl.Series:
         """The parse of every sentence that is a premise of some template, null for the others."""
@@ -160,13 +135,9 @@ class Recogniser:
 
     def subcases(self, premises: pl.Series, hypotheses: pl.Series) -> pl.DataFrame:
         """The subcase and template that could have made each pair, null for pairs that none could."""
-        other = self._matrix(hypotheses)
         subcase, template = (np.full(len(premises), None, dtype=object) for _ in range(2))
-        for match in self._matches(self._matrix(premises)):
-            grammar = match.plan.grammar
-            fits = self._fits(match, other)
-            facts = match.plan.facts.row(int(grammar.template[match.variant]), named=True)
-            subcase[match.rows[fits]], template[match.rows[fits]] = facts["subcase"], facts["template"]
+        for match, facts in self._pair_matches(premises, hypotheses):
+            subcase[match.rows], template[match.rows] = facts["subcase"], facts["template"]
         names = {"subcase": subcase.tolist(), "template": template.tolist()}
         return pl.DataFrame(names, schema=dict.fromkeys(names, pl.String))
 
@@ -178,29 +149,30 @@ class Recogniser:
         ``subcases`` and ``templates`` are the file's own; without templates the one that could have made the pair is
         found. A pair that no template of its subcase makes has the template it came with, and no trigger.
         """
-        other = self._matrix(hypotheses)
         subcase = subcases.fill_null("").to_numpy()
         given = np.full(len(premises), "") if templates is None else templates.fill_null("").to_numpy()
         template, trigger = given.astype(object), np.full(len(premises), None, dtype=object)
         template[given == ""] = None
-        for match in self._matches(self._matrix(premises)):
-            grammar = match.plan.grammar
-            facts = match.plan.facts.row(int(grammar.template[match.variant]), named=True)
-            fits = self._fits(match, other) & (subcase[match.rows] == facts["subcase"])
-            fits &= (given[match.rows] == "") | (given[match.rows] == facts["template"])
-            rows = match.rows[fits]
+        for match, facts in self._pair_matches(premises, hypotheses):
+            fits = (subcase[match.rows] == facts["subcase"]) & np.isin(given[match.rows], ["", facts["template"]])
+            rows, grammar = match.rows[fits], match.plan.grammar
             filled = FilledTemplates(np.full(len(rows), match.variant), match.tokens[fits])
             words = grammar.words_at(filled, np.full(len(rows), grammar.trigger[match.variant]))
             template[rows], trigger[rows] = facts["template"], words.to_list()
         names = {"template": template.tolist(), "trigger": trigger.tolist()}
         return pl.DataFrame(names, schema=dict.fromkeys(names, pl.String))
 
-    def _fits(self, match: _Match, hypotheses: Index) -> npt.NDArray[np.bool_]:
-        """Whether the hypothesis of each row of a match is made of the premise as its variant makes it."""
-        copied = match.plan.grammar.variants[match.variant].copied
-        wanted = self._tables[id(match.plan)].word[match.tokens[:, copied]]
-        fits = (hypotheses[match.rows, : len(copied)] == wanted).all(axis=1)
-        return np.asarray(fits & (hypotheses[match.rows, len(copied) :] == _BLANK).all(axis=1), dtype=np.bool_)
+    def _pair_matches(self, premises: pl.Series, hypotheses: pl.Series) -> Iterator[tuple[_Match, dict[str, Any]]]:
+        """The pairs that each variant could have made, and what is known of its template."""
+        other = self._matrix(hypotheses)
+        for match in self._matches(self._matrix(premises)):
+            grammar = match.plan.grammar
+            copied = grammar.variants[match.variant].copied
+            wanted = self._tables[id(match.plan)].word[match.tokens[:, copied]]
+            fits = (other[match.rows, : len(copied)] == wanted).all(axis=1)
+            fits &= (other[match.rows, len(copied) :] == _BLANK).all(axis=1)
+            facts = match.plan.facts.row(int(grammar.template[match.variant]), named=True)
+            yield replace(match, rows=match.rows[fits], tokens=match.tokens[fits]), facts
 
     def _matrix(self, sentences: pl.Series) -> Index:
         """Sentences as rows of word numbers, blank at the end; several words that fill one slot are one."""
@@ -235,10 +207,6 @@ class Recogniser:
                     blank = np.zeros((len(rows), grammar.width - len(columns)), dtype=np.int64)
                     yield _Match(plan_, number, rows, np.column_stack([*columns, blank]))
 
-    def _slots(self, grammar: Grammar) -> _Table:
-        word = np.array([self._numbers.get(word.text.replace(" ", "_"), _BLANK) for word in grammar.tokens.words])
-        return _Table(word, len(self._numbers) + 2, {})
-
 
 @dataclass(frozen=True)
 class _Table:
@@ -246,7 +214,12 @@ class _Table:
 
     word: Index
     words: int
-    slots: dict[int, Index]
+    slots: dict[int, Index] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, grammar: Grammar, numbers: Mapping[str, int]) -> _Table:
+        texts = (word.text.replace(" ", "_") for word in grammar.tokens.words)
+        return cls(np.array([numbers.get(text, _BLANK) for text in texts]), len(numbers) + 2)
 
     def token(self, grammar: Grammar, name: str) -> Index:
         """For every word number its token in the slot of this name, -1 when it does not fit there."""
@@ -268,10 +241,7 @@ def recogniser() -> Recogniser:
 def _every_word() -> HansVocabulary:
     packaged = [vocabulary(name) for name in PACKAGED]
     names = dict.fromkeys(name for words in packaged for name in words.lists)
-    return HansVocabulary(
-        "+".join(PACKAGED), {name: _distinct_words(words.lists[name] for words in packaged) for name in names}
-    )
-
-
-def _distinct_words(lists: Iterator[Sequence[Word]]) -> tuple[Word, ...]:
-    return tuple({word.text: word for words in lists for word in words}.values())
+    lists = {
+        name: tuple({word.text: word for words in packaged for word in words.lists[name]}.values()) for name in names
+    }
+    return HansVocabulary("+".join(PACKAGED), lists)

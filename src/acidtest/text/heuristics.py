@@ -36,11 +36,6 @@ def is_hans(heuristics: pl.Series) -> bool:
     return bool(names) and names <= set(HEURISTICS)
 
 
-def glued_words(sentences: pl.Series) -> pl.Series:
-    """What stands between white space, lower-cased, as the scripts released with HANS take it: ``slept.``"""
-    return sentences.str.to_lowercase().str.extract_all(r"\S+")
-
-
 def lexical_overlap(premises: pl.Series, hypotheses: pl.Series, *, split: Split = words) -> pl.Series:
     """Whether every word of the hypothesis occurs in the premise; a hypothesis without words does not count."""
     frame = pl.DataFrame({"premise": split(premises), "hypothesis": split(hypotheses)})
@@ -128,7 +123,8 @@ def _heuristic_columns(
     *,
     faithful: bool,
 ) -> pl.DataFrame:
-    split = glued_words if faithful else words
+    # The scripts released with HANS take what stands between white space: "slept.".
+    split = (lambda texts: texts.str.to_lowercase().str.extract_all(r"\S+")) if faithful else words
     run = subsequence(premises, hypotheses, split=split)
     # Only what is a subsequence can be a constituent, and few pairs are.
     rows = run.fill_null(False).arg_true()
@@ -141,9 +137,7 @@ def _heuristic_columns(
         None if root is None else _is_constituent(premise, hypothesis, root, hypothesis_tree=other, faithful=faithful)
         for premise, hypothesis, root, other in pairs
     ]
-    constituent = pl.Series([False] * len(run), dtype=pl.Boolean)
-    if len(rows):
-        constituent = constituent.scatter(rows, pl.Series(verdicts, dtype=pl.Boolean))
+    constituent = pl.repeat(False, len(run), eager=True).scatter(rows, pl.Series(verdicts, dtype=pl.Boolean))
     columns = (lexical_overlap(premises, hypotheses, split=split), run, constituent)
     return pl.DataFrame(dict(zip(HEURISTICS, columns, strict=True)))
 
@@ -152,26 +146,21 @@ def _trees(premises: pl.Series, parses: pl.Series | None) -> list[Tree | None]:
     """The trees given, and for premises without one the tree of the template that could have made it."""
     from acidtest.text.hans_templates import recogniser
 
-    given = pl.Series([None] * len(premises), dtype=pl.String) if parses is None else parses
+    given = pl.repeat(None, len(premises), dtype=pl.String, eager=True) if parses is None else parses
     without = given.fill_null("") == ""
     if without.any():
-        made = recogniser().parses(premises.filter(without))
-        given = given.scatter(without.arg_true(), made)
+        given = given.scatter(without.arg_true(), recogniser().parses(premises.filter(without)))
     return _known(given, "premises")
 
 
 def _known(parses: pl.Series, side: str) -> list[Tree | None]:
     """The tree of each parse, None where there is none; broken brackets are counted in a warning."""
     parsed = [_tree(text) for text in parses]
-    broken = [number for number, result in enumerate(parsed) if isinstance(result, str)]
+    broken = [(text, problem) for text, problem in zip(parses, parsed, strict=True) if isinstance(problem, str)]
     if broken:
-        log.warning(
-            "%d parses of the %s are no Penn brackets, the first %s (%s); those pairs count as not known",
-            len(broken),
-            side,
-            _shown(parses[broken[0]]),
-            parsed[broken[0]],
-        )
+        text, problem = broken[0]
+        message = "%d parses of the %s are no Penn brackets, the first %s (%s); those pairs count as not known"
+        log.warning(message, len(broken), side, _shown(text), problem)
     return [None if isinstance(result, str) else result for result in parsed]
 
 

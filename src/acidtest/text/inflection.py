@@ -19,26 +19,6 @@ _VOWEL = re.compile(r"[aeiou]+|(?<=.)y")
 _SHORT = re.compile(r"[^aeiouy]*[aeiouy][^aeiouywx]")
 _ONE_CONSONANT = re.compile(r".*(?:[^aeiou]|qu)[aeiouy][^aeiouywx]")
 
-TAGS: dict[str, frozenset[str]] = {
-    "singular": frozenset({"NN"}),
-    "mass": frozenset({"NN", "VBG"}),
-    "plural": frozenset({"NNS"}),
-    "only plural": frozenset({"NNS", "NN"}),
-    "name": frozenset({"NNP", "NNPS", "NN", "NNS", "JJ", "PRP", "MD", "VB"}),
-    "adjective": frozenset({"JJ", "NN", "VBN", "NNP", "NNS"}),
-    "number": frozenset({"CD"}),
-    "digits": frozenset({"CD"}),
-    "ordinal": frozenset({"JJ", "NN", "RB", "CD", "LS"}),
-    "base": frozenset({"VB", "VBP"}),
-    "third": frozenset({"VBZ"}),
-    "gerund": frozenset({"VBG"}),
-    "past": frozenset({"VBD"}),
-    "participle": frozenset({"VBN"}),
-    "adverb": frozenset({"RB", "RP", "IN", "JJ", "NN", "RBR"}),
-    "preposition": frozenset({"IN", "RB", "RP", "TO", "JJ"}),
-}
-"""The Penn tags of the last word of a form; those of a preposition of several words are not checked."""
-
 _ONE_FORM = {"mass": "mass", "plural": "only plural", "name": "name", "the": "name", "adverb": "adverb"}
 _SHORT_VERB = re.compile(r"[^aeiou]*(?:qu)?[aeiou][^aeiouwxy]")
 
@@ -139,10 +119,15 @@ def forms_by_slot(item: str, form: str, *, irregular: str = "") -> dict[str, str
     ``irregular`` is its plural, ``-`` where it has none.
     """
     if form in ("count", "noun"):
-        several = {} if irregular == "-" else {"plural": irregular or _plural(item)}
+        before, space, last = item.rpartition(" ")
+        several = {} if irregular == "-" else {"plural": irregular or before + space + plural(last)}
         return {"singular": item} | several
     if form == "verb":
-        return _verb(item)
+        # Of several words the first is the verb.
+        verb, space, rest = item.partition(" ")
+        forms = _irregular_verbs().get(verb) or _regular(verb)
+        slots = ("base", "third", "gerund", "past", "participle")
+        return {slot: form + space + rest for slot, form in zip(slots, forms, strict=True)}
     if form == "number":
         return {"digits" if item[0].isdigit() else "number": item}
     if form == "ordinal":
@@ -150,24 +135,11 @@ def forms_by_slot(item: str, form: str, *, irregular: str = "") -> dict[str, str
     return {_ONE_FORM.get(form, form): item}
 
 
+@cache
 def tags_of_slot(slot: str) -> frozenset[str]:
-    """The tags a form in this slot may have."""
-    return TAGS[slot.removesuffix(" digits")]
-
-
-def _plural(item: str) -> str:
-    before, space, last = item.rpartition(" ")
-    return before + space + plural(last)
-
-
-def _verb(item: str) -> dict[str, str]:
-    """Five forms of a verb, which is the first of several words."""
-    verb, space, rest = item.partition(" ")
-    forms = _irregular_verbs().get(verb) or _regular(verb)
-    return {
-        slot: form + space + rest
-        for slot, form in zip(("base", "third", "gerund", "past", "participle"), forms, strict=True)
-    }
+    """The Penn tags that the last word of a form in this slot may have."""
+    tags = dict(packaged_table("lexical/slots.tsv").iter_rows())
+    return frozenset(tags[slot.removesuffix(" digits")].split())
 
 
 def _regular(verb: str) -> tuple[str, ...]:
@@ -216,10 +188,8 @@ def indefinite_article(word: str) -> str:
 
 def plural(noun: str) -> str:
     """The plural of a noun."""
-    if noun in _usual_plurals():
-        return _usual_plurals()[noun]
-    if noun in _irregular("n"):
-        return _irregular("n")[noun]
+    if noun in _irregular_plurals():
+        return _irregular_plurals()[noun]
     if noun in word_list("same in plural"):
         return noun
     if noun.endswith("man") and not noun.endswith(("human", "german", "roman", "shaman", "talisman")):
@@ -249,16 +219,11 @@ def compare_adjective(adjective: str, ending: str) -> str:
 
 
 @cache
-def _usual_plurals() -> dict[str, str]:
-    """Nouns of which WordNet lists another plural first than the one people use: *busses*, *octopi*."""
-    return dict(packaged_table("wordnet/plurals.tsv").iter_rows())
-
-
-@cache
-def _irregular(pos: str) -> dict[str, str]:
-    """Base forms with the first form that WordNet lists as an exception."""
-    rows = packaged_table("wordnet/exceptions.tsv").filter(pos=pos).select("form", "bases")
-    return {base: form for form, bases in reversed(rows.rows()) for base in bases.split() if form != base}
+def _irregular_plurals() -> dict[str, str]:
+    """Nouns with the first form that WordNet lists as an exception, or the one people use: not *busses*, *octopi*."""
+    rows = packaged_table("wordnet/exceptions.tsv").filter(pos="n").select("form", "bases")
+    listed = {base: form for form, bases in reversed(rows.rows()) for base in bases.split() if form != base}
+    return listed | dict(packaged_table("wordnet/plurals.tsv").iter_rows())
 
 
 def base_form_candidates(word: str, pos: str) -> list[str]:

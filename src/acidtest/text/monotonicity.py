@@ -32,14 +32,16 @@ _BOUNDARIES = ("before", "after", "since", "until", "till")
 _COMMON_NOUNS = ("NN", "NNS")
 
 
-def upward_places(texts: pl.Series, starts: pl.Series, *, tagger: str = "auto") -> pl.DataFrame:
+def upward_places(sentences: Sentences, starts: pl.Series) -> pl.DataFrame:
     """For the noun that begins at a character of each text: ``doubt`` and ``kind``.
 
     ``doubt`` is the first reason why the place may not be upward monotone, null where it is. ``kind`` is how the noun
     stands there: ``one`` with *a*, ``known`` with *the*, ``plural``, or ``bare``.
     """
-    sentences = Sentences.of(texts, tagger)
-    first = _first_places(sentences, starts)
+    texts = sentences.texts
+    tokens = sentences.frame.select("text", pl.col("start").cast(pl.Int64)).with_row_index("first")
+    wanted = pl.DataFrame({"start": starts.cast(pl.Int64)}).with_row_index("text").cast({"text": pl.UInt32})
+    first = wanted.join(tokens, on=["text", "start"], how="left", maintain_order="left")["first"]
     place = first.fill_null(0).cast(pl.Int64)
     plural = sentences.frame["tag"].gather(place) == "NNS"
     slot = pl.select(pl.when(plural).then(pl.lit("plural")).otherwise(pl.lit("singular"))).to_series()
@@ -49,6 +51,9 @@ def upward_places(texts: pl.Series, starts: pl.Series, *, tagger: str = "auto") 
     around = Neighbours(sentences, places)
     kind = _kinds(around, plural)
     compared = sentences.frame.filter(pl.col("tag").is_in(["JJR", "JJS", "RBR", "RBS"]))["text"].unique()
+    # "The people are adults" may be no children.
+    noun = around.tag(2).is_in(_COMMON_NOUNS) | ((around.tag(2) == "DT") & around.tag(3).is_in(_COMMON_NOUNS))
+    is_classed = around.word(1).is_in(["is", "are", "was", "were"]) & noun
     reasons = {
         "not found again": first.is_null(),
         **_doubts_about_the_noun(around, kind),
@@ -57,7 +62,7 @@ def upward_places(texts: pl.Series, starts: pl.Series, *, tagger: str = "auto") 
         "measure": texts.str.contains(r"\d"),
         "in person": (kind == "bare") & (around.word(0) == "person"),
         "negation": texts.str.contains(_DENIALS),
-        "tied to its context": texts.str.contains(_OF_ONE_KIND) | _is_classed(around),
+        "tied to its context": texts.str.contains(_OF_ONE_KIND) | is_classed,
         # "A body of water" may be misspelt.
         "of something": around.word(1) == "of",
     }
@@ -66,24 +71,21 @@ def upward_places(texts: pl.Series, starts: pl.Series, *, tagger: str = "auto") 
     return pl.DataFrame({"doubt": doubt, "kind": kind})
 
 
-def _first_places(sentences: Sentences, starts: pl.Series) -> pl.Series:
-    """The place of the token that begins at a character of each text, null where none does."""
-    tokens = sentences.frame.select("text", pl.col("start").cast(pl.Int64)).with_row_index("first")
-    wanted = pl.DataFrame({"start": starts.cast(pl.Int64)}).with_row_index("text").cast({"text": pl.UInt32})
-    return wanted.join(tokens, on=["text", "start"], how="left", maintain_order="left")["first"]
-
-
 def _doubts_about_the_noun(around: Neighbours, kind: pl.Series) -> dict[str, pl.Series]:
     """Reasons that lie in the noun and the words right beside it, in the order in which they count."""
     # "An official boxing match".
     boxing = (around.tag(1) == "VBG") & around.tag(2).is_in(_COMMON_NOUNS) & (kind == "one")
     # "A baby blue uniform".
     modifies = (around.tag(1) == "JJ") | ((around.tag(1) == "VBG") & (kind == "bare")) | boxing
+    # Anything but a colour between the noun and its article or what governs it.
+    described = around.tag(-1).is_in(["JJ", "VBN", "VBG", "VBD", "RB", "NN", "NNS", "FW"])
+    described &= ~_is_colour(around.word(-1))
+    governs = around.tag(-1).is_in(["VBG", "VBD", "VBN"]) & (around.governor_word() == around.word(-1))
     return {
         "another part of speech": ~around.tag(0).is_in(_COMMON_NOUNS),
         "part of a name": around.is_name(),
         "part of a compound": around.is_compound() | modifies,
-        "described": _is_described(around),
+        "described": described & ~governs,
         "counted": around.tag(-1).is_in(["CD"]) | around.tag(-2).is_in(["CD"]),
         "in a list": around.is_listed(),
     }
@@ -121,14 +123,10 @@ def reveals_sex(texts: pl.Series, words: pl.Series, others: pl.Series) -> pl.Ser
     return pl.Series(flags, dtype=pl.Boolean)
 
 
-def fits_beside(kind: pl.Expr, other: pl.Expr) -> pl.Expr:
+def fits_beside(kind: pl.Series, other: pl.Series) -> pl.Series:
     """Whether a noun that stands as ``other`` somewhere can stand as ``kind``: *food* is no *a food*."""
-    countable = other.is_in(["one", "plural"])
-    return (
-        (kind.is_in(["one", "plural"]) & countable)
-        | ((kind == "known") & other.is_in(["one", "plural", "known"]))
-        | ((kind == "bare") & (other == "bare"))
-    )
+    countable = kind.is_in(["one", "plural", "known"]) & other.is_in(["one", "plural"])
+    return countable | ((kind == other) & kind.is_in(["known", "bare"]))
 
 
 def _kinds(around: Neighbours, plural: pl.Series) -> pl.Series:
@@ -137,31 +135,9 @@ def _kinds(around: Neighbours, plural: pl.Series) -> pl.Series:
     def has(words: tuple[str, ...]) -> pl.Series:
         return one.is_in(words) | (two.is_in(words) & colour)
 
-    single = has(("a", "an"))
-    known = has(("the", "this", "that"))
-    return pl.select(
-        pl.when(plural)
-        .then(pl.lit("plural"))
-        .when(single)
-        .then(pl.lit("one"))
-        .when(known)
-        .then(pl.lit("known"))
-        .otherwise(pl.lit("bare"))
-    ).to_series()
-
-
-def _is_classed(around: Neighbours) -> pl.Series:
-    """Whether the noun is said to be something: *the people are adults* may be no children."""
-    copula = around.word(1).is_in(["is", "are", "was", "were"])
-    noun = around.tag(2).is_in(_COMMON_NOUNS) | ((around.tag(2) == "DT") & around.tag(3).is_in(_COMMON_NOUNS))
-    return copula & noun
-
-
-def _is_described(around: Neighbours) -> pl.Series:
-    """Whether anything but a colour stands between the noun and its article or what governs it."""
-    beside = around.tag(-1).is_in(["JJ", "VBN", "VBG", "VBD", "RB", "NN", "NNS", "FW"]) & ~_is_colour(around.word(-1))
-    governs = around.tag(-1).is_in(["VBG", "VBD", "VBN"]) & (around.governor_word() == around.word(-1))
-    return beside & ~governs
+    flags = {"plural": plural, "one": has(("a", "an")), "known": has(("the", "this", "that"))}
+    kinds = [pl.when(flag).then(pl.lit(kind)) for kind, flag in flags.items()]
+    return pl.select(pl.coalesce(*kinds, pl.lit("bare"))).to_series()
 
 
 def _is_colour(words: pl.Series) -> pl.Series:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +29,6 @@ from acidtest.text.tokens import tokenise
 CONTRADICTION = "contradiction"
 
 Codes = npt.NDArray[np.int64]
-Counts = npt.NDArray[np.int64]
 
 # Pieces smaller than this are put together: taking texts apart costs a little for each piece.
 _ROWS = 1 << 15
@@ -45,7 +45,7 @@ CATEGORIES = tuple(sorted(_NAMES, key=lambda name: (name == UNSEEN, name.count(T
 
 @dataclass(frozen=True)
 class PairCounts:
-    """For each pair of words the contradictions it stands in, null for several words, and how many there are."""
+    """For each pair of words the contradictions it stands in, null for several words; and all there are."""
 
     counts: pl.Series
     rows: int
@@ -53,7 +53,7 @@ class PairCounts:
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """For each pair of words the examples of each label it stands in, null for several words, and their number."""
+    """For each pair of words the examples of each label it stands in, null for several words; and all there are."""
 
     counts: pl.DataFrame
     rows: Mapping[str, int]
@@ -61,7 +61,7 @@ class LabelCounts:
 
 @dataclass(frozen=True)
 class WordCounts:
-    """For each word the examples that hold it, null for several words, and how many there are."""
+    """For each word the examples that hold it, null for several words; and how many examples there are."""
 
     words: pl.Series
     counts: pl.Series
@@ -70,35 +70,27 @@ class WordCounts:
     @property
     def mean(self) -> float:
         """Mean count of the different words; NaN without any."""
-        return float(self._distinct.mean()) if len(self._distinct) else float("nan")
+        return float(self._distinct["n"].to_numpy().mean()) if self._distinct.height else float("nan")
 
     @property
     def median(self) -> float:
         """Median count of the different words; NaN without any."""
-        return float(np.median(self._distinct)) if len(self._distinct) else float("nan")
+        return float(np.median(self._distinct["n"].to_numpy())) if self._distinct.height else float("nan")
 
     @property
     def rarest(self) -> tuple[str, int] | None:
         """The word in the fewest examples, the first of several in the alphabet, with its count."""
-        return self._at(0)
+        return self._distinct.row(0) if self._distinct.height else None
 
     @property
     def commonest(self) -> tuple[str, int] | None:
         """The word in most examples, with its count."""
-        return self._at(-1)
+        return self._distinct.row(-1) if self._distinct.height else None
 
-    @property
-    def _table(self) -> pl.DataFrame:
+    @cached_property
+    def _distinct(self) -> pl.DataFrame:
         table = pl.DataFrame({"word": self.words.str.to_lowercase(), "n": self.counts}).drop_nulls()
         return table.unique("word").sort("n", "word")
-
-    @property
-    def _distinct(self) -> Counts:
-        return self._table["n"].to_numpy()
-
-    def _at(self, row: int) -> tuple[str, int] | None:
-        table = self._table
-        return (table["word"][row], int(table["n"][row])) if table.height else None
 
 
 def pair_counts(pairs: pl.DataFrame, train: Suite, *, directed: bool = True, inflections: bool = False) -> PairCounts:
@@ -216,14 +208,12 @@ class _CountedWords:
 
     def _forms(self, words: pl.Series, *, inflections: bool) -> pl.DataFrame:
         """Which tokens are which words: columns row and word, as numbers."""
+        frame = pl.DataFrame({"form": words}).with_row_index("row")
         if inflections:
-            frame = base_form_candidate_frame(words).select(pl.col("row").cast(pl.Int64), pl.col("form"))
-            known = pl.DataFrame({"word": words}).with_row_index("row").join(PLURALS, on="word")
-            frame = pl.concat([frame, known.select(pl.col("row").cast(pl.Int64), form="base")])
-        else:
-            frame = pl.DataFrame({"form": words}).with_row_index("row").cast({"row": pl.Int64})
+            plurals = frame.join(PLURALS, left_on="form", right_on="word").select("row", form="base")
+            frame = pl.concat([base_form_candidate_frame(words).select("row", "form"), plurals])
         table = pl.DataFrame({"form": self.words, "word": np.arange(len(self.words), dtype=np.int64)})
-        return frame.join(table, on="form").select("row", "word").unique()
+        return frame.join(table, on="form").select(pl.col("row").cast(pl.Int64), "word").unique()
 
 
 def _among_sorted(codes: Codes, wanted: Codes) -> npt.NDArray[np.bool_]:
@@ -249,13 +239,9 @@ def _visit_large_batches(frame: pl.LazyFrame, count: Callable[[pl.DataFrame], No
         count(pl.concat(batches))
 
 
-def _with_nulls(counts: Counts, rows: Codes, size: int) -> pl.Series:
+def _with_nulls(counts: Codes, rows: Codes, size: int) -> pl.Series:
     """The counts of some rows among all, null elsewhere."""
-    values = np.zeros(size, dtype=np.int64)
-    values[rows] = counts
-    missing = np.ones(size, dtype=np.bool_)
-    missing[rows] = False
-    return pl.DataFrame({"n": values, "missing": missing}).select(pl.when(~pl.col("missing")).then("n")).to_series()
+    return pl.repeat(None, size, dtype=pl.Int64, eager=True).scatter(rows, counts)
 
 
 @dataclass(frozen=True)
@@ -288,9 +274,8 @@ def polarities(pairs: pl.DataFrame, train: Suite, *, inflections: bool = False) 
     counts = totals.counts.select(LABELS)
     known = counts[LABELS[0]].is_not_null()
     names = polarity_names(counts.fill_null(0).to_numpy())
-    described = pl.DataFrame({"polarity": names, "seen": names != UNSEEN, "known": known}).select(
-        pl.when("known").then("polarity").alias("polarity"), pl.when("known").then("seen").alias("seen")
-    )
+    described = pl.DataFrame({"polarity": names, "seen": names != UNSEEN})
+    described = described.select(pl.when(known).then(pl.all()).name.keep())
     return Polarities(pl.concat([pairs.select(pairs.columns[:2]), counts, described], how="horizontal"), totals.rows)
 
 

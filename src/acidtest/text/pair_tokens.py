@@ -20,7 +20,7 @@ _TOKEN = (
     r"(?:\p{L}\.){2,}|\p{L}[\p{L}\p{M}]*(?:['’\-]\p{L}[\p{L}\p{M}]*)*"
     r"|\p{N}+(?:[.,:/\-]\p{N}+)*(?:st|nd|rd|th|s)?|[.,;:!?()]|--"
 )
-_CLITIC = r"['’](?:s|m|d|ll|re|ve)$"
+CLITIC = r"['’](?:s|m|d|ll|re|ve)$"
 _NOT = r"n't$"
 _ENDS = (".", "!", "?")
 _MEANINGFUL = ("inside", "outside", "near", "behind", "above", "below", "before", "after", "between")
@@ -32,16 +32,6 @@ _BITS = 63
 """The words of a hypothesis that are compared; those after them count as not shared."""
 
 _ONE = np.uint64(1)
-
-
-@dataclass(frozen=True)
-class _Entries:
-    """The different words of each pair, whatever their form."""
-
-    number: Numbers
-    """Which of them each token is."""
-    row: Numbers
-    """The pair that each is of."""
 
 
 @dataclass(frozen=True)
@@ -63,16 +53,15 @@ class TokenisedPairs:
     @classmethod
     def of(cls, premises: pl.Series, hypotheses: pl.Series) -> TokenisedPairs:
         """The tokens of two columns of the same length; a null has none."""
-        if len(premises) != len(hypotheses):
-            raise AcidtestError(f"{len(premises):,} premises and {len(hypotheses):,} hypotheses are no pairs")
+        require_pairs(premises, hypotheses)
         lists = pl.concat([premises.cast(pl.String), hypotheses.cast(pl.String)]).str.extract_all(_TOKEN)
         text = np.repeat(np.arange(len(lists)), lists.list.len().fill_null(0).to_numpy())
         written, token = number_distinct(lists.explode(empty_as_null=False, keep_nulls=False))
-        words, number = number_distinct(written.str.to_lowercase().str.replace_all("’", "'").str.replace(_CLITIC, ""))
+        words, number = number_distinct(written.str.to_lowercase().str.replace_all("’", "'").str.replace(CLITIC, ""))
         initial = (np.diff(text, prepend=-1) != 0) | previous_flags(written.is_in(_ENDS).to_numpy()[token])
         capital = written.str.contains(r"^\p{Lu}").to_numpy()[token]
-        shouted = _share(text, capital, len(lists)) > _SHOUTED
-        capital &= ~shouted[text]
+        capitals, tokens = (np.bincount(some, minlength=len(lists)) for some in (text[capital], text))
+        capital &= (capitals / np.maximum(tokens, 1) <= _SHOUTED)[text]
         return cls(len(premises), text, number[token], words, capital & ~initial, capital & initial)
 
     def texts_with(self, flags: Flags) -> tuple[Flags, Flags]:
@@ -87,11 +76,8 @@ class TokenisedPairs:
 
     def differ(self, flags: Flags) -> Flags:
         """Which pairs have a flagged word in one sentence that is not flagged in the other."""
-        rows = self._entries.row[
-            self._entries_with(flags & ~self.in_hypothesis) ^ self._entries_with(flags & self.in_hypothesis)
-        ]
-        differ: Flags = np.bincount(rows, minlength=self.rows) > 0
-        return differ
+        here, there = (self._entries_with(flags & side) for side in (~self.in_hypothesis, self.in_hypothesis))
+        return np.asarray(np.bincount(self._entries[0][here ^ there], minlength=self.rows) > 0)
 
     @cached_property
     def row(self) -> Numbers:
@@ -106,31 +92,27 @@ class TokenisedPairs:
     @cached_property
     def stem(self) -> Numbers:
         """A number for each word, the same for most forms of one word: that of its shortest base form."""
-        bases = wordnet().base_form_frame(self.words).select("word", "base")
-        shortest = bases.group_by("word").agg(pl.col("base").sort_by(pl.col("base").str.len_chars(), "base").first())
-        stems = self.words.to_frame("word").join(shortest, on="word", how="left", maintain_order="left")
-        return number_distinct(stems.select(pl.coalesce("base", "word")).to_series())[1]
+        return word_stems(self.words, wordnet().base_form_frame(self.words))
 
     @property
     def entry(self) -> Numbers:
         """A number for each token, the same for all forms of one word in one pair."""
-        return self._entries.number
+        return self._entries[1]
 
     @property
     def entries(self) -> int:
         """How many different words all pairs have, each pair's counted by themselves."""
-        return len(self._entries.row)
+        return len(self._entries[0])
 
     @cached_property
-    def _entries(self) -> _Entries:
+    def _entries(self) -> tuple[Numbers, Numbers]:
+        """The pair of every different word of the pairs, and for each token which of them it is."""
         keys, number = np.unique(self.row * len(self.words) + self.stem[self.token], return_inverse=True)
-        return _Entries(number, keys // max(len(self.words), 1))
+        return keys // max(len(self.words), 1), number
 
     def _entries_with(self, flags: Flags) -> Flags:
-        """Which entries have a flagged token."""
-        has_flag = np.zeros(self.entries, np.bool_)
-        has_flag[self.entry[flags]] = True
-        return has_flag
+        """Which different words have a flagged token."""
+        return np.asarray(np.bincount(self.entry[flags], minlength=self.entries) > 0)
 
     @cached_property
     def is_word(self) -> Flags:
@@ -140,7 +122,7 @@ class TokenisedPairs:
     @cached_property
     def content(self) -> Flags:
         """Which tokens are neither punctuation nor function words."""
-        return self.is_word & ~self.matching(_NOT) & ~self.among(_empty_words())
+        return self.is_word & ~self.matching(_NOT) & ~self.among(set(function_words()["word"]) - set(_MEANINGFUL))
 
     @cached_property
     def negator(self) -> Flags:
@@ -151,18 +133,15 @@ class TokenisedPairs:
     def shared(self) -> Flags:
         """Which tokens the other sentence of the pair has, too, in some form."""
         both = self._entries_with(self.in_hypothesis) & self._entries_with(~self.in_hypothesis)
-        shared: Flags = both[self.entry]
-        return shared
+        return np.asarray(both[self.entry])
 
     def matching(self, pattern: str) -> Flags:
         """Which tokens fit a pattern."""
-        fits: Flags = self.words.str.contains(pattern).to_numpy()
-        return fits[self.token]
+        return np.asarray(self.words.str.contains(pattern))[self.token]
 
     def among(self, words: Collection[str]) -> Flags:
         """Which tokens are one of some words."""
-        among: Flags = self.words.is_in(pl.Series(list(words), dtype=pl.String).implode()).to_numpy()
-        return among[self.token]
+        return np.asarray(self.words.is_in(pl.Series(list(words), dtype=pl.String).implode()))[self.token]
 
     def cues(self, *lists: str) -> Flags:
         """Which tokens are the first of a cue in some lists of ``taxonomy_tags/cues.tsv``."""
@@ -204,21 +183,22 @@ def cue_list(name: str) -> list[str]:
     return cues
 
 
-def _share(text: Numbers, flags: Flags, texts: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The share of each text's tokens that are flagged."""
-    return np.bincount(text[flags], minlength=texts) / np.maximum(np.bincount(text, minlength=texts), 1)
+def require_pairs(premises: pl.Series, hypotheses: pl.Series) -> None:
+    """Raise when two columns differ in length."""
+    if len(premises) != len(hypotheses):
+        raise AcidtestError(f"{len(premises):,} premises and {len(hypotheses):,} hypotheses are no pairs")
 
 
-@cache
-def _empty_words() -> list[str]:
-    return [word for word in function_words()["word"].to_list() if word not in _MEANINGFUL]
+def word_stems(words: pl.Series, bases: pl.DataFrame) -> Numbers:
+    """A number for each word, the same for most forms of one word: that of its shortest base form."""
+    shortest = bases.group_by("word").agg(pl.col("base").sort_by(pl.col("base").str.len_chars(), "base").first())
+    stems = words.to_frame("word").join(shortest, on="word", how="left", maintain_order="left")
+    return number_distinct(stems.select(pl.coalesce("base", "word")).to_series())[1]
 
 
 def word_order_likeness(pairs: TokenisedPairs) -> NDArray[np.float64]:
     """Twice the words shared in order over the words of both sentences, from 0 to 1; 0 where neither has any."""
-    premise, hypothesis = pairs.count(pairs.is_word)
-    shares: NDArray[np.float64] = 2 * shared_in_order(pairs) / np.maximum(premise + hypothesis, 1)
-    return shares
+    return np.asarray(2 * shared_in_order(pairs) / np.maximum(np.add(*pairs.count(pairs.is_word)), 1))
 
 
 def shared_in_order(pairs: TokenisedPairs) -> Numbers:

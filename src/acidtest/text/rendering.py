@@ -6,6 +6,7 @@ open position with all that is fixed around it, written out beforehand for every
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -196,11 +197,9 @@ class Rendering:
 
 def leaves(root: Tree, fixed: frozenset[int] = frozenset()) -> list[Leaf]:
     """The leaves of a tree whose words all have a part of speech; at ``fixed`` positions the template says which."""
-    positions, pieces = list[Leaf](), binary(root).split()
-    words = [place for place, piece in enumerate(pieces) if piece not in ("(", ")")]
-    brackets = [
-        (_count_brackets(pieces, "(", place - 1, -1), _count_brackets(pieces, ")", place + 1, 1)) for place in words
-    ]
+    positions = list[Leaf]()
+    words = re.finditer(r"((?:\( )*)[^\s()]+((?: \))*)", binary(root))
+    brackets = [(word[1].count("("), word[2].count(")")) for word in words]
 
     def visit(part: Tree, opens: tuple[str, ...], closes: int, place_in: tuple[str, str, int]) -> None:
         word = part.children[0]
@@ -223,14 +222,6 @@ def leaves(root: Tree, fixed: frozenset[int] = frozenset()) -> list[Leaf]:
 
     visit(root, (), 0, ("", "", -1))
     return positions
-
-
-def _count_brackets(pieces: Sequence[str], bracket: str, place: int, step: int) -> int:
-    """How many of a bracket stand in a row from a place on."""
-    count = 0
-    while 0 <= place < len(pieces) and pieces[place] == bracket:
-        count, place = count + 1, place + step
-    return count
 
 
 @cache

@@ -1,4 +1,4 @@
-"""A column of texts analysed once: tokens with offsets, tags, base forms, neighbours and reasons for doubt.
+"""A column of texts analysed once: tokens with offsets, tags, base forms, neighbours, clauses, polarity and doubts.
 
 ``Sentences`` has the tokens of all texts as rows; a *place* is such a row. ``find_occurrences`` gives the places of the
 items of word lists, and ``Neighbours`` says what stands around them.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Any
+from functools import cache, cached_property, reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -21,6 +22,9 @@ from acidtest.text.inflection import tags_of_slot
 from acidtest.text.tagging import tag_texts
 from acidtest.text.tokens import tokens
 from acidtest.text.wordnet import wordnet
+
+if TYPE_CHECKING:
+    from acidtest.text.clauses import Clause
 
 Places = NDArray[np.int64]
 
@@ -41,15 +45,38 @@ _SENTENCE_START = ("", ".", "!", "?")
 
 @dataclass(frozen=True)
 class Sentences:
-    """The tagged tokens of a column of texts."""
+    """A column of texts, which are tagged when they are first looked into."""
 
-    frame: pl.DataFrame
-    """Columns text, start, end, token, tag and entity."""
+    texts: pl.Series
+    tagger: str
 
     @classmethod
     def of(cls, texts: pl.Series, tagger: str = "auto") -> Sentences:
-        """The texts taken apart and tagged."""
-        return cls(tag_texts(texts, tagger))
+        """The sentences of a column of texts."""
+        return cls(texts, tagger)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The tokens of all texts: columns text, start, end, token, tag and entity."""
+        return tag_texts(self.texts, self.tagger)
+
+    def clauses(self) -> list[Clause | str]:
+        """For each text the clause it is, or the reason why it is none."""
+        from acidtest.text.clauses import clauses
+
+        return clauses(self.texts, self.tagger)
+
+    def non_assertions(self) -> pl.Series:
+        """For each text the reason why it asserts nothing that could be true, null where there is none."""
+        from acidtest.text.clauses import non_assertions
+
+        return non_assertions(self.texts, self.tagger)
+
+    def polarity(self, starts: pl.Series) -> pl.DataFrame:
+        """For the noun that begins at a character of each text how it stands there, as ``upward_places`` says it."""
+        from acidtest.text.monotonicity import upward_places
+
+        return upward_places(self, starts)
 
     def by_text(self, *columns: str) -> Iterator[tuple[Any, ...]]:
         """The row of each text that has tokens, and lists of some columns of its tokens."""
@@ -67,11 +94,11 @@ class Sentences:
 
     @cached_property
     def governors(self) -> Places:
-        """For each token the nearest place at or before it that is no determiner, number or adjective; -1 for none."""
+        """For each token the nearest place before it that is no determiner, number or adjective; -1 for none."""
         outside = ~self.frame["tag"].is_in(_MODIFIERS).to_numpy()
         nearest = np.maximum.accumulate(np.where(outside, np.arange(len(outside)), -1))
         within = (nearest >= 0) & (self.text[nearest] == self.text)
-        return np.where(within, nearest, -1)
+        return np.concatenate(([-1], np.where(within, nearest, -1)))[:-1]
 
     def words(self, places: Places, *, of: Places) -> pl.Series:
         """The lower-case tokens at some places; empty where these are not in the text ``of``."""
@@ -137,9 +164,8 @@ def governing_words(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
     For *playing an old guitar* these are old, playing and play; for *next to a car* to and next_to; for *a glass of
     milk* of and glass_of.
     """
-    text = places["text"].to_numpy()
-    left = places["first"].to_numpy() - 1
-    last = np.where(left >= 0, sentences.governors[np.maximum(left, 0)], -1)
+    text, first = places["text"].to_numpy(), places["first"].to_numpy()
+    last = sentences.governors[first]
     here, one, two = (sentences.words(np.where(last >= 0, last - step, -1), of=text) for step in range(3))
     rows = pl.int_range(places.height, eager=True, dtype=pl.UInt32)
     governed = pl.DataFrame({"row": rows, "here": here, "one": one, "two": two}).filter(pl.col("here") != "")
@@ -149,7 +175,7 @@ def governing_words(sentences: Sentences, places: pl.DataFrame) -> pl.DataFrame:
         governed.join(forms, left_on=word, right_on="word").select("row", before=pl.concat_str(*parts, separator="_"))
         for word, parts in expressions
     ]
-    beside = pl.DataFrame({"row": rows, "before": sentences.words(left, of=text)})
+    beside = pl.DataFrame({"row": rows, "before": sentences.words(first - 1, of=text)})
     return pl.concat([beside, *inflected]).unique()
 
 
@@ -173,16 +199,15 @@ class Neighbours:
 
     def word(self, step: int) -> pl.Series:
         """The word so many places after the last word of an occurrence, or before its first; 0 is the first."""
-        return self._sentences.words(self._place(step), of=self._text)
+        return self._sentences.words(self._last + step if step > 0 else self._first + step, of=self._text)
 
     def tag(self, step: int) -> pl.Series:
         """The tag of that word."""
-        return self._sentences.tags(self._place(step), of=self._text)
+        return self._sentences.tags(self._last + step if step > 0 else self._first + step, of=self._text)
 
     def governor(self) -> Places:
         """The place of the word each occurrence depends on, -1 for none."""
-        left = self._first - 1
-        return np.where(left >= 0, self._sentences.governors[np.maximum(left, 0)], -1)
+        return np.take(self._sentences.governors, self._first)
 
     def governor_word(self) -> pl.Series:
         """The word each occurrence depends on."""
@@ -238,20 +263,24 @@ class Neighbours:
 
     def is_bare(self) -> pl.Series:
         """Whether one thing stands without article, owner or number: *plays guitar*, but not *Dog in the snow*."""
-        distance = self._first - 1 - self.governor()
-        determined = pl.Series(np.zeros(len(distance), dtype=bool))
-        for step in (1, 2, 3, 4):
-            determined |= self.tag(-step).is_in(["DT", "PRP$", "CD", "POS", "PDT"]) & pl.Series(distance >= step)
+        determiners = ["DT", "PRP$", "CD", "POS", "PDT"]
+        determined = reduce(or_, (self.tag(-step).is_in(determiners) & self._governed(step) for step in (1, 2, 3, 4)))
         return (self._slot == "singular") & ~(determined | self.governor_word().is_in(_SENTENCE_START))
 
     def is_described(self) -> pl.Series:
         """Whether an adjective goes with it that may not go with others of its kind: a paved courtyard."""
-        distance = self._first - 1 - self.governor()
-        flags = pl.Series(np.zeros(len(distance), dtype=bool))
-        for step in (1, 2, 3):
-            inside = pl.Series(distance >= step) & self.tag(-step).is_in(["JJ", "VBN", "VBG"])
-            flags |= inside & ~self.word(-step).is_in(_common_adjectives().implode())
-        return flags & self._is_noun
+        common = _common_adjectives().implode()
+        return self._is_noun & reduce(
+            or_,
+            (
+                self._governed(step) & self.tag(-step).is_in(["JJ", "VBN", "VBG"]) & ~self.word(-step).is_in(common)
+                for step in (1, 2, 3)
+            ),
+        )
+
+    def _governed(self, step: int) -> pl.Series:
+        """Whether the word so many places before an occurrence depends on what the occurrence does."""
+        return pl.Series(self._first - 1 - self.governor() >= step)
 
     def is_listed(self) -> pl.Series:
         """Whether it is joined to something by *and* or a comma: *a dog, a cat and a bird*."""
@@ -263,13 +292,7 @@ class Neighbours:
 
     def is_compared(self) -> pl.Series:
         """Whether a superlative or comparative goes with it: the biggest dog is not the biggest cat."""
-        flags = pl.Series(np.zeros(len(self._first), dtype=bool))
-        for step in (-3, -2, -1, 1):
-            flags |= self.tag(step).is_in(["JJR", "JJS", "RBR", "RBS"])
-        return flags
-
-    def _place(self, step: int) -> Places:
-        return self._last + step if step > 0 else self._first + step
+        return reduce(or_, (self.tag(step).is_in(["JJR", "JJS", "RBR", "RBS"]) for step in (-3, -2, -1, 1)))
 
     def _opens(self, back: int = 0) -> pl.Series:
         """Whether an occurrence, or the word ``back`` places before it, begins its text or a sentence of it."""

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from acidtest.io.wordlists import packaged_table
 from acidtest.text.tokens import Flags, Numbers
 
 Tags = NDArray[np.uint8]
@@ -37,33 +38,6 @@ FARTHEST = 3
 """Rules look at most so far to either side."""
 
 _CONDITION = re.compile(r"([tw])([+\-\d,]+)(!?=)(\S+)")
-
-_BRILL = {
-    "PREVTAG": "t-1={0}",
-    "NEXTTAG": "t+1={0}",
-    "PREV2TAG": "t-2={0}",
-    "NEXT2TAG": "t+2={0}",
-    "PREV1OR2TAG": "t-1,-2={0}",
-    "NEXT1OR2TAG": "t+1,+2={0}",
-    "PREV1OR2OR3TAG": "t-1,-2,-3={0}",
-    "NEXT1OR2OR3TAG": "t+1,+2,+3={0}",
-    "SURROUNDTAG": "t-1={0} t+1={1}",
-    "PREVBIGRAM": "t-2={0} t-1={1}",
-    "NEXTBIGRAM": "t+1={0} t+2={1}",
-    "CURWD": "w0={0}",
-    "PREVWD": "w-1={0}",
-    "NEXTWD": "w+1={0}",
-    "PREV1OR2WD": "w-1,-2={0}",
-    "NEXT1OR2WD": "w+1,+2={0}",
-    "WDPREVTAG": "t-1={0} w0={1}",
-    "WDNEXTTAG": "w0={0} t+1={1}",
-    "WDAND2AFT": "w0={0} w+2={1}",
-    "WDAND2TAGBFR": "t-2={0} w0={1}",
-    "WDAND2TAGAFT": "w0={0} t+2={1}",
-    "LBIGRAM": "w-1={0} w0={1}",
-    "RBIGRAM": "w0={0} w+1={1}",
-}
-"""Brill's names for conditions, in our notation."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +84,8 @@ def parse_rule(old: str, new: str, when: str) -> TagRule:
 def parse_brill_rule(line: str) -> TagRule | None:
     """The rule in a line of Brill's tagger, such as ``NN VB PREVTAG TO``; None for a line that holds none."""
     cells = line.replace("STAART", START).split()
-    written = _BRILL.get(cells[2], "") if len(cells) > 3 else ""
+    conditions = dict(packaged_table("tagging/brill.tsv").iter_rows())
+    written = conditions.get(cells[2], "") if len(cells) > 3 else ""
     if written.count("{") != len(cells) - 3 or not {*cells[:2]} <= {*TAGS, "*"}:
         return None
     old, new, _, *values = cells
@@ -131,22 +106,13 @@ def apply_rules(line: TagLine, rules: Sequence[TagRule]) -> Tags:
         positions = places[rule.new]
         positions = positions[_flags_for(rule.old, NUMBER, size=len(TAGS))[tag[positions]]]
         for condition in rule.conditions:
-            if condition.words:
-                chosen = _flags_for(condition.values, word_number, size=len(line.words) + 1)
-                positions = positions[_holds(condition, chosen, line.word, positions)]
-            else:
-                positions = positions[
-                    _holds(condition, _flags_for(condition.values, NUMBER, size=len(TAGS)), tag, positions)
-                ]
+            column: NDArray[np.integer[Any]] = line.word if condition.words else tag
+            number, size = (word_number, len(line.words) + 1) if condition.words else (NUMBER, len(TAGS))
+            chosen = _flags_for(condition.values, number, size=size)
+            holds = np.any([chosen[column[positions + place]] for place in condition.places], axis=0)
+            positions = positions[holds != condition.negated]
         tag[positions] = NUMBER[rule.new]
     return tag
-
-
-def _holds(condition: RuleCondition, chosen: Flags, column: NDArray[np.integer[Any]], positions: Numbers) -> Flags:
-    holds = np.zeros(len(positions), dtype=np.bool_)
-    for place in condition.places:
-        holds |= chosen[column[positions + place]]
-    return ~holds if condition.negated else holds
 
 
 def _flags_for(names: Sequence[str], number: Mapping[str, int], *, size: int) -> Flags:

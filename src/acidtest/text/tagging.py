@@ -5,7 +5,7 @@ The light tagger needs no download: it has the lexicon and rules of Brill's tagg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -18,7 +18,6 @@ import polars as pl
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.lexicon import CONTEXT, lexicon_digest, readings, textblob_lines
-from acidtest.text.names import entities, is_given_name, is_place_name
 from acidtest.text.tag_rules import (
     FARTHEST,
     NUMBER,
@@ -30,7 +29,7 @@ from acidtest.text.tag_rules import (
     parse_brill_rule,
     parse_rule,
 )
-from acidtest.text.tokens import Flags, TokenColumns, next_flags, number_distinct, previous_flags, tokenise
+from acidtest.text.tokens import Flags, Numbers, TokenColumns, next_flags, number_distinct, previous_flags, tokenise
 
 _SCHEMA = {
     "text": pl.UInt32,
@@ -44,11 +43,21 @@ _SCHEMA = {
 _KNOWN_LEXICON = "de189cb6"
 """What textblob 0.15 to 0.20 carry."""
 
-_ENTITIES = {"PERSON": "PERSON", "GPE": "LOCATION", "LOC": "LOCATION", "FAC": "LOCATION", "ORG": "ORGANIZATION"}
+_SPACY_ENTITIES = {"PERSON": "PERSON", "GPE": "LOCATION", "LOC": "LOCATION", "FAC": "LOCATION", "ORG": "ORGANIZATION"}
 """spaCy's kinds of names, in ours; its others are none."""
 
 _PREFERRED = ("lg", "md", "sm", "trf")
 """The size of the pipeline taken where several are installed; transformers are slow without a GPU."""
+
+_ENTITIES = ("PERSON", "LOCATION", "ORGANIZATION")
+_PERSON, _LOCATION, _ORGANIZATION = range(3)
+_NONE = -1
+_LONGEST_NAME = 5
+_WHERE = ("in", "at", "from", "near", "across", "through", "into", "around", "throughout", "outside")
+_WHEN = ("in", "since", "until", "by", "last", "next", "this", "of", "on", "early", "late", "during")
+_MONTHS = ("April", "May", "June", "August")
+
+_ADVICE = "get both with: pip install spacy && python -m spacy download en_core_web_sm"
 
 VERSION = 1
 """Goes up when a tag changes: suites that rest on tags carry it."""
@@ -69,36 +78,25 @@ class TaggerState(NamedTuple):
     state: str
 
 
-def tag_texts(texts: pl.Series, tagger: str = "auto") -> pl.DataFrame:
+def tag_texts(texts: pl.Series, name: str = "auto") -> pl.DataFrame:
     """Every token of a column of texts with ``tag`` (Penn Treebank) and ``entity``, the kind of name it is part of.
 
     Columns text, start, end and token are those of ``tokens``; spaCy has its own idea of tokens. ``entity`` is PERSON,
-    LOCATION, ORGANIZATION or null. ``tagger`` is ``light``, ``spacy`` (the best English pipeline installed),
-    ``spacy:NAME`` or ``auto``: spaCy if it is there with an English pipeline, else light.
+    LOCATION, ORGANIZATION or null. ``name`` is that of a tagger.
     """
-    return _choose_tagger(tagger).frame(texts)
+    return tagger(name).frame(texts)
 
 
 def tagger(name: str = "auto") -> Tagger:
-    """The tagger that ``tagged`` uses for a name; its own name says which and in what version."""
-    return _choose_tagger(name)
+    """The tagger called ``light``, ``spacy`` (the best English pipeline installed), ``spacy:NAME`` or ``auto``.
 
-
-def taggers() -> list[TaggerState]:
-    """Every tagger there is, the one that ``auto`` stands for first."""
-    light = TaggerState(_light_name(), "built in")
-    if _pipelines():
-        return [*(TaggerState(f"spacy:{name}", "installed") for name in _pipelines()), light]
-    what = "spaCy has no English pipeline" if find_spec("spacy") else "spaCy is not installed"
-    return [light, TaggerState("spacy", f"{what}; {_advice()}")]
-
-
-def _choose_tagger(name: str) -> Tagger:
+    ``auto`` is spaCy if it is there with an English pipeline, else light.
+    """
     if name == "light" or (name == "auto" and not _pipelines()):
         return Tagger(_light_name(), _light_frame)
     if name in ("auto", "spacy"):
         if not _pipelines():
-            raise AcidtestError(f"tagger 'spacy' needs spaCy and an English pipeline; {_advice()}")
+            raise AcidtestError(f"tagger 'spacy' needs spaCy and an English pipeline; {_ADVICE}")
         return _spacy(_pipelines()[0])
     kind, _, pipeline = name.partition(":")
     if kind == "spacy" and pipeline in _pipelines():
@@ -108,8 +106,13 @@ def _choose_tagger(name: str) -> Tagger:
     )
 
 
-def _advice() -> str:
-    return "get both with: pip install spacy && python -m spacy download en_core_web_sm"
+def taggers() -> list[TaggerState]:
+    """Every tagger there is, the one that ``auto`` stands for first."""
+    light = TaggerState(_light_name(), "built in")
+    if _pipelines():
+        return [*(TaggerState(f"spacy:{name}", "installed") for name in _pipelines()), light]
+    what = "spaCy has no English pipeline" if find_spec("spacy") else "spaCy is not installed"
+    return [light, TaggerState("spacy", f"{what}; {_ADVICE}")]
 
 
 @cache
@@ -121,7 +124,7 @@ def _light_name() -> str:
 def _light_frame(texts: pl.Series) -> pl.DataFrame:
     columns = tokenise(texts)
     tags = tag_tokens(columns)
-    return columns.frame.with_columns(tags.names, entities(columns, tags.number))
+    return columns.frame.with_columns(tag_names(tags), _entities(columns, tags))
 
 
 def _pipelines() -> Sequence[str]:
@@ -142,7 +145,7 @@ def _spacy(pipeline: str) -> Tagger:
 def spacy_frame(nlp: Any, texts: pl.Series) -> pl.DataFrame:
     """The tokens, tags and names that a spaCy pipeline finds."""
     rows = [
-        (number, token.idx, token.idx + len(token.text), token.text, token.tag_, _ENTITIES.get(token.ent_type_))
+        (number, token.idx, token.idx + len(token.text), token.text, token.tag_, _SPACY_ENTITIES.get(token.ent_type_))
         for number, document in enumerate(nlp.pipe(texts.cast(pl.String).fill_null("").to_list()))
         for token in document
         if not token.is_space
@@ -150,22 +153,15 @@ def spacy_frame(nlp: Any, texts: pl.Series) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 
 
-@dataclass(frozen=True)
-class TagColumn:
-    """A tag for every token, as a row of ``TAGS``."""
-
-    number: Tags
-
-    @property
-    def names(self) -> pl.Series:
-        """The Penn tags."""
-        return pl.Series("tag", TAGS).gather(self.number)
-
-
-def tag_tokens(placed: TokenColumns) -> TagColumn:
-    """The Penn tag of every token."""
+def tag_tokens(placed: TokenColumns) -> Tags:
+    """The tag of every token, as a row of ``TAGS``."""
     line, inside = _line(placed)
-    return TagColumn(_tag_quotes(placed, apply_rules(line, _tag_rules())[inside]))
+    return _tag_quotes(placed, apply_rules(line, _tag_rules())[inside])
+
+
+def tag_names(tags: Tags) -> pl.Series:
+    """The Penn tags of tokens."""
+    return pl.Series("tag", TAGS).gather(tags)
 
 
 def _line(placed: TokenColumns) -> tuple[TagLine, Flags]:
@@ -218,3 +214,112 @@ def _tag_quotes(placed: TokenColumns, tag: Tags) -> Tags:
     possessive = (placed.words == "'").to_numpy()[placed.word] & glued & previous_flags(plural)
     tag = np.where(straight & ~glued, NUMBER["``"], tag).astype(np.uint8)
     return np.where(possessive, NUMBER["POS"], tag).astype(np.uint8)
+
+
+def _entities(placed: TokenColumns, tag: Tags) -> pl.Series:
+    """The kind of name each token is part of: PERSON, LOCATION, ORGANIZATION or null; titles are part of none."""
+    has = {name: _among(placed, words) for name, words in _name_lists().items()}
+    listed = _listed_kinds(placed)
+    proper = np.isin(tag, [NUMBER["NNP"], NUMBER["NNPS"]]) | (listed != _NONE)
+    inside = proper | _links(placed, proper, heads=has["organization sign"])
+    joined = inside & previous_flags(inside) & ~placed.initial
+    # Runs of proper nouns that stand side by side in a sentence, as places of their first and last token.
+    first, last = np.flatnonzero(inside & ~joined), np.flatnonzero(inside & ~next_flags(joined))
+    entity = np.full(len(tag), _NONE)
+    entity[inside] = np.repeat(_kinds(placed, has, tag, first=first, last=last), last - first + 1)
+    # A name by itself, whatever stands beside it: "Good Oklahoma".
+    single = np.where(has["organization"], _ORGANIZATION, np.where(has["place"], _LOCATION, _NONE))
+    for kinds in (listed, np.where(proper, single, _NONE)):
+        entity = np.where(entity == _NONE, kinds, entity)
+    # "King" in "King George", but not in "Martin Luther King", or "Poor" in "Poor Dave".
+    ahead = has["title sign"] & next_flags(proper)
+    stranger = first[placed.initial[first] & (last > first)]
+    ahead[stranger[~has["given"][stranger] & ~has["surname"][stranger] & has["given"][stranger + 1]]] = True
+    entity[ahead & (entity == _PERSON)] = _NONE
+    names = pl.Series("entity", [*_ENTITIES, None], dtype=pl.String)
+    return names.gather(np.where(entity == _NONE, len(_ENTITIES), entity))
+
+
+def _kinds(placed: TokenColumns, has: dict[str, Flags], tag: Tags, *, first: Numbers, last: Numbers) -> Numbers:
+    """The kind of every run of proper nouns, the weakest evidence first: what comes later overrides."""
+    several = last > first
+    given, place, organization = has["given"], has["place"], has["organization"]
+    letter = placed.words.str.contains(r"^\p{Lu}\.$").to_numpy()[placed.word]
+    named = given[first] | given[np.minimum(first + 1, last)] | (has["surname"][last] & ~place[last])
+    named |= letter[first] & several
+    is_place = place[first] & place[last]
+    where, when = ((previous_flags(_among(placed, words)) & ~placed.initial)[first] for words in (_WHERE, _WHEN))
+    dated = when | next_flags(np.equal(tag, NUMBER["CD"]))[last]
+    speaks = next_flags(has["speaks sign"] & ~placed.initial)[last]
+    # A run that ends in a word such as "Bank", or has it before "of".
+    of, signs = (np.concatenate(([0], np.cumsum(f))) for f in (_among(placed, ["of"]), has["organization sign"]))
+    holds_of, holds_sign = (total[last + 1] > total[first] for total in (of, signs))
+    body = holds_sign & several & (has["organization sign"][last] | holds_of)
+    rules = (
+        (speaks & ~several, _PERSON),
+        (is_place, _LOCATION),
+        (named & ~(is_place & where), _PERSON),
+        (has["place_first sign"][first] & several & ~given[first], _LOCATION),
+        (has["place sign"][last] & several, _LOCATION),
+        (has["title sign"][first] & several, _PERSON),
+        (organization[first] & organization[last], _ORGANIZATION),
+        (body, _ORGANIZATION),
+        (_among(placed, _MONTHS)[first] & ~several & dated, _NONE),
+    )
+    kind = np.full(len(first), _NONE)
+    for flags, value in rules:
+        kind[flags] = value
+    return kind
+
+
+def _links(placed: TokenColumns, proper: Flags, *, heads: Flags) -> Flags:
+    """The "of" and "of the" within names such as "Bank of America"."""
+    of, the = (_among(placed, [word]) for word in ("of", "the"))
+    linking = of & previous_flags(heads & proper) & ~placed.initial
+    with_article = linking & next_flags(the & next_flags(proper))
+    return (linking & next_flags(proper)) | with_article | previous_flags(with_article)
+
+
+def _listed_kinds(placed: TokenColumns) -> Numbers:
+    """The kind of every token that is part of a listed name of several words."""
+    kinds = np.full(len(placed.word), _NONE)
+    sentence = np.cumsum(placed.initial)
+    for kind, name in ((_LOCATION, "place"), (_ORGANIZATION, "organization")):
+        phrases = [phrase for phrase in _name_lists()[name] if " " in phrase]
+        begins = np.flatnonzero(_among(placed, [phrase.split(" ")[0] for phrase in phrases]))
+        for size in range(2, _LONGEST_NAME + 1):
+            start = begins[begins + size <= len(kinds)]
+            start = start[sentence[start] == sentence[start + size - 1]]
+            parts = [placed.words.gather(placed.word[start + shift]).alias(str(shift)) for shift in range(size)]
+            whole = pl.select(pl.concat_str(parts, separator=" ")).to_series() if len(start) else pl.Series([""])[:0]
+            for shift in range(size):
+                kinds[start[whole.is_in(phrases).to_numpy()] + shift] = kind
+    return kinds
+
+
+def is_given_name(words: pl.Series) -> Flags:
+    """Which of some words are given names, written with a capital."""
+    return _is_in(words, _name_lists()["given"])
+
+
+def is_place_name(words: pl.Series) -> Flags:
+    """Which of some words are places, written with a capital."""
+    return _is_in(words, _name_lists()["place"])
+
+
+def _among(placed: TokenColumns, names: Iterable[str]) -> Flags:
+    return _is_in(placed.words, names)[placed.word]
+
+
+def _is_in(words: pl.Series, names: Iterable[str]) -> Flags:
+    is_in: Flags = words.is_in(pl.Series(names, dtype=pl.String).implode()).to_numpy()
+    return is_in
+
+
+@cache
+def _name_lists() -> dict[str, pl.Series]:
+    """Names of people, places and organisations, and words that tell what the name beside them is."""
+    people, signs = packaged_table("names/people.tsv"), packaged_table("names/signs.tsv")
+    lists = {kind: people.filter(kind=kind)["name"] for kind in ("given", "surname")}
+    lists |= {kind: packaged_table(f"names/{kind}s.tsv")["name"] for kind in ("place", "organization")}
+    return lists | {f"{sign} sign": signs.filter(sign=sign)["word"] for sign in signs["sign"].unique()}

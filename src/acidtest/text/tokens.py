@@ -137,8 +137,7 @@ def previous_flags(flags: Flags) -> Flags:
 
 
 def _is_new(text: Numbers) -> Flags:
-    new: Flags = np.diff(text, prepend=-1) != 0
-    return new
+    return np.asarray(np.diff(text, prepend=-1) != 0)
 
 
 def _with_closing(kinds: pl.Series, chunk: Numbers, text: Numbers, *, lone: Flags) -> Numbers:
@@ -177,8 +176,7 @@ def _initial(pieces: _Pieces, word: Numbers, text: Numbers, *, apart: Flags) -> 
     ends |= has["may_end"][before] & has["starter"]
     new = _is_new(text)
     dangling = has["closing"] & next_flags(new, beyond=True)
-    initial: Flags = new | (ends & ~closes & ~has["inside"] & ~dangling)
-    return initial
+    return np.asarray(new | (ends & ~closes & ~has["inside"] & ~dangling))
 
 
 def _pieces(kinds: pl.Series, lone: pl.Series) -> _Pieces:
@@ -195,7 +193,10 @@ def _pieces(kinds: pl.Series, lone: pl.Series) -> _Pieces:
     first = np.cumsum(count) - count
     ends = np.cumsum(words.str.len_chars().to_numpy().astype(np.int64)[word])
     begins = np.concatenate(([0], ends))
-    traits = _traits(words)
+    # What matters about each of the different tokens where sentences end.
+    traits = {name: words.str.contains(pattern).to_numpy() for name, pattern in _TRAITS.items()}
+    traits["may_end"] = traits["acronym"] | words.is_in(_abbreviations(may_end=True)).to_numpy()
+    traits["starter"] = words.is_in(_starters()).to_numpy()
     after_white = traits["white"][np.roll(word, 1)]
     new = _is_new(chunk)
     start = begins[:-1] - np.repeat(begins[first], count)
@@ -209,13 +210,6 @@ def _split(frame: pl.DataFrame, pattern: str) -> pl.DataFrame:
     groups = pl.col("token").str.extract_groups(pattern).struct.field("*")
     parts = frame.filter(fits).with_columns(pl.concat_list(groups).list.drop_nulls().alias("token")).explode("token")
     return pl.concat([frame.filter(~fits), parts]).sort("place", maintain_order=True).drop("place")
-
-
-def _traits(words: pl.Series) -> dict[str, Flags]:
-    """What matters about each of some different tokens where sentences end."""
-    traits = {name: words.str.contains(pattern).to_numpy() for name, pattern in _TRAITS.items()}
-    traits["may_end"] = traits["acronym"] | words.is_in(_abbreviations(may_end=True)).to_numpy()
-    return traits | {"starter": words.is_in(_starters()).to_numpy()}
 
 
 @cache

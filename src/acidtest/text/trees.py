@@ -42,17 +42,6 @@ class Tree:
                 yield from child.parts
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """The words without punctuation, in lower case."""
-        return tuple(
-            word.lower()
-            for part in self.parts
-            if part.label not in _PUNCTUATION
-            for word in part.children
-            if isinstance(word, str)
-        )
-
-    @property
     def clauses(self) -> list[Tree]:
         """The trees inside, this one included, that are clauses."""
         return [part for part in self.parts if is_clause(part.label)]
@@ -85,7 +74,13 @@ def trees(brackets: str) -> list[Tree | str]:
         elif len(stack) == 1:
             raise ValueError("a bracket closes that never opened")
         else:
-            stack[-2].append(_close_bracket(stack.pop(), number))
+            inside = stack.pop()
+            if not inside:
+                raise ValueError(f"brackets with nothing between them (piece {number})")
+            label, *rest = inside
+            if isinstance(label, str) and not rest:
+                raise ValueError(f"the label {label!r} stands over nothing (piece {number})")
+            stack[-1].append(Tree(label, tuple(rest)) if isinstance(label, str) else Tree("", tuple(inside)))
     if len(stack) > 1:
         raise ValueError(f"brackets never closed: {len(stack) - 1}")
     return stack[0]
@@ -132,19 +127,14 @@ def binary(root: Tree) -> str:
     return joined
 
 
-def _close_bracket(inside: list[Tree | str], number: int) -> Tree:
-    if not inside:
-        raise ValueError(f"brackets with nothing between them (piece {number})")
-    if isinstance(inside[0], Tree):
-        return Tree("", tuple(inside))
-    if len(inside) == 1:
-        raise ValueError(f"the label {inside[0]!r} stands over nothing (piece {number})")
-    return Tree(inside[0], tuple(inside[1:]))
-
-
 def _head(root: Tree) -> int:
     labels = [child if isinstance(child, str) else child.label for child in root.children]
-    head = _noun_phrase_head(labels) if root.label in ("NP", "NX") else _head_by_rule(root.label, labels)
+    if root.label in ("NP", "NX"):
+        head = _noun_phrase_head(labels)
+    else:
+        from_left, heads = _rules().get(root.label, (True, ()))
+        order = list(range(len(labels)) if from_left else reversed(range(len(labels))))
+        head = next((place for name in heads for place in order if labels[place] == name), order[0])
     if head >= 2 and labels[head - 1] in ("CC", "CONJP"):
         # In a coordination the first of the things coordinated is the head.
         before = [place for place in range(head - 1) if labels[place] not in _PUNCTUATION]
@@ -153,25 +143,12 @@ def _head(root: Tree) -> int:
 
 
 def _noun_phrase_head(labels: Sequence[str]) -> int:
-    places = range(len(labels))
-    last = [place for place in places if labels[place] in _NOUNS][-1:]
-    if labels[-1] == "POS":
-        return len(labels) - 1
-    if last:
-        return last[0]
-    if "NP" in labels:
-        return labels.index("NP")
-    for group in _NOUN_PHRASE_HEADS:
-        matches = [place for place in places if labels[place] in group]
+    """The last noun, else the first noun phrase, else the last of what else may be a head."""
+    for group in (_NOUNS, ("NP",), *_NOUN_PHRASE_HEADS):
+        matches = [place for place, label in enumerate(labels) if label in group]
         if matches:
-            return matches[-1]
+            return matches[0 if group == ("NP",) else -1]
     return len(labels) - 1
-
-
-def _head_by_rule(label: str, labels: Sequence[str]) -> int:
-    from_left, heads = _rules().get(label, (True, ()))
-    order = list(range(len(labels)) if from_left else reversed(range(len(labels))))
-    return next((place for head in heads for place in order if labels[place] == head), order[0])
 
 
 @cache

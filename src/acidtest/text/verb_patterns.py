@@ -47,8 +47,10 @@ _LOOK_AHEAD = 6
 
 def pattern_from_tokens(tokens: Sequence[str], place: int, forms: VerbForms) -> str:
     """The pattern of the verb at a place in a sentence, from its neighbours; empty when they do not decide."""
-    word, before = tokens[place], _before(tokens, place)
-    after = list(tokens[place + 1 :])
+    word, after = tokens[place], list(tokens[place + 1 :])
+    # The word before, an adverb left aside.
+    earlier = [token for token in tokens[max(place - 3, 0) : place] if not _is_adverb(token) and token not in "'’"]
+    before = earlier[-1] if earlier else ""
     is_participle, is_gerund = word in forms.participles, word.endswith("ing")
     if is_participle and before in BE | GET:
         return "passive"
@@ -75,12 +77,6 @@ def openers(tokens: Sequence[str], by_first: Mapping[str, Sequence[list[str]]]) 
         place += len(words) if words else 1
         if words and _looks_like_clause(tokens[place:], words):
             yield " ".join(words)
-
-
-def _before(tokens: Sequence[str], place: int) -> str:
-    """The word before a place, an adverb left aside."""
-    earlier = [token for token in tokens[max(place - 3, 0) : place] if not _is_adverb(token) and token not in "'’"]
-    return earlier[-1] if earlier else ""
 
 
 def _may_precede_base_form(token: str) -> bool:

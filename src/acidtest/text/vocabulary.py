@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -39,10 +39,10 @@ _TAG = re.compile(r"[A-Z]+\$?")
 
 @dataclass(frozen=True)
 class HansVocabulary:
-    """Word lists by name; ``source`` is the fingerprint of a user's file."""
+    """Word lists by name; ``source`` is the fingerprint of a user's file. Equal names and sources have equal lists."""
 
     name: str
-    lists: Mapping[str, tuple[Word, ...]]
+    lists: Mapping[str, tuple[Word, ...]] = field(compare=False)
     source: str = ""
 
 
@@ -66,12 +66,14 @@ def vocabulary(words: str, *, faithful: bool = False) -> HansVocabulary:
     absent = [name for name in _base_lists() if name not in lists]
     if absent:
         log.info("%s: lists taken from the fresh vocabulary: %s", path, list_some(absent, 40))
-    return HansVocabulary(path.name, {**fresh, **_with_lemmas(lists, fresh)}, table.fingerprint)
-
-
-def list_names() -> list[str]:
-    """The names of all word lists."""
-    return packaged_table("hans/lists.tsv")["list"].to_list()
+    # A word without lemma takes the one it has in another list: no premise may hold it twice.
+    every = (word for words in (*fresh.values(), *lists.values()) for word in words)
+    lemmas = {word.text: word.lemma for word in every if word.lemma}
+    lists = {
+        name: tuple(replace(word, lemma=word.lemma or lemmas.get(word.text, "")) for word in words)
+        for name, words in lists.items()
+    }
+    return HansVocabulary(path.name, {**fresh, **lists}, table.fingerprint)
 
 
 @cache
@@ -90,18 +92,6 @@ def _lists(table: pl.DataFrame) -> dict[str, tuple[Word, ...]]:
     return {name: tuple(words) for name, words in lists.items()}
 
 
-def _with_lemmas(
-    lists: Mapping[str, tuple[Word, ...]], fresh: Mapping[str, tuple[Word, ...]]
-) -> dict[str, tuple[Word, ...]]:
-    """The lists, a word without lemma taking the one it has in another list: no premise may hold it twice."""
-    every = (*fresh.values(), *lists.values())
-    known = {word.text: word.lemma for words in every for word in words if word.lemma}
-    return {
-        name: tuple(word if word.lemma else replace(word, lemma=known.get(word.text, "")) for word in words)
-        for name, words in lists.items()
-    }
-
-
 @cache
 def _base_lists() -> dict[str, int]:
     """The lists every vocabulary has of its own, and how many words each needs at least."""
@@ -113,12 +103,10 @@ def _base_lists() -> dict[str, int]:
 def _check_lists(table: FileTable) -> dict[str, tuple[Word, ...]]:
     """The lists of a user's file; an error names the line and what is wrong with it."""
     frame = table.frame
-    for column in ("list", "word"):
-        if column not in frame.columns:
-            raise FileError(table.path, f"has no column {column!r}; a vocabulary has {', '.join(COLUMNS)}")
-    unknown = [name for name in frame.columns if name not in (*COLUMNS, "only")]
-    if unknown:
-        raise FileError(table.path, f"has the column {unknown[0]!r}; a vocabulary has only {', '.join(COLUMNS)}")
+    missing = [f"no column {name!r}" for name in ("list", "word") if name not in frame.columns]
+    unknown = [f"the column {name!r}" for name in frame.columns if name not in (*COLUMNS, "only")]
+    if missing or unknown:
+        raise FileError(table.path, f"has {[*missing, *unknown][0]}; a vocabulary has {', '.join(COLUMNS)}")
     frame = frame.select(
         (pl.col(name) if name in frame.columns else pl.lit("", dtype=pl.String)).fill_null("").alias(name)
         for name in COLUMNS
@@ -140,8 +128,9 @@ def _check_lists(table: FileTable) -> dict[str, tuple[Word, ...]]:
 def _row_problems(fields: Mapping[str, str]) -> Iterator[str]:
     """What is wrong with one row by itself."""
     name, word, parse = fields["list"], fields["word"], fields["parse"]
-    if name not in list_names():
-        yield str(UnknownNameError("word list", name, list_names()))
+    known = packaged_table("hans/lists.tsv")["list"].to_list()
+    if name not in known:
+        yield str(UnknownNameError("word list", name, known))
         return
     if not _PLAIN.fullmatch(word):
         yield f"word {word!r} is not one or more words in small letters with one space between them"
@@ -178,29 +167,24 @@ def _list_problems(lists: Mapping[str, tuple[Word, ...]]) -> Iterator[str]:
         least = _base_lists().get(name, 1)
         if len(words) < least:
             yield f"list {name!r} has {len(words)} words, but needs at least {least}"
-    for names in APART:
-        for first, second in combinations(names, 2):
-            given = {first, second} & lists.keys()
-            every = [{word.text for word in lists.get(name, fresh[name])} for name in (first, second)]
-            both = sorted(every[0] & every[1]) if given else []
-            if both:
-                yield f"{both[0]!r} stands in {first!r} and in {second!r}; a pair would come twice, or with both labels"
+    for first, second in (pair for names in APART for pair in combinations(names, 2) if {*pair} & lists.keys()):
+        both = set.intersection(*({word.text for word in lists.get(name, fresh[name])} for name in (first, second)))
+        if both:
+            yield f"{min(both)!r} stands in {first!r} and in {second!r}; a pair would come twice, or with both labels"
     singular = {word.text for word in lists.get("noun_singular", ())}
     plural = {word.lemma for word in lists.get("noun_plural", ())}
     if "" in plural:
         yield "a plural in noun_plural has no singular; write it into column 'lemma'"
-        return
-    if singular != plural and (singular or plural):
+    elif singular != plural:
         yield (
             f"noun_singular and the lemmas of noun_plural differ: {list_some(sorted(singular ^ plural))}; "
             f"write the singular of every plural into column 'lemma'"
         )
-    active = {word.text for word in lists.get("transitive", ())}
-    strange = [word.text for word in lists.get("passive", ()) if word.text not in active]
-    if "transitive" in lists and "passive" in lists and strange:
-        yield f"passive has verbs that transitive does not have: {list_some(strange)}"
-    if ("transitive" in lists) != ("passive" in lists):
+    active, passive = ({word.text for word in lists.get(name, ())} for name in ("transitive", "passive"))
+    if bool(active) != bool(passive):
         yield "transitive and passive go together: give both lists or neither"
+    elif not passive <= active:
+        yield f"passive has verbs that transitive does not have: {list_some(sorted(passive - active))}"
 
 
 @cache

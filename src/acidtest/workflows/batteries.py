@@ -271,7 +271,7 @@ class Battery:
     @cached_property
     def used(self) -> list[Suite]:
         """The suites as they are asked: limited where a limit was set, their controls after them."""
-        from acidtest.suites.sampling import limit_rows
+        from acidtest.suites.sample import limit_rows
 
         used = [limit_rows(suite, self.limit, self.seed) for suite in self.whole] if self.limit else self.whole
         controls = (

@@ -16,7 +16,6 @@ from acidtest.suites.corpus import LABEL_COLUMNS, derive_suite, source_pairs, tr
 from acidtest.suites.stress import CITATION
 
 _NAME = "stress/antonymy"
-_VERSION = 1
 _COLUMNS: dict[str, Kind] = {"word": "text", "antonym": "text", "pos": "factor", "side": "factor", "place": "factor"}
 
 Wsd = Literal["context", "lesk", "first"]
@@ -52,9 +51,7 @@ def antonymy(request: Request, *, wsd: Wsd = "context", tagger: str = "auto") ->
         _NAME,
         pairs,
         rows.lazy(),
-        version=_VERSION,
         request=request,
-        citation=CITATION,
         arguments={"wsd": wsd, "tagger": tagger_name},
         columns=_COLUMNS,
         crossings=(("pos", "place"),),
@@ -75,31 +72,28 @@ class WordReversal:
     def reverse_words(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """The columns of the corpus but labels, certainty and trees, those of the suite, and variant."""
         from acidtest.text.antonyms import replace_by_antonyms
+        from acidtest.text.tokens import sentences
 
-        rows = pl.concat([_sentences(pairs, side) for side in ("premise", "hypothesis")])
+        rows = pl.concat(
+            sentences(pairs[side]).select(
+                "text",
+                pl.lit(side).alias("side"),
+                pl.int_range(pl.len()).over("text").cast(pl.String).alias("number"),
+                "sentence",
+            )
+            for side in ("premise", "hypothesis")
+        )
         rows = rows.filter(self._seen.new(digests(rows["sentence"])))
         opposites, left_out = replace_by_antonyms(rows["sentence"], wsd=self.wsd, tagger=self.tagger, draws=self.draws)
         self.left_out.update(left_out)
         changed = rows[opposites["text"]].hstack(opposites.drop("text")).sort("text", maintain_order=True)
         context = pairs.drop("premise", "hypothesis")[changed["text"]]
-        return context.hstack(_as_pairs(changed.drop("text")))
-
-
-def _sentences(pairs: pl.DataFrame, side: str) -> pl.DataFrame:
-    """The sentences of one side: the number of the pair, the side, the number of the sentence there, the sentence."""
-    from acidtest.text.tokens import sentences
-
-    number = pl.int_range(pl.len()).over("text").cast(pl.String)
-    return sentences(pairs[side]).select("text", pl.lit(side).alias("side"), number.alias("number"), "sentence")
-
-
-def _as_pairs(sentences: pl.DataFrame) -> pl.DataFrame:
-    """Original and changed sentences as pairs; the original goes first where it was a premise."""
-    is_premise = pl.col("side") == "premise"
-    return sentences.with_columns(
-        pl.when(is_premise).then("sentence").otherwise("changed").alias("premise"),
-        pl.when(is_premise).then("changed").otherwise("sentence").alias("hypothesis"),
-        label=pl.lit("contradiction"),
-        certainty=pl.lit("same-event"),
-        variant=pl.concat_str("side", "number", "start", "antonym", separator="-"),
-    ).drop("sentence", "changed", "number", "start")
+        is_premise = pl.col("side") == "premise"
+        changed = changed.with_columns(
+            pl.when(is_premise).then("sentence").otherwise("changed").alias("premise"),
+            pl.when(is_premise).then("changed").otherwise("sentence").alias("hypothesis"),
+            label=pl.lit("contradiction"),
+            certainty=pl.lit("same-event"),
+            variant=pl.concat_str("side", "number", "start", "antonym", separator="-"),
+        )
+        return context.hstack(changed.drop("text", "sentence", "changed", "number", "start"))

@@ -5,20 +5,19 @@ The label stays, because a sentence and a truth say what the sentence says.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import polars as pl
 
+from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Argument, Kind, Suite
 from acidtest.suites.catalogue import Request, generator
 from acidtest.suites.corpus import derive_suite, source_pairs
 from acidtest.suites.stress import CITATION
-
-if TYPE_CHECKING:
-    from acidtest.text.tautologies import Insertion
 
 Place = Literal["start", "middle", "end"]
 Side = Literal["premise", "hypothesis", "both"]
@@ -26,8 +25,20 @@ Side = Literal["premise", "hypothesis", "both"]
 _PLACES: tuple[Place, ...] = ("start", "middle", "end")
 _SIDES: tuple[Side, ...] = ("premise", "hypothesis", "both")
 _MOST_REPETITIONS = 20
-_VERSION = 1
 _LADDER_COLUMNS: dict[str, Kind] = {"repetitions": "factor", "place": "factor", "side": "factor"}
+
+_FINAL = ".!?,;:…。！？"
+_SPACE = " \t\n\r\f\v\u00a0"
+# "in the U.S." and "at 9 a.m." end in a period that is part of the word.
+_ABBREVIATED = r"(?:\b(?:\p{L}\.){2,}|\b(?:etc|Inc|Corp|Co|Ltd|Jr|Sr|Mr|Mrs|Ms|Dr|St|Ave|Rd|vs|Mt|Ph\.D)\.)\s*$"
+# Where a Penn tree can go on: before its final punctuation, or else the brackets that close sentence and root.
+_END_OF_SENTENCE = r"((?:\s*\([.,:] [^\s()]+\))+\)*\s*|\)\)\s*)$"
+_TAIL = 80
+"""How many characters at the end of a tree are searched for its end: much faster than all of them."""
+_BREAK = (
+    r",? ((?:in|on|at|by|for|from|with|without|under|over|after|before|during|since|while|when|where|although|because|"
+    r"until|between|among|behind|beside|near|into|onto|through|across)\b)"
+)
 
 
 @dataclass(frozen=True)
@@ -80,23 +91,16 @@ def _generator_of(defaults: DistractionDefaults) -> Callable[..., Suite]:
         side: Side = defaults.side,
         faithful: bool = False,
     ) -> Suite:
-        distraction = _distraction(tautology, repetitions=repetitions, place=place, side=side, faithful=faithful)
+        distraction = Distraction(read_tautology(tautology), repetitions, place, side, faithful)
         pairs = source_pairs(request)
         arguments: dict[str, Argument] = {
-            "tautology": distraction.insertion.tautology.argument,
+            "tautology": distraction.tautology.argument,
             "repetitions": repetitions,
             "place": place,
             "side": side,
         }
-        return derive_suite(
-            defaults.name,
-            pairs,
-            distraction.apply(pairs.frame),
-            version=_VERSION,
-            request=request,
-            citation=CITATION,
-            arguments=arguments | ({"faithful": True} if faithful else {}),
-        )
+        arguments |= {"faithful": True} if faithful else {}
+        return derive_suite(defaults.name, pairs, distraction.apply(pairs.frame), request=request, arguments=arguments)
 
     distract.__doc__ = f"""{defaults.description}
 
@@ -129,15 +133,14 @@ for _defaults in DISTRACTIONS:
 )
 def ladder(request: Request, *, tautology: str = "true") -> Suite:
     """Every pair 28 times: one to twenty repetitions at the end of the premise, and one at every place and side."""
-    steps: list[tuple[int, Place, Side]] = [(number, "end", "premise") for number in range(1, _MOST_REPETITIONS + 1)]
-    steps += [(1, place, side) for side in _SIDES for place in _PLACES if (place, side) != ("end", "premise")]
+    chosen = read_tautology(tautology)
+    rungs = [Distraction(chosen, number, "end", "premise") for number in range(1, _MOST_REPETITIONS + 1)]
+    others = [Distraction(chosen, 1, place, side) for side in _SIDES for place in _PLACES]
+    rungs += [rung for rung in others if rung != rungs[0]]
     pairs = source_pairs(request, columns=_LADDER_COLUMNS)
-    rungs = [_distraction(tautology, repetitions=number, place=place, side=side) for number, place, side in steps]
     frames = [
         rung.apply(pairs.frame).with_columns(
-            repetitions=pl.lit(str(rung.insertion.repetitions)),
-            place=pl.lit(rung.insertion.place),
-            side=pl.lit(rung.side),
+            repetitions=pl.lit(str(rung.repetitions)), place=pl.lit(rung.place), side=pl.lit(rung.side)
         )
         for rung in rungs
     ]
@@ -145,51 +148,164 @@ def ladder(request: Request, *, tautology: str = "true") -> Suite:
         "stress/ladder",
         pairs,
         pl.concat(frames),
-        version=_VERSION,
         request=request,
-        citation=CITATION,
-        arguments={"tautology": rungs[0].insertion.tautology.argument},
+        arguments={"tautology": chosen.argument},
         columns=_LADDER_COLUMNS,
         crossings=(("side", "place"), ("side", "repetitions")),
     )
 
 
 @dataclass(frozen=True)
-class Distraction:
-    """A tautology, where it is inserted, and in which sentence."""
+class Tautology:
+    """A statement that is always true, with its trees, all without a final period."""
 
-    insertion: Insertion
-    side: Side
+    name: str
+    """That of a packaged one; for a user's own, ``own`` and a digest of its text."""
+    text: str
+    parse: str
+    binary_parse: str
 
     @property
-    def variant(self) -> str:
-        """The end of the ids of its rows."""
-        insertion = self.insertion
-        name = f"{insertion.tautology.name}-{insertion.repetitions}-{insertion.place}-{self.side}"
-        return name + "-faithful" * insertion.faithful
+    def argument(self) -> str:
+        """What asks for it: its name, or the text of a user's own."""
+        return self.name if self.name in tautologies()["name"] else self.text
+
+
+def read_tautology(wanted: str) -> Tautology:
+    """One of the packaged tautologies by name, or a user's own by its text."""
+    for row in tautologies().iter_rows(named=True):
+        if wanted in (row["name"], row["text"]):
+            return Tautology(row["name"], row["text"], row["parse"], row["binary_parse"])
+    words = wanted.strip().rstrip(".!?").split()
+    words = words[1:] if len(words) > 1 and words[0].lower() == "and" else words
+    if len(words) < 2:
+        known = ", ".join(tautologies()["name"])
+        several = "; acidtest run takes several, separated by commas" if "," in wanted else ""
+        raise AcidtestError(f"--tautology: {wanted!r} is neither a statement nor the name of one ({known}){several}")
+    # A user's sentence has no tree: its words stand side by side, and in the binary form each joins what follows.
+    text = " ".join(words)
+    leaves = [re.sub(r"[()]", lambda match: "-LRB-" if match[0] == "(" else "-RRB-", word) for word in words]
+    flat = "(S " + " ".join(f"(X {leaf})" for leaf in leaves) + ")"
+    return Tautology(f"own{key(text) % 16**6:06x}", text, flat, _right_branching(leaves))
+
+
+def tautologies() -> pl.DataFrame:
+    """The packaged tautologies: name, text, trees, whether there is a negation in it, and where it comes from."""
+    from acidtest.io.wordlists import packaged_table
+
+    return packaged_table("stress/tautologies.tsv")
+
+
+def _right_branching(parts: list[str]) -> str:
+    first, *rest = parts
+    return f"( {first} {_right_branching(rest)} )" if rest else first
+
+
+@dataclass(frozen=True)
+class Distraction:
+    """A tautology joined to a sentence with "and", some number of times, at some place; and in which sentences."""
+
+    tautology: Tautology
+    repetitions: int = 1
+    place: Place = "end"
+    side: Side = "hypothesis"
+    faithful: bool = False
+    """As the script released with the paper does: before the first ``.``, ``!`` or ``?``, and the rest is lost."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.repetitions <= _MOST_REPETITIONS:
+            raise AcidtestError(f"--repetitions is a number from 1 to {_MOST_REPETITIONS}, not {self.repetitions}")
+        if self.faithful and self.place != "end":
+            raise AcidtestError(
+                f"--faithful does as the released script did, at the end; it does not go with --place {self.place}"
+            )
 
     def apply(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """The pairs and their parses with the tautology inserted; pairs without such a place are left out."""
         sides = ("premise", "hypothesis") if self.side == "both" else (self.side,)
         names = frame.collect_schema().names()
-        changed = [self.insertion.text(pl.col(side)).alias(side) for side in sides]
+        changed = [self.text(pl.col(side)).alias(side) for side in sides]
         for side in sides:
-            for form in ("parse", "binary_parse"):
+            for form, insert in (("parse", self.parse), ("binary_parse", self.binary_parse)):
                 if f"{side}_{form}" in names:
-                    tree = getattr(self.insertion, form)(pl.col(f"{side}_{form}"), pl.col(side))
-                    changed.append(tree.alias(f"{side}_{form}"))
-        fits = [self.insertion.fits(pl.col(side)) for side in sides]
-        return frame.filter(*fits).with_columns(*changed, variant=pl.lit(self.variant))
-
-
-def _distraction(text: str, *, repetitions: int, place: Place, side: Side, faithful: bool = False) -> Distraction:
-    """The distraction that options describe; ``text`` is a statement or the name of a packaged one."""
-    from acidtest.text.tautologies import Insertion, tautology
-
-    if not 1 <= repetitions <= _MOST_REPETITIONS:
-        raise AcidtestError(f"--repetitions is a number from 1 to {_MOST_REPETITIONS}, not {repetitions}")
-    if faithful and place != "end":
-        raise AcidtestError(
-            f"--faithful does as the released script did, at the end; it does not go with --place {place}"
+                    changed.append(insert(pl.col(f"{side}_{form}"), pl.col(side)).alias(f"{side}_{form}"))
+        variant = f"{self.tautology.name}-{self.repetitions}-{self.place}-{self.side}" + "-faithful" * self.faithful
+        return frame.filter(*(self.fits(pl.col(side)) for side in sides)).with_columns(
+            *changed, variant=pl.lit(variant)
         )
-    return Distraction(Insertion(tautology(text), repetitions, place, faithful), side)
+
+    def fits(self, text: pl.Expr) -> pl.Expr:
+        """Whether a text has the place: a preposition or conjunction inside, for the middle; the others always are."""
+        return text.str.contains(_BREAK) if self.place == "middle" else pl.lit(True)
+
+    def text(self, text: pl.Expr) -> pl.Expr:
+        """The text with the tautology; taking it out again gives the text back, but for ``faithful``."""
+        statement = self.tautology.text
+        appended = f" and {statement}" * self.repetitions
+        if self.faithful:
+            mark = text.str.extract(r"([.!?])", 1).fill_null("")
+            return pl.concat_str(text.str.extract(r"^([^.!?]*)", 1), pl.lit(appended), mark)
+        if self.place == "start":
+            in_front = " and ".join([statement] * self.repetitions)
+            return pl.concat_str(pl.lit(f"{in_front[0].upper()}{in_front[1:]} and "), _uncapitalised(text))
+        if self.place == "middle":
+            return _insert_in_the_middle(text, f",{appended}, ")
+        body = _body(text)
+        return pl.concat_str(body, pl.lit(appended), text.str.strip_prefix(body))
+
+    def parse(self, parse: pl.Expr, text: pl.Expr) -> pl.Expr:
+        """The Penn tree of ``text`` with the tautology's among the parts of the sentence; null but at the end."""
+        end = parse.str.tail(_TAIL).str.extract(_END_OF_SENTENCE)
+        added = f" (CC and) {self.tautology.parse}" * self.repetitions
+        return self._only_whole(pl.concat_str(parse.str.strip_suffix(end), pl.lit(added), end).fill_null(parse), text)
+
+    def binary_parse(self, parse: pl.Expr, text: pl.Expr) -> pl.Expr:
+        """The binary tree of ``text`` with the tautology's; null but at the end."""
+        tree = _right_branching([f"( and {self.tautology.binary_parse} )"] * self.repetitions)
+        marked = parse.str.strip_chars_end(")" + _SPACE)
+        before = marked.str.strip_chars_end(_FINAL)
+        mark, closing = marked.str.strip_prefix(before), parse.str.strip_prefix(marked)
+        joined = pl.concat_str(before, pl.lit(f"( {tree} "), mark, pl.lit(" )"), closing)
+        last = pl.concat_str(pl.lit("( "), parse, pl.lit(f" {tree} )"))
+        return self._only_whole(pl.when(before.str.ends_with(" ") & (mark != "")).then(joined).otherwise(last), text)
+
+    def _only_whole(self, parse: pl.Expr, text: pl.Expr) -> pl.Expr:
+        """The tree, null where the tautology does not stand at the end or the text was cut short."""
+        if self.place != "end":
+            return pl.lit(None, dtype=pl.String)
+        return pl.when(text.str.contains(r"[.!?].*\S")).then(None).otherwise(parse) if self.faithful else parse
+
+
+def _insert_in_the_middle(text: pl.Expr, added: str) -> pl.Expr:
+    """Set before the first preposition or conjunction after the middle, else the last before it."""
+    half = text.str.len_chars() // 2
+    left, right = text.str.slice(0, half), text.str.slice(half)
+    # In a replacement a dollar sign would mean a group.
+    added = added.replace("$", "$$")
+    after = right.str.replace(_BREAK, added + "${1}")
+    before = text.str.replace(rf"^(.*\S){_BREAK}", "${1}" + added + "${2}")
+    return pl.when(right.str.contains(_BREAK)).then(pl.concat_str(left, after)).otherwise(before)
+
+
+def _body(text: pl.Expr) -> pl.Expr:
+    """The text up to its final punctuation; up to its end where that is within quotation marks or part of a word."""
+    bare = text.str.strip_chars_end(_FINAL + _SPACE)
+    # "in the U.S." keeps its period, "in the U.S.!" keeps it too and loses the exclamation mark.
+    before_marks = text.str.strip_chars_end(_FINAL.replace(".", "") + _SPACE)
+    abbreviated = before_marks.str.contains(_ABBREVIATED)
+    return (
+        pl.when(~abbreviated & (bare != ""))
+        .then(bare)
+        .when(before_marks != "")
+        .then(before_marks)
+        .otherwise(text.str.strip_chars_end(_SPACE))
+    )
+
+
+def _uncapitalised(text: pl.Expr) -> pl.Expr:
+    """Text that goes on a sentence: its first word small, where it is one that is not a name."""
+    from acidtest.io.wordlists import word_list
+
+    openers = "|".join(word.capitalize() for word in sorted(word_list("openers")))
+    lowered = pl.concat_str(text.str.slice(0, 1).str.to_lowercase(), text.str.slice(1))
+    return pl.when(text.str.contains(rf"^(?:{openers})(?:\s|,|'|’)")).then(lowered).otherwise(text)

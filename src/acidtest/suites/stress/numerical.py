@@ -27,11 +27,10 @@ if TYPE_CHECKING:
     from acidtest.text.statements import Statements
 
 _NAME = "stress/numerical"
-_VERSION = 2
 _COLUMNS: dict[str, Kind] = {"change": "factor", "form": "factor", "quantity": "text", "new_quantity": "text"}
 _BATCH_ROWS = 1 << 12
 _SLOTS = ("quantity", "pool", "number", "contradiction", "bound", "other pool", "other number")
-_BOUNDS: tuple[Bound, ...] = ("more than", "less than")
+_ROW_COLUMNS = ("premise", "hypothesis", "label", "change", "new_quantity", "certainty", "group", "form", "quantity")
 
 T = TypeVar("T")
 Bits = Mapping[str, int]
@@ -65,20 +64,18 @@ def numerical(request: Request, *, entities: bool = False, faithful: bool = Fals
     draws = Draws(request.seed, _NAME)
     spool, ids = Spool(), DigestList()
     for premises in _draw_premises(corpus, request, draws):
-        rows = pl.DataFrame(list(_rows(premises["sentence"], draws, faithful=faithful)))
+        rows = list(_rows(premises["sentence"], draws, faithful=faithful))
+        frame = pl.DataFrame(rows, schema=dict.fromkeys(_ROW_COLUMNS, pl.String), orient="row")
         travelling = [name for name in premises.columns if name in {"source_id", *kinds}]
         # Each premise has three rows.
-        spool.add(rows.hstack(premises.select(pl.col(travelling).repeat_by(3).explode()).get_columns()))
-        ids.add(source_digests(_NAME, rows))
-    arguments: dict[str, Argument] = {"from": corpus.name}
-    arguments |= {"entities": True} if entities else {}
-    arguments |= {"faithful": True} if faithful else {}
-    arguments |= {"tagger": corpus.tagger} if corpus.tagger else {}
+        spool.add(frame.hstack(premises.select(pl.col(travelling).repeat_by(3).explode()).get_columns()))
+        ids.add(source_digests(_NAME, frame))
+    chosen: dict[str, Argument] = {"entities": entities, "faithful": faithful, "tagger": corpus.tagger}
     card = Card(
         _NAME,
-        version=_VERSION,
+        version=2,
         seed=request.seed,
-        arguments=arguments,
+        arguments={"from": corpus.name} | {name: value for name, value in chosen.items() if value},
         sources=corpus.sources,
         licence=corpus.licence or CORPUS_LICENCE,
         citation=CITATION,
@@ -125,33 +122,31 @@ def _parts(corpus: Statements) -> Iterator[pl.DataFrame]:
 
 @dataclass(frozen=True)
 class NumberChange:
-    """A sentence, the quantity to change in it, and what it may be changed to."""
+    """A quantity of a sentence, and what it may be changed to."""
 
-    sentence: str
     quantity: Quantity
     number: Decimal
     """Another number; bounded, the sentence entails it."""
     false_pools: Sequence[Sequence[Decimal]]
     """Numbers that contradict the sentence without a bound: a pool is drawn first, then a number of it."""
-    false_bounds: Sequence[Bound]
-    """Bounds that contradict the sentence before the quantity itself."""
+    false_bounds: Sequence[Bound] = ()
+    """Bounds that contradict the sentence before the quantity itself; that of the other number where there are none."""
 
     @property
     def bound(self) -> Bound:
         """The bound that makes the other number follow from the sentence."""
-        return _bound(self.quantity, self.number)
+        return "more than" if self.number < self.quantity.value else "less than"
 
 
-def _rows(sentences: pl.Series, draws: Draws, *, faithful: bool) -> Iterator[dict[str, str]]:
+def _rows(sentences: pl.Series, draws: Draws, *, faithful: bool) -> Iterator[tuple[str, ...]]:
     """Three rows for each sentence. Its draws are keyed by its text, so they do not depend on the others."""
     keys = digests(sentences)
     bits = {slot: draws.bits(keys, slot).tolist() for slot in _SLOTS}
     for row, (sentence, group) in enumerate(zip(sentences, hexadecimal(keys), strict=True)):
         row_bits = {slot: column[row] for slot, column in bits.items()}
         change = _change_first_digit(sentence, row_bits) if faithful else _change_quantity(sentence, row_bits)
-        facts = {"group": group, "form": change.quantity.form, "quantity": change.quantity.text}
-        for pair in _pairs(change, row_bits):
-            yield pair | facts
+        for pair in _pairs(sentence, change, row_bits):
+            yield (*pair, group, change.quantity.form, change.quantity.text)
 
 
 def _change_quantity(sentence: str, bits: Bits) -> NumberChange:
@@ -164,7 +159,7 @@ def _change_quantity(sentence: str, bits: Bits) -> NumberChange:
     # Who has five apples has three, too; who paid $5 did not pay $3.
     false_pools = [pool for pool in pools if pool is higher or not _is_count(quantity)]
     # Two can only be bounded from above, and most sentences count two: any other bound here would give the label away.
-    return NumberChange(sentence, quantity, number, false_pools, (_bound(quantity, number),))
+    return NumberChange(quantity, number, false_pools)
 
 
 def _change_first_digit(sentence: str, bits: Bits) -> NumberChange:
@@ -173,36 +168,27 @@ def _change_first_digit(sentence: str, bits: Bits) -> NumberChange:
 
     quantity = first_integer(sentence)
     pool = digit_alternatives(quantity)
-    return NumberChange(sentence, quantity, _draw(pool, bits["number"]), [pool], _BOUNDS)
+    return NumberChange(quantity, _draw(pool, bits["number"]), [pool], ("more than", "less than"))
 
 
-def _pairs(change: NumberChange, bits: Bits) -> Iterator[dict[str, str]]:
-    """The entailed pair, the contradicted one, and the entailed one flipped."""
+def _pairs(sentence: str, change: NumberChange, bits: Bits) -> Iterator[tuple[str, ...]]:
+    """The entailed pair, the contradicted one, and the entailed one flipped: the first of ``_ROW_COLUMNS``."""
     from acidtest.text.quantities import replace_number, write_like
 
-    sentence, quantity, bound = change.sentence, change.quantity, change.bound
+    quantity, bound = change.quantity, change.bound
     new = write_like(quantity, change.number)
     bounded = replace_number(sentence, quantity, new, bound)
-    certainty = _certainty(quantity, bound, exact="less than")
-    yield _pair(sentence, bounded, "entailment", change=bound, new=new, certainty=certainty)
-    yield _contradiction(change, bits)
-    yield _pair(bounded, sentence, "neutral", change=bound, new=new, certainty="logical")
-
-
-def _contradiction(change: NumberChange, bits: Bits) -> dict[str, str]:
-    """With equal chances another number, where there is one, or a bound before the same number."""
-    from acidtest.text.quantities import replace_number, write_like
-
-    sentence, quantity = change.sentence, change.quantity
-    by_number = _draw((True, False), bits["contradiction"])
-    if by_number and change.false_pools:
-        new = write_like(quantity, _draw(_draw(change.false_pools, bits["other pool"]), bits["other number"]))
-        text = replace_number(sentence, quantity, new)
-        return _pair(sentence, text, "contradiction", change="other number", new=new, certainty="same-event")
-    bound = _draw(change.false_bounds, bits["bound"])
-    text = replace_number(sentence, quantity, quantity.text, bound)
-    certainty = _certainty(quantity, bound, exact="more than")
-    return _pair(sentence, text, "contradiction", change=bound, new=quantity.text, certainty=certainty)
+    yield sentence, bounded, "entailment", bound, new, _certainty(quantity, bound, exact="less than")
+    # With equal chances another number, where there is one, or a bound before the same number.
+    if _draw((True, False), bits["contradiction"]) and change.false_pools:
+        other = write_like(quantity, _draw(_draw(change.false_pools, bits["other pool"]), bits["other number"]))
+        text = replace_number(sentence, quantity, other)
+        yield sentence, text, "contradiction", "other number", other, "same-event"
+    else:
+        wrong = _draw(change.false_bounds or (bound,), bits["bound"])
+        text = replace_number(sentence, quantity, quantity.text, wrong)
+        yield sentence, text, "contradiction", wrong, quantity.text, _certainty(quantity, wrong, exact="more than")
+    yield bounded, sentence, "neutral", bound, new, "logical"
 
 
 def _certainty(quantity: Quantity, bound: Bound, *, exact: Bound) -> str:
@@ -213,21 +199,6 @@ def _certainty(quantity: Quantity, bound: Bound, *, exact: Bound) -> str:
 def _is_count(quantity: Quantity) -> bool:
     """Whether the quantity may be read as "at least": five apples, but not $5, 5 percent or 5.5 miles."""
     return quantity.form in ("digits", "words")
-
-
-def _bound(quantity: Quantity, number: Decimal) -> Bound:
-    return "more than" if number < quantity.value else "less than"
-
-
-def _pair(premise: str, hypothesis: str, label: str, *, change: str, new: str, certainty: str) -> dict[str, str]:
-    return {
-        "premise": premise,
-        "hypothesis": hypothesis,
-        "label": label,
-        "change": change,
-        "new_quantity": new,
-        "certainty": certainty,
-    }
 
 
 def _draw(options: Sequence[T], bits: int) -> T:

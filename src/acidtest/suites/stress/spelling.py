@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -20,10 +21,9 @@ from acidtest.suites.stress import CITATION
 
 if TYPE_CHECKING:
     from acidtest.text.letters import WordSpans
-    from acidtest.text.misspelling import Edit, MisspeltTexts
+    from acidtest.text.misspelling import Edit
 
 _NAME = "stress/spelling"
-_VERSION = 1
 
 Target = Literal["any", "content", "function"]
 
@@ -62,20 +62,6 @@ class SpellingVariant:
         """The end of the ids of its rows."""
         return f"{self.edit}-{self.target}-{self.edits}" + ("-nonword" * self.nonwords)
 
-    def misspell(self, words: WordSpans, ids: pl.Series, draws: Draws) -> MisspeltTexts:
-        """The hypotheses that have enough words to misspell, misspelt."""
-        from acidtest.text.misspelling import misspell
-
-        return misspell(
-            words,
-            self.edit,
-            rows=digests(ids),
-            draws=draws,
-            slot=self.target,
-            edits=self.edits,
-            nonwords=self.nonwords,
-        )
-
 
 @dataclass(frozen=True)
 class Misspeller:
@@ -88,12 +74,21 @@ class Misspeller:
     def misspell(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """The pairs once for each variant that their hypothesis has words for, the rows of one pair side by side."""
         from acidtest.text.letters import align_leaves
+        from acidtest.text.misspelling import misspell
 
         words = self._words(pairs["hypothesis"])
         trees = {name: align_leaves(pairs[name], words["any"].texts) for name in _TREES if name in pairs.columns}
         parts = []
         for number, variant in enumerate(self.variants):
-            result = variant.misspell(words[variant.target], pairs["id"], self.draws)
+            result = misspell(
+                words[variant.target],
+                variant.edit,
+                rows=digests(pairs["id"]),
+                draws=self.draws,
+                slot=variant.target,
+                edits=variant.edits,
+                nonwords=variant.nonwords,
+            )
             parts.append(
                 pairs[result.rows].with_columns(
                     result.texts.alias("hypothesis"),
@@ -114,33 +109,17 @@ class Misspeller:
         from acidtest.text.tagging import tag_texts
 
         by_target: dict[Target, WordSpans] = {"any": find_words(texts)}
-        if _targets(self.variants) != {"any"}:
+        if any(variant.target != "any" for variant in self.variants):
             tags = tag_texts(texts, self.tagger)
-            conditions: dict[Target, pl.Expr] = {"content": _is_content(), "function": _is_function()}
+            is_function = _is_function_word()
+            conditions: dict[Target, pl.Expr] = {
+                "content": pl.col("tag").is_in(_CONTENT_TAGS) & ~is_function,
+                "function": is_function,
+            }
             for target, condition in conditions.items():
                 spans = tags.filter(condition)
                 by_target[target] = by_target["any"].within(spans["text"], spans["start"], spans["end"])
         return by_target
-
-
-class VariantCounts:
-    """Counts the rows of each variant; logs how many pairs each left out when all pairs have been counted."""
-
-    def __init__(self, variants: Sequence[SpellingVariant], pairs: int) -> None:
-        self._pairs = self._remaining = pairs
-        self._rows = dict.fromkeys((variant.name for variant in variants), 0)
-
-    def add(self, pairs: int, variants: pl.Series) -> None:
-        """Count some pairs and the variants of their rows."""
-        if self._remaining <= 0:
-            return
-        self._remaining -= pairs
-        for variant, number in variants.value_counts().iter_rows():
-            self._rows[variant] += number
-        if self._remaining <= 0:
-            for variant, number in self._rows.items():
-                if number < self._pairs:
-                    log.info("%s: %s pairs lack the words for %s", _NAME, f"{self._pairs - number:,}", variant)
 
 
 @generator(
@@ -178,15 +157,14 @@ def spelling(
     arguments: dict[str, Argument] = {"edit": edit, "edits": edits}
     arguments |= {} if edit == "published" else {"target": target}
     arguments |= {"nonwords": True} if nonwords else {}
-    arguments |= {} if _targets(variants) == {"any"} else {"tagger": load_tagger(tagger).name}
+    if any(variant.target != "any" for variant in variants):
+        arguments["tagger"] = load_tagger(tagger).name
     pairs = source_pairs(request, columns=_COLUMNS)
     return derive_suite(
         _NAME,
         pairs,
         _misspell_pairs(pairs, Misspeller(variants, Draws(request.seed, _NAME), tagger), request),
-        version=_VERSION,
         request=request,
-        citation=CITATION,
         arguments=arguments,
         columns=_COLUMNS,
         crossings=(("edit", "target"),),
@@ -194,35 +172,40 @@ def spelling(
 
 
 def _misspell_pairs(pairs: Suite, misspeller: Misspeller, request: Request) -> pl.LazyFrame:
-    """The rows of all variants, made block by block when they are read."""
-    counts = VariantCounts(misspeller.variants, min(request.n or pairs.card.rows, pairs.card.rows))
+    """The rows of all variants, made block by block when they are read.
+
+    When all pairs have been read once, how many of them each variant left out is logged.
+    """
+    total = min(request.n or pairs.card.rows, pairs.card.rows)
+    read, rows_by_variant = 0, Counter[str]()
     schema = pairs.frame.collect_schema()
+
+    def count(block: pl.DataFrame, rows: pl.DataFrame) -> None:
+        nonlocal read
+        if read >= total:
+            return
+        read += block.height
+        rows_by_variant.update(dict(rows["variant"].value_counts().iter_rows()))
+        for name in (variant.name for variant in misspeller.variants if read >= total):
+            if rows_by_variant[name] < total:
+                log.info("%s: %s pairs lack the words for %s", _NAME, f"{total - rows_by_variant[name]:,}", name)
 
     def blocks(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
         needed = [name for name in schema if name in {*columns, "id", "hypothesis"}]
         for block in pairs.frame.select(needed).collect_batches(chunk_size=_BLOCK_ROWS, maintain_order=True):
             rows = misspeller.misspell(block)
-            counts.add(block.height, rows["variant"])
+            count(block, rows)
             yield rows.select(columns)
 
     return stream_frame(blocks, dict(schema) | dict.fromkeys((*_COLUMNS, "variant"), pl.String))
 
 
-def _targets(variants: Sequence[SpellingVariant]) -> set[Target]:
-    return {variant.target for variant in variants}
-
-
-def _is_function() -> pl.Expr:
-    shared = [(pl.col("tag") == tag) & _is_listed(kind) for tag, kind in _SHARED_TAGS.items()]
-    return pl.any_horizontal(pl.col("tag").is_in(_FUNCTION_TAGS), *shared)
-
-
-def _is_content() -> pl.Expr:
-    return pl.col("tag").is_in(_CONTENT_TAGS) & ~_is_function()
-
-
-def _is_listed(kind: str) -> pl.Expr:
+def _is_function_word() -> pl.Expr:
     from acidtest.text.misspelling import function_words
 
-    words = function_words().filter(pl.col("kind") == kind)["word"]
-    return pl.col("token").str.to_lowercase().is_in(words.implode())
+    listed = pl.col("token").str.to_lowercase()
+    shared = [
+        (pl.col("tag") == tag) & listed.is_in(function_words().filter(kind=kind)["word"].implode())
+        for tag, kind in _SHARED_TAGS.items()
+    ]
+    return pl.any_horizontal(pl.col("tag").is_in(_FUNCTION_TAGS), *shared)

@@ -1,1 +1,290 @@
-"""Pairs with two related words swapped or replaced (Sanchez Carmona et al. 2018)."""
+"""Suites ``swaps/antonyms-in-situ`` to ``swaps/antonyms-proxy``: two related words swapped, or one replaced.
+
+After Sanchez Carmona et al. (2018). The table of the suites, and how each makes changed pairs from those of a corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from acidtest.core.digests import digests
+from acidtest.core.draws import Draws
+from acidtest.core.suite import Suite
+from acidtest.suites.catalogue import Request, generator, take_options
+from acidtest.suites.swaps.gold import CITATION, WORKING_COLUMNS, SwapOptions, SwapSuite, make_suite
+
+if TYPE_CHECKING:
+    from acidtest.text.swaps import Swaps
+
+_PROXY_LEAST = 10
+"""How often a proxy must stand on one side of the training file: the paper's t."""
+
+_OTHER_SIDE = {"premise": "hypothesis", "hypothesis": "premise"}
+_TEXT_COLUMNS = ("premise", "hypothesis", "premise_word", "hypothesis_word")
+_INVERSE = {"antonym": "antonym", "synonym": "synonym", "hyponym": "hypernym", "hypernym": "hyponym"}
+"""What the second of two words is to the first, by what the first is to the second."""
+_LABELS = {"hyponym": "entailment", "hypernym": "neutral"}
+"""What follows in an upward place, by what the premise's word is to the hypothesis's."""
+
+
+SWAP_SUITES = (
+    SwapSuite(
+        "swaps/antonyms-in-situ",
+        "antonym",
+        "in situ",
+        58,
+        "Contradictions whose premise and hypothesis hold antonyms, with the two words swapped",
+        """Every contradiction of the corpus with a word in its premise and its antonym in the hypothesis, both swapped.
+
+        The corpus is the training file, or ``train`` is and the controls are held out. ``pairs`` is a file of antonyms,
+        two words a line; without one they are WordNet's. Gold is that of people: ``ask`` gives the pairs to ask them
+        about, ``answers`` is the file of labels made from what they answered, and what they call incoherent is left
+        out. ``assume paper`` takes a swapped contradiction for one, as the paper does. ``most`` is how often two words
+        are used (0 is any number).
+        """,
+    ),
+    SwapSuite(
+        "swaps/antonyms-ex-situ",
+        "antonym",
+        "ex situ",
+        55,
+        "A sentence and itself with a word turned into its antonym, from a contradiction with both, and swapped",
+        """The antonyms of ``swaps/antonyms-in-situ`` in one context, that of premise or hypothesis, drawn at random.
+
+        The controls are new pairs, so their gold is asked too, never that of the contradiction they come from. Options
+        are those of ``swaps/antonyms-in-situ``.
+        """,
+    ),
+    SwapSuite(
+        "swaps/hypernyms-in-situ",
+        "hypernym",
+        "in situ",
+        49,
+        "Pairs whose premise and hypothesis hold a noun and its hypernym, with the two words swapped",
+        """Every pair of the corpus with a noun on one side and its hypernym on the other, the two words swapped.
+
+        Gold is derived where the sentences differ in nothing else and the word stands once, in an upward place: there a
+        noun entails its hypernym and is neutral the other way round. All other gold is that of people. ``pairs`` is a
+        file, the narrower word first; the other options are those of ``swaps/antonyms-in-situ``.
+        """,
+    ),
+    SwapSuite(
+        "swaps/hypernyms-ex-situ",
+        "hypernym",
+        "ex situ",
+        53,
+        "A sentence and itself with a noun turned into its hypernym, from a pair with both, and swapped",
+        """A noun and its hypernym in one context, the premise's or the hypothesis's, drawn at random.
+
+        Control and swapped pair have gold of their own, derived in upward places and asked elsewhere. Options are those
+        of ``swaps/hypernyms-in-situ``.
+        """,
+    ),
+    SwapSuite(
+        "swaps/antonyms-proxy",
+        "antonym",
+        "proxy",
+        10,
+        "Contradictions that hold antonyms, with one replaced by a synonym, hypernym or hyponym of the other",
+        """The contradictions of ``swaps/antonyms-in-situ`` with the hypothesis's antonym, or the premise's, replaced.
+
+        The new word is a synonym, hypernym or hyponym of the other antonym, drawn from those that stand ``least`` times
+        (10; once in the starter corpus) in the premises or in the hypotheses of the training file. Gold is that of
+        people. The other options are those of ``swaps/antonyms-in-situ``.
+        """,
+        version=2,
+    ),
+)
+
+
+def _swap_words(suite: SwapSuite, request: Request, options: SwapOptions) -> Suite:
+    draws, derives_gold = Draws(request.seed, "swaps"), suite.relation == "hypernym"
+    if suite.situation == "proxy":
+        least = options.least or (1 if not options.train and request.source is None else _PROXY_LEAST)
+        change = partial(_replace_by_proxies, draws=draws, known=_frequent_words(request, options.train, least))
+        return make_suite(suite, request, options, change, {"least": least})
+    if suite.situation == "ex situ":
+        change = partial(_swap_ex_situ, draws=draws, tagger=options.tagger, derives_gold=derives_gold)
+    else:
+        change = partial(_swap_in_situ, tagger=options.tagger, derives_gold=derives_gold)
+    return make_suite(suite, request, options, change, {})
+
+
+for _suite in SWAP_SUITES:
+    _hidden = {"least"} if _suite.situation != "proxy" else {"assume"}
+    _hidden |= {"assume"} if _suite.relation == "hypernym" else set()
+    _make = take_options(partial(_swap_words, _suite), SwapOptions, without=_hidden)
+    _make.__doc__ = _suite.description
+    generator(
+        _suite.name,
+        summary=_suite.summary,
+        rows=_suite.rows,
+        source="pairs",
+        citation=CITATION,
+        licence="Apache-2.0",
+    )(_make)
+
+
+def _frequent_words(request: Request, train: str, least: int) -> frozenset[str]:
+    """The words that stand ``least`` times on one side of the training file."""
+    from acidtest.io.corpora import read_corpus
+    from acidtest.text.swap_pairs import side_counts
+    from acidtest.text.swaps import starter_training
+
+    if train:
+        pairs = read_corpus(train).suite
+    else:
+        pairs = request.source if isinstance(request.source, Suite) else starter_training()
+    return frozenset(side_counts(pairs).filter(pl.col("n") >= least)["word"])
+
+
+def _swap_in_situ(part: pl.DataFrame, swaps: Swaps, *, tagger: str, derives_gold: bool) -> pl.DataFrame:
+    """Premise and hypothesis as they are, and with the words swapped."""
+    rows = _join_words(part, swaps).with_columns(
+        *(pl.col(name).alias(f"control_{name}") for name in _TEXT_COLUMNS),
+        *(pl.col(f"swapped_{name}").alias(f"changed_{name}") for name in _TEXT_COLUMNS),
+        swap=pl.lit("in situ"),
+        pair=pl.concat_str("premise_lemma", "hypothesis_lemma", separator="-"),
+        control_label=pl.col("label"),
+    )
+    is_same = _comparable("swapped_premise") == _comparable("hypothesis")
+    agrees = pl.col("label") == _derived_label("relation")
+    upward = _is_upward(rows, tagger, context=pl.lit("premise"), sure=is_same & agrees) if derives_gold else False
+    label = pl.when("upward").then(_derived_label("changed_relation"))
+    return _select(rows.with_columns(upward=upward).with_columns(changed_label=label), part)
+
+
+def _swap_ex_situ(part: pl.DataFrame, swaps: Swaps, *, draws: Draws, tagger: str, derives_gold: bool) -> pl.DataFrame:
+    """The sentence of one side, drawn at random, on both sides with either word."""
+    rows = _join_words(part, swaps)
+    keys = digests(rows["id"], rows["premise_lemma"], rows["hypothesis_lemma"], rows["pos"])
+    rows = rows.with_columns(first=pl.Series(draws.choices(keys, 2, "context") == 0, dtype=pl.Boolean))
+    side = pl.when("first").then(pl.lit("premise")).otherwise(pl.lit("hypothesis"))
+    texts = dict[str, pl.Expr]()
+    for ending in ("", "_word"):
+        premise = pl.when("first").then(f"premise{ending}").otherwise(f"swapped_hypothesis{ending}")
+        hypothesis = pl.when("first").then(f"swapped_premise{ending}").otherwise(f"hypothesis{ending}")
+        texts |= {f"control_premise{ending}": premise, f"control_hypothesis{ending}": hypothesis}
+        texts |= {f"changed_premise{ending}": hypothesis, f"changed_hypothesis{ending}": premise}
+    rows = rows.with_columns(
+        **texts,
+        context=side,
+        swap=pl.concat_str(pl.lit("ex situ, context of the "), side),
+        pair=pl.concat_str("premise_lemma", "hypothesis_lemma", side, separator="-"),
+    )
+    sure = pl.lit(value=True)
+    upward = _is_upward(rows, tagger, context=pl.col("context"), sure=sure) if derives_gold else False
+    rows = rows.with_columns(upward=upward).with_columns(
+        control_label=pl.when("upward").then(_derived_label("relation")),
+        changed_label=pl.when("upward").then(_derived_label("changed_relation")),
+    )
+    return _select(rows, part)
+
+
+def _join_words(part: pl.DataFrame, swaps: Swaps) -> pl.DataFrame:
+    """The pairs of sentences with the words found in them, a row for each two words."""
+    rows = part[swaps.frame["row"]].hstack(swaps.frame.drop("row"))
+    return rows.with_columns(
+        variant=pl.lit("swapped"),
+        control_relation=pl.col("relation"),
+        changed_relation=pl.col("relation").replace_strict(_INVERSE, return_dtype=pl.String),
+        # Both orders of two words are capped together.
+        lemmas=pl.concat_list("premise_lemma", "hypothesis_lemma").list.sort().list.join(" "),
+    )
+
+
+def _is_upward(rows: pl.DataFrame, tagger: str, *, context: pl.Expr, sure: pl.Expr) -> pl.Series:
+    """Whether both words stand once, and in a place of the context that is known to be upward.
+
+    The other word must stand in a form that fits there: *a pizza* does not become *a food*.
+    """
+    from acidtest.text.monotonicity import fits_beside, reveals_sex
+    from acidtest.text.sentences import Sentences
+
+    is_single = (pl.col("premise_places").list.len() == 1) & (pl.col("hypothesis_places").list.len() == 1)
+    rows = rows.with_row_index("number").with_columns(_context=context)
+    candidates = rows.filter(is_single & sure & pl.col("sure") & (pl.col("pos") == "n"))
+    premise, hypothesis = (
+        Sentences.of(candidates[side], tagger).polarity(candidates[f"{side}_places"].list.first().struct.field("start"))
+        for side in _OTHER_SIDE
+    )
+    first = candidates["_context"] == "premise"
+    shows_sex = reveals_sex(
+        candidates["premise"].zip_with(first, candidates["hypothesis"]),
+        candidates["premise_word"].zip_with(first, candidates["hypothesis_word"]),
+        candidates["swapped_premise_word"].zip_with(first, candidates["swapped_hypothesis_word"]),
+    )
+    fits = fits_beside(
+        premise["kind"].zip_with(first, hypothesis["kind"]), hypothesis["kind"].zip_with(first, premise["kind"])
+    )
+    is_sure = premise["doubt"].zip_with(first, hypothesis["doubt"]).is_null() & fits & ~shows_sex
+    return rows["number"].is_in(candidates["number"].filter(is_sure).implode())
+
+
+def _derived_label(relation: str) -> pl.Expr:
+    return pl.col(relation).replace_strict(_LABELS, default=None, return_dtype=pl.String)
+
+
+def _comparable(text: str) -> pl.Expr:
+    """A sentence for comparison: in lower case, without spaces around it and the stop at its end."""
+    return pl.col(text).str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars(" .")
+
+
+def _select(rows: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
+    """The columns of the corpus, those a suite is made of, and swap."""
+    return rows.select(*part.columns, *(name for name in WORKING_COLUMNS if name in rows.columns), "swap")
+
+
+def _replace_by_proxies(part: pl.DataFrame, swaps: Swaps, *, draws: Draws, known: frozenset[str]) -> pl.DataFrame:
+    """Each contradiction twice: with a proxy in the premise, and with one in the hypothesis.
+
+    A proxy is a relative of the other side's word that is among the ``known`` words.
+    """
+    rows = part[swaps.frame["row"]].hstack(swaps.frame.drop("row", "relation")).with_row_index("number")
+    sides = [_replace_side(rows, side, known, draws) for side in _OTHER_SIDE]
+    return _select(pl.concat(sides, how="diagonal").sort("number", "swap"), part)
+
+
+def _replace_side(rows: pl.DataFrame, side: str, known: frozenset[str], draws: Draws) -> pl.DataFrame:
+    """The pairs with a proxy on one side, one each, where there is any."""
+    other = _OTHER_SIDE[side]
+    proxies = [(row["number"], *proxy) for row in rows.iter_rows(named=True) for proxy in _proxies(row, side, known)]
+    schema = {"number": rows.schema["number"]} | dict.fromkeys(("relation", "word", "text"), pl.String())
+    frame = rows.join(pl.DataFrame(proxies, schema=schema, orient="row"), on="number", maintain_order="left")
+    keys = digests(frame["id"], frame["premise_lemma"], frame["hypothesis_lemma"], frame["word"])
+    frame = frame.with_columns(draw=pl.Series(draws.bits(keys, "proxy", side)))
+    frame = frame.sort("number", "draw").unique("number", keep="first", maintain_order=True)
+    return frame.with_columns(
+        *(pl.col(name).alias(f"control_{name}") for name in _TEXT_COLUMNS),
+        *(pl.col(name).alias(f"changed_{name}") for name in (other, f"{other}_word")),
+        pl.col("text").alias(f"changed_{side}"),
+        pl.col("word").alias(f"changed_{side}_word"),
+        swap=pl.lit(f"proxy in the {side}"),
+        pair=pl.concat_str("premise_lemma", "hypothesis_lemma", separator="-"),
+        variant=pl.concat_str(pl.lit(side), "word", separator="-"),
+        lemmas=pl.concat_str("premise_lemma", "hypothesis_lemma", pl.lit(side), separator=" "),
+        control_relation=pl.lit("antonym"),
+        changed_relation=pl.col("relation"),
+        control_label=pl.col("label"),
+        changed_label=pl.lit(None, dtype=pl.String),
+    )
+
+
+def _proxies(row: Mapping[str, Any], side: str, known: frozenset[str]) -> list[tuple[str, str, str]]:
+    """Every proxy for one side: what the premise's word is to the hypothesis's then, the proxy, and the new text."""
+    from acidtest.text.swap_pairs import proxy_words
+    from acidtest.text.swaps import Occurrence, inflect, rewrite_occurrences
+
+    pos, both_texts = row["pos"], f"{row['premise']} {row['hypothesis']}".lower()
+    places = [Occurrence(**place) for place in row[f"{side}_places"]]
+    proxies = []
+    for lemma, relation in proxy_words(row[f"{_OTHER_SIDE[side]}_lemma"], row[f"{side}_lemma"], pos):
+        word = inflect(lemma, pos, places[0].tag)
+        if word in known and word not in both_texts:
+            premise_relation = relation if side == "premise" else _INVERSE[relation]
+            proxies.append((premise_relation, word, rewrite_occurrences(row[side], places, lemma=lemma, pos=pos)))
+    return proxies

@@ -15,14 +15,7 @@ from acidtest.core.draws import Draws
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.suite import COLUMNS, PARSES, Argument, Kind, Suite
 from acidtest.suites.catalogue import Request
-from acidtest.suites.corpus import (
-    derive_suite,
-    select_rows,
-    source_pairs,
-    transform_rows,
-    travelling_columns,
-    uses_all,
-)
+from acidtest.suites.corpus import derive_suite, select_rows, source_pairs, transform_rows, travelling_columns, uses_all
 
 if TYPE_CHECKING:
     from acidtest.io.rows import Rows
@@ -33,9 +26,6 @@ CITATION = (
     "Sanchez Carmona, Mitchell and Riedel (2018). Behavior Analysis of NLI Models: Uncovering the Influence of Three "
     "Factors on Robustness. NAACL."
 )
-Assume = Literal["nothing", "paper"]
-"""Whether to assume the paper's convention, by which swapped antonyms are contradictions."""
-
 _SWAP_COLUMNS: dict[str, Kind] = {
     "premise_word": "text",
     "hypothesis_word": "text",
@@ -68,13 +58,17 @@ class SwapOptions:
     train: str = ""
     answers: str = ""
     ask: bool = False
-    assume: Assume = "nothing"
+    assume: Literal["nothing", "paper"] = "nothing"
+    """Whether to assume the paper's convention, by which swapped antonyms are contradictions."""
+    least: int = 0
     most: int = 100
     tagger: str = "auto"
 
     def __post_init__(self) -> None:
         if self.most < 0:
             raise AcidtestError(f"--most is a number from 0 on, not {self.most}")
+        if self.least < 0:
+            raise AcidtestError(f"--least is a number from 1 on, not {self.least}")
         if self.ask and self.assume != "nothing":
             raise AcidtestError("--ask gives the pairs to be asked, but with --assume paper none is; leave one out")
         if self.train and not Path(self.train).is_file():
@@ -84,9 +78,8 @@ class SwapOptions:
         """The arguments of the card, files by their names."""
         from acidtest.text.tagging import tagger
 
-        is_held_out = bool(self.train) or request.source is None
         arguments: dict[str, Argument] = {
-            "controls": "held-out" if is_held_out else "training",
+            "controls": "held-out" if self.train or request.source is None else "training",
             "pairs": Path(self.pairs).name or "wordnet",
             "most": self.most,
             "tagger": tagger(self.tagger).name,
@@ -104,73 +97,81 @@ A null label has to be asked.
 
 
 @dataclass(frozen=True)
-class SwapPlan:
-    """How one suite is made: which words, which controls and how rows are made of them."""
+class SwapSuite:
+    """A suite of swapped words: which words, in which sentences, and what is said of it."""
 
     name: str
     relation: Relation
-    change: PairChange
-    labels: tuple[str, ...] = ()
-    """Labels of the pairs that are controls; empty for all."""
-    own_controls: bool = False
-    """Whether the controls are new pairs, which need gold of their own."""
+    situation: Literal["in situ", "ex situ", "proxy"]
+    rows: int
+    summary: str
+    description: str
     version: int = 1
-    arguments: Mapping[str, Argument] = field(default_factory=dict)
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """Which of control and changed pair need gold of their own."""
-        return _SIDES if self.own_controls else _SIDES[1:]
+        """Which of control and changed pair need gold of their own: controls ex situ are new pairs."""
+        return _SIDES if self.situation == "ex situ" else _SIDES[1:]
 
 
-def make_suite(plan: SwapPlan, request: Request, options: SwapOptions) -> Suite:
+def make_suite(
+    suite: SwapSuite, request: Request, options: SwapOptions, change: PairChange, arguments: Mapping[str, Argument]
+) -> Suite:
     """The swapped pairs of a corpus whose gold is known; with ``ask``, those whose gold is not."""
     from acidtest.text.swap_pairs import load_pairs
-    from acidtest.text.swaps import starter_swaps
+    from acidtest.text.swaps import DISCARDED, UNDECIDED, read_answers, starter_answers, starter_swaps
 
     taken = (*_SWAP_COLUMNS, *_CHANGED_COLUMNS, *WORKING_COLUMNS)
     pairs = source_pairs(replace(request, n=None), columns=taken, default=starter_swaps)
-    swapping = WordSwapping(plan, options, load_pairs(options.pairs, plan.relation), _read_answers(request, options))
+    answers = starter_answers() if request.source is None else None
+    answers = read_answers(options.answers) if options.answers else answers
+    swapping = WordSwapping(suite, options, change, load_pairs(options.pairs, suite.relation), answers)
     frame = pairs.frame.drop("base_id", *PARSES, strict=False)
-    if plan.labels:
-        frame = frame.filter(pl.col("label").is_in(plan.labels))
+    if suite.relation == "antonym":
+        frame = frame.filter(pl.col("label") == "contradiction")
     rows = transform_rows(frame, swapping.swap)
     kept = swapping.cap(rows, Draws(request.seed, "swaps"))
-    states = Counter(state for side in plan.sides for state in kept[f"{side}_state"])
-    arguments = options.arguments(request) | dict(plan.arguments) | _count_arguments(states)
+    states = Counter(state for side in suite.sides for state in kept[f"{side}_state"])
+    asked = states[_ASKED] + states[_WAITING] + states[DISCARDED] + states[UNDECIDED]
+    arguments = options.arguments(request) | dict(arguments)
+    arguments |= {"derived": states[_DERIVED], "asked": asked, "discarded": states[DISCARDED]}
+    swapping.left_out += Counter(
+        {
+            "waiting for people's answers (--ask)": 0 if options.ask else states[_WAITING],
+            "incoherent to the people asked": states[DISCARDED],
+            "without a majority of the people asked": states[UNDECIDED],
+        }
+    )
     if options.ask:
-        is_waiting = pl.any_horizontal(pl.col(f"{side}_state") == _WAITING for side in plan.sides)
-        chosen = _draw_sources(kept.filter(is_waiting), request, pairs.name, "a question to ask")
-        suite = _questions(plan, pairs, select_rows(rows, chosen["row"], _ROW_KEY), arguments, request)
+        is_waiting = pl.any_horizontal(pl.col(f"{side}_state") == _WAITING for side in suite.sides)
+        chosen, make = _draw_sources(kept.filter(is_waiting), request, pairs.name, "a question to ask"), _questions
     else:
-        chosen = _draw_sources(kept.filter("gold"), request, pairs.name, "gold")
-        suite = _with_controls(plan, pairs, select_rows(rows, chosen["row"], _ROW_KEY), arguments, request)
+        chosen, make = _draw_sources(kept.filter("gold"), request, pairs.name, "gold"), _with_controls
+    made = make(suite, pairs, select_rows(rows, chosen["row"], _ROW_KEY), arguments, request)
     if options.answers:
-        request.leftovers.note(options.answers, rows=swapping.answered, used=frozenset(swapping.used))
-    left_out = swapping.left_out + _without_gold(states, asking=options.ask)
-    return replace(suite, card=replace(suite.card, left_out=dict(left_out.most_common())))
+        swapping.note_leftovers(request)
+    return replace(made, card=replace(made.card, left_out=dict(swapping.left_out.most_common())))
 
 
 @dataclass
 class WordSwapping:
     """Swaps words batch by batch and looks up the gold of the new pairs."""
 
-    plan: SwapPlan
+    suite: SwapSuite
     options: SwapOptions
+    change: PairChange
     words: pl.DataFrame
     answers: pl.DataFrame | None
     left_out: Counter[str] = field(default_factory=Counter)
     _seen: SeenDigests = field(default_factory=SeenDigests)
-    used: set[int] = field(default_factory=set)
+    _used: set[int] = field(default_factory=set)
     """Digests of the answered pairs that were made."""
 
-    @property
-    def answered(self) -> frozenset[int]:
-        """Digests of the pairs that people gave gold to."""
-        answers = self.answers
-        return (
-            frozenset() if answers is None else frozenset(digests(answers["premise"], answers["hypothesis"]).tolist())
-        )
+    def note_leftovers(self, request: Request) -> None:
+        """Say which of the answered pairs were made."""
+        if self.answers is not None:
+            answered = frozenset(digests(self.answers["premise"], self.answers["hypothesis"]).tolist())
+            request.leftovers.note(self.options.answers, rows=answered, used=frozenset(self._used))
 
     def swap(self, part: pl.DataFrame) -> pl.DataFrame:
         """The columns of the corpus, ``WORKING_COLUMNS`` and swap; id is that of the corpus."""
@@ -178,12 +179,12 @@ class WordSwapping:
 
         swaps = find_swaps(part["premise"], part["hypothesis"], self.words, tagger=self.options.tagger)
         self.left_out.update(swaps.left_out)
-        rows = self.plan.change(part, swaps)
+        rows = self.change(part, swaps)
         # Three hypotheses of one premise may give the same pair.
         texts = ("control_premise", "control_hypothesis", "changed_premise", "changed_hypothesis", "lemmas")
         rows = rows.filter(self._seen.new(digests(*(rows[name] for name in texts))))
         rows = rows.with_columns(control_state=pl.lit(_GIVEN))
-        for side in self.plan.sides:
+        for side in self.suite.sides:
             rows = self._add_gold(rows, side)
         return rows
 
@@ -196,7 +197,7 @@ class WordSwapping:
             answers = self.answers.rename(names).rename({"label": "_label", "verdict": "_verdict"})
             rows = rows.join(answers, on=list(names.values()), how="left", maintain_order="left")
             answered = rows.filter(pl.col("_verdict").is_not_null())
-            self.used |= set(digests(*(answered[name] for name in names.values())).tolist())
+            self._used |= set(digests(*(answered[name] for name in names.values())).tolist())
             state, label = pl.coalesce(state, "_verdict"), pl.coalesce(label, "_label")
         if self.options.assume == "paper":
             label = pl.when(state.is_null()).then(pl.lit("contradiction")).otherwise(label)
@@ -207,20 +208,17 @@ class WordSwapping:
 
     def cap(self, rows: Rows, draws: Draws) -> pl.DataFrame:
         """At most ``most`` rows of each two words: digests of row and source, draws, states, and if gold is known."""
-        schema = dict.fromkeys(("lemmas", "control_state", "changed_state"), pl.String)
-        parts = [
+        columns = ("lemmas", "control_state", "changed_state")
+        empty = pl.DataFrame(schema=dict.fromkeys(("id", *WORKING_COLUMNS), pl.String))
+        frame = pl.concat(
             part.select(
-                *schema,
-                row=pl.Series(digests(*(part[name] for name in _ROW_KEY))),
-                source=pl.Series(digests(part["id"])),
+                *columns,
+                row=pl.Series(digests(*(part[name] for name in _ROW_KEY)), dtype=pl.UInt64),
+                source=pl.Series(digests(part["id"]), dtype=pl.UInt64),
                 gold=pl.col("control_label").is_not_null() & pl.col("changed_label").is_not_null(),
             )
-            for part in rows.batches("id", *WORKING_COLUMNS)
-            if part.height
-        ]
-        if not parts:
-            return pl.DataFrame(schema=schema | {"row": pl.UInt64, "source": pl.UInt64, "gold": pl.Boolean})
-        frame = pl.concat(parts)
+            for part in (empty, *rows.batches("id", *WORKING_COLUMNS))
+        )
         frame = frame.with_columns(
             pl.Series("row_draw", draws.bits(frame["row"].to_numpy(), "row")),
             pl.Series("source_draw", draws.bits(frame["source"].to_numpy(), "source")),
@@ -232,94 +230,61 @@ class WordSwapping:
         return kept
 
 
-def _read_answers(request: Request, options: SwapOptions) -> pl.DataFrame | None:
-    from acidtest.text.swaps import read_answers, starter_answers
-
-    if options.answers:
-        return read_answers(options.answers)
-    return starter_answers() if request.source is None else None
-
-
-def _count_arguments(states: Counter[str]) -> dict[str, Argument]:
-    """How many golds were derived, asked and discarded, for the card."""
-    from acidtest.text.swaps import DISCARDED, UNDECIDED
-
-    asked = states[_ASKED] + states[_WAITING] + states[DISCARDED] + states[UNDECIDED]
-    return {"derived": states[_DERIVED], "asked": asked, "discarded": states[DISCARDED]}
-
-
-def _without_gold(states: Counter[str], *, asking: bool) -> Counter[str]:
-    """How many golds are missing, by reason; those that wait are not missing when they are the question."""
-    from acidtest.text.swaps import DISCARDED, UNDECIDED
-
-    reasons = {
-        "incoherent to the people asked": states[DISCARDED],
-        "without a majority of the people asked": states[UNDECIDED],
-    }
-    waiting = {} if asking else {"waiting for people's answers (--ask)": states[_WAITING]}
-    return +Counter(waiting | reasons)
-
-
 def _draw_sources(rows: pl.DataFrame, request: Request, name: str, needed: str) -> pl.DataFrame:
     """The rows of all pairs of the corpus, or of ``n`` of them drawn with the seed."""
     available = rows["source"].n_unique()
-    shortage = f"only {available:,} of {name!r} have words to swap and {needed}"
-    if uses_all(request, available, "pairs", shortage):
+    if uses_all(request, available, "pairs", f"only {available:,} of {name!r} have words to swap and {needed}"):
         return rows
     return rows.filter(pl.col("source_draw").rank("dense") <= request.n)
 
 
 def _select_side(frame: pl.LazyFrame, side: str) -> pl.LazyFrame:
     """The rows with the columns of one side in place of those of the corpus."""
-    columns = {name: pl.col(f"{side}_{name}") for name in _SIDE_COLUMNS}
     state = pl.col(f"{side}_state")
     certainty = state.replace_strict(_CERTAINTIES, default=None, return_dtype=pl.String)
-    certainty = pl.when(state == _GIVEN).then("certainty").otherwise(certainty)
-    return frame.with_columns(**columns, certainty=certainty, id=pl.concat_str("id", "pair", separator="-"))
+    return frame.with_columns(
+        **{name: pl.col(f"{side}_{name}") for name in _SIDE_COLUMNS},
+        certainty=pl.when(state == _GIVEN).then("certainty").otherwise(certainty),
+        id=pl.concat_str("id", "pair", separator="-"),
+        base_id=pl.lit(None, dtype=pl.String),
+    )
 
 
 def _with_controls(
-    plan: SwapPlan, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str, Argument], request: Request
+    suite: SwapSuite, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str, Argument], request: Request
 ) -> Suite:
     """The suite of the changed pairs, with the control pairs as its control."""
     known = dict(pairs.card.columns)
-    kinds = (travelling_columns(known, request.keep) if plan.own_controls else known) | _SWAP_COLUMNS
+    kinds = (travelling_columns(known, request.keep) if suite.situation == "ex situ" else known) | _SWAP_COLUMNS
     names = [*COLUMNS, *kinds]
-    no_base = pl.lit(None, dtype=pl.String).alias("base_id")
-    controls = _select_side(rows, "control").with_columns(no_base).select(names)
     # A pair with a proxy on either side has one control.
-    controls = controls.unique("id", keep="first", maintain_order=True)
+    controls = _select_side(rows, "control").select(names).unique("id", keep="first", maintain_order=True)
     is_same = pl.col("control_label") == pl.col("changed_label")
     gold_changed = pl.when(is_same).then(pl.lit("no")).otherwise(pl.lit("yes"))
-    changed = _select_side(rows, "changed").with_columns(no_base, gold_changed=gold_changed)
     return derive_suite(
-        plan.name,
+        suite.name,
         Suite(controls, replace(pairs.card, columns=kinds)),
-        changed.select(*names, "gold_changed", "variant"),
-        version=plan.version,
+        _select_side(rows, "changed").with_columns(gold_changed=gold_changed).select(*names, "gold_changed", "variant"),
+        version=suite.version,
         request=replace(request, keep=(*request.keep, *_SWAP_COLUMNS)),
-        citation=CITATION,
         arguments=arguments,
         columns=_CHANGED_COLUMNS,
     )
 
 
 def _questions(
-    plan: SwapPlan, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str, Argument], request: Request
+    suite: SwapSuite, pairs: Suite, rows: pl.LazyFrame, arguments: Mapping[str, Argument], request: Request
 ) -> Suite:
     """The pairs whose gold has to be asked, with the label *any* and without controls."""
-    suite = _with_controls(plan, pairs, rows, arguments, request)
-    assert suite.control is not None
-    frames = {"control": suite.control.frame, "changed": suite.frame}
-    kinds = {name: kind for name, kind in suite.card.columns.items() if name not in _CHANGED_COLUMNS}
-    waiting = [_waiting_rows(rows, frames[side], side).select(*COLUMNS, *kinds) for side in plan.sides]
+    made = _with_controls(suite, pairs, rows, arguments, request)
+    assert made.control is not None
+    frames = {"control": (made.control.frame, _ROW_KEY[:2]), "changed": (made.frame, _ROW_KEY)}
+    kinds = {name: kind for name, kind in made.card.columns.items() if name not in _CHANGED_COLUMNS}
+    waiting = []
+    for side in suite.sides:
+        frame, key = frames[side]
+        ids = rows.filter(pl.col(f"{side}_state") == _WAITING).select(id=pl.concat_str(*key, separator="-"))
+        waiting.append(frame.join(ids, on="id", how="semi", maintain_order="left").select(*COLUMNS, *kinds))
     null = pl.lit(None, dtype=pl.String)
-    frame = pl.concat(waiting).with_columns(label=pl.lit("any"), base_id=null, certainty=null)
-    return Suite(frame, replace(suite.card, columns=kinds, arguments={**suite.card.arguments, "ask": True}))
-
-
-def _waiting_rows(rows: pl.LazyFrame, frame: pl.LazyFrame, side: str) -> pl.LazyFrame:
-    """The rows of one side that wait for an answer."""
-    parts = ("id", "pair") if side == "control" else ("id", "pair", "variant")
-    ids = rows.filter(pl.col(f"{side}_state") == _WAITING).select(id=pl.concat_str(*parts, separator="-"))
-    return frame.join(ids, on="id", how="semi", maintain_order="left")
+    questions = pl.concat(waiting).with_columns(label=pl.lit("any"), base_id=null, certainty=null)
+    return Suite(questions, replace(made.card, columns=kinds, arguments={**made.card.arguments, "ask": True}))

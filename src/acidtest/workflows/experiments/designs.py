@@ -17,7 +17,7 @@ from acidtest.core.suite import CONTROL, Suite
 from acidtest.io.tables import stem
 from acidtest.studies.experiments import Arm, Paper, PaperCorpus, ResultColumn, ResultTable
 from acidtest.suites.catalogue import SUITES
-from acidtest.suites.sampling import exclude_pairs
+from acidtest.suites.sample import exclude_pairs
 from acidtest.workflows.batteries import generate, load, save
 from acidtest.workflows.experiments import DATA, ExperimentOptions, content_digest
 

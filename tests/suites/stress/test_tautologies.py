@@ -4,15 +4,15 @@ import polars as pl
 import pytest
 
 from acidtest.core.errors import AcidtestError
-from acidtest.text.tautologies import Insertion, Place, tautologies, tautology
+from acidtest.suites.stress.distraction import Distraction, Place, read_tautology, tautologies
 from acidtest.text.trees import tree
 
-TRUE = tautology("true")
+TRUE = read_tautology("true")
 
 
 def inserted(text: str, *, place: Place = "end", repetitions: int = 1, faithful: bool = False) -> str:
-    insertion = Insertion(TRUE, repetitions, place, faithful)
-    return str(pl.DataFrame({"t": [text]}).select(insertion.text(pl.col("t"))).item())
+    distraction = Distraction(TRUE, repetitions, place, faithful=faithful)
+    return str(pl.DataFrame({"t": [text]}).select(distraction.text(pl.col("t"))).item())
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_in_the_middle_it_stands_before_a_preposition_or_conjunction() -> None:
 
 def test_a_text_without_such_a_place_has_no_middle() -> None:
     frame = pl.DataFrame({"t": ["The dog barked.", "The dog sat by me."]})
-    assert frame.select(Insertion(TRUE, place="middle").fits(pl.col("t"))).to_series().to_list() == [False, True]
+    assert frame.select(Distraction(TRUE, place="middle").fits(pl.col("t"))).to_series().to_list() == [False, True]
 
 
 def test_faithful_cuts_at_the_first_mark_as_the_released_script_did() -> None:
@@ -74,11 +74,11 @@ BINARY = "( ( The dog ) ( barked . ) )"
 
 
 def trees_of(text: str, parse: str, binary: str, place: Place = "end", repetitions: int = 1) -> tuple[str, str]:
-    insertion = Insertion(TRUE, repetitions, place)
+    distraction = Distraction(TRUE, repetitions, place)
     frame = pl.DataFrame({"t": [text], "p": [parse], "b": [binary]})
     row = frame.select(
-        insertion.parse(pl.col("p"), pl.col("t")).alias("p"),
-        insertion.binary_parse(pl.col("b"), pl.col("t")).alias("b"),
+        distraction.parse(pl.col("p"), pl.col("t")).alias("p"),
+        distraction.binary_parse(pl.col("b"), pl.col("t")).alias("b"),
     ).row(0)
     return str(row[0]), str(row[1])
 
@@ -119,8 +119,8 @@ def test_a_tree_is_given_up_where_the_tautology_does_not_stand_at_the_end() -> N
 
 
 def test_a_dollar_sign_in_a_statement_stands_for_itself() -> None:
-    insertion = Insertion(tautology("five dollars is $1 more than $4"), place="middle")
-    text = pl.DataFrame({"t": ["The dog barked all night in the yard."]}).select(insertion.text(pl.col("t"))).item()
+    distraction = Distraction(read_tautology("five dollars is $1 more than $4"), place="middle")
+    text = pl.DataFrame({"t": ["The dog barked all night in the yard."]}).select(distraction.text(pl.col("t"))).item()
     assert text == "The dog barked all night, and five dollars is $1 more than $4, in the yard."
 
 
@@ -135,10 +135,10 @@ def test_every_packaged_tautology_has_trees_of_its_own_words() -> None:
 
 
 def test_a_tautology_is_found_by_name_or_is_a_statement_of_the_users() -> None:
-    assert tautology("green").text == "green is not red"
-    own = tautology("and water is wet.")
+    assert read_tautology("green").text == "green is not red"
+    own = read_tautology("and water is wet.")
     assert own.text == own.argument == "water is wet"
-    assert own.name != tautology("cats are cats").name
+    assert own.name != read_tautology("cats are cats").name
     assert own.binary_parse == "( water ( is wet ) )"
     with pytest.raises(AcidtestError, match="'blue' is neither a statement nor the name of one"):
-        tautology("blue")
+        read_tautology("blue")

@@ -8,8 +8,8 @@ import numpy as np
 
 from acidtest.core.draws import Draws
 from acidtest.io.wordlists import packaged_table
+from acidtest.suites.length_ladder import content_words, filler
 from acidtest.text.clauses import clause_doubts
-from acidtest.text.filler import content_words, filler
 
 SENTENCES = packaged_table("ladder/filler.tsv")
 DENIES_OR_GENERALISES = re.compile(
@@ -71,19 +71,21 @@ def test_a_hypothesis_rules_out_sentences_that_name_something_of_its_kind() -> N
     assert sentence not in sentences_of(filler().unrelated("A girl rests.", "There is a mixture."))
 
 
+def order(premise: str = "", *, words: int = 1, key: int = 7) -> list[int]:
+    return filler().passage(premise, "", words, key=np.uint64(key), draws=Draws(0, "ladder")).tolist()
+
+
 def test_an_order_keeps_topics_together_and_depends_on_key_and_lap() -> None:
-    source, draws = filler(), Draws(0, "ladder")
-    free = np.arange(len(source.sentences))
-    order = source.ordered(free, np.uint64(7), draws=draws)
-    assert sorted(order) == free.tolist()
-    assert len(SENTENCES["topic"].gather(order).rle()) == 32
-    assert order.tolist() == source.ordered(free, np.uint64(7), draws=draws).tolist()
-    assert order.tolist() != source.ordered(free, np.uint64(8), draws=draws).tolist()
-    assert order.tolist() != source.ordered(free, np.uint64(7), draws=draws, lap=1).tolist()
+    once, twice = order(), order(words=int(filler().lengths.sum()) + 1)
+    assert sorted(once) == list(range(640))
+    assert len(SENTENCES["topic"].gather(once).rle()) == 32
+    assert once == order()
+    assert once != order(key=8)
+    assert twice[:640] == once
+    assert sorted(twice[640:]) == sorted(once)
+    assert twice[640:] != once
 
 
 def test_what_is_left_keeps_its_order_when_other_sentences_are_ruled_out() -> None:
-    source, draws = filler(), Draws(0, "ladder")
-    whole = source.ordered(np.arange(640), np.uint64(7), draws=draws)
-    odd = source.ordered(np.arange(1, 640, 2), np.uint64(7), draws=draws)
-    assert odd.tolist() == [place for place in whole if place % 2]
+    left = set(filler().unrelated("Two boats race.", ""))
+    assert order("Two boats race.") == [place for place in order() if place in left]
