@@ -46,7 +46,7 @@ class Bench:
     def __init__(self, study: Any, material: Any) -> None:
         from acidtest.workflows.training.pairs import gather_pairs
         from acidtest.zoo.catalogue import architecture
-        from acidtest.zoo.network_files import NetworkConfig
+        from acidtest.zoo.networks import NetworkConfig
         from acidtest.zoo.pairs import visible_text
         from acidtest.zoo.trainer import Trainer, find_device
 

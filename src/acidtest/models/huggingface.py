@@ -22,8 +22,13 @@ from acidtest.models.encoders.checkpoints import (
     load_with_head,
     most_positions,
 )
-from acidtest.models.encoders.devices import kernels_for_any_shape, on_device
-from acidtest.models.encoders.flat_encoders import FlatEncoder, flat_encoder, pack_linears
+from acidtest.models.encoders.flat_encoders import (
+    FlatEncoder,
+    flat_encoder,
+    kernels_for_any_shape,
+    on_device,
+    pack_linears,
+)
 from acidtest.models.encoders.pair_tokens import PairTokenizer, TokenizedPairs
 from acidtest.models.encoders.token_batches import TokenBatch, flat_batches, padded_batches
 from acidtest.models.encoders.token_classifiers import Floats, TokenClassifier

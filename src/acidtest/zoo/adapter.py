@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import torch
 
     from acidtest.zoo.batches import Inputs
-    from acidtest.zoo.network_files import SavedNetwork
+    from acidtest.zoo.networks import SavedNetwork
 
 NETWORK_BATCH = 512
 """Pairs that go through the network together."""
@@ -30,7 +30,7 @@ NETWORK_BATCH = 512
 def zoo(rest: str, *, device: str = "auto") -> Model:
     """A network that acidtest train wrote to a folder; ``device`` is auto, cpu, cuda or cuda:1."""
     import_optional("torch", "safetensors", extra="zoo")
-    from acidtest.zoo.network_files import load_network
+    from acidtest.zoo.networks import load_network
     from acidtest.zoo.trainer import find_device
 
     stage("loading zoo:%s", rest)
@@ -68,7 +68,7 @@ class ZooModel:
 
     def check(self, suites: Sequence[Suite]) -> None:
         """Refuse suites that lack a column the network reads."""
-        from acidtest.zoo.trees import ADVICE
+        from acidtest.zoo.architectures.spinn import ADVICE
 
         for suite in suites:
             present = suite.frame.collect_schema()

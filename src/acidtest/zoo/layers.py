@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from acidtest.zoo.batches import SentenceTensors
-from acidtest.zoo.words import WordVocabulary
+from acidtest.zoo.batches import SentenceTensors, WordVocabulary
 
 
 class WordVectors(nn.Module):

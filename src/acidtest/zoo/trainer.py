@@ -20,7 +20,7 @@ from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import replace_file, write_json
 from acidtest.core.logs import log
 from acidtest.zoo.batches import Inputs, NetworkBatch
-from acidtest.zoo.network_files import WEIGHTS, load_weights, save_weights
+from acidtest.zoo.networks import WEIGHTS, load_weights, save_weights
 
 CHECKPOINT = "checkpoint.safetensors"
 CURVE = "curve.json"

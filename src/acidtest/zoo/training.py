@@ -21,9 +21,8 @@ from acidtest.core.structured import read_json, read_own_json
 from acidtest.version import __version__
 from acidtest.zoo.batches import Inputs
 from acidtest.zoo.catalogue import architecture
-from acidtest.zoo.network_files import SCHEMA, NetworkConfig, load_network, save_config, save_weights
+from acidtest.zoo.networks import SCHEMA, NetworkConfig, PairReader, load_network, save_config, save_weights
 from acidtest.zoo.pairs import TrainingPairs, visible_text
-from acidtest.zoo.readers import PairReader
 from acidtest.zoo.trainer import (
     CHECKPOINT,
     CURVE,
@@ -198,12 +197,11 @@ def train_network(
         reader, train, dev, tests = data.reader.with_seed(seed), data.train_inputs, data.dev_inputs, data.test_inputs
         config = NetworkConfig(options.architecture, options.labels, dict(options.settings), options.hypothesis_only)
         torch.manual_seed(seed)
-        network = config.network(reader)
+        network: Any = config.network(reader)
         write_json(folder / OPTIONS, written)
         save_config(folder, config, reader)
-        fit = config.kind.fit
-        if fit is not None:
-            fit(network.to(data.device), train)
+        if config.kind.fits_at_once:
+            network.to(data.device).fit(train)
             save_weights(folder, network)
             state = TrainingState(epoch=1, best_epoch=0, curve=[_only_point(network, train, dev)])
             write_json(folder / CURVE, state.curve)

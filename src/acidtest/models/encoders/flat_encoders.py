@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
@@ -19,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import import_optional
-from acidtest.models.encoders.devices import on_device
 from acidtest.models.encoders.token_batches import length_runs
 
 Ints = npt.NDArray[np.int64]
@@ -247,3 +247,24 @@ def _varlen_kernel() -> Callable[..., Any] | None:
     except (ImportError, AttributeError):
         return None
     return kernel
+
+
+def kernels_for_any_shape(device: Any) -> AbstractContextManager[Any]:
+    """Attention without cuDNN's kernels, which are compiled for every shape: here nearly every batch has a new one."""
+    if device.type != "cuda":
+        return nullcontext()
+    attention = importlib.import_module("torch.nn.attention")
+    backends = attention.SDPBackend
+    context: AbstractContextManager[Any] = attention.sdpa_kernel(
+        [backends.FLASH_ATTENTION, backends.EFFICIENT_ATTENTION, backends.MATH]
+    )
+    return context
+
+
+def on_device(values: npt.NDArray[Any], device: Any) -> Any:
+    """An array of integers as an int64 tensor on the device, copied without waiting for the device."""
+    (torch,) = import_optional("torch")
+    tensor = torch.from_numpy(values)
+    if device.type == "cuda":
+        tensor = tensor.pin_memory()
+    return tensor.to(device, non_blocking=True).long()

@@ -228,7 +228,7 @@ def _check_vectors(plan: TrainingOptions, preset: str) -> None:
 def _note_unused(kind: Architecture, given: Sequence[str]) -> None:
     """Say which of the given settings have no effect on an architecture."""
     unused = {} if kind.reads_words else dict(_VECTOR_FLAGS)
-    if kind.fit is not None:
+    if kind.fits_at_once:
         unused |= {name: f"--{name.replace('_', '-')}" for name in _STEP_SETTINGS}
     flags = [flag for name, flag in unused.items() if name in given]
     if flags:

@@ -156,8 +156,8 @@ def training_card(network: TrainingResult, data: GatheredPairs, preset: str = ""
             Section(
                 "Training",
                 (
-                    Note(_describe_course(network, fitted=kind.fit is not None)),
-                    *([] if kind.fit else [_settings_table("recipe", "recipe", recipe)]),
+                    Note(_describe_course(network, fitted=kind.fits_at_once)),
+                    *([] if kind.fits_at_once else [_settings_table("recipe", "recipe", recipe)]),
                     Note(machine),
                 ),
             ),
@@ -217,7 +217,7 @@ def _settings_table(name: str, corner: str, values: Mapping[str, object]) -> Tab
 
 def _describe_reader(network: TrainingResult) -> str:
     """Sentences on what the network knows of words and whether it sees premises."""
-    from acidtest.zoo.network_files import CONFIG
+    from acidtest.zoo.networks import CONFIG
 
     plan = network.options
     reader: Mapping[str, Any] = read_json(network.folder / CONFIG, dict[str, Any])["reader"]

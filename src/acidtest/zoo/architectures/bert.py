@@ -27,7 +27,7 @@ from acidtest.models.encoders.checkpoints import (
     random_classifier,
     start_classifier,
 )
-from acidtest.models.encoders.devices import kernels_for_any_shape
+from acidtest.models.encoders.flat_encoders import kernels_for_any_shape
 from acidtest.models.encoders.pair_tokens import PairTokenizer, TokenizedPairs
 from acidtest.zoo.batches import Inputs, Ints, Targets
 
@@ -170,14 +170,17 @@ class TokenReader:
         return PairTokenizer(self.tokenizer, self.longest)
 
 
-READER = TokenReader
-
-
 class EncoderNetwork(nn.Module):
-    """A sequence classifier of transformers, ``kept``, whose weights are saved as the library itself saves them."""
+    """A sequence classifier of transformers, ``kept``, whose weights are saved as the library itself saves them.
 
-    def __init__(self, kept: Any) -> None:
+    Its reader has opened ``encoder`` and cuts pairs to ``max_length`` tokens.
+    """
+
+    reader = TokenReader
+
+    def __init__(self, kept: Any, *, encoder: str = "", max_length: int = MAX_LENGTH) -> None:
         super().__init__()
+        del encoder, max_length
         self.kept = kept
         self.layers = ("embeddings", *(f"layer {number + 1}" for number in range(kept.config.num_hidden_layers)))
         self.width = 2 * kept.config.hidden_size
@@ -208,9 +211,3 @@ class EncoderNetwork(nn.Module):
             inputs["attention_mask"] = batch.mask[:, None, None] if self._wide_mask else batch.mask.long()
         with kernels_for_any_shape(batch.ids.device):
             return self.kept(**inputs)
-
-
-def network(basis: Any, *, encoder: str = "", max_length: int = MAX_LENGTH) -> nn.Module:
-    """The network; the reader has opened ``encoder`` and cuts pairs to ``max_length`` tokens."""
-    del encoder, max_length
-    return EncoderNetwork(basis)
