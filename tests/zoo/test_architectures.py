@@ -247,13 +247,13 @@ def test_gates_are_those_of_an_lstm_that_goes_word_by_word() -> None:
 
 
 def test_words_are_weighed_by_the_length_of_the_gates_vector() -> None:
-    made = Made("gated-attention", gate="forget")
+    made = Made("gated-attention", gate="forget", stacked=1)
     network: Any = made.network
     batch = made.reader.inputs(pairs(), None, CPU).batch(torch.arange(len(PREMISES)).numpy())
-    inputs = torch.randn(len(PREMISES), batch.hypothesis.words.shape[1], network.encoders[-1].lstm.input_size)
     with torch.inference_mode():
+        inputs = torch.cat([network.words(batch.hypothesis), network.spelling(batch.hypothesis)], dim=-1)
         states = network.encoders[-1](inputs, batch.hypothesis)
-        found = network._gated_mean(inputs, states, batch.hypothesis)
+        found = network._encode(batch.hypothesis)[:, -states.shape[2] :]
         length = int(batch.hypothesis.counts[0])
         shut = 1 - sentence_encoders.gate_values(network.encoders[-1], inputs, states, "forget")[0, :length]
         weights = shut.pow(2).sum(dim=1).sqrt()
