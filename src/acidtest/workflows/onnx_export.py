@@ -22,7 +22,7 @@ from acidtest.models.encoders.checkpoints import Checkpoint, find_checkpoint, lo
 from acidtest.models.encoders.onnx_graphs import GRAPHS, find_graph
 from acidtest.models.encoders.pair_tokens import SAMPLES
 from acidtest.models.huggingface import NO_PADDING, hf
-from acidtest.models.onnx import CARD, INPUTS, OnnxModel, OnnxOptions
+from acidtest.models.onnx import CARD, INPUTS, OnnxModel
 from acidtest.workflows.exports import GraphComparison, UnfaithfulError
 
 PLAIN, INT8 = GRAPHS
@@ -100,7 +100,7 @@ def export_checkpoint(
         card: dict[str, Any] = {"schema": SCHEMA, "format": FORMAT, "max_length": checkpoint.longest}
         write_json(temporary / CARD, card)
         stage("comparing it with the checkpoint on %d pairs", len(expected))
-        plain = _open_graph(temporary / PLAIN, labels=labels, label_map=label_map)
+        plain = OnnxModel(find_graph(str(temporary / PLAIN)), labels=labels, label_map=label_map)
         graphs = [_compare(temporary / PLAIN, plain.predict(*pairs), expected)]
         _refuse_unfaithful(model, graphs)
         card["pads"] = plain.pads
@@ -108,7 +108,7 @@ def export_checkpoint(
         if int8:
             stage("rounding its weights to whole numbers")
             _write_int8(temporary)
-            rounded = _open_graph(temporary / INT8, labels=",".join(plain.outputs))
+            rounded = OnnxModel(find_graph(str(temporary / INT8)), labels=",".join(plain.outputs))
             graphs.append(_compare(temporary / INT8, rounded.predict(*pairs), expected))
         card |= {
             "id2label": {str(number): label for number, label in enumerate(plain.outputs)},
@@ -228,11 +228,6 @@ def _no_warnings() -> Iterator[None]:
     finally:
         logging.disable(before)
         logging.root.removeHandler(handler)
-
-
-def _open_graph(graph: Path, *, labels: str = "", label_map: str = "") -> OnnxModel:
-    options = OnnxOptions(threads=0, provider="cpu", max_length=0, labels=labels, label_map=label_map)
-    return OnnxModel(find_graph(str(graph)), options)
 
 
 def _compare(graph: Path, answers: Probabilities, expected: Probabilities) -> GraphComparison:

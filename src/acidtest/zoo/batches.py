@@ -20,6 +20,7 @@ import torch
 from acidtest.core.draws import key, mix_bits
 from acidtest.core.files import read_bytes, write_text
 from acidtest.io.vector_files import read_vectors
+from acidtest.models.encoders.sentence_tokens import offsets
 from acidtest.text.tokens import tokenise
 
 PADDING, UNKNOWN = 0, 1
@@ -92,8 +93,7 @@ class WordVocabulary:
         # The word of an empty text is the last form, which has no letters.
         words = np.insert(tokens.word, (np.cumsum(counts) - counts)[empty], len(forms))
         counts[empty] = 1
-        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-        return Texts(numbers[words], starts, words.astype(np.int32), _spell([*forms, ""]))
+        return Texts(numbers[words], offsets(counts), words.astype(np.int32), _spell([*forms, ""]))
 
 
 def build_vocabulary(columns: Iterable[pl.Series]) -> WordVocabulary:

@@ -56,6 +56,16 @@ class Architecture:
         return getattr(self.network, "reader", WordReader)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a pair that the network reads."""
+        return tuple(self.reader.columns)
+
+    @property
+    def may_lack(self) -> tuple[str, ...]:
+        """Columns that files may lack; the reader decides whether the network can do without."""
+        return tuple(getattr(self.reader, "may_lack", ()))
+
+    @property
     def fits_at_once(self) -> bool:
         """Whether the network is fitted in one pass, not trained step by step."""
         return hasattr(self.network, "fit")

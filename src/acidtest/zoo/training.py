@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -62,18 +62,6 @@ class TrainingOptions:
     """Whether neutral and contradiction are one label (McCoy et al. 2019, table 11)."""
     hypothesis_only: bool = False
     device: str = "auto"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of a pair that the network reads."""
-        columns: tuple[str, ...] = architecture(self.architecture).reader.columns
-        return columns
-
-    @property
-    def may_lack(self) -> tuple[str, ...]:
-        """Columns that files may lack; the reader decides whether the network can do without."""
-        columns: tuple[str, ...] = getattr(architecture(self.architecture).reader, "may_lack", ())
-        return columns
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -203,7 +191,11 @@ def train_network(
         if config.kind.fits_at_once:
             network.to(data.device).fit(train)
             save_weights(folder, network)
-            state = TrainingState(epoch=1, best_epoch=0, curve=[_only_point(network, train, dev)])
+            point = {"epoch": 1.0, "loss": score_pairs(network, train).loss}
+            if dev is not None:
+                score = score_pairs(network, dev)
+                point |= {"dev_accuracy": score.accuracy, "dev_loss": score.loss}
+            state = TrainingState(epoch=1, best_epoch=0, curve=[point])
             write_json(folder / CURVE, state.curve)
         else:
             state = Trainer(network, folder, options.recipe, data.device).train(train, dev, progress, watch)
@@ -246,15 +238,6 @@ def _load_finished(options: TrainingOptions, data: TrainingData, folder: Path) -
     return result
 
 
-def _only_point(network: torch.nn.Module, train: Inputs, dev: Inputs | None) -> dict[str, float]:
-    """The only point of the curve of a network that is fitted in one pass."""
-    point = {"epoch": 1.0, "loss": score_pairs(network, train).loss}
-    if dev is not None:
-        score = score_pairs(network, dev)
-        point |= {"dev_accuracy": score.accuracy, "dev_loss": score.loss}
-    return point
-
-
 def _refuse_other_training(folder: Path, written: Mapping[str, Any], *, finished: bool) -> None:
     """Refuse a folder in which something else was or is trained."""
     path = folder / OPTIONS
@@ -262,20 +245,17 @@ def _refuse_other_training(folder: Path, written: Mapping[str, Any], *, finished
         if any(folder.glob("*.safetensors")):
             raise AcidtestError(f"{folder} holds weights that acidtest train did not put there; choose another -o")
         return
-    now, before = (
-        dict(_flatten(options)) for options in (written, read_json(path, dict[str, Any], remedy="choose another -o"))
-    )
+    now, before = _flatten(written), _flatten(read_json(path, dict[str, Any], remedy="choose another -o"))
     constant_rate = now["recipe.schedule"] == "constant" and not now["recipe.warmup"]
     free = FREE | LENGTH if constant_rate and not finished else FREE
     names = [name for name in {**before, **now} if name not in free and before.get(name) != now.get(name)]
+    if not names:
+        return
     if "architecture" in names:
         # All other differences follow from that one.
         names = ["architecture"]
-    if not names:
-        return
-    different = "; ".join(
-        f"{name} is {_describe(before.get(name))} there, {_describe(now.get(name))} here" for name in names
-    )
+    values = ((name, before.get(name, "absent"), now.get(name, "absent")) for name in names)
+    different = "; ".join(f"{name} is {there} there, {here} here" for name, there, here in values)
     if finished and set(names) <= LENGTH:
         raise AcidtestError(
             f"{folder} is finished ({different}), and its checkpoint is gone; train longer in another -o"
@@ -283,33 +263,30 @@ def _refuse_other_training(folder: Path, written: Mapping[str, Any], *, finished
     raise AcidtestError(f"{folder} holds another training: {different}; choose another -o, or remove it")
 
 
-def _describe(value: Any) -> str:
-    return "absent" if value is None else str(value)
-
-
-def _flatten(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted names and their values, as JSON gives them back."""
+def _flatten(options: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The values that are not null by dotted names, as JSON gives them back."""
+    flat: dict[str, Any] = {}
     for name, value in options.items():
         if isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", list(value) if isinstance(value, tuple) else value
+            flat |= _flatten(value, f"{prefix}{name}.")
+        elif value is not None:
+            flat[f"{prefix}{name}"] = list(value) if isinstance(value, tuple) else value
+    return flat
 
 
 def describe_machine(device: torch.device) -> dict[str, Any]:
     """The device, the threads and the versions that results depend on."""
-    versions = {
-        "acidtest": __version__,
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "polars": pl.__version__,
-        "python": platform.python_version(),
-    }
     return {
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else _processor_name(),
         "threads": torch.get_num_threads(),
         "system": f"{platform.system()} {platform.machine()}",
-        "versions": versions,
+        "versions": {
+            "acidtest": __version__,
+            "torch": torch.__version__,
+            "numpy": np.__version__,
+            "polars": pl.__version__,
+            "python": platform.python_version(),
+        },
     }
 
 

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import import_optional
-from acidtest.models.encoders.token_batches import length_runs
+from acidtest.models.encoders.pair_tokens import length_runs
+from acidtest.models.encoders.sentence_tokens import Ints, offsets
 
-Ints = npt.NDArray[np.int64]
 TensorFunction = Callable[[Any], Any]
 
 FAMILIES = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
@@ -178,7 +178,7 @@ def pair_attention(hidden: Any, lengths: Ints, heads: int) -> PairAttention:
     width = hidden.shape[1] // heads
     # The kernel needs half precision and head sizes that are multiples of eight.
     if kernel and hidden.is_cuda and hidden.element_size() == 2 and width % 8 == 0 and width <= 256:
-        ends, pairs = _ends(lengths, hidden.device), _ends(np.ones_like(lengths), hidden.device)
+        ends, pairs = (on_device(offsets(sizes), hidden.device).int() for sizes in (lengths, np.ones_like(lengths)))
         return VarlenAttention(kernel, heads, ends, pairs, int(lengths[-1]))
     return AttentionByLength(heads, lengths)
 
@@ -232,11 +232,6 @@ class AttentionByLength:
 
     def _width(self, result: Any) -> int:
         return int(result.shape[1]) // self._heads
-
-
-def _ends(lengths: Ints, device: Any) -> Any:
-    """Cumulative lengths after a zero, on the device."""
-    return on_device(np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)]), device).int()
 
 
 @cache

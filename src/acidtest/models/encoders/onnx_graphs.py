@@ -143,8 +143,14 @@ def _external_file(graph: Graph, library: Any, tensor: Any) -> Iterator[Path]:
 class FileTokenizer:
     """A ``tokenizer.json`` with the part of a transformers tokenizer's interface that ``PairTokenizer`` uses."""
 
-    def __init__(self, path: Path, names: Sequence[str]) -> None:
+    def __init__(self, graph: Graph, names: Sequence[str]) -> None:
         (tokenizers,) = import_optional("tokenizers", extra="onnx")
+        path = graph.folder / "tokenizer.json"
+        if not path.is_file():
+            raise AcidtestError(
+                f"{graph.spec} has no tokenizer: there is no tokenizer.json in {graph.folder}; save the one it was "
+                f"trained with there, with tokenizer.save_pretrained"
+            )
         check_json_bounds(path, remedy=_REMEDY)
         try:
             self.backend_tokenizer = tokenizers.Tokenizer.from_file(str(path))

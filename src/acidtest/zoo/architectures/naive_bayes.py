@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
+from acidtest.models.encoders.sentence_tokens import offsets
 from acidtest.text.tokens import tokenise
 from acidtest.zoo.batches import (
     SPECIAL,
@@ -124,8 +125,7 @@ class CountReader:
         known = np.flatnonzero(word)
         known = known[np.argsort(words.pair[known], kind="stable")]
         word = word[known] + words.hypothesis[known] * np.int32(len(self.vocabulary.words) - len(SPECIAL))
-        ends = np.cumsum(np.bincount(words.pair[known], minlength=words.pairs))
-        starts = np.concatenate([np.zeros(1, dtype=np.int64), ends])
+        starts = offsets(np.bincount(words.pair[known], minlength=words.pairs))
         return Texts(word, starts, np.zeros(0, dtype=np.int32), np.zeros((0, 0), dtype=np.uint8))
 
 

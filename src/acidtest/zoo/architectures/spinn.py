@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from acidtest.core.logs import note
 from acidtest.models.encoders.flat_encoders import on_device
+from acidtest.models.encoders.sentence_tokens import offsets
 from acidtest.text.letters import positions_between
 from acidtest.text.tokens import number_distinct, tokenise
 from acidtest.zoo.batches import UNKNOWN, Inputs, Ints, Targets, WordVocabulary, count_vocabulary
@@ -66,7 +67,7 @@ class Trees:
     @cached_property
     def starts(self) -> Ints:
         """The first node of each tree, with the number of nodes last."""
-        return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(self.rows))])
+        return offsets(np.bincount(self.rows))
 
     @cached_property
     def left(self) -> Ints:
