@@ -31,15 +31,11 @@ from acidtest.models.encoders.flat_encoders import (
 from acidtest.models.encoders.pair_tokens import PairTokenizer, TokenBatch, TokenizedPairs
 from acidtest.models.encoders.token_classifiers import MOST_TOKENS, Floats, TokenClassifier, choose_length
 
-BATCH_SIZES = {"cuda": 8192}
+BATCH_SIZES = {"cuda": 8192, "mps": 512, "cpu": 512}
 """Pairs that the engine passes at once, by kind of device; they are lost if it is killed."""
 
-BATCH_SIZE = 512
-
-TOKEN_BUDGETS = {"cuda": 1 << 16, "mps": 1 << 14}
+TOKEN_BUDGETS = {"cuda": 1 << 16, "mps": 1 << 14, "cpu": 1 << 12}
 """Tokens that go through the network at once, by kind of device."""
-
-TOKEN_BUDGET = 1 << 12
 
 NO_PADDING = -1
 """The padding token of a model that has none."""
@@ -64,11 +60,16 @@ class HuggingFaceModel(TokenClassifier):
     ) -> None:
         (self._torch,) = import_optional("torch")
         self._device = _find_device(self._torch, device, checkpoint.spec)
-        self._dtype = _find_dtype(self._torch, dtype, self._device)
+        if dtype == "auto":
+            # Older devices only emulate bfloat16, more slowly than float32.
+            cuda = self._device.type == "cuda"
+            new = cuda and self._torch.cuda.get_device_capability(self._device) >= (8, 0)
+            dtype = "bfloat16" if new else "float32"
+        self._dtype = dtype
         # In reduced precision an answer depends on what else is in the batch.
         self.independent = self._dtype == "float32"
-        self.batch_size = BATCH_SIZES.get(self._device.type, BATCH_SIZE)
-        self._budget = TOKEN_BUDGETS.get(self._device.type, TOKEN_BUDGET)
+        self.batch_size = BATCH_SIZES[self._device.type]
+        self._budget = TOKEN_BUDGETS[self._device.type]
         model, self._no_head = load_with_head(checkpoint, getattr(self._torch, self._dtype))
         self._model = model.to(self._device)
         tokenizer = load_tokenizer(checkpoint)
@@ -250,11 +251,3 @@ def _find_device(torch: Any, name: str, spec: str) -> Any:
         if int(name.partition(":")[2] or 0) >= count:
             raise AcidtestError(f"{spec}: --device {name}, but torch sees {count} CUDA devices here; use --device auto")
     return torch.device(name)
-
-
-def _find_dtype(torch: Any, name: str, device: Any) -> str:
-    if name != "auto":
-        return name
-    # Older devices only emulate bfloat16, more slowly than float32.
-    supported = device.type == "cuda" and torch.cuda.get_device_capability(device) >= (8, 0)
-    return "bfloat16" if supported else "float32"

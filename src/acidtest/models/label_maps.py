@@ -232,10 +232,10 @@ def _probe_order(names: Sequence[str], logits: Logits, spec: str) -> LabelMap:
     if not probe.clear:
         example = ",".join(_orders(len(names))[-1])
         raise AcidtestError(
-            f"{spec}: its outputs are called {', '.join(names)}, and {probe.pairs} unmistakable pairs do not tell what they "
-            f"mean: in the best order, {', '.join(probe.order)}, {probe.share:.0%} are {what}, and {probe.needed:.0%} "
-            f"would be clear. Say it with --labels, such as --labels {example}; a model that was never trained on "
-            f"inference has no labels"
+            f"{spec}: its outputs are called {', '.join(names)}, and {probe.pairs} unmistakable pairs do not tell what "
+            f"they mean: in the best order, {', '.join(probe.order)}, {probe.share:.0%} are {what}, and "
+            f"{probe.needed:.0%} would be clear. Say it with --labels, such as --labels {example}; a model that was "
+            f"never trained on inference has no labels"
         )
     return LabelMap(probe.order, f"probing ({probe.share:.0%} of {probe.pairs} pairs {what})", probe.doubt)
 

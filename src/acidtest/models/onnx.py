@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError, import_optional, list_some
 from acidtest.core.logs import stage
@@ -41,29 +39,16 @@ LEAST_PROBABILITY = 1e-12
 
 
 @dataclass(frozen=True)
-class GraphConfiguration:
-    """The part of a model's config.json that is needed here."""
+class GraphSettings:
+    """What is needed of config.json, tokenizer_config.json and the exporter's card, whichever of them says it."""
 
     model_type: str | None = None
     pad_token_id: int | None = None
     max_position_embeddings: int | None = None
     id2label: dict[str, str] | None = None
-
-
-@dataclass(frozen=True)
-class GraphCard:
-    """The part of the exporter's card that is needed here."""
-
+    model_max_length: float | None = None
     max_length: int | None = None
     pads: bool | None = None
-    id2label: dict[str, str] | None = None
-
-
-@dataclass(frozen=True)
-class TokenizerConfiguration:
-    """The part of tokenizer_config.json that is needed here."""
-
-    model_max_length: float | None = None
 
 
 class OnnxModel(TokenClassifier):
@@ -89,7 +74,7 @@ class OnnxModel(TokenClassifier):
         self._budget = TOKEN_BUDGETS.get(self._runtime.get_providers()[0], TOKEN_BUDGETS["CPUExecutionProvider"])
         self._inputs = _find_inputs(graph, self._runtime)
         self._output = _find_output(graph, self._runtime)
-        config, card = graph.read("config.json", GraphConfiguration), graph.read(CARD, GraphCard)
+        config, card = graph.read("config.json", GraphSettings), graph.read(CARD, GraphSettings)
         tokenizer = FileTokenizer(graph, tuple(self._inputs))
         longest = _find_length(graph, config, card=card, wanted=max_length)
         super().__init__(graph.name, PairTokenizer(tokenizer, longest))
@@ -118,40 +103,34 @@ class OnnxModel(TokenClassifier):
         return self._pads
 
     def _compute(self, tokens: TokenizedPairs) -> tuple[Floats, int]:
-        parts = list(self._run_batches(tokens))
-        result = np.empty((len(tokens.rows), parts[0][1].shape[1] if parts else 3), dtype=np.float32)
-        for batch, values in parts:
+        batches = tokens.padded_batches(self._budget, mixed=self._pads)
+        parts = [self._run(tokens, batch) for batch in batches]
+        result = np.empty((len(tokens.rows), parts[0].shape[1] if parts else 3), dtype=np.float32)
+        for batch, values in zip(batches, parts, strict=True):
             result[tokens.rows[batch.pairs]] = values
-        return _to_logits(result, self._last_step), sum(batch.padded for batch, _ in parts) - len(tokens.ids)
+        return _to_logits(result, self._last_step), sum(batch.padded for batch in batches) - len(tokens.ids)
 
-    def _run_batches(self, tokens: TokenizedPairs) -> Iterator[tuple[TokenBatch, Floats]]:
-        for batch in tokens.padded_batches(self._budget, mixed=self._pads):
-            values = self._run(self._pad(batch, tokens))
-            if values.ndim == 1:
-                values = values[:, None]
-            if values.ndim != 2 or len(values) != batch.count or values.shape[1] not in (1, 2, 3):
-                raise AcidtestError(
-                    f"{self.name} is not a sequence classifier: for {batch.count} pairs it gives an array of "
-                    f"{' × '.join(map(str, values.shape))} numbers; expected three, two or one for each"
-                )
-            yield batch, values
-
-    def _run(self, inputs: Mapping[str, npt.NDArray[np.integer]]) -> Floats:
-        try:
-            (values,) = self._runtime.run([self._output], inputs)
-        except Exception as error:
-            # The exceptions of the runtime have no other class in common.
-            text = " ".join(str(error).split())
-            raise AcidtestError(f"{self.name}: ONNX Runtime cannot run the graph: {text[:300]}") from error
-        return np.asarray(values, dtype=np.float32)
-
-    def _pad(self, batch: TokenBatch, tokens: TokenizedPairs) -> dict[str, npt.NDArray[np.integer]]:
-        """The inputs of the graph for a batch."""
+    def _run(self, tokens: TokenizedPairs, batch: TokenBatch) -> Floats:
+        """float32[pairs, outputs] of a batch."""
         mask, places = tokens.pad(batch)
         arrays = {"input_ids": np.where(mask, tokens.ids[places], self._padding), "attention_mask": mask}
         if tokens.types is not None:
             arrays["token_type_ids"] = np.where(mask, tokens.types[places], 0)
-        return {name: arrays[name].astype(dtype) for name, dtype in self._inputs.items()}
+        inputs = {name: arrays[name].astype(dtype) for name, dtype in self._inputs.items()}
+        try:
+            (outputs,) = self._runtime.run([self._output], inputs)
+        except Exception as error:
+            # The exceptions of the runtime have no other class in common.
+            text = " ".join(str(error).split())
+            raise AcidtestError(f"{self.name}: ONNX Runtime cannot run the graph: {text[:300]}") from error
+        values = np.asarray(outputs, dtype=np.float32)
+        values = values[:, None] if values.ndim == 1 else values
+        if values.ndim != 2 or len(values) != batch.count or values.shape[1] not in (1, 2, 3):
+            raise AcidtestError(
+                f"{self.name} is not a sequence classifier: for {batch.count} pairs it gives an array of "
+                f"{' × '.join(map(str, values.shape))} numbers; expected three, two or one for each"
+            )
+        return values
 
 
 @MODELS.add("onnx")
@@ -211,11 +190,8 @@ def _find_inputs(graph: Graph, runtime: Any) -> dict[str, type[np.integer]]:
     inputs = {value.name: value for value in runtime.get_inputs()}
     strange = [name for name, value in inputs.items() if name not in INPUTS or value.type not in dtypes]
     if strange or "input_ids" not in inputs:
-        problem = f"asks for {list_some(strange or sorted(inputs))}" if inputs else "asks for nothing"
-        raise AcidtestError(
-            f"{graph.spec} is no classifier of pairs of texts: its graph {problem}; expected {', '.join(INPUTS)} as "
-            f"whole numbers"
-        )
+        problem = f"asks for {list_some(strange or sorted(inputs)) or 'nothing'}; expected {', '.join(INPUTS)}"
+        raise AcidtestError(f"{graph.spec} is no classifier of pairs: its graph {problem} as whole numbers")
     fixed = [size for value in inputs.values() for size in value.shape if isinstance(size, int)]
     if fixed:
         raise AcidtestError(
@@ -239,7 +215,7 @@ def _find_output(graph: Graph, runtime: Any) -> str:
     return name
 
 
-def _output_names(graph: Graph, card: GraphCard, config: GraphConfiguration, *, outputs: int) -> list[str]:
+def _output_names(graph: Graph, card: GraphSettings, config: GraphSettings, *, outputs: int) -> list[str]:
     """The names of the outputs from the card or the configuration, otherwise numbers."""
     names = card.id2label or config.id2label
     if names is None:
@@ -252,13 +228,13 @@ def _output_names(graph: Graph, card: GraphCard, config: GraphConfiguration, *, 
     return [names[str(number)] for number in range(outputs)]
 
 
-def _find_length(graph: Graph, config: GraphConfiguration, *, card: GraphCard, wanted: int) -> int:
+def _find_length(graph: Graph, config: GraphSettings, *, card: GraphSettings, wanted: int) -> int:
     """The number of tokens of a pair: as wanted, or the least that the files of the folder allow."""
     positions = config.max_position_embeddings
     if positions and config.model_type in OFFSET_POSITIONS:
         positions -= (config.pad_token_id or 0) + 1
     positions = positions if positions and positions > 0 else None
-    tokenizer_limit = graph.read("tokenizer_config.json", TokenizerConfiguration).model_max_length
+    tokenizer_limit = graph.read("tokenizer_config.json", GraphSettings).model_max_length
     limits = (tokenizer_limit, card.max_length)
     return choose_length(graph.spec, wanted, positions, limits=limits, default=DEFAULT_LENGTH)
 

@@ -275,38 +275,29 @@ def single_threaded_blas() -> Iterator[int]:
     if blas is None:
         yield 1
         return
-    count = blas.enter()
+    with blas.lock:
+        if not blas.blocks:
+            blas.count = max(1, blas.get_threads())
+            blas.set_threads(1)
+        blas.blocks += 1
     try:
-        yield count
+        yield blas.count
     finally:
-        blas.leave()
+        with blas.lock:
+            blas.blocks -= 1
+            if not blas.blocks:
+                blas.set_threads(blas.count)
 
 
 @dataclass
 class OpenBlas:
-    """Reads and sets the number of OpenBLAS threads, and counts the blocks in which it is one."""
+    """Reads and sets the number of OpenBLAS threads; ``count`` is that outside the ``blocks`` in which it is one."""
 
     get_threads: Callable[[], int]
     set_threads: Callable[[int], object]
-    _count: int = 1
-    _blocks: int = 0
-    _lock: Lock = field(default_factory=Lock)
-
-    def enter(self) -> int:
-        """Set one thread; return the number before."""
-        with self._lock:
-            if not self._blocks:
-                self._count = max(1, self.get_threads())
-                self.set_threads(1)
-            self._blocks += 1
-            return self._count
-
-    def leave(self) -> None:
-        """Restore the number of threads, unless another block is open."""
-        with self._lock:
-            self._blocks -= 1
-            if not self._blocks:
-                self.set_threads(self._count)
+    count: int = 1
+    blocks: int = 0
+    lock: Lock = field(default_factory=Lock)
 
 
 @cache

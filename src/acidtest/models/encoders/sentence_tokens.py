@@ -40,18 +40,9 @@ LONGEST_WORD = 100
 """Characters of a word; longer ones are unknown as a whole."""
 
 _ASCII_WORDS = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
-_CHINESE = tuple(
-    range(first, last + 1)
-    for first, last in (
-        (0x4E00, 0x9FFF),
-        (0x3400, 0x4DBF),
-        (0x20000, 0x2A6DF),
-        (0x2A700, 0x2B73F),
-        (0x2B740, 0x2B81F),
-        (0x2B920, 0x2CEAF),
-        (0xF900, 0xFAFF),
-        (0x2F800, 0x2FA1F),
-    )
+_CHINESE = re.compile(
+    r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002b73f\U0002b740-\U0002b81f"
+    r"\U0002b920-\U0002ceaf\U0002f800-\U0002fa1f]"
 )
 
 
@@ -221,7 +212,7 @@ def _clean(character: str) -> str:
         return ""
     if character.isspace():
         return " "
-    return f" {character} " if any(ord(character) in block for block in _CHINESE) else character
+    return f" {character} " if _CHINESE.match(character) else character
 
 
 def _lower_and_split(character: str) -> str:
