@@ -124,13 +124,6 @@ class EndpointOptions:
         content = json.dumps([self.model, self.address.rstrip("/"), *settings, prompts])
         return hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
 
-    @property
-    def arrangements(self) -> tuple[tuple[ArrangedPrompt, ...], ...]:
-        """Each prompt with its answers in each order that is asked."""
-        return tuple(
-            tuple(prompt.arrange(order) for order in answer_orders(prompt, self.orders)) for prompt in self.prompts
-        )
-
 
 class EndpointModel:
     """A language model asked over HTTP; see docs/endpoints.md."""
@@ -155,7 +148,10 @@ class EndpointModel:
         self._usage = usage or Usage()
         self._server = Server(options.address, key_env, self._usage, options=requests, system=system)
         self._options = options
-        self._arrangements = options.arrangements
+        # Every pair is asked with each prompt, and of each prompt with its answers in several orders.
+        self._arranged = [
+            prompt.arrange(order) for prompt in options.prompts for order in answer_orders(prompt, options.orders)
+        ]
         self._skip_refused = skip_refused
         self._top_tokens = 0 if options.answers == "text" else TOP_TOKENS[0]
         self._limit_name = "max_tokens"
@@ -164,8 +160,7 @@ class EndpointModel:
         self.fingerprint: str | None = options.fingerprint
         self.resolution: Resolution = options.prompts[0].resolution
         self.probabilities = options.answers != "text"
-        requests_per_pair = len(options.prompts) * options.orders
-        self.batch_size = max(1, REQUESTS_PER_SLOT * requests.concurrency // requests_per_pair)
+        self.batch_size = max(1, REQUESTS_PER_SLOT * requests.concurrency // len(self._arranged))
         self._update_notes()
 
     def __repr__(self) -> str:
@@ -177,10 +172,10 @@ class EndpointModel:
         method = "log-probabilities" if self.probabilities else "the text of replies"
         if self.probabilities and not self._decided and self._options.answers == "auto":
             method += " where the server gives them"
+        unseen = "the server's weights cannot be seen: the fingerprint holds its address, the model's name, "
         self.notes: tuple[str, ...] = (
             f"prompt {prompts} over {self._options.api}; labels from {method}",
-            "the server's weights cannot be seen: the fingerprint holds its address, the model's name, prompt and "
-            "settings",
+            f"{unseen}prompt and settings",
             *self._usage.notes(),
         )
 
@@ -205,29 +200,21 @@ class EndpointModel:
         """Requests, tokens, cost and seconds of this process, and what became of the replies."""
         return self._usage.to_json()
 
-    async def _ask_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[list[list[ReplyMeaning]]]:
-        """The meaning of the reply for each pair, prompt and order."""
-        meanings = list[list[list[ReplyMeaning]]]()
+    async def _ask_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[list[ReplyMeaning]]:
+        """For each pair, the meaning of the reply to each arranged prompt."""
+        meanings = list[list[ReplyMeaning]]()
         # Until it is known how the server answers, one request at a time.
         while not self._decided and len(meanings) < len(pairs):
-            premise, hypothesis = pairs[len(meanings)]
-            meanings.append(
-                [[await self._ask(prompt, premise, hypothesis) for prompt in row] for row in self._arrangements]
-            )
+            meanings.append([await self._ask(prompt, *pairs[len(meanings)]) for prompt in self._arranged])
         rest = pairs[len(meanings) :]
-        tasks = [
-            asyncio.create_task(self._ask(prompt, premise, hypothesis))
-            for premise, hypothesis in rest
-            for row in self._arrangements
-            for prompt in row
-        ]
+        tasks = [asyncio.create_task(self._ask(prompt, *pair)) for pair in rest for prompt in self._arranged]
         try:
             results = iter(await asyncio.gather(*tasks))
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return [*meanings, *([[next(results) for _ in row] for row in self._arrangements] for _ in rest)]
+        return [*meanings, *([next(results) for _ in self._arranged] for _ in rest)]
 
     async def _ask(self, prompt: ArrangedPrompt, premise: str, hypothesis: str) -> ReplyMeaning:
         try:
@@ -238,9 +225,8 @@ class EndpointModel:
                 raise
             if error.problem != "filtered" and not self._skip_refused:
                 pair = f"premise {_shorten(premise)!r}, hypothesis {_shorten(hypothesis)!r}"
-                raise AcidtestError(
-                    f"{error}; the pair is {pair}; --skip-refused leaves such pairs unanswered"
-                ) from None
+                advice = "--skip-refused leaves such pairs unanswered"
+                raise AcidtestError(f"{error}; the pair is {pair}; {advice}") from None
             meaning, text = _REFUSED, str(error)
         self._usage.add_meaning(meaning)
         number = self._usage.refused + self._usage.unparsed
@@ -251,6 +237,7 @@ class EndpointModel:
         return meaning
 
     async def _request(self, prompt: ArrangedPrompt, premise: str, hypothesis: str) -> Reply:
+        """The reply to a request, whose parameters are changed until the server accepts them."""
         while True:
             try:
                 body = self._request_body(prompt, premise, hypothesis)
@@ -258,9 +245,13 @@ class EndpointModel:
             except RequestError as error:
                 if error.problem != "bad" or self._decided or not self._adapt(error.reason.lower()):
                     raise
-            else:
-                self._learn_from(reply)
-                return reply
+                continue
+            # A reply that is not empty shows whether the server gives log-probabilities.
+            if not self._decided and (reply.tokens or reply.text.strip()) and not reply.refused:
+                if self._top_tokens and not reply.tokens:
+                    self._use_text()
+                self._decided = True
+            return reply
 
     def _request_body(self, prompt: ArrangedPrompt, premise: str, hypothesis: str) -> dict[str, Any]:
         body: dict[str, Any] = {"model": self._options.model, self._limit_name: self._options.max_tokens}
@@ -284,14 +275,6 @@ class EndpointModel:
             return True
         return False
 
-    def _learn_from(self, reply: Reply) -> None:
-        """Learn from a reply that is not empty whether the server gives log-probabilities."""
-        if self._decided or not (reply.tokens or reply.text.strip()) or reply.refused:
-            return
-        if self._top_tokens and not reply.tokens:
-            self._use_text()
-        self._decided = True
-
     def _use_text(self) -> None:
         if self._options.answers == "logprobs":
             raise AcidtestError(f"{self._server.host} gives no log-probabilities; use --answers text")
@@ -312,10 +295,11 @@ class EndpointModel:
             return ReplyMeaning({}, f"{meaning.problem} within {self._options.max_tokens} tokens", meaning.unassigned)
         return meaning
 
-    def _combine(self, meanings: Sequence[Sequence[ReplyMeaning]]) -> Probabilities:
-        """One row for a pair from its replies, by prompt and order; counts how often they disagree."""
-        usage = self._usage
-        by_prompt = [[meaning.row for meaning in of_prompt if not meaning.problem] for of_prompt in meanings]
+    def _combine(self, meanings: Sequence[ReplyMeaning]) -> Probabilities:
+        """One row for a pair from its replies; counts how often they disagree."""
+        usage, orders = self._usage, self._options.orders
+        parts = [meanings[start : start + orders] for start in range(0, len(meanings), orders)]
+        by_prompt = [[meaning.row for meaning in part if not meaning.problem] for part in parts]
         if any(len(rows) > 1 for rows in by_prompt):
             usage.order_compared += 1
             usage.order_changes += any(len({int(row.argmax()) for row in rows}) > 1 for rows in by_prompt)

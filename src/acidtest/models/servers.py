@@ -50,6 +50,8 @@ _NO_MODEL = re.compile(
 )
 _NO_QUOTA = re.compile(r"insufficient_quota|billing_hard_limit|exceeded your current quota", re.IGNORECASE)
 _POLL_S = 0.2
+_JSON = "application/json"
+_HEADERS = {"User-Agent": "acidtest", "Content-Type": _JSON, "Accept": _JSON, "Accept-Encoding": "identity"}
 
 
 class RequestError(AcidtestError):
@@ -207,9 +209,8 @@ class Server:
         """Wait after a failure before the next try; raise after the last."""
         problem = f"{self.host}: {self.redact(str(error))}"
         if not (error.reached or self._reached):
-            raise AcidtestError(
-                f"{problem}; check that the server runs, and that the address and port are right"
-            ) from None
+            advice = "check that the server runs, and that the address and port are right"
+            raise AcidtestError(f"{problem}; {advice}") from None
         if error.wait is not None and error.wait > MOST_WAIT:
             raise AcidtestError(f"{problem}, and asks to wait {error.wait:,.0f} s; ask again later") from None
         if attempt == self._options.retries:
@@ -327,12 +328,7 @@ class Server:
                 # No proxy for the local machine.
                 trust_env=not local,
                 limits=httpx.Limits(max_connections=most, max_keepalive_connections=most),
-                headers={
-                    "User-Agent": "acidtest",
-                    "Content-Type": "application/json",
-                    "Accept": "application/json",
-                    "Accept-Encoding": "identity",
-                },
+                headers=_HEADERS,
             )
         except (ImportError, ValueError) as error:
             raise AcidtestError(f"the proxy in the environment cannot be used: {error}") from None
