@@ -280,7 +280,7 @@ def test_biases_and_norms_do_not_decay(tmp_path: Path) -> None:
 
     class Rows(Inputs):
         def batch(self, rows: Any) -> Any:
-            return type("Rows", (), {"rows": rows, "targets": self.targets(torch.from_numpy(rows))})
+            return type("Rows", (), {"rows": rows, "targets": self._targets[torch.from_numpy(rows)]})
 
     made = Still()
     before = {name: value.clone() for name, value in made.state_dict().items()}

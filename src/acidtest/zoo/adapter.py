@@ -71,12 +71,9 @@ class ZooModel:
         from acidtest.zoo.architectures.spinn import ADVICE
 
         for suite in suites:
-            present = suite.frame.collect_schema()
-            for name in self.columns:
-                if name not in present and name not in self.optional:
-                    advice = f"; {ADVICE}" if name in PARSES else ""
-                    architecture = self._saved.config.architecture
-                    raise AcidtestError(f"suite {suite.name!r} has no {name}, which {architecture} reads{advice}")
+            for name in sorted(set(self.columns) - {*self.optional, *suite.frame.collect_schema()}):
+                problem = f"suite {suite.name!r} has no {name}, which {self._saved.config.architecture} reads"
+                raise AcidtestError(f"{problem}; {ADVICE}" if name in PARSES else problem)
 
     def predict(self, *columns: Sequence[str]) -> Probabilities:
         """float32[n, 3] for the columns it reads."""
@@ -85,9 +82,7 @@ class ZooModel:
     def prepare(self, *columns: Sequence[str]) -> Inputs:
         from acidtest.zoo.pairs import visible_text
 
-        frame = pl.DataFrame(
-            dict(zip(self.columns, columns, strict=True)), schema=dict.fromkeys(self.columns, pl.String)
-        )
+        frame = pl.DataFrame(list(columns), schema=dict.fromkeys(self.columns, pl.String))
         frame = visible_text(frame, hypothesis_only=self._saved.config.hypothesis_only)
         return self._saved.reader.inputs(frame, None, self._device)
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,16 +46,13 @@ Targets = npt.NDArray[np.bool_]
 class Texts:
     """Texts end to end: the number of every word, and where each text starts, with the total length last.
 
-    ``forms`` numbers the words as they are written, known or not, and ``letters`` spells each of these.
+    Where texts are spelled, ``forms`` numbers the words as they are written, known or not, and ``letters`` spells each.
     """
 
     ids: npt.NDArray[np.int32]
     starts: Ints
-    forms: npt.NDArray[np.int32]
-    letters: npt.NDArray[np.uint8]
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
+    forms: npt.NDArray[np.int32] | None = None
+    letters: npt.NDArray[np.uint8] | None = None
 
     @property
     def lengths(self) -> Ints:
@@ -82,8 +79,8 @@ class WordVocabulary:
         """The number of each word; the two special entries are not words of texts."""
         return {word: number for number, word in enumerate(self.words) if number >= len(SPECIAL)}
 
-    def texts(self, column: pl.Series | Sequence[str]) -> Texts:
-        """The texts of a column; a text without words gets one unknown word."""
+    def texts(self, column: pl.Series | Sequence[str], *, spelled: bool = False) -> Texts:
+        """The texts of a column, spelled or not; a text without words gets one unknown word."""
         series = column if isinstance(column, pl.Series) else pl.Series(column, dtype=pl.String)
         tokens = tokenise(series)
         forms = [word.lower() for word in tokens.words.to_list()]
@@ -93,7 +90,8 @@ class WordVocabulary:
         # The word of an empty text is the last form, which has no letters.
         words = np.insert(tokens.word, (np.cumsum(counts) - counts)[empty], len(forms))
         counts[empty] = 1
-        return Texts(numbers[words], offsets(counts), words.astype(np.int32), _spell([*forms, ""]))
+        texts = Texts(numbers[words], offsets(counts))
+        return replace(texts, forms=words.astype(np.int32), letters=_spell([*forms, ""])) if spelled else texts
 
 
 def build_vocabulary(columns: Iterable[pl.Series]) -> WordVocabulary:
@@ -172,14 +170,12 @@ POOL = 64
 """Batches whose pairs are sorted by length together: enough for little padding, few enough to stay random."""
 
 
-class NetworkBatch(Protocol):
+@dataclass(frozen=True)
+class NetworkBatch:
     """Pairs as a network reads them: their rows, and bool[pairs, labels] of right labels where they are known."""
 
-    @property
-    def rows(self) -> Ints: ...
-
-    @property
-    def targets(self) -> torch.Tensor | None: ...
+    rows: Ints
+    targets: torch.Tensor | None
 
 
 class Inputs(ABC):
@@ -194,13 +190,14 @@ class Inputs(ABC):
     def __len__(self) -> int:
         return len(self._sizes)
 
-    @abstractmethod
     def batch(self, rows: Ints) -> Any:
         """The pairs of these rows, as the kind of ``NetworkBatch`` that the network reads."""
+        device_rows = torch.from_numpy(rows).to(self.device, non_blocking=True)
+        return self._read(rows, device_rows, None if self._targets is None else self._targets[device_rows])
 
-    def targets(self, rows: torch.Tensor) -> torch.Tensor | None:
-        """Which labels are right for these rows."""
-        return None if self._targets is None else self._targets[rows]
+    @abstractmethod
+    def _read(self, rows: Ints, device_rows: torch.Tensor, targets: torch.Tensor | None) -> NetworkBatch:
+        """The pairs of these rows, which are given both on the processor and on the device."""
 
     def ordered(self, size: int) -> Iterator[Any]:
         """All pairs in batches of ``size``, the longest pairs first."""
@@ -235,24 +232,22 @@ class SentenceTensors:
 
 
 @dataclass(frozen=True)
-class SentencePairs:
+class SentencePairs(NetworkBatch):
     """A batch of pairs of sentences."""
 
-    rows: Ints
     premise: SentenceTensors
     hypothesis: SentenceTensors
-    targets: torch.Tensor | None = None
 
 
 class TextColumn:
     """A column of texts, copied to a device once."""
 
-    def __init__(self, texts: Texts, device: torch.device, *, spelled: bool) -> None:
+    def __init__(self, texts: Texts, device: torch.device) -> None:
         self.lengths = texts.lengths
         self._ids = torch.from_numpy(texts.ids).to(device)
         self._starts = torch.from_numpy(texts.starts).to(device)
-        self._forms = torch.from_numpy(texts.forms).to(device) if spelled else None
-        self._letters = torch.from_numpy(texts.letters).to(device) if spelled else None
+        self._forms = None if texts.forms is None else torch.from_numpy(texts.forms).to(device)
+        self._letters = None if texts.letters is None else torch.from_numpy(texts.letters).to(device)
 
     def sentences(self, rows: Ints, device_rows: torch.Tensor) -> SentenceTensors:
         """The texts of some rows, which are given both on the processor and on the device."""
@@ -272,24 +267,9 @@ class TextColumn:
 class SentenceInputs(Inputs):
     """Pairs of sentences on a device."""
 
-    def __init__(
-        self,
-        premises: Texts,
-        hypotheses: Texts,
-        targets: Targets | None,
-        *,
-        device: torch.device,
-        spelled: bool = False,
-    ) -> None:
+    def __init__(self, premises: Texts, hypotheses: Texts, targets: Targets | None, *, device: torch.device) -> None:
         super().__init__(np.asarray(premises.lengths + hypotheses.lengths), targets, device)
-        self._premises = TextColumn(premises, device, spelled=spelled)
-        self._hypotheses = TextColumn(hypotheses, device, spelled=spelled)
+        self._columns = [TextColumn(texts, device) for texts in (premises, hypotheses)]
 
-    def batch(self, rows: Ints) -> SentencePairs:
-        device_rows = torch.from_numpy(rows).to(self.device, non_blocking=True)
-        return SentencePairs(
-            rows,
-            self._premises.sentences(rows, device_rows),
-            self._hypotheses.sentences(rows, device_rows),
-            self.targets(device_rows),
-        )
+    def _read(self, rows: Ints, device_rows: torch.Tensor, targets: torch.Tensor | None) -> SentencePairs:
+        return SentencePairs(rows, targets, *(column.sentences(rows, device_rows) for column in self._columns))

@@ -96,14 +96,9 @@ class WordReader:
             with_vector, total = len(initial.places), len(initial.vocabulary.words)
             note("%s: vectors of %s of %s words", options.embeddings, f"{with_vector:,}", f"{total:,}")
             origin = {"found": with_vector, "digest": initial.fingerprint}
-        return cls(
-            initial.vocabulary,
-            initial.dimensions,
-            options.embeddings_tuned,
-            getattr(architecture(options.architecture).network, "reads_letters", False),
-            origin=origin,
-            initial=initial,
-        )
+        spelled = getattr(architecture(options.architecture).network, "reads_letters", False)
+        words, tuned = initial.vocabulary, options.embeddings_tuned
+        return cls(words, initial.dimensions, tuned, spelled, origin=origin, initial=initial)
 
     def with_seed(self, seed: int) -> Self:
         """The same reader with the random vectors of another seed."""
@@ -111,13 +106,8 @@ class WordReader:
 
     @classmethod
     def load(cls, folder: Path, saved: Mapping[str, Any]) -> Self:
-        return cls(
-            WordVocabulary.load(folder),
-            saved["dimensions"],
-            saved["tuned"],
-            saved["spelled"],
-            origin=saved["embeddings"],
-        )
+        words = WordVocabulary.load(folder)
+        return cls(words, saved["dimensions"], saved["tuned"], saved["spelled"], origin=saved["embeddings"])
 
     def save(self, folder: Path) -> dict[str, Any]:
         return {
@@ -138,8 +128,8 @@ class WordReader:
         return Basis(WordVectors(vectors, tuned=self.tuned), labels, self.vocabulary)
 
     def inputs(self, frame: pl.DataFrame, targets: Targets | None, device: torch.device) -> Inputs:
-        premises, hypotheses = (self.vocabulary.texts(frame[column]) for column in self.columns)
-        return SentenceInputs(premises, hypotheses, targets, device=device, spelled=self.spelled)
+        premises, hypotheses = (self.vocabulary.texts(frame[name], spelled=self.spelled) for name in self.columns)
+        return SentenceInputs(premises, hypotheses, targets, device=device)
 
 
 @dataclass(frozen=True)

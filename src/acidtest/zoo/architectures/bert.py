@@ -29,7 +29,7 @@ from acidtest.models.encoders.checkpoints import (
 )
 from acidtest.models.encoders.flat_encoders import kernels_for_any_shape
 from acidtest.models.encoders.pair_tokens import PairTokenizer, TokenizedPairs
-from acidtest.zoo.batches import Inputs, Ints, Targets
+from acidtest.zoo.batches import Inputs, Ints, NetworkBatch, Targets
 
 if TYPE_CHECKING:
     from acidtest.zoo.training import TrainingOptions
@@ -45,18 +45,16 @@ FULL_ATTENTION = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "elec
 
 
 @dataclass(frozen=True)
-class TokenPairs:
+class TokenPairs(NetworkBatch):
     """A batch of pairs as tokens, padded to the longest.
 
     ``mask`` is None where all pairs have the same length, because kernels are faster without one; ``types`` is None
     for encoders that have none.
     """
 
-    rows: Ints
     ids: Tensor
     mask: Tensor | None
     types: Tensor | None
-    targets: Tensor | None = None
 
 
 class TokenInputs(Inputs):
@@ -73,10 +71,9 @@ class TokenInputs(Inputs):
         self._ends = torch.from_numpy(starts + self._lengths).to(device)
         self._padding = padding
 
-    def batch(self, rows: Ints) -> TokenPairs:
+    def _read(self, rows: Ints, device_rows: Tensor, targets: Tensor | None) -> TokenPairs:
         lengths = self._lengths[rows]
         longest = int(lengths.max(initial=0))
-        device_rows = torch.from_numpy(rows).to(self.device, non_blocking=True)
         places = self._starts[device_rows][:, None] + torch.arange(longest, device=self.device)
         mask = None
         if (lengths < longest).any():
@@ -88,7 +85,7 @@ class TokenInputs(Inputs):
             return values if mask is None else torch.where(mask, values, filler)
 
         types = None if self._types is None else padded(self._types, 0)
-        return TokenPairs(rows, padded(self._ids, self._padding), mask, types, self.targets(device_rows))
+        return TokenPairs(rows, targets, padded(self._ids, self._padding), mask, types)
 
 
 @dataclass(frozen=True)

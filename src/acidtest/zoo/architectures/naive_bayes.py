@@ -30,6 +30,7 @@ from acidtest.zoo.batches import (
     UNKNOWN,
     Inputs,
     Ints,
+    NetworkBatch,
     SentenceTensors,
     Targets,
     TextColumn,
@@ -62,13 +63,11 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class CountedPairs:
+class CountedPairs(NetworkBatch):
     """A batch: the words of both sides of some pairs, and int[pairs, counted] up to ``MAX_COUNT``."""
 
-    rows: Ints
     words: SentenceTensors
     counts: Tensor
-    targets: Tensor | None = None
 
 
 class CountInputs(Inputs):
@@ -76,13 +75,11 @@ class CountInputs(Inputs):
 
     def __init__(self, words: Texts, counts: Ints, targets: Targets | None, device: torch.device) -> None:
         super().__init__(words.lengths, targets, device)
-        self._words = TextColumn(words, device, spelled=False)
+        self._words = TextColumn(words, device)
         self._counts = torch.from_numpy(counts).to(device)
 
-    def batch(self, rows: Ints) -> CountedPairs:
-        device_rows = torch.from_numpy(rows).to(self.device, non_blocking=True)
-        words = self._words.sentences(rows, device_rows)
-        return CountedPairs(rows, words, self._counts[device_rows], self.targets(device_rows))
+    def _read(self, rows: Ints, device_rows: Tensor, targets: Tensor | None) -> CountedPairs:
+        return CountedPairs(rows, targets, self._words.sentences(rows, device_rows), self._counts[device_rows])
 
 
 @dataclass(frozen=True)
@@ -126,7 +123,7 @@ class CountReader:
         known = known[np.argsort(words.pair[known], kind="stable")]
         word = word[known] + words.hypothesis[known] * np.int32(len(self.vocabulary.words) - len(SPECIAL))
         starts = offsets(np.bincount(words.pair[known], minlength=words.pairs))
-        return Texts(word, starts, np.zeros(0, dtype=np.int32), np.zeros((0, 0), dtype=np.uint8))
+        return Texts(word, starts)
 
 
 @dataclass(frozen=True)

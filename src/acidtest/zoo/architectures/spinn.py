@@ -26,7 +26,7 @@ from acidtest.models.encoders.flat_encoders import on_device
 from acidtest.models.encoders.sentence_tokens import offsets
 from acidtest.text.letters import positions_between
 from acidtest.text.tokens import number_distinct, tokenise
-from acidtest.zoo.batches import UNKNOWN, Inputs, Ints, Targets, WordVocabulary, count_vocabulary
+from acidtest.zoo.batches import UNKNOWN, Inputs, Ints, NetworkBatch, Targets, WordVocabulary, count_vocabulary
 from acidtest.zoo.layers import Basis, match_features
 from acidtest.zoo.networks import WordReader
 from acidtest.zoo.pairs import PairError
@@ -203,12 +203,10 @@ class Forest:
 
 
 @dataclass(frozen=True)
-class TreePairs:
+class TreePairs(NetworkBatch):
     """A batch: the trees of some premises, then those of their hypotheses."""
 
-    rows: Ints
     forest: Forest
-    targets: Tensor | None = None
 
 
 def build_forest(trees: Trees, words: Ints, rows: Ints, device: torch.device) -> Forest:
@@ -253,10 +251,9 @@ class TreeInputs(Inputs):
         numbers = np.array([vocabulary.numbers.get(form, UNKNOWN) for form in self._trees.forms], dtype=np.int64)
         self._words = np.where(self._trees.words == PHRASE, 0, numbers[self._trees.words])
 
-    def batch(self, rows: Ints) -> TreePairs:
+    def _read(self, rows: Ints, device_rows: Tensor, targets: Tensor | None) -> TreePairs:
         both = np.concatenate([rows, rows + len(self)])
-        device_rows = on_device(rows, self.device)
-        return TreePairs(rows, build_forest(self._trees, self._words, both, self.device), self.targets(device_rows))
+        return TreePairs(rows, targets, build_forest(self._trees, self._words, both, self.device))
 
 
 @dataclass(frozen=True)
