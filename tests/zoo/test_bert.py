@@ -22,7 +22,7 @@ transformers = pytest.importorskip("transformers", reason="transformers is not i
 
 from acidtest.models.encoders.checkpoints import find_encoder  # noqa: E402
 from acidtest.zoo.architectures.bert import EncoderNetwork, TokenReader  # noqa: E402
-from acidtest.zoo.batches import Inputs  # noqa: E402
+from acidtest.zoo.batches import Inputs, NetworkBatch  # noqa: E402
 from acidtest.zoo.networks import load_network  # noqa: E402
 from acidtest.zoo.trainer import Trainer, TrainerOptions  # noqa: E402
 from acidtest.zoo.training import TrainingOptions  # noqa: E402
@@ -279,8 +279,8 @@ def test_biases_and_norms_do_not_decay(tmp_path: Path) -> None:
             return 0 * self.norm(self.linear(torch.ones(len(batch.rows), 2)))
 
     class Rows(Inputs):
-        def batch(self, rows: Any) -> Any:
-            return type("Rows", (), {"rows": rows, "targets": self._targets[torch.from_numpy(rows)]})
+        def _read(self, rows: Any, device_rows: Any, targets: Any) -> NetworkBatch:
+            return NetworkBatch(rows, targets)
 
     made = Still()
     before = {name: value.clone() for name, value in made.state_dict().items()}

@@ -32,7 +32,6 @@ Missing = Literal["refuse", "unanswered"]
 
 
 def parse_missing(text: str) -> Missing:
-    """The value of ``--missing``."""
     if text not in get_args(Missing):
         raise AcidtestError(f"--missing is refuse or unanswered, not {text!r}")
     return cast("Missing", text)
@@ -110,7 +109,6 @@ class AnswersModel:
         raise FileError(self.path, f"{problem}; every row needs one, under {key}{advice}")
 
     def _refuse_unknown(self, known: Collection[int], suites: Sequence[Suite]) -> None:
-        """Refuse predictions that belong to no row of the suites."""
         unknown = [row for row in range(len(self._values)) if row not in known]
         if self._row_of_pair:
             # Of a repeated pair, only one row is matched.
@@ -151,7 +149,6 @@ class AnswersModel:
         return self._ids[row] or f"{self._pairs[row][0][:40]}…"
 
     def _check_texts(self, frame: pl.DataFrame, rows: list[int], suite: str) -> None:
-        """Refuse a file whose texts differ from the suite's."""
         given = self._table.frame
         for name in sorted({"premise", "hypothesis"} & set(given.columns), reverse=True):
             for place in (given[name][rows] != frame[name]).fill_null(True).arg_true().head(1):

@@ -193,7 +193,6 @@ def _label_numbers(frame: pl.DataFrame, label: pl.Expr) -> npt.NDArray[np.intege
 
 
 def _is_negated(sentences: pl.Series) -> pl.Series:
-    """Whether each sentence has a negation word."""
     likely = sentences.str.contains(_NEGATION)
     has_negation = negations(sentences.filter(likely)).list.len() > 0
     return likely.scatter(likely.arg_true(), has_negation)

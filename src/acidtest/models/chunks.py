@@ -145,7 +145,6 @@ class ChunkedModel:
         return self._combine([np.asarray(self._model.predict(*part), np.float32) for part in batches], bounds)
 
     def check(self, suites: Sequence[Suite]) -> None:
-        """Pass the suites on to a model that checks them."""
         if isinstance(self._model, ChecksSuites):
             self._model.check(suites)
 

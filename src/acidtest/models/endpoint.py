@@ -167,7 +167,6 @@ class EndpointModel:
         return f"<{self.name}>"
 
     def _update_notes(self) -> None:
-        """Set what a reader of the results should know."""
         prompts = ", ".join(prompt.name for prompt in self._options.prompts)
         method = "log-probabilities" if self.probabilities else "the text of replies"
         if self.probabilities and not self._decided and self._options.answers == "auto":

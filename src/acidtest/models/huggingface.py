@@ -93,7 +93,6 @@ class HuggingFaceModel(TokenClassifier):
         self.fingerprint: str | None = checkpoint.digest(outputs, self._dtype, longest)
 
     def check(self, suites: Sequence[Suite]) -> None:
-        """Refuse a model without a trained head."""
         if self._no_head is not None:
             raise self._no_head
 
@@ -178,7 +177,6 @@ class HuggingFaceModel(TokenClassifier):
             yield from self._halve_on_overflow(tokens.batch(start, stop), tokens, logits)
 
     def _copy_to_device(self, tokens: TokenizedPairs) -> tuple[Any, Any | None]:
-        """All tokens and their types, copied at once."""
         types = None if tokens.types is None else on_device(tokens.types, self._device)
         return on_device(tokens.ids, self._device), types
 

@@ -185,7 +185,6 @@ def _open_runtime(graph: Graph, threads: int, provider: str) -> Any:
 
 
 def _find_inputs(graph: Graph, runtime: Any) -> dict[str, type[np.integer]]:
-    """The inputs of the graph and their integer types."""
     dtypes: dict[str, type[np.integer]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
     inputs = {value.name: value for value in runtime.get_inputs()}
     strange = [name for name, value in inputs.items() if name not in INPUTS or value.type not in dtypes]

@@ -59,7 +59,6 @@ class ExportResult:
         return tuple(self.folder if graph.file == PLAIN else self.folder / graph.file for graph in self.graphs)
 
     def to_json(self) -> dict[str, Any]:
-        """The result for ``--json``."""
         return {"format": FORMAT, **asdict(self), "folder": str(self.folder)}
 
 

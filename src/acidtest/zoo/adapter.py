@@ -76,7 +76,6 @@ class ZooModel:
                 raise AcidtestError(f"{problem}; {ADVICE}" if name in PARSES else problem)
 
     def predict(self, *columns: Sequence[str]) -> Probabilities:
-        """float32[n, 3] for the columns it reads."""
         return self.infer(self.prepare(*columns))
 
     def prepare(self, *columns: Sequence[str]) -> Inputs:

@@ -50,14 +50,12 @@ class Architecture:
 
     @property
     def reader(self) -> Any:
-        """The class that reads pairs for the network."""
         from acidtest.zoo.networks import WordReader
 
         return getattr(self.network, "reader", WordReader)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of a pair that the network reads."""
         return tuple(self.reader.columns)
 
     @property
@@ -72,14 +70,12 @@ class Architecture:
 
     @property
     def reads_words(self) -> bool:
-        """Whether the network reads vectors of words."""
         from acidtest.zoo.networks import WordReader
 
         return issubclass(self.reader, WordReader)
 
 
 def architecture(name: str) -> Architecture:
-    """The architecture of this name."""
     if name not in architectures():
         raise UnknownNameError("architecture", name, architectures())
     return architectures()[name]
@@ -87,7 +83,6 @@ def architecture(name: str) -> Architecture:
 
 @cache
 def architectures() -> Mapping[str, Architecture]:
-    """All architectures by name."""
     content = resources.files("acidtest.data").joinpath("zoo", "architectures.toml").read_bytes()
     tables = parse_toml(content, "architectures.toml")
     return {name: Architecture(name, **{"defaults": {}, "presets": {}, **table}) for name, table in tables.items()}

@@ -81,7 +81,6 @@ class WordReader:
 
     @classmethod
     def for_training(cls, options: TrainingOptions, train: pl.DataFrame) -> Self:
-        """The reader for the words of training pairs."""
         return cls.for_vocabulary(options, build_vocabulary([train["premise"], train["hypothesis"]]))
 
     @classmethod
@@ -146,7 +145,6 @@ class NetworkConfig:
         return architecture(self.architecture)
 
     def network(self, reader: PairReader) -> torch.nn.Module:
-        """A new, untrained network."""
         network: torch.nn.Module = self.kind.network(reader.basis(len(self.labels)), **self.settings)
         return network
 
@@ -162,7 +160,6 @@ class SavedNetwork:
 
 
 def save_config(folder: Path, config: NetworkConfig, reader: PairReader) -> None:
-    """Write zoo.json and the files of the reader."""
     write_json(folder / CONFIG, {"schema": SCHEMA, **asdict(config), "reader": reader.save(folder)})
 
 
@@ -174,7 +171,6 @@ def save_weights(folder: Path, network: torch.nn.Module) -> None:
 
 
 def load_weights(network: torch.nn.Module, path: Path) -> None:
-    """Load the weights of a network from a file."""
     try:
         _saved_part(network).load_state_dict(load_file(path))
     except Exception as error:

@@ -72,7 +72,6 @@ class TrainingPairs:
             raise AcidtestError(f"{source}, pair {row + 1:,}: {error.problem}") from None
 
     def only(self, kept: npt.NDArray[np.bool_]) -> TrainingPairs:
-        """Some of the pairs."""
         return TrainingPairs(self.frame.filter(pl.Series(kept)))
 
     def targets(self, labels: Sequence[str]) -> npt.NDArray[np.bool_]:

@@ -249,7 +249,6 @@ class Trainer:
             save_file({name: value.contiguous() for name, value in tensors.items()}, path, metadata)
 
     def _restore(self, path: Path) -> None:
-        """Continue from a checkpoint."""
         tensors: dict[str, dict[str, torch.Tensor]] = {"network": {}, "optimizer": {}, "generator": {}}
         try:
             with safe_open(path, framework="pt") as file:

@@ -129,7 +129,6 @@ class TrainingData:
 
     @cached_property
     def reader(self) -> PairReader:
-        """The reader made from the training pairs."""
         stage("reading words")
         with self.train.locate_errors():
             kind = architecture(self.options.architecture)
@@ -150,7 +149,6 @@ class TrainingData:
         return {name: self.inputs(pairs, self.reader) for name, pairs in self.tests.items()}
 
     def inputs(self, pairs: TrainingPairs, reader: PairReader) -> Inputs:
-        """Pairs on the device."""
         frame = visible_text(pairs.frame, hypothesis_only=self.options.hypothesis_only)
         with pairs.locate_errors():
             return reader.inputs(frame, pairs.targets(self.options.labels), self.device)

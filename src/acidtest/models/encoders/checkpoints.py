@@ -93,7 +93,6 @@ class Checkpoint:
         return length if length and length > 0 else None
 
     def read(self, file: str, shape: type[T]) -> T:
-        """A JSON file of the folder."""
         return read_json(self.folder / file, shape, remedy=_REMEDY, foreign=True)
 
     def digest(self, *settings: object) -> str:
@@ -154,7 +153,6 @@ def _open(spec: str, path: Path, elsewhere: Callable[[], Path]) -> Checkpoint:
 
 
 def load_tokenizer(checkpoint: Checkpoint) -> Any:
-    """The checkpoint's tokenizer."""
     (transformers,) = import_optional("transformers")
     if not any(path for pattern in TOKENIZER_FILES for path in checkpoint.folder.glob(pattern)):
         raise AcidtestError(

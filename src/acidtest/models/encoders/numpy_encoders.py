@@ -114,7 +114,6 @@ class NumpyEncoder:
         self._make_tables(words, places, _layer_norm(weights, "bert.embeddings"))
 
     def logits(self, tokens: TokenizedPairs) -> Floats:
-        """float32[n, outputs] in the original order of the pairs."""
         result = np.empty((len(tokens.rows), self.outputs), dtype=np.float32)
 
         def compute(batch: TokenBatch) -> None:
@@ -156,7 +155,6 @@ class NumpyEncoder:
         self._products = words @ (2 * places.T)
 
     def _states(self, tokens: TokenizedPairs, batch: TokenBatch) -> list[Floats]:
-        """The input of each layer."""
         lengths, ids = tokens.lengths[batch.pairs], tokens.ids[batch.tokens]
         places = np.arange(len(ids)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         if tokens.types is not None:

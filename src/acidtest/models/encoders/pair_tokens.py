@@ -70,7 +70,6 @@ class TokenizedPairs:
         return offsets(self.lengths)
 
     def batch(self, start: int, stop: int) -> TokenBatch:
-        """The pairs from ``start`` up to ``stop``."""
         shortest, longest = int(self.lengths[start]), int(self.lengths[stop - 1])
         tokens = slice(int(self.starts[start]), int(self.starts[stop]))
         return TokenBatch(slice(start, stop), tokens, stop - start, longest, even=shortest == longest)
@@ -131,7 +130,6 @@ class PairTemplate:
 
     @property
     def size(self) -> int:
-        """The number of special tokens."""
         return len(self.before) + len(self.between) + len(self.after)
 
 
@@ -157,7 +155,6 @@ class PairAssembler:
     longest: int
 
     def tokens(self, premises: Sequence[str], hypotheses: Sequence[str]) -> TokenizedPairs:
-        """The tokens of the pairs, the shortest pair first."""
         places: dict[str, int] = {}
         first = np.fromiter((places.setdefault(text, len(places)) for text in premises), np.int64, len(premises))
         second = np.fromiter((places.setdefault(text, len(places)) for text in hypotheses), np.int64, len(hypotheses))
@@ -170,7 +167,6 @@ class PairAssembler:
         return self._assemble(flat, sides, rows, truncated)
 
     def counts(self, texts: Sequence[str]) -> list[int]:
-        """The number of tokens of each text on its own."""
         return [int(size) for size in np.diff(self.sentences(list(texts))[1])]
 
     def _assemble(
@@ -218,14 +214,12 @@ class PairTokenizer:
         return self._assembler is not None
 
     def tokens(self, premises: Sequence[str], hypotheses: Sequence[str]) -> TokenizedPairs:
-        """The tokens of the pairs, the shortest pair first."""
         if self._assembler is None:
             return self._tokenize_whole(premises, hypotheses)
         pairs = self._assembler.tokens(premises, hypotheses)
         return pairs if self._typed else replace(pairs, types=None)
 
     def counts(self, texts: Sequence[str]) -> list[int]:
-        """The number of tokens of each text on its own."""
         if self._assembler is None:
             return list(map(len, self._tokenizer(list(texts), add_special_tokens=False)["input_ids"]))
         return self._assembler.counts(texts)

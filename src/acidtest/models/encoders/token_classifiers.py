@@ -56,7 +56,6 @@ class TokenClassifier(ABC):
         self._usage = dict.fromkeys(USAGE, 0.0)
 
     def predict(self, *columns: Sequence[str]) -> Probabilities:
-        """float32[n, 3] for premises and hypotheses."""
         return self.infer(self.prepare(*columns))
 
     def prepare(self, *columns: Sequence[str]) -> TokenizedPairs:
@@ -77,7 +76,6 @@ class TokenClassifier(ABC):
         return dict(self._usage)
 
     def token_counts(self, texts: Sequence[str]) -> Sequence[int]:
-        """The number of tokens of each text on its own."""
         return self._tokenizer.counts(texts)
 
     @property

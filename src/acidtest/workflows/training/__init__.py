@@ -13,12 +13,7 @@ from acidtest.core.logs import note, stage
 from acidtest.core.registry import parse_options
 from acidtest.workflows.training.pairs import Material as Material
 from acidtest.workflows.training.pairs import gather_pairs
-from acidtest.workflows.training.records import (
-    score_estimates,
-    spread_over_seeds,
-    write_record,
-    write_seeds_record,
-)
+from acidtest.workflows.training.records import score_estimates, spread_over_seeds, write_record, write_seeds_record
 
 if TYPE_CHECKING:
     from acidtest.core.registry import Option
@@ -123,7 +118,6 @@ def _watch_seed(watch: Watch, seed: int, state: str) -> None:
 
 
 def training_json(networks: Sequence[TrainingResult]) -> dict[str, Any]:
-    """The results of trainings, as ``--json`` prints them."""
     return {
         "networks": [
             {

@@ -67,14 +67,12 @@ class GatheredPairs:
 
     @cached_property
     def train(self) -> TrainingPairs:
-        """All pairs to learn from."""
         from acidtest.zoo.pairs import TrainingPairs
 
         return TrainingPairs(pl.concat([part.pairs.frame for part in (*self.files, *self.suites)]))
 
     @cached_property
     def scored(self) -> tuple[SourcePairs, ...]:
-        """The files that networks are scored on."""
         return (*([self.dev] if self.dev else []), *self.tests)
 
     @cached_property
@@ -147,7 +145,6 @@ def _augmenting_suites(material: Material) -> list[Suite]:
 
 
 def _without_subcases(suite: Suite, withheld: Sequence[str]) -> pl.LazyFrame:
-    """The rows of the other subcases; a withheld subcase that the suite does not have is an error."""
     if not withheld:
         return suite.frame
     if "subcase" not in suite.frame.collect_schema():

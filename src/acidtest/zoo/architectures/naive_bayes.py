@@ -163,7 +163,6 @@ class PairWords:
 
 
 def pair_words(premises: pl.Series, hypotheses: pl.Series) -> PairWords:
-    """The distinct words of pairs of texts."""
     pairs = len(premises)
     tokens = tokenise(pl.concat([premises.alias("text"), hypotheses.alias("text")]))
     forms, form = np.unique(tokens.words.str.to_lowercase().to_numpy().astype(str), return_inverse=True)

@@ -162,7 +162,6 @@ def _check_brackets(parses: pl.Series, rows: Ints, opens: npt.NDArray[np.bool_],
 
 
 def _row_cumsum(steps: Ints, rows: Ints) -> Ints:
-    """The cumulative sum of the steps within each row."""
     total = np.cumsum(steps)
     first = np.flatnonzero(np.diff(rows, prepend=-1))
     return total - np.repeat((total - steps)[first], np.diff(np.append(first, len(rows))))
@@ -282,7 +281,6 @@ class TreeReader(WordReader):
 
     @property
     def optional(self) -> tuple[str, ...]:
-        """The columns that suites may lack."""
         return PARSES if self.unparsed == "right" else ()
 
     def save(self, folder: Path) -> dict[str, Any]:
@@ -301,7 +299,6 @@ class TreeReader(WordReader):
 
 
 def _pair_trees(frame: pl.DataFrame, unparsed: Unparsed) -> tuple[Trees, Trees]:
-    """The trees of premises and of hypotheses."""
     premises, hypotheses = (
         parse_trees(frame[parses], frame[texts], unparsed=unparsed)
         for texts, parses in zip(("premise", "hypothesis"), PARSES, strict=True)

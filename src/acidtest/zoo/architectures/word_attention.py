@@ -128,7 +128,6 @@ class ESIMNetwork(nn.Module):
         return scores
 
     def encode(self, sentence: SentenceTensors) -> Tensor:
-        """The states of the first BiLSTM."""
         states: Tensor = self.encoder(self.dropout(self.words(sentence)), sentence)
         return states
 
