@@ -78,7 +78,6 @@ class HuggingFaceModel(TokenClassifier):
         longest = choose_length(checkpoint.spec, max_length, positions, limits=limits, default=MOST_TOKENS)
         super().__init__(name, PairTokenizer(tokenizer, longest))
         self._padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
-        self._vocabulary_size = self._model.get_input_embeddings().num_embeddings
         config = self._model.config
         if getattr(config, "pad_token_id", None) is None:
             # Decoders read the last token that is not padding, and refuse batches without a padding token.
@@ -104,11 +103,7 @@ class HuggingFaceModel(TokenClassifier):
     def prepare(self, *columns: Sequence[str]) -> TokenizedPairs:
         """The pairs as tokens, in ascending order of length; tokens without weights are refused."""
         tokens = super().prepare(*columns)
-        if len(tokens.ids) and int(tokens.ids.max()) >= self._vocabulary_size:
-            raise AcidtestError(
-                f"{self.name}: its tokenizer gives token {int(tokens.ids.max())}, but its weights know only "
-                f"{self._vocabulary_size}; they do not belong together"
-            )
+        tokens.check_vocabulary(self._model.get_input_embeddings().num_embeddings, self.name)
         return tokens
 
     def representations(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:

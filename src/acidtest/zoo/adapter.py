@@ -81,7 +81,8 @@ class ZooModel:
     def prepare(self, *columns: Sequence[str]) -> Inputs:
         from acidtest.zoo.pairs import visible_text
 
-        frame = pl.DataFrame(list(columns), schema=dict.fromkeys(self.columns, pl.String))
+        texts = dict(zip(self.columns, columns, strict=True))
+        frame = pl.DataFrame(texts, schema=dict.fromkeys(self.columns, pl.String))
         frame = visible_text(frame, hypothesis_only=self._saved.config.hypothesis_only)
         return self._saved.reader.inputs(frame, None, self._device)
 

@@ -310,17 +310,15 @@ def _package_folder(name: str) -> Path | None:
 
 
 def _cached_folder(name: str, spec: str) -> Path:
-    (hub,) = import_optional("huggingface_hub")
     missing = f"{spec}: there is no folder and no installed package of that name"
     if not _is_hub_name(name):
         raise AcidtestError(missing)
+    (hub,) = import_optional("huggingface_hub")
     try:
         return Path(hub.snapshot_download(name, allow_patterns=list(HUB_FILES), local_files_only=True))
     except Exception as error:
-        raise AcidtestError(
-            f"{missing}, and it was not fetched from the hub yet; where there is a network, fetch it with: "
-            f"hf download {name}"
-        ) from error
+        problem = f"{missing}, and it was not fetched from the hub yet"
+        raise AcidtestError(f"{problem}; where there is a network, fetch it with: hf download {name}") from error
 
 
 def _fetch(name: str, spec: str) -> Path:
@@ -330,16 +328,14 @@ def _fetch(name: str, spec: str) -> Path:
     except Exception as error:
         log.debug("%s: %r", spec, error)
         kind = type(error).__name__
+        reason = "it is not on this machine and the hub cannot be reached"
         if kind in ("RepositoryNotFoundError", "HFValidationError", "RevisionNotFoundError"):
             reason = "the hub has no model of that name, or it is private"
         elif kind == "GatedRepoError":
             reason = "access to it on the hub is restricted: ask for it on its page, then log in with: hf auth login"
-        else:
-            reason = "it is not on this machine and the hub cannot be reached"
-        raise AcidtestError(
-            f"{spec}: there is no folder of that name, and {reason} ({kind}); name a folder, or fetch it where there "
-            f"is a network with: hf download {name}"
-        ) from error
+        problem = f"{spec}: there is no folder of that name, and {reason} ({kind})"
+        advice = f"name a folder, or fetch it where there is a network with: hf download {name}"
+        raise AcidtestError(f"{problem}; {advice}") from error
 
 
 @contextmanager

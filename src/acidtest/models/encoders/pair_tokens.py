@@ -69,6 +69,13 @@ class TokenizedPairs:
         """The start of each pair, with the total length last."""
         return offsets(self.lengths)
 
+    def check_vocabulary(self, size: int, owner: str) -> None:
+        """Refuse tokens for which there are no weights."""
+        largest = int(self.ids.max(initial=0))
+        if largest >= size:
+            problem = f"its tokenizer gives token {largest}, but its weights know only {size}"
+            raise AcidtestError(f"{owner}: {problem}; they do not belong together")
+
     def batch(self, start: int, stop: int) -> TokenBatch:
         shortest, longest = int(self.lengths[start]), int(self.lengths[stop - 1])
         tokens = slice(int(self.starts[start]), int(self.starts[stop]))
@@ -207,11 +214,6 @@ class PairTokenizer:
         self._room = longest - special
         if self._room < 2:
             raise AcidtestError(f"max_length {longest} leaves no room for a premise and a hypothesis")
-
-    @property
-    def assembled(self) -> bool:
-        """Whether pairs are assembled from sentences that are tokenized once."""
-        return self._assembler is not None
 
     def tokens(self, premises: Sequence[str], hypotheses: Sequence[str]) -> TokenizedPairs:
         if self._assembler is None:

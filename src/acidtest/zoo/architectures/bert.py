@@ -151,11 +151,7 @@ class TokenReader:
     def inputs(self, frame: pl.DataFrame, targets: Targets | None, device: torch.device) -> TokenInputs:
         """Pairs as tokens on a device; notes how many pairs with labels are cut."""
         tokens = self._pair_tokenizer.tokens(*(frame[name].to_list() for name in self.columns))
-        if len(tokens.ids) and int(tokens.ids.max()) >= self.config.vocab_size:
-            raise AcidtestError(
-                f"the tokenizer gives token {int(tokens.ids.max())}, but the encoder knows only "
-                f"{self.config.vocab_size}; they do not belong together"
-            )
+        tokens.check_vocabulary(self.config.vocab_size, "the encoder")
         cut = int(tokens.truncated.sum())
         if targets is not None and cut:
             note("%s of %s pairs are cut to %d tokens", f"{cut:,}", f"{frame.height:,}", self.longest)
