@@ -145,7 +145,10 @@ class CodeFingerprint:
             if name in self.files:
                 if _first_digest(name, _file_digest(path)) != self.files[name]:
                     return f"{path.name} was changed before it was loaded"
-            elif _is_users(name, path, self.module) and _is_on_search_path(path):
+            # Files elsewhere than on the search path were written by programs, such as compilers of kernels.
+            elif _is_users(name, path, self.module) and any(
+                path.is_relative_to(Path(folder or os.curdir).resolve()) for folder in sys.path
+            ):
                 return f"{name} ({path}) is imported in a way that does not show in the source"
         return ""
 
@@ -220,11 +223,6 @@ def _is_users(name: str, file: Path, root: str) -> bool:
         # __mp_main__ is the name that multiprocessing gives to the script that was started.
         return False
     return not {"site-packages", "dist-packages"} & set(file.parts)
-
-
-def _is_on_search_path(file: Path) -> bool:
-    # Files elsewhere were written by programs, such as compilers of kernels.
-    return any(file.is_relative_to(Path(folder or os.curdir).resolve()) for folder in sys.path)
 
 
 def _locate(name: str) -> tuple[Path | None, Sequence[str] | None]:

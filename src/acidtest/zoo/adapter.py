@@ -71,7 +71,8 @@ class ZooModel:
         from acidtest.zoo.architectures.spinn import ADVICE
 
         for suite in suites:
-            for name in sorted(set(self.columns) - {*self.optional, *suite.frame.collect_schema()}):
+            present = {*self.optional, *suite.frame.collect_schema()}
+            for name in [name for name in self.columns if name not in present]:
                 problem = f"suite {suite.name!r} has no {name}, which {self._saved.config.architecture} reads"
                 raise AcidtestError(f"{problem}; {ADVICE}" if name in PARSES else problem)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,16 +44,10 @@ class WeightIndex:
 
 
 @dataclass(frozen=True)
-class SentenceConfiguration:
-    """The part of a sentence-transformers configuration that is needed here."""
+class SentenceModule:
+    """What is needed of the configuration of sentence-transformers, and of the parts that it lists."""
 
     max_seq_length: int | None = None
-
-
-@dataclass(frozen=True)
-class SentenceModule:
-    """A part of a sentence-transformers folder."""
-
     path: str = ""
     type: str = ""
 
@@ -89,7 +83,7 @@ class Checkpoint:
         """The number of tokens that a sentence-transformers folder allows, where it says so."""
         if not (self.folder / "sentence_bert_config.json").is_file():
             return None
-        length = self.read("sentence_bert_config.json", SentenceConfiguration).max_seq_length
+        length = self.read("sentence_bert_config.json", SentenceModule).max_seq_length
         return length if length and length > 0 else None
 
     def read(self, file: str, shape: type[T]) -> T:
@@ -97,14 +91,20 @@ class Checkpoint:
 
     def digest(self, *settings: object) -> str:
         """A hash of what decides the answers: weights, configuration, tokenizer, and these settings."""
-        digest = hashlib.blake2b(digest_size=16)
         files = {path for pattern in DIGESTED_FILES for path in self.folder.glob(pattern)}
-        for path in (*sorted(files), *self.weights):
-            digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
-            for chunk in chunks(path):
-                digest.update(chunk)
-        digest.update(repr(settings).encode())
-        return digest.hexdigest()
+        headers = {path: f"{path.name}\0{path.stat().st_size}\0" for path in (*sorted(files), *self.weights)}
+        return digest_files(headers, settings)
+
+
+def digest_files(headers: Mapping[Path, str], settings: Sequence[object]) -> str:
+    """A hash of files, each after its header, and of settings."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path, header in headers.items():
+        digest.update(header.encode())
+        for chunk in chunks(path):
+            digest.update(chunk)
+    digest.update(repr(settings).encode())
+    return digest.hexdigest()
 
 
 def find_checkpoint(rest: str) -> Checkpoint:

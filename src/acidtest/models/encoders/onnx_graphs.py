@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from acidtest.core.errors import AcidtestError, import_optional, list_some
-from acidtest.core.files import chunks
 from acidtest.core.structured import check_json_bounds, read_json
+from acidtest.models.encoders.checkpoints import digest_files
 
 T = TypeVar("T")
 
@@ -44,13 +43,8 @@ class Graph:
 
     def digest(self, files: Sequence[Path], *settings: object) -> str:
         """A hash of what decides the answers: these files, the tokenizer, and these settings."""
-        digest = hashlib.blake2b(digest_size=16)
-        for path in (*files, self.folder / "tokenizer.json"):
-            digest.update(f"{path.stat().st_size}\0".encode())
-            for chunk in chunks(path):
-                digest.update(chunk)
-        digest.update(repr(settings).encode())
-        return digest.hexdigest()
+        paths = (*files, self.folder / "tokenizer.json")
+        return digest_files({path: f"{path.stat().st_size}\0" for path in paths}, settings)
 
 
 @dataclass(frozen=True)

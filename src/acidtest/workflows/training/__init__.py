@@ -155,10 +155,9 @@ def plan_training(
     for key, value in kind.preset(preset).items():
         (trainer if key in of_recipe else chosen if key in of_plan else options)[key] = value
     options |= parse_options(kind.options, arguments or {}, name)
-    _check_options(name, kind.options, options)
     given = {key: value for key, value in (settings or {}).items() if value is not None}
     plan = TrainingOptions(name, options, TrainerOptions(**{**trainer, **(recipe or {})}), **{**chosen, **given})
-    _check_recipe(plan.recipe)
+    _check_values(name, options, plan.recipe)
     if plan.dimensions < 1:
         raise AcidtestError(f"--dimensions is a whole number from 1 on, not {plan.dimensions}")
     if kind.reads_words and plan.embeddings == "random" and not plan.embeddings_tuned:
@@ -172,20 +171,17 @@ def plan_training(
     return plan
 
 
-def _check_options(name: str, options: Mapping[str, Option], given: Mapping[str, Any]) -> None:
-    """Refuse sizes below 1 and dropout rates that are not shares."""
-    for key, value in given.items():
+def _check_values(name: str, options: Mapping[str, Any], recipe: TrainerOptions) -> None:
+    """Refuse sizes below 1, dropout rates that are not shares, and steps that train nothing."""
+    for key, value in options.items():
+        flag = f"{name}: --{key.replace('_', '-')}"
         if isinstance(value, int) and not isinstance(value, bool) and value < 1:
-            raise AcidtestError(f"{name}: {options[key].flag} is a whole number from 1 on, not {value}")
+            raise AcidtestError(f"{flag} is a whole number from 1 on, not {value}")
         if key.endswith("dropout") and not 0 <= value < 1:
-            raise AcidtestError(f"{name}: {options[key].flag} is a share from 0 to below 1, not {value:g}")
-
-
-def _check_recipe(recipe: TrainerOptions) -> None:
-    for name in ("epochs", "batch_size", "learning_rate", "patience"):
-        value = getattr(recipe, name)
-        if not value > 0:
-            raise AcidtestError(f"--{name.replace('_', '-')} is a number above 0, not {value}")
+            raise AcidtestError(f"{flag} is a share from 0 to below 1, not {value:g}")
+    for key in ("epochs", "batch_size", "learning_rate", "patience"):
+        if not getattr(recipe, key) > 0:
+            raise AcidtestError(f"--{key.replace('_', '-')} is a number above 0, not {getattr(recipe, key)}")
     if recipe.precision not in ("auto", "full", "bf16"):
         raise AcidtestError(f"--precision is auto, full or bf16, not {recipe.precision!r}")
 

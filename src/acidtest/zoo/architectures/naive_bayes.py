@@ -113,17 +113,14 @@ class CountReader:
 
     def inputs(self, frame: pl.DataFrame, targets: Targets | None, device: torch.device) -> CountInputs:
         words = pair_words(frame["premise"], frame["hypothesis"])
-        return CountInputs(self._known_words(words), words.counts, targets, device)
-
-    def _known_words(self, words: PairWords) -> Texts:
-        """The known words of each pair, numbered from 1; those of hypotheses come after all those of premises."""
+        # Known words are numbered from 1; those of hypotheses come after all those of premises.
         numbers = np.array([self.vocabulary.numbers.get(word, UNKNOWN) for word in words.words], dtype=np.int32)
         word = numbers[words.word] - UNKNOWN
         known = np.flatnonzero(word)
         known = known[np.argsort(words.pair[known], kind="stable")]
         word = word[known] + words.hypothesis[known] * np.int32(len(self.vocabulary.words) - len(SPECIAL))
-        starts = offsets(np.bincount(words.pair[known], minlength=words.pairs))
-        return Texts(word, starts)
+        texts = Texts(word, offsets(np.bincount(words.pair[known], minlength=words.pairs)))
+        return CountInputs(texts, words.counts, targets, device)
 
 
 @dataclass(frozen=True)
