@@ -17,7 +17,7 @@ from acidtest.core.logs import log
 from acidtest.core.model import MODELS, Keep, Model, Probabilities, Resolution
 from acidtest.models.prompts import ArrangedPrompt, Prompt, answer_orders, load_prompt
 from acidtest.models.replies import Reply, ReplyMeaning, Usage, read_probabilities, read_text
-from acidtest.models.servers import RequestError, RequestOptions, Server, SystemAccess
+from acidtest.models.servers import RefusedRequestError, RequestOptions, Server, SystemAccess
 
 Api = Literal["chat", "completions"]
 Answers = Literal["auto", "logprobs", "text"]
@@ -219,7 +219,7 @@ class EndpointModel:
         try:
             reply = await self._request(prompt, premise, hypothesis)
             meaning, text = self._read(reply, prompt), reply.text
-        except RequestError as error:
+        except RefusedRequestError as error:
             if error.problem == "bad" and not self._decided:
                 raise
             if error.problem != "filtered" and not self._skip_refused:
@@ -241,7 +241,7 @@ class EndpointModel:
             try:
                 body = self._request_body(prompt, premise, hypothesis)
                 reply = await self._server.reply(_PATHS[self._options.api], body)
-            except RequestError as error:
+            except RefusedRequestError as error:
                 if error.problem != "bad" or self._decided or not self._adapt(error.reason.lower()):
                     raise
                 continue

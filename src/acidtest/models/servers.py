@@ -54,7 +54,7 @@ _JSON = "application/json"
 _HEADERS = {"User-Agent": "acidtest", "Content-Type": _JSON, "Accept": _JSON, "Accept-Encoding": "identity"}
 
 
-class RequestError(AcidtestError):
+class RefusedRequestError(AcidtestError):
     """A request that the server never answers: filtered, too long, or with a parameter that it does not accept."""
 
     def __init__(self, message: str, problem: Literal["filtered", "too long", "bad"], *, reason: str = "") -> None:
@@ -285,12 +285,12 @@ class Server:
         if status in _RETRIED:
             return TransientError(answer, wait=_retry_after(response))
         if _FILTERED.search(message):
-            return RequestError(text, "filtered")
+            return RefusedRequestError(text, "filtered")
         if status == 413 or (status in (400, 422) and _TOO_LONG.search(message)):
-            return RequestError(text, "too long")
+            return RefusedRequestError(text, "too long")
         if method == "POST" and (status in (404, 405) or (status == 400 and _NO_MODEL.search(message))):
             return await self._missing_model_error(response, text)
-        return RequestError(text, "bad", reason=message)
+        return RefusedRequestError(text, "bad", reason=message)
 
     def _key_problem(self) -> str:
         if not self._key_env:

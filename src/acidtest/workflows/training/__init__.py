@@ -72,11 +72,10 @@ def train(
     from acidtest.zoo.training import TrainingData, train_network
 
     _require_torch()
-    output = Path(output)
     if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
         shown = ",".join(map(str, seeds)) or "empty"
         raise AcidtestError(f"--seeds is a list of different whole numbers from 0 on, such as 0,1,2, not {shown}")
-    if output.is_file():
+    if (output := Path(output)).is_file():
         raise AcidtestError(f"-o {output} is a file; name a folder to train in")
     settings = {
         "embeddings": embeddings,
@@ -89,8 +88,8 @@ def train(
     plan = plan_training(name, preset, arguments=arguments, recipe=recipe, settings=settings)
     stage("reading pairs")
     data = gather_pairs(material, plan)
-    dev = data.dev.pairs if data.dev else None
-    training_data = TrainingData(plan, data.train, dev, {part.name: part.pairs for part in data.tests})
+    tests = {part.name: part.pairs for part in data.tests}
+    training_data = TrainingData(plan, data.train, data.dev.pairs if data.dev else None, tests)
     several = len(seeds) > 1
     networks = []
     for number, seed in enumerate(seeds):

@@ -50,6 +50,8 @@ NO_KIND = 0
 
 Ints = npt.NDArray[np.int64]
 
+_DIFFERENT = pl.col("first") != pl.col("second")
+
 
 @dataclass(frozen=True)
 class RelationTable:
@@ -116,9 +118,6 @@ def _word_kinds(words: Sequence[str]) -> tuple[pl.DataFrame, Ints]:
     )
     of_kinds = senses.join(kinds, on="word").select("kind", "sense", "synset").unique()
     return of_kinds, of_words["kind"].fill_null(NO_KIND).to_numpy().astype(np.int64)
-
-
-_DIFFERENT = pl.col("first") != pl.col("second")
 
 
 def _pairs(left: pl.DataFrame, right: pl.DataFrame, on: str) -> pl.DataFrame:
