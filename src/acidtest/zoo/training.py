@@ -67,10 +67,6 @@ class TrainingOptions:
     def labels(self) -> tuple[str, ...]:
         return TWO_WAY_LABELS if self.merged else LABELS
 
-    def to_json(self, train: TrainingPairs, dev: TrainingPairs | None) -> dict[str, Any]:
-        """Everything that decides the result, for training.json."""
-        return {**asdict(self), "train": train.summary, "dev": None if dev is None else dev.summary}
-
 
 @dataclass(frozen=True)
 class FileScore(PairScore):
@@ -128,38 +124,20 @@ class TrainingData:
         return find_device(self.options.device)
 
     @cached_property
-    def reader(self) -> PairReader:
+    def everything(self) -> tuple[PairReader, Inputs, Inputs | None, dict[str, Inputs]]:
+        """The reader made from the training pairs, and the pairs to train on, to choose the epoch by and to test on."""
         stage("reading words")
+        visible = visible_text(self.train.frame, hypothesis_only=self.options.hypothesis_only)
         with self.train.locate_errors():
-            kind = architecture(self.options.architecture)
-            reader: PairReader = kind.reader.for_training(self.options, self._visible_train)
-        return reader
-
-    @cached_property
-    def train_inputs(self) -> Inputs:
-        with self.train.locate_errors():
-            return self.reader.inputs(self._visible_train, self.train.targets(self.options.labels), self.device)
-
-    @cached_property
-    def dev_inputs(self) -> Inputs | None:
-        return None if self.dev is None else self.inputs(self.dev, self.reader)
-
-    @cached_property
-    def test_inputs(self) -> dict[str, Inputs]:
-        return {name: self.inputs(pairs, self.reader) for name, pairs in self.tests.items()}
+            reader: PairReader = architecture(self.options.architecture).reader.for_training(self.options, visible)
+            train = reader.inputs(visible, self.train.targets(self.options.labels), self.device)
+        dev = None if self.dev is None else self.inputs(self.dev, reader)
+        return reader, train, dev, {name: self.inputs(pairs, reader) for name, pairs in self.tests.items()}
 
     def inputs(self, pairs: TrainingPairs, reader: PairReader) -> Inputs:
         frame = visible_text(pairs.frame, hypothesis_only=self.options.hypothesis_only)
         with pairs.locate_errors():
             return reader.inputs(frame, pairs.targets(self.options.labels), self.device)
-
-    def leaked(self, name: str) -> int:
-        """The number of pairs of a test file that are also training pairs."""
-        return int(np.isin(self.tests[name].keys, self.train.keys).sum())
-
-    @cached_property
-    def _visible_train(self) -> pl.DataFrame:
-        return visible_text(self.train.frame, hypothesis_only=self.options.hypothesis_only)
 
 
 def train_network(
@@ -172,7 +150,7 @@ def train_network(
 ) -> TrainingResult:
     """Train in a folder, or continue, or load the result of a finished training; then score the test pairs."""
     options = replace(data.options, recipe=replace(data.options.recipe, seed=seed))
-    written = options.to_json(data.train, data.dev)
+    written = {**asdict(options), "train": data.train.summary, "dev": None if data.dev is None else data.dev.summary}
     folder.mkdir(parents=True, exist_ok=True)
     with Lock(folder):
         finished = (folder / RESULT).is_file()
@@ -180,7 +158,8 @@ def train_network(
         if finished:
             return _load_finished(options, data, folder)
         # All pairs are read before anything is written: a mistake in a file is reported at once and uses no folder.
-        reader, train, dev, tests = data.reader.with_seed(seed), data.train_inputs, data.dev_inputs, data.test_inputs
+        reader, train, dev, tests = data.everything
+        reader = reader.with_seed(seed)
         config = NetworkConfig(options.architecture, options.labels, dict(options.settings), options.hypothesis_only)
         torch.manual_seed(seed)
         network: Any = config.network(reader)
@@ -207,8 +186,9 @@ def _score_tests(network: torch.nn.Module, data: TrainingData, tests: Mapping[st
     scores = {}
     for name, inputs in tests.items():
         stage("scoring %s", name)
-        score = score_pairs(network, inputs)
-        scores[name] = FileScore(**asdict(score), digest=data.tests[name].digest, leaked=data.leaked(name))
+        score, pairs = score_pairs(network, inputs), data.tests[name]
+        leaked = int(np.isin(pairs.keys, data.train.keys).sum())
+        scores[name] = FileScore(**asdict(score), digest=pairs.digest, leaked=leaked)
     return scores
 
 
