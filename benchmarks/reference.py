@@ -18,7 +18,6 @@ from race import MNLI, parse_options, peak_megabytes, race, report, require, run
 import acidtest
 from acidtest.core.model import model_from_spec
 from acidtest.models.encoders.pair_tokens import TokenizedPairs
-from acidtest.models.encoders.token_batches import padded_batches
 from acidtest.models.reference import BUNDLED, HEAD_SIZE, SCALE, WEIGHTS, ReferenceModel, restore_floats
 
 BATCH_TOKENS = 1 << 12
@@ -69,14 +68,11 @@ def torch_probabilities(model: Any, tokens: TokenizedPairs) -> np.ndarray:
     assert tokens.types is not None
     result = np.empty((len(tokens.rows), 3), dtype=np.float32)
     with torch.inference_mode():
-        for batch in padded_batches(tokens.lengths, BATCH_TOKENS):
-            part = slice(batch.start, batch.stop)
-            columns = np.arange(batch.longest)
-            mask = columns < tokens.lengths[part, None]
-            places = np.minimum(tokens.starts[part, None] + columns, len(tokens.ids) - 1)
+        for batch in tokens.padded_batches(BATCH_TOKENS):
+            mask, places = tokens.pad(batch)
             ids, types = (np.where(mask, array[places], 0).astype(np.int64) for array in (tokens.ids, tokens.types))
             inputs = (torch.from_numpy(array) for array in (ids, mask.astype(np.int64), types))
-            result[tokens.rows[part]] = model(*inputs).logits.softmax(-1).numpy()
+            result[tokens.rows[batch.pairs]] = model(*inputs).logits.softmax(-1).numpy()
     return result
 
 

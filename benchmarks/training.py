@@ -46,14 +46,15 @@ class Bench:
     def __init__(self, study: Any, material: Any) -> None:
         from acidtest.workflows.training.pairs import gather_pairs
         from acidtest.zoo.catalogue import architecture
-        from acidtest.zoo.network_files import NetworkConfig
+        from acidtest.zoo.networks import NetworkConfig
         from acidtest.zoo.pairs import visible_text
         from acidtest.zoo.trainer import Trainer, find_device
 
         pairs = gather_pairs(material, study).train
         self.device = find_device(study.device)
         start = time.perf_counter()
-        reader = architecture(study.architecture).reader.begun(study, visible_text(pairs.frame, hypothesis_only=False))
+        visible = visible_text(pairs.frame, hypothesis_only=False)
+        reader = architecture(study.architecture).reader.for_training(study, visible)
         network = NetworkConfig(study.architecture, study.labels, dict(study.settings)).network(reader)
         self.inputs = reader.inputs(pairs.frame, pairs.targets(study.labels), self.device)
         self.preparation_seconds = time.perf_counter() - start

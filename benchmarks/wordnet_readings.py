@@ -17,7 +17,7 @@ from race import parse_options, report, shared_files
 
 import acidtest
 from acidtest.io.published import published_scores
-from acidtest.models.wordnet import LABEL_OF
+from acidtest.models.baseline import LABEL_OF
 from acidtest.text.alignment import replaced_words
 from acidtest.text.tokens import number_distinct
 from acidtest.text.word_relations import Antonyms, First, Meanings, Similar

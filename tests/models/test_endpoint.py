@@ -18,9 +18,9 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.model import CountsUsage, Model, model_from_spec
-from acidtest.models.connections import RequestOptions, SystemAccess
 from acidtest.models.endpoint import EndpointModel, EndpointOptions
 from acidtest.models.prompts import load_prompt
+from acidtest.models.servers import RequestOptions, SystemAccess
 
 KEY = "sk-very-secret-0123456789"
 

@@ -15,9 +15,9 @@ import pytest
 
 from acidtest.core.errors import AcidtestError
 from acidtest.models import servers
-from acidtest.models.connections import RequestOptions, SystemAccess
 from acidtest.models.endpoint import EndpointModel, EndpointOptions
 from acidtest.models.prompts import load_prompt
+from acidtest.models.servers import RequestOptions, SystemAccess
 
 KEY = "sk-very-secret-0123456789"
 NEUTRAL = [[0.0, 1.0, 0.0]]
@@ -337,7 +337,7 @@ def test_a_key_over_plain_http_to_another_machine_is_warned_of(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     server = loopback(lambda _: sent(body("neutral")))
-    monkeypatch.setattr("acidtest.models.servers._is_loopback", lambda _: False)
+    monkeypatch.setattr("acidtest.models.servers.LOOPBACK", re.compile("nowhere"))
     make_model(server.url).predict(["p"], ["h"])
     assert "the key in MY_KEY goes to 127.0.0.1 without encryption; use https" in caplog.text
 

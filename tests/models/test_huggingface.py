@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from acidtest import api
@@ -20,8 +21,8 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS
 from acidtest.core.model import CountsUsage, Model, Prepares, Represents, model_from_spec
 from acidtest.models.chunks import split_premises
-from acidtest.models.encoders.pair_tokens import PairTokenizer, WordTokens, splits_at_spaces
-from acidtest.models.encoders.token_batches import flat_batches, padded_batches
+from acidtest.models.encoders.pair_tokens import PairTokenizer, TokenizedPairs
+from acidtest.models.encoders.sentence_tokens import WordTokens, splits_at_spaces
 from acidtest.models.label_maps import probe_pairs
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[hf]'")
@@ -293,9 +294,9 @@ def test_long_premises_are_cut_and_flagged_and_hypotheses_kept(bert: Path) -> No
 def test_pairs_put_together_are_the_tokenizers_own(whole: bool) -> None:
     for tokenizer in (wordpieces(), byte_pairs()):
         pairs = PairTokenizer(tokenizer, 64)
-        assert pairs.assembled
+        assert pairs._assembler is not None
         if whole:
-            pairs._template = None
+            pairs._assembler = None
         premises, hypotheses = map(list, zip(*PAIRS, strict=True))
         premises[0] = "guitar " * 80
         tokens = pairs.tokens(premises, hypotheses)
@@ -340,7 +341,7 @@ def test_sentences_by_their_words_are_the_tokenizers_own() -> None:
 
 
 def test_words_beyond_what_is_remembered_are_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acidtest.models.encoders.pair_tokens.MOST_WORDS", 3)
+    monkeypatch.setattr("acidtest.models.encoders.sentence_tokens.MOST_WORDS", 3)
     tokenizer = wordpieces()
     pieces = WordTokens(tokenizer.backend_tokenizer)
     for text in ("a man plays a guitar", "two dogs", "the shop is open today", "a man"):
@@ -601,20 +602,25 @@ def test_a_device_that_is_not_there_is_refused(bert: Path) -> None:
             opened(bert, device=device)
 
 
+def pairs_of(lengths: npt.NDArray[np.int64]) -> TokenizedPairs:
+    """Pairs of these lengths, whose tokens do not matter."""
+    nothing = np.zeros(0, dtype=np.int32)
+    return TokenizedPairs(nothing, None, lengths, np.arange(len(lengths)), np.zeros(len(lengths), dtype=np.bool_))
+
+
 def test_batches_hold_every_pair_once_within_their_budget() -> None:
     lengths = np.sort(np.random.default_rng(0).integers(5, 60, 500))
-    for plan, size in ((padded_batches, lambda b: b.padded), (flat_batches, lambda b: lengths[b.start : b.stop].sum())):
-        batches = sorted(plan(lengths, 256), key=lambda batch: batch.start)
-        assert [b.start for b in batches] == [0, *(b.stop for b in batches[:-1])]
-        assert batches[-1].stop == 500
-        assert all(size(batch) <= 256 for batch in batches)
-        assert all(batch.even == (len(set(lengths[batch.start : batch.stop])) == 1) for batch in batches)
-        assert plan(lengths, 256) == plan(lengths.copy(), 256)
+    pairs = pairs_of(lengths)
+    for plan, padded in ((pairs.padded_batches, True), (pairs.flat_batches, False)):
+        batches = sorted(plan(256), key=lambda batch: batch.pairs.start)
+        assert [b.pairs.start for b in batches] == [0, *(b.pairs.stop for b in batches[:-1])]
+        assert batches[-1].pairs.stop == 500
+        assert all((b.padded if padded else lengths[b.pairs].sum()) <= 256 for b in batches)
+        assert all(b.tokens.stop - b.tokens.start == lengths[b.pairs].sum() for b in batches)
+        assert all(b.even == (len(set(lengths[b.pairs])) == 1) for b in batches)
 
 
 def test_a_pair_beyond_the_budget_is_a_batch_of_its_own() -> None:
-    for plan in (padded_batches, flat_batches):
-        assert [(b.start, b.stop) for b in sorted(plan(np.array([10, 500]), 100), key=lambda b: b.start)] == [
-            (0, 1),
-            (1, 2),
-        ]
+    pairs = pairs_of(np.array([10, 500]))
+    for batches in (pairs.padded_batches(100), pairs.flat_batches(100)):
+        assert sorted((b.pairs.start, b.pairs.stop) for b in batches) == [(0, 1), (1, 2)]

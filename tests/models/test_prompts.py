@@ -146,7 +146,7 @@ def test_the_file_shown_in_the_docs_can_be_read() -> None:
     assert found.arrange((0, 1, 2)).messages("p", "h")[-1]["content"] == (
         "Text: p\nFolgt daraus: h\n- ja: es folgt\n- vielleicht: es bleibt offen\n- nein: es ist ausgeschlossen"
     )
-    assert len(found.examples) == 1
+    assert len(found.example) == 1
 
 
 def test_the_docs_name_every_packaged_prompt_and_every_option() -> None:

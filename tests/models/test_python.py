@@ -15,7 +15,7 @@ from acidtest.core.logs import NOTE
 from acidtest.core.model import Model, complete_model, model_from_spec
 from acidtest.evaluate.asking import Asker
 from acidtest.evaluate.plan import Batch
-from acidtest.models.code_fingerprints import fingerprint_code
+from acidtest.models.python import fingerprint_code
 
 MODULE = """
 import numpy as np

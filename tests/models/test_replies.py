@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from acidtest.models.prompts import load_prompt
-from acidtest.models.replies import MalformedReplyError, Reply, ReplyToken, parse_reply, read_probabilities, read_text
+from acidtest.models.replies import Reply, ReplyToken, TransientError, parse_reply, read_probabilities, read_text
 
 LABELS = load_prompt("labels").arrange((0, 1, 2)).meanings
 LETTERS = load_prompt("letters").arrange((0, 1, 2)).meanings
@@ -212,7 +212,7 @@ def test_what_is_filtered_or_refused_is_marked(content: bytes) -> None:
     ],
 )
 def test_what_the_protocol_does_not_say_is_malformed(content: bytes, message: str) -> None:
-    with pytest.raises(MalformedReplyError, match=message):
+    with pytest.raises(TransientError, match=message):
         parse_reply(content)
 
 
@@ -240,14 +240,14 @@ def candidates(**values: float) -> list[dict[str, Any]]:
 def test_numbers_that_are_no_probabilities_of_the_text_are_malformed(
     logprobs: list[dict[str, Any]], problem: str
 ) -> None:
-    with pytest.raises(MalformedReplyError, match=problem) as caught:
+    with pytest.raises(TransientError, match=problem) as caught:
         parse_reply(chat("neutral", logprobs))
     assert caught.value.advice == "--answers text does without them"
 
 
 def test_raw_scores_in_the_older_layout_are_malformed() -> None:
     logprobs = {"tokens": ["yes"], "token_logprobs": [21.5], "top_logprobs": [{"yes": 21.5, "no": 12.0}]}
-    with pytest.raises(MalformedReplyError, match="which is above 0"):
+    with pytest.raises(TransientError, match="which is above 0"):
         parse_reply(json.dumps({"choices": [{"text": "yes", "logprobs": logprobs}]}).encode())
 
 

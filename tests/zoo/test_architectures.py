@@ -16,13 +16,18 @@ pytest.importorskip("safetensors", reason="safetensors is not installed: pip ins
 from acidtest.core.errors import AcidtestError  # noqa: E402
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS  # noqa: E402
 from acidtest.core.registry import Option  # noqa: E402
-from acidtest.zoo.architectures import gated_attention  # noqa: E402
+from acidtest.zoo.architectures import sentence_encoders  # noqa: E402
 from acidtest.zoo.batches import SentenceTensors  # noqa: E402
 from acidtest.zoo.catalogue import architecture, architectures  # noqa: E402
 from acidtest.zoo.layers import BiLSTM  # noqa: E402
-from acidtest.zoo.network_files import NetworkConfig, load_network, save_config, save_weights  # noqa: E402
+from acidtest.zoo.networks import (  # noqa: E402
+    NetworkConfig,
+    PairReader,
+    load_network,
+    save_config,
+    save_weights,
+)
 from acidtest.zoo.pairs import visible_text  # noqa: E402
-from acidtest.zoo.readers import PairReader  # noqa: E402
 from acidtest.zoo.trainer import TrainerOptions, label_loss  # noqa: E402
 from acidtest.zoo.training import TrainingOptions  # noqa: E402
 
@@ -224,7 +229,7 @@ def test_gates_are_those_of_an_lstm_that_goes_word_by_word() -> None:
     with torch.inference_mode():
         states = encoder(inputs, sentence)
         found = {
-            gate: gated_attention.gate_values(encoder, inputs, states, gate) for gate in ("input", "forget", "output")
+            gate: sentence_encoders.gate_values(encoder, inputs, states, gate) for gate in ("input", "forget", "output")
         }
         for row, length in enumerate(lengths.tolist()):
             for direction, order in enumerate((range(length), reversed(range(length)))):
@@ -242,15 +247,15 @@ def test_gates_are_those_of_an_lstm_that_goes_word_by_word() -> None:
 
 
 def test_words_are_weighed_by_the_length_of_the_gates_vector() -> None:
-    made = Made("gated-attention", gate="forget")
+    made = Made("gated-attention", gate="forget", stacked=1)
     network: Any = made.network
     batch = made.reader.inputs(pairs(), None, CPU).batch(torch.arange(len(PREMISES)).numpy())
-    inputs = torch.randn(len(PREMISES), batch.hypothesis.words.shape[1], network.encoders[-1].lstm.input_size)
     with torch.inference_mode():
+        inputs = torch.cat([network.words(batch.hypothesis), network.spelling(batch.hypothesis)], dim=-1)
         states = network.encoders[-1](inputs, batch.hypothesis)
-        found = network._gated_mean(inputs, states, batch.hypothesis)
+        found = network._encode(batch.hypothesis)[:, -states.shape[2] :]
         length = int(batch.hypothesis.counts[0])
-        shut = 1 - gated_attention.gate_values(network.encoders[-1], inputs, states, "forget")[0, :length]
+        shut = 1 - sentence_encoders.gate_values(network.encoders[-1], inputs, states, "forget")[0, :length]
         weights = shut.pow(2).sum(dim=1).sqrt()
         expected = (states[0, :length] * weights[:, None]).sum(dim=0) / weights.sum()
     torch.testing.assert_close(found[0], expected)

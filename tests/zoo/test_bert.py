@@ -21,9 +21,9 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install 'acidtest[hf]'")
 
 from acidtest.models.encoders.checkpoints import find_encoder  # noqa: E402
-from acidtest.zoo.architectures.bert import TokenReader, network  # noqa: E402
-from acidtest.zoo.batches import Inputs  # noqa: E402
-from acidtest.zoo.network_files import load_network  # noqa: E402
+from acidtest.zoo.architectures.bert import EncoderNetwork, TokenReader  # noqa: E402
+from acidtest.zoo.batches import Inputs, NetworkBatch  # noqa: E402
+from acidtest.zoo.networks import load_network  # noqa: E402
 from acidtest.zoo.trainer import Trainer, TrainerOptions  # noqa: E402
 from acidtest.zoo.training import TrainingOptions  # noqa: E402
 
@@ -166,7 +166,7 @@ def test_pairs_of_one_length_need_no_mask(encoder: Callable[[str], Path]) -> Non
 def test_what_others_are_in_the_batch_does_not_matter(kind: str, encoder: Callable[[str], Path]) -> None:
     torch.manual_seed(0)
     of = reader(encoder(kind))
-    made = network(of.basis(3)).eval()
+    made = EncoderNetwork(of.basis(3)).eval()
     found = inputs(of)
     with torch.inference_mode():
         alone = torch.cat([made(found.batch(np.array([row]))) for row in range(len(PAIRS))])
@@ -180,7 +180,7 @@ def test_what_others_are_in_the_batch_does_not_matter(kind: str, encoder: Callab
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_weight_learns(kind: str, encoder: Callable[[str], Path]) -> None:
     of = reader(encoder(kind))
-    made = network(of.basis(3))
+    made = EncoderNetwork(of.basis(3))
     made(inputs(of).batch(np.arange(len(PAIRS))))[:, 0].sum().backward()
     # What is added to all keys alike changes no attention.
     still = {
@@ -279,8 +279,8 @@ def test_biases_and_norms_do_not_decay(tmp_path: Path) -> None:
             return 0 * self.norm(self.linear(torch.ones(len(batch.rows), 2)))
 
     class Rows(Inputs):
-        def batch(self, rows: Any) -> Any:
-            return type("Rows", (), {"rows": rows, "targets": self.targets(torch.from_numpy(rows))})
+        def _read(self, rows: Any, device_rows: Any, targets: Any) -> NetworkBatch:
+            return NetworkBatch(rows, targets)
 
     made = Still()
     before = {name: value.clone() for name, value in made.state_dict().items()}

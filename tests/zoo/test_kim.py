@@ -69,8 +69,7 @@ def test_words_of_no_sense_give_an_empty_table() -> None:
 
 
 def batch(rows: Sequence[tuple[str, str]]) -> Any:
-    from acidtest.zoo.batches import SentenceInputs
-    from acidtest.zoo.words import WordVocabulary
+    from acidtest.zoo.batches import SentenceInputs, WordVocabulary
 
     premises, hypotheses = (WordVocabulary(WORDS).texts(list(side)) for side in zip(*rows, strict=True))
     return SentenceInputs(premises, hypotheses, None, device=torch.device("cpu")).batch(np.arange(len(rows)))
@@ -78,12 +77,12 @@ def batch(rows: Sequence[tuple[str, str]]) -> Any:
 
 def network(**options: Any) -> Any:
     from acidtest.zoo.architectures import kim
+    from acidtest.zoo.batches import WordVocabulary
     from acidtest.zoo.layers import Basis, WordVectors
-    from acidtest.zoo.words import WordVocabulary
 
     torch.manual_seed(0)
     words = WordVectors(torch.randn(len(WORDS), 8), tuned=True)
-    return kim.network(Basis(words, 3, WordVocabulary(WORDS)), hidden=6, **options).eval()
+    return kim.KIMNetwork(Basis(words, 3, WordVocabulary(WORDS)), hidden=6, **options).eval()
 
 
 def test_pairs_are_looked_up_where_they_stand() -> None:

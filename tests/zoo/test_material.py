@@ -37,7 +37,8 @@ def test_files_of_different_layouts_and_labels_are_learnt_from_together(train_fi
     numbered.write_text("premise,hypothesis,label\nA dog barks.,It sleeps.,-1\nA dog barks.,A dog makes noise.,0\n")
     train = found(api.Material([train_file, other, numbered])).train
     assert train.labels == {"entailment": 20, "neutral": 18, "contradiction": 18, "non-entailment": 1}
-    assert train.origins == ((str(train_file), 54), (str(other), 2), (str(numbered), 1))
+    sources = train.frame.group_by("source", maintain_order=True).len().rows()
+    assert sources == [(str(train_file), 54), (str(other), 2), (str(numbered), 1)]
 
 
 def test_rows_without_gold_are_counted(rows: Rows, pair_file: Write) -> None:
@@ -165,7 +166,7 @@ def test_withheld_subcases_are_not_among_the_augmenting_pairs(train_file: Path) 
     made = found(material).suites[0].pairs
     suite = api.generate("hans", n=3, seed=1).frame.collect()
     kept = suite.filter(~pl.col("subcase").is_in(withheld))
-    assert made.frame.equals(kept.select("premise", "hypothesis", "label"))
+    assert made.frame.drop("source", "row").equals(kept.select("premise", "hypothesis", "label"))
     assert len(made) == 28 * 3
 
 

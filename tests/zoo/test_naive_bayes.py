@@ -17,7 +17,7 @@ from acidtest.core.model import model_from_spec
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[zoo]'")
 
-from acidtest.zoo.architectures.naive_bayes import MAX_COUNT, CountReader, fit, network, pair_words  # noqa: E402  # noqa: E402
+from acidtest.zoo.architectures.naive_bayes import MAX_COUNT, CountReader, NaiveBayesNetwork, pair_words  # noqa: E402
 from acidtest.zoo.pairs import TrainingPairs  # noqa: E402
 from acidtest.zoo.trainer import TrainerOptions  # noqa: E402
 from acidtest.zoo.training import TrainingOptions  # noqa: E402
@@ -44,8 +44,8 @@ def made(frame: pl.DataFrame, **options: Any) -> tuple[Any, CountReader, Any]:
     """What is fitted to pairs, what it reads with, and the pairs as it reads them."""
     reader = CountReader.for_training(TrainingOptions("naive-bayes", {}, TrainerOptions()), frame)
     inputs = reader.inputs(frame, TrainingPairs(frame).targets(LABELS), CPU)
-    bayes = network(reader.basis(3), **options)
-    fit(bayes, inputs)
+    bayes = NaiveBayesNetwork(reader.basis(3), **options)
+    bayes.fit(inputs)
     return bayes, reader, inputs
 
 

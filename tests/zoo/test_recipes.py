@@ -39,9 +39,9 @@ class Pairs(Inputs):
     def __init__(self, right: int = 1) -> None:
         super().__init__(np.ones(1, dtype=np.int64), np.array([[right == 0, right == 1]]), CPU)
 
-    def batch(self, rows: Ints) -> Any:
+    def _read(self, rows: Ints, device_rows: Any, targets: Any) -> SentencePairs:
         nothing: Any = None
-        return SentencePairs(rows, nothing, nothing, self.targets(torch.from_numpy(rows)))
+        return SentencePairs(rows, targets, nothing, nothing)
 
 
 def stepped(folder: Path, **recipe: Any) -> list[float]:

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 
 from acidtest import api  # noqa: E402
 from acidtest.core.errors import FileError  # noqa: E402
-from acidtest.zoo.network_files import load_network  # noqa: E402
+from acidtest.zoo.networks import load_network  # noqa: E402
 
 
 @pytest.fixture

@@ -24,10 +24,10 @@ from acidtest.core.labels import LABELS, TWO_WAY_LABELS  # noqa: E402
 from acidtest.core.model import model_from_spec  # noqa: E402
 from acidtest.io.vector_files import read_vectors  # noqa: E402
 from acidtest.zoo import trainer  # noqa: E402
+from acidtest.zoo.architectures.spinn import parse_trees  # noqa: E402
 from acidtest.zoo.pairs import PairError, TrainingPairs  # noqa: E402
 from acidtest.zoo.trainer import Trainer, TrainerOptions, _rate_share, label_loss  # noqa: E402
 from acidtest.zoo.training import TrainingResult  # noqa: E402
-from acidtest.zoo.trees import parse_trees  # noqa: E402
 
 RECIPE = {"epochs": 4, "batch_size": 8, "learning_rate": 0.01, "patience": 9}
 SMALL = {"hidden": "8"}
@@ -342,7 +342,7 @@ def test_vectors_are_read_once_for_all_seeds_and_what_they_lack_is_drawn_for_eac
         reads.append(path)
         return read_vectors(path, *arguments, **named)
 
-    monkeypatch.setattr("acidtest.zoo.words.read_vectors", counted)
+    monkeypatch.setattr("acidtest.zoo.batches.read_vectors", counted)
     material = api.Material([train_file], dev_file, [dev_file])
     asked: dict[str, Any] = {"arguments": SMALL, "recipe": RECIPE | {"epochs": 1}, "embeddings": str(vectors)}
     asked |= {"embeddings_tuned": False}
@@ -374,7 +374,7 @@ def test_parses_are_read_once_for_all_seeds(
         columns.append(parses.name)
         return parse_trees(parses, *arguments, **named)
 
-    monkeypatch.setattr("acidtest.zoo.trees.parse_trees", counted)
+    monkeypatch.setattr("acidtest.zoo.architectures.spinn.parse_trees", counted)
     api.train(
         *("spinn", api.Material([pair_file("train.jsonl", rows[:30])], pair_file("dev.jsonl", rows[30:]))),
         output=tmp_path / "net",

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from safetensors.numpy import load_file
 
 from acidtest.core.files import replace_file, write_text
-from acidtest.models.encoders.uncased_pieces import CONTINUATION
+from acidtest.models.encoders.sentence_tokens import CONTINUATION
 from acidtest.models.reference import BUNDLED, HEAD_SIZE, MAX_LENGTH, SCALE, VOCABULARY, WEIGHTS, restore_floats
 
 WORDS = "embeddings.word_embeddings.weight"

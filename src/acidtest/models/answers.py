@@ -12,7 +12,7 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -32,10 +32,9 @@ Missing = Literal["refuse", "unanswered"]
 
 
 def parse_missing(text: str) -> Missing:
-    """The value of ``--missing``."""
-    if text not in ("refuse", "unanswered"):
+    if text not in get_args(Missing):
         raise AcidtestError(f"--missing is refuse or unanswered, not {text!r}")
-    return "refuse" if text == "refuse" else "unanswered"
+    return cast("Missing", text)
 
 
 class AnswersModel:
@@ -61,20 +60,22 @@ class AnswersModel:
         settings = json.dumps([asdict(options), missing], sort_keys=True)
         self.fingerprint = hashlib.blake2b(read_bytes(path) + settings.encode(), digest_size=8).hexdigest()
         if Path(f"{path}.card.json").exists() or '"columns"' in self._table.metadata.get("acidtest", ""):
-            raise FileError(
-                path, "is a suite that acidtest wrote, with gold labels; a file of predictions was expected"
-            )
+            problem = "is a suite that acidtest wrote, with gold labels; a file of predictions was expected"
+            raise FileError(path, problem)
         predictions = read_predictions(self._table, options, has_pairs=layout is not None)
         self.probabilities = predictions.probabilities
         self.may_abstain = missing == "unanswered" or bool(np.isnan(predictions.values).any())
         self.resolution: Resolution = predictions.resolution
-        self._values = predictions.values
-        self._ids, self._pairs = predictions.ids, _read_pairs(self._table, layout)
+        self._values, self._ids = predictions.values, predictions.ids
+        self._pairs: list[tuple[str, str]] = []
+        if layout is not None:
+            self.columns = ("id", "source_id", "premise", "hypothesis")
+            names = {name.lower(): name for name in reversed(self._table.columns)}
+            sides = (self._table.frame[names[name]] for name in (layout.premise, layout.hypothesis))
+            self._pairs = list(zip(*(side.cast(pl.String).fill_null("") for side in sides), strict=True))
         repeated = _repeated_ids(self._table, self._ids, refuse=layout is None)
         self._row_of_id = {name: row for row, name in enumerate(self._ids) if name is not None and name not in repeated}
         self._row_of_pair = _rows_of_pairs(self._pairs, self._values)
-        if layout is not None:
-            self.columns = ("id", "source_id", "premise", "hypothesis")
 
     def check(self, suites: Sequence[Suite]) -> None:
         """Refuse ids that the suites lack, rows that the file lacks, and texts that differ."""
@@ -88,9 +89,8 @@ class AnswersModel:
             for row in rows:
                 if suite_of_row.setdefault(row, suite.name) != suite.name:
                     both = f"{suite_of_row[row]!r} and {suite.name!r}"
-                    raise FileError(
-                        self.path, f"id {self._describe_row(row)!r} is in suites {both}; score them one at a time"
-                    )
+                    problem = f"id {self._describe_row(row)!r} is in suites {both}; score them one at a time"
+                    raise FileError(self.path, problem)
             self._check_texts(frame, rows, suite.name)
         self._refuse_unknown(suite_of_row, suites)
 
@@ -99,9 +99,8 @@ class AnswersModel:
         missing = [source or identifier for row, source, identifier in names if row < 0]
         if not missing:
             return
-        problem = (
-            f"{len(missing):,} of {frame.height:,} rows of suite {suite!r} have no prediction: {list_some(missing)}"
-        )
+        count = f"{len(missing):,} of {frame.height:,} rows"
+        problem = f"{count} of suite {suite!r} have no prediction: {list_some(missing)}"
         if self._missing == "unanswered" and len(missing) < frame.height:
             log.warning("%s: %s; they count as unanswered", self.path, problem)
             return
@@ -110,7 +109,6 @@ class AnswersModel:
         raise FileError(self.path, f"{problem}; every row needs one, under {key}{advice}")
 
     def _refuse_unknown(self, known: Collection[int], suites: Sequence[Suite]) -> None:
-        """Refuse predictions that belong to no row of the suites."""
         unknown = [row for row in range(len(self._values)) if row not in known]
         if self._row_of_pair:
             # Of a repeated pair, only one row is matched.
@@ -121,12 +119,9 @@ class AnswersModel:
             log.warning("%s: %d predictions for rows without gold are not used", self.path, len(unknown))
             return
         names = ", ".join(repr(suite.name) for suite in suites)
-        raise FileError(
-            self.path,
-            f"{len(unknown):,} ids are not in {names}: {list_some([self._describe_row(row) for row in unknown])}; "
-            f"is it another suite's file?",
-            self._table.line(unknown[0]),
-        )
+        shown = list_some([self._describe_row(row) for row in unknown])
+        problem = f"{len(unknown):,} ids are not in {names}: {shown}; is it another suite's file?"
+        raise FileError(self.path, problem, self._table.line(unknown[0]))
 
     def predict(
         self, ids: Sequence[str], source_ids: Sequence[str | None], *texts: Sequence[str]
@@ -154,24 +149,18 @@ class AnswersModel:
         return self._ids[row] or f"{self._pairs[row][0][:40]}…"
 
     def _check_texts(self, frame: pl.DataFrame, rows: list[int], suite: str) -> None:
-        """Refuse a file whose texts differ from the suite's."""
         given = self._table.frame
-        for name in [name for name in ("premise", "hypothesis") if name in given.columns]:
-            differs = (given[name][rows] != frame[name]).fill_null(True)
-            if differs.any():
-                row = int(differs.arg_max() or 0)
-                raise FileError(
-                    self.path,
-                    f"the {name} of {self._describe_row(rows[row])!r} is {given[name][rows[row]]!r}, but in suite "
-                    f"{suite!r} it is {frame[name][row]!r}; the predictions were made for other sentences",
-                    self._table.line(rows[row]),
+        for name in sorted({"premise", "hypothesis"} & set(given.columns), reverse=True):
+            for place in (given[name][rows] != frame[name]).fill_null(True).arg_true().head(1):
+                row = rows[place]
+                problem = (
+                    f"the {name} of {self._describe_row(row)!r} is {given[name][row]!r}, but in suite {suite!r} it is "
+                    f"{frame[name][place]!r}; the predictions were made for other sentences"
                 )
+                raise FileError(self.path, problem, self._table.line(row))
         if not self._row_of_pair and rows and self._describe_row(rows[0]) != frame["id"][0]:
-            log.warning(
-                "%s is matched to suite %s by source id alone: whether the model saw these sentences cannot be checked",
-                self.path,
-                suite,
-            )
+            unchecked = "whether the model saw these sentences cannot be checked"
+            log.warning("%s is matched to suite %s by source id alone: %s", self.path, suite, unchecked)
 
 
 @MODELS.add("answers")
@@ -198,15 +187,6 @@ def _read_file(path: Path) -> tuple[FileTable, Layout | None]:
     return table, layout
 
 
-def _read_pairs(table: FileTable, layout: Layout | None) -> list[tuple[str, str]]:
-    """The premise and the hypothesis of each row; empty without a layout."""
-    if layout is None:
-        return []
-    names = {name.lower(): name for name in reversed(table.columns)}
-    sides = [table.frame[names[name]].cast(pl.String).fill_null("") for name in (layout.premise, layout.hypothesis)]
-    return list(zip(*sides, strict=True))
-
-
 def _rows_of_pairs(pairs: Sequence[tuple[str, str]], values: npt.NDArray[np.float32]) -> dict[tuple[str, str], int]:
     """The row of each pair; pairs with several different predictions are left out."""
     rows: dict[tuple[str, str], int] = {}
@@ -222,10 +202,7 @@ def _repeated_ids(table: FileTable, ids: list[str | None], *, refuse: bool) -> f
     series = pl.Series(ids, dtype=pl.String)
     repeated = series.filter(series.is_duplicated() & series.is_not_null()).unique(maintain_order=True)
     if len(repeated) and refuse:
-        second = int(np.flatnonzero((series == repeated[0]).to_numpy())[1])
-        raise FileError(
-            table.path,
-            f"{len(repeated):,} ids stand more than once: {list_some(repeated.to_list())}; keep one prediction each",
-            table.line(second),
-        )
+        problem = f"{len(repeated):,} ids stand more than once: {list_some(repeated.to_list())}"
+        second = int((series == repeated[0]).arg_true()[1])
+        raise FileError(table.path, f"{problem}; keep one prediction each", table.line(second))
     return frozenset(repeated.to_list())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import pairwise
@@ -18,6 +18,8 @@ from acidtest.core.model import ChecksSuites, CountsUsage, Model, Prepared, Prep
 from acidtest.core.suite import Suite
 from acidtest.core.verdicts import has_answer
 from acidtest.text.tokens import sentences
+
+Ints = npt.NDArray[np.int64]
 
 WORDS = 200
 """Words of a chunk where the model does not count tokens."""
@@ -100,24 +102,11 @@ def overlapping_windows(sizes: Sequence[int], most: int) -> list[tuple[int, int]
 
 
 @dataclass(frozen=True)
-class ChunkColumns:
-    """The columns for the model in place of some pairs, and the bounds of the chunks of each pair."""
-
-    columns: list[list[str]]
-    bounds: npt.NDArray[np.int64]
-
-    def batches(self, size: int) -> Iterator[list[list[str]]]:
-        """The columns in parts of ``size`` rows."""
-        for start in range(0, int(self.bounds[-1]), size):
-            yield [column[start : start + size] for column in self.columns]
-
-
-@dataclass(frozen=True)
 class PreparedChunks:
     """Prepared chunks; a pair is truncated where one of its chunks is."""
 
     parts: list[Prepared]
-    bounds: npt.NDArray[np.int64]
+    bounds: Ints
     truncated: npt.NDArray[np.bool_]
 
 
@@ -135,16 +124,13 @@ class ChunkedModel:
         self._limit = (self._counter.limit if self._counter else None) or 0
         self._words = words or WORDS
         self._pairs = self._chunks = 0
-        suffix = f"chunks-{aggregation}-" + (f"{self._limit}t" if self._counter else f"{self._words}w")
+        suffix, long = f"chunks-{aggregation}-{self._words}w", f"premises of more than {self._words} words"
+        if self._counter:
+            suffix = f"chunks-{aggregation}-{self._limit}t"
+            long = f"premises that take more than {self._limit} tokens with their hypothesis"
         self.name = f"{model.name}+{suffix}"
-        self.fingerprint = (
-            model.fingerprint and blake2b(f"{model.fingerprint}+{suffix}".encode(), digest_size=8).hexdigest()
-        )
-        long = (
-            f"premises that take more than {self._limit} tokens with their hypothesis"
-            if self._counter
-            else f"premises of more than {self._words} words"
-        )
+        digest = blake2b(f"{model.fingerprint}+{suffix}".encode(), digest_size=8).hexdigest()
+        self.fingerprint = digest if model.fingerprint else None
         self.notes = (*model.notes, f"{long} were asked in overlapping chunks ({aggregation})")
         self.columns = model.columns
         self.resolution = model.resolution
@@ -155,12 +141,10 @@ class ChunkedModel:
         self.independent = model.independent
 
     def predict(self, *columns: Sequence[str]) -> Probabilities:
-        chunks = self._split_columns(columns)
-        batches = chunks.batches(self._model.batch_size)
-        return self._combine([np.asarray(self._model.predict(*part), np.float32) for part in batches], chunks.bounds)
+        batches, bounds = self._split_columns(columns)
+        return self._combine([np.asarray(self._model.predict(*part), np.float32) for part in batches], bounds)
 
     def check(self, suites: Sequence[Suite]) -> None:
-        """Pass the suites on to a model that checks them."""
         if isinstance(self._model, ChecksSuites):
             self._model.check(suites)
 
@@ -169,55 +153,58 @@ class ChunkedModel:
         usage = self._model.usage() if isinstance(self._model, CountsUsage) else {}
         return {**usage, "chunked pairs": self._pairs, "chunks": self._chunks}
 
-    def _split_columns(self, columns: Sequence[Sequence[str]]) -> ChunkColumns:
+    def _split_columns(self, columns: Sequence[Sequence[str]]) -> tuple[list[list[list[str]]], Ints]:
+        """The columns with chunks for premises, in batches, and the bounds of the chunks of each pair."""
         place = {name: number for number, name in enumerate(self.columns)}
         chunks = self._split_premises(columns[place["premise"]], columns[place["hypothesis"]])
         counts = [len(parts) for parts in chunks]
-        repeated = [
-            [text for text, count in zip(column, counts, strict=True) for _ in range(count)] for column in columns
-        ]
+        rows = np.repeat(np.arange(len(counts)), counts).tolist()
+        repeated = [[column[row] for row in rows] for column in columns]
         repeated[place["premise"]] = [chunk for parts in chunks for chunk in parts]
         self._pairs += sum(count > 1 for count in counts)
         self._chunks += sum(count for count in counts if count > 1)
-        return ChunkColumns(repeated, np.cumsum([0, *counts]))
+        size = self._model.batch_size
+        starts = range(0, len(rows), size)
+        return [[column[start : start + size] for column in repeated] for start in starts], np.cumsum([0, *counts])
 
     def _split_premises(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[list[str]]:
         """The chunks of each premise; the premise itself where it is short enough."""
-        sizes, rooms = self._sizes(premises), self._rooms(hypotheses)
+        sizes, rooms = self._sizes(premises), [self._words] * len(hypotheses)
+        if self._counter is not None:
+            rooms = [self._limit - _SEPARATORS - size for size in self._sizes(hypotheses)]
         long = [premise for premise, size, room in zip(premises, sizes, rooms, strict=True) if size > room]
         split = _split_sentences(list(dict.fromkeys(long)))
         texts = list(dict.fromkeys(text for parts in split.values() for _, _, text in parts))
         text_sizes = dict(zip(texts, self._sizes(texts), strict=True))
-        return [
-            _make_chunks(premise, split[premise], text_sizes, room) if size > room else [premise]
-            for premise, size, room in zip(premises, sizes, rooms, strict=True)
-        ]
+        chunks = []
+        for premise, size, room in zip(premises, sizes, rooms, strict=True):
+            if size > room:
+                parts = split[premise]
+                windows = overlapping_windows([text_sizes[text] for _, _, text in parts], room)
+                chunks.append([premise[parts[first][0] : parts[last - 1][1]] for first, last in windows])
+            else:
+                chunks.append([premise])
+        return chunks
 
     def _sizes(self, texts: Sequence[str]) -> list[int]:
         if self._counter and texts:
             return [int(count) for count in self._counter.token_counts(texts)]
         return [len(text.split()) for text in texts]
 
-    def _rooms(self, hypotheses: Sequence[str]) -> list[int]:
-        """The size that a premise may have beside each hypothesis."""
-        if self._counter is None:
-            return [self._words] * len(hypotheses)
-        return [self._limit - _SEPARATORS - size for size in self._sizes(hypotheses)]
-
-    def _combine(self, answers: Sequence[Probabilities], bounds: npt.NDArray[np.int64]) -> Probabilities:
+    def _combine(self, answers: Sequence[Probabilities], bounds: Ints) -> Probabilities:
         # A function that answers with label names shows that only once it is called, and may lose its fingerprint then.
         self.probabilities = self._model.probabilities
         self.fingerprint = self._model.fingerprint and self.fingerprint
         values = np.concatenate([np.empty((0, 3), np.float32), *answers])
-        rows = [self._combine_chunks(values[start:stop]) for start, stop in pairwise(bounds)]
-        return np.array(rows, dtype=np.float32).reshape(-1, 3)
-
-    def _combine_chunks(self, rows: Probabilities) -> Probabilities:
-        present = rows[has_answer(rows)]
-        if len(rows) == 1 or not len(present):
-            return np.asarray(rows[0], dtype=np.float32)
-        answer = self._aggregate(present)
-        return answer if self.probabilities else one_hot([LABELS[answer.argmax()]])[0]
+        result = np.empty((len(bounds) - 1, 3), dtype=np.float32)
+        for row, (start, stop) in enumerate(pairwise(bounds)):
+            present = values[start:stop][has_answer(values[start:stop])]
+            if stop - start == 1 or not len(present):
+                result[row] = values[start]
+            else:
+                answer = self._aggregate(present)
+                result[row] = answer if self.probabilities else one_hot([LABELS[answer.argmax()]])[0]
+        return result
 
 
 class PreparingChunkedModel(ChunkedModel):
@@ -234,11 +221,11 @@ class PreparingChunkedModel(ChunkedModel):
 
     def prepare(self, *columns: Sequence[str]) -> PreparedChunks:
         """The chunks of some pairs, prepared in parts of the model's batch size."""
-        chunks = self._split_columns(columns)
-        parts = [self._preparing.prepare(*part) for part in chunks.batches(self._model.batch_size)]
+        batches, bounds = self._split_columns(columns)
+        parts = [self._preparing.prepare(*part) for part in batches]
         cut = np.concatenate([np.empty(0, np.bool_), *(part.truncated for part in parts)])
-        truncated = np.array([cut[start:stop].any() for start, stop in pairwise(chunks.bounds)], dtype=np.bool_)
-        return PreparedChunks(parts, chunks.bounds, truncated)
+        truncated = np.array([cut[start:stop].any() for start, stop in pairwise(bounds)], dtype=np.bool_)
+        return PreparedChunks(parts, bounds, truncated)
 
     def infer(self, prepared: PreparedChunks) -> Probabilities:
         return self._combine([self._preparing.infer(part) for part in prepared.parts], prepared.bounds)
@@ -254,8 +241,3 @@ def _split_sentences(texts: Sequence[str]) -> dict[str, list[tuple[int, int, str
         parts = split[texts[number]]
         parts.append((start, end, texts[number][parts[-1][1] if parts else start : end]))
     return split
-
-
-def _make_chunks(premise: str, parts: Sequence[tuple[int, int, str]], sizes: Mapping[str, int], most: int) -> list[str]:
-    windows = overlapping_windows([sizes[text] for _, _, text in parts], most)
-    return [premise[parts[first][0] : parts[last - 1][1]] for first, last in windows]

@@ -15,11 +15,9 @@ import numpy.typing as npt
 from acidtest.core.errors import AcidtestError, import_optional
 from acidtest.core.logs import log
 from acidtest.core.model import MODELS, Keep, Model, Probabilities, Resolution
-from acidtest.models.connections import RequestOptions, SystemAccess
 from acidtest.models.prompts import ArrangedPrompt, Prompt, answer_orders, load_prompt
-from acidtest.models.replies import Reply, ReplyMeaning, read_probabilities, read_text
-from acidtest.models.reply_counts import ReplyCounts, TokenPrices
-from acidtest.models.servers import BadRequestError, RefusedRequestError, Server
+from acidtest.models.replies import Reply, ReplyMeaning, Usage, read_probabilities, read_text
+from acidtest.models.servers import RefusedRequestError, RequestOptions, Server, SystemAccess
 
 Api = Literal["chat", "completions"]
 Answers = Literal["auto", "logprobs", "text"]
@@ -78,19 +76,11 @@ def endpoint(
     ):
         if not least <= value < float("inf"):
             raise AcidtestError(f"endpoint: --{option.replace('_', '-')} is a number from {least} on, not {value}")
-    options = EndpointOptions(
-        model=name,
-        address=address,
-        prompts=_load_prompts(prompt, paraphrases),
-        orders=orders,
-        api=api,
-        answers=answers,
-        temperature=temperature,
-        max_tokens=max_tokens,
-    )
-    requests = RequestOptions(concurrency=concurrency, rate=rate, retries=retries, timeout=timeout)
-    prices = TokenPrices(price_in, price_out)
-    return EndpointModel(options, key_env, requests=requests, prices=prices, skip_refused=skip_refused)
+    prompts = _load_prompts(prompt, paraphrases)
+    options = EndpointOptions(name, address, prompts, orders, api, answers, temperature, max_tokens)
+    requests = RequestOptions(concurrency, rate, retries, timeout)
+    usage = Usage(price_in, price_out)
+    return EndpointModel(options, key_env, requests=requests, usage=usage, skip_refused=skip_refused)
 
 
 def _parse_spec(rest: str) -> tuple[str, str]:
@@ -134,13 +124,6 @@ class EndpointOptions:
         content = json.dumps([self.model, self.address.rstrip("/"), *settings, prompts])
         return hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
 
-    @property
-    def arrangements(self) -> tuple[tuple[ArrangedPrompt, ...], ...]:
-        """Each prompt with its answers in each order that is asked."""
-        return tuple(
-            tuple(prompt.arrange(order) for order in answer_orders(prompt, self.orders)) for prompt in self.prompts
-        )
-
 
 class EndpointModel:
     """A language model asked over HTTP; see docs/endpoints.md."""
@@ -157,42 +140,42 @@ class EndpointModel:
         key_env: str = "OPENAI_API_KEY",
         *,
         requests: RequestOptions | None = None,
-        prices: TokenPrices | None = None,
+        usage: Usage | None = None,
         skip_refused: bool = False,
         system: SystemAccess | None = None,
     ) -> None:
         requests = requests or RequestOptions()
-        self._server = Server(options.address, key_env, options=requests, system=system)
+        self._usage = usage or Usage()
+        self._server = Server(options.address, key_env, self._usage, options=requests, system=system)
         self._options = options
-        self._arrangements = options.arrangements
-        self._prices = prices or TokenPrices()
+        # Every pair is asked with each prompt, and of each prompt with its answers in several orders.
+        self._arranged = [
+            prompt.arrange(order) for prompt in options.prompts for order in answer_orders(prompt, options.orders)
+        ]
         self._skip_refused = skip_refused
         self._top_tokens = 0 if options.answers == "text" else TOP_TOKENS[0]
         self._limit_name = "max_tokens"
         self._decided = False
-        self._counts = ReplyCounts()
         self.name = f"endpoint:{options.model}@{options.address}"
         self.fingerprint: str | None = options.fingerprint
         self.resolution: Resolution = options.prompts[0].resolution
         self.probabilities = options.answers != "text"
-        requests_per_pair = len(options.prompts) * options.orders
-        self.batch_size = max(1, REQUESTS_PER_SLOT * requests.concurrency // requests_per_pair)
+        self.batch_size = max(1, REQUESTS_PER_SLOT * requests.concurrency // len(self._arranged))
         self._update_notes()
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
 
     def _update_notes(self) -> None:
-        """Set what a reader of the results should know."""
         prompts = ", ".join(prompt.name for prompt in self._options.prompts)
         method = "log-probabilities" if self.probabilities else "the text of replies"
         if self.probabilities and not self._decided and self._options.answers == "auto":
             method += " where the server gives them"
+        unseen = "the server's weights cannot be seen: the fingerprint holds its address, the model's name, "
         self.notes: tuple[str, ...] = (
             f"prompt {prompts} over {self._options.api}; labels from {method}",
-            "the server's weights cannot be seen: the fingerprint holds its address, the model's name, prompt and "
-            "settings",
-            *self._counts.notes(self._server.traffic, self._prices),
+            f"{unseen}prompt and settings",
+            *self._usage.notes(),
         )
 
     def predict(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -202,12 +185,10 @@ class EndpointModel:
         try:
             meanings = self._server.run(lambda: self._ask_pairs(pairs))
         except AcidtestError as error:
-            raise AcidtestError(f"{error}; {self._counts.pairs:,} pairs were answered in batches before") from error
-        rows = np.full((len(pairs), 3), np.nan, dtype=np.float32)
-        for place, of_pair in enumerate(meanings):
-            rows[place] = self._combine(of_pair)
-        self._counts.pairs += len(pairs)
-        self._counts.unanswered += int(np.isnan(rows[:, 0]).sum())
+            raise AcidtestError(f"{error}; {self._usage.pairs:,} pairs were answered in batches before") from error
+        rows = np.array([self._combine(of_pair) for of_pair in meanings], dtype=np.float32).reshape(-1, 3)
+        self._usage.pairs += len(pairs)
+        self._usage.unanswered += int(np.isnan(rows[:, 0]).sum())
         self._update_notes()
         return rows
 
@@ -216,62 +197,60 @@ class EndpointModel:
 
     def usage(self) -> Mapping[str, float]:
         """Requests, tokens, cost and seconds of this process, and what became of the replies."""
-        return self._counts.usage(self._server.traffic, self._prices)
+        return self._usage.to_json()
 
-    async def _ask_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[list[list[ReplyMeaning]]]:
-        """The meaning of the reply for each pair, prompt and order."""
-        meanings = list[list[list[ReplyMeaning]]]()
+    async def _ask_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[list[ReplyMeaning]]:
+        """For each pair, the meaning of the reply to each arranged prompt."""
+        meanings = list[list[ReplyMeaning]]()
         # Until it is known how the server answers, one request at a time.
         while not self._decided and len(meanings) < len(pairs):
-            premise, hypothesis = pairs[len(meanings)]
-            meanings.append(
-                [[await self._ask(prompt, premise, hypothesis) for prompt in row] for row in self._arrangements]
-            )
+            meanings.append([await self._ask(prompt, *pairs[len(meanings)]) for prompt in self._arranged])
         rest = pairs[len(meanings) :]
-        tasks = [
-            asyncio.create_task(self._ask(prompt, premise, hypothesis))
-            for premise, hypothesis in rest
-            for row in self._arrangements
-            for prompt in row
-        ]
+        tasks = [asyncio.create_task(self._ask(prompt, *pair)) for pair in rest for prompt in self._arranged]
         try:
             results = iter(await asyncio.gather(*tasks))
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return [*meanings, *([[next(results) for _ in row] for row in self._arrangements] for _ in rest)]
+        return [*meanings, *([next(results) for _ in self._arranged] for _ in rest)]
 
     async def _ask(self, prompt: ArrangedPrompt, premise: str, hypothesis: str) -> ReplyMeaning:
         try:
             reply = await self._request(prompt, premise, hypothesis)
             meaning, text = self._read(reply, prompt), reply.text
-        except (RefusedRequestError, BadRequestError) as error:
-            if isinstance(error, BadRequestError) and not self._decided:
+        except RefusedRequestError as error:
+            if error.problem == "bad" and not self._decided:
                 raise
-            filtered = isinstance(error, RefusedRequestError) and error.filtered
-            if not filtered and not self._skip_refused:
+            if error.problem != "filtered" and not self._skip_refused:
                 pair = f"premise {_shorten(premise)!r}, hypothesis {_shorten(hypothesis)!r}"
-                raise AcidtestError(
-                    f"{error}; the pair is {pair}; --skip-refused leaves such pairs unanswered"
-                ) from None
+                advice = "--skip-refused leaves such pairs unanswered"
+                raise AcidtestError(f"{error}; the pair is {pair}; {advice}") from None
             meaning, text = _REFUSED, str(error)
-        self._counts.add(meaning)
-        if meaning.problem:
-            self._log_problem(meaning.problem, text, premise, hypothesis)
+        self._usage.add_meaning(meaning)
+        number = self._usage.refused + self._usage.unparsed
+        if meaning.problem and number <= _LOGGED_PROBLEMS:
+            write = log.warning if number <= _SHOWN_PROBLEMS else log.debug
+            text = self._server.redact(text)
+            write("no label: %s: %r for premise %r, hypothesis %r", meaning.problem, text, premise, hypothesis)
         return meaning
 
     async def _request(self, prompt: ArrangedPrompt, premise: str, hypothesis: str) -> Reply:
+        """The reply to a request, whose parameters are changed until the server accepts them."""
         while True:
             try:
                 body = self._request_body(prompt, premise, hypothesis)
                 reply = await self._server.reply(_PATHS[self._options.api], body)
-            except BadRequestError as error:
-                if self._decided or not self._adapt(error):
+            except RefusedRequestError as error:
+                if error.problem != "bad" or self._decided or not self._adapt(error.reason.lower()):
                     raise
-            else:
-                self._learn_from(reply)
-                return reply
+                continue
+            # A reply that is not empty shows whether the server gives log-probabilities.
+            if not self._decided and (reply.tokens or reply.text.strip()) and not reply.refused:
+                if self._top_tokens and not reply.tokens:
+                    self._use_text()
+                self._decided = True
+            return reply
 
     def _request_body(self, prompt: ArrangedPrompt, premise: str, hypothesis: str) -> dict[str, Any]:
         body: dict[str, Any] = {"model": self._options.model, self._limit_name: self._options.max_tokens}
@@ -283,9 +262,8 @@ class EndpointModel:
         body |= {"prompt": prompt.text(premise, hypothesis), "stop": ["\n\n"]}
         return body | ({"logprobs": self._top_tokens} if self._top_tokens else {})
 
-    def _adapt(self, error: BadRequestError) -> bool:
+    def _adapt(self, reason: str) -> bool:
         """Change the parameter that the server does not accept; False where that is unknown."""
-        reason = error.reason.lower()
         if "max_completion_tokens" in reason and self._limit_name == "max_tokens":
             self._limit_name = "max_completion_tokens"
             return True
@@ -295,14 +273,6 @@ class EndpointModel:
                 self._use_text()
             return True
         return False
-
-    def _learn_from(self, reply: Reply) -> None:
-        """Learn from a reply that is not empty whether the server gives log-probabilities."""
-        if self._decided or not (reply.tokens or reply.text.strip()) or reply.refused:
-            return
-        if self._top_tokens and not reply.tokens:
-            self._use_text()
-        self._decided = True
 
     def _use_text(self) -> None:
         if self._options.answers == "logprobs":
@@ -324,25 +294,18 @@ class EndpointModel:
             return ReplyMeaning({}, f"{meaning.problem} within {self._options.max_tokens} tokens", meaning.unassigned)
         return meaning
 
-    def _log_problem(self, problem: str, text: str, premise: str, hypothesis: str) -> None:
-        """Log the first replies without a label."""
-        number = self._counts.refused + self._counts.unparsed
-        if number <= _LOGGED_PROBLEMS:
-            write = log.warning if number <= _SHOWN_PROBLEMS else log.debug
-            text = self._server.redact(text)
-            write("no label: %s: %r for premise %r, hypothesis %r", problem, text, premise, hypothesis)
-
-    def _combine(self, meanings: Sequence[Sequence[ReplyMeaning]]) -> Probabilities:
-        """One row for a pair from its replies, by prompt and order; counts how often they disagree."""
-        counts = self._counts
-        by_prompt = [_answered_rows([meaning.row for meaning in of_prompt]) for of_prompt in meanings]
+    def _combine(self, meanings: Sequence[ReplyMeaning]) -> Probabilities:
+        """One row for a pair from its replies; counts how often they disagree."""
+        usage, orders = self._usage, self._options.orders
+        parts = [meanings[start : start + orders] for start in range(0, len(meanings), orders)]
+        by_prompt = [[meaning.row for meaning in part if not meaning.problem] for part in parts]
         if any(len(rows) > 1 for rows in by_prompt):
-            counts.order_compared += 1
-            counts.order_changes += any(len({int(row.argmax()) for row in rows}) > 1 for rows in by_prompt)
+            usage.order_compared += 1
+            usage.order_changes += any(len({int(row.argmax()) for row in rows}) > 1 for rows in by_prompt)
         labels = [int(self._mean(rows).argmax()) for rows in by_prompt if rows]
         if len(labels) > 1:
-            counts.paraphrase_compared += 1
-            counts.paraphrase_changes += len(set(labels)) > 1
+            usage.paraphrase_compared += 1
+            usage.paraphrase_changes += len(set(labels)) > 1
         return self._mean([row for rows in by_prompt for row in rows])
 
     def _mean(self, rows: Sequence[Probabilities]) -> Probabilities:
@@ -353,10 +316,6 @@ class EndpointModel:
         if self.probabilities:
             return mean
         return next(np.asarray(row, dtype=np.float32) for row in rows if mean[row.argmax()] == mean.max())
-
-
-def _answered_rows(rows: Sequence[Probabilities]) -> list[Probabilities]:
-    return [row for row in rows if not np.isnan(row[0])]
 
 
 def _shorten(text: str) -> str:

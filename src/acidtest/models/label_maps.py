@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +18,12 @@ Floats = npt.NDArray[np.float64]
 Logits = Callable[[Sequence[str], Sequence[str]], npt.NDArray[np.float32]]
 """float[n, outputs] for premises and hypotheses."""
 
-_SPELLINGS = {
-    "entailment": ("entail", "support", "supports", "supported"),
-    "neutral": ("neither", "not enough info"),
-    "contradiction": ("contradict", "contradicted", "refute", "refutes", "refuted"),
-    "non-entailment": ("unsupported", "not supported", "not entailed"),
+HEAD_SPELLINGS: Mapping[str, str] = {
+    **dict.fromkeys(("entail", "support", "supports", "supported"), "entailment"),
+    **dict.fromkeys(("neither", "not enough info"), "neutral"),
+    **dict.fromkeys(("contradict", "contradicted", "refute", "refutes", "refuted"), "contradiction"),
+    **dict.fromkeys(("unsupported", "not supported", "not entailed"), "non-entailment"),
 }
-HEAD_SPELLINGS: Mapping[str, str] = MappingProxyType(
-    {spelling: label for label, spellings in _SPELLINGS.items() for spelling in spellings}
-)
 """Names of outputs beyond those that files use for labels, fact checkers' among them."""
 
 ENOUGH_RIGHT = 0.75
@@ -97,7 +93,14 @@ def find_label_map(names: Sequence[str], logits: Logits, *, spec: str, labels: s
     if all(re.fullmatch(r"(label[ _-]?)?\d+", name.strip().lower()) for name in names):
         return _probe_order(names, logits, spec)
     known = _check_order([_label_name(name) or name for name in names], names, spec)
-    return LabelMap(known, "id2label", _doubt_names(known, logits))
+    probe = _probe(logits, len(known))
+    doubt = probe.doubt if probe.clear else ""
+    if probe.clear and probe.order != known:
+        doubt = (
+            f"the names of the outputs look wrong: read as {', '.join(probe.order)} they answer {probe.share:.0%} of "
+            f"{probe.pairs} unmistakable pairs right; --labels {','.join(probe.order)} takes them so"
+        )
+    return LabelMap(known, "id2label", doubt)
 
 
 def _label_name(name: str) -> str | None:
@@ -155,13 +158,12 @@ def _rename_outputs(renamed: str, names: Sequence[str], spec: str) -> list[str]:
 
 def _find_output(output: str, names: Sequence[str], spec: str) -> int:
     """The number of an output that is given by name or number."""
-    plain = [name.strip().lower() for name in names]
-    if output.lower() in plain:
-        return plain.index(output.lower())
+    plain = {name.strip().lower(): place for place, name in reversed(list(enumerate(names)))}
     number = re.fullmatch(r"(?:label_)?(\d+)", output.lower())
-    if number and int(number[1]) < len(names):
-        return int(number[1])
-    raise AcidtestError(f"{spec} has no output {output!r}; it has {', '.join(names)} (0 to {len(names) - 1})")
+    place = plain.get(output.lower(), int(number[1]) if number else len(names))
+    if place >= len(names):
+        raise AcidtestError(f"{spec} has no output {output!r}; it has {', '.join(names)} (0 to {len(names) - 1})")
+    return place
 
 
 @dataclass(frozen=True)
@@ -170,8 +172,9 @@ class ProbeResult:
 
     order: tuple[str, ...]
     share: float
-    clear: bool
+    pairs: int
     needed: float
+    clear: bool
     doubt: str = ""
 
 
@@ -179,30 +182,28 @@ def _probe(logits: Logits, size: int) -> ProbeResult:
     premises, hypotheses, gold = probe_pairs()
     values = np.asarray(logits(premises, hypotheses), dtype=np.float64)
     if not np.isfinite(values).all():
-        return ProbeResult(_orders(size)[0], 0.0, clear=False, needed=ENOUGH_RIGHT)
+        return ProbeResult(_orders(size)[0], 0.0, len(gold), ENOUGH_RIGHT, clear=False)
     return _probe_score(values[:, 0], gold) if size == 1 else _probe_classes(values, gold)
 
 
 def _probe_classes(values: Floats, gold: list[str]) -> ProbeResult:
-    likely = _log_probabilities(values)
     orders = _orders(values.shape[1])
     coarse = [label if label in orders[0] else "non-entailment" for label in gold]
     targets = np.array([[order.index(label) for label in coarse] for order in orders])
-    of_pair = likely[np.arange(len(gold)), targets]
+    of_pair = _log_probabilities(values)[np.arange(len(gold)), targets]
     # All labels have the same weight: with two outputs, twice as many pairs are not entailed.
     weights = np.array([1 / coarse.count(label) for label in coarse])
     best, second = np.argsort(-(of_pair @ weights), kind="stable")[:2]
     right = (values.argmax(axis=1) == targets[best]) @ weights / weights.sum()
     differing = targets[best] != targets[second]
     preferred = np.mean(of_pair[best][differing] > of_pair[second][differing])
-    clear = right >= ENOUGH_RIGHT and preferred >= ENOUGH_PREFERENCE
-    return ProbeResult(orders[best], float(right), bool(clear), ENOUGH_RIGHT)
+    clear = bool(right >= ENOUGH_RIGHT and preferred >= ENOUGH_PREFERENCE)
+    return ProbeResult(orders[best], float(right), len(gold), ENOUGH_RIGHT, clear)
 
 
 def _probe_score(scores: Floats, gold: list[str]) -> ProbeResult:
     entailed = np.array([label == "entailment" for label in gold])
-    signs = np.sign(scores[entailed][:, None] - scores[~entailed])
-    share = float((signs.mean() + 1) / 2)
+    share = float((np.sign(scores[entailed][:, None] - scores[~entailed]).mean() + 1) / 2)
     order = ("entailment",) if share >= 0.5 else ("non-entailment",)
     share = max(share, 1 - share)
     high = (scores > 0) == (order == ("entailment",))
@@ -213,7 +214,7 @@ def _probe_score(scores: Floats, gold: list[str]) -> ProbeResult:
             f"its scores do not look like probabilities: cut at one half, {right:.0%} of {len(gold)} unmistakable "
             f"pairs are right although it ranks {share:.0%} of them rightly; --collapse threshold=T cuts elsewhere"
         )
-    return ProbeResult(order, share, share >= ENOUGH_RANKED, ENOUGH_RANKED, doubt)
+    return ProbeResult(order, share, len(gold), ENOUGH_RANKED, share >= ENOUGH_RANKED, doubt)
 
 
 def _log_probabilities(values: Floats) -> Floats:
@@ -226,28 +227,17 @@ def _log_probabilities(values: Floats) -> Floats:
 
 def _probe_order(names: Sequence[str], logits: Logits, spec: str) -> LabelMap:
     """The map of outputs without names, by probing; refused where it is not clear."""
-    probe, pairs = _probe(logits, len(names)), len(probe_pairs()[2])
+    probe = _probe(logits, len(names))
     what = "scored as that order has it" if len(names) == 1 else "answered right, labels weighing alike"
     if not probe.clear:
         example = ",".join(_orders(len(names))[-1])
         raise AcidtestError(
-            f"{spec}: its outputs are called {', '.join(names)}, and {pairs} unmistakable pairs do not tell what they "
-            f"mean: in the best order, {', '.join(probe.order)}, {probe.share:.0%} are {what}, and {probe.needed:.0%} "
-            f"would be clear. Say it with --labels, such as --labels {example}; a model that was never trained on "
-            f"inference has no labels"
+            f"{spec}: its outputs are called {', '.join(names)}, and {probe.pairs} unmistakable pairs do not tell what "
+            f"they mean: in the best order, {', '.join(probe.order)}, {probe.share:.0%} are {what}, and "
+            f"{probe.needed:.0%} would be clear. Say it with --labels, such as --labels {example}; a model that was "
+            f"never trained on inference has no labels"
         )
-    return LabelMap(probe.order, f"probing ({probe.share:.0%} of {pairs} pairs {what})", probe.doubt)
-
-
-def _doubt_names(known: tuple[str, ...], logits: Logits) -> str:
-    """The doubt about names of outputs that contradict the answers to the probe pairs; empty where there is none."""
-    probe = _probe(logits, len(known))
-    if probe.clear and probe.order != known:
-        return (
-            f"the names of the outputs look wrong: read as {', '.join(probe.order)} they answer {probe.share:.0%} of "
-            f"{len(probe_pairs()[2])} unmistakable pairs right; --labels {','.join(probe.order)} takes them so"
-        )
-    return probe.doubt if probe.clear else ""
+    return LabelMap(probe.order, f"probing ({probe.share:.0%} of {probe.pairs} pairs {what})", probe.doubt)
 
 
 def probe_pairs() -> tuple[list[str], list[str], list[str]]:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError, import_optional, list_some
 from acidtest.core.logs import stage
 from acidtest.core.model import MODELS, Model
 from acidtest.models.encoders.onnx_graphs import FileTokenizer, Graph, find_graph, read_structure
-from acidtest.models.encoders.pair_tokens import PairTokenizer, TokenizedPairs
-from acidtest.models.encoders.token_batches import TokenBatch, padded_batches
-from acidtest.models.encoders.token_classifiers import Floats, TokenClassifier
+from acidtest.models.encoders.pair_tokens import PairTokenizer, TokenBatch, TokenizedPairs
+from acidtest.models.encoders.token_classifiers import Floats, TokenClassifier, choose_length
 
 CARD = "acidtest.json"
 """The exporter's card of a graph: the labels of its outputs and the number of tokens it reads."""
@@ -43,40 +39,16 @@ LEAST_PROBABILITY = 1e-12
 
 
 @dataclass(frozen=True)
-class GraphConfiguration:
-    """The part of a model's config.json that is needed here."""
+class GraphSettings:
+    """What is needed of config.json, tokenizer_config.json and the exporter's card, whichever of them says it."""
 
     model_type: str | None = None
     pad_token_id: int | None = None
     max_position_embeddings: int | None = None
     id2label: dict[str, str] | None = None
-
-
-@dataclass(frozen=True)
-class GraphCard:
-    """The part of the exporter's card that is needed here."""
-
+    model_max_length: float | None = None
     max_length: int | None = None
     pads: bool | None = None
-    id2label: dict[str, str] | None = None
-
-
-@dataclass(frozen=True)
-class TokenizerConfiguration:
-    """The part of tokenizer_config.json that is needed here."""
-
-    model_max_length: float | None = None
-
-
-@dataclass(frozen=True)
-class OnnxOptions:
-    """The options of ``onnx``."""
-
-    threads: int
-    provider: str
-    max_length: int
-    labels: str
-    label_map: str
 
 
 class OnnxModel(TokenClassifier):
@@ -84,27 +56,41 @@ class OnnxModel(TokenClassifier):
 
     batch_size = BATCH_SIZE
 
-    def __init__(self, graph: Graph, options: OnnxOptions) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        threads: int = 0,
+        provider: str = "cpu",
+        max_length: int = 0,
+        labels: str = "",
+        label_map: str = "",
+    ) -> None:
         structure = read_structure(graph)
         # Integers are scaled to the largest value of a batch, so answers depend on what else is in it.
         self.independent = structure.exact
         self._last_step = structure.last
-        self._runtime = _open_runtime(graph, options)
+        self._runtime = _open_runtime(graph, threads, provider)
         self._budget = TOKEN_BUDGETS.get(self._runtime.get_providers()[0], TOKEN_BUDGETS["CPUExecutionProvider"])
         self._inputs = _find_inputs(graph, self._runtime)
         self._output = _find_output(graph, self._runtime)
-        config, card = graph.read("config.json", GraphConfiguration), graph.read(CARD, GraphCard)
-        tokenizer = FileTokenizer(_tokenizer_file(graph), tuple(self._inputs))
-        longest = _find_length(graph, config, card=card, wanted=options.max_length)
+        config, card = graph.read("config.json", GraphSettings), graph.read(CARD, GraphSettings)
+        tokenizer = FileTokenizer(graph, tuple(self._inputs))
+        longest = _find_length(graph, config, card=card, wanted=max_length)
         super().__init__(graph.name, PairTokenizer(tokenizer, longest))
-        self._padding = _check_padding(graph, config.pad_token_id or tokenizer.padding or 0)
+        self._padding = max(config.pad_token_id or tokenizer.padding or 0, 0)
+        if self._padding >= 1 << 31:
+            raise AcidtestError(f"{graph.spec}: its token for padding is {self._padding}, which no tokenizer has")
         self._pads = False
-        sample = self._logits(self._sample())
+        sample = self._sample()
+        logits = self._logits(sample)
         # Integers blur the effect of padding; the exporter has tried the graph before rounding, and its card says.
         known = None if structure.exact else card.pads
-        self._pads = bool(known) if known is not None else self._allows_padding(sample, TOLERANCES[structure.exact])
-        names = _output_names(graph, card, config, outputs=sample.shape[1])
-        self._find_labels(names, spec=graph.spec, labels=options.labels, renamed=options.label_map)
+        self._pads = "attention_mask" in self._inputs if known is None else known
+        if known is None and self._pads:
+            self._pads = self._agrees(sample, logits, TOLERANCES[structure.exact])
+        names = _output_names(graph, card, config, outputs=logits.shape[1])
+        self._find_labels(names, spec=graph.spec, labels=labels, renamed=label_map)
         if not structure.exact:
             self.notes += ("its weights are whole numbers: probabilities depend a little on what else is in a batch",)
         self.fingerprint: str | None = graph.digest(
@@ -117,59 +103,34 @@ class OnnxModel(TokenClassifier):
         return self._pads
 
     def _compute(self, tokens: TokenizedPairs) -> tuple[Floats, int]:
-        parts = list(self._run_batches(tokens))
-        result = np.empty((len(tokens.rows), parts[0][1].shape[1] if parts else 3), dtype=np.float32)
-        for batch, values in parts:
-            result[tokens.rows[batch.start : batch.stop]] = values
-        return _to_logits(result, self._last_step), sum(batch.padded for batch, _ in parts) - len(tokens.ids)
+        batches = tokens.padded_batches(self._budget, mixed=self._pads)
+        parts = [self._run(tokens, batch) for batch in batches]
+        result = np.empty((len(tokens.rows), parts[0].shape[1] if parts else 3), dtype=np.float32)
+        for batch, values in zip(batches, parts, strict=True):
+            result[tokens.rows[batch.pairs]] = values
+        return _to_logits(result, self._last_step), sum(batch.padded for batch in batches) - len(tokens.ids)
 
-    def _run_batches(self, tokens: TokenizedPairs) -> Iterator[tuple[TokenBatch, Floats]]:
-        for batch in padded_batches(tokens.lengths, self._budget, mixed=self._pads):
-            values = self._run(self._pad(batch, tokens))
-            size = batch.stop - batch.start
-            if values.ndim == 1:
-                values = values[:, None]
-            if values.ndim != 2 or len(values) != size or values.shape[1] not in (1, 2, 3):
-                raise AcidtestError(
-                    f"{self.name} is not a sequence classifier: for {size} pairs it gives an array of "
-                    f"{' × '.join(map(str, values.shape))} numbers; expected three, two or one for each"
-                )
-            yield batch, values
-
-    def _run(self, inputs: Mapping[str, npt.NDArray[np.integer]]) -> Floats:
+    def _run(self, tokens: TokenizedPairs, batch: TokenBatch) -> Floats:
+        """float32[pairs, outputs] of a batch."""
+        mask, places = tokens.pad(batch)
+        arrays = {"input_ids": np.where(mask, tokens.ids[places], self._padding), "attention_mask": mask}
+        if tokens.types is not None:
+            arrays["token_type_ids"] = np.where(mask, tokens.types[places], 0)
+        inputs = {name: arrays[name].astype(dtype) for name, dtype in self._inputs.items()}
         try:
-            (values,) = self._runtime.run([self._output], inputs)
+            (outputs,) = self._runtime.run([self._output], inputs)
         except Exception as error:
             # The exceptions of the runtime have no other class in common.
             text = " ".join(str(error).split())
             raise AcidtestError(f"{self.name}: ONNX Runtime cannot run the graph: {text[:300]}") from error
-        return np.asarray(values, dtype=np.float32)
-
-    def _pad(self, batch: TokenBatch, tokens: TokenizedPairs) -> dict[str, npt.NDArray[np.integer]]:
-        """The inputs of the graph for a batch."""
-        columns = np.arange(batch.longest)
-        mask = columns < tokens.lengths[batch.start : batch.stop, None]
-        places = np.minimum(tokens.starts[batch.start : batch.stop, None] + columns, len(tokens.ids) - 1)
-        inputs: dict[str, npt.NDArray[np.integer]] = {}
-        for name, dtype in self._inputs.items():
-            if name == "input_ids":
-                inputs[name] = np.where(mask, tokens.ids[places], self._padding).astype(dtype)
-            elif name == "attention_mask":
-                inputs[name] = mask.astype(dtype)
-            else:
-                assert tokens.types is not None
-                inputs[name] = np.where(mask, tokens.types[places], 0).astype(dtype)
-        return inputs
-
-    def _allows_padding(self, unpadded: Floats, tolerance: float) -> bool:
-        """Whether the logits of pairs stay the same when they are padded."""
-        if "attention_mask" not in self._inputs:
-            return False
-        self._pads = True
-        difference = np.abs(self._logits(self._sample()) - unpadded)
-        if not np.isfinite(unpadded).all():
-            return True
-        return bool(difference.max() <= tolerance * max(1.0, float(np.abs(unpadded).max())))
+        values = np.asarray(outputs, dtype=np.float32)
+        values = values[:, None] if values.ndim == 1 else values
+        if values.ndim != 2 or len(values) != batch.count or values.shape[1] not in (1, 2, 3):
+            raise AcidtestError(
+                f"{self.name} is not a sequence classifier: for {batch.count} pairs it gives an array of "
+                f"{' × '.join(map(str, values.shape))} numbers; expected three, two or one for each"
+            )
+        return values
 
 
 @MODELS.add("onnx")
@@ -190,23 +151,25 @@ def onnx(
     import_optional("onnx", "onnxruntime", "tokenizers", extra="onnx")
     graph = find_graph(rest)
     stage("loading %s", graph.name)
-    return OnnxModel(graph, OnnxOptions(threads, provider, max_length, labels, label_map))
+    return OnnxModel(
+        graph, threads=threads, provider=provider, max_length=max_length, labels=labels, label_map=label_map
+    )
 
 
-def _open_runtime(graph: Graph, options: OnnxOptions) -> Any:
+def _open_runtime(graph: Graph, threads: int, provider: str) -> Any:
     (library,) = import_optional("onnxruntime", extra="onnx")
-    if options.threads < 0:
-        raise AcidtestError(f"{graph.spec}: --threads is {options.threads}; it is from 1 on, or 0 for all cores")
+    if threads < 0:
+        raise AcidtestError(f"{graph.spec}: --threads is {threads}; it is from 1 on, or 0 for all cores")
     has_cuda = "CUDAExecutionProvider" in library.get_available_providers()
-    if options.provider == "cuda" and not has_cuda:
+    if provider == "cuda" and not has_cuda:
         raise AcidtestError(
             f"{graph.spec}: --provider cuda, but this ONNX Runtime has no CUDA; pip install onnxruntime-gpu, or use cpu"
         )
     session_options = library.SessionOptions()
-    session_options.intra_op_num_threads = options.threads
+    session_options.intra_op_num_threads = threads
     session_options.log_severity_level = 4
     providers: list[Any] = ["CPUExecutionProvider"]
-    if has_cuda and options.provider != "cpu":
+    if has_cuda and provider != "cpu":
         # TF32, the default, rounds to ten bits of mantissa.
         providers.insert(0, ("CUDAExecutionProvider", {"use_tf32": "0"}))
     try:
@@ -214,7 +177,7 @@ def _open_runtime(graph: Graph, options: OnnxOptions) -> Any:
     except Exception as error:
         text = " ".join(str(error).split())
         raise AcidtestError(f"{graph.spec}: ONNX Runtime cannot open {graph.path.name}: {text[:300]}") from error
-    if options.provider == "cuda" and session.get_providers()[0] != "CUDAExecutionProvider":
+    if provider == "cuda" and session.get_providers()[0] != "CUDAExecutionProvider":
         raise AcidtestError(
             f"{graph.spec}: --provider cuda, but ONNX Runtime cannot use the device; use --provider cpu"
         )
@@ -222,16 +185,12 @@ def _open_runtime(graph: Graph, options: OnnxOptions) -> Any:
 
 
 def _find_inputs(graph: Graph, runtime: Any) -> dict[str, type[np.integer]]:
-    """The inputs of the graph and their integer types."""
     dtypes: dict[str, type[np.integer]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
     inputs = {value.name: value for value in runtime.get_inputs()}
     strange = [name for name, value in inputs.items() if name not in INPUTS or value.type not in dtypes]
     if strange or "input_ids" not in inputs:
-        problem = f"asks for {list_some(strange or sorted(inputs))}" if inputs else "asks for nothing"
-        raise AcidtestError(
-            f"{graph.spec} is no classifier of pairs of texts: its graph {problem}; expected {', '.join(INPUTS)} as "
-            f"whole numbers"
-        )
+        problem = f"asks for {list_some(strange or sorted(inputs)) or 'nothing'}; expected {', '.join(INPUTS)}"
+        raise AcidtestError(f"{graph.spec} is no classifier of pairs: its graph {problem} as whole numbers")
     fixed = [size for value in inputs.values() for size in value.shape if isinstance(size, int)]
     if fixed:
         raise AcidtestError(
@@ -255,23 +214,7 @@ def _find_output(graph: Graph, runtime: Any) -> str:
     return name
 
 
-def _tokenizer_file(graph: Graph) -> Path:
-    path = graph.folder / "tokenizer.json"
-    if not path.is_file():
-        raise AcidtestError(
-            f"{graph.spec} has no tokenizer: there is no tokenizer.json in {graph.folder}; save the one it was "
-            f"trained with there, with tokenizer.save_pretrained"
-        )
-    return path
-
-
-def _check_padding(graph: Graph, token: int) -> int:
-    if token >= 1 << 31:
-        raise AcidtestError(f"{graph.spec}: its token for padding is {token}, which no tokenizer has")
-    return max(token, 0)
-
-
-def _output_names(graph: Graph, card: GraphCard, config: GraphConfiguration, *, outputs: int) -> list[str]:
+def _output_names(graph: Graph, card: GraphSettings, config: GraphSettings, *, outputs: int) -> list[str]:
     """The names of the outputs from the card or the configuration, otherwise numbers."""
     names = card.id2label or config.id2label
     if names is None:
@@ -284,20 +227,15 @@ def _output_names(graph: Graph, card: GraphCard, config: GraphConfiguration, *, 
     return [names[str(number)] for number in range(outputs)]
 
 
-def _find_length(graph: Graph, config: GraphConfiguration, *, card: GraphCard, wanted: int) -> int:
+def _find_length(graph: Graph, config: GraphSettings, *, card: GraphSettings, wanted: int) -> int:
     """The number of tokens of a pair: as wanted, or the least that the files of the folder allow."""
     positions = config.max_position_embeddings
     if positions and config.model_type in OFFSET_POSITIONS:
         positions -= (config.pad_token_id or 0) + 1
     positions = positions if positions and positions > 0 else None
-    if wanted < 0:
-        raise AcidtestError(f"{graph.spec}: --max-length is {wanted}; it is from 1 on, or 0 for the model's own")
-    if positions and wanted > positions:
-        raise AcidtestError(f"{graph.spec}: --max-length {wanted} is more than the {positions} tokens it can take")
-    tokenizer_limit = graph.read("tokenizer_config.json", TokenizerConfiguration).model_max_length
-    # Transformers writes 10**30 for no limit.
-    limits = [int(limit) for limit in (tokenizer_limit, positions, card.max_length) if limit and 0 < limit < 1 << 20]
-    return wanted or min(limits, default=DEFAULT_LENGTH)
+    tokenizer_limit = graph.read("tokenizer_config.json", GraphSettings).model_max_length
+    limits = (tokenizer_limit, card.max_length)
+    return choose_length(graph.spec, wanted, positions, limits=limits, default=DEFAULT_LENGTH)
 
 
 def _to_logits(values: Floats, last_step: str) -> Floats:

@@ -7,7 +7,7 @@ in lists is given by the user, or read from a column beside them that names the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +25,7 @@ Values = npt.NDArray[np.float32]
 
 ID_COLUMNS = ("id", "pairid", "pair_id", "source_id", "uid", "row_id", "index")
 PREDICTION_COLUMNS = ("prediction", "predicted", "predicted_label", "pred_label", "pred", "answer")
+PROBABILITY_COLUMNS = ("{}", "p_{}", "prob_{}", "{}_prob", "{}_probability")
 LABEL_COLUMNS = ("gold_label", "label")
 """Columns of predictions in HANS's layout; used only when no other column holds labels."""
 
@@ -86,21 +87,24 @@ class PredictionFacts:
 
 def read_predictions(table: FileTable, options: PredictionOptions, *, has_pairs: bool) -> Predictions:
     """The predictions in a table; ``has_pairs`` when premise and hypothesis can stand in for ids."""
-    _check_columns(table, options.columns)
+    chosen = options.columns
+    for role, name in chosen.items():
+        if role not in ROLES:
+            raise UnknownNameError("column of predictions", role, ROLES, " (--columns)")
+        if name not in table.frame.columns:
+            raise FileError(table.path, str(UnknownNameError("column", name, table.frame.columns, " (--columns)")))
     names = {name.lower(): name for name in reversed(table.frame.columns)}
-    ids = _read_ids(table, options.columns.get("id") or _first_present(names, ID_COLUMNS), has_pairs=has_pairs)
-    given = [options.columns.get(label) for label in LABELS]
-    columns = given if any(given) else _probability_columns(names)
-    if all(columns) and "label" not in options.columns:
+    id_column = chosen.get("id") or next((names[name] for name in ID_COLUMNS if name in names), None)
+    ids = _read_ids(table, id_column, has_pairs=has_pairs)
+    triples = [[names.get(pattern.format(label)) for label in LABELS] for pattern in PROBABILITY_COLUMNS]
+    if any(label in chosen for label in LABELS):
+        triples = [[chosen.get(label) for label in LABELS]]
+    columns = next(([str(name) for name in triple] for triple in triples if all(triple)), None)
+    if columns and "label" not in chosen:
         # In the predictions of a run, neutral may mean non-entailment.
         facts = parse_json(table.metadata.get("acidtest", "{}").encode(), table.path, PredictionFacts)
-        return Predictions(
-            ids,
-            _read_probability_columns(table, [str(name) for name in columns]),
-            probabilities=facts.probabilities,
-            resolution=facts.resolution,
-        )
-    column = options.columns.get("label") or _label_column(table, names)
+        return Predictions(ids, _read_probabilities(table, columns), facts.probabilities, facts.resolution)
+    column = chosen.get("label") or _label_column(table, names)
     lists = _read_lists(table, column)
     if lists is not None:
         order = _find_order(table, column, lists, options)
@@ -116,36 +120,15 @@ def read_predictions(table: FileTable, options: PredictionOptions, *, has_pairs:
     return Predictions(ids, values, probabilities=False, resolution=resolution)
 
 
-def _check_columns(table: FileTable, columns: Mapping[str, str]) -> None:
-    for role, name in columns.items():
-        if role not in ROLES:
-            raise UnknownNameError("column of predictions", role, ROLES, " (--columns)")
-        if name not in table.frame.columns:
-            raise FileError(table.path, str(UnknownNameError("column", name, table.frame.columns, " (--columns)")))
-
-
 def _read_ids(table: FileTable, column: str | None, *, has_pairs: bool) -> list[str | None]:
-    if column is None and not has_pairs:
-        raise _missing_column(table, "id column", "id", ID_COLUMNS)
     if column is None:
+        if not has_pairs:
+            raise _missing_column(table, "id column", "id", ID_COLUMNS)
         return [None] * table.frame.height
     ids = table.frame[column].cast(pl.String)
     if ids.null_count() and not has_pairs:
         raise FileError(table.path, f"column {column!r} is empty here", table.line(int(ids.is_null().arg_max() or 0)))
     return ids.to_list()
-
-
-def _first_present(names: Mapping[str, str], wanted: Sequence[str]) -> str | None:
-    return next((names[name] for name in wanted if name in names), None)
-
-
-def _probability_columns(names: Mapping[str, str]) -> list[str | None]:
-    """The three columns of probabilities, or [None]."""
-    for pattern in ("{}", "p_{}", "prob_{}", "{}_prob", "{}_probability"):
-        columns = [names.get(pattern.format(label)) for label in LABELS]
-        if all(columns):
-            return columns
-    return [None]
 
 
 def _label_column(table: FileTable, names: Mapping[str, str]) -> str:
@@ -155,20 +138,17 @@ def _label_column(table: FileTable, names: Mapping[str, str]) -> str:
     if not likely:
         wanted = (*PREDICTION_COLUMNS, *LABEL_COLUMNS)
         raise _missing_column(table, "label column, nor one per label's probability", "label", wanted)
-    others = (
-        [] if predicted else [name for name in table.frame.columns if name != likely[0] and _holds_labels(table, name)]
-    )
-    if len(likely) + len(others) > 1:
-        both = " and ".join(repr(name) for name in dict.fromkeys([*likely, *others]))
+    if not predicted:
+        for name, values in table.frame.select(pl.col(pl.String)).to_dict().items():
+            if all(value and gold_name(value) in ALLOWED for value in values.unique()):
+                likely.append(name)
+    likely = list(dict.fromkeys(likely))
+    if len(likely) > 1:
+        both = " and ".join(map(repr, likely))
         raise FileError(table.path, f"{both} could all hold the predictions; say which with --columns label=NAME")
     if not predicted and {"premise", "sentence1"} & set(names):
         log.warning("%s: column %r is taken for the predictions; is it the gold?", table.path, likely[0])
     return likely[0]
-
-
-def _holds_labels(table: FileTable, name: str) -> bool:
-    column = table.frame[name]
-    return column.dtype == pl.String and all(value and gold_name(value) in ALLOWED for value in column.unique())
 
 
 def _missing_column(table: FileTable, what: str, role: str, wanted: Sequence[str]) -> FileError:
@@ -185,7 +165,11 @@ def _read_labels(table: FileTable, column: str, label_map: Mapping[str, str]) ->
         if target not in ALLOWED:
             raise UnknownNameError("label", target, ALLOWED, " (--label-map)")
     spellings = table.frame[column].cast(pl.String).fill_null("")
-    meanings = {spelling: label_map.get(spelling) or _parse_label(spelling) for spelling in spellings.unique()}
+    meanings = {
+        spelling: label_map.get(spelling)
+        or (UNANSWERED if spelling.strip().lower() in NO_ANSWER else gold_name(spelling))
+        for spelling in spellings.unique()
+    }
     unknown = ~spellings.is_in([spelling for spelling, name in meanings.items() if name in ALLOWED])
     if unknown.any():
         row = int(unknown.arg_max() or 0)
@@ -202,11 +186,7 @@ def _read_labels(table: FileTable, column: str, label_map: Mapping[str, str]) ->
     return [str(meanings[spelling]) for spelling in spellings]
 
 
-def _parse_label(spelling: str) -> str | None:
-    return UNANSWERED if spelling.strip().lower() in NO_ANSWER else gold_name(spelling)
-
-
-def _read_probability_columns(table: FileTable, columns: Sequence[str]) -> Values:
+def _read_probabilities(table: FileTable, columns: Sequence[str]) -> Values:
     cells = table.frame.select(pl.col(name).cast(pl.String).fill_null("").str.strip_chars() for name in columns)
     numbers = table.frame.select(pl.col(name).cast(pl.Float32, strict=False) for name in columns)
     values = numbers.to_numpy().astype(np.float32)
@@ -241,15 +221,12 @@ def _read_lists(table: FileTable, column: str) -> Values | None:
         return None
     values = np.full((len(rows), len(LABELS)), np.nan, dtype=np.float32)
     for place, row in enumerate(rows):
-        if row is None:
-            continue
-        numbers = _parse_numbers(row) if isinstance(row, list) else None
-        if numbers is None or len(numbers) != len(LABELS):
-            shown = f"{row!r}"[:60]
-            raise FileError(
-                table.path, f"column {column!r} holds {shown}, not a list of three numbers", table.line(place)
-            )
-        values[place] = numbers
+        if row is not None:
+            numbers = _parse_numbers(row)
+            if numbers is None:
+                problem = f"column {column!r} holds {f'{row!r}'[:60]}, not a list of three numbers"
+                raise FileError(table.path, problem, table.line(place))
+            values[place] = numbers
     return values
 
 
@@ -261,32 +238,32 @@ def _parse_list(cell: str) -> list[str] | str | None:
     return re.split(r"[,\s]+", match[1].strip()) if match else cell
 
 
-def _parse_numbers(parts: Iterable[object]) -> list[float] | None:
+def _parse_numbers(row: object) -> list[float] | None:
+    """The numbers of a list of three; None for anything else."""
+    if not isinstance(row, list) or len(row) != len(LABELS):
+        return None
     try:
-        return [float("nan") if part is None else float(str(part)) for part in parts]
+        return [np.nan if part is None else float(str(part)) for part in row]
     except ValueError:
         return None
 
 
 def _find_order(table: FileTable, column: str, lists: Values, options: PredictionOptions) -> tuple[str, ...]:
     """The labels that the numbers of the lists stand for, from the user or the labels beside them."""
-    given = options.order or _order_of_map(options.label_map)
-    labelled = _order_of_labels(table, column, lists)
+    mapped = tuple(options.label_map.get(str(place), "") for place in range(len(LABELS)))
+    given = options.order or (mapped if sorted(mapped) == sorted(LABELS) else ())
+    labelled, beside = _order_of_labels(table, column, lists), column + PREDICTED_LABEL
     if not given and not labelled:
-        raise _unknown_order(table, column, lists)
-    beside = column + PREDICTED_LABEL
+        first = lists[~np.isnan(lists).any(axis=1)][:1].tolist()
+        shown = f", such as {[round(number, 4) for number in first[0]]}" if first else ""
+        problem = f"column {column!r} holds lists of three numbers{shown}; say which labels they stand for"
+        raise FileError(table.path, f"{problem}, in their order, for example {_EXAMPLE}")
     if given and labelled and given != labelled:
         problem = "%s: %s names the largest number of each list as if their order were %s, not %s as given"
         log.warning(problem, table.path, beside, ", ".join(labelled), ", ".join(given))
     if not given:
         note("%s: the numbers of %s are %s, as %s shows", table.path, column, ", ".join(labelled), beside)
     return given or labelled
-
-
-def _order_of_map(label_map: Mapping[str, str]) -> tuple[str, ...]:
-    """The order in ``0=entailment,1=neutral,2=contradiction``; empty where the map gives none."""
-    order = tuple(label_map.get(str(place), "") for place in range(len(LABELS)))
-    return order if sorted(order) == sorted(LABELS) else ()
 
 
 def _order_of_labels(table: FileTable, column: str, lists: Values) -> tuple[str, ...]:
@@ -300,13 +277,3 @@ def _order_of_labels(table: FileTable, column: str, lists: Values) -> tuple[str,
     order = dict(sorted(named))
     consistent = len(named) == len(LABELS) and sorted(order.values()) == sorted(LABELS)
     return tuple(order.values()) if consistent else ()
-
-
-def _unknown_order(table: FileTable, column: str, lists: Values) -> FileError:
-    first = lists[~np.isnan(lists).any(axis=1)][:1].tolist()
-    shown = f", such as {[round(number, 4) for number in first[0]]}" if first else ""
-    return FileError(
-        table.path,
-        f"column {column!r} holds lists of three numbers{shown}; say which labels they stand for, in their order, for "
-        f"example {_EXAMPLE}",
-    )

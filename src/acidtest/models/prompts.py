@@ -9,12 +9,11 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from dataclasses import fields as fields_of
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS
@@ -30,7 +29,8 @@ COLUMNS: Mapping[str, int] = {"entailment": 0, "neutral": 1, "contradiction": 2,
 Message = dict[str, str]
 """One turn of a chat: ``role`` and ``content``."""
 
-Role = Literal["system", "user", "assistant"]
+Meanings = Mapping[str, str]
+"""Words that a reply may answer with, and the label each means."""
 
 _SLOTS = ("premise", "hypothesis", "options", "words")
 _OPTION_SLOTS = ("word", "text")
@@ -56,58 +56,39 @@ class PromptExample:
 
 
 @dataclass(frozen=True)
-class PromptFile:
-    """The keys of a prompt file."""
+class Prompt:
+    """The keys of a prompt file; the first of ``symbols`` means the answer listed first, and so on."""
 
-    schema: int
     title: str = ""
     system: str = ""
     user: str = ""
-    option: str = ""
-    cue: str = ""
-    symbols: tuple[str, ...] = ()
-    answer: tuple[PromptAnswer, ...] = ()
-    example: tuple[PromptExample, ...] = ()
-
-
-Meanings = Mapping[str, str]
-"""Words that a reply may answer with, and the label each means."""
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """Templates and answers; the first of ``symbols`` means the answer listed first, and so on."""
-
-    name: str
-    title: str
-    user: str
-    answers: tuple[PromptAnswer, ...]
-    system: str = ""
     option: str = "{word}"
     cue: str = "Answer:"
     symbols: tuple[str, ...] = ()
-    examples: tuple[PromptExample, ...] = ()
+    answer: tuple[PromptAnswer, ...] = ()
+    example: tuple[PromptExample, ...] = ()
+    name: str = ""
 
     @property
     def resolution(self) -> Resolution:
         """Whether it has three answers or two."""
-        return "two-way" if len(self.answers) == len(TWO_WAY_LABELS) else "three-way"
+        return "two-way" if len(self.answer) == len(TWO_WAY_LABELS) else "three-way"
 
     @property
     def content(self) -> str:
         """Everything that reaches a model, on one line, for fingerprints."""
-        fields = {name: value for name, value in asdict(self).items() if name not in ("name", "title")}
+        fields = asdict(self)
+        del fields["name"], fields["title"]
+        # The names that fingerprints are made with.
+        fields["answers"], fields["examples"] = fields.pop("answer"), fields.pop("example")
         return json.dumps(fields, ensure_ascii=False, sort_keys=True)
 
     def arrange(self, order: tuple[int, ...]) -> ArrangedPrompt:
         """The prompt with its answers listed in another order."""
-        listed = tuple(self.answers[place] for place in order)
+        listed = [self.answer[place] for place in order]
         if self.symbols:
-            listed = tuple(
-                PromptAnswer(answer.label, (symbol,), answer.text)
-                for answer, symbol in zip(listed, self.symbols, strict=True)
-            )
-        return ArrangedPrompt(self, listed)
+            listed = [replace(answer, words=(word,)) for answer, word in zip(listed, self.symbols, strict=True)]
+        return ArrangedPrompt(self, tuple(listed))
 
 
 @dataclass(frozen=True)
@@ -123,51 +104,45 @@ class ArrangedPrompt:
 
     def messages(self, premise: str, hypothesis: str) -> list[Message]:
         """The messages of a chat about a pair; examples are earlier messages."""
-        messages = []
-        if self.prompt.system:
-            messages.append(_message("system", self._fill(self.prompt.system, premise, hypothesis)))
-        for example in self.prompt.examples:
-            messages.append(_message("user", self._fill(self.prompt.user, example.premise, example.hypothesis)))
-            messages.append(_message("assistant", self._word(example.label)))
-        return [*messages, _message("user", self._fill(self.prompt.user, premise, hypothesis))]
+        system = self._fill(self.prompt.system, premise, hypothesis)
+        messages = [{"role": "system", "content": system}] if self.prompt.system else []
+        for question, word in self._examples():
+            messages += [{"role": "user", "content": question}, {"role": "assistant", "content": word}]
+        return [*messages, {"role": "user", "content": self._fill(self.prompt.user, premise, hypothesis)}]
 
     def text(self, premise: str, hypothesis: str) -> str:
         """The same as one text for the model to continue, for servers without chat."""
-        parts = [self._fill(self.prompt.system, premise, hypothesis)] if self.prompt.system else []
-        for example in self.prompt.examples:
-            question = self._fill(self.prompt.user, example.premise, example.hypothesis)
-            parts.append(f"{question}\n{self.prompt.cue} {self._word(example.label)}")
-        parts.append(f"{self._fill(self.prompt.user, premise, hypothesis)}\n{self.prompt.cue}")
-        return "\n\n".join(parts)
+        system, question = (self._fill(part, premise, hypothesis) for part in (self.prompt.system, self.prompt.user))
+        parts = [system] if self.prompt.system else []
+        parts += [f"{example}\n{self.prompt.cue} {word}" for example, word in self._examples()]
+        return "\n\n".join([*parts, f"{question}\n{self.prompt.cue}"])
+
+    def _examples(self) -> list[tuple[str, str]]:
+        """The question of each example, and the word that answers it."""
+        words = {answer.label: answer.words[0] for answer in self.answers}
+        return [
+            (self._fill(self.prompt.user, example.premise, example.hypothesis), words[example.label])
+            for example in self.prompt.example
+        ]
 
     def _fill(self, template: str, premise: str, hypothesis: str) -> str:
         options = "\n".join(
-            _fill_template(self.prompt.option, {"word": answer.words[0], "text": answer.text})
-            for answer in self.answers
+            _fill_slots(self.prompt.option, {"word": answer.words[0], "text": answer.text}) for answer in self.answers
         )
-        values = {"premise": premise, "hypothesis": hypothesis, "options": options, "words": self._words()}
-        return _fill_template(template, values)
-
-    def _words(self) -> str:
         *others, last = (answer.words[0] for answer in self.answers)
-        return f"{', '.join(others)} or {last}"
-
-    def _word(self, label: str) -> str:
-        return next(answer.words[0] for answer in self.answers if answer.label == label)
-
-
-def _message(role: Role, content: str) -> Message:
-    return {"role": role, "content": content}
+        words = f"{', '.join(others)} or {last}"
+        values = {"premise": premise, "hypothesis": hypothesis, "options": options, "words": words}
+        return _fill_slots(template, values)
 
 
-def _fill_template(template: str, values: Mapping[str, str]) -> str:
+def _fill_slots(template: str, values: Mapping[str, str]) -> str:
     # In one pass, so that braces in a sentence are never read as slots.
     return _SLOT.sub(lambda slot: values.get(slot[1], slot[0]), template)
 
 
 def answer_orders(prompt: Prompt, number: int) -> list[tuple[int, ...]]:
     """The first ``number`` orders of a prompt's answers: its own, the other rotations, their reversals, the rest."""
-    size = len(prompt.answers)
+    size = len(prompt.answer)
     rotations = [tuple((start + place) % size for place in range(size)) for start in range(size)]
     known = dict.fromkeys([*rotations, *(order[::-1] for order in rotations), *itertools.permutations(range(size))])
     if not 1 <= number <= len(known):
@@ -199,28 +174,18 @@ def parse_prompt(content: bytes, path: Path) -> Prompt:
     if type(schema) is not int or schema < 1:
         raise FileError(path, f"does not say how it is written; begin it with schema = {SCHEMA}")
     refuse_newer(path, schema, SCHEMA)
-    file = check_shape(fields, path, PromptFile)
+    prompt = check_shape(fields, path, Prompt)
     try:
-        _check_keys(fields, PromptFile, "")
+        _check_keys(fields, {"schema", *Prompt.__dataclass_fields__} - {"name"}, "")
         for key, shape in (("answer", PromptAnswer), ("example", PromptExample)):
             for number, table in enumerate(fields.get(key, []), 1):
-                _check_keys(table, shape, f"{key} {number}: ")
-        _check_templates(file)
-        _check_answers(file)
-        _check_examples(file)
+                _check_keys(table, shape.__dataclass_fields__, f"{key} {number}: ")
+        _check_templates(prompt)
+        _check_answers(prompt)
     except AcidtestError as error:
         raise FileError(path, str(error)) from error
-    return Prompt(
-        name=path.name[: -len(ENDING)],
-        title=file.title,
-        system=file.system,
-        user=file.user,
-        option=file.option or Prompt.option,
-        cue=file.cue or Prompt.cue,
-        symbols=file.symbols,
-        answers=file.answer,
-        examples=file.example,
-    )
+    name, option, cue = path.name[: -len(ENDING)], prompt.option or Prompt.option, prompt.cue or Prompt.cue
+    return replace(prompt, name=name, option=option, cue=cue)
 
 
 def _strip(value: Any) -> Any:
@@ -232,53 +197,50 @@ def _strip(value: Any) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 
-def _check_keys(table: Mapping[str, Any], shape: type[Any], where: str) -> None:
-    known = [field.name for field in fields_of(shape)]
+def _check_keys(table: Mapping[str, Any], known: Collection[str], where: str) -> None:
     for key in table:
         if key not in known:
             raise AcidtestError(f"{where}{UnknownNameError('key', key, known)}")
 
 
-def _check_templates(file: PromptFile) -> None:
+def _check_templates(prompt: Prompt) -> None:
     for key, template, slots in (
-        ("system", file.system, _SLOTS),
-        ("user", file.user, _SLOTS),
-        ("option", file.option, _OPTION_SLOTS),
+        ("system", prompt.system, _SLOTS),
+        ("user", prompt.user, _SLOTS),
+        ("option", prompt.option, _OPTION_SLOTS),
     ):
         for slot in _SLOT.findall(template):
             if slot not in slots:
                 raise AcidtestError(f"{key}: {UnknownNameError('placeholder', slot, slots)}")
     for slot in ("premise", "hypothesis"):
-        if f"{{{slot}}}" not in file.user:
+        if f"{{{slot}}}" not in prompt.user:
             raise AcidtestError(f"user does not say where the {slot} goes; write {{{slot}}} there")
 
 
-def _check_answers(file: PromptFile) -> None:
-    for number, answer in enumerate(file.answer, 1):
+def _check_answers(prompt: Prompt) -> None:
+    for number, answer in enumerate(prompt.answer, 1):
         if answer.label not in COLUMNS:
             raise AcidtestError(f"answer {number}: label {answer.label!r} is not {', '.join(COLUMNS)}")
-        if file.symbols and answer.words:
+        if prompt.symbols and answer.words:
             raise AcidtestError(f"answer {number}: symbols and words exclude each other; remove one")
-        if not file.symbols and not answer.words:
+        if not prompt.symbols and not answer.words:
             raise AcidtestError(f'answer {number}: says no words that mean {answer.label}; write words = ["…"]')
-    labels = sorted(answer.label for answer in file.answer)
+    labels = sorted(answer.label for answer in prompt.answer)
     if labels not in (sorted(LABELS), sorted(TWO_WAY_LABELS)):
         raise AcidtestError(
             f"has answers for {', '.join(labels) or 'no label'}; write one [[answer]] for each of {', '.join(LABELS)}, "
             f"or for {' and '.join(TWO_WAY_LABELS)}"
         )
-    if file.symbols and len(file.symbols) != len(file.answer):
-        raise AcidtestError(f"has {len(file.symbols)} symbols for {len(file.answer)} answers; write one for each")
-    words = [word.lower() for answer in file.answer for word in answer.words] + [word.lower() for word in file.symbols]
+    if prompt.symbols and len(prompt.symbols) != len(prompt.answer):
+        raise AcidtestError(f"has {len(prompt.symbols)} symbols for {len(prompt.answer)} answers; write one for each")
+    words = [word.lower() for answer in prompt.answer for word in answer.words] + [
+        word.lower() for word in prompt.symbols
+    ]
     if "" in words:
         raise AcidtestError("has an empty word or symbol; write at least one letter")
     repeated = [word for place, word in enumerate(words) if word in words[:place]]
     if repeated:
         raise AcidtestError(f"the word {repeated[0]!r} stands there twice; a reply with it would be ambiguous")
-
-
-def _check_examples(file: PromptFile) -> None:
-    labels = sorted({answer.label for answer in file.answer})
-    for number, example in enumerate(file.example, 1):
+    for number, example in enumerate(prompt.example, 1):
         if not example.premise or not example.hypothesis or example.label not in labels:
             raise AcidtestError(f"example {number}: needs premise, hypothesis and a label that is {', '.join(labels)}")

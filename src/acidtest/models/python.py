@@ -1,12 +1,26 @@
-"""``python:pkg.mod:name``: a function of the user's, or an object with ``predict``."""
+"""``python:pkg.mod:name``: a function of the user's, or an object with ``predict``.
+
+The fingerprint of such a model is of its code: the files of every module of the user's that it may import.
+"""
 
 from __future__ import annotations
 
+import ast
+import hashlib
+import importlib
+import importlib.util
+import os
+import pkgutil
 import re
 import sys
+import sysconfig
 import traceback
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from types import ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +28,29 @@ import numpy.typing as npt
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log, note
 from acidtest.core.model import MODELS, CompletedModel, Model, error_location, exit_error
-from acidtest.models.code_fingerprints import CodeFingerprint, fingerprint_code, import_users_module, remember_loaded
+
+_IMPORTERS = frozenset({"import_module", "__import__"})
+_RUNNERS = frozenset(
+    {"exec", "run_path", "run_module", "spec_from_file_location", "SourceFileLoader", "exec_module", "load_module"}
+)
+"""Functions that run code which no import statement names."""
+
+_FOREIGN_FOLDERS = (
+    Path(__file__).resolve().parents[1],
+    *(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+)
+"""Folders whose code is not the user's: acidtest, the standard library and installed packages."""
+
+_first_digests: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()
+"""The digest that a loaded module's file had when it was first read."""
+
+_loaded_by: WeakKeyDictionary[ModuleType, set[str]] = WeakKeyDictionary()
+"""The modules that were loaded with a module, or by the predictions of its model."""
+
+
+_NO_FINGERPRINT = (
+    "its code has no fingerprint ({}), so no answers are kept; set its attribute fingerprint to change that"
+)
 
 
 class PythonModel(CompletedModel):
@@ -28,7 +64,7 @@ class PythonModel(CompletedModel):
         super().__init__(inner, name, fingerprint=code.digest if code else None)
         self._code = code
         if code and code.reason:
-            self.notes = (*self.notes, _describe_missing(code.reason))
+            self.notes = (*self.notes, _NO_FINGERPRINT.format(code.reason))
 
     def predict(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
         before = set(sys.modules)
@@ -39,20 +75,11 @@ class PythonModel(CompletedModel):
         except Exception as error:
             raise _code_error(f"{self.name} raised", error) from error
         if self._code and self.fingerprint and (loaded := sys.modules.keys() - before):
-            self._check_loaded(self._code, loaded)
+            _remember_loaded(self._code.module, loaded)
+            if reason := self._code.missing(loaded):
+                self.fingerprint = None
+                note("%s: %s", self.name, _NO_FINGERPRINT.format(reason))
         return answers
-
-    def _check_loaded(self, code: CodeFingerprint, modules: Collection[str]) -> None:
-        remember_loaded(code.module, modules)
-        if reason := code.missing(modules):
-            self.fingerprint = None
-            note("%s: %s", self.name, _describe_missing(reason))
-
-
-def _describe_missing(reason: str) -> str:
-    return (
-        f"its code has no fingerprint ({reason}), so no answers are kept; set its attribute fingerprint to change that"
-    )
 
 
 @MODELS.add("python")
@@ -74,8 +101,9 @@ def python(rest: str) -> Model:
 
 
 def _import_module(name: str, rest: str) -> ModuleType:
+    before = set(sys.modules)
     try:
-        return import_users_module(name)
+        module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             raise AcidtestError(
@@ -86,6 +114,8 @@ def _import_module(name: str, rest: str) -> ModuleType:
         raise _code_error(f"python:{rest}: importing {name} raised", error) from error
     except SystemExit as error:
         raise exit_error(f"python:{rest}: importing {name}", error) from error
+    _remember_loaded(name, sys.modules.keys() - before)
+    return module
 
 
 def _code_error(what: str, error: Exception) -> AcidtestError:
@@ -93,3 +123,216 @@ def _code_error(what: str, error: Exception) -> AcidtestError:
     log.debug("%s", "".join(traceback.format_exception(error)))
     place = f"{error.filename}, line {error.lineno}" if isinstance(error, SyntaxError) else error_location(error)
     return AcidtestError(f"{what} {type(error).__name__}: {error} ({place}; -vv shows the whole traceback)")
+
+
+@dataclass(frozen=True)
+class CodeFingerprint:
+    """A digest of a model's code, or None and the reason why there is none."""
+
+    module: str
+    digest: str | None
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The digest of each module's file."""
+    reason: str = ""
+
+    def missing(self, modules: Collection[str]) -> str:
+        """The reason why the fingerprint does not cover one of these loaded modules; empty if it covers all."""
+        for name in sorted(modules):
+            file = _attribute(name, "__file__")
+            if not isinstance(file, str):
+                continue
+            path = Path(file).resolve()
+            if name in self.files:
+                if _first_digest(name, _file_digest(path)) != self.files[name]:
+                    return f"{path.name} was changed before it was loaded"
+            # Files elsewhere than on the search path were written by programs, such as compilers of kernels.
+            elif _is_users(name, path, self.module) and any(
+                path.is_relative_to(Path(folder or os.curdir).resolve()) for folder in sys.path
+            ):
+                return f"{name} ({path}) is imported in a way that does not show in the source"
+        return ""
+
+
+def _remember_loaded(name: str, modules: Collection[str]) -> None:
+    """Remember, for later fingerprints in this process, the modules that a model's module has loaded."""
+    module = sys.modules.get(name)
+    if isinstance(module, ModuleType):
+        _loaded_by.setdefault(module, set()).update(modules)
+
+
+def fingerprint_code(name: str) -> CodeFingerprint:
+    """A hash of the files of a module and of all modules of the user's that it may import, directly or not.
+
+    Imports are read from anywhere in the source, and resolved without running anything. Compiled modules enter by
+    their bytes. Installed packages, weights and other files that the code reads are not covered.
+    """
+    importlib.invalidate_caches()
+    digest, files = hashlib.blake2b(digest_size=8), dict[str, str]()
+    try:
+        for module, path in sorted(_users_files(name).items()):
+            content = path.read_bytes()
+            digest.update(module.encode() + b"\0" + content)
+            files[module] = hashlib.sha256(content).hexdigest()
+            if _first_digest(module, files[module]) != files[module]:
+                raise _NoFingerprintError(f"{path.name} was changed after it was loaded; start Python anew")
+        if name not in files:
+            raise _NoFingerprintError(f"module {name} is not a file")
+    except _NoFingerprintError as error:
+        return CodeFingerprint(name, None, reason=str(error))
+    except OSError as error:
+        return CodeFingerprint(name, None, reason=f"{error.filename} cannot be read ({error.strerror})")
+    code = CodeFingerprint(name, digest.hexdigest(), files)
+    loaded = sys.modules[name]
+    reason = code.missing(_loaded_by.get(loaded, ())) if isinstance(loaded, ModuleType) else ""
+    return CodeFingerprint(name, None, reason=reason) if reason else code
+
+
+def _first_digest(module: str, current: str) -> str:
+    """The digest that the file of a module had when it was first read after loading; the current one if not loaded."""
+    loaded = sys.modules.get(module)
+    return _first_digests.setdefault(loaded, current) if isinstance(loaded, ModuleType) else current
+
+
+class _NoFingerprintError(Exception):
+    """Why a model's code has no fingerprint."""
+
+
+def _users_files(root: str) -> dict[str, Path]:
+    """The files of a module and of the user's modules that it may import, by module name."""
+    files, seen, waiting = dict[str, Path](), set[str](), [root]
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        package, file, folders = name.rpartition(".")[0], *_locate(name)
+        # Importing a.b runs a first.
+        waiting += [package] if package else []
+        if file is not None and _is_users(name, file, root):
+            files[name] = file
+            if file.suffix == ".py":
+                waiting += _imports(file, package if folders is None else name)
+    return files
+
+
+def _is_users(name: str, file: Path, root: str) -> bool:
+    """Whether a module is the user's code: in the package of the model, or neither installed nor acidtest's."""
+    if name.partition(".")[0] == root.partition(".")[0]:
+        return True
+    if any(file.is_relative_to(folder) for folder in _FOREIGN_FOLDERS) or name == "__mp_main__":
+        # __mp_main__ is the name that multiprocessing gives to the script that was started.
+        return False
+    return not {"site-packages", "dist-packages"} & set(file.parts)
+
+
+def _locate(name: str) -> tuple[Path | None, Sequence[str] | None]:
+    """The file of a module, loaded or not, if it has one, and the folders of its submodules, if it is a package.
+
+    Nothing is run to find them.
+    """
+    if name in sys.modules:
+        file, folders = _attribute(name, "__file__"), _attribute(name, "__path__")
+        return Path(file).resolve() if file else None, None if folders is None else list(folders)
+    parent, _, last = name.rpartition(".")
+    above = _locate(parent)[1] if parent else None
+    if parent and above is None:
+        return None, None
+    # A package without __init__.py may be several folders.
+    bare = [str(Path(folder, last)) for folder in (sys.path if above is None else above) if Path(folder, last).is_dir()]
+    for finder in sys.meta_path:
+        try:
+            spec = finder.find_spec(name, above)
+        except ImportError:
+            continue
+        except KeyError:
+            # A folder without __init__.py inside one that is not loaded: Python looks up its parent and fails.
+            return None, bare
+        if spec is None:
+            continue
+        inner = spec.submodule_search_locations
+        if not (spec.has_location and spec.origin):
+            return None, None if inner is None else bare
+        return Path(spec.origin).resolve(), None if inner is None else list(inner)
+    return None, None
+
+
+def _attribute(module: str, name: str) -> Any:
+    """An attribute of a loaded module; None without one."""
+    # Not getattr: some modules import on attribute access, and fail where the import is not installed.
+    return getattr(sys.modules.get(module), "__dict__", {}).get(name)
+
+
+def _imports(file: Path, package: str) -> Iterator[str]:
+    """The modules that a source file may import; raises where the source does not show a name."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError):
+        # Importing it fails, too.
+        return
+    nodes = list(ast.walk(tree))
+    renamed = {
+        alias.asname: alias.name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname and alias.name in _IMPORTERS | _RUNNERS
+    }
+    calls = {id(node.func): node for node in nodes if isinstance(node, ast.Call)}
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from _imported_from(node, package)
+        elif isinstance(node, ast.Name | ast.Attribute):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            name = renamed.get(name, name)
+            if name in _IMPORTERS:
+                yield _module_in_call(calls.get(id(node)), package, f"{file.name}, line {node.lineno}")
+            elif name in _RUNNERS and (name != "exec" or isinstance(node, ast.Name)):
+                raise _NoFingerprintError(f"{file.name}, line {node.lineno} runs code by {name}")
+
+
+def _imported_from(node: ast.ImportFrom, package: str) -> Iterator[str]:
+    try:
+        base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+    except ImportError:
+        # A relative import outside a package fails when it runs, too.
+        return
+    yield base
+    for alias in node.names:
+        if alias.name == "*":
+            yield from (f"{base}.{module.name}" for module in pkgutil.iter_modules(_locate(base)[1] or []))
+        else:
+            yield f"{base}.{alias.name}"
+
+
+def _module_in_call(call: ast.Call | None, package: str, where: str) -> str:
+    """The module that a call such as ``import_module("a.b")`` or ``import_module(".b", __package__)`` names."""
+    unclear = _NoFingerprintError(f"{where} imports a module whose name is made by the program")
+    arguments = call.args if call else []
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords} if call else {}
+    # The fifth argument of __import__ is the level of a relative import.
+    if not arguments or len(arguments) > 4 or "level" in keywords:
+        raise unclear
+    name, anchor = _string_value(arguments[0]), keywords.get("package", arguments[1] if len(arguments) > 1 else None)
+    if name is None:
+        raise unclear
+    if not name.startswith("."):
+        return name
+    if isinstance(anchor, ast.Name) and anchor.id in ("__package__", "__name__"):
+        # In a module that is not a package, __name__ here would fail.
+        anchor = ast.Constant(package)
+    if not (base := _string_value(anchor)):
+        raise unclear
+    return importlib.util.resolve_name(name, base)
+
+
+def _string_value(node: ast.expr | None) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _file_digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""

@@ -16,9 +16,9 @@ from acidtest.core.labels import LABELS
 from acidtest.core.logs import stage
 from acidtest.core.model import MODELS, Model, Resolution
 from acidtest.models.encoders.numpy_encoders import NumpyEncoder
-from acidtest.models.encoders.pair_tokens import TokenizedPairs
+from acidtest.models.encoders.pair_tokens import PairAssembler, PairTemplate, TokenizedPairs
+from acidtest.models.encoders.sentence_tokens import BETWEEN, FIRST, UncasedPieces, WordTokens
 from acidtest.models.encoders.token_classifiers import Floats, TokenClassifier
-from acidtest.models.encoders.uncased_pieces import UncasedTokenizer
 from acidtest.models.label_maps import LabelMap
 
 BUNDLED = Path(__file__).parents[1] / "data" / "reference"
@@ -50,7 +50,7 @@ class ReferenceModel(TokenClassifier):
                 f"has {self._encoder.words:,} words and {self._encoder.outputs} outputs; expected {len(words):,} as "
                 f"in {VOCABULARY} beside it, and {len(LABELS)}; they do not belong together",
             )
-        super().__init__(name, UncasedTokenizer(words, min(MAX_LENGTH, self._encoder.longest)))
+        super().__init__(name, uncased_tokenizer(words, min(MAX_LENGTH, self._encoder.longest)))
         self._map = LabelMap(LABELS, "its own order")
         self.notes = (self._length_note,)
         self.layers = ("embeddings", *(f"layer {number + 1}" for number in range(len(self._encoder.layers))))
@@ -70,6 +70,14 @@ class ReferenceModel(TokenClassifier):
 
     def _compute(self, tokens: TokenizedPairs) -> tuple[Floats, int]:
         return self._encoder.logits(tokens), 0
+
+
+def uncased_tokenizer(vocabulary: Sequence[str], longest: int) -> PairAssembler:
+    """The tokenizer of an uncased BERT with this vocabulary, for pairs of at most ``longest`` pieces."""
+    pieces = UncasedPieces(vocabulary)
+    first, between = pieces.numbers[FIRST], pieces.numbers[BETWEEN]
+    template = PairTemplate((first,), (between,), (between,), (0, 0, 0, 1, 1))
+    return PairAssembler(template, WordTokens(pieces).sentences, longest)
 
 
 @MODELS.add("reference")

@@ -1,4 +1,4 @@
-"""Replies of a language model: their text, the probabilities of their tokens, and the label they mean."""
+"""Replies of a language model: their text, the probabilities of their tokens, the label they mean, and their cost."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ _NEGATION = re.compile(
 )
 _RAW_SPACES = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "\n"})
 _QUOTES = "\"'“”‘’()[]{}<>*_`#.,:;!?-–—"
-_NON_WORDS = re.compile(r"\W*")
 _NOT_TEXT = re.compile(r"[\W_]+")
 _PARTIAL_LETTER = re.compile(r"\ufffd|bytes:|<0x[0-9A-Fa-f]{2}>|token_id:")
 _NEGATION_LENGTH = 60
@@ -40,10 +40,15 @@ MOST_SUM = 1.01
 _ADVICE = "--answers text does without them"
 
 
-class MalformedReplyError(Exception):
-    """A response that breaks the protocol and is worth a retry; ``advice`` is for when retries do not help."""
+class TransientError(Exception):
+    """A failure worth a retry; ``wait`` is the number of seconds that the server asks to wait.
 
-    def __init__(self, problem: str, *, advice: str = "") -> None:
+    ``reached`` is whether there was a server at all, ``advice`` is for when retries do not help.
+    """
+
+    def __init__(self, problem: str, *, wait: float | None = None, reached: bool = True, advice: str = "") -> None:
+        self.wait = wait
+        self.reached = reached
         self.advice = advice
         super().__init__(problem)
 
@@ -81,9 +86,7 @@ class ReplyMeaning:
 
     @property
     def row(self) -> Probabilities:
-        """Probabilities of entailment, neutral and contradiction; NaN where there is a problem."""
-        if self.problem:
-            return np.full(3, np.nan, dtype=np.float32)
+        """Probabilities of entailment, neutral and contradiction, where there is no problem."""
         row = np.zeros(3, dtype=np.float32)
         for label, share in self.shares.items():
             row[COLUMNS[label]] += share
@@ -95,45 +98,29 @@ def parse_reply(content: bytes) -> Reply:
     try:
         value = json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise MalformedReplyError("an answer that is not UTF-8") from error
+        raise TransientError("an answer that is not UTF-8") from error
     except (ValueError, RecursionError) as error:
-        raise MalformedReplyError("an answer that is not JSON") from error
+        raise TransientError("an answer that is not JSON") from error
     choices = value.get("choices") if isinstance(value, dict) else None
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
         number = len(choices) if isinstance(choices, list) else "no"
-        raise MalformedReplyError(f"an answer with {number} choices instead of one")
+        raise TransientError(f"an answer with {number} choices instead of one")
     choice, usage = choices[0], value.get("usage")
-    message = choice.get("message")
-    content_value = message.get("content") if isinstance(message, dict) else choice.get("text")
+    message = choice["message"] if isinstance(choice.get("message"), dict) else None
     finish = str(choice.get("finish_reason") or "")
-    refusal = isinstance(message, dict) and bool(message.get("refusal"))
-    text = _parse_text(content_value, may_be_empty=isinstance(message, dict) or "text" in choice)
+    text = choice.get("text") if message is None else message.get("content")
+    if isinstance(text, list):
+        text = "".join(str(part.get("text") or "") for part in text if isinstance(part, dict))
+    if text is None and (message is not None or "text" in choice):
+        text = ""
+    if not isinstance(text, str):
+        raise TransientError("an answer without text")
     tokens = _parse_tokens(choice.get("logprobs"))
     _check_tokens_match(text, tokens or ())
-    return Reply(
-        text=text,
-        tokens=tokens,
-        finish=finish,
-        refused=refusal or finish == "content_filter",
-        prompt_tokens=_count(usage, "prompt_tokens"),
-        completion_tokens=_count(usage, "completion_tokens"),
-    )
-
-
-def _parse_text(value: object, *, may_be_empty: bool) -> str:
-    """The text of a message: a string, parts with text, or nothing."""
-    if isinstance(value, list):
-        value = "".join(str(part.get("text") or "") for part in value if isinstance(part, dict))
-    if value is None and may_be_empty:
-        return ""
-    if not isinstance(value, str):
-        raise MalformedReplyError("an answer without text")
-    return value
-
-
-def _count(usage: object, name: str) -> int | None:
-    value = usage.get(name) if isinstance(usage, dict) else None
-    return value if type(value) is int and value >= 0 else None
+    counts = [usage.get(f"{part}_tokens") if isinstance(usage, dict) else None for part in ("prompt", "completion")]
+    prompt_tokens, completion_tokens = (count if type(count) is int and count >= 0 else None for count in counts)
+    refused = finish == "content_filter" or bool(message and message.get("refusal"))
+    return Reply(text, tokens, finish, refused, prompt_tokens, completion_tokens)
 
 
 def _parse_tokens(logprobs: object) -> tuple[ReplyToken, ...] | None:
@@ -141,42 +128,37 @@ def _parse_tokens(logprobs: object) -> tuple[ReplyToken, ...] | None:
     if not isinstance(logprobs, dict):
         return None
     try:
+        tokens: list[ReplyToken] = []
         if isinstance(logprobs.get("content"), list):
-            return tuple(_parse_token(item) for item in logprobs["content"]) or None
-        if isinstance(logprobs.get("top_logprobs"), list) and isinstance(logprobs.get("tokens"), list):
+            for item in logprobs["content"]:
+                top = [(candidate["token"], candidate["logprob"]) for candidate in item.get("top_logprobs") or []]
+                tokens.append(_make_token(str(item["token"]), item.get("logprob"), top))
+        elif isinstance(logprobs.get("top_logprobs"), list) and isinstance(logprobs.get("tokens"), list):
             values = logprobs.get("token_logprobs") or [None] * len(logprobs["tokens"])
-            rows = zip(logprobs["tokens"], values, logprobs["top_logprobs"], strict=True)
-            return tuple(_make_token(str(text), value, list((top or {}).items())) for text, value, top in rows) or None
+            for text, value, likely in zip(logprobs["tokens"], values, logprobs["top_logprobs"], strict=True):
+                tokens.append(_make_token(str(text), value, list((likely or {}).items())))
+        return tuple(tokens) or None
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise MalformedReplyError("log-probabilities that cannot be read", advice=_ADVICE) from error
-    return None
+        raise TransientError("log-probabilities that cannot be read", advice=_ADVICE) from error
 
 
-def _parse_token(item: Mapping[str, Any]) -> ReplyToken:
-    top = [(candidate["token"], candidate["logprob"]) for candidate in item.get("top_logprobs") or []]
-    return _make_token(str(item["token"]), item.get("logprob"), top)
-
-
-def _make_token(token: str, logprob: Any, top: list[tuple[str, float]]) -> ReplyToken:
-    _check_probabilities([float(value) for _, value in top], logprob)
+def _make_token(token: str, logprob: Any, top: list[tuple[Any, Any]]) -> ReplyToken:
+    """A token and its candidates; raises for numbers that cannot be log-probabilities, such as raw scores."""
+    likely = [float(value) for _, value in top]
+    values = likely if logprob is None else [*likely, float(logprob)]
+    if any(math.isnan(value) for value in values):
+        raise ValueError("NaN")
+    if max(values, default=0.0) > MOST_LOG_PROBABILITY:
+        above = next(value for value in values if value > MOST_LOG_PROBABILITY)
+        raise TransientError(f"a log-probability of {above:g}, which is above 0", advice=_ADVICE)
+    total = sum(math.exp(min(value, 0.0)) for value in likely)
+    if total > MOST_SUM:
+        raise TransientError(f"log-probabilities whose probabilities sum to {total:.3g}", advice=_ADVICE)
     # A sampled token may not be among the likeliest ones.
     if logprob is not None and token not in {text for text, _ in top}:
         top = [*top, (token, logprob)]
     candidates = tuple((str(text).translate(_RAW_SPACES), float(value)) for text, value in top)
     return ReplyToken(token.translate(_RAW_SPACES), candidates)
-
-
-def _check_probabilities(top: Sequence[float], logprob: Any) -> None:
-    """Raise for numbers that cannot be log-probabilities of candidates for one token, such as raw scores."""
-    values = [*top, *([] if logprob is None else [float(logprob)])]
-    if any(math.isnan(value) for value in values):
-        raise ValueError("NaN")
-    above = [value for value in values if value > MOST_LOG_PROBABILITY]
-    if above:
-        raise MalformedReplyError(f"a log-probability of {above[0]:g}, which is above 0", advice=_ADVICE)
-    total = sum(math.exp(min(value, 0.0)) for value in top)
-    if total > MOST_SUM:
-        raise MalformedReplyError(f"log-probabilities whose probabilities sum to {total:.3g}", advice=_ADVICE)
 
 
 def _check_tokens_match(text: str, tokens: Sequence[ReplyToken]) -> None:
@@ -188,7 +170,7 @@ def _check_tokens_match(text: str, tokens: Sequence[ReplyToken]) -> None:
     joined = "".join(token.text for token in tokens)
     bare, other = (_NOT_TEXT.sub("", part).casefold() for part in (text, joined))
     if bare and other and bare not in other and other not in bare and not _PARTIAL_LETTER.search(joined):
-        raise MalformedReplyError(
+        raise TransientError(
             f"log-probabilities of another text ({joined[:40]!r}) than it sends ({text[:40]!r})", advice=_ADVICE
         )
 
@@ -226,13 +208,19 @@ def read_probabilities(reply: Reply, meanings: Meanings) -> ReplyMeaning:
     first = answer_words[0] if answer_words else None
     if first and first.negated:
         return ReplyMeaning({}, "a negated answer")
-    visible = _visible(text)
-    if first and len({word.label for word in answer_words}) > 1 and _first_word(visible) != first.start:
+    letter = re.search(r"\w", _visible(text))
+    if first and len({word.label for word in answer_words}) > 1 and letter and letter.start() != first.start:
         return ReplyMeaning({}, "several answers")
-    token = _token_at(tokens, first.start if first else _first_word(visible))
+    place = first.start if first else letter.start() if letter else len(text)
+    ends = accumulate(len(token.text) for token in tokens)
+    token = next((token for token, end in zip(tokens, ends, strict=True) if place < end), None)
     if token is None:
         return ReplyMeaning({}, "no answer")
-    mass = _label_masses(token, meanings)
+    mass = dict.fromkeys(meanings.values(), 0.0)
+    for candidate, value in token.candidates:
+        labels = _labels_begun_by(candidate, meanings)
+        if len(labels) == 1:
+            mass[labels.pop()] += math.exp(min(value, 0.0))
     total = sum(mass.values())
     if total <= 0:
         return ReplyMeaning({}, "no answer among the likeliest tokens", unassigned=1.0)
@@ -240,51 +228,23 @@ def read_probabilities(reply: Reply, meanings: Meanings) -> ReplyMeaning:
     return ReplyMeaning(shares, unassigned=max(0.0, 1.0 - total))
 
 
-def _label_masses(token: ReplyToken, meanings: Meanings) -> dict[str, float]:
-    mass = dict.fromkeys(meanings.values(), 0.0)
-    for text, value in token.candidates:
-        labels = _labels_begun_by(text, meanings)
-        if len(labels) == 1:
-            mass[labels.pop()] += math.exp(min(value, 0.0))
-    return mass
-
-
 def _labels_begun_by(token: str, meanings: Meanings) -> set[str]:
     """The labels of the words that a token is or begins."""
     bare = token.strip().strip(_QUOTES).strip()
     if not bare:
         return set()
-    exact = {label for word, label in meanings.items() if _equal_words(word, bare)}
-    if exact:
-        return exact
-    return {label for word, label in meanings.items() if len(word) > 1 and word.casefold().startswith(bare.casefold())}
-
-
-def _equal_words(word: str, other: str) -> bool:
-    # A is an option letter, a is an article.
-    return word == other if len(word) == 1 else word.casefold() == other.casefold()
+    # Letters must be equal: A is an option, a is an article.
+    folded = {word.casefold(): label for word, label in meanings.items() if len(word) > 1}
+    exact = {label for word, label in meanings.items() if word == bare} | {
+        label for word, label in folded.items() if word == bare.casefold()
+    }
+    return exact or {label for word, label in folded.items() if word.startswith(bare.casefold())}
 
 
 def _visible(text: str) -> str:
     """The text with reasoning and markup replaced by as many spaces."""
     text = _REASONING.sub(lambda match: " " * len(match[0]), text)
     return _MARKUP.sub(" ", text)
-
-
-def _first_word(visible: str) -> int:
-    """The place of the first letter or digit."""
-    match = _NON_WORDS.match(visible)
-    return match.end() if match else 0
-
-
-def _token_at(tokens: Sequence[ReplyToken], place: int) -> ReplyToken | None:
-    """The token that holds the character at a place of the text."""
-    end = 0
-    for token in tokens:
-        end += len(token.text)
-        if place < end:
-            return token
-    return None
 
 
 def _find_answer_words(text: str, meanings: Meanings) -> list[AnswerWord]:
@@ -309,3 +269,88 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
     if letters:
         patterns.append(rf"[{letters}](?![\w'’-])(?=\s*(?:\Z|\n|[^\w\s]|(?:and|as|because|is|or|since)\b))")
     return re.compile(rf"(?<![\w-])(?:{'|'.join(patterns)})")
+
+
+@dataclass
+class Usage:
+    """What an endpoint has used so far, and what became of pairs and replies, in this process.
+
+    Prices are those of a million tokens; 0 for both: unknown. ``uncounted`` replies came without their number of
+    tokens; a reply is ``faint`` when more than half of the probability is on no answer.
+    """
+
+    price_in: float = 0.0
+    price_out: float = 0.0
+    requests: int = 0
+    retries: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    uncounted: int = 0
+    seconds: float = 0.0
+    pairs: int = 0
+    unanswered: int = 0
+    unparsed: int = 0
+    refused: int = 0
+    readings: int = 0
+    unassigned: float = 0.0
+    faint: int = 0
+    order_compared: int = 0
+    order_changes: int = 0
+    paraphrase_compared: int = 0
+    paraphrase_changes: int = 0
+    problems: dict[str, int] = field(default_factory=dict)
+
+    def add_tokens(self, reply: Reply) -> None:
+        if reply.prompt_tokens is None or reply.completion_tokens is None:
+            self.uncounted += 1
+        self.prompt_tokens += reply.prompt_tokens or 0
+        self.completion_tokens += reply.completion_tokens or 0
+
+    def add_meaning(self, meaning: ReplyMeaning) -> None:
+        """Count a reply that was read, and the problem it has, if it has one."""
+        if meaning.unassigned is not None:
+            self.readings += 1
+            self.unassigned += meaning.unassigned
+            self.faint += meaning.unassigned > 0.5
+        if meaning.problem:
+            refused = meaning.problem.startswith("refused")
+            self.refused += refused
+            self.unparsed += not refused
+            self.problems[meaning.problem] = self.problems.get(meaning.problem, 0) + 1
+
+    def to_json(self) -> dict[str, float]:
+        """All counts by name; tokens where the server counts them, cost where prices are known, too."""
+        names = ["requests", "retries", "seconds", "unanswered", "unparsed", "refused"]
+        if self.requests and not self.uncounted:
+            names += ["prompt_tokens", "completion_tokens"]
+        usage: dict[str, float] = {name: getattr(self, name) for name in names}
+        if "prompt_tokens" in usage and (self.price_in or self.price_out):
+            usage["cost"] = (self.prompt_tokens * self.price_in + self.completion_tokens * self.price_out) / 1e6
+        if self.readings:
+            usage |= {"unassigned": self.unassigned / self.readings, "faint": self.faint}
+        if self.order_compared:
+            usage |= {"order_compared": self.order_compared, "order_changes": self.order_changes}
+        if self.paraphrase_compared:
+            usage |= {"paraphrase_compared": self.paraphrase_compared, "paraphrase_changes": self.paraphrase_changes}
+        return usage
+
+    def notes(self) -> list[str]:
+        """What a reader of the results should know about the replies."""
+        notes = []
+        if self.problems:
+            reasons = ", ".join(f"{number:,} {problem}" for problem, number in sorted(self.problems.items()))
+            notes.append(f"{self.unanswered:,} of {self.pairs:,} pairs unanswered (replies: {reasons})")
+        if self.readings:
+            notes.append(
+                f"{self.unassigned / self.readings:.1%} of the probability at the place of the answer is on no answer "
+                f"({self.faint:,} of {self.readings:,} replies: more than half)"
+            )
+        for what, compared, changes in (
+            ("order of the answers", self.order_compared, self.order_changes),
+            ("prompt", self.paraphrase_compared, self.paraphrase_changes),
+        ):
+            if compared:
+                notes.append(f"with another {what} the answer changes for {changes:,} of {compared:,} pairs")
+        if self.uncounted and (self.price_in or self.price_out):
+            notes.append("the cost is unknown: the server does not count its tokens")
+        return notes

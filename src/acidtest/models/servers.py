@@ -7,19 +7,21 @@ import concurrent.futures
 import email.utils
 import json
 import os
+import random
 import re
 import ssl
+import threading
+import time
 import weakref
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.logs import log
-from acidtest.models.connections import ClientThread, RateLimiter, RequestOptions, SystemAccess
-from acidtest.models.replies import MalformedReplyError, Reply, parse_reply
-from acidtest.models.reply_counts import Traffic
+from acidtest.models.replies import Reply, TransientError, Usage, parse_reply
 
 if TYPE_CHECKING:
     import httpx
@@ -31,6 +33,9 @@ MOST_BYTES = 4 * 2**20
 
 MOST_WAIT = 300.0
 """Seconds that a server may ask to wait; one that asks for more is given up."""
+
+LOOPBACK = re.compile(r"localhost|::1|127(\.\d{1,3}){3}")
+"""Hosts that are this machine."""
 
 _BACK_OFF, _MOST_BACK_OFF = 0.5, 30.0
 _MESSAGE_LENGTH = 300
@@ -45,31 +50,65 @@ _NO_MODEL = re.compile(
 )
 _NO_QUOTA = re.compile(r"insufficient_quota|billing_hard_limit|exceeded your current quota", re.IGNORECASE)
 _POLL_S = 0.2
+_JSON = "application/json"
+_HEADERS = {"User-Agent": "acidtest", "Content-Type": _JSON, "Accept": _JSON, "Accept-Encoding": "identity"}
 
 
 class RefusedRequestError(AcidtestError):
-    """A request that the server never answers, because it is too long or filtered."""
+    """A request that the server never answers: filtered, too long, or with a parameter that it does not accept."""
 
-    def __init__(self, message: str, *, filtered: bool) -> None:
-        self.filtered = filtered
-        super().__init__(message)
-
-
-class BadRequestError(AcidtestError):
-    """A request with a parameter that the server does not accept; ``reason`` is the server's message."""
-
-    def __init__(self, message: str, *, reason: str) -> None:
+    def __init__(self, message: str, problem: Literal["filtered", "too long", "bad"], *, reason: str = "") -> None:
+        self.problem = problem
         self.reason = reason
         super().__init__(message)
 
 
-class TransientError(Exception):
-    """A failure worth a retry; ``wait`` is the number of seconds that the server asks to wait."""
+@dataclass(frozen=True)
+class RequestOptions:
+    """Requests at once and a minute (0: no limit), retries, and seconds for one request."""
 
-    def __init__(self, reason: str, *, wait: float | None = None, reached: bool = True) -> None:
-        self.wait = wait
-        self.reached = reached
-        super().__init__(reason)
+    concurrency: int = 8
+    rate: float = 0.0
+    retries: int = 5
+    timeout: float = 60.0
+
+
+@dataclass(frozen=True)
+class SystemAccess:
+    """Environment variables (None: those of the process), clock, sleep and random numbers; tests pass their own."""
+
+    environment: Mapping[str, str] | None = None
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    clock: Callable[[], float] = time.monotonic
+    chance: Callable[[], float] = field(default_factory=lambda: random.Random().random)
+
+
+class ClientThread:
+    """A thread with an event loop, and the HTTP client that lives on it."""
+
+    def __init__(self, client: httpx.AsyncClient, concurrency: int) -> None:
+        self.client = client
+        self.slots = asyncio.Semaphore(concurrency)
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, name="acidtest-endpoint", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Close the client and end the thread."""
+        if self.loop.is_closed():
+            return
+        asyncio.run_coroutine_threadsafe(self._stop(), self.loop)
+        self._thread.join(timeout=2)
+        if not self._thread.is_alive():
+            self.loop.close()
+
+    async def _stop(self) -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await self.client.aclose()
+        self.loop.stop()
 
 
 def parse_address(text: str) -> SplitResult:
@@ -95,15 +134,17 @@ class Server:
     It is not the caller's loop: a notebook has one already, and Ctrl-C reaches a caller that only waits.
     """
 
-    def __init__(self, url: str, key_env: str, *, options: RequestOptions, system: SystemAccess | None = None) -> None:
+    def __init__(
+        self, url: str, key_env: str, usage: Usage, *, options: RequestOptions, system: SystemAccess | None = None
+    ) -> None:
         self._address = parse_address(url)
         self._key_env = key_env
+        self._usage = usage
         self._options = options
         self._system = system or SystemAccess()
-        self._limiter = RateLimiter(60 / options.rate if options.rate else 0.0, self._system)
+        self._next_request = 0.0
         self._thread: ClientThread | None = None
-        self.reached = False
-        self.traffic = Traffic()
+        self._reached = False
 
     def __getstate__(self) -> dict[str, Any]:
         # Another process opens its own connections, and reads the key from its own environment.
@@ -126,7 +167,7 @@ class Server:
             return future.result()
         finally:
             future.cancel()
-            self.traffic.seconds += self._system.clock() - start
+            self._usage.seconds += self._system.clock() - start
 
     def _open(self) -> ClientThread:
         if self._thread is None:
@@ -145,34 +186,41 @@ class Server:
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
         async with self._open().slots:
             for attempt in range(self._options.retries + 1):
-                await self._limiter.wait()
+                await self._wait_for_turn()
                 try:
                     reply = parse_reply(await self._request("POST", path, content))
-                except (MalformedReplyError, TransientError) as error:
+                except TransientError as error:
                     await self._wait_after(error, attempt)
                 else:
-                    self.traffic.add(reply)
+                    self._usage.add_tokens(reply)
                     return reply
         raise AssertionError("the last try raises")
 
-    async def _wait_after(self, error: Exception, attempt: int) -> None:
+    async def _wait_for_turn(self) -> None:
+        """Wait until the rate, and the wait that the server asked for, allow the next request."""
+        now = self._system.clock()
+        start = max(now, self._next_request)
+        if self._options.rate:
+            self._next_request = start + 60 / self._options.rate
+        if start > now:
+            await self._system.sleep(start - now)
+
+    async def _wait_after(self, error: TransientError, attempt: int) -> None:
         """Wait after a failure before the next try; raise after the last."""
-        reason = self.redact(str(error))
-        wait = error.wait if isinstance(error, TransientError) else None
-        unreached = isinstance(error, TransientError) and not error.reached
-        if unreached and not self.reached:
-            raise AcidtestError(
-                f"{self.host}: {reason}; check that the server runs, and that the address and port are right"
-            ) from None
-        if wait is not None and wait > MOST_WAIT:
-            raise AcidtestError(f"{self.host}: {reason}, and asks to wait {wait:,.0f} s; ask again later") from None
+        problem = f"{self.host}: {self.redact(str(error))}"
+        if not (error.reached or self._reached):
+            advice = "check that the server runs, and that the address and port are right"
+            raise AcidtestError(f"{problem}; {advice}") from None
+        if error.wait is not None and error.wait > MOST_WAIT:
+            raise AcidtestError(f"{problem}, and asks to wait {error.wait:,.0f} s; ask again later") from None
         if attempt == self._options.retries:
-            advice = f"; {error.advice}" if isinstance(error, MalformedReplyError) and error.advice else ""
-            raise AcidtestError(f"{self.host}: {reason}, {_count_times(attempt + 1)}{advice}") from None
-        self.traffic.retries += 1
-        log.debug("%s: %s; trying again", self.host, reason)
-        if wait is not None:
-            self._limiter.pause(wait)
+            times = f"{attempt + 1} times in a row" if attempt else "once"
+            advice = f"; {error.advice}" if error.advice else ""
+            raise AcidtestError(f"{problem}, {times}{advice}") from None
+        self._usage.retries += 1
+        log.debug("%s; trying again", problem)
+        if error.wait is not None:
+            self._next_request = max(self._next_request, self._system.clock() + error.wait)
             return
         most = min(_BACK_OFF * 2**attempt, _MOST_BACK_OFF)
         await self._system.sleep(most * (0.5 + 0.5 * self._system.chance()))
@@ -182,21 +230,22 @@ class Server:
         try:
             value = json.loads((await self._request("GET", "/models", b"")).decode("utf-8"))
             return [str(item["id"]) for item in value["data"]][:1000]
-        except (AcidtestError, MalformedReplyError, TransientError, ValueError, RecursionError, KeyError, TypeError):
+        except (AcidtestError, TransientError, ValueError, RecursionError, KeyError, TypeError):
             return []
 
     async def _request(self, method: str, path: str, content: bytes) -> bytes:
         """The body of a successful response; anything else is an error, transient or final."""
         import httpx
 
-        client = self._open().client
-        self.traffic.requests += 1
+        client, url, key = self._open().client, f"{self._address.geturl()}{path}", self._key()
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._usage.requests += 1
         try:
-            async with asyncio.timeout(self._options.timeout):
-                url = f"{self._address.geturl()}{path}"
-                headers = self._headers()
-                async with client.stream(method, url, content=content, headers=headers) as response:
-                    body = await _read_bounded(response)
+            async with (
+                asyncio.timeout(self._options.timeout),
+                client.stream(method, url, content=content, headers=headers) as response,
+            ):
+                body = await _read_bounded(response)
         except TimeoutError:
             raise TransientError(f"no whole answer within {self._options.timeout:g} s") from None
         except (httpx.ConnectError, httpx.ProxyError) as error:
@@ -207,14 +256,10 @@ class Server:
             # Mostly a host name that cannot be encoded.
             problem = self.redact(str(error))
             raise AcidtestError(f"{self.host}: the address cannot be used ({problem}); check it") from None
-        self.reached = True
+        self._reached = True
         if response.is_success:
             return body
         raise await self._response_error(response, body, method)
-
-    def _headers(self) -> dict[str, str]:
-        key = self._key()
-        return {"Authorization": f"Bearer {key}"} if key else {}
 
     def _key(self) -> str:
         environment = os.environ if self._system.environment is None else self._system.environment
@@ -229,33 +274,30 @@ class Server:
         answer = f"answered {status}" + (f": {self.redact(message)}" if message else "")
         text = f"{self.host} {answer}"
         if status in (401, 403):
-            return AcidtestError(self._describe_key_problem(status))
+            return AcidtestError(f"{self.host} answered {status}: {self._key_problem()}")
         if 300 <= status < 400:
-            return AcidtestError(self._describe_redirect(response.headers.get("location", "")))
+            parts = urlsplit(response.headers.get("location", ""))
+            target = self.redact(f"{parts.scheme}://{parts.hostname}{parts.path}") if parts.hostname else "elsewhere"
+            advice = "which is not followed; give the address that answers itself"
+            return AcidtestError(f"{self.host} redirects to {target}, {advice}")
         if status == 429 and _NO_QUOTA.search(message):
             return AcidtestError(f"{text}; the account has no quota left")
         if status in _RETRIED:
             return TransientError(answer, wait=_retry_after(response))
         if _FILTERED.search(message):
-            return RefusedRequestError(text, filtered=True)
-        if status in (400, 413, 422) and (status == 413 or _TOO_LONG.search(message)):
-            return RefusedRequestError(text, filtered=False)
+            return RefusedRequestError(text, "filtered")
+        if status == 413 or (status in (400, 422) and _TOO_LONG.search(message)):
+            return RefusedRequestError(text, "too long")
         if method == "POST" and (status in (404, 405) or (status == 400 and _NO_MODEL.search(message))):
             return await self._missing_model_error(response, text)
-        return BadRequestError(text, reason=message)
+        return RefusedRequestError(text, "bad", reason=message)
 
-    def _describe_key_problem(self, status: int) -> str:
-        problem = f"{self.host} answered {status}: "
+    def _key_problem(self) -> str:
         if not self._key_env:
-            return f"{problem}it wants a key; put it in an environment variable and name that with --key-env"
+            return "it wants a key; put it in an environment variable and name that with --key-env"
         if self._key():
-            return f"{problem}it does not take the key in {self._key_env}; check it, or name another with --key-env"
-        return f"{problem}it wants a key; set {self._key_env}, or name another environment variable with --key-env"
-
-    def _describe_redirect(self, location: str) -> str:
-        parts = urlsplit(location)
-        target = self.redact(f"{parts.scheme}://{parts.hostname}{parts.path}") if parts.hostname else "elsewhere"
-        return f"{self.host} redirects to {target}, which is not followed; give the address that answers itself"
+            return f"it does not take the key in {self._key_env}; check it, or name another with --key-env"
+        return f"it wants a key; set {self._key_env}, or name another environment variable with --key-env"
 
     async def _missing_model_error(self, response: httpx.Response, text: str) -> AcidtestError:
         known = await self.models()
@@ -272,7 +314,7 @@ class Server:
         import httpx
 
         host = str(self._address.hostname)
-        local = _is_loopback(host)
+        local = LOOPBACK.fullmatch(host) is not None
         if self._key() and not local:
             log.info("the key in %s goes to %s with every request", self._key_env, host)
             if self._address.scheme == "http":
@@ -286,12 +328,7 @@ class Server:
                 # No proxy for the local machine.
                 trust_env=not local,
                 limits=httpx.Limits(max_connections=most, max_keepalive_connections=most),
-                headers={
-                    "User-Agent": "acidtest",
-                    "Content-Type": "application/json",
-                    "Accept": "application/json",
-                    "Accept-Encoding": "identity",
-                },
+                headers=_HEADERS,
             )
         except (ImportError, ValueError) as error:
             raise AcidtestError(f"the proxy in the environment cannot be used: {error}") from None
@@ -306,12 +343,12 @@ class Server:
 
 async def _read_bounded(response: httpx.Response) -> bytes:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise MalformedReplyError("a compressed answer, which was not asked for")
+        raise TransientError("a compressed answer, which was not asked for")
     body = bytearray()
     async for chunk in response.aiter_raw():
         body += chunk
         if len(body) > MOST_BYTES:
-            raise MalformedReplyError(f"an answer of more than {MOST_BYTES:,} bytes")
+            raise TransientError(f"an answer of more than {MOST_BYTES:,} bytes")
     return bytes(body)
 
 
@@ -344,26 +381,16 @@ def _retry_after(response: httpx.Response) -> float | None:
 
 
 def _describe_connection_error(error: Exception) -> str:
-    reasons = list[BaseException]()
-    cause: BaseException | None = error
-    while cause is not None and len(reasons) < 10:
-        reasons.append(cause)
-        cause = cause.__cause__ or cause.__context__
-    if any(isinstance(reason, ConnectionRefusedError) for reason in reasons):
+    causes: list[BaseException] = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and len(causes) < 10:
+        causes.append(cause)
+    text = str(error).lower()
+    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return "the connection was refused"
-    if any(isinstance(reason, ssl.SSLError) for reason in reasons):
+    if any(isinstance(cause, ssl.SSLError) for cause in causes):
         return "no secure connection could be made (is it https?)"
-    text = str(error)
-    if "refused" in text.lower() or "All connection attempts failed" in text:
+    if "refused" in text or "all connection attempts failed" in text:
         return "the connection was refused"
-    if "name" in text.lower() or "getaddrinfo" in text.lower() or "nodename" in text.lower():
+    if "name" in text or "getaddrinfo" in text:
         return "there is no host of this name"
     return f"no connection could be made ({type(error).__name__})"
-
-
-def _is_loopback(host: str) -> bool:
-    return host == "localhost" or host == "::1" or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
-
-
-def _count_times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times in a row"

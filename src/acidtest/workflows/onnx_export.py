@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from acidtest.models.encoders.checkpoints import Checkpoint, find_checkpoint, lo
 from acidtest.models.encoders.onnx_graphs import GRAPHS, find_graph
 from acidtest.models.encoders.pair_tokens import SAMPLES
 from acidtest.models.huggingface import NO_PADDING, hf
-from acidtest.models.onnx import CARD, INPUTS, OnnxModel, OnnxOptions
+from acidtest.models.onnx import CARD, INPUTS, OnnxModel
 from acidtest.workflows.exports import GraphComparison, UnfaithfulError
 
 PLAIN, INT8 = GRAPHS
@@ -58,16 +59,7 @@ class ExportResult:
         return tuple(self.folder if graph.file == PLAIN else self.folder / graph.file for graph in self.graphs)
 
     def to_json(self) -> dict[str, Any]:
-        """The result for ``--json``."""
-        return {
-            "format": FORMAT,
-            "model": self.model,
-            "folder": str(self.folder),
-            "pairs": self.pairs,
-            "labels": list(self.labels),
-            "notes": list(self.notes),
-            "graphs": [asdict(graph) for graph in self.graphs],
-        }
+        return {"format": FORMAT, **asdict(self), "folder": str(self.folder)}
 
 
 def export_checkpoint(
@@ -100,15 +92,22 @@ def export_checkpoint(
         card: dict[str, Any] = {"schema": SCHEMA, "format": FORMAT, "max_length": checkpoint.longest}
         write_json(temporary / CARD, card)
         stage("comparing it with the checkpoint on %d pairs", len(expected))
-        plain = _open_graph(temporary / PLAIN, labels=labels, label_map=label_map)
+        plain = OnnxModel(find_graph(str(temporary / PLAIN)), labels=labels, label_map=label_map)
         graphs = [_compare(temporary / PLAIN, plain.predict(*pairs), expected)]
-        _refuse_unfaithful(model, graphs)
+        # A NaN compares false and is refused, too.
+        if not graphs[0].difference <= TOLERANCE:
+            raise UnfaithfulError(
+                f"{model}: as a graph its probabilities differ by up to {graphs[0].difference:.2g} from the "
+                f"checkpoint's, more than {TOLERANCE:g}; nothing was written. Its code cannot be traced faithfully: "
+                f"run it as {model}",
+                graphs,
+            )
         card["pads"] = plain.pads
         write_json(temporary / CARD, card)
         if int8:
             stage("rounding its weights to whole numbers")
             _write_int8(temporary)
-            rounded = _open_graph(temporary / INT8, labels=",".join(plain.outputs))
+            rounded = OnnxModel(find_graph(str(temporary / INT8)), labels=",".join(plain.outputs))
             graphs.append(_compare(temporary / INT8, rounded.predict(*pairs), expected))
         card |= {
             "id2label": {str(number): label for number, label in enumerate(plain.outputs)},
@@ -188,16 +187,14 @@ def _sample_inputs(torch: Any, tokenizer: Any) -> dict[str, Any]:
     """Pairs of several lengths, padded so that the mask enters the trace."""
     premises, hypotheses = (list(texts) for texts in zip(*SAMPLES, strict=True))
     encoded = tokenizer(premises, hypotheses)
-    longest = max(map(len, encoded["input_ids"]))
-    padding = tokenizer.pad_token_id or 0
-    rows = encoded["input_ids"]
-    types = encoded.get("token_type_ids") or [[0] * len(row) for row in rows]
-    padded = {
-        "input_ids": [[*row, *[padding] * (longest - len(row))] for row in rows],
-        "attention_mask": [[*[1] * len(row), *[0] * (longest - len(row))] for row in rows],
-        "token_type_ids": [[*row, *[0] * (longest - len(row))] for row in types],
+    rows = [torch.tensor(row) for row in encoded["input_ids"]]
+    types = [torch.tensor(row) for row in encoded.get("token_type_ids") or [[0] * len(row) for row in rows]]
+    pad = partial(torch.nn.utils.rnn.pad_sequence, batch_first=True)
+    return {
+        "input_ids": pad(rows, padding_value=tokenizer.pad_token_id or 0),
+        "attention_mask": pad([torch.ones_like(row) for row in rows]),
+        "token_type_ids": pad(types),
     }
-    return {name: torch.tensor(values) for name, values in padded.items()}
 
 
 def _write_int8(folder: Path) -> None:
@@ -230,22 +227,7 @@ def _no_warnings() -> Iterator[None]:
         logging.root.removeHandler(handler)
 
 
-def _open_graph(graph: Path, *, labels: str = "", label_map: str = "") -> OnnxModel:
-    options = OnnxOptions(threads=0, provider="cpu", max_length=0, labels=labels, label_map=label_map)
-    return OnnxModel(find_graph(str(graph)), options)
-
-
 def _compare(graph: Path, answers: Probabilities, expected: Probabilities) -> GraphComparison:
     difference = float(np.abs(answers - expected).max())
     equal = float(np.mean(answers.argmax(axis=1) == expected.argmax(axis=1)))
     return GraphComparison(graph.name, graph.stat().st_size, difference, equal)
-
-
-def _refuse_unfaithful(model: str, graphs: Sequence[GraphComparison]) -> None:
-    # A NaN compares false and is refused, too.
-    if not all(graph.difference <= TOLERANCE for graph in graphs):
-        raise UnfaithfulError(
-            f"{model}: as a graph its probabilities differ by up to {graphs[0].difference:.2g} from the checkpoint's, "
-            f"more than {TOLERANCE:g}; nothing was written. Its code cannot be traced faithfully: run it as {model}",
-            graphs,
-        )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import torch
 
     from acidtest.zoo.batches import Inputs
-    from acidtest.zoo.network_files import SavedNetwork
+    from acidtest.zoo.networks import SavedNetwork
 
 NETWORK_BATCH = 512
 """Pairs that go through the network together."""
@@ -30,7 +30,7 @@ NETWORK_BATCH = 512
 def zoo(rest: str, *, device: str = "auto") -> Model:
     """A network that acidtest train wrote to a folder; ``device`` is auto, cpu, cuda or cuda:1."""
     import_optional("torch", "safetensors", extra="zoo")
-    from acidtest.zoo.network_files import load_network
+    from acidtest.zoo.networks import load_network
     from acidtest.zoo.trainer import find_device
 
     stage("loading zoo:%s", rest)
@@ -68,26 +68,22 @@ class ZooModel:
 
     def check(self, suites: Sequence[Suite]) -> None:
         """Refuse suites that lack a column the network reads."""
-        from acidtest.zoo.trees import ADVICE
+        from acidtest.zoo.architectures.spinn import ADVICE
 
         for suite in suites:
-            present = suite.frame.collect_schema()
-            for name in self.columns:
-                if name not in present and name not in self.optional:
-                    advice = f"; {ADVICE}" if name in PARSES else ""
-                    architecture = self._saved.config.architecture
-                    raise AcidtestError(f"suite {suite.name!r} has no {name}, which {architecture} reads{advice}")
+            present = {*self.optional, *suite.frame.collect_schema()}
+            for name in [name for name in self.columns if name not in present]:
+                problem = f"suite {suite.name!r} has no {name}, which {self._saved.config.architecture} reads"
+                raise AcidtestError(f"{problem}; {ADVICE}" if name in PARSES else problem)
 
     def predict(self, *columns: Sequence[str]) -> Probabilities:
-        """float32[n, 3] for the columns it reads."""
         return self.infer(self.prepare(*columns))
 
     def prepare(self, *columns: Sequence[str]) -> Inputs:
         from acidtest.zoo.pairs import visible_text
 
-        frame = pl.DataFrame(
-            dict(zip(self.columns, columns, strict=True)), schema=dict.fromkeys(self.columns, pl.String)
-        )
+        texts = dict(zip(self.columns, columns, strict=True))
+        frame = pl.DataFrame(texts, schema=dict.fromkeys(self.columns, pl.String))
         frame = visible_text(frame, hypothesis_only=self._saved.config.hypothesis_only)
         return self._saved.reader.inputs(frame, None, self._device)
 

@@ -1,4 +1,4 @@
-"""The architectures and the settings the papers gave them; nothing here loads torch unless a docstring says so."""
+"""The architectures and the settings the papers gave them; loaded without torch."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ Settings = Mapping[str, Any]
 class Architecture:
     """A kind of network: a summary, its citation, default settings, and settings of papers that tested it.
 
-    Its module in ``zoo/architectures`` defines ``network``, and may define ``READER``, ``fit`` and ``READS_LETTERS``.
+    ``path`` leads to the class or function that makes the network, below ``zoo/architectures``. A class may have a
+    ``reader`` of its own, a method ``fit``, and ``reads_letters``.
     """
 
     name: str
     summary: str
     citation: str
+    path: str
     defaults: Settings
     presets: Mapping[str, Settings]
 
@@ -37,60 +39,50 @@ class Architecture:
 
     @property
     def network(self) -> Callable[..., Any]:
-        """The class or function that makes the network; loads torch."""
-        function: Callable[..., Any] = self._module.network
-        return function
+        """Makes the network from a reader's basis and options; loads torch, as do the other properties."""
+        module, _, name = self.path.rpartition(".")
+        network: Callable[..., Any] = getattr(importlib.import_module(f"acidtest.zoo.architectures.{module}"), name)
+        return network
 
     @property
     def options(self) -> dict[str, Option]:
-        """The options of the network; loads torch."""
         return read_options(self.network)
 
     @property
     def reader(self) -> Any:
-        """The class that reads pairs for the network; loads torch."""
-        from acidtest.zoo.readers import WordReader
+        from acidtest.zoo.networks import WordReader
 
-        return getattr(self._module, "READER", WordReader)
+        return getattr(self.network, "reader", WordReader)
 
     @property
-    def fit(self) -> Callable[..., None] | None:
-        """The function that fits the network in one pass; None where it is trained step by step. Loads torch."""
-        function: Callable[..., None] | None = getattr(self._module, "fit", None)
-        return function
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.reader.columns)
+
+    @property
+    def may_lack(self) -> tuple[str, ...]:
+        """Columns that files may lack; the reader decides whether the network can do without."""
+        return tuple(getattr(self.reader, "may_lack", ()))
+
+    @property
+    def fits_at_once(self) -> bool:
+        """Whether the network is fitted in one pass, not trained step by step."""
+        return hasattr(self.network, "fit")
 
     @property
     def reads_words(self) -> bool:
-        """Whether the network reads vectors of words; loads torch."""
-        from acidtest.zoo.readers import WordReader
+        from acidtest.zoo.networks import WordReader
 
         return issubclass(self.reader, WordReader)
 
-    @property
-    def reads_letters(self) -> bool:
-        """Whether the network reads the letters of words; loads torch."""
-        return bool(getattr(self._module, "READS_LETTERS", False))
-
-    @property
-    def _module(self) -> Any:
-        return importlib.import_module(f"acidtest.zoo.architectures.{self.name.replace('-', '_')}")
-
 
 def architecture(name: str) -> Architecture:
-    """The architecture of this name."""
-    known = architectures()
-    if name not in known:
-        raise UnknownNameError("architecture", name, known)
-    return known[name]
+    if name not in architectures():
+        raise UnknownNameError("architecture", name, architectures())
+    return architectures()[name]
 
 
 @cache
 def architectures() -> Mapping[str, Architecture]:
-    """All architectures by name."""
     content = resources.files("acidtest.data").joinpath("zoo", "architectures.toml").read_bytes()
-    return {
-        name: Architecture(
-            name, table["summary"], table["citation"], table.get("defaults", {}), table.get("presets", {})
-        )
-        for name, table in parse_toml(content, "architectures.toml").items()
-    }
+    tables = parse_toml(content, "architectures.toml")
+    return {name: Architecture(name, **{"defaults": {}, "presets": {}, **table}) for name, table in tables.items()}

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from acidtest.zoo.batches import SentenceTensors
-from acidtest.zoo.words import WordVocabulary
+from acidtest.zoo.batches import SentenceTensors, WordVocabulary
 
 
 class WordVectors(nn.Module):
@@ -112,17 +111,14 @@ def init_orthogonal(network: nn.Module) -> None:
 
 
 def sum_words(values: Tensor, sentence: SentenceTensors) -> Tensor:
-    """The sum over the words of each sentence."""
     return (values * sentence.mask[..., None]).sum(dim=1)
 
 
 def mean_words(values: Tensor, sentence: SentenceTensors) -> Tensor:
-    """The mean over the words of each sentence."""
     return sum_words(values, sentence) / sentence.lengths[:, None]
 
 
 def max_words(values: Tensor, sentence: SentenceTensors) -> Tensor:
-    """The maximum over the words of each sentence."""
     return values.masked_fill(~sentence.mask[..., None], -torch.inf).amax(dim=1)
 
 

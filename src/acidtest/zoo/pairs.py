@@ -17,8 +17,6 @@ from acidtest.core.draws import U64
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import GOLD_MASKS, TWO_WAY_LABELS, coarsen_gold, gold_masks
 
-Ints = npt.NDArray[np.int64]
-
 
 class PairError(AcidtestError):
     """A pair that cannot be read: its row, counted from 0, and what is wrong with it."""
@@ -31,13 +29,12 @@ class PairError(AcidtestError):
 
 @dataclass(frozen=True)
 class TrainingPairs:
-    """Columns of pairs: premise, hypothesis, further columns that networks read, and label, the name of a gold set."""
+    """Pairs: premise, hypothesis, further columns that networks read, and label, the name of a gold set.
+
+    The columns source and row say which file or suite a pair comes from, and which row it has there.
+    """
 
     frame: pl.DataFrame
-    origins: tuple[tuple[str, int], ...] = ()
-    """The files and suites that the pairs come from, in order, and the number of pairs of each."""
-    rows: Ints | None = None
-    """The row of each pair in its file or suite; None where no row was left out."""
 
     def __len__(self) -> int:
         return self.frame.height
@@ -45,7 +42,7 @@ class TrainingPairs:
     @cached_property
     def digest(self) -> str:
         """A digest of the pairs that does not depend on their order."""
-        return combine_digests(digests(*self.frame.iter_columns()))
+        return combine_digests(digests(*self.frame.drop("source", "row", strict=False).iter_columns()))
 
     @property
     def labels(self) -> dict[str, int]:
@@ -69,23 +66,13 @@ class TrainingPairs:
         try:
             yield
         except PairError as error:
-            before = 0
-            for name, count in self.origins:
-                if error.row < before + count:
-                    row = error.row - before if self.rows is None else int(self.rows[error.row])
-                    raise AcidtestError(f"{name}, pair {row + 1:,}: {error.problem}") from None
-                before += count
-            raise
+            if "source" not in self.frame.columns:
+                raise
+            source, row = self.frame["source"][error.row], self.frame["row"][error.row]
+            raise AcidtestError(f"{source}, pair {row + 1:,}: {error.problem}") from None
 
     def only(self, kept: npt.NDArray[np.bool_]) -> TrainingPairs:
-        """Some of the pairs of one file, which remember their rows there."""
-        origins = tuple((name, int(kept.sum())) for name, _ in self.origins)
-        return TrainingPairs(self.frame.filter(pl.Series(kept)), origins, self.source_rows[kept])
-
-    @property
-    def source_rows(self) -> Ints:
-        """The row of each pair in its file, for pairs of one file."""
-        return np.arange(len(self)) if self.rows is None else self.rows
+        return TrainingPairs(self.frame.filter(pl.Series(kept)))
 
     def targets(self, labels: Sequence[str]) -> npt.NDArray[np.bool_]:
         """bool[pairs, labels]: which of a network's labels are right for each pair."""
@@ -102,7 +89,8 @@ class TrainingPairs:
 def select_pairs(frame: pl.DataFrame, columns: Sequence[str], name: str) -> TrainingPairs:
     """The pairs of the file ``name``: the two sentences, these columns and the label."""
     names = list(dict.fromkeys(("premise", "hypothesis", *columns, "label")))
-    return TrainingPairs(frame.select(names), ((name, frame.height),))
+    origin = {"source": pl.lit(name), "row": pl.int_range(pl.len())}
+    return TrainingPairs(frame.select(*names, **origin))
 
 
 def visible_text(frame: pl.DataFrame, *, hypothesis_only: bool) -> pl.DataFrame:

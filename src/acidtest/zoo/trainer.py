@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -20,7 +20,7 @@ from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import replace_file, write_json
 from acidtest.core.logs import log
 from acidtest.zoo.batches import Inputs, NetworkBatch
-from acidtest.zoo.network_files import WEIGHTS, load_weights, save_weights
+from acidtest.zoo.networks import WEIGHTS, load_weights, save_weights
 
 CHECKPOINT = "checkpoint.safetensors"
 CURVE = "curve.json"
@@ -131,14 +131,21 @@ class Trainer:
         torch.manual_seed(self._options.seed)
         if (self._folder / CHECKPOINT).is_file():
             self._restore(self._folder / CHECKPOINT)
-            self._refuse_fewer_epochs()
+            done, wanted = self.state.epoch, self._options.epochs
+            if done > wanted:
+                raise AcidtestError(
+                    f"{self._folder}: {done} epochs are done there already; continue with --epochs of {done} or more, "
+                    f"not {wanted}, or choose another -o"
+                )
             self._save_epoch()
         while not self._is_finished():
             self._run_epoch(train, progress, watch)
             self._end_epoch(dev)
             self._checkpoint()
             self._save_epoch()
-            watch(self._describe_last_epoch())
+            last = self.state.curve[-1]
+            dev_score = f", {last['dev_accuracy']:.1%} of --dev right" if "dev_accuracy" in last else ""
+            watch(f"epoch {last['epoch']:.0f}, loss {last['loss']:.3f}{dev_score}")
         load_weights(self.network, self._folder / WEIGHTS)
         return self.state
 
@@ -162,11 +169,6 @@ class Trainer:
                 started = written = time.perf_counter()
         state.loss = float(self._loss)
         state.seconds += time.perf_counter() - started
-
-    def _describe_last_epoch(self) -> str:
-        last = self.state.curve[-1]
-        dev = f", {last['dev_accuracy']:.1%} of --dev right" if "dev_accuracy" in last else ""
-        return f"epoch {last['epoch']:.0f}, loss {last['loss']:.3f}{dev}"
 
     def learn(self, batch: NetworkBatch, step: int, epoch_steps: int) -> None:
         """Train on a batch; ``step`` counts from the start of training, ``epoch_steps`` are one epoch."""
@@ -227,14 +229,6 @@ class Trainer:
             save_weights(self._folder, self.network)
         write_json(self._folder / CURVE, state.curve)
 
-    def _refuse_fewer_epochs(self) -> None:
-        done, wanted = self.state.epoch, self._options.epochs
-        if done > wanted:
-            raise AcidtestError(
-                f"{self._folder}: {done} epochs are done there already; continue with --epochs of {done} or more, not "
-                f"{wanted}, or choose another -o"
-            )
-
     def _is_finished(self) -> bool:
         state = self.state
         out_of_patience = state.best_epoch >= 0 and state.epoch - state.best_epoch > self._options.patience
@@ -255,37 +249,29 @@ class Trainer:
             save_file({name: value.contiguous() for name, value in tensors.items()}, path, metadata)
 
     def _restore(self, path: Path) -> None:
+        tensors: dict[str, dict[str, torch.Tensor]] = {"network": {}, "optimizer": {}, "generator": {}}
         try:
-            self._load_state(*_read_checkpoint(path))
+            with safe_open(path, framework="pt") as file:
+                metadata: dict[str, Any] = json.loads((file.metadata() or {}).get("told", "{}"))
+                for name in file.keys():  # noqa: SIM118 - it is no mapping
+                    part, _, rest = name.partition("/")
+                    tensors[part][rest] = file.get_tensor(name)
+            self.state = TrainingState(**metadata["state"])
+            self._loss.fill_(self.state.loss)
+            self.network.load_state_dict(tensors["network"])
+            optimizer: dict[int, dict[str, Any]] = {}
+            for name, value in tensors["optimizer"].items():
+                number, _, key = name.partition("/")
+                optimizer.setdefault(int(number), {})[key] = value
+            self._optimizer.load_state_dict({"state": optimizer, "param_groups": metadata["groups"]})
+            torch.set_rng_state(tensors["generator"]["cpu"])
+            if "cuda" in tensors["generator"] and self._device.type == "cuda":
+                torch.cuda.set_rng_state(tensors["generator"]["cuda"], self._device)
         except Exception as error:
             # The exceptions of safetensors and of torch have no class in common.
             message = f"is no checkpoint of this training ({error}); remove it, and training begins anew"
             raise FileError(path, message) from error
         log.info("continuing in epoch %d after %d batches", self.state.epoch + 1, self.state.batch)
-
-    def _load_state(self, metadata: Mapping[str, Any], tensors: Mapping[str, Mapping[str, torch.Tensor]]) -> None:
-        self.state = TrainingState(**metadata["state"])
-        self._loss.fill_(self.state.loss)
-        self.network.load_state_dict(tensors["network"])
-        optimizer: dict[int, dict[str, Any]] = {}
-        for name, value in tensors["optimizer"].items():
-            number, _, key = name.partition("/")
-            optimizer.setdefault(int(number), {})[key] = value
-        self._optimizer.load_state_dict({"state": optimizer, "param_groups": metadata["groups"]})
-        torch.set_rng_state(tensors["generator"]["cpu"])
-        if "cuda" in tensors["generator"] and self._device.type == "cuda":
-            torch.cuda.set_rng_state(tensors["generator"]["cuda"], self._device)
-
-
-def _read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, torch.Tensor]]]:
-    """The metadata of a checkpoint, and its tensors: of the network, the optimizer and the random generators."""
-    tensors: dict[str, dict[str, torch.Tensor]] = {"network": {}, "optimizer": {}, "generator": {}}
-    with safe_open(path, framework="pt") as file:
-        metadata: dict[str, Any] = json.loads((file.metadata() or {}).get("told", "{}"))
-        for name in file.keys():  # noqa: SIM118 - it is no mapping
-            part, _, rest = name.partition("/")
-            tensors.setdefault(part, {})[rest] = file.get_tensor(name)
-    return metadata, tensors
 
 
 def score_pairs(network: torch.nn.Module, inputs: Inputs, size: int = 512) -> PairScore:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,9 +21,8 @@ from acidtest.core.structured import read_json, read_own_json
 from acidtest.version import __version__
 from acidtest.zoo.batches import Inputs
 from acidtest.zoo.catalogue import architecture
-from acidtest.zoo.network_files import SCHEMA, NetworkConfig, load_network, save_config, save_weights
+from acidtest.zoo.networks import SCHEMA, NetworkConfig, PairReader, load_network, save_config, save_weights
 from acidtest.zoo.pairs import TrainingPairs, visible_text
-from acidtest.zoo.readers import PairReader
 from acidtest.zoo.trainer import (
     CHECKPOINT,
     CURVE,
@@ -65,24 +64,8 @@ class TrainingOptions:
     device: str = "auto"
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of a pair that the network reads."""
-        columns: tuple[str, ...] = architecture(self.architecture).reader.columns
-        return columns
-
-    @property
-    def may_lack(self) -> tuple[str, ...]:
-        """Columns that files may lack; the reader decides whether the network can do without."""
-        columns: tuple[str, ...] = getattr(architecture(self.architecture).reader, "may_lack", ())
-        return columns
-
-    @property
     def labels(self) -> tuple[str, ...]:
         return TWO_WAY_LABELS if self.merged else LABELS
-
-    def to_json(self, train: TrainingPairs, dev: TrainingPairs | None) -> dict[str, Any]:
-        """Everything that decides the result, for training.json."""
-        return {**asdict(self), "train": train.summary, "dev": None if dev is None else dev.summary}
 
 
 @dataclass(frozen=True)
@@ -141,40 +124,20 @@ class TrainingData:
         return find_device(self.options.device)
 
     @cached_property
-    def reader(self) -> PairReader:
-        """The reader made from the training pairs."""
+    def everything(self) -> tuple[PairReader, Inputs, Inputs | None, dict[str, Inputs]]:
+        """The reader made from the training pairs, and the pairs to train on, to choose the epoch by and to test on."""
         stage("reading words")
+        visible = visible_text(self.train.frame, hypothesis_only=self.options.hypothesis_only)
         with self.train.locate_errors():
-            kind = architecture(self.options.architecture)
-            reader: PairReader = kind.reader.for_training(self.options, self._visible_train)
-        return reader
-
-    @cached_property
-    def train_inputs(self) -> Inputs:
-        with self.train.locate_errors():
-            return self.reader.inputs(self._visible_train, self.train.targets(self.options.labels), self.device)
-
-    @cached_property
-    def dev_inputs(self) -> Inputs | None:
-        return None if self.dev is None else self.inputs(self.dev, self.reader)
-
-    @cached_property
-    def test_inputs(self) -> dict[str, Inputs]:
-        return {name: self.inputs(pairs, self.reader) for name, pairs in self.tests.items()}
+            reader: PairReader = architecture(self.options.architecture).reader.for_training(self.options, visible)
+            train = reader.inputs(visible, self.train.targets(self.options.labels), self.device)
+        dev = None if self.dev is None else self.inputs(self.dev, reader)
+        return reader, train, dev, {name: self.inputs(pairs, reader) for name, pairs in self.tests.items()}
 
     def inputs(self, pairs: TrainingPairs, reader: PairReader) -> Inputs:
-        """Pairs on the device."""
         frame = visible_text(pairs.frame, hypothesis_only=self.options.hypothesis_only)
         with pairs.locate_errors():
             return reader.inputs(frame, pairs.targets(self.options.labels), self.device)
-
-    def leaked(self, name: str) -> int:
-        """The number of pairs of a test file that are also training pairs."""
-        return int(np.isin(self.tests[name].keys, self.train.keys).sum())
-
-    @cached_property
-    def _visible_train(self) -> pl.DataFrame:
-        return visible_text(self.train.frame, hypothesis_only=self.options.hypothesis_only)
 
 
 def train_network(
@@ -187,7 +150,7 @@ def train_network(
 ) -> TrainingResult:
     """Train in a folder, or continue, or load the result of a finished training; then score the test pairs."""
     options = replace(data.options, recipe=replace(data.options.recipe, seed=seed))
-    written = options.to_json(data.train, data.dev)
+    written = {**asdict(options), "train": data.train.summary, "dev": None if data.dev is None else data.dev.summary}
     folder.mkdir(parents=True, exist_ok=True)
     with Lock(folder):
         finished = (folder / RESULT).is_file()
@@ -195,17 +158,21 @@ def train_network(
         if finished:
             return _load_finished(options, data, folder)
         # All pairs are read before anything is written: a mistake in a file is reported at once and uses no folder.
-        reader, train, dev, tests = data.reader.with_seed(seed), data.train_inputs, data.dev_inputs, data.test_inputs
+        reader, train, dev, tests = data.everything
+        reader = reader.with_seed(seed)
         config = NetworkConfig(options.architecture, options.labels, dict(options.settings), options.hypothesis_only)
         torch.manual_seed(seed)
-        network = config.network(reader)
+        network: Any = config.network(reader)
         write_json(folder / OPTIONS, written)
         save_config(folder, config, reader)
-        fit = config.kind.fit
-        if fit is not None:
-            fit(network.to(data.device), train)
+        if config.kind.fits_at_once:
+            network.to(data.device).fit(train)
             save_weights(folder, network)
-            state = TrainingState(epoch=1, best_epoch=0, curve=[_only_point(network, train, dev)])
+            point = {"epoch": 1.0, "loss": score_pairs(network, train).loss}
+            if dev is not None:
+                score = score_pairs(network, dev)
+                point |= {"dev_accuracy": score.accuracy, "dev_loss": score.loss}
+            state = TrainingState(epoch=1, best_epoch=0, curve=[point])
             write_json(folder / CURVE, state.curve)
         else:
             state = Trainer(network, folder, options.recipe, data.device).train(train, dev, progress, watch)
@@ -219,8 +186,9 @@ def _score_tests(network: torch.nn.Module, data: TrainingData, tests: Mapping[st
     scores = {}
     for name, inputs in tests.items():
         stage("scoring %s", name)
-        score = score_pairs(network, inputs)
-        scores[name] = FileScore(**asdict(score), digest=data.tests[name].digest, leaked=data.leaked(name))
+        score, pairs = score_pairs(network, inputs), data.tests[name]
+        leaked = int(np.isin(pairs.keys, data.train.keys).sum())
+        scores[name] = FileScore(**asdict(score), digest=pairs.digest, leaked=leaked)
     return scores
 
 
@@ -248,15 +216,6 @@ def _load_finished(options: TrainingOptions, data: TrainingData, folder: Path) -
     return result
 
 
-def _only_point(network: torch.nn.Module, train: Inputs, dev: Inputs | None) -> dict[str, float]:
-    """The only point of the curve of a network that is fitted in one pass."""
-    point = {"epoch": 1.0, "loss": score_pairs(network, train).loss}
-    if dev is not None:
-        score = score_pairs(network, dev)
-        point |= {"dev_accuracy": score.accuracy, "dev_loss": score.loss}
-    return point
-
-
 def _refuse_other_training(folder: Path, written: Mapping[str, Any], *, finished: bool) -> None:
     """Refuse a folder in which something else was or is trained."""
     path = folder / OPTIONS
@@ -264,20 +223,17 @@ def _refuse_other_training(folder: Path, written: Mapping[str, Any], *, finished
         if any(folder.glob("*.safetensors")):
             raise AcidtestError(f"{folder} holds weights that acidtest train did not put there; choose another -o")
         return
-    now, before = (
-        dict(_flatten(options)) for options in (written, read_json(path, dict[str, Any], remedy="choose another -o"))
-    )
+    now, before = _flatten(written), _flatten(read_json(path, dict[str, Any], remedy="choose another -o"))
     constant_rate = now["recipe.schedule"] == "constant" and not now["recipe.warmup"]
     free = FREE | LENGTH if constant_rate and not finished else FREE
     names = [name for name in {**before, **now} if name not in free and before.get(name) != now.get(name)]
+    if not names:
+        return
     if "architecture" in names:
         # All other differences follow from that one.
         names = ["architecture"]
-    if not names:
-        return
-    different = "; ".join(
-        f"{name} is {_describe(before.get(name))} there, {_describe(now.get(name))} here" for name in names
-    )
+    values = ((name, before.get(name, "absent"), now.get(name, "absent")) for name in names)
+    different = "; ".join(f"{name} is {there} there, {here} here" for name, there, here in values)
     if finished and set(names) <= LENGTH:
         raise AcidtestError(
             f"{folder} is finished ({different}), and its checkpoint is gone; train longer in another -o"
@@ -285,33 +241,30 @@ def _refuse_other_training(folder: Path, written: Mapping[str, Any], *, finished
     raise AcidtestError(f"{folder} holds another training: {different}; choose another -o, or remove it")
 
 
-def _describe(value: Any) -> str:
-    return "absent" if value is None else str(value)
-
-
-def _flatten(options: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted names and their values, as JSON gives them back."""
+def _flatten(options: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The values that are not null by dotted names, as JSON gives them back."""
+    flat: dict[str, Any] = {}
     for name, value in options.items():
         if isinstance(value, Mapping):
-            yield from _flatten(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", list(value) if isinstance(value, tuple) else value
+            flat |= _flatten(value, f"{prefix}{name}.")
+        elif value is not None:
+            flat[f"{prefix}{name}"] = list(value) if isinstance(value, tuple) else value
+    return flat
 
 
 def describe_machine(device: torch.device) -> dict[str, Any]:
     """The device, the threads and the versions that results depend on."""
-    versions = {
-        "acidtest": __version__,
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "polars": pl.__version__,
-        "python": platform.python_version(),
-    }
     return {
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else _processor_name(),
         "threads": torch.get_num_threads(),
         "system": f"{platform.system()} {platform.machine()}",
-        "versions": versions,
+        "versions": {
+            "acidtest": __version__,
+            "torch": torch.__version__,
+            "numpy": np.__version__,
+            "polars": pl.__version__,
+            "python": platform.python_version(),
+        },
     }
 
 

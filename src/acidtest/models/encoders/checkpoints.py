@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from acidtest.core.errors import AcidtestError, FileError, import_optional, list_some
 from acidtest.core.files import chunks
 from acidtest.core.logs import log
 from acidtest.core.structured import check_json_bounds, read_json
+
+T = TypeVar("T")
 
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
@@ -42,16 +44,10 @@ class WeightIndex:
 
 
 @dataclass(frozen=True)
-class SentenceConfiguration:
-    """The part of a sentence-transformers configuration that is needed here."""
+class SentenceModule:
+    """What is needed of the configuration of sentence-transformers, and of the parts that it lists."""
 
     max_seq_length: int | None = None
-
-
-@dataclass(frozen=True)
-class SentenceModule:
-    """A part of a sentence-transformers folder."""
-
     path: str = ""
     type: str = ""
 
@@ -72,7 +68,7 @@ class Checkpoint:
         whole, index = self.folder / _WEIGHTS, self.folder / _INDEX
         if whole.is_file() or not index.is_file():
             return (whole,) if whole.is_file() else ()
-        names = sorted(set(read_json(index, WeightIndex, remedy=_REMEDY, foreign=True).weight_map.values()))
+        names = sorted(set(self.read(_INDEX, WeightIndex).weight_map.values()))
         for name in names:
             if not re.fullmatch(r"[^/\\:]+\.safetensors", name):
                 raise FileError(
@@ -85,22 +81,30 @@ class Checkpoint:
     @property
     def longest(self) -> int | None:
         """The number of tokens that a sentence-transformers folder allows, where it says so."""
-        path = self.folder / "sentence_bert_config.json"
-        if not path.is_file():
+        if not (self.folder / "sentence_bert_config.json").is_file():
             return None
-        length = read_json(path, SentenceConfiguration, remedy=_REMEDY, foreign=True).max_seq_length
+        length = self.read("sentence_bert_config.json", SentenceModule).max_seq_length
         return length if length and length > 0 else None
+
+    def read(self, file: str, shape: type[T]) -> T:
+        return read_json(self.folder / file, shape, remedy=_REMEDY, foreign=True)
 
     def digest(self, *settings: object) -> str:
         """A hash of what decides the answers: weights, configuration, tokenizer, and these settings."""
-        digest = hashlib.blake2b(digest_size=16)
         files = {path for pattern in DIGESTED_FILES for path in self.folder.glob(pattern)}
-        for path in (*sorted(files), *self.weights):
-            digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
-            for chunk in chunks(path):
-                digest.update(chunk)
-        digest.update(repr(settings).encode())
-        return digest.hexdigest()
+        headers = {path: f"{path.name}\0{path.stat().st_size}\0" for path in (*sorted(files), *self.weights)}
+        return digest_files(headers, settings)
+
+
+def digest_files(headers: Mapping[Path, str], settings: Sequence[object]) -> str:
+    """A hash of files, each after its header, and of settings."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path, header in headers.items():
+        digest.update(header.encode())
+        for chunk in chunks(path):
+            digest.update(chunk)
+    digest.update(repr(settings).encode())
+    return digest.hexdigest()
 
 
 def find_checkpoint(rest: str) -> Checkpoint:
@@ -109,7 +113,7 @@ def find_checkpoint(rest: str) -> Checkpoint:
     if not rest:
         raise AcidtestError(f"{spec} names nothing; write hf:FOLDER or hf:NAME of a model on the hub")
     path = Path(rest).expanduser()
-    if not path.is_dir() and not path.is_file() and not _is_hub_name(rest):
+    if not path.exists() and not _is_hub_name(rest):
         raise AcidtestError(f"{spec}: there is no folder {rest!r}")
     return _open(spec, path, lambda: _package_folder(rest) or _fetch(rest, spec))
 
@@ -124,29 +128,41 @@ def find_encoder(name: str) -> Checkpoint:
 
 
 def _open(spec: str, path: Path, elsewhere: Callable[[], Path]) -> Checkpoint:
+    """The checkpoint at a path or elsewhere; one that is no whole model, or has no safe weights, is refused."""
     if path.is_file():
         raise AcidtestError(f"{spec} is a file; name the folder that holds config.json and model.safetensors")
-    checkpoint = Checkpoint(spec, path if path.is_dir() else elsewhere())
-    _refuse_unusable(checkpoint)
+    folder = path if path.is_dir() else elsewhere()
+    checkpoint = Checkpoint(spec, folder)
+    if (folder / "adapter_config.json").is_file():
+        # Also beside a whole model: transformers would open the weights it names, which may be a pickle elsewhere.
+        raise AcidtestError(
+            f"{spec} is an adapter, or has one (adapter_config.json), and is not a whole model; merge it first: "
+            f"model.merge_and_unload(), then save_pretrained"
+        )
+    if not (folder / "config.json").is_file():
+        raise AcidtestError(f"{spec} has no config.json: it is not a checkpoint of transformers")
+    if not checkpoint.weights:
+        raise AcidtestError(
+            f"{spec} has no model.safetensors. Pickled weights (pytorch_model.bin) are never opened, because "
+            f"they can run code; where you trust them, write them anew with "
+            f"AutoModelForSequenceClassification.from_pretrained(…).save_pretrained(FOLDER)"
+        )
+    if absent := [path.name for path in checkpoint.weights if not path.is_file()]:
+        raise AcidtestError(f"{spec}: the index of its weights names {list_some(absent)}, which is not there")
     return checkpoint
 
 
 def load_tokenizer(checkpoint: Checkpoint) -> Any:
-    """The checkpoint's tokenizer."""
     (transformers,) = import_optional("transformers")
-    _refuse_unsafe_json(checkpoint)
     if not any(path for pattern in TOKENIZER_FILES for path in checkpoint.folder.glob(pattern)):
         raise AcidtestError(
             f"{checkpoint.spec} has no tokenizer ({', '.join(TOKENIZER_FILES)}); save the one it was trained with "
             f"into {checkpoint.folder} with tokenizer.save_pretrained"
         )
-    with _quiet(transformers):
-        try:
-            return transformers.AutoTokenizer.from_pretrained(
-                checkpoint.folder, local_files_only=True, trust_remote_code=False
-            )
-        except Exception as error:
-            raise _loading_error(checkpoint, "its tokenizer cannot be opened", error) from error
+    with _loading(checkpoint, "its tokenizer cannot be opened"):
+        return transformers.AutoTokenizer.from_pretrained(
+            checkpoint.folder, local_files_only=True, trust_remote_code=False
+        )
 
 
 def load_classifier(checkpoint: Checkpoint, dtype: Any) -> Any:
@@ -164,38 +180,34 @@ def load_with_head(checkpoint: Checkpoint, dtype: Any) -> tuple[Any, AcidtestErr
     lacks other weights is refused.
     """
     (transformers,) = import_optional("transformers", "torch")[:1]
-    _refuse_unsafe_json(checkpoint)
-    with _quiet(transformers):
-        try:
-            model, info = transformers.AutoModelForSequenceClassification.from_pretrained(
-                checkpoint.folder,
-                dtype=dtype,
-                use_safetensors=True,
-                local_files_only=True,
-                trust_remote_code=False,
-                output_loading_info=True,
-            )
-        except Exception as error:
-            raise _loading_error(checkpoint, "it cannot be opened as a sequence classifier", error) from error
+    with _loading(checkpoint, "it cannot be opened as a sequence classifier"):
+        model, info = transformers.AutoModelForSequenceClassification.from_pretrained(
+            checkpoint.folder,
+            dtype=dtype,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
     missing = sorted({*info["missing_keys"], *(str(key) for key in info["mismatched_keys"])})
     _refuse_incomplete_encoder(checkpoint, model, missing)
-    return model.eval(), _missing_head(checkpoint, missing)
-
-
-def _missing_head(checkpoint: Checkpoint, missing: Sequence[str]) -> AcidtestError | None:
-    """Why a network gives no labels, and what to do instead; None where it does."""
+    has_modules = (checkpoint.folder / "modules.json").is_file()
+    modules = checkpoint.read("modules.json", list[SentenceModule]) if has_modules else []
+    # The parts after the encoder, such as pooling, have a folder each.
+    parts = [module.type.rpartition(".")[2] for module in modules if module.path]
     instead = "name a checkpoint that was fine-tuned on inference; acidtest representations can look into its layers"
-    if parts := _sentence_transformer_parts(checkpoint):
-        return AcidtestError(
+    problem = None
+    if parts:
+        problem = AcidtestError(
             f"{checkpoint.spec} is a sentence-transformers folder of several parts ({list_some(parts)}); only a plain "
             f"cross-encoder, whose classifier is the model itself, gives labels: {instead}"
         )
-    if missing:
-        return AcidtestError(
+    elif missing:
+        problem = AcidtestError(
             f"{checkpoint.spec} is not a sequence classifier: no weights for {list_some(missing, 3)}, and random "
             f"ones would answer nothing; {instead}"
         )
-    return None
+    return model.eval(), problem
 
 
 def _refuse_incomplete_encoder(checkpoint: Checkpoint, model: Any, missing: Sequence[str]) -> None:
@@ -211,8 +223,7 @@ def _refuse_incomplete_encoder(checkpoint: Checkpoint, model: Any, missing: Sequ
 def classifier_config(checkpoint: Checkpoint, labels: Sequence[str]) -> Any:
     """The configuration of a sequence classifier for these labels on the encoder of a checkpoint."""
     (transformers,) = import_optional("transformers")
-    _refuse_unsafe_json(checkpoint)
-    try:
+    with _loading(checkpoint, "its config.json cannot be opened"):
         return transformers.AutoConfig.from_pretrained(
             checkpoint.folder,
             id2label=dict(enumerate(labels)),
@@ -220,8 +231,6 @@ def classifier_config(checkpoint: Checkpoint, labels: Sequence[str]) -> Any:
             local_files_only=True,
             trust_remote_code=False,
         )
-    except Exception as error:
-        raise _loading_error(checkpoint, "its config.json cannot be opened", error) from error
 
 
 def random_classifier(config: Any) -> Any:
@@ -235,21 +244,18 @@ def start_classifier(checkpoint: Checkpoint, config: Any) -> Any:
 
     A head of the checkpoint is not used: its labels may be others, or in another order.
     """
-    torch, transformers = import_optional("torch", "transformers")
+    (torch,) = import_optional("torch")
     model = random_classifier(config)
-    with _quiet(transformers):
-        try:
-            loaded, info = type(model).from_pretrained(
-                checkpoint.folder,
-                config=config,
-                dtype=torch.float32,
-                use_safetensors=True,
-                local_files_only=True,
-                ignore_mismatched_sizes=True,
-                output_loading_info=True,
-            )
-        except Exception as error:
-            raise _loading_error(checkpoint, "it cannot be opened as an encoder", error) from error
+    with _loading(checkpoint, "it cannot be opened as an encoder"):
+        loaded, info = type(model).from_pretrained(
+            checkpoint.folder,
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            ignore_mismatched_sizes=True,
+            output_loading_info=True,
+        )
     _refuse_incomplete_encoder(checkpoint, model, sorted(info["missing_keys"]))
     model.base_model.load_state_dict(loaded.base_model.state_dict())
     return model
@@ -266,34 +272,13 @@ def most_positions(model: Any) -> int | None:
     return positions if positions and positions > 0 else None
 
 
-def _refuse_unusable(checkpoint: Checkpoint) -> None:
-    folder, spec = checkpoint.folder, checkpoint.spec
-    if (folder / "adapter_config.json").is_file():
-        # Also beside a whole model: transformers would open the weights it names, which may be a pickle elsewhere.
-        raise AcidtestError(
-            f"{spec} is an adapter, or has one (adapter_config.json), and is not a whole model; merge it first: "
-            f"model.merge_and_unload(), then save_pretrained"
-        )
-    if not (folder / "config.json").is_file():
-        raise AcidtestError(f"{spec} has no config.json: it is not a checkpoint of transformers")
-    if not checkpoint.weights:
-        raise AcidtestError(
-            f"{spec} has no model.safetensors. Pickled weights (pytorch_model.bin) are never opened, because "
-            f"they can run code; where you trust them, write them anew with "
-            f"AutoModelForSequenceClassification.from_pretrained(…).save_pretrained(FOLDER)"
-        )
-    absent = [path.name for path in checkpoint.weights if not path.is_file()]
-    if absent:
-        raise AcidtestError(f"{spec}: the index of its weights names {list_some(absent)}, which is not there")
-
-
 def _refuse_unsafe_json(checkpoint: Checkpoint) -> None:
     """Raise for JSON beyond bounds, and for a configuration that names other weights or code."""
     for name in sorted({name for name in DIGESTED_FILES if name.endswith(".json")} - {"config.json", _INDEX}):
         if (checkpoint.folder / name).is_file():
             check_json_bounds(checkpoint.folder / name, remedy=_REMEDY)
     path = checkpoint.folder / "config.json"
-    for key, value in _walk_json(read_json(path, dict[str, Any], remedy=_REMEDY, foreign=True)):
+    for key, value in _walk_json(checkpoint.read("config.json", dict[str, Any])):
         if key == "transformers_weights":
             raise FileError(path, f"{key}: names other weights than {_WEIGHTS}, which are not opened; remove the key")
         # A name with a slash is code on the hub, which transformers would fetch and run.
@@ -305,15 +290,9 @@ def _walk_json(value: Any) -> Iterator[tuple[str, Any]]:
     """All keys and values of an object and of the objects inside it."""
     if isinstance(value, dict):
         yield from value.items()
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        value = list(value.values())
+    for inner in value if isinstance(value, list) else ():
         yield from _walk_json(inner)
-
-
-def _sentence_transformer_parts(checkpoint: Checkpoint) -> list[str]:
-    """The parts after the encoder in a folder of sentence-transformers, such as pooling."""
-    path = checkpoint.folder / "modules.json"
-    modules = read_json(path, list[SentenceModule], remedy=_REMEDY, foreign=True) if path.is_file() else []
-    return [module.type.rpartition(".")[2] for module in modules if module.path]
 
 
 def _is_hub_name(name: str) -> bool:
@@ -331,17 +310,15 @@ def _package_folder(name: str) -> Path | None:
 
 
 def _cached_folder(name: str, spec: str) -> Path:
-    (hub,) = import_optional("huggingface_hub")
     missing = f"{spec}: there is no folder and no installed package of that name"
     if not _is_hub_name(name):
         raise AcidtestError(missing)
+    (hub,) = import_optional("huggingface_hub")
     try:
         return Path(hub.snapshot_download(name, allow_patterns=list(HUB_FILES), local_files_only=True))
     except Exception as error:
-        raise AcidtestError(
-            f"{missing}, and it was not fetched from the hub yet; where there is a network, fetch it with: "
-            f"hf download {name}"
-        ) from error
+        problem = f"{missing}, and it was not fetched from the hub yet"
+        raise AcidtestError(f"{problem}; where there is a network, fetch it with: hf download {name}") from error
 
 
 def _fetch(name: str, spec: str) -> Path:
@@ -351,35 +328,35 @@ def _fetch(name: str, spec: str) -> Path:
     except Exception as error:
         log.debug("%s: %r", spec, error)
         kind = type(error).__name__
+        reason = "it is not on this machine and the hub cannot be reached"
         if kind in ("RepositoryNotFoundError", "HFValidationError", "RevisionNotFoundError"):
             reason = "the hub has no model of that name, or it is private"
         elif kind == "GatedRepoError":
             reason = "access to it on the hub is restricted: ask for it on its page, then log in with: hf auth login"
-        else:
-            reason = "it is not on this machine and the hub cannot be reached"
-        raise AcidtestError(
-            f"{spec}: there is no folder of that name, and {reason} ({kind}); name a folder, or fetch it where there "
-            f"is a network with: hf download {name}"
-        ) from error
-
-
-def _loading_error(checkpoint: Checkpoint, problem: str, error: Exception) -> AcidtestError:
-    log.debug("%s: %r", checkpoint.spec, error)
-    text = " ".join(str(error).split())
-    if "trust_remote_code" in text:
-        return AcidtestError(f"{checkpoint.spec} needs code from its own repository, which is never run")
-    return AcidtestError(f"{checkpoint.spec}: {problem}: {text[:300]}")
+        problem = f"{spec}: there is no folder of that name, and {reason} ({kind})"
+        advice = f"name a folder, or fetch it where there is a network with: hf download {name}"
+        raise AcidtestError(f"{problem}; {advice}") from error
 
 
 @contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
-    """Without the progress bars and remarks of the library; acidtest reports what matters itself."""
+def _loading(checkpoint: Checkpoint, problem: str) -> Iterator[None]:
+    """Refuses unsafe JSON, silences the library, and reports its exceptions as a problem of the checkpoint."""
+    (transformers,) = import_optional("transformers")
+    _refuse_unsafe_json(checkpoint)
     logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
         yield
+    except Exception as error:
+        log.debug("%s: %r", checkpoint.spec, error)
+        text = " ".join(str(error).split())
+        if "trust_remote_code" in text:
+            text = f"{checkpoint.spec} needs code from its own repository, which is never run"
+        else:
+            text = f"{checkpoint.spec}: {problem}: {text[:300]}"
+        raise AcidtestError(text) from error
     finally:
         logging.set_verbosity(level)
         if bars:

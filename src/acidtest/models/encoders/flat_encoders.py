@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import import_optional
-from acidtest.models.encoders.devices import on_device
-from acidtest.models.encoders.token_batches import length_runs
+from acidtest.models.encoders.pair_tokens import length_runs
+from acidtest.models.encoders.sentence_tokens import Ints, offsets
 
-Ints = npt.NDArray[np.int64]
 TensorFunction = Callable[[Any], Any]
 
 FAMILIES = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
@@ -162,27 +162,6 @@ def _packing_works() -> bool:
         return False
 
 
-class PairAttention(Protocol):
-    """Attention of tokens to the tokens of their own pair."""
-
-    def of_all(self, projected: Any) -> Any:
-        """The result for every token, from queries, keys and values side by side."""
-
-    def of_first(self, query: Any, projected: Any) -> Any:
-        """The result for the first token of every pair, from its query and all keys and values side by side."""
-
-
-def pair_attention(hidden: Any, lengths: Ints, heads: int) -> PairAttention:
-    """Attention for states like ``hidden`` of pairs in ascending order of length."""
-    kernel = _varlen_kernel()
-    width = hidden.shape[1] // heads
-    # The kernel needs half precision and head sizes that are multiples of eight.
-    if kernel and hidden.is_cuda and hidden.element_size() == 2 and width % 8 == 0 and width <= 256:
-        ends, pairs = _ends(lengths, hidden.device), _ends(np.ones_like(lengths), hidden.device)
-        return VarlenAttention(kernel, heads, ends, pairs, int(lengths[-1]))
-    return AttentionByLength(heads, lengths)
-
-
 @dataclass(frozen=True)
 class VarlenAttention:
     """All pairs in one kernel that takes the end of each."""
@@ -215,7 +194,7 @@ class AttentionByLength:
     def of_all(self, projected: Any) -> Any:
         result = projected.new_empty(len(projected), projected.shape[1] // 3)
         for run in self._runs:
-            shape = (run.count, -1, 3, self._heads, self._width(result))
+            shape = (run.count, run.longest, 3, self._heads, -1)
             query, key, value = projected[run.tokens].view(shape).unbind(2)
             context = self._attention(query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2))
             result[run.tokens].view(query.shape).copy_(context.transpose(1, 2))
@@ -224,19 +203,26 @@ class AttentionByLength:
     def of_first(self, query: Any, projected: Any) -> Any:
         result = query.new_empty(query.shape)
         for run in self._runs:
-            key, value = projected[run.tokens].view(run.count, -1, 2, self._heads, self._width(result)).unbind(2)
+            key, value = projected[run.tokens].view(run.count, run.longest, 2, self._heads, -1).unbind(2)
             queries = query[run.pairs].view(run.count, 1, self._heads, -1).transpose(1, 2)
             context = self._attention(queries, key.transpose(1, 2), value.transpose(1, 2))
             result[run.pairs] = context.reshape(run.count, -1)
         return result
 
-    def _width(self, result: Any) -> int:
-        return int(result.shape[1]) // self._heads
 
+def pair_attention(hidden: Any, lengths: Ints, heads: int) -> VarlenAttention | AttentionByLength:
+    """Attention of tokens to those of their own pair, for states like ``hidden`` of pairs that ascend in length.
 
-def _ends(lengths: Ints, device: Any) -> Any:
-    """Cumulative lengths after a zero, on the device."""
-    return on_device(np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)]), device).int()
+    ``of_all`` takes queries, keys and values side by side, ``of_first`` the queries of first tokens, then all keys and
+    values side by side.
+    """
+    kernel = _varlen_kernel()
+    width = hidden.shape[1] // heads
+    # The kernel needs half precision and head sizes that are multiples of eight.
+    if kernel and hidden.is_cuda and hidden.element_size() == 2 and width % 8 == 0 and width <= 256:
+        ends, pairs = (on_device(offsets(sizes), hidden.device).int() for sizes in (lengths, np.ones_like(lengths)))
+        return VarlenAttention(kernel, heads, ends, pairs, int(lengths[-1]))
+    return AttentionByLength(heads, lengths)
 
 
 @cache
@@ -247,3 +233,24 @@ def _varlen_kernel() -> Callable[..., Any] | None:
     except (ImportError, AttributeError):
         return None
     return kernel
+
+
+def kernels_for_any_shape(device: Any) -> AbstractContextManager[Any]:
+    """Attention without cuDNN's kernels, which are compiled for every shape: here nearly every batch has a new one."""
+    if device.type != "cuda":
+        return nullcontext()
+    attention = importlib.import_module("torch.nn.attention")
+    backends = attention.SDPBackend
+    context: AbstractContextManager[Any] = attention.sdpa_kernel(
+        [backends.FLASH_ATTENTION, backends.EFFICIENT_ATTENTION, backends.MATH]
+    )
+    return context
+
+
+def on_device(values: npt.NDArray[Any], device: Any) -> Any:
+    """An array of integers as an int64 tensor on the device, copied without waiting for the device."""
+    (torch,) = import_optional("torch")
+    tensor = torch.from_numpy(values)
+    if device.type == "cuda":
+        tensor = tensor.pin_memory()
+    return tensor.to(device, non_blocking=True).long()

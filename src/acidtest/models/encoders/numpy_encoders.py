@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError
-from acidtest.models.encoders.pair_tokens import TokenizedPairs
-from acidtest.models.encoders.token_batches import Ints, TokenBatch, flat_batches, length_runs
+from acidtest.models.encoders.pair_tokens import TokenBatch, TokenizedPairs, length_runs
+from acidtest.models.encoders.sentence_tokens import Ints
 
 Floats = npt.NDArray[np.float32]
 Weights = Mapping[str, Floats]
@@ -114,31 +114,26 @@ class NumpyEncoder:
         self._make_tables(words, places, _layer_norm(weights, "bert.embeddings"))
 
     def logits(self, tokens: TokenizedPairs) -> Floats:
-        """float32[n, outputs] in the original order of the pairs."""
         result = np.empty((len(tokens.rows), self.outputs), dtype=np.float32)
-        starts = tokens.starts
 
         def compute(batch: TokenBatch) -> None:
-            lengths = tokens.lengths[batch.start : batch.stop]
-            first = self._first_tokens(self._states(tokens, batch, int(starts[batch.start]))[-1], lengths)
-            result[tokens.rows[batch.start : batch.stop]] = self._head(np.tanh(self._pooler(first)))
+            first = self._first_tokens(self._states(tokens, batch)[-1], tokens.lengths[batch.pairs])
+            result[tokens.rows[batch.pairs]] = self._head(np.tanh(self._pooler(first)))
 
         # One thread a batch, so that NumPy's other work is also shared out and no thread waits for another.
         with single_threaded_blas() as count, ThreadPoolExecutor(count, thread_name_prefix="encoder") as pool:
-            list(pool.map(compute, reversed(flat_batches(tokens.lengths, TOKENS))))
+            list(pool.map(compute, reversed(tokens.flat_batches(TOKENS))))
         return result
 
     def hidden(self, tokens: TokenizedPairs) -> Iterator[tuple[Ints, list[Floats]]]:
         """Pairs of one length at a time: their rows, and float32[n, length, width] of embeddings and each layer."""
-        starts = tokens.starts
-        for batch in flat_batches(tokens.lengths, TOKENS):
-            lengths = tokens.lengths[batch.start : batch.stop]
-            states = self._states(tokens, batch, int(starts[batch.start]))
-            last = self.layers[-1]
+        last = self.layers[-1]
+        for batch in tokens.flat_batches(TOKENS):
+            lengths, rows = tokens.lengths[batch.pairs], tokens.rows[batch.pairs]
+            states = self._states(tokens, batch)
             states.append(last.finish(attend(last, last.mixing(states[-1]), lengths), states[-1]))
-            rows = tokens.rows[batch.start : batch.stop]
             for run in length_runs(lengths):
-                shape = (run.count, run.length, self.width)
+                shape = (run.count, run.longest, self.width)
                 yield rows[run.pairs], [layer[run.tokens].reshape(shape) for layer in states]
 
     def _make_tables(self, words: Floats, places: Floats, norm: LayerNorm) -> None:
@@ -159,15 +154,11 @@ class NumpyEncoder:
         self._word_squares, self._place_squares = (np.einsum("ij,ij->i", table, table) for table in (words, places))
         self._products = words @ (2 * places.T)
 
-    def _states(self, tokens: TokenizedPairs, batch: TokenBatch, start: int) -> list[Floats]:
-        """The input of each layer for a batch whose first token is at ``start``."""
-        lengths = tokens.lengths[batch.start : batch.stop]
-        ends = np.cumsum(lengths)
-        part = slice(start, start + int(ends[-1]))
-        ids = tokens.ids[part]
-        places = np.arange(len(ids)) - np.repeat(ends - lengths, lengths)
+    def _states(self, tokens: TokenizedPairs, batch: TokenBatch) -> list[Floats]:
+        lengths, ids = tokens.lengths[batch.pairs], tokens.ids[batch.tokens]
+        places = np.arange(len(ids)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         if tokens.types is not None:
-            places += self.longest * tokens.types[part].astype(np.int64)
+            places += self.longest * tokens.types[batch.tokens].astype(np.int64)
         mixed = self._word_table[ids]
         mixed += self._place_table[places]
         squares = self._word_squares[ids] + self._place_squares[places] + self._products[ids, places]
@@ -188,7 +179,7 @@ class NumpyEncoder:
         queries = (first @ query + bias) @ key.swapaxes(-1, -2)
         sums = np.empty_like(queries)
         for run in length_runs(lengths):
-            run_states = states[run.tokens].reshape(run.count, run.length, self.width)
+            run_states = states[run.tokens].reshape(run.count, run.longest, self.width)
             scores = queries[:, run.pairs].swapaxes(0, 1) @ run_states.swapaxes(-1, -2)
             _softmax(scores, axis=-1)
             sums[:, run.pairs] = (scores @ run_states).swapaxes(0, 1)
@@ -200,12 +191,12 @@ def attend(layer: NumpyLayer, mixed: Floats, lengths: Ints) -> Floats:
     """The result of attention for every token, from queries, keys and values side by side."""
     context = np.empty((len(mixed), mixed.shape[1] // 3), dtype=np.float32)
     for run in length_runs(lengths):
-        shape = (run.count, run.length, 3, layer.heads, -1)
+        shape = (run.count, run.longest, 3, layer.heads, -1)
         queries, keys, values = mixed[run.tokens].reshape(shape).transpose(2, 0, 3, 1, 4)
         # Keys down and queries across: maxima and sums over keys then run along memory, many queries at once.
         scores = keys @ queries.swapaxes(-1, -2)
         _softmax(scores, axis=-2)
-        target = context[run.tokens].reshape(run.count, run.length, layer.heads, -1).swapaxes(1, 2)
+        target = context[run.tokens].reshape(run.count, run.longest, layer.heads, -1).swapaxes(1, 2)
         np.matmul(scores.swapaxes(-1, -2), values, out=target)
     return context
 
@@ -282,38 +273,29 @@ def single_threaded_blas() -> Iterator[int]:
     if blas is None:
         yield 1
         return
-    count = blas.enter()
+    with blas.lock:
+        if not blas.blocks:
+            blas.count = max(1, blas.get_threads())
+            blas.set_threads(1)
+        blas.blocks += 1
     try:
-        yield count
+        yield blas.count
     finally:
-        blas.leave()
+        with blas.lock:
+            blas.blocks -= 1
+            if not blas.blocks:
+                blas.set_threads(blas.count)
 
 
 @dataclass
 class OpenBlas:
-    """Reads and sets the number of OpenBLAS threads, and counts the blocks in which it is one."""
+    """Reads and sets the number of OpenBLAS threads; ``count`` is that outside the ``blocks`` in which it is one."""
 
     get_threads: Callable[[], int]
     set_threads: Callable[[int], object]
-    _count: int = 1
-    _blocks: int = 0
-    _lock: Lock = field(default_factory=Lock)
-
-    def enter(self) -> int:
-        """Set one thread; return the number before."""
-        with self._lock:
-            if not self._blocks:
-                self._count = max(1, self.get_threads())
-                self.set_threads(1)
-            self._blocks += 1
-            return self._count
-
-    def leave(self) -> None:
-        """Restore the number of threads, unless another block is open."""
-        with self._lock:
-            self._blocks -= 1
-            if not self._blocks:
-                self.set_threads(self._count)
+    count: int = 1
+    blocks: int = 0
+    lock: Lock = field(default_factory=Lock)
 
 
 @cache

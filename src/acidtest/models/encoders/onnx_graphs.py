@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from acidtest.core.errors import AcidtestError, import_optional, list_some
-from acidtest.core.files import chunks
 from acidtest.core.structured import check_json_bounds, read_json
+from acidtest.models.encoders.checkpoints import digest_files
 
 T = TypeVar("T")
 
@@ -44,13 +43,8 @@ class Graph:
 
     def digest(self, files: Sequence[Path], *settings: object) -> str:
         """A hash of what decides the answers: these files, the tokenizer, and these settings."""
-        digest = hashlib.blake2b(digest_size=16)
-        for path in (*files, self.folder / "tokenizer.json"):
-            digest.update(f"{path.stat().st_size}\0".encode())
-            for chunk in chunks(path):
-                digest.update(chunk)
-        digest.update(repr(settings).encode())
-        return digest.hexdigest()
+        paths = (*files, self.folder / "tokenizer.json")
+        return digest_files({path: f"{path.stat().st_size}\0" for path in paths}, settings)
 
 
 @dataclass(frozen=True)
@@ -143,8 +137,14 @@ def _external_file(graph: Graph, library: Any, tensor: Any) -> Iterator[Path]:
 class FileTokenizer:
     """A ``tokenizer.json`` with the part of a transformers tokenizer's interface that ``PairTokenizer`` uses."""
 
-    def __init__(self, path: Path, names: Sequence[str]) -> None:
+    def __init__(self, graph: Graph, names: Sequence[str]) -> None:
         (tokenizers,) = import_optional("tokenizers", extra="onnx")
+        path = graph.folder / "tokenizer.json"
+        if not path.is_file():
+            raise AcidtestError(
+                f"{graph.spec} has no tokenizer: there is no tokenizer.json in {graph.folder}; save the one it was "
+                f"trained with there, with tokenizer.save_pretrained"
+            )
         check_json_bounds(path, remedy=_REMEDY)
         try:
             self.backend_tokenizer = tokenizers.Tokenizer.from_file(str(path))

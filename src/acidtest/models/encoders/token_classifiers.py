@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import log
 from acidtest.core.model import Keep, Probabilities, Resolution
 from acidtest.models.encoders.pair_tokens import SAMPLES, TokenizedPairs, TokenizesPairs
@@ -16,7 +17,23 @@ from acidtest.models.label_maps import LabelMap, find_label_map
 
 USAGE = ("pairs", "tokens", "padding", "truncated", "tokeniser_s", "device_s")
 
+MOST_TOKENS = 1 << 20
+"""Tokens of a pair where neither tokenizer nor positions set a limit."""
+
 Floats = npt.NDArray[np.float32]
+
+
+def choose_length(
+    spec: str, wanted: int, positions: int | None, *, limits: Sequence[float | None], default: int
+) -> int:
+    """The number of tokens of a pair: as wanted, otherwise the least of ``positions`` and other limits."""
+    if wanted < 0:
+        raise AcidtestError(f"{spec}: --max-length is {wanted}; it is from 1 on, or 0 for the model's own")
+    if positions and wanted > positions:
+        raise AcidtestError(f"{spec}: --max-length {wanted} is more than the {positions} tokens it can take")
+    # Transformers writes 10**30 for no limit.
+    known = [int(limit) for limit in (positions, *limits) if limit and 0 < limit < MOST_TOKENS]
+    return wanted or min(known, default=default)
 
 
 class TokenClassifier(ABC):
@@ -39,7 +56,6 @@ class TokenClassifier(ABC):
         self._usage = dict.fromkeys(USAGE, 0.0)
 
     def predict(self, *columns: Sequence[str]) -> Probabilities:
-        """float32[n, 3] for premises and hypotheses."""
         return self.infer(self.prepare(*columns))
 
     def prepare(self, *columns: Sequence[str]) -> TokenizedPairs:
@@ -60,7 +76,6 @@ class TokenClassifier(ABC):
         return dict(self._usage)
 
     def token_counts(self, texts: Sequence[str]) -> Sequence[int]:
-        """The number of tokens of each text on its own."""
         return self._tokenizer.counts(texts)
 
     @property
@@ -82,6 +97,13 @@ class TokenClassifier(ABC):
             self._usage[name] += count
         self._usage["device_s"] += time.perf_counter() - start
         return values
+
+    def _agrees(self, tokens: TokenizedPairs, expected: Floats, tolerance: float) -> bool:
+        """Whether logits are near those expected, relative to the largest of them or to 1; true where one is NaN."""
+        if not np.isfinite(expected).all():
+            return True
+        difference = float(np.abs(self._logits(tokens) - expected).max())
+        return difference <= tolerance * max(1.0, float(np.abs(expected).max()))
 
     def _sample(self) -> TokenizedPairs:
         """A few pairs of different lengths, to try out how a classifier is best computed."""

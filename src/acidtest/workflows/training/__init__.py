@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +13,12 @@ from acidtest.core.logs import note, stage
 from acidtest.core.registry import parse_options
 from acidtest.workflows.training.pairs import Material as Material
 from acidtest.workflows.training.pairs import gather_pairs
-from acidtest.workflows.training.records import (
-    score_estimates,
-    spread_over_seeds,
-    write_record,
-    write_seeds_record,
-)
+from acidtest.workflows.training.records import score_estimates, spread_over_seeds, write_record, write_seeds_record
 
 if TYPE_CHECKING:
     from acidtest.core.registry import Option
     from acidtest.zoo.catalogue import Architecture
+    from acidtest.zoo.trainer import TrainerOptions
     from acidtest.zoo.training import TrainingOptions
     from acidtest.zoo.training import TrainingResult as TrainingResult
 
@@ -72,8 +69,14 @@ def train(
     trainer. A folder that holds the same training is continued, or returned where it is finished. ``progress`` is
     called with the number of pairs learnt from over all seeds, ``watch`` with a description of the state.
     """
+    from acidtest.zoo.training import TrainingData, train_network
+
     _require_torch()
-    _check_target(seeds, output)
+    if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
+        shown = ",".join(map(str, seeds)) or "empty"
+        raise AcidtestError(f"--seeds is a list of different whole numbers from 0 on, such as 0,1,2, not {shown}")
+    if (output := Path(output)).is_file():
+        raise AcidtestError(f"-o {output} is a file; name a folder to train in")
     settings = {
         "embeddings": embeddings,
         "dimensions": dimensions,
@@ -83,33 +86,10 @@ def train(
         "device": device,
     }
     plan = plan_training(name, preset, arguments=arguments, recipe=recipe, settings=settings)
-    return _train_seeds(plan, material, Path(output), preset=preset, seeds=seeds, progress=progress, watch=watch)
-
-
-def _check_target(seeds: Sequence[int], output: str | Path) -> None:
-    if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
-        shown = ",".join(map(str, seeds)) or "empty"
-        raise AcidtestError(f"--seeds is a list of different whole numbers from 0 on, such as 0,1,2, not {shown}")
-    if Path(output).is_file():
-        raise AcidtestError(f"-o {output} is a file; name a folder to train in")
-
-
-def _train_seeds(
-    plan: TrainingOptions,
-    material: Material,
-    output: Path,
-    *,
-    preset: str,
-    seeds: Sequence[int],
-    progress: Progress,
-    watch: Watch,
-) -> list[TrainingResult]:
-    from acidtest.zoo.training import TrainingData, train_network
-
     stage("reading pairs")
     data = gather_pairs(material, plan)
-    dev = data.dev.pairs if data.dev else None
-    training_data = TrainingData(plan, data.train, dev, {part.name: part.pairs for part in data.tests})
+    tests = {part.name: part.pairs for part in data.tests}
+    training_data = TrainingData(plan, data.train, data.dev.pairs if data.dev else None, tests)
     several = len(seeds) > 1
     networks = []
     for number, seed in enumerate(seeds):
@@ -117,8 +97,8 @@ def _train_seeds(
             training_data,
             seed=seed,
             folder=output / f"seed-{seed}" if several else output,
-            progress=_share_of_progress(progress, number, len(seeds)),
-            watch=_watch_seed(watch, seed) if several else watch,
+            progress=partial(_share_progress, progress, number, len(seeds)),
+            watch=partial(_watch_seed, watch, seed) if several else watch,
         )
         write_record(network, data, preset)
         networks.append(network)
@@ -127,8 +107,16 @@ def _train_seeds(
     return networks
 
 
+def _share_progress(progress: Progress, number: int, seeds: int, done: int, total: int) -> None:
+    """Report the progress of one training as a part of that of all."""
+    progress(number * total + done, seeds * total)
+
+
+def _watch_seed(watch: Watch, seed: int, state: str) -> None:
+    watch(f"seed {seed}, {state}")
+
+
 def training_json(networks: Sequence[TrainingResult]) -> dict[str, Any]:
-    """The results of trainings, as ``--json`` prints them."""
     return {
         "networks": [
             {
@@ -147,15 +135,6 @@ def training_json(networks: Sequence[TrainingResult]) -> dict[str, Any]:
     }
 
 
-def _share_of_progress(progress: Progress, number: int, seeds: int) -> Progress:
-    """The progress of one training as a part of that of all."""
-    return lambda done, total: progress(number * total + done, seeds * total)
-
-
-def _watch_seed(watch: Watch, seed: int) -> Watch:
-    return lambda state: watch(f"seed {seed}, {state}")
-
-
 def plan_training(
     name: str,
     preset: str = "",
@@ -170,65 +149,46 @@ def plan_training(
     from acidtest.zoo.training import TrainingOptions
 
     kind = architecture(name)
-    preset_values = dict(kind.preset(preset))
-    recipe_names = {field.name for field in fields(TrainerOptions)}
-    plan_names = {field.name for field in fields(TrainingOptions)}
-    options = {key: value for key, value in preset_values.items() if key not in recipe_names | plan_names}
+    of_recipe, of_plan = ({field.name for field in fields(shape)} for shape in (TrainerOptions, TrainingOptions))
+    options, trainer, chosen = dict[str, Any](), dict[str, Any](), dict[str, Any]()
+    for key, value in kind.preset(preset).items():
+        (trainer if key in of_recipe else chosen if key in of_plan else options)[key] = value
     options |= parse_options(kind.options, arguments or {}, name)
-    _check_options(name, kind.options, options)
-    plan = TrainingOptions(
-        name, options, _checked_recipe(TrainerOptions(**{**_pick(preset_values, recipe_names), **(recipe or {})}))
-    )
     given = {key: value for key, value in (settings or {}).items() if value is not None}
-    plan = replace(plan, **{**_pick(preset_values, plan_names), **given})
-    _check_vectors(plan, preset)
+    plan = TrainingOptions(name, options, TrainerOptions(**{**trainer, **(recipe or {})}), **{**chosen, **given})
+    _check_values(name, options, plan.recipe)
+    if plan.dimensions < 1:
+        raise AcidtestError(f"--dimensions is a whole number from 1 on, not {plan.dimensions}")
+    if kind.reads_words and plan.embeddings == "random" and not plan.embeddings_tuned:
+        # Random vectors that are never learnt would only say which words are the same.
+        source = f" with the preset {preset}" if preset else ""
+        raise AcidtestError(
+            f"{name}{source} leaves the vectors of words as they are, and these are random; "
+            f"add --embeddings FILE, or --tuned to learn them"
+        )
     _note_unused(kind, [*given, *(recipe or {})])
     return plan
 
 
-def _pick(values: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name in names}
-
-
-def _check_options(name: str, options: Mapping[str, Option], given: Mapping[str, Any]) -> None:
-    """Refuse sizes below 1 and dropout rates that are not shares."""
-    for key, value in given.items():
+def _check_values(name: str, options: Mapping[str, Any], recipe: TrainerOptions) -> None:
+    """Refuse sizes below 1, dropout rates that are not shares, and steps that train nothing."""
+    for key, value in options.items():
+        flag = f"{name}: --{key.replace('_', '-')}"
         if isinstance(value, int) and not isinstance(value, bool) and value < 1:
-            raise AcidtestError(f"{name}: {options[key].flag} is a whole number from 1 on, not {value}")
+            raise AcidtestError(f"{flag} is a whole number from 1 on, not {value}")
         if key.endswith("dropout") and not 0 <= value < 1:
-            raise AcidtestError(f"{name}: {options[key].flag} is a share from 0 to below 1, not {value:g}")
-
-
-def _checked_recipe(recipe: Any) -> Any:
-    """The recipe, or an error where one of its numbers makes no sense."""
-    for name in ("epochs", "batch_size", "learning_rate", "patience"):
-        value = getattr(recipe, name)
-        if not value > 0:
-            raise AcidtestError(f"--{name.replace('_', '-')} is a number above 0, not {value}")
+            raise AcidtestError(f"{flag} is a share from 0 to below 1, not {value:g}")
+    for key in ("epochs", "batch_size", "learning_rate", "patience"):
+        if not getattr(recipe, key) > 0:
+            raise AcidtestError(f"--{key.replace('_', '-')} is a number above 0, not {getattr(recipe, key)}")
     if recipe.precision not in ("auto", "full", "bf16"):
         raise AcidtestError(f"--precision is auto, full or bf16, not {recipe.precision!r}")
-    return recipe
-
-
-def _check_vectors(plan: TrainingOptions, preset: str) -> None:
-    """Refuse random vectors that are never learnt: they would only say which words are the same."""
-    from acidtest.zoo.catalogue import architecture
-
-    if plan.dimensions < 1:
-        raise AcidtestError(f"--dimensions is a whole number from 1 on, not {plan.dimensions}")
-    reads_words = architecture(plan.architecture).reads_words
-    if reads_words and plan.embeddings == "random" and not plan.embeddings_tuned:
-        source = f" with the preset {preset}" if preset else ""
-        raise AcidtestError(
-            f"{plan.architecture}{source} leaves the vectors of words as they are, and these are random; "
-            f"add --embeddings FILE, or --tuned to learn them"
-        )
 
 
 def _note_unused(kind: Architecture, given: Sequence[str]) -> None:
     """Say which of the given settings have no effect on an architecture."""
     unused = {} if kind.reads_words else dict(_VECTOR_FLAGS)
-    if kind.fit is not None:
+    if kind.fits_at_once:
         unused |= {name: f"--{name.replace('_', '-')}" for name in _STEP_SETTINGS}
     flags = [flag for name, flag in unused.items() if name in given]
     if flags:

@@ -67,17 +67,12 @@ class GatheredPairs:
 
     @cached_property
     def train(self) -> TrainingPairs:
-        """All pairs to learn from."""
         from acidtest.zoo.pairs import TrainingPairs
 
-        parts = (*self.files, *self.suites)
-        origins = tuple((part.name, len(part.pairs)) for part in parts)
-        rows = np.concatenate([part.pairs.source_rows for part in parts])
-        return TrainingPairs(pl.concat([part.pairs.frame for part in parts]), origins, rows)
+        return TrainingPairs(pl.concat([part.pairs.frame for part in (*self.files, *self.suites)]))
 
     @cached_property
     def scored(self) -> tuple[SourcePairs, ...]:
-        """The files that networks are scored on."""
         return (*([self.dev] if self.dev else []), *self.tests)
 
     @cached_property
@@ -118,17 +113,19 @@ def _warn_of_gaps(data: GatheredPairs, labels: Sequence[str]) -> None:
 
 
 def _read_source(source: Source, plan: TrainingOptions, reading: Reading | None) -> SourcePairs:
+    from acidtest.zoo.catalogue import architecture
     from acidtest.zoo.pairs import select_pairs
 
+    kind = architecture(plan.architecture)
     suite = source if isinstance(source, Suite) else load(source, reading=reading)
     name = suite.name if isinstance(source, Suite) else str(source)
     schema = suite.frame.collect_schema()
-    missing = [column for column in plan.columns if column not in schema]
+    missing = [column for column in kind.columns if column not in schema]
     for column in missing:
-        if column not in plan.may_lack:
-            raise AcidtestError(f"{name}: has no {column}, which {plan.architecture} reads; choose another file")
+        if column not in kind.may_lack:
+            raise AcidtestError(f"{name}: has no {column}, which {kind.name} reads; choose another file")
     frame = suite.frame.with_columns(pl.lit(None, dtype=pl.String).alias(column) for column in missing).collect()
-    pairs = select_pairs(frame, plan.columns, name)
+    pairs = select_pairs(frame, kind.columns, name)
     with pairs.locate_errors():
         pairs.targets(plan.labels)
     return SourcePairs(name, pairs, suite.card.dropped)
@@ -148,7 +145,6 @@ def _augmenting_suites(material: Material) -> list[Suite]:
 
 
 def _without_subcases(suite: Suite, withheld: Sequence[str]) -> pl.LazyFrame:
-    """The rows of the other subcases; a withheld subcase that the suite does not have is an error."""
     if not withheld:
         return suite.frame
     if "subcase" not in suite.frame.collect_schema():
@@ -162,9 +158,7 @@ def _without_subcases(suite: Suite, withheld: Sequence[str]) -> pl.LazyFrame:
 
 def _without_scored_pairs(part: SourcePairs, scored: Sequence[U64]) -> SourcePairs:
     """An augmenting suite without the pairs that networks are scored on."""
-    if not scored:
-        return part
-    repeated = np.isin(part.pairs.keys, np.concatenate(scored))
+    repeated = np.isin(part.pairs.keys, np.concatenate(scored)) if scored else np.zeros(0, dtype=np.bool_)
     if not repeated.any():
         return part
     count = int(repeated.sum())

@@ -134,44 +134,33 @@ def training_card(network: TrainingResult, data: GatheredPairs, preset: str = ""
     plan, made = network.options, network.made
     kind = architecture(plan.architecture)
     defaults = {name: option.default for name, option in kind.options.items()}
-    settings = {
-        **({"preset": preset} if preset else {}),
-        **defaults,
-        **plan.settings,
-        "weights": f"{made['weights']:,}",
-    }
+    settings: dict[str, Any] = {"preset": preset} if preset else {}
+    settings |= {**defaults, **plan.settings, "weights": f"{made['weights']:,}"}
     recipe = {name: value for name, value in asdict(plan.recipe).items() if name != "checkpoint_s"}
     labels = f"{', '.join(plan.labels[:-1])} and {plan.labels[-1]}"
     summary = f"{kind.summary[:1].upper()}{kind.summary[1:]} ({kind.citation}), trained by acidtest."
     versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
     machine = f"On {made['device']} (threads of the processor: {made['threads']}; {made['system']}), with {versions}."
-    return Document(
-        title=f"{plan.architecture}: {network.folder}",
-        headline=f"{summary} It tells {labels} apart. {_describe_reader(network)}".strip(),
-        parts=(
-            Section("How to run it", _usage(network)),
-            Section("Scores", _scores_parts(network, data)),
-            Section("Data", (_data_table(data),)),
-            Section("Settings", (_settings_table("settings", "option", settings),)),
-            Section(
-                "Training",
-                (
-                    Note(_describe_course(network, fitted=kind.fit is not None)),
-                    *([] if kind.fit else [_settings_table("recipe", "recipe", recipe)]),
-                    Note(machine),
-                ),
-            ),
-            Section("Limits", (Note(LIMITS),)),
-        ),
-    )
-
-
-def _usage(network: TrainingResult) -> tuple[Part, ...]:
-    return (
+    course: list[Part] = [Note(_describe_course(network, fitted=kind.fits_at_once)), Note(machine)]
+    if not kind.fits_at_once:
+        course.insert(1, _settings_table("recipe", "recipe", recipe))
+    usage = (
         Note(f"    acidtest run -m zoo:{network.folder}"),
         Note(
             "In Python: `acidtest.run` with the same name of the model. The folder is all that is needed; "
             "`pip install 'acidtest[zoo]'` gets what runs it."
+        ),
+    )
+    return Document(
+        title=f"{plan.architecture}: {network.folder}",
+        headline=f"{summary} It tells {labels} apart. {_describe_reader(network)}".strip(),
+        parts=(
+            Section("How to run it", usage),
+            Section("Scores", _scores_parts(network, data)),
+            Section("Data", (_data_table(data),)),
+            Section("Settings", (_settings_table("settings", "option", settings),)),
+            Section("Training", tuple(course)),
+            Section("Limits", (Note(LIMITS),)),
         ),
     )
 
@@ -183,13 +172,9 @@ def _scores_parts(network: TrainingResult, data: GatheredPairs) -> tuple[Part, .
     columns = (Column("right, % (95 % interval)"), Column("pairs", "count"), Column("method", "text"))
     rows = tuple(Row(name, (one, one.n, one.method)) for name, one in estimates.items())
     leaks = {**{name: score.leaked for name, score in network.scores.items() if score.leaked}, **data.leaks}
-    return (
-        Table("scores", "", columns, rows, "pairs of"),
-        *(
-            Note(f"**{count:,} pairs of {name} were also learnt from**, so that its score is too good.")
-            for name, count in leaks.items()
-        ),
-    )
+    warning = "**{:,} pairs of {} were also learnt from**, so that its score is too good."
+    notes = (Note(warning.format(count, name)) for name, count in leaks.items())
+    return (Table("scores", "", columns, rows, "pairs of"), *notes)
 
 
 def _data_table(data: GatheredPairs) -> Table:
@@ -217,7 +202,7 @@ def _settings_table(name: str, corner: str, values: Mapping[str, object]) -> Tab
 
 def _describe_reader(network: TrainingResult) -> str:
     """Sentences on what the network knows of words and whether it sees premises."""
-    from acidtest.zoo.network_files import CONFIG
+    from acidtest.zoo.networks import CONFIG
 
     plan = network.options
     reader: Mapping[str, Any] = read_json(network.folder / CONFIG, dict[str, Any])["reader"]

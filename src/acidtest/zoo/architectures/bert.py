@@ -27,9 +27,9 @@ from acidtest.models.encoders.checkpoints import (
     random_classifier,
     start_classifier,
 )
-from acidtest.models.encoders.devices import kernels_for_any_shape
+from acidtest.models.encoders.flat_encoders import kernels_for_any_shape
 from acidtest.models.encoders.pair_tokens import PairTokenizer, TokenizedPairs
-from acidtest.zoo.batches import Inputs, Ints, Targets
+from acidtest.zoo.batches import Inputs, Ints, NetworkBatch, Targets
 
 if TYPE_CHECKING:
     from acidtest.zoo.training import TrainingOptions
@@ -45,18 +45,16 @@ FULL_ATTENTION = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "elec
 
 
 @dataclass(frozen=True)
-class TokenPairs:
+class TokenPairs(NetworkBatch):
     """A batch of pairs as tokens, padded to the longest.
 
     ``mask`` is None where all pairs have the same length, because kernels are faster without one; ``types`` is None
     for encoders that have none.
     """
 
-    rows: Ints
     ids: Tensor
     mask: Tensor | None
     types: Tensor | None
-    targets: Tensor | None = None
 
 
 class TokenInputs(Inputs):
@@ -73,10 +71,9 @@ class TokenInputs(Inputs):
         self._ends = torch.from_numpy(starts + self._lengths).to(device)
         self._padding = padding
 
-    def batch(self, rows: Ints) -> TokenPairs:
+    def _read(self, rows: Ints, device_rows: Tensor, targets: Tensor | None) -> TokenPairs:
         lengths = self._lengths[rows]
         longest = int(lengths.max(initial=0))
-        device_rows = torch.from_numpy(rows).to(self.device, non_blocking=True)
         places = self._starts[device_rows][:, None] + torch.arange(longest, device=self.device)
         mask = None
         if (lengths < longest).any():
@@ -88,7 +85,7 @@ class TokenInputs(Inputs):
             return values if mask is None else torch.where(mask, values, filler)
 
         types = None if self._types is None else padded(self._types, 0)
-        return TokenPairs(rows, padded(self._ids, self._padding), mask, types, self.targets(device_rows))
+        return TokenPairs(rows, targets, padded(self._ids, self._padding), mask, types)
 
 
 @dataclass(frozen=True)
@@ -154,11 +151,7 @@ class TokenReader:
     def inputs(self, frame: pl.DataFrame, targets: Targets | None, device: torch.device) -> TokenInputs:
         """Pairs as tokens on a device; notes how many pairs with labels are cut."""
         tokens = self._pair_tokenizer.tokens(*(frame[name].to_list() for name in self.columns))
-        if len(tokens.ids) and int(tokens.ids.max()) >= self.config.vocab_size:
-            raise AcidtestError(
-                f"the tokenizer gives token {int(tokens.ids.max())}, but the encoder knows only "
-                f"{self.config.vocab_size}; they do not belong together"
-            )
+        tokens.check_vocabulary(self.config.vocab_size, "the encoder")
         cut = int(tokens.truncated.sum())
         if targets is not None and cut:
             note("%s of %s pairs are cut to %d tokens", f"{cut:,}", f"{frame.height:,}", self.longest)
@@ -170,14 +163,17 @@ class TokenReader:
         return PairTokenizer(self.tokenizer, self.longest)
 
 
-READER = TokenReader
-
-
 class EncoderNetwork(nn.Module):
-    """A sequence classifier of transformers, ``kept``, whose weights are saved as the library itself saves them."""
+    """A sequence classifier of transformers, ``kept``, whose weights are saved as the library itself saves them.
 
-    def __init__(self, kept: Any) -> None:
+    Its reader has opened ``encoder`` and cuts pairs to ``max_length`` tokens.
+    """
+
+    reader = TokenReader
+
+    def __init__(self, kept: Any, *, encoder: str = "", max_length: int = MAX_LENGTH) -> None:
         super().__init__()
+        del encoder, max_length
         self.kept = kept
         self.layers = ("embeddings", *(f"layer {number + 1}" for number in range(kept.config.num_hidden_layers)))
         self.width = 2 * kept.config.hidden_size
@@ -208,9 +204,3 @@ class EncoderNetwork(nn.Module):
             inputs["attention_mask"] = batch.mask[:, None, None] if self._wide_mask else batch.mask.long()
         with kernels_for_any_shape(batch.ids.device):
             return self.kept(**inputs)
-
-
-def network(basis: Any, *, encoder: str = "", max_length: int = MAX_LENGTH) -> nn.Module:
-    """The network; the reader has opened ``encoder`` and cuts pairs to ``max_length`` tokens."""
-    del encoder, max_length
-    return EncoderNetwork(basis)

@@ -23,11 +23,10 @@ import torch
 from torch import Tensor, nn
 
 from acidtest.text.wordnet import wordnet
-from acidtest.zoo.architectures.esim import ESIMNetwork
-from acidtest.zoo.batches import SentencePairs, SentenceTensors
+from acidtest.zoo.architectures.word_attention import ESIMNetwork
+from acidtest.zoo.batches import SentencePairs, SentenceTensors, WordVocabulary
 from acidtest.zoo.layers import (
     Basis,
-    WordVectors,
     attend,
     attention_weights,
     init_orthogonal,
@@ -36,7 +35,6 @@ from acidtest.zoo.layers import (
     mean_words,
     perceptron,
 )
-from acidtest.zoo.words import WordVocabulary
 
 FEATURES = ("synonym", "antonym", "hypernym", "hyponym", "co-hyponym")
 """The relations of the second word of a pair to the first."""
@@ -51,6 +49,8 @@ NO_KIND = 0
 """The kind of words that WordNet does not have."""
 
 Ints = npt.NDArray[np.int64]
+
+_DIFFERENT = pl.col("first") != pl.col("second")
 
 
 @dataclass(frozen=True)
@@ -87,20 +87,25 @@ def relate_words(words: Sequence[str]) -> RelationTable:
     """The relations between any two of these words."""
     senses, kinds = _word_kinds(words)
     synsets = senses.select("kind", "synset").unique()
-    hypernyms = _hypernym_pairs(synsets)
-    related = [
-        _pairs_sharing(synsets, synsets, "synset").with_columns(code=1),
-        _antonym_pairs(senses).with_columns(code=2),
-        _sibling_pairs(synsets).with_columns(code=4),
-        hypernyms.select("first", "second", code=pl.col("edges") * 8),
-        hypernyms.select(first="second", second="first", code=pl.col("edges") * 64),
-    ]
+    antonyms = senses.join(wordnet().relation("antonyms"), left_on="sense", right_on="source")
+    below = synsets.join(wordnet().relation("hypernyms"), left_on="synset", right_on="source")
+    siblings = _pairs(below, below, "target").filter(_DIFFERENT, pl.col("synset") != pl.col("synset_right"))
+    above = synsets.join(_ancestors(), left_on="synset", right_on="source").select("kind", "edges", synset="target")
+    hypernyms = _pairs(above, synsets, "synset").filter(_DIFFERENT)
+    hypernyms = hypernyms.group_by("first", "second").agg(pl.col("edges").min())
     size = int(kinds.max(initial=NO_KIND)) + 1
     number = pl.col("first").cast(pl.Int64) * size + pl.col("second")
-    pairs = pl.concat([part.select(number.alias("pair"), pl.col("code").cast(pl.Int16)) for part in related])
+    related = [
+        (_pairs(synsets, synsets, "synset"), pl.lit(1)),
+        (_pairs(antonyms.select("kind", sense="target"), senses, "sense"), pl.lit(2)),
+        (siblings, pl.lit(4)),
+        (hypernyms, pl.col("edges") * 8),
+        (hypernyms.rename({"first": "second", "second": "first"}), pl.col("edges") * 64),
+    ]
+    coded = pl.concat([pairs.select(pair=number, code=code.cast(pl.Int16)).unique() for pairs, code in related])
     # Relations do not share bits, so their codes add up.
-    coded = pairs.group_by("pair").agg(pl.col("code").sum()).sort("pair")
-    return RelationTable(kinds, size, coded["pair"].to_numpy(), coded["code"].cast(pl.Int16).to_numpy())
+    coded = coded.group_by("pair").agg(pl.col("code").sum().cast(pl.Int16)).sort("pair")
+    return RelationTable(kinds, size, coded["pair"].to_numpy(), coded["code"].to_numpy())
 
 
 def _word_kinds(words: Sequence[str]) -> tuple[pl.DataFrame, Ints]:
@@ -115,32 +120,9 @@ def _word_kinds(words: Sequence[str]) -> tuple[pl.DataFrame, Ints]:
     return of_kinds, of_words["kind"].fill_null(NO_KIND).to_numpy().astype(np.int64)
 
 
-def _pairs_sharing(left: pl.DataFrame, right: pl.DataFrame, on: str) -> pl.DataFrame:
-    """The pairs of kinds that share a value of a column, columns first and second."""
-    pairs = left.rename({"kind": "first"}).join(right.rename({"kind": "second"}), on=on)
-    return pairs.select("first", "second").unique()
-
-
-def _antonym_pairs(senses: pl.DataFrame) -> pl.DataFrame:
-    """The pairs of kinds with senses that are antonyms."""
-    antonyms = senses.join(wordnet().relation("antonyms"), left_on="sense", right_on="source")
-    return _pairs_sharing(antonyms.select("kind", sense="target"), senses.select("kind", "sense"), "sense")
-
-
-def _sibling_pairs(synsets: pl.DataFrame) -> pl.DataFrame:
-    """The pairs of different kinds with different synsets directly below the same one."""
-    below = synsets.join(wordnet().relation("hypernyms"), left_on="synset", right_on="source")
-    pairs = below.rename({"kind": "first"}).join(below.rename({"kind": "second"}), on="target")
-    pairs = pairs.filter(pl.col("first") != pl.col("second"), pl.col("synset") != pl.col("synset_right"))
-    return pairs.select("first", "second").unique()
-
-
-def _hypernym_pairs(synsets: pl.DataFrame) -> pl.DataFrame:
-    """The pairs of different kinds of which the second lies above the first, and the least number of edges."""
-    above = synsets.join(_ancestors(), left_on="synset", right_on="source")
-    pairs = above.rename({"kind": "first"}).join(synsets, left_on="target", right_on="synset")
-    different = pairs.rename({"kind": "second"}).filter(pl.col("first") != pl.col("second"))
-    return different.group_by("first", "second").agg(pl.col("edges").min())
+def _pairs(left: pl.DataFrame, right: pl.DataFrame, on: str) -> pl.DataFrame:
+    """Pairs of kinds, columns first and second among others, that share a value of a column."""
+    return left.rename({"kind": "first"}).join(right.rename({"kind": "second"}), on=on)
 
 
 def _ancestors() -> pl.DataFrame:
@@ -188,16 +170,20 @@ class Relations(nn.Module):
 
 
 class KIMNetwork(ESIMNetwork):
-    """ESIM's steps, each with WordNet's features of the words."""
+    """ESIM's steps, each with WordNet's features of the words.
 
-    def __init__(
-        self, words: WordVectors, labels: int, relations: Relations, *, hidden: int, attraction: float, dropout: float
-    ) -> None:
-        super().__init__(words, labels, hidden=hidden, dropout=dropout, knowledge=len(FEATURES), poolings=3)
-        self.relations = relations
+    ``hidden`` is the size of each direction, ``knowledge`` how much related words attract each other.
+    """
+
+    features = len(FEATURES)
+    poolings = 3
+
+    def __init__(self, basis: Basis, *, hidden: int = 300, knowledge: float = 1.0, dropout: float = 0.5) -> None:
+        super().__init__(basis, hidden=hidden, dropout=dropout)
+        self.relations = Relations(basis.vocabulary)
         self.weigh = perceptron([len(FEATURES), 1])
         init_orthogonal(self.weigh)
-        self._attraction = attraction
+        self._attraction = knowledge
 
     def forward(self, batch: SentencePairs) -> Tensor:
         premise, hypothesis = self.encode(batch.premise), self.encode(batch.hypothesis)
@@ -221,9 +207,3 @@ class KIMNetwork(ESIMNetwork):
         states = self.composer(torch.cat([self.dropout(enhanced), features], dim=-1), sentence)
         weighed = attend(self.weigh(features).transpose(1, 2), states, sentence.mask)
         return torch.cat([mean_words(states, sentence), max_words(states, sentence), weighed[:, 0]], dim=1)
-
-
-def network(basis: Basis, *, hidden: int = 300, knowledge: float = 1.0, dropout: float = 0.5) -> nn.Module:
-    """The network; ``knowledge`` is how much related words attract each other, ``hidden`` the size of a direction."""
-    relations = Relations(basis.vocabulary)
-    return KIMNetwork(basis.words, basis.labels, relations, hidden=hidden, attraction=knowledge, dropout=dropout)

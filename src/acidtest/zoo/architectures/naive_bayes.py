@@ -23,10 +23,21 @@ from torch import Tensor, nn
 
 from acidtest.core.errors import AcidtestError
 from acidtest.io.wordlists import packaged_table
+from acidtest.models.encoders.sentence_tokens import offsets
 from acidtest.text.tokens import tokenise
-from acidtest.zoo.batches import Inputs, Ints, SentenceTensors, Targets, TextColumn
-from acidtest.zoo.readers import load_vocabulary, save_vocabulary
-from acidtest.zoo.words import SPECIAL, UNKNOWN, Texts, WordVocabulary, build_vocabulary
+from acidtest.zoo.batches import (
+    SPECIAL,
+    UNKNOWN,
+    Inputs,
+    Ints,
+    NetworkBatch,
+    SentenceTensors,
+    Targets,
+    TextColumn,
+    Texts,
+    WordVocabulary,
+    build_vocabulary,
+)
 
 if TYPE_CHECKING:
     from acidtest.zoo.training import TrainingOptions
@@ -52,21 +63,11 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class CountedPairs:
+class CountedPairs(NetworkBatch):
     """A batch: the words of both sides of some pairs, and int[pairs, counted] up to ``MAX_COUNT``."""
 
-    rows: Ints
     words: SentenceTensors
     counts: Tensor
-    targets: Tensor | None = None
-
-
-@dataclass(frozen=True)
-class CountBasis:
-    """The number of words of both sides together, numbered from 1, and the number of labels."""
-
-    words: int
-    labels: int
 
 
 class CountInputs(Inputs):
@@ -74,13 +75,11 @@ class CountInputs(Inputs):
 
     def __init__(self, words: Texts, counts: Ints, targets: Targets | None, device: torch.device) -> None:
         super().__init__(words.lengths, targets, device)
-        self._words = TextColumn(words, device, spelled=False)
+        self._words = TextColumn(words, device)
         self._counts = torch.from_numpy(counts).to(device)
 
-    def batch(self, rows: Ints) -> CountedPairs:
-        device_rows = torch.from_numpy(rows).to(self.device, non_blocking=True)
-        words = self._words.sentences(rows, device_rows)
-        return CountedPairs(rows, words, self._counts[device_rows], self.targets(device_rows))
+    def _read(self, rows: Ints, device_rows: Tensor, targets: Tensor | None) -> CountedPairs:
+        return CountedPairs(rows, targets, self._words.sentences(rows, device_rows), self._counts[device_rows])
 
 
 @dataclass(frozen=True)
@@ -99,35 +98,29 @@ class CountReader:
 
     @classmethod
     def load(cls, folder: Path, saved: Mapping[str, Any]) -> CountReader:
-        return cls(load_vocabulary(folder))
+        return cls(WordVocabulary.load(folder))
 
     def save(self, folder: Path) -> dict[str, Any]:
-        return {"files": save_vocabulary(folder, self.vocabulary)}
+        return {"files": self.vocabulary.save(folder)}
 
     def with_seed(self, seed: int) -> Self:
         """The same reader: nothing is random."""
         return self
 
-    def basis(self, labels: int) -> CountBasis:
-        return CountBasis(2 * (len(self.vocabulary.words) - len(SPECIAL)), labels)
+    def basis(self, labels: int) -> tuple[int, int]:
+        """The number of words of both sides together, which are numbered from 1, and the number of labels."""
+        return 2 * (len(self.vocabulary.words) - len(SPECIAL)), labels
 
     def inputs(self, frame: pl.DataFrame, targets: Targets | None, device: torch.device) -> CountInputs:
         words = pair_words(frame["premise"], frame["hypothesis"])
-        return CountInputs(self._known_words(words), words.counts, targets, device)
-
-    def _known_words(self, words: PairWords) -> Texts:
-        """The known words of each pair, numbered from 1; those of hypotheses come after all those of premises."""
+        # Known words are numbered from 1; those of hypotheses come after all those of premises.
         numbers = np.array([self.vocabulary.numbers.get(word, UNKNOWN) for word in words.words], dtype=np.int32)
         word = numbers[words.word] - UNKNOWN
         known = np.flatnonzero(word)
         known = known[np.argsort(words.pair[known], kind="stable")]
         word = word[known] + words.hypothesis[known] * np.int32(len(self.vocabulary.words) - len(SPECIAL))
-        ends = np.cumsum(np.bincount(words.pair[known], minlength=words.pairs))
-        starts = np.concatenate([np.zeros(1, dtype=np.int64), ends])
-        return Texts(word, starts, np.zeros(0, dtype=np.int32), np.zeros((0, 0), dtype=np.uint8))
-
-
-READER = CountReader
+        texts = Texts(word, offsets(np.bincount(words.pair[known], minlength=words.pairs)))
+        return CountInputs(texts, words.counts, targets, device)
 
 
 @dataclass(frozen=True)
@@ -167,7 +160,6 @@ class PairWords:
 
 
 def pair_words(premises: pl.Series, hypotheses: pl.Series) -> PairWords:
-    """The distinct words of pairs of texts."""
     pairs = len(premises)
     tokens = tokenise(pl.concat([premises.alias("text"), hypotheses.alias("text")]))
     forms, form = np.unique(tokens.words.str.to_lowercase().to_numpy().astype(str), return_inverse=True)
@@ -193,19 +185,30 @@ def _word_list(kind: str) -> frozenset[str]:
 
 
 class NaiveBayesNetwork(nn.Module):
-    """Log probabilities: of labels, of words given a label, of counts given a label."""
+    """Log probabilities: of labels, of words given a label, of counts given a label.
+
+    ``smoothing`` is added to every count before it is divided.
+    """
+
+    reader = CountReader
 
     prior: Tensor
     words: Tensor
     counts: Tensor
 
-    def __init__(self, basis: CountBasis, features: tuple[str, ...], smoothing: float) -> None:
+    def __init__(self, basis: tuple[int, int], *, features: tuple[str, ...] = FEATURES, smoothing: float = 1.0) -> None:
         super().__init__()
+        if not features or not set(features) <= set(FEATURES):
+            wrong = ", ".join(features)
+            raise AcidtestError(f"naive-bayes: --features is {' or '.join(FEATURES)} or both, not {wrong!r}")
+        if smoothing <= 0:
+            raise AcidtestError(f"naive-bayes: --smoothing is {smoothing:g}; it is above 0")
         self.features = features
         self.smoothing = smoothing
-        self.register_buffer("prior", torch.zeros(basis.labels))
-        self.register_buffer("words", torch.zeros(1 + basis.words, basis.labels))
-        self.register_buffer("counts", torch.zeros(len(COUNTED), MAX_COUNT + 1, basis.labels))
+        words, labels = basis
+        self.register_buffer("prior", torch.zeros(labels))
+        self.register_buffer("words", torch.zeros(1 + words, labels))
+        self.register_buffer("counts", torch.zeros(len(COUNTED), MAX_COUNT + 1, labels))
 
     def forward(self, batch: CountedPairs) -> Tensor:
         """Log of the joint probability of label and features."""
@@ -217,32 +220,21 @@ class NaiveBayesNetwork(nn.Module):
             scores = scores + self.counts[kinds, batch.counts].sum(dim=1)
         return scores
 
-
-def network(basis: CountBasis, *, features: tuple[str, ...] = FEATURES, smoothing: float = 1.0) -> nn.Module:
-    """The classifier; ``smoothing`` is added to every count before it is divided."""
-    unknown = [name for name in features if name not in FEATURES]
-    if unknown or not features:
-        raise AcidtestError(f"naive-bayes: --features is {' or '.join(FEATURES)} or both, not {', '.join(features)!r}")
-    if smoothing <= 0:
-        raise AcidtestError(f"naive-bayes: --smoothing is {smoothing:g}; it is above 0")
-    return NaiveBayesNetwork(basis, tuple(features), smoothing)
-
-
-def fit(network: NaiveBayesNetwork, inputs: Inputs) -> None:
-    """Fit the log probabilities to training pairs; a pair with several right labels counts in equal parts for each."""
-    prior, words, counts = (torch.zeros_like(part, dtype=torch.float64) for part in network.buffers())
-    kinds = torch.arange(len(COUNTED), device=inputs.device) * (MAX_COUNT + 1)
-    for batch in inputs.ordered(_BATCH):
-        right = batch.targets.double()
-        right /= right.sum(dim=1, keepdim=True)
-        prior += right.sum(dim=0)
-        words.index_add_(0, batch.words.words.flatten(), right.repeat_interleave(batch.words.words.shape[1], dim=0))
-        places = (kinds + batch.counts).flatten()
-        counts.flatten(0, 1).index_add_(0, places, right.repeat_interleave(len(COUNTED), dim=0))
-    network.prior.copy_(_log_shares(prior, network.smoothing, dim=0))
-    # The first row stands for padding and stays zero.
-    network.words[1:] = _log_shares(words[1:], network.smoothing, dim=0)
-    network.counts.copy_(_log_shares(counts, network.smoothing, dim=1))
+    def fit(self, inputs: Inputs) -> None:
+        """Fit to training pairs; a pair with several right labels counts in equal parts for each."""
+        prior, words, counts = (torch.zeros_like(part, dtype=torch.float64) for part in self.buffers())
+        kinds = torch.arange(len(COUNTED), device=inputs.device) * (MAX_COUNT + 1)
+        for batch in inputs.ordered(_BATCH):
+            right = batch.targets.double()
+            right /= right.sum(dim=1, keepdim=True)
+            prior += right.sum(dim=0)
+            words.index_add_(0, batch.words.words.flatten(), right.repeat_interleave(batch.words.words.shape[1], dim=0))
+            places = (kinds + batch.counts).flatten()
+            counts.flatten(0, 1).index_add_(0, places, right.repeat_interleave(len(COUNTED), dim=0))
+        self.prior.copy_(_log_shares(prior, self.smoothing, dim=0))
+        # The first row stands for padding and stays zero.
+        self.words[1:] = _log_shares(words[1:], self.smoothing, dim=0)
+        self.counts.copy_(_log_shares(counts, self.smoothing, dim=1))
 
 
 def _log_shares(counts: Tensor, smoothing: float, dim: int) -> Tensor:

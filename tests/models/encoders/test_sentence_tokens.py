@@ -12,7 +12,8 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
-from acidtest.models.encoders.uncased_pieces import UncasedPieces, UncasedTokenizer, split_words
+from acidtest.models.encoders.sentence_tokens import UncasedPieces, split_words
+from acidtest.models.reference import uncased_tokenizer
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 ODDITIES = (
@@ -128,7 +129,7 @@ def test_no_word_becomes_unknown_when_pieces_are_left_out_but_letters_are_not() 
 
 
 def test_pairs_have_marks_around_them_and_are_cut_at_the_end_of_the_premise() -> None:
-    tokenizer = UncasedTokenizer(["[UNK]", "[CLS]", "[SEP]", "a", "b", "c"], 7)
+    tokenizer = uncased_tokenizer(["[UNK]", "[CLS]", "[SEP]", "a", "b", "c"], 7)
     found = tokenizer.tokens(["a b", "a b a b a b", ""], ["c", "c", "c"])
     assert found.types is not None
     pairs = np.split(np.stack([found.ids, found.types]), found.starts[1:-1], axis=1)

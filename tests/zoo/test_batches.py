@@ -10,8 +10,15 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'acidtest[zoo]'")
 
-from acidtest.zoo.batches import SentenceInputs  # noqa: E402
-from acidtest.zoo.words import PADDING, SPECIAL, UNKNOWN, InitialVectors, build_vocabulary, load_vectors  # noqa: E402  # noqa: E402
+from acidtest.zoo.batches import (  # noqa: E402  # noqa: E402
+    PADDING,
+    SPECIAL,
+    UNKNOWN,
+    InitialVectors,
+    SentenceInputs,
+    build_vocabulary,
+    load_vectors,
+)
 
 TEXTS = pl.Series(["A dog runs.", "The dog sleeps."])
 

@@ -18,8 +18,8 @@ from acidtest.core.model import model_from_spec
 from acidtest.core.suite import Card, Suite, complete_columns
 from acidtest.evaluate.plan import make_plan
 from acidtest.evaluate.runner import collect_answers
+from acidtest.zoo.architectures.spinn import PHRASE, Trees, Unparsed, concatenate_trees, parse_trees
 from acidtest.zoo.pairs import PairError
-from acidtest.zoo.trees import PHRASE, Trees, Unparsed, concatenate_trees, parse_trees
 
 torch = pytest.importorskip("torch")
 
@@ -111,8 +111,8 @@ def test_an_empty_text_is_a_tree_of_one_unknown_word() -> None:
 
 
 def test_a_word_that_is_called_like_what_fills_up_is_an_unknown_one() -> None:
-    from acidtest.zoo.trees import TreeInputs
-    from acidtest.zoo.words import SPECIAL, UNKNOWN, WordVocabulary
+    from acidtest.zoo.architectures.spinn import TreeInputs
+    from acidtest.zoo.batches import SPECIAL, UNKNOWN, WordVocabulary
 
     trees = read(["( <padding> cat )"])
     inputs = TreeInputs(trees, trees, WordVocabulary((*SPECIAL, "cat")), None, device=torch.device("cpu"))
@@ -157,9 +157,9 @@ def pairs(count: int, seed: int = 0) -> pl.DataFrame:
 
 
 def begun(frame: pl.DataFrame, **settings: Any) -> Any:
+    from acidtest.zoo.architectures.spinn import TreeReader
     from acidtest.zoo.trainer import TrainerOptions
     from acidtest.zoo.training import TrainingOptions
-    from acidtest.zoo.trees import TreeReader
 
     return TreeReader.for_training(TrainingOptions("spinn", settings, TrainerOptions(), dimensions=10), frame)
 
@@ -168,7 +168,7 @@ def network(reader: Any) -> Any:
     from acidtest.zoo.architectures import spinn
 
     torch.manual_seed(1)
-    made = spinn.network(reader.basis(3), hidden=7, layer=11)
+    made = spinn.SPINNNetwork(reader.basis(3), hidden=7, layer=11)
     with torch.no_grad():
         for weight in made.parameters():
             weight += 0.3 * torch.randn_like(weight)
