@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from nltk.metrics.agreement import AnnotationTask
 
-from acidtest.stats.alpha import category_alphas, krippendorff_alpha, mean_alpha
+from acidtest.stats.agreement import category_alphas, krippendorff_alpha, mean_alpha
 
 # Krippendorff (2011), section C: four observers, twelve units, values 1 to 5; a dot is no value.
 FOUR_OBSERVERS = ("12332141 2...", "12332241 25.3", ".3332342 251.", "12332441 251.")

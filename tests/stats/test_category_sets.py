@@ -10,7 +10,7 @@ import pytest
 from nltk.metrics.agreement import AnnotationTask
 from nltk.metrics.distance import masi_distance
 
-from acidtest.stats.category_sets import intersection_over_union, pairs_within, set_alpha, set_distances
+from acidtest.stats.agreement import intersection_over_union, pairs_within, set_alpha, set_distances
 from acidtest.stats.jackknife import Replicates, jackknifed
 
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from acidtest.stats.kappa import cohen_kappa
+from acidtest.stats.agreement import cohen_kappa
 
 
 def raters(table: list[list[int]]) -> tuple[list[str], list[str]]:

@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from acidtest.stats.probes import accuracy_influences, group_folds, probe_accuracies, probe_scores, smoothers
-from acidtest.stats.shuffles import clustered, shuffled_rows
+from acidtest.stats.probes import (
+    accuracy_influences,
+    clustered,
+    group_folds,
+    probe_accuracies,
+    probe_scores,
+    shuffled_rows,
+    smoothers,
+)
 
 
 def sample(n: int, width: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

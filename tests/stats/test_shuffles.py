@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from acidtest.stats.shuffles import clustered, judged, shuffled_rows
+from acidtest.stats.probes import clustered, judged, shuffled_rows
 
 
 def test_labels_of_a_group_stay_together_and_go_to_a_group_of_its_size() -> None:

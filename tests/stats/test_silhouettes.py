@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from acidtest.stats.shuffles import clustered, shuffled_rows
-from acidtest.stats.silhouettes import silhouette_influences, silhouettes
+from acidtest.stats.probes import clustered, shuffled_rows, silhouette_influences, silhouettes
 
 
 def sample(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

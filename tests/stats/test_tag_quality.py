@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from acidtest.stats.tag_quality import tag_qualities, tag_quality
+from acidtest.stats.annotators import tag_qualities, tag_quality
 
 
 def test_shares_are_those_of_a_hand_calculation() -> None:

@@ -12,7 +12,7 @@ import pytest
 from acidtest.annotate.ratings import read_ratings
 from acidtest.core.ratings import Ratings, label_counts, majority_labels, ordered_labels
 from acidtest.core.serialise import to_json
-from acidtest.stats.kappa import cohen_kappa, fleiss_kappa, label_kappas
+from acidtest.stats.agreement import cohen_kappa, fleiss_kappa, label_kappas
 from acidtest.studies.agreement import agreement
 from acidtest.studies.agreement.labels import human_basis, human_performance, observed_agreement
 

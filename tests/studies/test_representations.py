@@ -12,9 +12,7 @@ import pytest
 from acidtest.core.errors import AcidtestError
 from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card
-from acidtest.stats.probes import group_folds, probe_accuracies, smoothers
-from acidtest.stats.shuffles import judged, shuffled_rows
-from acidtest.stats.silhouettes import silhouettes
+from acidtest.stats.probes import group_folds, judged, probe_accuracies, shuffled_rows, silhouettes, smoothers
 from acidtest.studies.representations import representations
 from acidtest.studies.representations.maps import layer_maps, principal_components
 from acidtest.studies.representations.results import PROBE, SILHOUETTE, RepresentationsResult

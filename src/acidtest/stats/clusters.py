@@ -1,29 +1,38 @@
-"""Tests and intervals for rows that are alike in more than one way: trends along steps, and differences of cells.
+"""Tests and intervals by what each cluster of rows contributes: trends, differences of cells, and shares of outcomes.
 
 Rows of one premise are answered alike, and so are rows that turn on the same two words, which stand in many premises.
 How similar two words are does not vary between the rows that turn on them: counted as independent, or by premise
-alone, rows would be far too many (docs/lexical-analysis.md measures it). So variances are robust to both at once:
-those by either, less that by both together (Cameron, Gelbach and Miller 2011), and never below either.
+alone, rows would be far too many (docs/lexical-analysis.md measures it). So variances of trends and cells are robust
+to both at once: those by either, less that by both together (Cameron, Gelbach and Miller 2011), and never below either.
+
+A share among rows that are themselves an outcome, such as false neutrals among errors, counts different rows on two
+sides of paired rows, so rows cannot be paired; but rows of one group err together, on both sides. The correlation of
+two shares and the test of their difference use the contribution of each group to a share, linear to first order.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr, stdtrit
 
 from acidtest.core.estimate import Estimate
-from acidtest.stats.resampling import Floats
+from acidtest.stats import resampling
+from acidtest.stats.intervals import rate
+from acidtest.stats.resampling import Floats, Numbers, blocks, generator, group_sums, numbered
+from acidtest.stats.significance import Test, flipped_signs
 
 Codes = npt.NDArray[np.int64]
-
+Flags = npt.NDArray[np.bool_]
 
 _LEAST_P = 1e-15
 """The smallest p reported: no approximation is reliable further out."""
+
+_NO_ERRORS = "no errors on one side"
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,15 @@ def trend(values: npt.ArrayLike, steps: npt.ArrayLike, clusterings: Clusterings,
     """
     value, step = np.asarray(values, dtype=np.float64), np.asarray(steps, dtype=np.float64)
     name = f"Cochran–Armitage, variance robust to {unit}"
-    note = _untestable_reason(value, step, clusterings)
+    note = ""
+    if not value.size:
+        note = "no rows"
+    elif np.ptp(step) == 0:
+        note = "all rows are on one step"
+    elif np.ptp(value) == 0:
+        note = "all rows agree"
+    elif clusterings.degrees < 1:
+        note = "one group only"
     n, count = value.size, min(clusterings.sizes, default=0)
     if note:
         return Effect(Estimate(math.nan, n=n, groups=count, note=note), name, math.nan)
@@ -137,6 +154,101 @@ def weighted_difference(
     return Effect(Estimate(total, total - reach, total + reach, n, groups, method), name, p)
 
 
+@dataclass(frozen=True)
+class Counted:
+    """The rows of one side: which of them count, and which of those are of the kind."""
+
+    counted: Flags
+    of_kind: Flags
+
+    @property
+    def share(self) -> float:
+        """Rows of the kind among those that count; NaN when none counts."""
+        return float(self.of_kind.sum() / self.counted.sum()) if self.counted.any() else math.nan
+
+    def estimate(self, groups: resampling.Codes, strata: resampling.Codes) -> Estimate:
+        """The share with its interval."""
+        if not self.counted.any():
+            return Estimate(math.nan, note="no errors")
+        return rate(self.of_kind[self.counted], groups=groups[self.counted], strata=strata[self.counted])
+
+
+def share_difference(
+    first: Counted, second: Counted, *, groups: resampling.Codes, strata: resampling.Codes
+) -> Estimate:
+    """Share on the first side minus share on the second, with its interval; rows of both sides are in the same order.
+
+    Each end is the farther of two. MOVER with correlation (Zou and Donner 2008) lets each share keep the interval it
+    would have alone, so that 0 and 1 are not taken as certain, but is too short on one side where the two shares are
+    highly correlated; there the t interval on the contributions of groups is the wider one.
+    """
+    shares = [side.estimate(groups, strata) for side in (first, second)]
+    one, two = _GroupShare.of(first, groups), _GroupShare.of(second, groups)
+    n, count = sum(share.n for share in shares), int(((one.counted > 0) | (two.counted > 0)).sum())
+    if not (shares[0].known and shares[1].known):
+        return Estimate(math.nan, n=n, groups=count, note=_NO_ERRORS)
+    value = shares[0].value - shares[1].value
+    below, above = [share.value - share.low for share in shares], [share.high - share.value for share in shares]
+    if any(map(math.isnan, (*below, *above))):
+        return Estimate(value, n=n, groups=count, note=shares[0].note or shares[1].note)
+    products = np.zeros(4)
+    for part in blocks(one.counted.size):
+        adds, takes = one.contributions(part, first.share), two.contributions(part, second.share)
+        products += [adds @ adds, takes @ takes, adds @ takes, (adds - takes) @ (adds - takes)]
+    size = math.sqrt(products[0]) * math.sqrt(products[1])
+    correlation = float(products[2]) / size if size > 0 else 0.0
+    reach = 0.0
+    if count > 1:
+        reach = float(stdtrit(count - 1, 0.975) * math.sqrt(products[3]) * math.sqrt(count / (count - 1)))
+
+    def distance(one: float, two: float) -> float:
+        return max(math.sqrt(max(one * one + two * two - 2 * correlation * one * two, 0.0)), reach)
+
+    low, high = value - distance(below[0], above[1]), value + distance(above[0], below[1])
+    methods = " and ".join(dict.fromkeys(share.method for share in shares))
+    method = f"MOVER with correlation of two intervals ({methods}), at least a t interval"
+    return Estimate(value, max(low, -1.0), min(high, 1.0), n, count, method)
+
+
+def share_test(
+    first: Counted, second: Counted, *, groups: resampling.Codes, draws_seed: int = 0, resamples: int = 10_000
+) -> Test:
+    """Test whether the two shares differ by flipping the signs of the contributions of groups (Hemerik et al. 2020).
+
+    Contributions are measured from the share of both sides together. Swapping the sides of groups instead would
+    assume equally many errors on both, and reject too often where one has few (docs/statistics.md).
+    """
+    name, n = "paired permutation of contributions to shares", int(first.counted.sum() + second.counted.sum())
+    if not (first.counted.any() and second.counted.any()):
+        return Test(name, math.nan, math.nan, n, _NO_ERRORS)
+    pooled = float((first.of_kind.sum() + second.of_kind.sum()) / n)
+    one, two = _GroupShare.of(first, groups), _GroupShare.of(second, groups)
+    size = one.counted.size
+    # Scaled to be about 1, since tiny differences count as none.
+    differences = (
+        one.contributions(part, pooled) * size - two.contributions(part, pooled) * size for part in blocks(size)
+    )
+    result = flipped_signs(differences, rng=generator(draws_seed), resamples=resamples)
+    return replace(result, name=name, statistic=result.statistic / size, n=n)
+
+
+@dataclass(frozen=True)
+class _GroupShare:
+    """How many rows of each group count, and how many of those are of the kind."""
+
+    counted: Numbers
+    of_kind: Numbers
+
+    @classmethod
+    def of(cls, side: Counted, groups: resampling.Codes) -> _GroupShare:
+        codes = numbered(groups)
+        return cls(group_sums(side.counted, codes), group_sums(side.of_kind, codes))
+
+    def contributions(self, part: slice, share: float) -> Floats:
+        """The contribution of each group to the difference between this side's share and another share."""
+        return np.asarray((self.of_kind[part] - share * self.counted[part]) / self.counted.sum())
+
+
 def _unseen(values: Floats, cells: Codes, weights: Floats, clusters: Codes) -> Floats:
     """The variance of cells that show none: what one more right and one more wrong cluster would give them."""
     lows, highs = np.full((2, len(weights)), [[np.inf], [-np.inf]])
@@ -151,16 +263,6 @@ def _product(one: Floats, two: Floats, codes: Codes) -> float:
     sums = [np.bincount(codes, values) for values in (one, two)]
     count = sums[0].size
     return float(sums[0] @ sums[1]) * count / (count - 1) if count > 1 else math.nan
-
-
-def _untestable_reason(values: Floats, steps: Floats, clusterings: Clusterings) -> str:
-    if not values.size:
-        return "no rows"
-    if np.ptp(steps) == 0:
-        return "all rows are on one step"
-    if np.ptp(values) == 0:
-        return "all rows agree"
-    return "one group only" if clusterings.degrees < 1 else ""
 
 
 def _p(value: float, variance: float, degrees: int) -> float:

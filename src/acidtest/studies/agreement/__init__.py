@@ -12,9 +12,8 @@ from acidtest.core.estimate import Estimate, signature
 from acidtest.core.ratings import Attendance, CheckCounts, ItemShare, PeoplePace, Ratings, Times
 from acidtest.core.study import study
 from acidtest.io.published import CORPUS, published_scores
-from acidtest.stats.alpha import krippendorff_alpha
+from acidtest.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
 from acidtest.stats.annotators import InferenceAccuracy, inference_accuracy
-from acidtest.stats.kappa import cohen_kappa, fleiss_kappa
 from acidtest.studies.agreement.categories import CategoryAgreement, category_agreement, two_people
 from acidtest.studies.agreement.labels import (
     AccuracySlice,

@@ -15,9 +15,9 @@ import polars as pl
 from acidtest.core.estimate import Estimate
 from acidtest.core.ratings import MAJORITY, UNANIMOUS, VOTES, Ratings, majority_labels, ordered_labels
 from acidtest.io.published import published_of_people
+from acidtest.stats.agreement import NO_ROWS, label_kappas
 from acidtest.stats.annotators import accepted, are_accepted
 from acidtest.stats.intervals import rate
-from acidtest.stats.kappa import NO_ROWS, label_kappas
 from acidtest.text.heuristics import HEURISTICS
 
 Flags = npt.NDArray[np.bool_]

@@ -18,8 +18,8 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.study import study
 from acidtest.io.published import published_scores
+from acidtest.stats.agreement import cohen_kappa
 from acidtest.stats.intervals import rate
-from acidtest.stats.kappa import cohen_kappa
 from acidtest.studies.errors.categories import CATEGORIES
 from acidtest.studies.errors.samples import MATERIAL, NATURAL, SYNTHETIC, Decisions, read_decisions
 

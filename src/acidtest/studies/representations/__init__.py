@@ -16,16 +16,21 @@ from acidtest.core.suite import Card
 from acidtest.stats.probes import (
     FOLDS,
     Codes,
+    Judged,
     Matrix,
+    Rows,
     Smoother,
     accuracy_influences,
+    clustered,
     group_folds,
+    judged,
     probe_accuracies,
     probe_scores,
+    shuffled_rows,
+    silhouette_influences,
+    silhouettes,
     smoothers,
 )
-from acidtest.stats.shuffles import Judged, Rows, clustered, judged, shuffled_rows
-from acidtest.stats.silhouettes import silhouette_influences, silhouettes
 from acidtest.studies.representations.results import (
     MEASURES,
     PROBE,
