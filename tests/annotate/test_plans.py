@@ -12,16 +12,18 @@ pytest.importorskip("sqlalchemy", reason="stores need acidtest[annotate]")
 
 from acidtest import api
 from acidtest.annotate import store as tables
-from acidtest.annotate.items import Item, attention_checks, select_items
-from acidtest.annotate.plans import (
+from acidtest.annotate.items import (
     EVERYBODY,
     AnnotationPlan,
+    Item,
+    attention_checks,
     check_plan,
     item_categories,
     load_plan,
     packaged_plans,
     parse_plan,
     seat_counts,
+    select_items,
 )
 from acidtest.annotate.questionnaires import load_questionnaire
 from acidtest.annotate.state import Person, ProjectState

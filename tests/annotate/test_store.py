@@ -17,8 +17,7 @@ import sqlalchemy as sa
 from acidtest import api
 from acidtest.annotate import store as tables
 from acidtest.annotate.exchange import project_answers
-from acidtest.annotate.items import item_order, select_items
-from acidtest.annotate.plans import AnnotationPlan
+from acidtest.annotate.items import AnnotationPlan, item_order, select_items
 from acidtest.annotate.projects import EXCLUDED, NOTHING_LEFT, Project, RequestError
 from acidtest.annotate.questionnaires import load_questionnaire, questionnaire_content
 from acidtest.annotate.store import ProjectSetup, Store, StoreError, database_url

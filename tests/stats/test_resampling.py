@@ -82,7 +82,7 @@ def test_groups_are_drawn_within_their_strata():
 def test_every_resample_has_as_many_groups_as_there_are():
     # Sums are all 1, sizes 1 or 3: the mean is 1 / (mean size), which ends at 1/3 and 1 were all groups alike.
     sizes = np.repeat([1.0, 3.0], 30)
-    found = bootstrap(np.ones(60), sizes, rng=generator(0), kind="percentile", confidence=0.95)
+    found = bootstrap(np.ones(60), sizes, rng=generator(0), kind="percentile")
     # Normal approximation of the mean size: 2 ± 1.96 / sqrt(60).
     reach = 1.96 / math.sqrt(60)
     assert (found.low, found.high) == pytest.approx((1 / (2 + reach), 1 / (2 - reach)), abs=0.01)

@@ -9,7 +9,7 @@ kept if they have the same value in all rows of an item, as premise and hypothes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -119,6 +119,12 @@ def split_lists(cells: pl.Series, separator: str) -> pl.Series:
     except pl.exceptions.PolarsError:
         lists = written.str.strip_chars("[]").str.replace_all(r"""["']""", "").str.split(",")
     return lists.zip_with(bracketed.fill_null(True), cells.str.split(separator))
+
+
+def find_column(columns: Sequence[str], known: Sequence[str], but: Collection[str | None] = ()) -> str | None:
+    """The first of the known columns that a table has, in any case."""
+    names = {name.strip().lower(): name for name in columns if name not in but}
+    return next((names[name] for name in known if name in names), None)
 
 
 def clean_text(column: pl.Series) -> pl.Series:

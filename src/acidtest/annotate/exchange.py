@@ -30,9 +30,8 @@ from acidtest.annotate.answers import (
     exclusion_reason,
     row_error,
 )
-from acidtest.annotate.items import CHECK, ITEM, Item, json_row, validate_expected
+from acidtest.annotate.items import CHECK, EVERYBODY, ITEM, Item, json_row, validate_expected
 from acidtest.annotate.outcomes import outcomes
-from acidtest.annotate.plans import EVERYBODY
 from acidtest.annotate.projects import Project, fold_name
 from acidtest.annotate.questionnaires import RESERVED, SEPARATOR, Questionnaire
 from acidtest.annotate.ratings import LABEL_COLUMNS

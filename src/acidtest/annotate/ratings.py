@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -24,6 +24,7 @@ from acidtest.annotate.answers import (
     RowError,
     clean_text,
     counted_rows,
+    find_column,
     row_error,
     split_lists,
 )
@@ -170,11 +171,11 @@ def _find_layout(table: FileTable, labels: Sequence[str], gold: str | None, cate
     gold_column = (
         _named_column(table, gold, "--gold")
         if gold
-        else _find_column(table, (*GOLD_COLUMNS, "label"), but=layout.labels)
+        else find_column(table.columns, (*GOLD_COLUMNS, "label"), but=layout.labels)
     )
     if gold_column in layout.labels:
         raise FileError(table.path, f"column {gold_column!r} cannot hold both the labels of people and gold")
-    sentence = _find_column(table, SENTENCE_COLUMNS, but=(*layout.labels, gold_column))
+    sentence = find_column(table.columns, SENTENCE_COLUMNS, but=(*layout.labels, gold_column))
     if layout.item and layout.annotator:
         used = (*layout.labels, layout.item, layout.annotator, gold_column, sentence)
         item = layout.item if layout.labels else ""
@@ -188,7 +189,7 @@ def _item_properties(table: FileTable) -> frozenset[str]:
     Empty if no column beside them looks like answers: one that differs between the people of an item, has repeated
     values, and is no property of a person or of their work.
     """
-    item, annotator = _find_column(table, _ITEM_COLUMNS), _find_column(table, _ANNOTATOR_COLUMNS)
+    item, annotator = find_column(table.columns, _ITEM_COLUMNS), find_column(table.columns, _ANNOTATOR_COLUMNS)
     if not item or not annotator:
         return frozenset()
     values = table.frame.group_by(item).agg(pl.exclude(annotator).n_unique()).drop(item).max()
@@ -208,7 +209,7 @@ def _find_label_columns(
     """The columns with labels, and those of items and people if every judgement has a row."""
     if len(named) > 1 and not marks:
         return _RatingLayout(named, people=True)
-    lists = named[0] if named else _find_column(table, _LIST_COLUMNS, but=[*properties])
+    lists = named[0] if named else find_column(table.columns, _LIST_COLUMNS, but=[*properties])
     if lists and _holds_lists(table, lists) and not marks:
         return _RatingLayout((lists,))
     columns = [name for name in table.columns if name not in properties]
@@ -216,9 +217,9 @@ def _find_label_columns(
     if len(numbered) > 1:
         # SNLI's label1 to label5 come from whoever judged the row: these columns are no people.
         return _RatingLayout(numbered, people=not any(name.lower().startswith("label") for name in numbered))
-    label = named[0] if named else _find_column(table, _JUDGEMENT_COLUMNS, but=(*marks, *properties))
-    item = _find_column(table, _ITEM_COLUMNS, but=(label, *marks))
-    annotator = _find_column(table, _ANNOTATOR_COLUMNS, but=(label, *marks))
+    label = named[0] if named else find_column(table.columns, _JUDGEMENT_COLUMNS, but=(*marks, *properties))
+    item = find_column(table.columns, _ITEM_COLUMNS, but=(label, *marks))
+    annotator = find_column(table.columns, _ANNOTATOR_COLUMNS, but=(label, *marks))
     if item and annotator:
         keys = (item, annotator)
         if label or category_columns(table, marks, used=keys, item_properties=properties):
@@ -249,15 +250,9 @@ def _unrecognised(table: FileTable, named: Sequence[str], marks: Sequence[str], 
             "(annotator_labels; label1, label2 …; or item, annotator and label or categories); name a column for each "
             "person with --labels COLUMN,COLUMN"
         )
-        if _find_column(table, _ITEM_COLUMNS) and _find_column(table, _ANNOTATOR_COLUMNS):
+        if find_column(table.columns, _ITEM_COLUMNS) and find_column(table.columns, _ANNOTATOR_COLUMNS):
             problem += ", or, if they hold answers, the questionnaire with --questionnaire"
     return FileError(table.path, problem)
-
-
-def _find_column(table: FileTable, known: Sequence[str], but: Collection[str | None] = ()) -> str | None:
-    """The first of the known columns that the table has, in any case."""
-    names = {name.strip().lower(): name for name in table.columns if name not in but}
-    return next((names[name] for name in known if name in names), None)
 
 
 def _named_column(table: FileTable, name: str, option: str) -> str:

@@ -19,8 +19,7 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from acidtest.annotate import store
-from acidtest.annotate.items import Item, item_order
-from acidtest.annotate.plans import EVERYBODY, AnnotationPlan
+from acidtest.annotate.items import EVERYBODY, AnnotationPlan, Item, item_order
 from acidtest.core.draws import U64, Draws
 
 _GROWING_TABLES = (

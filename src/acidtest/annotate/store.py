@@ -19,8 +19,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from acidtest.annotate.items import Item, project_fingerprint
-from acidtest.annotate.plans import AnnotationPlan
+from acidtest.annotate.items import AnnotationPlan, Item, project_fingerprint
 from acidtest.annotate.questionnaires import Questionnaire
 from acidtest.core.errors import AcidtestError
 

@@ -24,11 +24,9 @@ from scipy.special import betaincinv
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.estimate import Estimate
 
-Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 PRIORS = ("bdeu", "base-rate", "laplace", "none")
-SIZE = 10.0
 METHOD = "posterior of the network, weights held fixed"
 
 
@@ -37,13 +35,18 @@ class Prior:
     """What is believed of a configuration before any row is seen; ``size`` counts for bdeu and base-rate only."""
 
     name: str = "bdeu"
-    size: float = SIZE
+    size: float = 10.0
 
     def __post_init__(self) -> None:
         if self.name not in PRIORS:
             raise UnknownNameError("prior", self.name, PRIORS, " (--prior)")
         if not 0 < self.size < math.inf:
             raise AcidtestError(f"--sample-size is a number of rows above 0, not {self.size:g}")
+
+    @property
+    def has_size(self) -> bool:
+        """Whether it is worth ``size`` rows."""
+        return self.name in ("bdeu", "base-rate")
 
     def describe(self) -> str:
         """The prior as a phrase for captions: what it takes unseen configurations for."""
@@ -78,7 +81,7 @@ class Network:
     chances: Mapping[str, Chance] = field(metadata={"json": "categories"})
 
 
-def network(categories: Mapping[str, Flags], right: npt.NDArray[np.bool_], prior: Prior | None = None) -> Network:
+def network(categories: Mapping[str, Flags], right: Flags, prior: Prior | None = None) -> Network:
     """The chance of being right given each category, from a network learnt from the rows.
 
     Intervals are those of the posterior of the chances, matched by a Beta distribution of the same mean and variance;
@@ -89,75 +92,40 @@ def network(categories: Mapping[str, Flags], right: npt.NDArray[np.bool_], prior
     configurations, codes = np.unique(marks, axis=0, return_inverse=True)
     sizes = np.bincount(codes.ravel(), minlength=len(configurations)).astype(np.float64)
     wins = np.bincount(codes.ravel(), weights=right, minlength=len(configurations)).astype(np.float64)
-    counts = _ConfigurationCounts(configurations, sizes, wins, marks.sum(axis=0, dtype=np.float64), prior)
-    chances = {name: counts.chance(number) for number, name in enumerate(categories)}
-    size = prior.size if prior.name in ("bdeu", "base-rate") else None
-    return Network(prior.name, size, prior.describe(), 2 ** len(categories), len(configurations), chances)
+    # The rows that the prior adds to each category, and to each configuration.
+    extra = {"laplace": 2.0, "none": 0.0}.get(prior.name, prior.size)
+    added = math.ldexp(prior.size, -len(categories)) if prior.has_size else extra
+    unseen_mean = float(wins.sum() / sizes.sum()) if prior.name == "base-rate" and right.size else 0.5
+    means = (wins + added * unseen_mean) / (sizes + added)
+    variances = means * (1 - means) / (sizes + added + 1)
+    marginals = (marks.sum(axis=0, dtype=np.float64) + extra / 2) / max(right.size + extra, 1)
 
-
-@dataclass(frozen=True)
-class _ConfigurationCounts:
-    """Counts of the configurations that occur; ``marked`` are the rows of each category."""
-
-    configurations: Flags
-    sizes: Floats
-    wins: Floats
-    marked: Floats
-    prior: Prior
-
-    @property
-    def rows(self) -> float:
-        return float(self.sizes.sum())
-
-    @property
-    def mean(self) -> float:
-        """The chance of being right where nothing was seen."""
-        return float(self.wins.sum() / self.rows) if self.prior.name == "base-rate" else 0.5
-
-    @property
-    def added(self) -> float:
-        """The rows that the prior adds to each configuration."""
-        spread = math.ldexp(self.prior.size, -self.configurations.shape[1])
-        return {"bdeu": spread, "base-rate": spread, "laplace": 2.0, "none": 0.0}[self.prior.name]
-
-    @property
-    def marginals(self) -> Floats:
-        """The chance of each category, under the same prior."""
-        extra = {"bdeu": self.prior.size, "base-rate": self.prior.size, "laplace": 2.0, "none": 0.0}[self.prior.name]
-        return np.asarray((self.marked + extra / 2) / (self.rows + extra), dtype=np.float64)
-
-    def chance(self, number: int) -> Chance:
-        """The estimates for one category."""
-        with_it = self.configurations[:, number] if len(self.configurations) else np.zeros(0, dtype=np.bool_)
-        n = int(self.sizes[with_it].sum())
+    def chance(number: int) -> Chance:
+        with_it = configurations[:, number]
+        n = int(sizes[with_it].sum())
         if not n:
             none = Estimate(math.nan, note="no rows of this category")
             return Chance(none, none, math.nan)
-        means = (self.wins + self.added * self.mean) / (self.sizes + self.added)
-        variances = means * (1 - means) / (self.sizes + self.added + 1)
-        weights, squares = self._independent(number)
-        unseen = max(0.0, 1 - float(weights[with_it].sum()))
-        seen = self.sizes[with_it] / n
+        seen = sizes[with_it] / n
         observed = _estimate(float(seen @ means[with_it]), float(seen**2 @ variances[with_it]), n)
-        shares = weights[with_it]
-        if self.prior.name == "none":
+        # As the network is drawn, the other categories are independent: chances of single ones multiply.
+        chances = np.delete(marginals, number)
+        shares = np.where(np.delete(configurations[with_it], number, axis=1), chances, 1 - chances).prod(axis=1)
+        unseen = max(0.0, 1 - float(shares.sum()))
+        if prior.name == "none":
             shares, value, variance = shares / shares.sum(), 0.0, 0.0
         else:
+            # The sum of squared weights of all 2^k configurations, of which only those seen are listed.
+            squares = float((chances**2 + (1 - chances) ** 2).prod())
             rest = max(0.0, squares - float((shares**2).sum()))
-            value, variance = unseen * self.mean, rest * self.mean * (1 - self.mean) / (self.added + 1)
+            value, variance = unseen * unseen_mean, rest * unseen_mean * (1 - unseen_mean) / (added + 1)
         value += float(shares @ means[with_it])
         variance += float(shares**2 @ variances[with_it])
         return Chance(_estimate(value, variance, n), observed, unseen)
 
-    def _independent(self, number: int) -> tuple[Floats, float]:
-        """The weight of each configuration given one category, others being independent, and the sum of all squares.
-
-        The sum is over all 2^k configurations; only those seen are ever listed.
-        """
-        chances = np.delete(self.marginals, number)
-        others = np.delete(self.configurations, number, axis=1)
-        weights = np.where(others, chances, 1 - chances).prod(axis=1)
-        return weights, float((chances**2 + (1 - chances) ** 2).prod())
+    estimates = {name: chance(number) for number, name in enumerate(categories)}
+    size = prior.size if prior.has_size else None
+    return Network(prior.name, size, prior.describe(), 2 ** len(categories), len(configurations), estimates)
 
 
 def _estimate(value: float, variance: float, n: int) -> Estimate:

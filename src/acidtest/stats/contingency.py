@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -57,8 +57,9 @@ class Crosstab:
     @property
     def filled(self) -> Crosstab:
         """The table without empty rows and columns."""
-        down, across = (np.asarray(self.counts.sum(axis=axis) > 0) for axis in (1, 0))
-        return Crosstab(_kept(self.rows, down), _kept(self.columns, across), self.counts[down][:, across])
+        down, across = (np.flatnonzero(self.counts.sum(axis=axis)) for axis in (1, 0))
+        rows, columns = tuple(self.rows[row] for row in down), tuple(self.columns[column] for column in across)
+        return Crosstab(rows, columns, self.counts[down][:, across])
 
 
 @dataclass(frozen=True)
@@ -106,23 +107,24 @@ def association(
         raise UnknownNameError("test of contingency tables", test, TESTS)
     whole = table if isinstance(table, Crosstab) else _unnamed(table)
     filled = whole.filled
-    notes = _dropped_notes(whole, filled)
-    if min(filled.counts.shape) < 2:
-        note = "; ".join(
-            [*notes, "no rows" if not whole.n else "all rows are alike in one of the two: nothing to test"]
-        )
-        return Association(
-            TESTS[test], math.nan, 0, math.nan, whole.n, Estimate(math.nan, n=whole.n, note=note), note=note
-        )
-    counts = filled.counts
+    counts, notes = filled.counts, list[str]()
+    for kind, names, kept in (("rows", whole.rows, filled.rows), ("columns", whole.columns, filled.columns)):
+        if empty := [name for name in names if name not in kept]:
+            notes.append(f"empty {kind} dropped: {', '.join(empty)}")
+    if min(counts.shape) < 2:
+        notes.append("all rows are alike in one of the two: nothing to test" if whole.n else "no rows")
+        note = "; ".join(notes)
+        nothing = Estimate(math.nan, n=whole.n, note=note)
+        return Association(TESTS[test], math.nan, 0, math.nan, whole.n, nothing, note=note)
     df = (counts.shape[0] - 1) * (counts.shape[1] - 1)
     if test == "fisher":
-        result = _fisher(counts, rng or generator(0), draws)
+        name, statistic, (p, note) = TESTS[test], math.nan, _fisher(counts, rng or generator(0), draws)
+        name += ", by simulation" if df > 1 else ""
     else:
-        result = _power_divergence(counts, test, yates=yates)
-    odds = odds_ratio(counts) if df == 1 else None
-    notes += [result.note] if result.note else []
-    return replace(result, df=df, effect=_effect(counts), odds_ratio=odds, note="; ".join(notes))
+        statistic, p, note = _power_divergence(counts, test, yates=yates)
+        name = TESTS[test] + (" with Yates' correction" if yates and df == 1 else "")
+    odds, note = odds_ratio(counts) if df == 1 else None, "; ".join([*notes, *filter(None, [note])])
+    return Association(name, statistic, df, p, whole.n, _effect(counts), odds, note)
 
 
 def conditional_association(tables: Sequence[Crosstab], test: str = "g") -> Association:
@@ -180,7 +182,7 @@ def shuffled(
     return (beyond + 1) / (draws + 1)
 
 
-def odds_ratio(counts: npt.ArrayLike, *, confidence: float = 0.95) -> Estimate:
+def odds_ratio(counts: npt.ArrayLike) -> Estimate:
     """The odds ratio of a 2 × 2 table with Woolf's interval; a half is added to every cell when one is empty."""
     cells = np.asarray(counts, dtype=np.float64)
     n = int(cells.sum())
@@ -189,57 +191,40 @@ def odds_ratio(counts: npt.ArrayLike, *, confidence: float = 0.95) -> Estimate:
     empty = bool((cells == 0).any())
     cells = cells + 0.5 if empty else cells
     centre = float(np.log(cells[0, 0]) + np.log(cells[1, 1]) - np.log(cells[0, 1]) - np.log(cells[1, 0]))
-    reach = float(ndtri((1 + confidence) / 2)) * math.sqrt(float((1 / cells).sum()))
+    reach = float(ndtri(0.975)) * math.sqrt(float((1 / cells).sum()))
     ends = math.exp(centre - reach), math.exp(centre + reach)
     note = "a half added to every cell, since one is empty" if empty else ""
     return Estimate(math.exp(centre), *ends, n=n, groups=n, method="Woolf", note=note)
 
 
-def _power_divergence(counts: Counts, test: str, *, yates: bool) -> Association:
-    """G or Pearson's chi-square; the caller adds degrees of freedom and effects."""
+def _power_divergence(counts: Counts, test: str, *, yates: bool) -> tuple[float, float, str]:
+    """G or Pearson's chi-square, its p, and a note where p is rough."""
     from scipy.stats import chi2_contingency
 
     result = chi2_contingency(counts, correction=yates, lambda_="log-likelihood" if test == "g" else "pearson")
-    corrected = yates and result.dof == 1
     few = int((result.expected_freq < FEW_EXPECTED).sum())
     note = f"fewer than {FEW_EXPECTED:g} rows expected in {few} of {counts.size} cells: p is rough" if few else ""
-    return Association(
-        TESTS[test] + (" with Yates' correction" if corrected else ""),
-        max(0.0, float(result.statistic)),
-        int(result.dof),
-        float(result.pvalue),
-        int(counts.sum()),
-        _effect(counts),
-        note=note,
-    )
+    return max(0.0, float(result.statistic)), float(result.pvalue), note
 
 
-def _fisher(counts: Counts, rng: np.random.Generator, draws: int) -> Association:
-    """Two-sided: the probability of all tables with these margins that are no likelier than this one."""
-    n = int(counts.sum())
-    if counts.shape == (2, 2):
-        from scipy.stats import fisher_exact
+def _fisher(counts: Counts, rng: np.random.Generator, draws: int) -> tuple[float, str]:
+    """Two-sided p, the probability of all tables with these margins that are no likelier than this one, and a note.
 
-        p = float(fisher_exact(counts)[1])
-        return Association(TESTS["fisher"], math.nan, 1, p, n, _effect(counts))
-    p = _simulated_p(counts, rng, draws)
-    note = f"of {draws:,} tables drawn with the same margins; p cannot fall below {1 / (draws + 1):.1g}"
-    return Association(f"{TESTS['fisher']}, by simulation", math.nan, 0, p, n, _effect(counts), note=note)
-
-
-def _simulated_p(counts: Counts, rng: np.random.Generator, draws: int) -> float:
-    """The p of Freeman and Halton's test, estimated from random tables."""
+    For tables larger than 2 × 2 it is estimated from random tables (Freeman and Halton's test).
+    """
     from scipy.special import gammaln
-    from scipy.stats import random_table
+    from scipy.stats import fisher_exact, random_table
 
+    if counts.shape == (2, 2):
+        return float(fisher_exact(counts)[1]), ""
     law = random_table(counts.sum(axis=1), counts.sum(axis=0))
     # With margins fixed, a table's probability falls as the product of its cells' factorials rises.
-    observed = float(gammaln(counts + 1.0).sum())
-    beyond = 0
+    observed, beyond = float(gammaln(counts + 1.0).sum()), 0
     for start in range(0, draws, _CHUNK):
         tables = law.rvs(min(_CHUNK, draws - start), random_state=rng)
         beyond += int((gammaln(tables + 1.0).sum(axis=(1, 2)) >= observed - 1e-7).sum())
-    return (beyond + 1) / (draws + 1)
+    note = f"of {draws:,} tables drawn with the same margins; p cannot fall below {1 / (draws + 1):.1g}"
+    return (beyond + 1) / (draws + 1), note
 
 
 def _likelihood_ratios(tables: Floats) -> Floats:
@@ -270,15 +255,3 @@ def _unnamed(table: npt.ArrayLike) -> Crosstab:
         raise ValueError("a contingency table holds counts: whole numbers from 0 on")
     down, across = (tuple(str(number + 1) for number in range(size)) for size in counts.shape)
     return Crosstab(down, across, counts.astype(np.int64))
-
-
-def _dropped_notes(whole: Crosstab, filled: Crosstab) -> list[str]:
-    """Notes on the empty rows and columns that were dropped."""
-    down = [name for name in whole.rows if name not in filled.rows]
-    across = [name for name in whole.columns if name not in filled.columns]
-    notes = [f"empty rows dropped: {', '.join(down)}"] if down else []
-    return notes + ([f"empty columns dropped: {', '.join(across)}"] if across else [])
-
-
-def _kept(names: tuple[str, ...], flags: npt.NDArray[np.bool_]) -> tuple[str, ...]:
-    return tuple(name for name, kept in zip(names, flags, strict=True) if kept)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, log_expit, ndtr
+from scipy.special import expit, log_expit, logit, ndtr
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -25,7 +25,6 @@ DISCRIMINANT = "linear discriminant, infinitesimal jackknife"
 _DEPENDENT = 1e-7
 """A column of length 1 whose remainder after projection on the others is shorter than this depends on them."""
 _MOST_STEPS = 30
-_CLOSE = 1e-8
 _ZERO = 1e-9
 
 
@@ -50,16 +49,6 @@ class Fit:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Newton:
-    """The result of Newton's method on centred and scaled columns."""
-
-    coefficients: Floats
-    covariance: Floats
-    log_likelihood: float
-    converged: bool
-
-
 def two_sided(coefficients: Floats, errors: Floats) -> Floats:
     """Wald's p-values: how likely a standard normal is as far from 0 as a coefficient in standard errors."""
     return np.asarray(2 * ndtr(-np.abs(coefficients / errors)), dtype=np.float64)
@@ -75,18 +64,17 @@ def logistic(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *, gr
     codes = np.arange(right.size) if groups is None else np.asarray(groups)
     dropped = {} if len(np.unique(right)) == 2 else dict.fromkeys(names, _one_outcome(right))
     notes: list[str] = []
-    used = np.ones(right.size, dtype=np.bool_)
     while True:
         open_ = [number for number, name in enumerate(names) if name not in dropped]
-        dropped |= dependent([names[number] for number in open_], matrix[used][:, open_])
-        kept = [number for number, name in enumerate(names) if name not in dropped]
-        if not kept or len(np.unique(right[used])) < 2:
+        dropped |= dependent([names[number] for number in open_], matrix[:, open_])
+        kept = [number for number in open_ if names[number] not in dropped]
+        if not kept or len(np.unique(right)) < 2:
             dropped |= {names[number]: "no rows are left to estimate it from" for number in kept}
-            return _fit(names, [], dropped, notes, rows=int(used.sum()), groups=codes[used], method=LOGISTIC)
-        centre, scale = matrix[used][:, kept].mean(axis=0), matrix[used][:, kept].std(axis=0)
-        design = np.column_stack([np.ones(int(used.sum())), (matrix[used][:, kept] - centre) / scale])
-        peak = _newton(design, right[used])
-        parting = None if peak.converged else separation(design, right[used])
+            return _fit(names, [], (), groups=codes, method=LOGISTIC, dropped=dropped, notes=notes)
+        centre, scale = matrix[:, kept].mean(axis=0), matrix[:, kept].std(axis=0)
+        design = np.column_stack([np.ones(right.size), (matrix[:, kept] - centre) / scale])
+        coefficients, covariance, converged = _newton(design, right)
+        parting = None if converged else separation(design, right)
         if parting is None:
             break
         dropped |= {
@@ -94,26 +82,25 @@ def logistic(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *, gr
             for number, size in zip(kept, parting[1:], strict=True)
             if abs(size) > _ZERO
         }
-        decided = np.flatnonzero(used)[np.abs(design @ parting) > _ZERO]
-        used[decided] = False
-        notes.append(f"{decided.size:,} rows are decided by columns that part right from wrong, and left out")
-    if not peak.converged:
+        undecided = np.abs(design @ parting) <= _ZERO
+        decided = right.size - int(undecided.sum())
+        notes.append(f"{decided:,} rows are decided by columns that part right from wrong, and left out")
+        matrix, right, codes = matrix[undecided], right[undecided], codes[undecided]
+    if not converged:
         notes.append(f"the likelihood was not at its peak after {_MOST_STEPS} steps: take errors with caution")
-    residuals = (right[used] - expit(design @ peak.coefficients))[:, None] * design
-    slopes = slice(1, None)
+    odds = design @ coefficients
+    influences = ((right - expit(odds))[:, None] * design) @ covariance
+    slopes, errors = coefficients[1:] / scale, np.sqrt(np.diag(covariance))[1:] / scale
     return _fit(
         names,
         kept,
-        dropped,
-        notes,
-        rows=int(used.sum()),
-        groups=codes[used],
+        (slopes, errors, _jackknife(influences, codes)[1:] / scale),
+        groups=codes,
         method=LOGISTIC,
-        coefficients=peak.coefficients[slopes] / scale,
-        errors=np.sqrt(np.diag(peak.covariance))[slopes] / scale,
-        group_errors=_jackknife(residuals @ peak.covariance, codes[used])[slopes] / scale,
-        intercept=float(peak.coefficients[0] - (peak.coefficients[slopes] * centre / scale).sum()),
-        explained=1 - peak.log_likelihood / _null_log_likelihood(right[used]),
+        dropped=dropped,
+        notes=notes,
+        intercept=float(coefficients[0] - (slopes * centre).sum()),
+        explained=1 - _log_likelihood(odds, right) / _log_likelihood(np.full(right.size, logit(right.mean())), right),
     )
 
 
@@ -124,37 +111,28 @@ def discriminant(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *
     much the coefficients move when the weight of one does.
     """
     names, matrix, right = _table(columns, outcome)
-    codes = np.arange(right.size) if groups is None else np.asarray(groups)
+    rows = np.arange(right.size)
+    codes = rows if groups is None else np.asarray(groups)
     counts = np.array([(right == 0).sum(), (right == 1).sum()])
     if counts.min() < 1:
         dropped = dict.fromkeys(names, _one_outcome(right))
-        return _fit(names, [], dropped, [], rows=right.size, groups=codes, method=DISCRIMINANT)
+        return _fit(names, [], (), groups=codes, method=DISCRIMINANT, dropped=dropped)
     dropped = dependent(names, matrix)
     means = np.array([matrix[right == outcome].mean(axis=0) for outcome in (0, 1)])
-    outcomes = right.astype(np.intp)
-    still = [number for number, name in enumerate(names) if name not in dropped]
-    within = dependent([names[number] for number in still], (matrix - means[outcomes])[:, still])
+    centred = matrix - means[right.astype(np.intp)]
+    open_ = [number for number, name in enumerate(names) if name not in dropped]
+    within = dependent([names[number] for number in open_], centred[:, open_])
     dropped |= dict.fromkeys(within, "it does not vary by itself among rows of the same outcome")
-    kept = [number for number, name in enumerate(names) if name not in dropped]
+    kept = [number for number in open_ if names[number] not in dropped]
     if not kept:
-        return _fit(names, [], dropped, [], rows=right.size, groups=codes, method=DISCRIMINANT)
-    centred = (matrix - means[outcomes])[:, kept]
+        return _fit(names, [], (), groups=codes, method=DISCRIMINANT, dropped=dropped)
+    centred = centred[:, kept]
     inverse = np.linalg.inv(centred.T @ centred / right.size)
     weights = inverse @ (means[1] - means[0])[kept]
     towards = np.where(right == 1, 1 / counts[1], -1 / counts[0]) - centred @ weights / right.size
     influences = (towards[:, None] * centred) @ inverse + weights / right.size
-    return _fit(
-        names,
-        kept,
-        dropped,
-        [],
-        rows=right.size,
-        groups=codes,
-        method=DISCRIMINANT,
-        coefficients=weights,
-        errors=_jackknife(influences, np.arange(right.size)),
-        group_errors=_jackknife(influences, codes),
-    )
+    estimates = weights, _jackknife(influences, rows), _jackknife(influences, codes)
+    return _fit(names, kept, estimates, groups=codes, method=DISCRIMINANT, dropped=dropped)
 
 
 def dependent(names: Sequence[str], matrix: Floats) -> dict[str, str]:
@@ -208,8 +186,8 @@ def _table(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike) -> tupl
     return list(columns), np.column_stack(values) if values else np.zeros((right.size, 0)), right
 
 
-def _newton(design: Floats, right: Floats) -> _Newton:
-    """Newton's method, with steps halved until the likelihood rises."""
+def _newton(design: Floats, right: Floats) -> tuple[Floats, Floats, bool]:
+    """Coefficients, their covariance and whether they converged: Newton's method, steps halved until they rise."""
     now = np.zeros(design.shape[1])
     height = _log_likelihood(design @ now, right)
     converged = False
@@ -223,28 +201,18 @@ def _newton(design: Floats, right: Floats) -> _Newton:
         step = covariance @ (design.T @ (right - chance))
         if converged or not np.isfinite(step).all():
             break
-        taken = next(
-            (
-                share
-                for share in 0.5 ** np.arange(12)
-                if _log_likelihood(design @ (now + share * step), right) >= height
-            ),
-            0.0,
-        )
-        now = now + taken * step
-        height = _log_likelihood(design @ now, right)
+        for share in 0.5 ** np.arange(12):
+            risen = _log_likelihood(design @ (now + share * step), right)
+            if risen >= height:
+                now, height = now + share * step, risen
+                break
         # One more round gives the covariance at the peak itself.
-        converged = bool(np.abs(step).max() < _CLOSE)
-    return _Newton(now, covariance, height, converged)
+        converged = bool(np.abs(step).max() < 1e-8)
+    return now, covariance, converged
 
 
 def _log_likelihood(odds: Floats, right: Floats) -> float:
     return float(np.where(right == 1, log_expit(odds), log_expit(-odds)).sum())
-
-
-def _null_log_likelihood(right: Floats) -> float:
-    share = right.mean()
-    return float(right.size * (share * math.log(share) + (1 - share) * math.log(1 - share)))
 
 
 def _jackknife(influences: Floats, groups: Codes) -> Floats:
@@ -261,32 +229,26 @@ def _jackknife(influences: Floats, groups: Codes) -> Floats:
 def _fit(
     names: Sequence[str],
     kept: Sequence[int],
-    dropped: Mapping[str, str],
-    notes: Sequence[str],
+    estimates: Sequence[Floats],
     *,
-    rows: int,
     groups: Codes,
     method: str,
-    coefficients: Floats | None = None,
-    errors: Floats | None = None,
-    group_errors: Floats | None = None,
+    dropped: Mapping[str, str],
+    notes: Sequence[str] = (),
     intercept: float = math.nan,
     explained: float = math.nan,
 ) -> Fit:
-    """The fit with a place for every column, NaN where it was dropped."""
-
-    def placed(values: Floats | None) -> Floats:
-        whole = np.full(len(names), math.nan)
-        if values is not None:
-            whole[list(kept)] = values
-        return whole
-
+    """The fit with a place for every column, NaN where it was dropped; ``estimates``: coefficients and both errors."""
+    placed = np.full((3, len(names)), math.nan)
+    if kept:
+        placed[:, list(kept)] = estimates
+    slopes, errors, group_errors = placed
     return Fit(
-        names=tuple(names),
-        coefficients=placed(coefficients),
-        errors=placed(errors),
-        group_errors=placed(group_errors),
-        rows=rows,
+        tuple(names),
+        slopes,
+        errors,
+        group_errors,
+        rows=groups.size,
         groups=int(np.unique(groups).size),
         method=method,
         intercept=intercept,

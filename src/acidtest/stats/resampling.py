@@ -85,10 +85,9 @@ def bootstrap(
     strata: npt.ArrayLike | None = None,
     rng: np.random.Generator,
     resamples: int = 10_000,
-    confidence: float = 0.95,
     kind: Kind = "accelerated",
 ) -> Interval:
-    """Bootstrap interval of the mean over rows, given the sum and size of each group; resamples within strata.
+    """95 % bootstrap interval of the mean over rows, given the sum and size of each group; resamples within strata.
 
     ``percentile`` is the plain bootstrap. ``expanded`` moves its ends out to the jackknife variance and a t quantile
     (Hesterberg 2015); ``accelerated`` also corrects them for bias and skewness (BCa, Efron 1987). Groups that all
@@ -101,7 +100,7 @@ def bootstrap(
     labels = np.zeros(np.size(sums), dtype=np.int8) if strata is None else strata
     totals = Totals(column(sums), column(sizes), _pooled(labels))
     means = np.concatenate(list(_resampled_means(totals, rng, resamples)))
-    low, high = np.quantile(means, _levels(totals, means, kind=kind, confidence=confidence))
+    low, high = np.quantile(means, _levels(totals, means, kind=kind))
     return Interval(float(low), float(high), method)
 
 
@@ -137,7 +136,7 @@ def group_totals(
     numbers = column(values)
     sizes: Numbers = np.ones(numbers.size, dtype=np.int8) if weights is None else weights
     sums = numbers if weights is None else weights * numbers
-    labels = np.zeros(numbers.size, dtype=np.int8) if strata is None else _numbered_from_one(strata)
+    labels = np.zeros(numbers.size, dtype=np.int8) if strata is None else numbered(strata)
     if groups is None:
         return Totals(sums, sizes, _pooled(labels))
     codes = numbered(groups)
@@ -154,20 +153,17 @@ def group_sums(values: npt.NDArray[np.generic], codes: Codes) -> Numbers:
     return sums.astype(_whole(int(sums.max(initial=0)))) if numbers.dtype == np.int8 else sums
 
 
-def _numbered_from_one(labels: npt.ArrayLike) -> Codes:
-    codes = numbered(labels)
-    return np.add(codes, 1, dtype=_whole(int(codes.max(initial=-1)) + 1))
-
-
 def _common_labels(labels: Codes, codes: Codes) -> Codes:
-    """The label that all rows of a group have, 0 where they have several."""
-    common = np.zeros(codes.max(initial=-1) + 1, dtype=labels.dtype)
+    """The label that all rows of a group have; groups with several labels get one of their own."""
+    # One more than the labels need, so that 0 is free.
+    common: Codes = np.zeros(codes.max(initial=-1) + 1, dtype=_whole(int(labels.max(initial=-1)) + 1))
     for part in blocks(codes.size):
         common[codes[part]] = labels[part]
     several = np.zeros(common.size, dtype=np.bool_)
     for part in blocks(codes.size):
         members = codes[part]
         several[members[common[members] != labels[part]]] = True
+    common += 1
     common[several] = 0
     return common
 
@@ -220,15 +216,8 @@ def weighted_sides(
     sides = []
     for numbers, members, labels, weight in zip(values, groups, strata, weights, strict=True):
         shared = weight > 0
-        sides.append(
-            WeightedSide(
-                numbers[shared],
-                None if members is None else np.asarray(members)[shared],
-                None if labels is None else np.asarray(labels)[shared],
-                weight[shared],
-                int((~shared).sum()),
-            )
-        )
+        of_groups, of_strata = (None if names is None else np.asarray(names)[shared] for names in (members, labels))
+        sides.append(WeightedSide(numbers[shared], of_groups, of_strata, weight[shared], int((~shared).sum())))
     return sides
 
 
@@ -276,15 +265,15 @@ def binary(values: Numbers) -> bool:
     return bool(((values == 0) | (values == 1)).all())
 
 
-def _levels(totals: Totals, means: Floats, *, kind: Kind, confidence: float) -> Floats:
+def _levels(totals: Totals, means: Floats, *, kind: Kind) -> Floats:
     """The quantiles of the resampled means at which the interval ends."""
-    tail = (1 - confidence) / 2
+    plain = np.array([0.025, 0.975])
     if kind == "percentile":
-        return np.array([tail, 1 - tail])
+        return plain
     deviation = spread(totals)
     if deviation.resampled == 0:
-        return np.array([tail, 1 - tail])
-    reach = float(stdtrit(deviation.degrees, 1 - tail)) * math.sqrt(deviation.variance / deviation.resampled)
+        return plain
+    reach = float(stdtrit(deviation.degrees, 0.975)) * math.sqrt(deviation.variance / deviation.resampled)
     ends = np.array([-reach, reach])
     if kind == "accelerated":
         # Ties with the value count half; sums of fractions make ties that differ in the last digit.

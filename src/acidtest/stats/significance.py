@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,11 +13,9 @@ from scipy.special import bdtr, ndtr
 from acidtest.core.errors import UnknownNameError
 from acidtest.stats.intervals import StratifiedRate, combined_reach
 from acidtest.stats.resampling import (
-    Codes,
     Floats,
     Numbers,
     Totals,
-    WeightedSide,
     binary,
     blocks,
     column,
@@ -195,7 +193,8 @@ def unpaired_permutation(
     values = np.concatenate([side.values for side in sides])
     is_first = np.arange(values.size) < sides[0].values.size
     # Negative codes keep the groups of the second side apart from those of the first.
-    groups = np.concatenate([_group_codes(sides[0]), -1 - _group_codes(sides[1])])
+    one, two = (np.arange(side.values.size) if side.groups is None else numbered(side.groups) for side in sides)
+    groups = np.concatenate([one, -1 - two])
     labels = [side.strata for side in sides if side.strata is not None]
     totals = group_totals(values, groups, strata=np.concatenate(labels) if len(labels) == 2 else None)
     parts = _parts(totals, group_totals(is_first.astype(np.float64), groups).sums > 0)
@@ -234,43 +233,36 @@ def combination_test(parts: Sequence[tuple[float, StratifiedRate]]) -> Test:
     return Test(name, value, 2 * float(ndtr(-high)), n)
 
 
-def holm(ps: Sequence[float | None] | Floats) -> Floats:
-    """Holm's adjusted p-values, in the order given. None and NaN stay NaN and do not count."""
-    return _corrected(ps, lambda ordered: np.maximum.accumulate(ordered * np.arange(ordered.size, 0, -1)))
+def adjusted(ps: Sequence[float | None] | Floats, method: str = "holm") -> Floats:
+    """p-values corrected for the size of their family, in the order given; None and NaN stay NaN and do not count.
 
-
-def benjamini_hochberg(ps: Sequence[float | None] | Floats) -> Floats:
-    """Benjamini and Hochberg's adjusted p-values (false discovery rate). None and NaN stay NaN and do not count."""
-    return _corrected(
-        ps,
-        lambda ordered: np.minimum.accumulate((ordered * (ordered.size / np.arange(1, ordered.size + 1)))[::-1])[::-1],
-    )
-
-
-def benjamini_yekutieli(ps: Sequence[float | None] | Floats) -> Floats:
-    """Benjamini and Yekutieli's adjusted p-values: the false discovery rate of tests that depend on each other.
-
-    Benjamini and Hochberg's times 1 + 1/2 + … + 1/m, however the tests depend. None and NaN stay NaN and do not count.
+    ``holm``; the false discovery rates ``bh`` (Benjamini and Hochberg) and ``by`` (Benjamini and Yekutieli: times
+    1 + 1/2 + … + 1/m, however the tests depend on each other); or ``none``.
     """
+    methods = ("holm", "bh", "by", "none")
+    if method not in methods:
+        raise UnknownNameError("correction", method, methods)
+    values = np.array([math.nan if p is None else p for p in ps], dtype=np.float64)
+    order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
+    ordered, ranks = values[order], np.arange(1, order.size + 1)
+    if method == "holm":
+        ordered = np.maximum.accumulate(ordered * ranks[::-1])
+    elif method != "none":
+        size = order.size * (1 / ranks).sum() if method == "by" else order.size
+        ordered = np.minimum.accumulate((ordered * (size / ranks))[::-1])[::-1]
+    values[order] = np.minimum(ordered, 1.0)
+    return values
 
-    def stepped(ordered: Floats) -> Floats:
-        ranks = np.arange(1, ordered.size + 1)
-        return np.minimum.accumulate((ordered * (ordered.size * (1 / ranks).sum() / ranks))[::-1])[::-1]
 
-    return _corrected(ps, stepped)
+def holm(ps: Sequence[float | None] | Floats) -> Floats:
+    """Holm's adjusted p-values, as ``adjusted`` gives them."""
+    return adjusted(ps, "holm")
 
 
 def bonferroni(ps: Sequence[float | None] | Floats) -> Floats:
     """Bonferroni's adjusted p-values: each times their number. None and NaN stay NaN and do not count."""
-    return _corrected(ps, lambda ordered: ordered * ordered.size)
-
-
-def adjusted(ps: Sequence[float | None] | Floats, method: str = "holm") -> Floats:
-    """p-values corrected for the size of their family by ``holm``, ``bh``, ``by`` or ``none``."""
-    methods = {"holm": holm, "bh": benjamini_hochberg, "by": benjamini_yekutieli, "none": _uncorrected}
-    if method not in methods:
-        raise UnknownNameError("correction", method, methods)
-    return methods[method](ps)
+    values = np.array([math.nan if p is None else p for p in ps], dtype=np.float64)
+    return np.minimum(values * np.count_nonzero(~np.isnan(values)), 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,10 +352,6 @@ class _Flips:
         return np.asarray(np.divide(means, error, out=np.zeros_like(means), where=means != 0))
 
 
-def _group_codes(side: WeightedSide) -> Codes:
-    return np.arange(side.values.size) if side.groups is None else numbered(side.groups)
-
-
 def _paired(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[Numbers, Numbers]:
     values = column(first), column(second)
     if values[0].shape != values[1].shape:
@@ -384,16 +372,3 @@ def _chunks(resamples: int, width: int) -> list[int]:
 def _beyond(drawn: Floats, observed: float) -> int:
     """How many are at least as far from 0, allowing for ties that differ in the last digit."""
     return int((np.abs(drawn) >= abs(observed) - 1e-12 * max(1.0, abs(observed))).sum())
-
-
-def _uncorrected(ps: Sequence[float | None] | Floats) -> Floats:
-    return _corrected(ps, lambda ordered: ordered)
-
-
-def _corrected(ps: Sequence[float | None] | Floats, correction: Callable[[Floats], Floats]) -> Floats:
-    """Apply a correction that is given the known p-values in ascending order."""
-    values = np.array([math.nan if p is None else p for p in ps], dtype=np.float64)
-    known = np.flatnonzero(~np.isnan(values))
-    order = known[np.argsort(values[known], kind="stable")]
-    values[order] = np.minimum(correction(values[order]), 1.0)
-    return values

@@ -45,7 +45,9 @@ def tied_groups(names: Sequence[str], apart: Collection[tuple[str, str]]) -> tup
     """
     groups = [frozenset(names)] if names else []
     for one, two in apart:
-        split = [part for group in groups for part in (({one, two} <= group and _parts(group, one, two)) or (group,))]
+        split = list[frozenset[str]]()
+        for group in groups:
+            split += [group - {one}, group - {two}] if {one, two} <= group else [group]
         groups = [group for group in dict.fromkeys(split) if not any(group < other for other in split)]
     places = {name: place for place, name in enumerate(names)}
     ordered = (tuple(sorted(group, key=places.__getitem__)) for group in groups)
@@ -57,15 +59,8 @@ def letter(number: int) -> str:
     return (letter(number // 26 - 1) if number >= 26 else "") + chr(ord("a") + number % 26)
 
 
-def tied_categories(
-    counts: Mapping[str, tuple[int, int]],
-    *,
-    what: str = "",
-    alpha: float = ALPHA,
-    correction: str = "holm",
-    test: str = "fisher",
-) -> Ties:
-    """Categories whose rates, given as how many of how many, are not told apart by tests of every two.
+def tied_categories(counts: Mapping[str, tuple[int, int]], *, what: str = "", correction: str = "holm") -> Ties:
+    """Categories whose rates, given as how many of how many, are not told apart by Fisher's tests of every two.
 
     For independent rows. Categories without rows are left out.
     """
@@ -73,13 +68,9 @@ def tied_categories(
     rates = best_first({name: hits / n for name, (hits, n) in counted.items()})
     pairs = list(combinations(rates, 2))
     tables = [[(counted[name][0], counted[name][1] - counted[name][0]) for name in pair] for pair in pairs]
-    ps = adjusted([association(table, test).p for table in tables], correction)
-    apart = [pair for pair, p in zip(pairs, ps, strict=True) if p < alpha]
-    return Ties(what, rates, tied_groups(list(rates), apart), alpha)
-
-
-def _parts(group: frozenset[str], one: str, two: str) -> tuple[frozenset[str], ...]:
-    return group - {one}, group - {two}
+    ps = adjusted([association(table, "fisher").p for table in tables], correction)
+    apart = [pair for pair, p in zip(pairs, ps, strict=True) if p < ALPHA]
+    return Ties(what, rates, tied_groups(list(rates), apart))
 
 
 def best_first(rates: Mapping[str, float]) -> dict[str, float]:
