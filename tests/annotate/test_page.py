@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import acidtest.annotate
+from acidtest.annotate.answers import asked_questions
 from acidtest.annotate.conditions import condition_holds
-from acidtest.annotate.outcomes import asked_questions
 from acidtest.annotate.questionnaires import AnswerOption, Question, load_questionnaire, packaged_questionnaires
 
 pytest.importorskip("playwright.sync_api", reason="the tests in a browser need playwright")

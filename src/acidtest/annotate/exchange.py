@@ -20,18 +20,9 @@ import polars as pl
 import sqlalchemy as sa
 
 from acidtest.annotate import store
-from acidtest.annotate.answers import (
-    ITEM_COLUMNS,
-    PARTICIPATION_COLUMNS,
-    Answers,
-    RowError,
-    check_answers,
-    clean_text,
-    exclusion_reason,
-    row_error,
-)
+from acidtest.annotate.answers import ITEM_COLUMNS, Answers, check_answers, outcomes
+from acidtest.annotate.columns import PARTICIPATION_COLUMNS, RowError, clean_text, exclusion_reason, row_error
 from acidtest.annotate.items import CHECK, EVERYBODY, ITEM, Item, json_row, validate_expected
-from acidtest.annotate.outcomes import outcomes
 from acidtest.annotate.projects import Project, fold_name
 from acidtest.annotate.questionnaires import RESERVED, SEPARATOR, Questionnaire
 from acidtest.annotate.ratings import LABEL_COLUMNS

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from acidtest.annotate.answers import GOLD_COLUMNS, find_column
+from acidtest.annotate.answers import asked_questions, outcome
+from acidtest.annotate.columns import GOLD_COLUMNS, find_column
 from acidtest.annotate.conditions import join_with_or
-from acidtest.annotate.outcomes import asked_questions, outcome
 from acidtest.annotate.questionnaires import SEPARATOR, Questionnaire, packaged_names, parse_table, read_toml_file
 from acidtest.core.draws import U64, Draws, key
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, list_some

@@ -11,10 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.annotate.answers import GOLD_COLUMNS, Answers, RowError, clean_text
+from acidtest.annotate.answers import Answers, outcomes
+from acidtest.annotate.columns import (
+    GOLD_COLUMNS,
+    SENTENCE_COLUMNS,
+    RowError,
+    clean_gold,
+    clean_text,
+    group_codes,
+)
 from acidtest.annotate.conditions import join_with_or
 from acidtest.annotate.items import SUITE
-from acidtest.annotate.outcomes import outcomes
 from acidtest.annotate.questionnaires import RESERVED, Questionnaire, Share, Vote
 from acidtest.core.digests import combine_digests, digests
 from acidtest.core.draws import key
@@ -29,9 +36,6 @@ from acidtest.text.taxonomy import TAXINLI, is_of_taxonomy, is_taxinli, ordered_
 
 ANNOTATED = "annotated_label"
 """The column with the label of these people where ``label`` is another gold label, here as in TaxiNLI's file."""
-
-SENTENCE_COLUMNS = ("premise", "sentence1", "prem", "context", "sentence_a")
-"""Columns that rows of one source sentence have in common, the likeliest first."""
 
 _LIST = pl.List(pl.String)
 _EMPTY = pl.lit(pl.Series([[]], dtype=_LIST))
@@ -191,19 +195,6 @@ def item_shares(
                 value, skipped = majority_share(holds[in_suite], items[in_suite], groups=groups, draws_seed=draws_seed)
             shares.append(ItemShare(suite, share.name, value, skipped, published, source))
     return tuple(shares)
-
-
-def group_codes(column: pl.Series) -> npt.NDArray[np.int64]:
-    """A number for each different text; every null gets a number of its own."""
-    unique = pl.int_range(len(column), eager=True) + len(column) + 1
-    codes = pl.select(pl.coalesce(column.rank("dense").cast(pl.Int64), unique)).to_series()
-    return np.asarray(codes.to_numpy(), dtype=np.int64)
-
-
-def clean_gold(column: pl.Series, *, missing: Sequence[str]) -> pl.Series:
-    """A column of gold labels as written; null where it holds one of the marks for a missing label."""
-    written = clean_text(column)
-    return written.set(written.is_in(list(missing)), None).alias("gold")
 
 
 def _sentence_column(items: pl.DataFrame) -> str | None:

@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 
-from acidtest.annotate.answers import RowError
+from acidtest.annotate.columns import RowError
 from acidtest.annotate.conditions import CONNECTIVES, GOLD, GOLD_COLUMN, as_list
 from acidtest.annotate.exchange import COUNTS, AnswerRow, ImportedAnswers, check_rows, parse_row, project_answers
 from acidtest.annotate.items import ITEM, Item, validate_expected

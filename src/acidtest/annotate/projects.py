@@ -21,9 +21,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from acidtest.annotate import store
+from acidtest.annotate.answers import FormError, form_checker, is_storable
 from acidtest.annotate.conditions import resolve_gold
 from acidtest.annotate.items import EVERYBODY, AnnotationPlan, passes_check
-from acidtest.annotate.outcomes import FormError, form_checker, is_storable
 from acidtest.annotate.questionnaires import parse_questionnaire
 from acidtest.annotate.state import Claim, Person, ProjectState, StoredAnswer
 from acidtest.annotate.store import Store

@@ -11,25 +11,32 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from acidtest.annotate.answers import (
+from acidtest.annotate.columns import (
     GOLD_COLUMNS,
+    LIST_COLUMN,
     PARTICIPATION_COLUMNS,
+    SENTENCE_COLUMNS,
     RowError,
+    binary_columns,
+    category_columns,
+    clean_gold,
     clean_text,
     counted_rows,
     find_column,
+    first_repeated,
+    group_codes,
+    read_category_marks,
     row_error,
     split_lists,
 )
-from acidtest.annotate.category_marks import LIST_COLUMN, binary_columns, category_columns, read_category_marks
-from acidtest.annotate.judgements import ANNOTATED, SENTENCE_COLUMNS, clean_gold, group_codes
+from acidtest.annotate.judgements import ANNOTATED
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS, gold_name
 from acidtest.core.ratings import MAJORITY, Attendance, Ratings, label_counts, majority_labels, ordered_labels
@@ -50,7 +57,6 @@ LABEL_COLUMNS = (*_LIST_COLUMNS, *_JUDGEMENT_COLUMNS, *(f"label{number}" for num
 
 _NUMBERED = re.compile(r"(?:label|annotator|annotation|rater|worker|coder|judge)[_ -]?\d+(?:_?label)?")
 _NO_LABEL = ("", "-")
-_NO_GOLD = "-1"
 _VOTE_COLUMNS = {"votes", "undecided"}
 """Columns of a table made from answers to a questionnaire, where ``label`` is the vote of the people of a row."""
 _MOST_NAMED = 3
@@ -100,15 +106,6 @@ class _RatingLayout:
         return f"labels:{','.join(self.labels)}{marks}|gold:{self.gold or MAJORITY}|groups:{self.sentence or 'rows'}"
 
 
-@dataclass(frozen=True)
-class _RatedRows:
-    """The judgements (``_SCHEMA``), and one row per item with gold and sentence."""
-
-    judgements: pl.DataFrame
-    rows: pl.DataFrame
-    attendance: Attendance | None = None
-
-
 def read_ratings(
     path: str | Path, *, labels: Sequence[str] = (), gold: str | None = None, categories: Sequence[str] = ()
 ) -> Ratings:
@@ -123,15 +120,13 @@ def read_ratings(
         raise FileError(path, "has no rows, so nobody has labelled anything; copy or write it again")
     layout = _find_layout(table, labels, gold, categories)
     marks, marked = read_category_marks(table, layout.categories) if layout.categories else (None, ())
-    rated = _read_rows(table, layout, marks)
-    rows, judgements = rated.rows, rated.judgements
+    judgements, rows, attendance = _read_rows(table, layout, marks)
     is_vote = layout.gold == "label" and set(table.columns) >= _VOTE_COLUMNS and ANNOTATED not in table.columns
     given = ordered_labels(judgements["label"].drop_nulls().unique().to_list())
     if not given and not marked:
-        verb, columns, option = ("marked a category", layout.categories, "--categories")
-        if layout.labels:
-            verb, columns, option = ("gave a label", layout.labels, "--labels")
-        raise FileError(path, f"nobody {verb}: {list_some(columns)} hold none; name other columns with {option}")
+        verb, option = ("gave a label", "--labels") if layout.labels else ("marked a category", "--categories")
+        columns = list_some(layout.labels or layout.categories)
+        raise FileError(path, f"nobody {verb}: {columns} hold none; name other columns with {option}")
     counts = label_counts(judgements.drop_nulls("label"), given, rows=rows.height)
     return Ratings(
         name=table.path.name,
@@ -146,7 +141,7 @@ def read_ratings(
         categories=marked,
         reference=rows["gold"] if layout.gold else None,
         reference_from=layout.gold or "",
-        attendance=rated.attendance,
+        attendance=attendance,
     )
 
 
@@ -168,19 +163,16 @@ def _find_layout(table: FileTable, labels: Sequence[str], gold: str | None, cate
     marks = tuple(dict.fromkeys(_named_column(table, name, "--categories") for name in categories))
     properties = frozenset[str]() if named or marks else _item_properties(table)
     layout = _find_label_columns(table, named, marks, properties)
-    gold_column = (
-        _named_column(table, gold, "--gold")
-        if gold
-        else find_column(table.columns, (*GOLD_COLUMNS, "label"), but=layout.labels)
-    )
-    if gold_column in layout.labels:
-        raise FileError(table.path, f"column {gold_column!r} cannot hold both the labels of people and gold")
-    sentence = find_column(table.columns, SENTENCE_COLUMNS, but=(*layout.labels, gold_column))
-    if layout.item and layout.annotator:
-        used = (*layout.labels, layout.item, layout.annotator, gold_column, sentence)
+    known = (*GOLD_COLUMNS, "label")
+    golds = _named_column(table, gold, "--gold") if gold else find_column(table.columns, known, but=layout.labels)
+    if golds in layout.labels:
+        raise FileError(table.path, f"column {golds!r} cannot hold both the labels of people and gold")
+    sentence = find_column(table.columns, SENTENCE_COLUMNS, but=(*layout.labels, golds))
+    if layout.item:
+        used = (*layout.labels, layout.item, layout.annotator, golds, sentence)
         item = layout.item if layout.labels else ""
         marks = category_columns(table, marks, used=used, item_properties=properties, item=item)
-    return _RatingLayout(layout.labels, layout.item, layout.annotator, layout.people, marks, gold_column, sentence)
+    return replace(layout, categories=marks, gold=golds, sentence=sentence)
 
 
 def _item_properties(table: FileTable) -> frozenset[str]:
@@ -273,46 +265,47 @@ def _holds_lists(table: FileTable, column: str) -> bool:
     )
 
 
-def _read_rows(table: FileTable, layout: _RatingLayout, marks: pl.Series | None) -> _RatedRows:
+def _read_rows(
+    table: FileTable, layout: _RatingLayout, marks: pl.Series | None
+) -> tuple[pl.DataFrame, pl.DataFrame, Attendance | None]:
+    """The judgements (``_SCHEMA``), one row per item with gold and sentence, and a summary of the people."""
     frame = table.rows.select(layout.columns).collected()
     judgements = _read_labels(table, frame, layout)
     golds = pl.Series("gold", [None] * frame.height, dtype=pl.String)
     if layout.gold:
-        missing = [*_NO_LABEL, *([_NO_GOLD] if _NO_GOLD not in judgements["label"] else [])]
+        missing = (*_NO_LABEL, "-1") if "-1" not in judgements["label"] else _NO_LABEL
         golds = clean_gold(frame[layout.gold], missing=missing)
     judgements, golds = _name_labels(table, judgements, golds)
     sentence = clean_text(frame[layout.sentence]) if layout.sentence else golds
     rows = pl.DataFrame({"gold": golds, "sentence": sentence})
-    if layout.item and layout.annotator:
-        keys = pl.DataFrame({"item": clean_text(frame[layout.item]), "annotator": clean_text(frame[layout.annotator])})
-        _check_keys(table, keys, {"item": layout.item, "annotator": layout.annotator})
-        return _group_by_item(table, pl.concat([keys, rows], how="horizontal"), labels=judgements, marks=marks)
-    return _RatedRows(judgements, rows)
+    if not layout.item or not layout.annotator:
+        return judgements, rows, None
+    keys = pl.DataFrame({"item": clean_text(frame[layout.item]), "annotator": clean_text(frame[layout.annotator])})
+    for name, column in (("item", layout.item), ("annotator", layout.annotator)):
+        for row in keys[name].is_null().arg_true().head(1):
+            raise row_error(table, row, f"column {column!r} is empty; fill it in or remove the row")
+    for row in first_repeated(keys):
+        item, annotator = keys.row(row)
+        raise row_error(table, row, f"annotator {annotator!r} labels item {item!r} a second time; keep one row")
+    return _group_by_item(table, pl.concat([keys, rows], how="horizontal"), labels=judgements, marks=marks)
 
 
 def _read_labels(table: FileTable, frame: pl.DataFrame, layout: _RatingLayout) -> pl.DataFrame:
     """One row per label as written (``_SCHEMA``), with the column as annotator if columns are people."""
     if not layout.labels:
         return pl.DataFrame(schema=_SCHEMA)
-    columns = list[pl.Series]()
+    alone, parts = len(layout.labels) == 1, list[pl.DataFrame]()
     for name in layout.labels:
         column = frame[name]
-        if isinstance(column.dtype, pl.List) and len(layout.labels) == 1:
-            columns.append(column.cast(pl.List(pl.String)))
-        elif column.dtype.is_nested():
+        if column.dtype.is_nested() and not (alone and isinstance(column.dtype, pl.List)):
             raise FileError(table.path, f"column {name!r} holds lists; it alone can be given as --labels {name}")
-        elif len(layout.labels) == 1 and not layout.item:
-            columns.append(split_lists(clean_text(column), ","))
+        if isinstance(column.dtype, pl.List):
+            column = column.cast(pl.List(pl.String))
         else:
-            columns.append(clean_text(column))
-    people = layout.labels if layout.people and len(layout.labels) > 1 else [None] * len(columns)
-    parts = [
-        pl.DataFrame({"row": np.arange(frame.height), "label": column}).with_columns(
-            annotator=pl.lit(person, pl.String)
-        )
-        for person, column in zip(people, columns, strict=True)
-    ]
-    if isinstance(columns[0].dtype, pl.List):
+            column = split_lists(clean_text(column), ",") if alone and not layout.item else clean_text(column)
+        person = pl.lit(name if layout.people and not alone else None, pl.String)
+        parts.append(pl.DataFrame({"row": np.arange(frame.height), "label": column}).with_columns(annotator=person))
+    if isinstance(parts[0].schema["label"], pl.List):
         parts = [part.explode("label", empty_as_null=False, keep_nulls=False) for part in parts]
     written = pl.col("label").str.strip_chars()
     labels = pl.concat(parts).with_columns(
@@ -340,25 +333,15 @@ def _name_labels(table: FileTable, judgements: pl.DataFrame, golds: pl.Series) -
     )
 
 
-def _check_keys(table: FileTable, keys: pl.DataFrame, columns: dict[str, str]) -> None:
-    for name, column in columns.items():
-        for row in keys[name].is_null().arg_true().head(1):
-            raise row_error(table, row, f"column {column!r} is empty; fill it in or remove the row")
-    for row in (~keys.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true().head(1):
-        item, annotator = keys.row(row)
-        raise row_error(table, row, f"annotator {annotator!r} labels item {item!r} a second time; keep one row")
-
-
 def _group_by_item(
     table: FileTable, rows: pl.DataFrame, *, labels: pl.DataFrame, marks: pl.Series | None
-) -> _RatedRows:
+) -> tuple[pl.DataFrame, pl.DataFrame, Attendance | None]:
     """The judgements of a table with a row for each, by item, without attention checks and excluded people.
 
     ``rows`` has item, annotator, gold and sentence of each row of the file, ``labels`` the rows with a label.
     """
-    none = pl.Series([None] * rows.height, dtype=_SCHEMA["categories"])
-    place = pl.int_range(rows.height, dtype=pl.Int64, eager=True)
-    judged = rows.with_columns(place=place, categories=none if marks is None else marks)
+    categories = pl.lit(None, _SCHEMA["categories"]) if marks is None else marks
+    judged = rows.with_columns(place=pl.int_range(pl.len(), dtype=pl.Int64), categories=categories)
     counts, attendance = _read_attendance(table, rows["annotator"])
     judged = judged.join(labels.select("label", place="row"), on="place", how="left", maintain_order="left")
     judged = judged if counts is None else judged.filter(counts)
@@ -370,7 +353,7 @@ def _group_by_item(
     items = by_item.agg(pl.col("gold", "sentence").drop_nulls().first())
     numbers = items.select("item", row=pl.int_range(pl.len(), dtype=pl.Int64))
     judgements = judged.join(numbers, on="item", how="left", maintain_order="left")
-    return _RatedRows(judgements.select(list(_SCHEMA)), items.select("gold", "sentence"), attendance)
+    return judgements.select(list(_SCHEMA)), items.select("gold", "sentence"), attendance
 
 
 def _read_attendance(table: FileTable, annotators: pl.Series) -> tuple[pl.Series | None, Attendance | None]:
