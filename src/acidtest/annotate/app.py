@@ -31,7 +31,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from acidtest.annotate.guards import Guard, GuardedApp, WrongTokens, client_address, is_encrypted, request_token
 from acidtest.annotate.projects import Credentials, Project, RequestError, fold_name
-from acidtest.annotate.questionnaires import Questionnaire
 from acidtest.annotate.store import StoreError
 
 MAX_CONNECTIONS = 512
@@ -93,22 +92,6 @@ def cookie_names(project: Project) -> tuple[str, str]:
     """
     digest = hashlib.sha256(project.id.encode()).hexdigest()[:12]
     return f"acidtest-annotator-{digest}", f"acidtest-token-{digest}"
-
-
-def questions_json(questionnaire: Questionnaire) -> list[dict[str, Any]]:
-    """The questions as the page needs them, with conditions as they are written."""
-    return [
-        {
-            "id": question.id,
-            "text": question.text,
-            "kind": question.kind,
-            "required": question.required,
-            "help": question.help,
-            "options": [asdict(option) for option in question.options],
-            "when": question.when,
-        }
-        for question in questionnaire.questions
-    ]
 
 
 def encode_invitation(credentials: Credentials) -> str:
@@ -215,7 +198,10 @@ def _add_annotator_routes(app: FastAPI, project: Project, access: _Access) -> No
             "title": questionnaire.title,
             "instructions": questionnaire.instructions,
             "shows": list(questionnaire.shows),
-            "questionnaire": {"name": questionnaire.name, "questions": questions_json(questionnaire)},
+            "questionnaire": {
+                "name": questionnaire.name,
+                "questions": [asdict(question) for question in questionnaire.questions],
+            },
             "needs_token": False,
             "annotator": access.find_annotator(request),
         }

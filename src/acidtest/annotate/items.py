@@ -22,7 +22,7 @@ from acidtest.annotate.answers import asked_questions, outcome
 from acidtest.annotate.columns import GOLD_COLUMNS, find_column
 from acidtest.annotate.conditions import join_with_or
 from acidtest.annotate.questionnaires import SEPARATOR, Questionnaire, packaged_names, parse_table, read_toml_file
-from acidtest.core.draws import U64, Draws, key
+from acidtest.core.draws import U64, Draws
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, list_some
 from acidtest.core.labels import GOLD_MASKS, gold_name
 from acidtest.core.structured import check_shape, parse_json, parse_toml
@@ -285,20 +285,6 @@ def validate_expected(item: str, expected: dict[str, Any], questionnaire: Questi
             if known and answer not in known:
                 problem = f"{answer!r} is not an answer to {name!r}; expected {join_with_or(known)}"
                 raise AcidtestError(f"control {item!r}: {problem}")
-
-
-def project_fingerprint(items: Sequence[Item], questionnaire: str, plan: AnnotationPlan, seed: int) -> str:
-    """A digest of everything a project was set up with, by which the same command is recognised.
-
-    ``questionnaire`` is the text of its file.
-    """
-    # The suite of an item was added later, and follows from the data.
-    rows = [{name: value for name, value in item.known.items() if name != SUITE} for item in items]
-    parts = [
-        json.dumps([item.id, row, item.role, item.seats, item.expected], sort_keys=True)
-        for item, row in zip(items, rows, strict=True)
-    ]
-    return f"{key(questionnaire, plan.to_json(), seed, *parts):016x}"
 
 
 def _make_items(frame: pl.DataFrame, questionnaire: Questionnaire, categories: Sequence[str]) -> list[Item]:

@@ -13,7 +13,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -152,7 +152,7 @@ class Project:
     def progress(self, name: str) -> dict[str, Any]:
         """How far the annotator has come."""
         with self._reading() as state:
-            return asdict(state.progress(_find_person(state, name), self._clock()))
+            return state.progress(_find_person(state, name), self._clock())
 
     def overview(self) -> dict[str, Any]:
         """How far everybody has come, and who failed checks."""
@@ -224,7 +224,7 @@ class Project:
                 claim = state.claims[state.insert(connection, store.claims, **row, at=now)]
         if claim is None:
             reason = EXCLUDED if person.excluded and not self.plan.finish else NOTHING_LEFT
-            return {"finished": True, "reason": reason, "progress": asdict(state.progress(person, now))}
+            return {"finished": True, "reason": reason, "progress": state.progress(person, now)}
         return self._serve(connection, state, person, claim)
 
     def _serve(self, connection: sa.Connection, state: ProjectState, person: Person, claim: Claim) -> dict[str, Any]:
@@ -239,7 +239,7 @@ class Project:
             "item": {"fields": item.fields},
             "answers": last.answers if last else None,
             "seconds": last.seconds if last else None,
-            "progress": asdict(state.progress(person, now)),
+            "progress": state.progress(person, now),
         }
         if self.questionnaire.asks_by_gold:
             # The gold label itself is not sent.
@@ -293,7 +293,7 @@ class Project:
         seconds = [claim.answers[-1].seconds for claim in answered if claim.answers[-1].seconds is not None]
         return {
             "annotator": person.name,
-            **asdict(state.progress(person, now)),
+            **state.progress(person, now),
             "excluded": bool(reason),
             "reason": reason or None,
             "controls": sum(1 for claim in answered if state.item(claim).is_check),
