@@ -17,7 +17,6 @@ from acidtest.stats.significance import (
     mcnemar,
     paired_permutation,
     paired_test,
-    stratified_permutation,
     unpaired_permutation,
 )
 
@@ -321,7 +320,7 @@ def test_rows_in_strata_get_a_test_within_them():
 def test_strata_that_do_not_matter_leave_mcnemars_p():
     first, second = pairs(20, 38, alike=942)
     strata = np.arange(1_000) % 4
-    found = stratified_permutation(first, second, strata=strata, rng=generator(1), resamples=40_000)
+    found = paired_permutation(first, second, strata=strata, rng=generator(1), resamples=40_000)
     assert found.statistic == pytest.approx(-18 / 1_000)
     # Exact McNemar, binomial(58, 1/2): 0.0248; the strata add noise of their own, and 40,000 draws 0.0008.
     assert found.p == pytest.approx(mcnemar(first, second).p, abs=0.006)
@@ -336,7 +335,7 @@ def test_models_that_differ_in_opposite_directions_are_told_apart_as_their_inter
     assert mcnemar(first, second).p == pytest.approx(stats.binomtest(535, 1_135).pvalue)
     assert mcnemar(first, second).p > 0.05
     # Within strata: 65 / sqrt(1500 (0.4 · 0.6 + 0.357 · 0.643)) = 2.45 standard errors, p = 0.014.
-    found = stratified_permutation(first, second, strata=strata, rng=generator(1))
+    found = paired_permutation(first, second, strata=strata, rng=generator(1))
     assert found.p == pytest.approx(0.014, abs=0.004)
 
 
@@ -345,7 +344,7 @@ def test_within_strata_a_true_null_is_rejected_as_often_as_it_should_be():
     ps = []
     for _ in range(1_000):
         first, second, strata = heterogeneous_rows(rng, 200)
-        ps.append(stratified_permutation(first, second, strata=strata, rng=rng, resamples=399).p)
+        ps.append(paired_permutation(first, second, strata=strata, rng=rng, resamples=399).p)
     # No difference on average, though strata differ. 1,000 draws: the standard error of 0.05 is 0.007.
     assert np.mean(np.array(ps) <= 0.05) == pytest.approx(0.05, abs=0.02)
     assert np.mean(np.array(ps) <= 0.5) == pytest.approx(0.5, abs=0.06)
@@ -356,12 +355,12 @@ def test_within_strata_a_planted_difference_is_found_more_often():
     within, across = [], []
     for _ in range(300):
         first, second, strata = heterogeneous_rows(rng, 400, change=0.05)
-        within.append(stratified_permutation(first, second, strata=strata, rng=rng, resamples=399).p <= 0.05)
+        within.append(paired_permutation(first, second, strata=strata, rng=rng, resamples=399).p <= 0.05)
         across.append(mcnemar(first, second).p <= 0.05)
     assert np.mean(within) > np.mean(across) + 0.05
 
 
 def test_models_that_agree_in_every_stratum_have_p_one():
-    found = stratified_permutation([1, 0, 1, 1], [1, 0, 1, 1], strata=[0, 0, 1, 1], rng=generator(0))
+    found = paired_permutation([1, 0, 1, 1], [1, 0, 1, 1], strata=[0, 0, 1, 1], rng=generator(0))
     assert (found.p, found.statistic, found.note) == (1, 0, "no group tells the two apart")
-    assert math.isnan(stratified_permutation([], [], strata=[], rng=generator(0)).p)
+    assert math.isnan(paired_permutation([], [], strata=[], rng=generator(0)).p)

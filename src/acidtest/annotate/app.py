@@ -79,8 +79,9 @@ def annotation_app(project: Project, guard: Guard) -> GuardedApp:
     """The web app of a project."""
     app = FastAPI(title="acidtest annotate", docs_url=None, redoc_url=None, openapi_url=None)
     access = _Access(project, guard)
-    _add_error_handlers(app)
-    _add_page_routes(app, project, guard, access)
+    for kind in (RequestError, RequestValidationError, HTTPException, StoreError, Exception):
+        app.exception_handler(kind)(_error_response)
+    _add_page_routes(app, guard, access)
     _add_annotator_routes(app, project, access)
     return GuardedApp(app, guard)
 
@@ -97,14 +98,6 @@ def cookie_names(project: Project) -> tuple[str, str]:
 def encode_invitation(credentials: Credentials) -> str:
     """A name and its secret as one word: the cookie, and the end of a link that lets somebody in again."""
     return base64.urlsafe_b64encode(f"{credentials.secret} {credentials.name}".encode()).decode().rstrip("=")
-
-
-def _decode_invitation(word: str) -> Credentials | None:
-    try:
-        secret, _, name = base64.urlsafe_b64decode(word + "=" * (-len(word) % 4)).decode().partition(" ")
-    except (binascii.Error, UnicodeError, ValueError):
-        return None
-    return Credentials(name, secret) if secret and name else None
 
 
 class _Access:
@@ -143,9 +136,17 @@ class _Access:
         if not self.is_open(request):
             raise RequestError(401, "this server needs a token; open the link that was given to you")
 
+    def find_invited(self, invitation: str) -> str | None:
+        """The annotator whom an invitation names, if its secret is right."""
+        try:
+            word = base64.urlsafe_b64decode(invitation + "=" * (-len(invitation) % 4)).decode()
+        except (binascii.Error, UnicodeError, ValueError):
+            return None
+        secret, _, name = word.partition(" ")
+        return self._project.authenticate(name, secret) if secret and name else None
+
     def find_annotator(self, request: Request) -> str | None:
-        credentials = _decode_invitation(request.cookies.get(self._name_cookie, ""))
-        return self._project.authenticate(credentials.name, credentials.secret) if credentials else None
+        return self.find_invited(request.cookies.get(self._name_cookie, ""))
 
     def require_annotator(self, request: Request) -> str:
         self.require_token(request)
@@ -163,7 +164,7 @@ class _Access:
         return _set_cookie(response, request, self._name_cookie, invitation)
 
 
-def _add_page_routes(app: FastAPI, project: Project, guard: Guard, access: _Access) -> None:
+def _add_page_routes(app: FastAPI, guard: Guard, access: _Access) -> None:
     folder = str(resources.files("acidtest.annotate").joinpath("page"))
     app.mount("/static", StaticFiles(directory=folder))
 
@@ -175,8 +176,7 @@ def _add_page_routes(app: FastAPI, project: Project, guard: Guard, access: _Acce
 
     @app.get("/join/{invitation}")
     def accept_invitation(request: Request, invitation: str) -> Response:
-        credentials = _decode_invitation(invitation)
-        if credentials is None or project.authenticate(credentials.name, credentials.secret) is None:
+        if access.find_invited(invitation) is None:
             raise RequestError(403, "this link is not valid; ask for a new one")
         response = access.set_name(RedirectResponse("/", 303), request, invitation)
         return response if access.is_open(request) else access.set_token(response, request, guard.token)
@@ -244,42 +244,27 @@ def _set_cookie(response: Response, request: Request, name: str, value: str) -> 
     return response
 
 
-def _error_response(problem: str, status: int, **details: str) -> Response:
-    # An error may repeat parts of a request, and half a character of it cannot be encoded.
-    content = {"error": problem, **details}
-    return JSONResponse({name: text.encode("utf-8", "replace").decode() for name, text in content.items()}, status)
-
-
-def _add_error_handlers(app: FastAPI) -> None:
-    @app.exception_handler(RequestError)
-    def refused(_: Request, error: RequestError) -> Response:
-        return _error_response(str(error), error.status, **({"question": error.question} if error.question else {}))
-
-    @app.exception_handler(LockedError)
-    def locked(_: Request, error: LockedError) -> Response:
-        response = _error_response(str(error), error.status)
-        response.headers["retry-after"] = str(error.seconds)
-        return response
-
-    @app.exception_handler(RequestValidationError)
-    def malformed(_: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
+def _error_response(_: Request, error: Exception) -> Response:
+    content, headers = {"error": str(error)}, dict[str, str]()
+    if isinstance(error, RequestError):
+        status = error.status
+        content |= {"question": error.question} if error.question else {}
+        headers |= {"retry-after": str(error.seconds)} if isinstance(error, LockedError) else {}
+    elif isinstance(error, RequestValidationError):
+        status, first = 422, error.errors()[0]
         where = ".".join(str(part) for part in first["loc"] if part != "body")
-        return _error_response(f"{where or 'the request'}: {first['msg']}", 422)
-
-    @app.exception_handler(HTTPException)
-    def http_error(_: Request, error: HTTPException) -> Response:
-        return _error_response(str(error.detail), error.status_code)
-
-    @app.exception_handler(StoreError)
-    def not_stored(_: Request, error: StoreError) -> Response:
+        content = {"error": f"{where or 'the request'}: {first['msg']}"}
+    elif isinstance(error, HTTPException):
+        status, content = error.status_code, {"error": str(error.detail)}
+    elif isinstance(error, StoreError):
         log.error("%s", error)
-        return _error_response("the answer could not be stored just now; it will be sent again", 503)
-
-    @app.exception_handler(Exception)
-    def unexpected(_: Request, error: Exception) -> Response:
+        status, content = 503, {"error": "the answer could not be stored just now; it will be sent again"}
+    else:
         log.error("an annotator's request failed", exc_info=error)
-        return _error_response("something went wrong on the server; none of your answers is lost", 500)
+        status, content = 500, {"error": "something went wrong on the server; none of your answers is lost"}
+    # An error may repeat parts of a request, and half a character of it cannot be encoded.
+    texts = {name: text.encode("utf-8", "replace").decode() for name, text in content.items()}
+    return JSONResponse(texts, status, headers)
 
 
 def available_connections() -> int:

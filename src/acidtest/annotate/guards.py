@@ -15,7 +15,7 @@ import re
 import secrets
 import socket
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
@@ -50,7 +50,6 @@ FREE_GUESSES = 10
 LONGEST_LOCK = 30.0
 FORGOTTEN_AFTER = 600.0
 MAX_ADDRESSES = 10_000
-_REMEMBERED_TOKENS = 16
 
 _TOO_LARGE = f"the request is larger than {MAX_BODY_BYTES // 1024} kB; write less"
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -165,7 +164,7 @@ class _Address:
     wrong: int = 0
     locked_until: float = 0.0
     last: float = 0.0
-    tokens: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
+    tokens: deque[bytes] = field(default_factory=lambda: deque(maxlen=16))
     """Digests of the last wrong tokens: the same one again, as from an old cookie, is no further guess."""
 
 
@@ -199,9 +198,7 @@ class WrongTokens:
             known.last = now
             if digest in known.tokens:
                 return
-            known.tokens[digest] = None
-            if len(known.tokens) > _REMEMBERED_TOKENS:
-                known.tokens.popitem(last=False)
+            known.tokens.append(digest)
             known.wrong += 1
             if known.wrong > FREE_GUESSES:
                 known.locked_until = now + min(2.0 ** min(known.wrong - FREE_GUESSES - 1, 10), LONGEST_LOCK)

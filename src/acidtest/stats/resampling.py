@@ -168,27 +168,9 @@ def _common_labels(labels: Codes, codes: Codes) -> Codes:
     return common
 
 
-def stratum_weights(
-    n_first: int, n_second: int, *, strata_first: npt.ArrayLike | None, strata_second: npt.ArrayLike | None
-) -> tuple[Floats, Floats]:
-    """Weights for the rows of two sides that give each stratum the same share on both.
-
-    A stratum that both sides have gets its share of the rows of both; one that only one side has gets weight 0. The
-    weights of a side are 1 on average over the rows with a weight.
-    """
-    if strata_first is None or strata_second is None:
-        return np.ones(n_first), np.ones(n_second)
-    codes = numbered(np.concatenate([np.asarray(strata_first), np.asarray(strata_second)]))
-    counts = [np.bincount(side, minlength=codes.max(initial=-1) + 1) for side in (codes[:n_first], codes[n_first:])]
-    shared = np.minimum(*counts) > 0
-    shares = np.where(shared, counts[0] + counts[1], 0) / max((counts[0] + counts[1])[shared].sum(), 1)
-    first, second = (shares * count[shared].sum() / np.maximum(count, 1) for count in counts)
-    return first[codes[:n_first]], second[codes[n_first:]]
-
-
 @dataclass(frozen=True, slots=True)
 class WeightedSide:
-    """The rows of one of two sides in the strata that both have, weighted as ``stratum_weights`` does."""
+    """The rows of one of two sides in the strata that both have, weighted to give these the same share on both."""
 
     values: Floats
     groups: npt.NDArray[np.generic] | None
@@ -210,14 +192,25 @@ def weighted_sides(
     groups: tuple[npt.ArrayLike | None, npt.ArrayLike | None],
     strata: tuple[npt.ArrayLike | None, npt.ArrayLike | None],
 ) -> list[WeightedSide]:
-    """Two sides of different rows, reduced to the strata that both have; ``groups`` and ``strata`` are of each side."""
+    """Two sides of different rows, reduced to the strata that both have; ``groups`` and ``strata`` are of each side.
+
+    A stratum weighs its share of the rows of both. The weights of a side are 1 on average.
+    """
     values = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    weights = stratum_weights(values[0].size, values[1].size, strata_first=strata[0], strata_second=strata[1])
+    weights = [np.ones(side.size) for side in values]
+    if strata[0] is not None and strata[1] is not None:
+        joined = numbered(np.concatenate([np.asarray(strata[0]), np.asarray(strata[1])]))
+        codes = joined[: values[0].size], joined[values[0].size :]
+        counts = [np.bincount(side, minlength=joined.max(initial=-1) + 1) for side in codes]
+        shared, rows = np.minimum(*counts) > 0, counts[0] + counts[1]
+        shares = np.where(shared, rows, 0) / max(rows[shared].sum(), 1)
+        for number, count in enumerate(counts):
+            weights[number] = (shares * count[shared].sum() / np.maximum(count, 1))[codes[number]]
     sides = []
     for numbers, members, labels, weight in zip(values, groups, strata, weights, strict=True):
-        shared = weight > 0
-        of_groups, of_strata = (None if names is None else np.asarray(names)[shared] for names in (members, labels))
-        sides.append(WeightedSide(numbers[shared], of_groups, of_strata, weight[shared], int((~shared).sum())))
+        used = weight > 0
+        of_groups, of_strata = (None if names is None else np.asarray(names)[used] for names in (members, labels))
+        sides.append(WeightedSide(numbers[used], of_groups, of_strata, weight[used], int((~used).sum())))
     return sides
 
 

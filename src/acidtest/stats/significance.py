@@ -63,14 +63,12 @@ def paired_test(
     since McNemar would count each row as new evidence; rows in several strata get the permutation within strata.
     """
     values = _paired(first, second)
-    if strata is not None and int(numbered(strata).max(initial=0)) > 0:
-        return stratified_permutation(
-            first, second, groups=groups, strata=strata, rng=generator(draws_seed), resamples=resamples
-        )
+    several = strata is not None and int(numbered(strata).max(initial=0)) > 0
     independent = groups is None or int(numbered(groups).max(initial=-1)) + 1 == values[0].size
-    if independent and binary(values[0]) and binary(values[1]):
+    if independent and not several and binary(values[0]) and binary(values[1]):
         return mcnemar(first, second)
-    return paired_permutation(first, second, groups=groups, rng=generator(draws_seed), resamples=resamples)
+    strata, rng = strata if several else None, generator(draws_seed)
+    return paired_permutation(first, second, groups=groups, strata=strata, rng=rng, resamples=resamples)
 
 
 def mcnemar(first: npt.ArrayLike, second: npt.ArrayLike, *, mid_p: bool = False) -> Test:
@@ -99,44 +97,26 @@ def paired_permutation(
     second: npt.ArrayLike,
     *,
     groups: npt.ArrayLike | None = None,
+    strata: npt.ArrayLike | None = None,
     rng: np.random.Generator,
     resamples: int = 10_000,
 ) -> Test:
     """Permutation test on paired rows: first and second change places in whole groups.
 
-    p is (c + 1) / (resamples + 1), c being the permutations with a difference at least as large: never 0.
+    p is (c + 1) / (resamples + 1), c being the permutations with a difference at least as large: never 0. With strata
+    differences are divided by their standard error within these, that of the interval: strata that differ in opposite
+    directions do not hide a difference on average, as they do from McNemar's test. That is exact when the two are alike
+    on every row, and for many groups when only on average (Chung and Romano 2013).
     """
-    name = "paired permutation"
-    values = _paired(first, second)
-    n = values[0].size
-    if n == 0:
-        return Test(name, math.nan, math.nan, 0, "no rows")
-    sums = group_totals(values[0] - values[1], groups).sums
-    result = flipped_signs((sums[part] for part in blocks(sums.size)), rng=rng, resamples=resamples)
-    return replace(result, name=name, statistic=result.statistic / n, n=n)
-
-
-def stratified_permutation(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    *,
-    groups: npt.ArrayLike | None = None,
-    strata: npt.ArrayLike,
-    rng: np.random.Generator,
-    resamples: int = 10_000,
-) -> Test:
-    """Permutation test on paired rows in strata: first and second change places in whole groups, as without strata.
-
-    The statistic of a permutation is the mean difference over its standard error within strata, that of the interval:
-    strata that differ in opposite directions do not hide a difference on average, as they do from McNemar's test.
-    Exact when the two are alike on every row, and for many groups when only on average (Chung and Romano 2013).
-    """
-    name = "paired permutation within strata"
+    name = "paired permutation" if strata is None else "paired permutation within strata"
     values = _paired(first, second)
     n = values[0].size
     if n == 0:
         return Test(name, math.nan, math.nan, 0, "no rows")
     totals = group_totals(values[0] - values[1], groups, strata=strata)
+    if strata is None:
+        result = flipped_signs((totals.sums[part] for part in blocks(totals.sums.size)), rng=rng, resamples=resamples)
+        return replace(result, name=name, statistic=result.statistic / n, n=n)
     apart = int((np.abs(totals.sums) > 1e-12).sum())
     if apart == 0:
         return Test(name, 0.0, 1.0, n, "no group tells the two apart")
