@@ -24,8 +24,8 @@ from acidtest.annotate.columns import (
     RowError,
     clean_text,
     counted_rows,
+    errors_in,
     first_repeated,
-    row_error,
     split_lists,
 )
 from acidtest.annotate.conditions import GOLD, GOLD_COLUMN, join_with_or
@@ -89,15 +89,8 @@ def read_answers(path: str | Path, questionnaire: Questionnaire) -> Answers:
     table = read_table(path)
     if not table.rows.height:
         raise FileError(path, "has no rows: nobody has answered anything yet")
-    try:
-        answers = check_answers(table.written_frame, questionnaire)
-    except RowError as error:
-        raise row_error(table, error.row, error.problem) from error
-    except FileError:
-        raise
-    except AcidtestError as error:
-        raise FileError(path, str(error)) from error
-    return replace(answers, name=Path(path).name)
+    with errors_in(table):
+        return replace(check_answers(table.written_frame, questionnaire), name=Path(path).name)
 
 
 def check_answers(frame: pl.DataFrame, questionnaire: Questionnaire) -> Answers:

@@ -44,22 +44,16 @@ class _Body(BaseModel):
 
 
 class TokenBody(_Body):
-    """The token that opens the server."""
-
     token: str = Field(max_length=1000)
 
 
 class JoinBody(_Body):
-    """The name of a new annotator."""
-
     annotator: str = Field(max_length=1000)
     proof: str = Field(default="", pattern="^([A-Za-z0-9_-]{20,100})?$")
     """A long random word of the browser; sent again with the same name, it takes that name again."""
 
 
 class AnswersBody(_Body):
-    """The answers to one item."""
-
     assignment: int
     answers: dict[str, Any]
     seconds: float | None = Field(default=None, ge=0, le=1e9, allow_inf_nan=False)
@@ -76,7 +70,6 @@ class LockedError(RequestError):
 
 
 def annotation_app(project: Project, guard: Guard) -> GuardedApp:
-    """The web app of a project."""
     app = FastAPI(title="acidtest annotate", docs_url=None, redoc_url=None, openapi_url=None)
     access = _Access(project, guard)
     for kind in (RequestError, RequestValidationError, HTTPException, StoreError, Exception):
@@ -332,7 +325,6 @@ class LimitedProtocol(H11Protocol):
             min(waiting, key=lambda other: other._waits_since).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the time limit."""
         self._stop_timer()
         super().connection_lost(exc)
 

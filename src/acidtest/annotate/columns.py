@@ -7,7 +7,8 @@ Categories are one column of lists, or a column of 0 and 1 for each.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,19 @@ def row_error(table: FileTable, row: int, problem: str) -> FileError:
     """An error about a row of a table, with its line if the file has lines."""
     line = table.line(row)
     return FileError(table.path, problem if line else f"row {row + 1:,}: {problem}", line)
+
+
+@contextmanager
+def errors_in(table: FileTable) -> Iterator[None]:
+    """Raise what is wrong with rows, or with all of them, as an error of the file."""
+    try:
+        yield
+    except RowError as error:
+        raise row_error(table, error.row, error.problem) from error
+    except FileError:
+        raise
+    except AcidtestError as error:
+        raise FileError(table.path, str(error)) from error
 
 
 def find_column(columns: Sequence[str], known: Sequence[str], but: Collection[str | None] = ()) -> str | None:
@@ -134,9 +148,9 @@ def counted_rows(annotators: pl.Series, participation: pl.DataFrame) -> tuple[pl
     return counts, attendance
 
 
-def exclusion_reason(cell: str) -> str | None:
-    """The reason for which a cell excludes somebody; None where it says no."""
-    return None if cell.lower() in ("", *_NO) else cell
+def exclusion_reason(cell: str) -> str:
+    """The reason for which a cell excludes somebody; empty where it says no."""
+    return "" if cell.lower() in _NO else cell
 
 
 def category_columns(

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 
 from acidtest.annotate import store
 from acidtest.annotate.answers import ITEM_COLUMNS, Answers, check_answers, outcomes
-from acidtest.annotate.columns import PARTICIPATION_COLUMNS, RowError, clean_text, exclusion_reason, row_error
+from acidtest.annotate.columns import PARTICIPATION_COLUMNS, RowError, clean_text, errors_in, exclusion_reason
 from acidtest.annotate.conditions import join_with_or
 from acidtest.annotate.items import CHECK, EVERYBODY, ITEM, Item, json_row, validate_expected
 from acidtest.annotate.projects import Project, fold_name
@@ -96,7 +96,6 @@ def project_answers(project: Project, *, everything: bool = False) -> list[Answe
 
 
 def answer_frame(project: Project, rows: Sequence[AnswerRow], *, everything: bool = False) -> pl.DataFrame:
-    """Answers as a table."""
     with project.state() as state:
         items = {item.id: item for item in state.items}
     questionnaire = project.questionnaire
@@ -140,18 +139,11 @@ def read_answer_rows(path: Path, questionnaire: Questionnaire) -> ImportedAnswer
     frame = frame.with_columns(clean_text(frame[item]).alias(item), clean_text(frame["annotator"]))
     # A question may have the name of one of our columns.
     columns = [name for name in EXPORT_COLUMNS if name in frame.columns and name not in questionnaire.by_id]
-    try:
-        answers = check_rows(frame, questionnaire)
-        cells = frame.select(columns).to_dicts() if columns else [{}] * frame.height
-        rows = [
-            parse_row(name, annotator, answers[at], cells[at], at=at)
-            for at, (name, annotator) in enumerate(zip(frame[item], frame["annotator"], strict=True))
-        ]
+    cells = frame.select(columns).to_dicts() if columns else [{}] * frame.height
+    with errors_in(table):
+        judged = zip(frame[item], frame["annotator"], check_rows(frame, questionnaire), cells, strict=True)
+        rows = [parse_row(*row, at=at) for at, row in enumerate(judged)]
         return ImportedAnswers(rows, _imported_items(frame, item, questionnaire))
-    except RowError as error:
-        raise row_error(table, error.row, error.problem) from error
-    except AcidtestError as error:
-        raise FileError(path, str(error)) from error
 
 
 def check_rows(frame: pl.DataFrame, questionnaire: Questionnaire) -> list[dict[str, Any]]:
@@ -190,11 +182,11 @@ def parse_row(item: str, annotator: str, answers: dict[str, Any], cells: Mapping
         if number is not None and not 0 <= number < math.inf:
             raise RowError(at, f"{name} {cell!r} is not a number of 0 or more; write one, or leave it empty")
         numbers[name] = number
-    seat = numbers.pop("seat")
-    excluded = exclusion_reason(str(cells.get("excluded") or "").strip()) or ""
-    place = None if seat is None else int(seat)
-    key = str(cells.get("key") or "")
-    return AnswerRow(item, annotator, answers, key=key, status=status, excluded=excluded, seat=place, **numbers)
+    numbers["seat"] = None if numbers["seat"] is None else int(numbers["seat"])
+    excluded = exclusion_reason(str(cells.get("excluded") or "").strip())
+    return AnswerRow(
+        item, annotator, answers, **numbers, key=str(cells.get("key") or ""), status=status, excluded=excluded
+    )
 
 
 def import_answers(

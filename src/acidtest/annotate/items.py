@@ -120,7 +120,6 @@ class Item:
 
     @property
     def is_check(self) -> bool:
-        """Whether it is an attention check."""
         return self.role == CHECK
 
     @property

@@ -64,7 +64,6 @@ class Judgements:
 
     @property
     def kept(self) -> pl.DataFrame:
-        """The items that were not discarded."""
         return self.items.filter(pl.col("discarded").is_null())
 
     @property

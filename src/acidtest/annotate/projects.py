@@ -150,7 +150,6 @@ class Project:
             return self._serve(connection, state, person, claim)
 
     def progress(self, name: str) -> dict[str, Any]:
-        """How far the annotator has come."""
         with self._reading() as state:
             return state.progress(_find_person(state, name), self._clock())
 

@@ -66,7 +66,6 @@ class Question:
 
     @property
     def takes_several(self) -> bool:
-        """Whether more than one option may be ticked."""
         return self.kind == "several-of"
 
     @property
@@ -162,7 +161,6 @@ class Questionnaire:
 
     @property
     def dtypes(self) -> dict[str, pl.DataType]:
-        """The types of the columns of its answers, by question."""
         return {question.id: question.dtype for question in self.questions}
 
     def holds(self, when: When) -> pl.Expr:
@@ -210,12 +208,17 @@ def parse_questionnaire(content: bytes, path: Path) -> Questionnaire:
     file = parse_table(written, path, _File)
     try:
         questions = _parse_questions(file.question, path)
+        aggregation = parse_table(file.aggregation, path, Aggregation, where="aggregation")
+        if aggregation.fewest < 1:
+            raise AcidtestError(
+                f"aggregation: fewest = {aggregation.fewest} is not a number of people; write 1 or more"
+            )
         return Questionnaire(
             name=path.name.removesuffix(_ENDING),
             title=file.title,
             questions=tuple(questions.values()),
             rules=_parse_rules(file.rule, questions, path),
-            aggregation=_parse_aggregation(file.aggregation, path),
+            aggregation=aggregation,
             source=file.source,
             instructions=file.instructions,
             shows=file.shows or Questionnaire.shows,
@@ -328,13 +331,6 @@ def _parse_shares(
         _check_condition(share.when, questions, f"share {number}")
         shares.append(share)
     return tuple(shares)
-
-
-def _parse_aggregation(table: dict[str, Any], path: Path) -> Aggregation:
-    aggregation = parse_table(table, path, Aggregation, where="aggregation")
-    if aggregation.fewest < 1:
-        raise AcidtestError(f"aggregation: fewest = {aggregation.fewest} is not a number of people; write 1 or more")
-    return aggregation
 
 
 def packaged_names(folder: str) -> list[str]:

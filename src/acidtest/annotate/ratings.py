@@ -23,12 +23,12 @@ from acidtest.annotate.columns import (
     LIST_COLUMN,
     PARTICIPATION_COLUMNS,
     SENTENCE_COLUMNS,
-    RowError,
     binary_columns,
     category_columns,
     clean_gold,
     clean_text,
     counted_rows,
+    errors_in,
     find_column,
     first_repeated,
     group_codes,
@@ -37,7 +37,7 @@ from acidtest.annotate.columns import (
     split_lists,
 )
 from acidtest.annotate.judgements import ANNOTATED
-from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, list_some
+from acidtest.core.errors import FileError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS, gold_name
 from acidtest.core.ratings import MAJORITY, Attendance, Ratings, label_counts, majority_labels, ordered_labels
 from acidtest.io.tables import FileTable, read_table
@@ -362,9 +362,5 @@ def _read_attendance(table: FileTable, annotators: pl.Series) -> tuple[pl.Series
     columns = {name: names[name] for name in (*PARTICIPATION_COLUMNS, "role") if name in names}
     if not columns:
         return None, None
-    try:
+    with errors_in(table):
         return counted_rows(annotators, table.frame.select(pl.col(name).alias(key) for key, name in columns.items()))
-    except RowError as error:
-        raise row_error(table, error.row, error.problem) from error
-    except AcidtestError as error:
-        raise FileError(table.path, str(error)) from error

@@ -66,7 +66,6 @@ class Claim:
 
     @property
     def place(self) -> Seat:
-        """The seat it takes."""
         return self.item, self.seat
 
 
@@ -129,7 +128,6 @@ class ProjectState:
         return number
 
     def item(self, claim: Claim) -> Item:
-        """The item of a claim."""
         return self.items[claim.item - 1]
 
     def counts(self, claim: Claim) -> bool:
@@ -195,7 +193,6 @@ class ProjectState:
         return {"done": done, "total": done + len(self._pending(person, now)) + left + checks, "excluded": False}
 
     def _apply(self, table: sa.Table, row: Any) -> None:
-        """Follow one row of a table."""
         if table is store.annotators:
             person = Person(row.number, row.name, row.folded, row.at)
             self.people[row.number] = self.people_by_name[row.folded] = person

@@ -105,8 +105,6 @@ class ProjectSetup:
 
 
 class Store:
-    """A database of annotations."""
-
     def __init__(self, url: str) -> None:
         self._engine = _create_engine(url)
         self._dialect = self._engine.dialect.name
@@ -142,12 +140,10 @@ class Store:
                     connection.exec_driver_sql("ROLLBACK")
 
     def close(self) -> None:
-        """Close all connections."""
         self._engine.dispose()
 
     @property
     def exists(self) -> bool:
-        """Whether a project has been set up in it."""
         with self._translated_errors():
             if not sa.inspect(self._engine).has_table("project"):
                 return False

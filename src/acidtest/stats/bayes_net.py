@@ -45,7 +45,6 @@ class Prior:
 
     @property
     def has_size(self) -> bool:
-        """Whether it is worth ``size`` rows."""
         return self.name in ("bdeu", "base-rate")
 
     def describe(self) -> str:

@@ -57,18 +57,12 @@ class Clusterings:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The number of clusters in each clustering."""
         return tuple(int(codes.max(initial=-1)) + 1 for codes in self.codes)
 
     @property
     def degrees(self) -> int:
         """Degrees of freedom: the smaller number of clusters, less one."""
         return min(self.sizes) - 1
-
-    def counts(self, cells: Codes, size: int) -> Codes:
-        """The number of clusters in each cell, a row for each clustering."""
-        pairs = (np.unique(np.stack([cells, codes]), axis=1)[0] for codes in self.codes)
-        return np.array([np.bincount(members, minlength=size) for members in pairs])
 
     def products(self, one: Floats, two: Floats) -> Floats:
         """Candidates for the covariance of two sums over rows, of which the largest variance is to be taken."""
@@ -77,10 +71,6 @@ class Clusterings:
             return np.array(single)
         both = np.unique(self.codes[0] * self.sizes[1] + self.codes[1], return_inverse=True)[1]
         return np.array([*single, sum(single) - _product(one, two, both)])
-
-    def variance(self, parts: Floats) -> float:
-        """The variance of the sum of rows' contributions."""
-        return float(self.products(parts, parts).max())
 
 
 def trend(values: npt.ArrayLike, steps: npt.ArrayLike, clusterings: Clusterings, *, unit: str = "groups") -> Effect:
@@ -139,11 +129,13 @@ def weighted_difference(
         note = "no rows on one side" if not len(weight) or (counts == 0).any() else "one group only: no interval"
         return Effect(Estimate(math.nan, n=n, groups=groups, note=note), name, math.nan)
     means = np.bincount(cell, value, minlength=len(weight)) / counts
-    cluster_counts = clusterings.counts(cell, len(weight))
+    pairs = (np.unique(np.stack([cell, codes]), axis=1)[0] for codes in clusterings.codes)
+    cluster_counts = np.array([np.bincount(members, minlength=len(weight)) for members in pairs])
     fewest = cluster_counts.min(axis=0)
     # Rows deviate less from the mean of their cell than from the true mean; k / (k - 1) clusters correct for that.
     parts = (weight / counts * np.sqrt(fewest / np.maximum(fewest - 1, 1)))[cell] * (value - means[cell])
-    variance = max(clusterings.variance(parts), 0.0) + float(_unseen(value, cell, weight, fewest).sum())
+    shown = float(clusterings.products(parts, parts).max())
+    variance = max(shown, 0.0) + float(_unseen(value, cell, weight, fewest).sum())
     total = float(weight @ means)
     degrees = max(1, min(clusterings.degrees, int((cluster_counts - 1).sum(axis=1).min())))
     if not variance:
@@ -167,7 +159,6 @@ class Counted:
         return float(self.of_kind.sum() / self.counted.sum()) if self.counted.any() else math.nan
 
     def estimate(self, groups: resampling.Codes, strata: resampling.Codes) -> Estimate:
-        """The share with its interval."""
         if not self.counted.any():
             return Estimate(math.nan, note="no errors")
         return rate(self.of_kind[self.counted], groups=groups[self.counted], strata=strata[self.counted])

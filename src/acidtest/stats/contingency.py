@@ -51,7 +51,6 @@ class Crosstab:
 
     @property
     def n(self) -> int:
-        """The number of rows counted."""
         return int(self.counts.sum())
 
     @property

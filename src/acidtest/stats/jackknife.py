@@ -55,13 +55,7 @@ class Replicates:
 
     @property
     def groups(self) -> int:
-        """The number of groups."""
         return len(self.without)
-
-    @property
-    def unit(self) -> str:
-        """What the groups are called: rows where each row is one."""
-        return "rows" if self.groups == self.rows else "groups"
 
 
 def group_sums(columns: Floats, groups: npt.ArrayLike | None) -> Floats:
@@ -87,7 +81,8 @@ def jackknifed(
     confidence: float = 0.95,
 ) -> Estimate:
     """The statistic with its interval; ``undefined`` is the note where it is NaN, ``best`` says what a 1 means."""
-    value, n, groups, unit = replicated.value, replicated.rows, replicated.groups, replicated.unit
+    value, n, groups = replicated.value, replicated.rows, replicated.groups
+    unit = "rows" if groups == n else "groups"
     if math.isnan(value):
         return Estimate(math.nan, n=n, groups=groups, note=undefined)
     if math.isclose(value, 1):

@@ -1,6 +1,6 @@
 """The smallest difference between two models' accuracies that a number of rows can be expected to show.
 
-A difference is detectable when a two-sided test at ``alpha`` would find it with chance ``power``. The two formulas take
+A difference is detectable when a two-sided test at ``ALPHA`` would find it with chance ``power``. The two formulas take
 a number of independent rows. ``detectable_difference`` and ``detectable_unpaired_difference`` take the rows that two
 models answered and compute from their variance how many independent rows they are worth, so that they agree with the
 interval of the difference: rows in groups are worth fewer, strata that explain differences make them worth more.
@@ -23,7 +23,7 @@ _NORMAL = 1e9
 
 
 def smallest_detectable_difference(
-    n: float, *, discordance: float, degrees: float = math.inf, alpha: float = ALPHA, power: float = POWER
+    n: float, *, discordance: float, degrees: float = math.inf, power: float = POWER
 ) -> float:
     """The smallest difference that McNemar's test on n rows would probably show (Connor 1987).
 
@@ -31,7 +31,7 @@ def smallest_detectable_difference(
     least, so a smaller share is raised to d: models that never differed so far have a detectable difference too.
     ``degrees`` are those of the variance behind n. NaN where not even a difference of 1 would show.
     """
-    critical, wanted = _quantiles(degrees, alpha, power)
+    critical, wanted = _quantiles(degrees, power)
     if n < 2 or n + wanted**2 < critical**2:
         return math.nan
     # sqrt(n) d = critical sqrt(psi) + wanted sqrt(psi - d^2), solved for d / sqrt(psi).
@@ -41,14 +41,14 @@ def smallest_detectable_difference(
 
 
 def smallest_detectable_unpaired_difference(
-    n: float, *, rate: float, degrees: float = math.inf, alpha: float = ALPHA, power: float = POWER
+    n: float, *, rate: float, degrees: float = math.inf, power: float = POWER
 ) -> float:
     """The smallest difference that the z test of two proportions would probably show, n rows for each model.
 
     ``rate`` lies midway between the two accuracies, as far as 0 and 1 leave room. NaN where not even a difference of 1
     would show.
     """
-    critical, wanted = _quantiles(degrees, alpha, power)
+    critical, wanted = _quantiles(degrees, power)
 
     def surplus(difference: float) -> float:
         middle = min(max(rate, difference / 2), 1 - difference / 2)
@@ -117,6 +117,6 @@ def detectable_unpaired_difference(
     return smallest_detectable_unpaired_difference(independent / variance, rate=rate, degrees=degrees)
 
 
-def _quantiles(degrees: float, alpha: float, power: float) -> tuple[float, float]:
+def _quantiles(degrees: float, power: float) -> tuple[float, float]:
     degrees = min(degrees, _NORMAL)
-    return float(stdtrit(degrees, 1 - alpha / 2)), float(stdtrit(degrees, power))
+    return float(stdtrit(degrees, 1 - ALPHA / 2)), float(stdtrit(degrees, power))

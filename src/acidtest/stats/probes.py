@@ -285,7 +285,10 @@ def _means(far: Matrix, groups: Codes, *, rows: Codes, labels: Bools) -> tuple[F
     """The mean distances of some rows to those with and those without the label, and how many these are."""
     inside = (far @ labels.astype(np.float32)).astype(np.float64)
     outside = far.sum(axis=1, dtype=np.float64)[:, None] - inside
-    having = labels.sum(axis=0) - _label_counts_in_group(labels, groups)[rows]
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    in_group = np.add.reduceat(labels[order], starts, axis=0, dtype=np.intp)
+    having = labels.sum(axis=0) - in_group[np.searchsorted(groups[order][starts], groups[rows])]
     lacking = (groups.size - np.bincount(groups)[groups[rows]])[:, None] - having
     with np.errstate(divide="ignore", invalid="ignore"):
         near = np.where(having > 0, inside / having, np.nan)
@@ -305,11 +308,3 @@ def _slopes(near: Floats, other: Floats) -> tuple[Floats, Floats]:
     most = np.where(np.maximum(near, other) > 0, np.maximum(near, other), np.inf)
     closer = near < other
     return np.where(closer, -1 / most, -other / most**2), np.where(closer, near / most**2, 1 / most)
-
-
-def _label_counts_in_group(labels: Bools, groups: Codes) -> Codes:
-    """How many rows of each row's group have each label."""
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    counts = np.add.reduceat(labels[order], starts, axis=0, dtype=np.intp)
-    return np.asarray(counts[np.searchsorted(groups[order][starts], groups)])

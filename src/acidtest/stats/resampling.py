@@ -49,7 +49,6 @@ class Totals:
 
     @property
     def value(self) -> float:
-        """The mean over rows."""
         return float(self.sums.sum() / self.sizes.sum())
 
     @property
@@ -181,7 +180,6 @@ class WeightedSide:
 
     @property
     def totals(self) -> Totals:
-        """Sum, size and stratum of every group."""
         return group_totals(self.values, self.groups, strata=self.strata, weights=self.weights)
 
 
@@ -254,7 +252,6 @@ def spread(totals: Totals) -> Spread:
 
 
 def binary(values: Numbers) -> bool:
-    """Whether all values are 0 or 1."""
     return bool(((values == 0) | (values == 1)).all())
 
 
