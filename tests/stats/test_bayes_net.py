@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.stats.bayes_net import PRIORS, Prior, network
+from acidtest.stats.regression import PRIORS, Prior, network
 
 RNG = np.random.default_rng(5)
 MARKS = {name: RNG.random(40) < share for name, share in (("a", 0.5), ("b", 0.3), ("c", 0.1), ("d", 0.05))}

@@ -12,14 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.annotate.answers import Answers, outcomes
-from acidtest.annotate.columns import (
-    GOLD_COLUMNS,
-    SENTENCE_COLUMNS,
-    RowError,
-    clean_gold,
-    clean_text,
-    group_codes,
-)
+from acidtest.annotate.columns import GOLD_COLUMNS, SENTENCE_COLUMNS, RowError, clean_gold, clean_text, group_codes
 from acidtest.annotate.conditions import join_with_or
 from acidtest.annotate.items import SUITE
 from acidtest.annotate.questionnaires import RESERVED, Questionnaire, Share

@@ -14,6 +14,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.stats.intervals import rate
 from acidtest.stats.jackknife import LOGIT, Floats, IntervalScale, Replicates, group_sums, jackknifed, replicates
+from acidtest.stats.resampling import Labels
 
 Flags = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
@@ -120,7 +121,7 @@ class TagQuality:
     lift: Estimate
 
 
-def tag_quality(proposed: Flags, marked: Flags, *, groups: npt.ArrayLike | None = None) -> TagQuality:
+def tag_quality(proposed: Flags, marked: Flags, *, groups: Labels = None) -> TagQuality:
     """How well proposals agree with marks; rows of one group, such as those of one premise, are not independent."""
     codes = np.arange(len(marked)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
     both = proposed & marked
@@ -145,7 +146,7 @@ def tag_quality(proposed: Flags, marked: Flags, *, groups: npt.ArrayLike | None 
 
 
 def tag_qualities(
-    proposed: Mapping[str, Flags], marked: Mapping[str, Flags], *, groups: npt.ArrayLike | None = None
+    proposed: Mapping[str, Flags], marked: Mapping[str, Flags], *, groups: Labels = None
 ) -> dict[str, TagQuality]:
     """``tag_quality`` of every category that is both proposed and marked, in the order of the proposals."""
     return {name: tag_quality(proposed[name], marked[name], groups=groups) for name in proposed if name in marked}

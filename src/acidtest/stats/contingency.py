@@ -3,13 +3,18 @@
 The default is the likelihood-ratio statistic G with Yates' correction at one degree of freedom: what Sanchez, Mitchell
 and Riedel (2018) call chi-square. Pearson's statistic, corrected likewise, and Fisher's exact test can be chosen
 instead. All assume independent rows; ``shuffled`` keeps together the rows that are not.
+
+Models, or categories, that tests do not tell apart are tied. Two members share a group exactly when no test tells them
+apart, so a member may be in several: that A is tied with B, and B with C, does not tie A with C. Groups are lettered as
+in a compact letter display (Piepho 2004).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +23,7 @@ from scipy.special import chdtrc, ndtri, xlogy
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.estimate import Estimate
 from acidtest.stats.resampling import generator
+from acidtest.stats.significance import adjusted
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -27,6 +33,9 @@ TESTS: Mapping[str, str] = {"g": "G", "pearson": "Pearson's chi-square", "fisher
 
 FEW_EXPECTED = 5.0
 """With fewer rows expected in a cell, the p-values of G and Pearson's chi-square are rough."""
+
+ALPHA = 0.05
+"""Members are told apart by a p below this."""
 
 _CHUNK = 2**16
 
@@ -194,6 +203,67 @@ def odds_ratio(counts: npt.ArrayLike) -> Estimate:
     ends = math.exp(centre - reach), math.exp(centre + reach)
     note = "a half added to every cell, since one is empty" if empty else ""
     return Estimate(math.exp(centre), *ends, n=n, groups=n, method="Woolf", note=note)
+
+
+@dataclass(frozen=True)
+class Ties:
+    """Members of one comparison, best first, and the groups within which none is told from another."""
+
+    what: str
+    rates: Mapping[str, float]
+    groups: tuple[tuple[str, ...], ...]
+    alpha: float = ALPHA
+
+    json_properties = ("letters",)
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """For each member the letters of its groups: two that share one are tied."""
+        return {
+            name: " ".join(letter(number) for number, group in enumerate(self.groups) if name in group)
+            for name in self.rates
+        }
+
+
+def tied_groups(names: Sequence[str], apart: Collection[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
+    """The largest groups of which no two members are ``apart``, in the order of their first members.
+
+    Piepho's insert-and-absorb: every group that holds two members told apart is split in two, one without each; a group
+    inside another is dropped.
+    """
+    groups = [frozenset(names)] if names else []
+    for one, two in apart:
+        split = list[frozenset[str]]()
+        for group in groups:
+            split += [group - {one}, group - {two}] if {one, two} <= group else [group]
+        groups = [group for group in dict.fromkeys(split) if not any(group < other for other in split)]
+    places = {name: place for place, name in enumerate(names)}
+    ordered = (tuple(sorted(group, key=places.__getitem__)) for group in groups)
+    return tuple(sorted(ordered, key=lambda group: [places[name] for name in group]))
+
+
+def letter(number: int) -> str:
+    """a, b, … z, aa, ab …: the name of a group."""
+    return (letter(number // 26 - 1) if number >= 26 else "") + chr(ord("a") + number % 26)
+
+
+def tied_categories(counts: Mapping[str, tuple[int, int]], *, what: str = "", correction: str = "holm") -> Ties:
+    """Categories whose rates, given as how many of how many, are not told apart by Fisher's tests of every two.
+
+    For independent rows. Categories without rows are left out.
+    """
+    counted = {name: (hits, n) for name, (hits, n) in counts.items() if n}
+    rates = best_first({name: hits / n for name, (hits, n) in counted.items()})
+    pairs = list(combinations(rates, 2))
+    tables = [[(counted[name][0], counted[name][1] - counted[name][0]) for name in pair] for pair in pairs]
+    ps = adjusted([association(table, "fisher").p for table in tables], correction)
+    apart = [pair for pair, p in zip(pairs, ps, strict=True) if p < ALPHA]
+    return Ties(what, rates, tied_groups(list(rates), apart))
+
+
+def best_first(rates: Mapping[str, float]) -> dict[str, float]:
+    """The rates from the highest to the lowest, those that are not known last."""
+    return dict(sorted(rates.items(), key=lambda item: -item[1] if not math.isnan(item[1]) else math.inf))
 
 
 def _power_divergence(counts: Counts, test: str, *, yates: bool) -> tuple[float, float, str]:

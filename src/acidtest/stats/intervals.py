@@ -30,6 +30,7 @@ from acidtest.stats.resampling import (
     Floats,
     Interval,
     Kind,
+    Labels,
     Numbers,
     Totals,
     binary,
@@ -68,12 +69,7 @@ def clopper_pearson(successes: int, n: int, *, confidence: float = 0.95) -> Inte
 
 
 def rate(
-    values: npt.ArrayLike,
-    *,
-    groups: npt.ArrayLike | None = None,
-    strata: npt.ArrayLike | None = None,
-    draws_seed: int = 0,
-    resamples: int = 10_000,
+    values: npt.ArrayLike, *, groups: Labels = None, strata: Labels = None, draws_seed: int = 0, resamples: int = 10_000
 ) -> Estimate:
     """Mean of the values over rows, usually 0 for wrong and 1 for right, with its interval.
 
@@ -86,8 +82,8 @@ def difference(
     first: npt.ArrayLike,
     second: npt.ArrayLike,
     *,
-    groups: npt.ArrayLike | None = None,
-    strata: npt.ArrayLike | None = None,
+    groups: Labels = None,
+    strata: Labels = None,
     draws_seed: int = 0,
     resamples: int = 10_000,
 ) -> Estimate:
@@ -110,10 +106,10 @@ def unpaired_difference(
     first: npt.ArrayLike,
     second: npt.ArrayLike,
     *,
-    groups_first: npt.ArrayLike | None = None,
-    groups_second: npt.ArrayLike | None = None,
-    strata_first: npt.ArrayLike | None = None,
-    strata_second: npt.ArrayLike | None = None,
+    groups_first: Labels = None,
+    groups_second: Labels = None,
+    strata_first: Labels = None,
+    strata_second: Labels = None,
     draws_seed: int = 0,
     resamples: int = 10_000,
 ) -> Estimate:
@@ -160,9 +156,7 @@ class StratifiedRate:
     squares: Floats
 
     @classmethod
-    def of(
-        cls, values: npt.ArrayLike, *, strata: npt.ArrayLike | None = None, weights: npt.ArrayLike | None = None
-    ) -> StratifiedRate:
+    def of(cls, values: npt.ArrayLike, *, strata: Labels = None, weights: Labels = None) -> StratifiedRate:
         """From rows, each with the code of its stratum and a weight above 0; lone rows of strata are put together."""
         right = column(values)
         if not binary(right):
@@ -238,8 +232,8 @@ def combined_reach(parts: Sequence[tuple[float, StratifiedRate]], z: float) -> t
 
 def _mean(
     values: Numbers,
-    groups: npt.ArrayLike | None,
-    strata: npt.ArrayLike | None,
+    groups: Labels,
+    strata: Labels,
     *,
     weights: Floats | None = None,
     rng: np.random.Generator,

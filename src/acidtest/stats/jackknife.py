@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.special import expit, logit, stdtrit
 
 from acidtest.core.estimate import Estimate
+from acidtest.stats.resampling import Labels
 
 Floats = npt.NDArray[np.float64]
 
@@ -58,7 +59,7 @@ class Replicates:
         return len(self.without)
 
 
-def group_sums(columns: Floats, groups: npt.ArrayLike | None) -> Floats:
+def group_sums(columns: Floats, groups: Labels) -> Floats:
     """The sums of some columns over the rows of each group; without groups the rows as they are."""
     if groups is None:
         return columns

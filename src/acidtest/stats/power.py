@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from acidtest.stats.resampling import column, group_totals, spread, weighted_sides
+from acidtest.stats.resampling import Labels, column, group_totals, spread, weighted_sides
 
 ALPHA, POWER = 0.05, 0.8
 _NO_SPREAD = 1e-15
@@ -67,11 +67,7 @@ def smallest_detectable_unpaired_difference(
 
 
 def detectable_difference(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    *,
-    groups: npt.ArrayLike | None = None,
-    strata: npt.ArrayLike | None = None,
+    first: npt.ArrayLike, second: npt.ArrayLike, *, groups: Labels = None, strata: Labels = None
 ) -> float:
     """The smallest difference that these rows, which two models got right (1) or wrong (0), would probably show.
 
@@ -93,10 +89,10 @@ def detectable_unpaired_difference(
     first: npt.ArrayLike,
     second: npt.ArrayLike,
     *,
-    groups_first: npt.ArrayLike | None = None,
-    groups_second: npt.ArrayLike | None = None,
-    strata_first: npt.ArrayLike | None = None,
-    strata_second: npt.ArrayLike | None = None,
+    groups_first: Labels = None,
+    groups_second: Labels = None,
+    strata_first: Labels = None,
+    strata_second: Labels = None,
 ) -> float:
     """The smallest difference that two models' rows, different ones, would probably show, in the strata both have.
 

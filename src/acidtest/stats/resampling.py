@@ -17,6 +17,9 @@ Codes = npt.NDArray[np.signedinteger[Any]]
 Numbers = npt.NDArray[np.signedinteger[Any]] | Floats
 """Small integers where they suffice: there may be millions of rows and groups."""
 
+Labels = npt.ArrayLike | None
+"""A code or a name for each row, such as that of its group or stratum; None where there are none."""
+
 _Value = TypeVar("_Value", bound=np.generic)
 Kind = Literal["percentile", "expanded", "accelerated"]
 
@@ -81,7 +84,7 @@ def bootstrap(
     sums: npt.ArrayLike,
     sizes: npt.ArrayLike,
     *,
-    strata: npt.ArrayLike | None = None,
+    strata: Labels = None,
     rng: np.random.Generator,
     resamples: int = 10_000,
     kind: Kind = "accelerated",
@@ -125,11 +128,7 @@ def taken(table: npt.NDArray[_Value], places: Codes) -> npt.NDArray[_Value]:
 
 
 def group_totals(
-    values: npt.NDArray[np.generic],
-    groups: npt.ArrayLike | None = None,
-    *,
-    strata: npt.ArrayLike | None = None,
-    weights: Floats | None = None,
+    values: npt.NDArray[np.generic], groups: Labels = None, *, strata: Labels = None, weights: Floats | None = None
 ) -> Totals:
     """Sum, size and stratum of every group; a group that spans strata goes to a stratum of such groups."""
     numbers = column(values)
@@ -184,11 +183,7 @@ class WeightedSide:
 
 
 def weighted_sides(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    *,
-    groups: tuple[npt.ArrayLike | None, npt.ArrayLike | None],
-    strata: tuple[npt.ArrayLike | None, npt.ArrayLike | None],
+    first: npt.ArrayLike, second: npt.ArrayLike, *, groups: tuple[Labels, Labels], strata: tuple[Labels, Labels]
 ) -> list[WeightedSide]:
     """Two sides of different rows, reduced to the strata that both have; ``groups`` and ``strata`` are of each side.
 

@@ -14,6 +14,7 @@ from acidtest.core.errors import UnknownNameError
 from acidtest.stats.intervals import StratifiedRate, combined_reach
 from acidtest.stats.resampling import (
     Floats,
+    Labels,
     Numbers,
     Totals,
     binary,
@@ -51,9 +52,9 @@ class Test:
 def paired_test(
     first: npt.ArrayLike,
     second: npt.ArrayLike,
-    groups: npt.ArrayLike | None = None,
+    groups: Labels = None,
     *,
-    strata: npt.ArrayLike | None = None,
+    strata: Labels = None,
     draws_seed: int = 0,
     resamples: int = 10_000,
 ) -> Test:
@@ -96,8 +97,8 @@ def paired_permutation(
     first: npt.ArrayLike,
     second: npt.ArrayLike,
     *,
-    groups: npt.ArrayLike | None = None,
-    strata: npt.ArrayLike | None = None,
+    groups: Labels = None,
+    strata: Labels = None,
     rng: np.random.Generator,
     resamples: int = 10_000,
 ) -> Test:
@@ -156,10 +157,10 @@ def unpaired_permutation(
     first: npt.ArrayLike,
     second: npt.ArrayLike,
     *,
-    groups_first: npt.ArrayLike | None = None,
-    groups_second: npt.ArrayLike | None = None,
-    strata_first: npt.ArrayLike | None = None,
-    strata_second: npt.ArrayLike | None = None,
+    groups_first: Labels = None,
+    groups_second: Labels = None,
+    strata_first: Labels = None,
+    strata_second: Labels = None,
     rng: np.random.Generator,
     resamples: int = 10_000,
 ) -> Test:

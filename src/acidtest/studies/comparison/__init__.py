@@ -8,7 +8,7 @@ from typing import Annotated
 
 from acidtest.core.run import Run
 from acidtest.core.study import study
-from acidtest.stats.ties import Ties
+from acidtest.stats.contingency import Ties
 from acidtest.studies.comparison.contrasts import Contrast, compare_runs, tied_models
 from acidtest.studies.rows import model_names
 

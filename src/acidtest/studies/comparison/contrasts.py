@@ -15,10 +15,10 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 from acidtest.core.suite import CATEGORY, CONTROL, CROSS
+from acidtest.stats.contingency import ALPHA, Ties, best_first, tied_groups
 from acidtest.stats.intervals import difference, unpaired_difference
 from acidtest.stats.power import detectable_difference, detectable_unpaired_difference
 from acidtest.stats.significance import adjusted, paired_test, unpaired_permutation
-from acidtest.stats.ties import ALPHA, Ties, best_first, tied_groups
 from acidtest.studies.rows import QUESTION, SAME_ROWS, ScoredRows, common_rows, listed_flags, model_names, score_rows
 
 WHOLE_SUITES = "whole suites"

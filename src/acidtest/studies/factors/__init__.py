@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from acidtest.core.run import Run
 from acidtest.core.study import study
 from acidtest.core.suite import CONTROL
-from acidtest.stats.bayes_net import Prior
+from acidtest.stats.regression import Prior
 from acidtest.studies.factors.fits import FactorsResult, fit_factors
 from acidtest.studies.factors.variables import FactorOptions, category_columns
 

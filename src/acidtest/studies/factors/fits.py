@@ -13,9 +13,8 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.logs import stage
 from acidtest.core.run import Run
-from acidtest.stats.bayes_net import Network, Prior, network
 from acidtest.stats.intervals import difference
-from acidtest.stats.regression import Fit, discriminant, logistic, two_sided
+from acidtest.stats.regression import Fit, Network, Prior, discriminant, logistic, network, two_sided
 from acidtest.stats.significance import holm
 from acidtest.studies.factors.variables import FactorOptions, FactorRows, load_factor_rows
 from acidtest.studies.rows import runs_by_model
