@@ -7,7 +7,7 @@ import pytest
 
 from acidtest.stats.probes import (
     accuracy_influences,
-    clustered,
+    clustered_estimate,
     group_folds,
     probe_accuracies,
     probe_scores,
@@ -117,6 +117,6 @@ def test_intervals_of_given_scores_cover_the_truth_where_rows_come_in_groups() -
         labels = np.repeat(rng.random(60) < 0.4, 3)
         scores = labels + rng.normal(size=60)[groups] + rng.normal(size=180)
         value, added = accuracy_influences(scores.astype(np.float32), labels, folds=np.zeros(180, dtype=np.intp))
-        found = clustered(value, added, groups=groups, n=180, method="", unit=True)
+        found = clustered_estimate(value, added, groups=groups, n=180, method="", unit=True)
         covered += found.low <= ndtr(0.5) <= found.high
     assert 270 <= covered <= 298

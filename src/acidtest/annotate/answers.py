@@ -28,7 +28,7 @@ from acidtest.annotate.columns import (
     first_repeated,
     split_lists,
 )
-from acidtest.annotate.conditions import GOLD, GOLD_COLUMN, join_with_or
+from acidtest.annotate.conditions import GOLD, GOLD_COLUMN, as_list, join_with_or
 from acidtest.annotate.questionnaires import RESERVED, SEPARATOR, OutcomeRule, Question, Questionnaire
 from acidtest.core.digests import combine_digests, digests
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
@@ -156,7 +156,7 @@ def outcome(questionnaire: Questionnaire, answers: Mapping[str, Any], *, gold: s
         _, row = _evaluate(questionnaire, form | ({GOLD: gold} if questionnaire.asks_by_gold else {}))
     except RowError as error:
         raise AcidtestError(error.problem) from error
-    label, categories, discard = row.select("label", "categories", "discard").row(0)
+    _, _, label, categories, discard = row.row(0)
     return AnswerOutcome(label, tuple(categories), discard)
 
 
@@ -241,10 +241,9 @@ def _evaluate(questionnaire: Questionnaire, given: Mapping[str, Any]) -> tuple[p
 
 def _check_type(answer: Any, question: Question) -> str | list[str] | None:
     """An answer as a text, or as a list of texts if several may be ticked; anything else is refused."""
-    is_list = isinstance(answer, list)
-    texts = answer if isinstance(answer, list) else [] if answer is None else [answer]
+    texts = [] if answer is None else as_list(answer)
     problem = ""
-    if not all(isinstance(text, str) for text in texts) or (is_list and not question.takes_several):
+    if not all(isinstance(text, str) for text in texts) or (texts is answer and not question.takes_several):
         problem = f"the answer must be {'a list of texts' if question.takes_several else 'a text'}"
     elif not all(is_storable(text) for text in texts):
         problem = "contains characters that cannot be stored; remove them"
@@ -336,11 +335,10 @@ def _check_flow(answers: pl.DataFrame, questionnaire: Questionnaire) -> None:
         flow = answers.select("item", asked=questionnaire.holds(question.when), answered=question.is_answered)
         missing, extra = flow["asked"] & ~flow["answered"], ~flow["asked"] & flow["answered"]
         for row in missing.arg_true().head(1) if question.required else ():
-            problem = f"question {question.id!r} has no answer; answer it, or leave this person's answers out"
-            raise RowError(row, problem)
+            remedy = "answer it, or leave this person's answers out"
+            raise RowError(row, f"question {question.id!r} has no answer; {remedy}")
         for row in extra.arg_true().head(1):
-            problem = f"question {question.id!r} is not asked after the answers before it; leave it empty"
-            raise RowError(row, problem)
+            raise RowError(row, f"question {question.id!r} is not asked after the answers before it; leave it empty")
 
 
 def _known_items(frame: pl.DataFrame, item: pl.Series, questionnaire: Questionnaire) -> pl.DataFrame:

@@ -164,9 +164,9 @@ def check_plan(plan: AnnotationPlan) -> None:
         if value is not None and value < least:
             raise AcidtestError(f"plan {plan.name!r}: {name} is {value}; expected {least} or more")
     if plan.overlap is not None and plan.per_item == 1:
+        remedy = "say by how many (--per-item 2), or by everybody (--per-item 0)"
         raise AcidtestError(
-            f"plan {plan.name!r}: an overlap of {plan.overlap:,} items is judged by several people; say by how many "
-            "(--per-item 2), or by everybody (--per-item 0)"
+            f"plan {plan.name!r}: an overlap of {plan.overlap:,} items is judged by several people; {remedy}"
         )
 
 
@@ -194,10 +194,8 @@ def select_items(frame: pl.DataFrame, questionnaire: Questionnaire, plan: Annota
     if plan.per_category is not None:
         sizes = frame.group_by("_category", maintain_order=True).len()
         for category, size in sizes.filter(pl.col("len") < plan.per_category).head(1).iter_rows():
-            raise AcidtestError(
-                f"plan {plan.name!r} draws {plan.per_category} items of each category, but {category!r} has {size}; "
-                "give it a larger file"
-            )
+            problem = f"draws {plan.per_category} items of each category, but {category!r} has {size}"
+            raise AcidtestError(f"plan {plan.name!r} {problem}; give it a larger file")
         bits = pl.Series(Draws(seed, "annotate").bits(np.arange(frame.height, dtype=np.uint64), "drawn"))
         frame = frame.with_columns(_bits=bits)
         frame = frame.filter(pl.col("_bits").rank("ordinal").over("_category") <= plan.per_category)
@@ -271,10 +269,8 @@ def validate_expected(item: str, expected: dict[str, Any], questionnaire: Questi
         raise AcidtestError(f"control {item!r} has no right answer; fill in an answer or the label")
     if set(expected) == {"label"}:
         if not any(_accepts(expected["label"], label) for label in questionnaire.labels):
-            raise AcidtestError(
-                f"control {item!r}: no answers to {questionnaire.name!r} lead to {expected['label']!r}; "
-                f"expected {join_with_or(questionnaire.labels)}"
-            )
+            problem = f"no answers to {questionnaire.name!r} lead to {expected['label']!r}"
+            raise AcidtestError(f"control {item!r}: {problem}; expected {join_with_or(questionnaire.labels)}")
         return
     for name, value in expected.items():
         if name not in questionnaire.by_id:
@@ -300,10 +296,8 @@ def _make_items(frame: pl.DataFrame, questionnaire: Questionnaire, categories: S
         fields = {column: "" if row[column] is None else str(row[column]) for column in questionnaire.shows}
         for column, text in fields.items():
             if len(text) > LONGEST_FIELD:
-                raise AcidtestError(
-                    f"item {name!r}: {column} has {len(text):,} characters, and the page shows {LONGEST_FIELD:,} at "
-                    "most; cut it, or leave the row out"
-                )
+                problem = f"{column} has {len(text):,} characters, and the page shows {LONGEST_FIELD:,} at most"
+                raise AcidtestError(f"item {name!r}: {problem}; cut it, or leave the row out")
         golds = str(row[gold]) if gold and row[gold] not in (None, "", "-") else None
         items.append(Item(name, fields, json_row(row), category=category, gold=golds))
     return items
@@ -324,15 +318,12 @@ def _check_golds(items: Sequence[Item], questionnaire: Questionnaire) -> None:
             raise AcidtestError(f"{name} {problem}, {reason}; leave the row out")
         questions = first_questions[item.gold_name]
         if not questions:
-            raise AcidtestError(
-                f"{name}: questionnaire {questionnaire.name!r} asks nothing where gold is {item.gold_name}"
-            )
+            problem = f"questionnaire {questionnaire.name!r} asks nothing where gold is {item.gold_name}"
+            raise AcidtestError(f"{name}: {problem}")
         asks_label = any(question.id in label_sources for question in questions)
         if item.expected and set(item.expected) == {"label"} and not asks_label:
-            raise AcidtestError(
-                f"{name}: nobody is asked for a label where gold is {item.gold_name}; write the right answers in "
-                "columns named after questions"
-            )
+            remedy = "write the right answers in columns named after questions"
+            raise AcidtestError(f"{name}: nobody is asked for a label where gold is {item.gold_name}; {remedy}")
 
 
 def _item_ids(frame: pl.DataFrame) -> list[str]:

@@ -294,10 +294,8 @@ def _parse_rules(
     for number, table in enumerate(tables, 1):
         where = f"rule {number}"
         if rules and rules[-1].when is None and not rules[-1].label_from:
-            raise AcidtestError(
-                f"rule {number - 1}: without 'when' it applies to all answers, so that {where} is never reached; put "
-                "it last"
-            )
+            problem = f"without 'when' it applies to all answers, so that {where} is never reached"
+            raise AcidtestError(f"rule {number - 1}: {problem}; put it last")
         rule = parse_table(table, path, OutcomeRule, where=where)
         if not table.keys() - {"when"}:
             raise AcidtestError(f'{where} has no outcome; write label = "…", categories = ["…"] or discard = "…"')

@@ -2,7 +2,7 @@
 
 The default is the likelihood-ratio statistic G with Yates' correction at one degree of freedom: what Sanchez, Mitchell
 and Riedel (2018) call chi-square. Pearson's statistic, corrected likewise, and Fisher's exact test can be chosen
-instead. All assume independent rows; ``shuffled`` keeps together the rows that are not.
+instead. All assume independent rows; ``permutation_p`` keeps together the rows that are not.
 
 Models, or categories, that tests do not tell apart are tied. Two members share a group exactly when no test tells them
 apart, so a member may be in several: that A is tied with B, and B with C, does not tie A with C. Groups are lettered as
@@ -157,7 +157,7 @@ def conditional_association(tables: Sequence[Crosstab], test: str = "g") -> Asso
     return Association(name, statistic, df, float(chdtrc(df, statistic)), n, effect, note="; ".join(notes))
 
 
-def shuffled(
+def permutation_p(
     rows: npt.ArrayLike,
     columns: npt.ArrayLike,
     clusters: npt.ArrayLike,

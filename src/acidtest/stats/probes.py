@@ -58,8 +58,22 @@ class Smoother:
 
 def smoothers(layer: Matrix, folds: Codes) -> list[Smoother]:
     """The smoother of every fold that leaves rows to train on."""
-    parts = ((np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)) for fold in np.unique(folds))
-    return [_smoother(layer, held_out, train) for held_out, train in parts if train.size]
+    parts = []
+    for fold in np.unique(folds):
+        held_out, train = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        if not train.size:
+            continue
+        rows = layer[train].astype(np.float64)
+        centre, spread = rows.mean(axis=0), rows.std(axis=0)
+        scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 1e-6 * max(1.0, float(spread.max())))
+        rows, tested = (rows - centre) * scale, (layer[held_out] - centre) * scale
+        wide = rows.shape[1] > rows.shape[0]
+        values, vectors = np.linalg.eigh(rows @ rows.T if wide else rows.T @ rows)
+        penalty = _penalty(values, train.size / ROWS_PER_DEGREE)
+        shrunk = (vectors / (np.maximum(values, 0.0) + penalty)) @ vectors.T
+        matrix = (tested @ rows.T) @ shrunk if wide else tested @ (shrunk @ rows.T)
+        parts.append(Smoother(held_out, train, matrix.astype(np.float32), penalty))
+    return parts
 
 
 def probe_scores(parts: Sequence[Smoother], labels: Bools) -> Matrix:
@@ -176,7 +190,7 @@ def shuffled_rows(groups: npt.NDArray[np.intp], times: int, rng: np.random.Gener
 
 
 @dataclass(frozen=True)
-class Judged:
+class ShuffleTest:
     """Measures compared with their values under shuffled labels; all arrays have the shape of the measures."""
 
     baselines: Floats
@@ -191,7 +205,7 @@ class Judged:
         return Estimate(value, low, high, method="permutations, middle 95 %")
 
 
-def judged(values: Floats) -> Judged:
+def shuffle_test(values: Floats) -> ShuffleTest:
     """Compare the first entry of the last axis with all: p, and p corrected for all measures together.
 
     ``values`` ends in an axis of shuffles whose first is the data as they are; NaN where there is no measure. The
@@ -208,10 +222,10 @@ def judged(values: Floats) -> Judged:
     most = scaled.reshape(-1, values.shape[-1]).max(axis=0, initial=-np.inf)
     adjusted = np.where(there, (most >= scaled[..., :1] - 1e-9).mean(axis=-1), np.nan)
     lows, highs = np.quantile(drawn, (0.025, 0.975), axis=-1)
-    return Judged(drawn.mean(axis=-1), lows, highs, p, adjusted)
+    return ShuffleTest(drawn.mean(axis=-1), lows, highs, p, adjusted)
 
 
-def clustered(
+def clustered_estimate(
     value: float, influences: Floats, *, groups: npt.NDArray[np.intp], n: int, method: str, unit: bool
 ) -> Estimate:
     """A value with a 95 % interval from the influence of every row, summed over groups first.
@@ -238,19 +252,6 @@ def _deals(labels: Bools, dealt: Rows) -> Iterator[tuple[slice, Bools]]:
     for start in range(0, len(dealt), step):
         part = slice(start, start + step)
         yield part, labels[dealt[part]].transpose(1, 0, 2).reshape(len(labels), -1)
-
-
-def _smoother(layer: Matrix, held_out: Codes, train: Codes) -> Smoother:
-    rows = layer[train].astype(np.float64)
-    centre, spread = rows.mean(axis=0), rows.std(axis=0)
-    scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 1e-6 * max(1.0, float(spread.max())))
-    rows, tested = (rows - centre) * scale, (layer[held_out] - centre) * scale
-    wide = rows.shape[1] > rows.shape[0]
-    values, vectors = np.linalg.eigh(rows @ rows.T if wide else rows.T @ rows)
-    penalty = _penalty(values, train.size / ROWS_PER_DEGREE)
-    shrunk = (vectors / (np.maximum(values, 0.0) + penalty)) @ vectors.T
-    matrix = (tested @ rows.T) @ shrunk if wide else tested @ (shrunk @ rows.T)
-    return Smoother(held_out, train, matrix.astype(np.float32), penalty)
 
 
 def _penalty(values: Floats, degrees: float) -> float:

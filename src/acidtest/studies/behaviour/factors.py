@@ -13,7 +13,7 @@ import numpy as np
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
 from acidtest.core.serialise import INLINE
-from acidtest.stats.contingency import Association, Crosstab, association, conditional_association, shuffled
+from acidtest.stats.contingency import Association, Crosstab, association, conditional_association, permutation_p
 from acidtest.stats.intervals import difference
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import mcnemar, paired_permutation
@@ -119,14 +119,14 @@ def _test_unseen_pairs(rows: SampleRows, options: ContingencyOptions) -> FactorT
     """Table 3: correct or not by whether the training set has the words in this order."""
     unseen = np.where(rows.known, rows.codes == len(CATEGORIES) - 1, -1)
     table = Crosstab.of(~rows.rows.correct, unseen, names=(CORRECT, SEEN))
-    p = shuffled(unseen, ~rows.rows.correct, rows.pairs, rng=options.rng)
+    p = permutation_p(unseen, ~rows.rows.correct, rows.pairs, rng=options.rng)
     return _test_table(UNSEEN, table, options, p)
 
 
 def _test_polarity(name: str, rows: SampleRows, options: ContingencyOptions) -> FactorTest:
     """Table 4: the answer by the polarity of the word pair."""
     table = Crosstab.of(rows.codes, rows.answers, names=(CATEGORIES, rows.rows.labels))
-    return _test_table(name, table, options, shuffled(rows.codes, rows.answers, rows.pairs, rng=options.rng))
+    return _test_table(name, table, options, permutation_p(rows.codes, rows.answers, rows.pairs, rng=options.rng))
 
 
 def _test_polarity_given_gold(rows: SampleRows, options: ContingencyOptions) -> FactorTest:

@@ -16,16 +16,16 @@ from acidtest.core.suite import Card
 from acidtest.stats.probes import (
     FOLDS,
     Codes,
-    Judged,
     Matrix,
     Rows,
+    ShuffleTest,
     Smoother,
     accuracy_influences,
-    clustered,
+    clustered_estimate,
     group_folds,
-    judged,
     probe_accuracies,
     probe_scores,
+    shuffle_test,
     shuffled_rows,
     silhouette_influences,
     silhouettes,
@@ -125,7 +125,7 @@ class _Probing:
             estimates[SILHOUETTE].append(self._silhouette_estimates(centred))
             if progress is not None:
                 progress(number + 1, len(layers))
-        tests = {measure: judged(np.stack(values)) for measure, values in draws.items()}
+        tests = {measure: shuffle_test(np.stack(values)) for measure, values in draws.items()}
         return {
             target.name: {
                 measure: [
@@ -160,7 +160,7 @@ class _Probing:
         for number, target in enumerate(self.targets):
             columns = slice(self.ends[number], self.ends[number + 1])
             estimates.append(
-                clustered(
+                clustered_estimate(
                     float(np.mean(values[columns])),
                     influences[columns].mean(axis=0),
                     groups=self.groups,
@@ -172,7 +172,7 @@ class _Probing:
         return estimates
 
 
-def _layer_score(estimate: Estimate, test: Judged, layer: int, number: int) -> LayerScore:
+def _layer_score(estimate: Estimate, test: ShuffleTest, layer: int, number: int) -> LayerScore:
     return LayerScore(
         estimate.value,
         estimate.low,
