@@ -180,7 +180,8 @@ class Project:
             absent = self._absent_failures(state)
         if absent:
             with self.transaction() as (connection, state):
-                self._exclude_absent(connection, state)
+                for person in self._absent_failures(state):
+                    self._exclude_if_failed(connection, state, person)
         with self._reading() as state:
             yield state
 
@@ -210,7 +211,8 @@ class Project:
         return answer.passed
 
     def _next(self, connection: sa.Connection, state: ProjectState, person: Person) -> dict[str, Any]:
-        self._exclude_absent(connection, state)
+        for absent in self._absent_failures(state):
+            self._exclude_if_failed(connection, state, absent)
         now = self._clock()
         claim = state.current_claim(person, now)
         if claim is None and not person.excluded:
@@ -266,10 +268,6 @@ class Project:
         if not self.plan.fail_after or len(failed) < self.plan.fail_after:
             return ""
         return f"failed control {', '.join(state.item(claim).id for claim in failed)}"
-
-    def _exclude_absent(self, connection: sa.Connection, state: ProjectState) -> None:
-        for person in self._absent_failures(state):
-            self._exclude_if_failed(connection, state, person)
 
     def _absent_failures(self, state: ProjectState) -> list[Person]:
         """People who failed too many checks and left: they gave no answer since, for as long as a claim is fresh."""

@@ -1,13 +1,12 @@
 """Tests and intervals by what each cluster of rows contributes: trends, differences of cells, and shares of outcomes.
 
-Rows of one premise are answered alike, and so are rows that turn on the same two words, which stand in many premises.
-How similar two words are does not vary between the rows that turn on them: counted as independent, or by premise
-alone, rows would be far too many (docs/lexical-analysis.md measures it). So variances of trends and cells are robust
-to both at once: those by either, less that by both together (Cameron, Gelbach and Miller 2011), and never below either.
+Rows of one premise are answered alike, and so are rows that turn on the same two words, which stand in many premises:
+counted as independent, or by premise alone, rows would be far too many (docs/lexical-analysis.md measures it). So
+variances of trends and cells are robust to both at once: those by either, less that by both together (Cameron, Gelbach
+and Miller 2011), and never below either.
 
 A share among rows that are themselves an outcome, such as false neutrals among errors, counts different rows on two
-sides of paired rows, so rows cannot be paired; but rows of one group err together, on both sides. The correlation of
-two shares and the test of their difference use the contribution of each group to a share, linear to first order.
+sides. Rows cannot be paired then, but groups can: the contribution of each to a share is linear to first order.
 """
 
 from __future__ import annotations

@@ -1,18 +1,15 @@
 """Intervals for rates and differences of rows that come in groups.
 
 Independent 0/1 rows get Wilson's interval, or Clopper and Pearson's at 0/n and n/n. Grouped rows get a bootstrap over
-groups within strata; fewer than 30 groups a t interval; one group none. The textbook forms of the last two cover much
-less than they promise when groups are few, unequal or nearly all right, so they are corrected:
+groups within strata; fewer than 30 groups, strata of few groups each, and rates whose variance rests on a handful of
+groups a t interval; one group none. The textbook forms of both cover much less than they promise when groups are few,
+unequal or nearly all right, so they are corrected (``benchmarks/coverage.py`` measures what this gains):
 
 - the variance is the jackknife's over groups, with degrees of freedom that fall as groups contribute unevenly to it;
-- the t interval is centred on the row mean and taken on the logit scale, so that near 1 it is as lopsided as it
-  should be and ends there;
-- the bootstrap is expanded to that variance and its t quantile (Hesterberg 2015), for rates accelerated as well
-  (BCa). Strata of few groups each, and rates whose variance rests on a handful of many groups, get the t interval.
+- the t interval is centred on the row mean and taken on the logit scale, lopsided near 1 as it should be;
+- the bootstrap is expanded to that variance and its t quantile (Hesterberg 2015), for rates accelerated as well (BCa).
 
 Sums and differences of several rates of independent rows in strata (``combination``) have a closed form.
-
-``benchmarks/coverage.py`` measures what this gains and what is left to be desired.
 """
 
 from __future__ import annotations
