@@ -29,6 +29,14 @@ SENTENCE_COLUMNS = ("premise", "sentence1", "prem", "context", "sentence_a")
 PARTICIPATION_COLUMNS = ("seconds", "control", "passed", "failed", "excluded")
 """Columns that say how long an answer took and whether it counts; ``role`` may stand beside them."""
 
+ANNOTATED = "annotated_label"
+"""The column with the label of people where ``label`` is another gold label, as in TaxiNLI's file."""
+
+LIST_COLUMNS = ("annotator_labels",)
+JUDGEMENT_COLUMNS = (ANNOTATED, "label", "annotator_label", "rating", "annotation", "answer")
+LABEL_COLUMNS = (*LIST_COLUMNS, *JUDGEMENT_COLUMNS, *(f"label{number}" for number in range(1, 6)))
+"""Columns that are taken for the labels of people, in files of judgements or as corpora have them."""
+
 LIST_COLUMN = "categories"
 """The name of the column with lists of categories."""
 
@@ -68,6 +76,11 @@ def find_column(columns: Sequence[str], known: Sequence[str], but: Collection[st
     """The first of the known columns that a table has, in any case."""
     names = {name.strip().lower(): name for name in columns if name not in but}
     return next((names[name] for name in known if name in names), None)
+
+
+def sentence_column(columns: Sequence[str]) -> str | None:
+    """The first column that rows of one source sentence have in common."""
+    return next((name for name in columns if name.lower() in SENTENCE_COLUMNS), None)
 
 
 def clean_text(column: pl.Series) -> pl.Series:

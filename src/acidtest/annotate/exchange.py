@@ -21,12 +21,18 @@ import sqlalchemy as sa
 
 from acidtest.annotate import store
 from acidtest.annotate.answers import ITEM_COLUMNS, Answers, check_answers, outcomes
-from acidtest.annotate.columns import PARTICIPATION_COLUMNS, RowError, clean_text, errors_in, exclusion_reason
+from acidtest.annotate.columns import (
+    LABEL_COLUMNS,
+    PARTICIPATION_COLUMNS,
+    RowError,
+    clean_text,
+    errors_in,
+    exclusion_reason,
+)
 from acidtest.annotate.conditions import join_with_or
 from acidtest.annotate.items import CHECK, EVERYBODY, ITEM, Item, json_row, validate_expected
 from acidtest.annotate.projects import Project, fold_name
 from acidtest.annotate.questionnaires import RESERVED, SEPARATOR, Questionnaire
-from acidtest.annotate.ratings import LABEL_COLUMNS
 from acidtest.annotate.state import Claim, ProjectState, StoredAnswer
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import refuse_overwrite

@@ -12,7 +12,15 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.annotate.answers import Answers, outcomes
-from acidtest.annotate.columns import GOLD_COLUMNS, SENTENCE_COLUMNS, RowError, clean_gold, clean_text, group_codes
+from acidtest.annotate.columns import (
+    ANNOTATED,
+    GOLD_COLUMNS,
+    RowError,
+    clean_gold,
+    clean_text,
+    group_codes,
+    sentence_column,
+)
 from acidtest.annotate.conditions import join_with_or
 from acidtest.annotate.items import SUITE
 from acidtest.annotate.questionnaires import RESERVED, Questionnaire, Share
@@ -26,9 +34,6 @@ from acidtest.io.published import published_share
 from acidtest.stats.annotators import are_accepted, majority_share
 from acidtest.text.heuristics import HANS, HANS_FACTORS, is_hans
 from acidtest.text.taxonomy import TAXINLI, is_of_taxonomy, is_taxinli, ordered_categories
-
-ANNOTATED = "annotated_label"
-"""The column with the label of these people where ``label`` is another gold label, here as in TaxiNLI's file."""
 
 _EMPTY = pl.lit(pl.Series([[]], dtype=pl.List(pl.String)))
 
@@ -138,7 +143,7 @@ def judgement_ratings(judged: Judgements, *, gold: str | None = None, attendance
     if gold is not None and gold not in judged.known:
         where = f" (--gold; the same in all rows of an item, {judged.name})"
         raise UnknownNameError("column", gold, judged.known, where)
-    sentence = _sentence_column(kept)
+    sentence = sentence_column(kept.columns)
     sentences = clean_text(kept[sentence]) if sentence else None
     reference_column, reference = _reference_gold(judged, gold)
     none = pl.Series("gold", [None] * kept.height, dtype=pl.String)
@@ -180,7 +185,7 @@ def item_shares(
     kept = judged.kept
     given = answers.frame.with_columns(judged.outcomes["label"].alias("_label"))
     rows = given.join(judged.kept_rows, on="item", how="inner", maintain_order="left")
-    sentence = _sentence_column(kept)
+    sentence = sentence_column(kept.columns)
     groups = group_codes(clean_text(kept[sentence])) if sentence else None
     suites = kept[SUITE].cast(pl.String).fill_null("") if SUITE in kept.columns else pl.Series([""] * kept.height)
     items, shares = rows["row"].to_numpy(), list[ItemShare]()
@@ -195,10 +200,6 @@ def item_shares(
                 value, skipped = majority_share(holds[in_suite], items[in_suite], groups=groups, draws_seed=draws_seed)
             shares.append(ItemShare(suite, share.name, value, skipped, published, source))
     return tuple(shares)
-
-
-def _sentence_column(items: pl.DataFrame) -> str | None:
-    return next((name for name in items.columns if name.lower() in SENTENCE_COLUMNS), None)
 
 
 def _reference_gold(judged: Judgements, gold: str | None) -> tuple[str, pl.Series | None]:

@@ -19,8 +19,12 @@ import numpy as np
 import polars as pl
 
 from acidtest.annotate.columns import (
+    ANNOTATED,
     GOLD_COLUMNS,
+    JUDGEMENT_COLUMNS,
+    LABEL_COLUMNS,
     LIST_COLUMN,
+    LIST_COLUMNS,
     PARTICIPATION_COLUMNS,
     SENTENCE_COLUMNS,
     binary_columns,
@@ -36,7 +40,6 @@ from acidtest.annotate.columns import (
     row_error,
     split_lists,
 )
-from acidtest.annotate.judgements import ANNOTATED
 from acidtest.core.errors import FileError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS, gold_name
 from acidtest.core.ratings import MAJORITY, Attendance, Ratings, label_counts, majority_labels, ordered_labels
@@ -48,13 +51,8 @@ _SNLI_TEST_GOLD = {"entailment": 3368, "contradiction": 3237, "neutral": 3219}
 _BREAKING_NLI_CATEGORIES = {"antonyms_wordnet", "cardinals", "nationalities"}
 """Three of its fourteen, which identify it."""
 
-_LIST_COLUMNS = ("annotator_labels",)
 _ITEM_COLUMNS = ("item", "item_id", "id", "pairid", "pair_id", "uid")
 _ANNOTATOR_COLUMNS = ("annotator", "annotator_id", "worker", "worker_id", "workerid", "rater", "coder")
-_JUDGEMENT_COLUMNS = (ANNOTATED, "label", "annotator_label", "rating", "annotation", "answer")
-LABEL_COLUMNS = (*_LIST_COLUMNS, *_JUDGEMENT_COLUMNS, *(f"label{number}" for number in range(1, 6)))
-"""Columns that are taken for the labels of people, in files of judgements or as corpora have them."""
-
 _NUMBERED = re.compile(r"(?:label|annotator|annotation|rater|worker|coder|judge)[_ -]?\d+(?:_?label)?")
 _NO_LABEL = ("", "-")
 _VOTE_COLUMNS = {"votes", "undecided"}
@@ -201,7 +199,7 @@ def _find_label_columns(
     """The columns with labels, and those of items and people if every judgement has a row."""
     if len(named) > 1 and not marks:
         return _RatingLayout(named, people=True)
-    lists = named[0] if named else find_column(table.columns, _LIST_COLUMNS, but=[*properties])
+    lists = named[0] if named else find_column(table.columns, LIST_COLUMNS, but=[*properties])
     if lists and _holds_lists(table, lists) and not marks:
         return _RatingLayout((lists,))
     columns = [name for name in table.columns if name not in properties]
@@ -209,7 +207,7 @@ def _find_label_columns(
     if len(numbered) > 1:
         # SNLI's label1 to label5 come from whoever judged the row: these columns are no people.
         return _RatingLayout(numbered, people=not any(name.lower().startswith("label") for name in numbered))
-    label = named[0] if named else find_column(table.columns, _JUDGEMENT_COLUMNS, but=(*marks, *properties))
+    label = named[0] if named else find_column(table.columns, JUDGEMENT_COLUMNS, but=(*marks, *properties))
     item = find_column(table.columns, _ITEM_COLUMNS, but=(label, *marks))
     annotator = find_column(table.columns, _ANNOTATOR_COLUMNS, but=(label, *marks))
     if item and annotator:

@@ -57,7 +57,6 @@ class Fit:
     rows: int
     groups: int
     method: str
-    intercept: float = math.nan
     explained: float = math.nan
     """McFadden's share of the log likelihood that the columns explain; NaN for a discriminant."""
     dropped: Mapping[str, str] = field(default_factory=dict)
@@ -114,7 +113,6 @@ def logistic(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *, gr
         method=LOGISTIC,
         dropped=dropped,
         notes=tuple(notes),
-        intercept=float(coefficients[0] - (slopes * centre).sum()),
         explained=1 - _log_likelihood(odds, right) / _log_likelihood(np.full(right.size, logit(right.mean())), right),
     )
 
@@ -250,7 +248,6 @@ def _fit(
     method: str,
     dropped: Mapping[str, str],
     notes: tuple[str, ...] = (),
-    intercept: float = math.nan,
     explained: float = math.nan,
 ) -> Fit:
     """The fit with a place for every column, NaN where it was dropped; ``estimates``: coefficients and both errors."""
@@ -259,7 +256,7 @@ def _fit(
         placed[:, list(kept)] = estimates
     slopes, errors, group_errors = placed
     counts = groups.size, int(np.unique(groups).size)
-    return Fit(tuple(names), slopes, errors, group_errors, *counts, method, intercept, explained, dict(dropped), notes)
+    return Fit(tuple(names), slopes, errors, group_errors, *counts, method, explained, dict(dropped), notes)
 
 
 def _one_outcome(right: Floats) -> str:
