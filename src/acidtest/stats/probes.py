@@ -130,9 +130,9 @@ def silhouettes(layer: Matrix, groups: Codes, *, labels: Bools, dealt: Rows) -> 
     sums, counts = np.zeros((2, 2, len(dealt), labels.shape[1]))
     for start in range(0, len(layer), _BLOCK):
         rows = np.arange(start, min(start + _BLOCK, len(layer)))
-        far = _distances(layer, groups, rows=rows)
+        distances = _distances(layer, groups, rows=rows)
         for part, given in _deals(labels, dealt):
-            leaning = _leanings(*_means(far, groups, rows=rows, labels=given)[:2])
+            leaning = _leanings(*_means(distances, groups, rows=rows, labels=given)[:2])
             known = ~np.isnan(leaning)
             for side, members in enumerate((given[rows], ~given[rows])):
                 shape = sums[side, part].shape
@@ -152,16 +152,16 @@ def silhouette_influences(layer: Matrix, groups: Codes, labels: Bools) -> tuple[
     leaning, pulls = np.empty((n, width)), np.zeros((2, 2, n, width))
     for start in range(0, n, _BLOCK):
         rows = np.arange(start, min(start + _BLOCK, n))
-        far = _distances(layer, groups, rows=rows)
+        distances = _distances(layer, groups, rows=rows)
         apart = (groups[rows, None] != groups).astype(np.float32)
-        means = _means(far, groups, rows=rows, labels=labels)
+        means = _means(distances, groups, rows=rows, labels=labels)
         leaning[rows] = _leanings(*means[:2])
         known = ~np.isnan(leaning[rows])
         for kind, slope in enumerate(_slopes(*means[:2])):
             slopes = np.where(known, slope / np.maximum(means[2 + kind], 1), 0.0)
             for side, members in enumerate((labels[rows], ~labels[rows])):
                 weights = np.where(members, slopes, 0.0)
-                pulls[side, kind] += far.T @ weights - apart.T @ (weights * np.nan_to_num(means[kind]))
+                pulls[side, kind] += distances.T @ weights - apart.T @ (weights * np.nan_to_num(means[kind]))
     value, added = np.zeros(width), np.zeros((n, width))
     for sign, members, pull in ((0.5, labels, pulls[0]), (-0.5, ~labels, pulls[1])):
         leanings = np.where(members, leaning, np.nan)
@@ -213,14 +213,14 @@ def shuffle_test(values: Floats) -> ShuffleTest:
     that measures of neighbouring layers rise and fall together, and does not need more shuffles for more measures.
     """
     observed, drawn = values[..., 0], values[..., 1:]
-    there = ~np.isnan(observed)
-    p = np.where(there, (values >= observed[..., None] - 1e-12).mean(axis=-1), np.nan)
+    known = ~np.isnan(observed)
+    p = np.where(known, (values >= observed[..., None] - 1e-12).mean(axis=-1), np.nan)
     centres, spreads = values.mean(axis=-1, keepdims=True), values.std(axis=-1, keepdims=True)
-    # Nothing varies where no shuffle changes anything, as with a group of rows to every size.
+    # Nothing varies where no shuffle changes anything, as when every group has another size.
     scaled = np.divide(values - centres, spreads, out=np.zeros_like(values), where=spreads > 1e-12)
-    scaled[~there] = -np.inf
-    most = scaled.reshape(-1, values.shape[-1]).max(axis=0, initial=-np.inf)
-    adjusted = np.where(there, (most >= scaled[..., :1] - 1e-9).mean(axis=-1), np.nan)
+    scaled[~known] = -np.inf
+    greatest = scaled.reshape(-1, values.shape[-1]).max(axis=0, initial=-np.inf)
+    adjusted = np.where(known, (greatest >= scaled[..., :1] - 1e-9).mean(axis=-1), np.nan)
     lows, highs = np.quantile(drawn, (0.025, 0.975), axis=-1)
     return ShuffleTest(drawn.mean(axis=-1), lows, highs, p, adjusted)
 
@@ -241,8 +241,8 @@ def clustered_estimate(
     reach = float(stdtrit(count - 1, 0.975)) * float(np.sqrt((sums**2).sum() * count / (count - 1)))
     low, high = value - reach, value + reach
     if unit and 0 < value < 1:
-        far = reach / (value * (1 - value))
-        low, high = float(expit(logit(value) - far)), float(expit(logit(value) + far))
+        logit_reach = reach / (value * (1 - value))
+        low, high = (float(expit(logit(value) + sign * logit_reach)) for sign in (-1, 1))
     return Estimate(value, low, high, n=n, groups=count, method=method)
 
 
@@ -255,7 +255,7 @@ def _deals(labels: Bools, dealt: Rows) -> Iterator[tuple[slice, Bools]]:
 
 
 def _penalty(values: Floats, degrees: float) -> float:
-    """The penalty that leaves so many effective degrees of freedom, at most half of those there are."""
+    """The penalty that leaves this many effective degrees of freedom, or half of those there are if that is less."""
     from scipy.optimize import brentq
 
     kept = values[values > 1e-9 * max(float(values.max(initial=0.0)), 1e-30)]
@@ -276,16 +276,16 @@ def _ranks(scores: npt.NDArray[np.floating]) -> Floats:
 def _distances(layer: Matrix, groups: Codes, *, rows: Codes) -> Matrix:
     """Distances of some rows to all, 0 within a group."""
     squares = np.einsum("ij,ij->i", layer, layer)
-    far = squares[rows, None] + squares - 2 * (layer[rows] @ layer.T)
-    far = np.sqrt(np.maximum(far, 0.0, out=far), out=far)
-    far[groups[rows, None] == groups] = 0.0
-    return np.asarray(far)
+    distances = squares[rows, None] + squares - 2 * (layer[rows] @ layer.T)
+    distances = np.sqrt(np.maximum(distances, 0.0, out=distances), out=distances)
+    distances[groups[rows, None] == groups] = 0.0
+    return np.asarray(distances)
 
 
-def _means(far: Matrix, groups: Codes, *, rows: Codes, labels: Bools) -> tuple[Floats, Floats, Codes, Codes]:
+def _means(distances: Matrix, groups: Codes, *, rows: Codes, labels: Bools) -> tuple[Floats, Floats, Codes, Codes]:
     """The mean distances of some rows to those with and those without the label, and how many these are."""
-    inside = (far @ labels.astype(np.float32)).astype(np.float64)
-    outside = far.sum(axis=1, dtype=np.float64)[:, None] - inside
+    inside = (distances @ labels.astype(np.float32)).astype(np.float64)
+    outside = distances.sum(axis=1, dtype=np.float64)[:, None] - inside
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     in_group = np.add.reduceat(labels[order], starts, axis=0, dtype=np.intp)
@@ -298,9 +298,9 @@ def _means(far: Matrix, groups: Codes, *, rows: Codes, labels: Bools) -> tuple[F
 
 
 def _leanings(near: Floats, other: Floats) -> Floats:
-    """Silhouettes as if all rows had the label; those of rows that have it not are these with the other sign."""
+    """Silhouettes as if all rows had the label; rows without it have theirs with the other sign."""
     most = np.maximum(near, other)
-    # Rows that all lie in one place are as near to these as to those.
+    # Rows that all lie in one place are as near to one side as to the other.
     return np.divide(other - near, most, out=np.zeros_like(most), where=most != 0)
 
 
