@@ -22,10 +22,10 @@ from acidtest.annotate.columns import (
     GOLD_COLUMNS,
     PARTICIPATION_COLUMNS,
     RowError,
+    answer_keys,
     clean_text,
     counted_rows,
     errors_in,
-    first_repeated,
     split_lists,
 )
 from acidtest.annotate.conditions import GOLD, GOLD_COLUMN, as_list, join_with_or
@@ -99,13 +99,7 @@ def check_answers(frame: pl.DataFrame, questionnaire: Questionnaire) -> Answers:
     if item is None or "annotator" not in frame.columns:
         missing = "annotator" if item else "item"
         raise AcidtestError(f"has no column {missing!r}; answers have item, annotator and a column for each question")
-    keys = frame.select(clean_text(frame[item]).alias("item"), clean_text(frame["annotator"]))
-    for name in keys.columns:
-        for row in keys[name].is_null().arg_true().head(1):
-            raise RowError(row, f"has no {name}; fill it in or remove the row")
-    for row in first_repeated(keys):
-        repeated, annotator = keys.row(row)
-        raise RowError(row, f"annotator {annotator!r} answers item {repeated!r} a second time; keep one row")
+    keys = answer_keys(frame, item, "annotator")
     columns = [_answer_column(frame, question) for question in questionnaire.questions]
     columns += [_gold_column(frame, questionnaire)] if questionnaire.asks_by_gold else []
     checked = keys.with_columns(columns)

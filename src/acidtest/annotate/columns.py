@@ -112,9 +112,16 @@ def group_codes(column: pl.Series) -> npt.NDArray[np.int64]:
     return np.asarray(codes.to_numpy(), dtype=np.int64)
 
 
-def first_repeated(keys: pl.DataFrame) -> list[int]:
-    """The first row whose keys an earlier row has; empty if there is none."""
-    return (~keys.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true().head(1).to_list()
+def answer_keys(frame: pl.DataFrame, item: str, annotator: str) -> pl.DataFrame:
+    """The item and the annotator of each row; an empty cell, or the same two again, is an error."""
+    keys = pl.DataFrame({"item": clean_text(frame[item]), "annotator": clean_text(frame[annotator])})
+    for name, column in (("item", item), ("annotator", annotator)):
+        for row in keys[name].is_null().arg_true().head(1):
+            raise RowError(row, f"has no {column}; fill it in or remove the row")
+    for row in (~keys.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true().head(1):
+        repeated, person = keys.row(row)
+        raise RowError(row, f"annotator {person!r} answers item {repeated!r} a second time; keep one row")
+    return keys
 
 
 def counted_rows(annotators: pl.Series, participation: pl.DataFrame) -> tuple[pl.Series, Attendance]:

@@ -27,6 +27,7 @@ from acidtest.annotate.columns import (
     LIST_COLUMNS,
     PARTICIPATION_COLUMNS,
     SENTENCE_COLUMNS,
+    answer_keys,
     binary_columns,
     category_columns,
     clean_gold,
@@ -34,7 +35,6 @@ from acidtest.annotate.columns import (
     counted_rows,
     errors_in,
     find_column,
-    first_repeated,
     group_codes,
     read_category_marks,
     row_error,
@@ -278,13 +278,8 @@ def _read_rows(
     rows = pl.DataFrame({"gold": golds, "sentence": sentence})
     if not layout.item or not layout.annotator:
         return judgements, rows, None
-    keys = pl.DataFrame({"item": clean_text(frame[layout.item]), "annotator": clean_text(frame[layout.annotator])})
-    for name, column in (("item", layout.item), ("annotator", layout.annotator)):
-        for row in keys[name].is_null().arg_true().head(1):
-            raise row_error(table, row, f"column {column!r} is empty; fill it in or remove the row")
-    for row in first_repeated(keys):
-        item, annotator = keys.row(row)
-        raise row_error(table, row, f"annotator {annotator!r} labels item {item!r} a second time; keep one row")
+    with errors_in(table):
+        keys = answer_keys(frame, layout.item, layout.annotator)
     return _group_by_item(table, pl.concat([keys, rows], how="horizontal"), labels=judgements, marks=marks)
 
 
