@@ -23,8 +23,9 @@ from scipy.special import ndtri
 from acidtest.core.estimate import Estimate
 from acidtest.stats.intervals import rate
 from acidtest.stats.jackknife import Floats, Replicates, group_sums, jackknifed, replicates
-from acidtest.stats.resampling import Labels
+from acidtest.stats.resampling import Labels, Values
 
+Names = npt.NDArray[np.generic]
 Booleans = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
 Distance = Literal["masi", "jaccard"]
@@ -34,12 +35,7 @@ NO_ROWS = "no row with two labels or more"
 _ONE_LABEL = "everybody gave the same label: chance alone agrees"
 
 
-def cohen_kappa(
-    first: Sequence[str] | npt.NDArray[np.generic],
-    second: Sequence[str] | npt.NDArray[np.generic],
-    *,
-    groups: Labels = None,
-) -> Estimate:
+def cohen_kappa(first: Sequence[str] | Names, second: Sequence[str] | Names, *, groups: Labels = None) -> Estimate:
     """Agreement beyond chance of two people who sorted the same things, from -1 to 1; 0 is chance.
 
     The interval is the large-sample one of Fleiss, Cohen and Everitt (1969); with ``groups``, a code for each thing,
@@ -71,7 +67,7 @@ def cohen_kappa(
     return Estimate(value, max(value - reach, -1.0), min(value + reach, 1.0), n, n, method)
 
 
-def fleiss_kappa(counts: npt.ArrayLike, *, groups: Labels = None) -> Estimate:
+def fleiss_kappa(counts: Values, *, groups: Labels = None) -> Estimate:
     """Agreement beyond chance, at most 1; 0 is chance. ``counts``: rows × labels, how many people said so.
 
     No rows, or one label for all: NaN with a note.
@@ -79,12 +75,12 @@ def fleiss_kappa(counts: npt.ArrayLike, *, groups: Labels = None) -> Estimate:
     return _overall("kappa", counts, groups)
 
 
-def krippendorff_alpha(counts: npt.ArrayLike, *, groups: Labels = None) -> Estimate:
+def krippendorff_alpha(counts: Values, *, groups: Labels = None) -> Estimate:
     """Nominal alpha of labels, at most 1; 0 is chance. ``counts``: rows × labels, how many people said so."""
     return _overall("alpha", counts, groups)
 
 
-def label_kappas(counts: npt.ArrayLike, *, people: Labels = None, groups: Labels = None) -> list[Estimate]:
+def label_kappas(counts: Values, *, people: Labels = None, groups: Labels = None) -> list[Estimate]:
     """The kappa of each label against all others taken together.
 
     With ``people``, how many judged each row, columns are categories of which each of them may have marked several or
@@ -94,17 +90,17 @@ def label_kappas(counts: npt.ArrayLike, *, people: Labels = None, groups: Labels
     return _by_label("kappa", counts, people, groups)
 
 
-def category_alphas(counts: npt.ArrayLike, *, people: npt.ArrayLike, groups: Labels = None) -> list[Estimate]:
+def category_alphas(counts: Values, *, people: Values, groups: Labels = None) -> list[Estimate]:
     """The nominal alpha of having marked each category; ``people``: how many judged each row."""
     return _by_label("alpha", counts, people, groups)
 
 
-def mean_kappa(counts: npt.ArrayLike, *, people: npt.ArrayLike, groups: Labels = None) -> Estimate:
+def mean_kappa(counts: Values, *, people: Values, groups: Labels = None) -> Estimate:
     """The mean of the kappas of categories (see ``label_kappas``), over those that have one."""
     return _mean("kappa", counts, people, groups)
 
 
-def mean_alpha(counts: npt.ArrayLike, *, people: npt.ArrayLike, groups: Labels = None) -> Estimate:
+def mean_alpha(counts: Values, *, people: Values, groups: Labels = None) -> Estimate:
     """The mean of the alphas of categories, over those that have one."""
     return _mean("alpha", counts, people, groups)
 
@@ -211,7 +207,7 @@ def pairs_within(codes: Codes) -> tuple[Codes, Codes]:
     return np.concatenate(firsts), np.concatenate(seconds)
 
 
-def _overall(kind: Coefficient, counts: npt.ArrayLike, groups: Labels) -> Estimate:
+def _overall(kind: Coefficient, counts: Values, groups: Labels) -> Estimate:
     sums, rows = _rating_sums(kind, counts, None, groups)
     if not rows:
         return Estimate(math.nan, note=NO_ROWS)
@@ -219,7 +215,7 @@ def _overall(kind: Coefficient, counts: npt.ArrayLike, groups: Labels) -> Estima
     return jackknifed(estimates, undefined=_ONE_LABEL)
 
 
-def _by_label(kind: Coefficient, counts: npt.ArrayLike, people: Labels, groups: Labels) -> list[Estimate]:
+def _by_label(kind: Coefficient, counts: Values, people: Labels, groups: Labels) -> list[Estimate]:
     table = np.asarray(counts, dtype=np.int64)
     sums, rows = _rating_sums(kind, table, people, groups)
     if not rows:
@@ -238,7 +234,7 @@ def _by_label(kind: Coefficient, counts: npt.ArrayLike, people: Labels, groups: 
     return estimates
 
 
-def _mean(kind: Coefficient, counts: npt.ArrayLike, people: npt.ArrayLike, groups: Labels) -> Estimate:
+def _mean(kind: Coefficient, counts: Values, people: Values, groups: Labels) -> Estimate:
     def mean_of_known(table: Floats) -> Floats:
         values = _coefficients(kind, table)
         known = ~np.isnan(values)
@@ -252,7 +248,7 @@ def _mean(kind: Coefficient, counts: npt.ArrayLike, people: npt.ArrayLike, group
     return jackknifed(replicates(sums, mean_of_known, rows=rows), undefined=undefined)
 
 
-def _rating_sums(kind: Coefficient, counts: npt.ArrayLike, people: Labels, groups: Labels) -> tuple[Floats, int]:
+def _rating_sums(kind: Coefficient, counts: Values, people: Labels, groups: Labels) -> tuple[Floats, int]:
     """The sums that a coefficient is computed from, a row for each group, and the number of rows with two people.
 
     The columns are the number of people, that of people beyond one per row, then for every label how often it was

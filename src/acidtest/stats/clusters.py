@@ -22,7 +22,7 @@ from scipy.special import stdtr, stdtrit
 from acidtest.core.estimate import Estimate
 from acidtest.stats import resampling
 from acidtest.stats.intervals import rate
-from acidtest.stats.resampling import Floats, Numbers, blocks, generator, group_sums, numbered
+from acidtest.stats.resampling import Floats, Numbers, Values, blocks, generator, group_sums, numbered
 from acidtest.stats.significance import Test, flipped_signs
 
 Codes = npt.NDArray[np.int64]
@@ -72,7 +72,7 @@ class Clusterings:
         return np.array([*single, sum(single) - _product(one, two, both)])
 
 
-def trend(values: npt.ArrayLike, steps: npt.ArrayLike, clusterings: Clusterings, *, unit: str = "groups") -> Effect:
+def trend(values: Values, steps: npt.ArrayLike, clusterings: Clusterings, *, unit: str = "groups") -> Effect:
     """By how much the mean of 0/1 rows changes from one step to the next; steps are numbered, equally far apart.
 
     The statistic is Cochran and Armitage's, the sum of (step - mean)(value - mean); its variance is robust to the
@@ -112,7 +112,7 @@ def trend(values: npt.ArrayLike, steps: npt.ArrayLike, clusterings: Clusterings,
 
 
 def weighted_difference(
-    values: npt.ArrayLike, cells: npt.ArrayLike, weights: Sequence[float], clusterings: Clusterings
+    values: Values, cells: npt.ArrayLike, weights: Sequence[float], clusterings: Clusterings
 ) -> Effect:
     """A sum of the means of cells of rows from -1 to 1, each times its weight, with a t interval and test.
 

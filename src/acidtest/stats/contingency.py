@@ -22,7 +22,7 @@ from scipy.special import chdtrc, ndtri, xlogy
 
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.estimate import Estimate
-from acidtest.stats.resampling import generator
+from acidtest.stats.resampling import Rng, Values, generator
 from acidtest.stats.significance import adjusted
 
 Counts = npt.NDArray[np.int64]
@@ -49,7 +49,7 @@ class Crosstab:
     counts: Counts
 
     @classmethod
-    def of(cls, rows: npt.ArrayLike, columns: npt.ArrayLike, *, names: tuple[Sequence[str], Sequence[str]]) -> Crosstab:
+    def of(cls, rows: Values, columns: Values, *, names: tuple[Sequence[str], Sequence[str]]) -> Crosstab:
         """Count two columns of codes; a row with a negative code is left out. ``names`` are the names of the codes."""
         first, second = np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64)
         shape = len(names[0]), len(names[1])
@@ -98,12 +98,7 @@ class Association:
 
 
 def association(
-    table: Crosstab | npt.ArrayLike,
-    test: str = "g",
-    *,
-    yates: bool = True,
-    rng: np.random.Generator | None = None,
-    draws: int = 100_000,
+    table: Crosstab | Values, test: str = "g", *, yates: bool = True, rng: Rng | None = None, draws: int = 100_000
 ) -> Association:
     """Test a table by ``g``, ``pearson`` or ``fisher``; rows and columns of zeros are dropped, with a note.
 
@@ -157,14 +152,7 @@ def conditional_association(tables: Sequence[Crosstab], test: str = "g") -> Asso
     return Association(name, statistic, df, float(chdtrc(df, statistic)), n, effect, note="; ".join(notes))
 
 
-def permutation_p(
-    rows: npt.ArrayLike,
-    columns: npt.ArrayLike,
-    clusters: npt.ArrayLike,
-    *,
-    rng: np.random.Generator,
-    draws: int = 9_999,
-) -> float:
+def permutation_p(rows: Values, columns: Values, clusters: Values, *, rng: Rng, draws: int = 9_999) -> float:
     """p of G when the property is permuted among whole clusters, such as pairs of words; never 0.
 
     For a property (``rows``, as codes) that all rows of a cluster share: a cluster of many rows is one piece of
@@ -190,7 +178,7 @@ def permutation_p(
     return (beyond + 1) / (draws + 1)
 
 
-def odds_ratio(counts: npt.ArrayLike) -> Estimate:
+def odds_ratio(counts: Values) -> Estimate:
     """The odds ratio of a 2 × 2 table with Woolf's interval; a half is added to every cell when one is empty."""
     cells = np.asarray(counts, dtype=np.float64)
     n = int(cells.sum())
@@ -276,7 +264,7 @@ def _power_divergence(counts: Counts, test: str, *, yates: bool) -> tuple[float,
     return max(0.0, float(result.statistic)), float(result.pvalue), note
 
 
-def _fisher(counts: Counts, rng: np.random.Generator, draws: int) -> tuple[float, str]:
+def _fisher(counts: Counts, rng: Rng, draws: int) -> tuple[float, str]:
     """Two-sided p, the probability of all tables with these margins that are no likelier than this one, and a note.
 
     For tables larger than 2 × 2 it is estimated from random tables (Freeman and Halton's test).

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import betaincinv, expit, log_ndtr, logit, ndtri, stdtrit
 
 from acidtest.core.estimate import Estimate
@@ -29,7 +28,9 @@ from acidtest.stats.resampling import (
     Kind,
     Labels,
     Numbers,
+    Rng,
     Totals,
+    Values,
     binary,
     bootstrap,
     column,
@@ -66,7 +67,7 @@ def clopper_pearson(successes: int, n: int, *, confidence: float = 0.95) -> Inte
 
 
 def rate(
-    values: npt.ArrayLike, *, groups: Labels = None, strata: Labels = None, draws_seed: int = 0, resamples: int = 10_000
+    values: Values, *, groups: Labels = None, strata: Labels = None, draws_seed: int = 0, resamples: int = 10_000
 ) -> Estimate:
     """Mean of the values over rows, usually 0 for wrong and 1 for right, with its interval.
 
@@ -76,8 +77,8 @@ def rate(
 
 
 def difference(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
+    first: Values,
+    second: Values,
     *,
     groups: Labels = None,
     strata: Labels = None,
@@ -100,8 +101,8 @@ def difference(
 
 
 def unpaired_difference(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
+    first: Values,
+    second: Values,
     *,
     groups_first: Labels = None,
     groups_second: Labels = None,
@@ -153,7 +154,7 @@ class StratifiedRate:
     squares: Floats
 
     @classmethod
-    def of(cls, values: npt.ArrayLike, *, strata: Labels = None, weights: Labels = None) -> StratifiedRate:
+    def of(cls, values: Values, *, strata: Labels = None, weights: Labels = None) -> StratifiedRate:
         """From rows, each with the code of its stratum and a weight above 0; lone rows of strata are put together."""
         right = column(values)
         if not binary(right):
@@ -228,13 +229,7 @@ def combined_reach(parts: Sequence[tuple[float, StratifiedRate]], z: float) -> t
 
 
 def _mean(
-    values: Numbers,
-    groups: Labels,
-    strata: Labels,
-    *,
-    weights: Floats | None = None,
-    rng: np.random.Generator,
-    resamples: int,
+    values: Numbers, groups: Labels, strata: Labels, *, weights: Floats | None = None, rng: Rng, resamples: int
 ) -> Estimate:
     totals = group_totals(values, groups, strata=strata, weights=weights)
     n = values.size
@@ -246,9 +241,7 @@ def _mean(
     return _estimate(totals, n=n, bounds=bounds, kind="accelerated", rng=rng, resamples=resamples)
 
 
-def _estimate(
-    totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind, rng: np.random.Generator, resamples: int
-) -> Estimate:
+def _estimate(totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind, rng: Rng, resamples: int) -> Estimate:
     """The mean over rows with the interval that suits the number of groups."""
     groups = totals.sums.size
     unit = "rows" if groups == n else "groups"

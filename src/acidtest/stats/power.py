@@ -11,10 +11,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import stdtrit
 
-from acidtest.stats.resampling import Labels, column, group_totals, spread, weighted_sides
+from acidtest.stats.resampling import Labels, Values, column, group_totals, spread, weighted_sides
 
 ALPHA, POWER = 0.05, 0.8
 _NO_SPREAD = 1e-15
@@ -66,9 +65,7 @@ def smallest_detectable_unpaired_difference(
     return high
 
 
-def detectable_difference(
-    first: npt.ArrayLike, second: npt.ArrayLike, *, groups: Labels = None, strata: Labels = None
-) -> float:
+def detectable_difference(first: Values, second: Values, *, groups: Labels = None, strata: Labels = None) -> float:
     """The smallest difference that these rows, which two models got right (1) or wrong (0), would probably show.
 
     Rows are taken to vary as they do around the difference seen: 2.8 standard errors of the interval where many rows
@@ -86,8 +83,8 @@ def detectable_difference(
 
 
 def detectable_unpaired_difference(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
+    first: Values,
+    second: Values,
     *,
     groups_first: Labels = None,
     groups_second: Labels = None,

@@ -17,6 +17,9 @@ Codes = npt.NDArray[np.signedinteger[Any]]
 Numbers = npt.NDArray[np.signedinteger[Any]] | Floats
 """Small integers where they suffice: there may be millions of rows and groups."""
 
+Rng = np.random.Generator
+Values = npt.ArrayLike
+"""A number for each row, group or cell."""
 Labels = npt.ArrayLike | None
 """A code or a name for each row, such as that of its group or stratum; None where there are none."""
 
@@ -81,13 +84,7 @@ def generator(draws_seed: int) -> np.random.Generator:
 
 
 def bootstrap(
-    sums: npt.ArrayLike,
-    sizes: npt.ArrayLike,
-    *,
-    strata: Labels = None,
-    rng: np.random.Generator,
-    resamples: int = 10_000,
-    kind: Kind = "accelerated",
+    sums: Values, sizes: Values, *, strata: Labels = None, rng: Rng, resamples: int = 10_000, kind: Kind = "accelerated"
 ) -> Interval:
     """95 % bootstrap interval of the mean over rows, given the sum and size of each group; resamples within strata.
 
@@ -106,7 +103,7 @@ def bootstrap(
     return Interval(float(low), float(high), method)
 
 
-def column(values: npt.ArrayLike) -> Numbers:
+def column(values: Values) -> Numbers:
     """The values as numbers; booleans become integers of one byte."""
     numbers = np.asarray(values)
     if numbers.dtype == np.bool_:
@@ -183,7 +180,7 @@ class WeightedSide:
 
 
 def weighted_sides(
-    first: npt.ArrayLike, second: npt.ArrayLike, *, groups: tuple[Labels, Labels], strata: tuple[Labels, Labels]
+    first: Values, second: Values, *, groups: tuple[Labels, Labels], strata: tuple[Labels, Labels]
 ) -> list[WeightedSide]:
     """Two sides of different rows, reduced to the strata that both have; ``groups`` and ``strata`` are of each side.
 
@@ -269,7 +266,7 @@ def _levels(totals: Totals, means: Floats, *, kind: Kind) -> Floats:
     return np.asarray(ndtr(ends), dtype=np.float64)
 
 
-def _resampled_means(totals: Totals, rng: np.random.Generator, resamples: int) -> Iterator[Floats]:
+def _resampled_means(totals: Totals, rng: Rng, resamples: int) -> Iterator[Floats]:
     """The mean over rows in each resample, in chunks.
 
     Groups of one stratum with the same sum and size are interchangeable, so counts of such kinds are drawn where
@@ -299,7 +296,7 @@ def _kinds(totals: Totals) -> list[tuple[npt.NDArray[np.complex128], npt.NDArray
 
 
 def _drawn(
-    kinds: npt.NDArray[np.complex128], counts: npt.NDArray[np.int64], rng: np.random.Generator, *, size: int
+    kinds: npt.NDArray[np.complex128], counts: npt.NDArray[np.int64], rng: Rng, *, size: int
 ) -> npt.NDArray[np.complex128]:
     """Totals of as many groups as the stratum has, drawn with replacement, ``size`` times."""
     groups = int(counts.sum())

@@ -16,7 +16,9 @@ from acidtest.stats.resampling import (
     Floats,
     Labels,
     Numbers,
+    Rng,
     Totals,
+    Values,
     binary,
     blocks,
     column,
@@ -50,8 +52,8 @@ class Test:
 
 
 def paired_test(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
+    first: Values,
+    second: Values,
     groups: Labels = None,
     *,
     strata: Labels = None,
@@ -72,7 +74,7 @@ def paired_test(
     return paired_permutation(first, second, groups=groups, strata=strata, rng=rng, resamples=resamples)
 
 
-def mcnemar(first: npt.ArrayLike, second: npt.ArrayLike, *, mid_p: bool = False) -> Test:
+def mcnemar(first: Values, second: Values, *, mid_p: bool = False) -> Test:
     """McNemar's test on independent rows that are right (1) or wrong (0): the exact binomial, two-sided.
 
     ``mid_p`` counts the outcome seen by half (Fagerland, Lydersen and Laake 2013): less conservative, no longer exact.
@@ -94,13 +96,7 @@ def mcnemar(first: npt.ArrayLike, second: npt.ArrayLike, *, mid_p: bool = False)
 
 
 def paired_permutation(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    *,
-    groups: Labels = None,
-    strata: Labels = None,
-    rng: np.random.Generator,
-    resamples: int = 10_000,
+    first: Values, second: Values, *, groups: Labels = None, strata: Labels = None, rng: Rng, resamples: int = 10_000
 ) -> Test:
     """Permutation test on paired rows: first and second change places in whole groups.
 
@@ -130,7 +126,7 @@ def paired_permutation(
     return Test(name, float(totals.sums.sum()) / n, (beyond + 1) / (resamples + 1), n, _floor_note(apart))
 
 
-def flipped_signs(sums: Iterable[Numbers], *, rng: np.random.Generator, resamples: int = 10_000) -> Test:
+def flipped_signs(sums: Iterable[Numbers], *, rng: Rng, resamples: int = 10_000) -> Test:
     """Test whether the differences of groups, given in blocks, sum to 0, by flipping their signs at random.
 
     The statistic is their sum, ``n`` counts groups, and p is as in ``paired_permutation``.
@@ -154,14 +150,14 @@ def flipped_signs(sums: Iterable[Numbers], *, rng: np.random.Generator, resample
 
 
 def unpaired_permutation(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
+    first: Values,
+    second: Values,
     *,
     groups_first: Labels = None,
     groups_second: Labels = None,
     strata_first: Labels = None,
     strata_second: Labels = None,
-    rng: np.random.Generator,
+    rng: Rng,
     resamples: int = 10_000,
 ) -> Test:
     """Permutation test on different rows: whole groups change sides within strata.
@@ -261,7 +257,7 @@ class _Part:
         rest = self.counts @ self.kinds - first
         return np.asarray(first.real / first.imag - rest.real / rest.imag)
 
-    def permuted(self, rng: np.random.Generator, size: int) -> npt.NDArray[np.complex128]:
+    def permuted(self, rng: Rng, size: int) -> npt.NDArray[np.complex128]:
         """Totals of the first side when groups are assigned to sides at random."""
         few = self.counts.sum() < _FEW_TO_A_KIND * self.kinds.size
         dealt = rng.multivariate_hypergeometric(
@@ -333,7 +329,7 @@ class _Flips:
         return np.asarray(np.divide(means, error, out=np.zeros_like(means), where=means != 0))
 
 
-def _paired(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[Numbers, Numbers]:
+def _paired(first: Values, second: Values) -> tuple[Numbers, Numbers]:
     values = column(first), column(second)
     if values[0].shape != values[1].shape:
         raise ValueError(f"paired rows differ in number: {values[0].size} and {values[1].size}")
