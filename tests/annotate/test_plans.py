@@ -120,8 +120,8 @@ def test_two_hundred_people_of_57_items_judge_every_item_five_times_and_no_categ
 
 
 def judge(state: ProjectState, person: Person, item: int) -> None:
-    number, (seat, turn) = len(state.claims) + 1, state.free_seat(item, 0.0)
-    claim = {"item": item, "seat": seat, "turn": turn, "annotator": person.number}
+    number, seat = len(state.claims) + 1, state.free_seat(item, 0.0)
+    claim = {"item": item, "seat": seat, "turn": 0, "annotator": person.number}
     answer = {"claim": number, "answers": "{}", "seconds": None, "key": str(number), "version": 1}
     state._apply(tables.claims, SimpleNamespace(number=number, at=0.0, **claim))
     state._apply(tables.answers, SimpleNamespace(number=number, at=0.0, **answer))

@@ -225,12 +225,10 @@ def import_answers(
         if claim is None:
             seat = seats.get((item, row.seat)) if row.seat is not None else None
             seat = seats[item, row.seat] = state.unused_seat(item) if seat is None else seat
-            taken = {"item": item, "seat": seat, "turn": state.claim_count(item, seat)}
-            claim = state.claims[insert(store.claims, **taken, annotator=person.number, at=at)]
+            claim = state.add_claim(connection, person, item, seat=seat, at=at)
         # An answer that was changed in the file was changed after it was given.
         at = at if key == row.key or not row.key else now
-        values = {"claim": claim.number, "version": len(claim.answers) + 1, "answers": json.dumps(row.answers)}
-        answer = insert(store.answers, **values, seconds=row.seconds, key=key, at=at)
+        answer = state.add_answer(connection, claim, row.answers, seconds=row.seconds, key=key, at=at)
         if row.status == UNDONE:
             insert(store.undos, answer=answer, at=at if row.undone_at is None else row.undone_at)
         if row.excluded and not person.excluded:

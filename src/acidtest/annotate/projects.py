@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import secrets
 import time
 import unicodedata
@@ -123,8 +122,7 @@ class Project:
                     checked = self._check_form(answers, state.item(claim).gold_name)
                 except FormError as error:
                     raise RequestError(422, str(error), error.question) from error
-                row = {"claim": claim.number, "version": len(claim.answers) + 1, "answers": json.dumps(checked)}
-                state.insert(connection, store.answers, **row, seconds=seconds, key=key, at=self._clock())
+                state.add_answer(connection, claim, checked, seconds=seconds, key=key, at=self._clock())
             try:
                 with connection.begin_nested():
                     if not earlier and not self.plan.finish:
@@ -220,9 +218,7 @@ class Project:
             if item is None:
                 self._exclude_if_failed(connection, state, person)
             else:
-                seat, turn = state.free_seat(item, now)
-                row = {"item": item, "seat": seat, "turn": turn, "annotator": person.number}
-                claim = state.claims[state.insert(connection, store.claims, **row, at=now)]
+                claim = state.add_claim(connection, person, item, seat=state.free_seat(item, now), at=now)
         if claim is None:
             reason = EXCLUDED if person.excluded and not self.plan.finish else NOTHING_LEFT
             return {"finished": True, "reason": reason, "progress": state.progress(person, now)}

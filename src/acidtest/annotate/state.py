@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -41,7 +42,6 @@ class StoredAnswer:
     answers: dict[str, Any]
     seconds: float | None
     key: str
-    version: int
     at: float
     undone_at: float | None = None
     passed: bool | None = None
@@ -159,24 +159,27 @@ class ProjectState:
         preferred = shared if self.plan.overlap and shared.sum() >= left else available
         return self._first_item(person, preferred, now) + 1
 
-    def free_seat(self, item: int, now: float) -> tuple[int, int]:
-        """A seat of an item that can be taken, and how often it was taken before."""
+    def add_claim(self, connection: sa.Connection, person: Person, item: int, *, seat: int, at: float) -> Claim:
+        """Give an item to a person, in one of its seats."""
+        row = {"item": item, "seat": seat, "turn": len(self._claims_by_seat[item, seat]), "annotator": person.number}
+        return self.claims[self.insert(connection, store.claims, **row, at=at)]
+
+    def add_answer(self, connection: sa.Connection, claim: Claim, answers: dict[str, Any], **values: Any) -> int:
+        """Store answers to a claim, with seconds, key and time; the number of the answer."""
+        row = {"claim": claim.number, "version": len(claim.answers) + 1, "answers": json.dumps(answers)}
+        return self.insert(connection, store.answers, **row, **values)
+
+    def free_seat(self, item: int, now: float) -> int:
+        """A seat of an item that can be taken."""
         holders = self._holders(now)
         for seat in range(int(self._seat_count[item - 1])):
             if not self._answers_in_seat[item, seat] and (item, seat) not in holders:
-                return seat, self.claim_count(item, seat)
+                return seat
         raise LookupError(f"item {item} has no free seat")
 
     def unused_seat(self, item: int) -> int:
         """A seat of an item that was never taken, for imported answers; it may exceed the seats that the item has."""
-        seat = 0
-        while self.claim_count(item, seat):
-            seat += 1
-        return seat
-
-    def claim_count(self, item: int, seat: int) -> int:
-        """How often a seat has been taken."""
-        return len(self._claims_by_seat.get((item, seat), ()))
+        return next(seat for seat in count() if not self._claims_by_seat[item, seat])
 
     def progress(self, person: Person, now: float) -> dict[str, Any]:
         """How much of their share a person has done, and whether to tell them that they are excluded.
@@ -209,7 +212,7 @@ class ProjectState:
             claim = self.claims[row.claim]
             claim.touched = max(claim.touched, row.at)
         elif table is store.answers:
-            self._add_answer(self.claims[row.claim], row)
+            self._follow_answer(self.claims[row.claim], row)
         elif table is store.undos:
             answer = self._answers[row.answer]
             claim = self.claims[answer.claim]
@@ -229,8 +232,8 @@ class ProjectState:
         self._last_read[table.name] = row.number
         self._holders_cache = None
 
-    def _add_answer(self, claim: Claim, row: Any) -> None:
-        answer = StoredAnswer(row.number, row.claim, json.loads(row.answers), row.seconds, row.key, row.version, row.at)
+    def _follow_answer(self, claim: Claim, row: Any) -> None:
+        answer = StoredAnswer(row.number, row.claim, json.loads(row.answers), row.seconds, row.key, row.at)
         if not claim.current_answer:
             self._count_answer(claim, +1)
         claim.answers.append(answer)

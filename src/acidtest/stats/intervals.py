@@ -36,6 +36,7 @@ from acidtest.stats.resampling import (
     column,
     generator,
     group_totals,
+    paired_columns,
     spread,
     weighted_sides,
 )
@@ -91,9 +92,7 @@ def difference(
     discordant groups is mostly noise. Where no group tells the two apart, the interval allows for the share of groups
     that might and went unseen.
     """
-    pair = column(first), column(second)
-    if pair[0].shape != pair[1].shape:
-        raise ValueError(f"paired rows differ in number: {pair[0].size} and {pair[1].size}")
+    pair = paired_columns(first, second)
     bounds = (-1.0, 1.0) if _within_unit(pair[0]) and _within_unit(pair[1]) else (-math.inf, math.inf)
     totals = group_totals(pair[0] - pair[1], groups, strata=strata)
     rng = generator(draws_seed)

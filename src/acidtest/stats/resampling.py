@@ -111,6 +111,14 @@ def column(values: Values) -> Numbers:
     return numbers if numbers.dtype.kind == "i" else numbers.astype(np.float64, copy=False)
 
 
+def paired_columns(first: Values, second: Values) -> tuple[Numbers, Numbers]:
+    """Two columns of the same rows as numbers."""
+    values = column(first), column(second)
+    if values[0].shape != values[1].shape:
+        raise ValueError(f"paired rows differ in number: {values[0].size} and {values[1].size}")
+    return values
+
+
 def blocks(size: int) -> Iterator[slice]:
     """Slices that divide a long column into blocks, to be processed one after another."""
     return (slice(start, start + _BLOCK) for start in range(0, size, _BLOCK))

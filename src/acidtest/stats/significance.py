@@ -21,10 +21,10 @@ from acidtest.stats.resampling import (
     Values,
     binary,
     blocks,
-    column,
     generator,
     group_totals,
     numbered,
+    paired_columns,
     weighted_sides,
 )
 
@@ -65,7 +65,7 @@ def paired_test(
     Exact McNemar for independent 0/1 rows. Rows that come in groups get the permutation of whole groups,
     since McNemar would count each row as new evidence; rows in several strata get the permutation within strata.
     """
-    values = _paired(first, second)
+    values = paired_columns(first, second)
     several = strata is not None and int(numbered(strata).max(initial=0)) > 0
     independent = groups is None or int(numbered(groups).max(initial=-1)) + 1 == values[0].size
     if independent and not several and binary(values[0]) and binary(values[1]):
@@ -79,7 +79,7 @@ def mcnemar(first: Values, second: Values, *, mid_p: bool = False) -> Test:
 
     ``mid_p`` counts the outcome seen by half (Fagerland, Lydersen and Laake 2013): less conservative, no longer exact.
     """
-    values = _paired(first, second)
+    values = paired_columns(first, second)
     if not (binary(values[0]) and binary(values[1])):
         raise ValueError("McNemar's test takes right (1) and wrong (0) only; use paired_permutation")
     name = "McNemar, mid-p" if mid_p else "McNemar, exact"
@@ -106,7 +106,7 @@ def paired_permutation(
     on every row, and for many groups when only on average (Chung and Romano 2013).
     """
     name = "paired permutation" if strata is None else "paired permutation within strata"
-    values = _paired(first, second)
+    values = paired_columns(first, second)
     n = values[0].size
     if n == 0:
         return Test(name, math.nan, math.nan, 0, "no rows")
@@ -327,13 +327,6 @@ class _Flips:
         # Groups that are all alike within strata have no spread: as far from 0 as can be, unless the mean is 0.
         error = np.sqrt(np.maximum(variance, 1e-18 * means**2)) / self.rows.sum()
         return np.asarray(np.divide(means, error, out=np.zeros_like(means), where=means != 0))
-
-
-def _paired(first: Values, second: Values) -> tuple[Numbers, Numbers]:
-    values = column(first), column(second)
-    if values[0].shape != values[1].shape:
-        raise ValueError(f"paired rows differ in number: {values[0].size} and {values[1].size}")
-    return values
 
 
 def _floor_note(apart: int) -> str:
