@@ -76,11 +76,11 @@ class AnswerOutcome:
     discard: str | None = None
 
 
-class FormError(AcidtestError):
-    """Something wrong in a form, and the question it is about."""
+class RequestError(AcidtestError):
+    """Something an annotator may not do, and the question it is about; ``status`` is that of the HTTP response."""
 
-    def __init__(self, problem: str, question: str | None) -> None:
-        self.question = question
+    def __init__(self, status: int, problem: str, question: str | None = None) -> None:
+        self.status, self.question = status, question
         super().__init__(problem)
 
 
@@ -188,7 +188,7 @@ def outcomes(questionnaire: Questionnaire, answers: pl.DataFrame) -> pl.DataFram
 def form_checker(questionnaire: Questionnaire) -> Callable[[Mapping[str, Any], str | None], dict[str, Any]]:
     """A function that checks the answers a browser sends, given them and the item's gold label.
 
-    It returns the answers as the questionnaire spells them, without empty ones, or raises ``FormError``.
+    It returns the answers as the questionnaire spells them, without empty ones, or raises ``RequestError``.
     """
     names = questionnaire.by_id
 
@@ -198,7 +198,7 @@ def form_checker(questionnaire: Questionnaire) -> Callable[[Mapping[str, Any], s
             checked, _ = _evaluate(questionnaire, json.loads(written))
         except RowError as error:
             question = next((name for name in names if f"question {name!r}" in error.problem), None)
-            raise FormError(error.problem, question) from error
+            raise RequestError(422, error.problem, question) from error
         row = checked.row(0, named=True)
         return json.dumps({name: row[name] for name in names if row[name] not in (None, [])})
 
@@ -208,7 +208,7 @@ def form_checker(questionnaire: Questionnaire) -> Callable[[Mapping[str, Any], s
     def check(answers: Mapping[str, Any], gold: str | None) -> dict[str, Any]:
         for name in answers:
             if name not in names:
-                raise FormError(str(UnknownNameError("question", name, names)), name)
+                raise RequestError(422, str(UnknownNameError("question", name, names)), name)
         form = {name: _check_type(answers.get(name), question) for name, question in names.items()}
         written = json.dumps(form | ({GOLD: gold} if questionnaire.asks_by_gold else {}))
         short = len(written) <= _CACHED_CHARACTERS
@@ -244,7 +244,7 @@ def _check_type(answer: Any, question: Question) -> str | list[str] | None:
     elif sum(map(len, texts)) > LONGEST_TEXT:
         problem = f"has {sum(map(len, texts)):,} characters; write {LONGEST_TEXT:,} at most"
     if problem:
-        raise FormError(f"question {question.id!r}: {problem}", question.id)
+        raise RequestError(422, f"question {question.id!r}: {problem}", question.id)
     if question.takes_several:
         return list(texts)
     return texts[0] if texts else None

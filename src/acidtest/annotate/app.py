@@ -29,8 +29,9 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from acidtest.annotate.answers import RequestError
 from acidtest.annotate.guards import Guard, GuardedApp, WrongTokens, client_address, is_encrypted, request_token
-from acidtest.annotate.projects import Credentials, Project, RequestError, fold_name
+from acidtest.annotate.projects import Credentials, Project, fold_name
 from acidtest.annotate.store import StoreError
 
 MAX_CONNECTIONS = 512

@@ -8,6 +8,7 @@ tasks that Label Studio exports.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -43,13 +44,11 @@ def write_tasks(project: Project, path: Path, *, everything: bool) -> dict[str, 
     rows = project_answers(project, everything=everything)
     with project.state() as state:
         items = [item for item in state.items if everything or not item.is_check]
-    by_item = dict[str, list[AnswerRow]]()
+    by_item = defaultdict[str, list[AnswerRow]](list)
     for row in rows:
-        by_item.setdefault(row.item, []).append(row)
+        by_item[row.item].append(row)
     questionnaire = project.questionnaire
-    tasks = [
-        _export_task(number, item, by_item.get(item.id, []), questionnaire) for number, item in enumerate(items, 1)
-    ]
+    tasks = [_export_task(number, item, by_item[item.id], questionnaire) for number, item in enumerate(items, 1)]
     write_json(path, tasks)
     write_text(config, labelling_config(questionnaire))
     return {"tasks": len(tasks), "answers": len(rows), "file": str(path), "config": str(config)}

@@ -20,25 +20,17 @@ from typing import Any
 import sqlalchemy as sa
 
 from acidtest.annotate import store
-from acidtest.annotate.answers import FormError, form_checker, is_storable
+from acidtest.annotate.answers import RequestError, form_checker, is_storable
 from acidtest.annotate.conditions import resolve_gold
 from acidtest.annotate.items import EVERYBODY, AnnotationPlan, passes_check
 from acidtest.annotate.questionnaires import parse_questionnaire
 from acidtest.annotate.state import Claim, Person, ProjectState, StoredAnswer
 from acidtest.annotate.store import Store
-from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.errors import UnknownNameError
 
 LONGEST_NAME = 80
 EXCLUDED = "Some of the pairs were there to check whether they are read, and were not answered as expected."
 NOTHING_LEFT = "There is nothing left for you to judge."
-
-
-class RequestError(AcidtestError):
-    """Something an annotator may not do; ``status`` is the status of the HTTP response."""
-
-    def __init__(self, status: int, problem: str, question: str | None = None) -> None:
-        self.status, self.question = status, question
-        super().__init__(problem)
 
 
 @dataclass(frozen=True)
@@ -118,10 +110,7 @@ class Project:
             if earlier and earlier.claim != claim.number:
                 raise RequestError(409, "this key was used for another answer; make a new one")
             if not earlier:
-                try:
-                    checked = self._check_form(answers, state.item(claim).gold_name)
-                except FormError as error:
-                    raise RequestError(422, str(error), error.question) from error
+                checked = self._check_form(answers, state.item(claim).gold_name)
                 state.add_answer(connection, claim, checked, seconds=seconds, key=key, at=self._clock())
             try:
                 with connection.begin_nested():

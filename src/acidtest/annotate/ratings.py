@@ -83,17 +83,6 @@ class _RatingLayout:
     sentence: str | None = None
 
     @property
-    def columns(self) -> list[str]:
-        """The columns to read, apart from the categories."""
-        others = (self.gold, self.sentence, self.item, self.annotator)
-        return list(dict.fromkeys([*self.labels, *(name for name in others if name)]))
-
-    @property
-    def one_person(self) -> bool:
-        """Whether each row has the label of one person whose name is not known."""
-        return self.people and len(self.labels) == 1 and not self.item
-
-    @property
     def signature(self) -> str:
         """The columns as a signature names them."""
         named = ",".join(self.categories)
@@ -267,7 +256,8 @@ def _read_rows(
     table: FileTable, layout: _RatingLayout, marks: pl.Series | None
 ) -> tuple[pl.DataFrame, pl.DataFrame, Attendance | None]:
     """The judgements (``_SCHEMA``), one row per item with gold and sentence, and a summary of the people."""
-    frame = table.rows.select(layout.columns).collected()
+    names = (*layout.labels, layout.gold, layout.sentence, layout.item, layout.annotator)
+    frame = table.rows.select(list(dict.fromkeys(filter(None, names)))).collected()
     judgements = _read_labels(table, frame, layout)
     golds = pl.Series("gold", [None] * frame.height, dtype=pl.String)
     if layout.gold:
@@ -304,8 +294,9 @@ def _read_labels(table: FileTable, frame: pl.DataFrame, layout: _RatingLayout) -
     labels = pl.concat(parts).with_columns(
         label=pl.when(~written.is_in(_NO_LABEL)).then(written), categories=pl.lit(None, _SCHEMA["categories"])
     )
-    # The only annotator of a row who gave no label left it unanswered.
-    labels = labels if layout.one_person else labels.drop_nulls("label")
+    # The only annotator of a row, whose name is not known, left it unanswered if there is no label.
+    one_person = layout.people and alone and not layout.item
+    labels = labels if one_person else labels.drop_nulls("label")
     return labels.select(list(_SCHEMA)).sort("row", maintain_order=True)
 
 
