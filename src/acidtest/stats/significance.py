@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy.special import bdtr, ndtr
 from acidtest.core.errors import UnknownNameError
 from acidtest.stats.intervals import StratifiedRate, combined_reach
 from acidtest.stats.resampling import (
+    Codes,
     Floats,
     Labels,
     Numbers,
@@ -117,12 +118,12 @@ def paired_permutation(
     apart = int((np.abs(totals.sums) > 1e-12).sum())
     if apart == 0:
         return Test(name, 0.0, 1.0, n, "no group tells the two apart")
-    flips = _Flips.of(totals)
-    observed = float(flips.studentised(flips.signs[None, :])[0])
+    counts, signs, studentised = _studentised_flips(totals)
+    observed = float(studentised(signs[None, :])[0])
     beyond = 0
-    for size in _chunks(resamples, flips.counts.size):
-        kept = rng.binomial(flips.counts, 0.5, size=(size, flips.counts.size))
-        beyond += _beyond(flips.studentised((2 * kept - flips.counts).astype(np.float64)), observed)
+    for size in _chunks(resamples, counts.size):
+        kept = rng.binomial(counts, 0.5, size=(size, counts.size))
+        beyond += _beyond(studentised((2 * kept - counts).astype(np.float64)), observed)
     return Test(name, float(totals.sums.sum()) / n, (beyond + 1) / (resamples + 1), n, _floor_note(apart))
 
 
@@ -279,54 +280,40 @@ def _parts(totals: Totals, is_first: npt.NDArray[np.bool_]) -> list[_Part]:
     return parts
 
 
-@dataclass(frozen=True, slots=True)
-class _Flips:
-    """Paired groups as kinds that are interchangeable when signs are flipped: one stratum, difference and size.
+def _studentised_flips(totals: Totals) -> tuple[Codes, Floats, Callable[[Floats], Floats]]:
+    """Groups as kinds that are interchangeable when signs are flipped: one stratum, difference and size.
 
-    Kinds are in the order of their strata; ``signs`` are those seen, as ``studentised`` takes them. The last three have
-    a number for each stratum: its groups, their rows added up, and the squares of these added up.
+    Returns how many groups are of each kind, how many of these are positive less how many are negative, and a function
+    of rows of such numbers: the mean difference over its standard error within strata.
     """
+    strata, sizes = totals.strata.astype(np.intp), totals.sizes.astype(np.float64)
+    groups, rows, squared_rows = (
+        np.bincount(strata, values).astype(np.float64) for values in (sizes**0, sizes, sizes**2)
+    )
+    differing = np.abs(totals.sums) > 1e-12
+    keys = np.stack([strata, np.abs(totals.sums), sizes], axis=1)[differing]
+    kinds, places, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    signs = np.bincount(places.ravel(), np.sign(totals.sums[differing])).astype(np.float64)
+    # Kinds are in the order of their strata.
+    strata, differences, sizes = kinds[:, 0].astype(np.intp), kinds[:, 1], kinds[:, 2]
+    starts = np.flatnonzero(np.diff(strata, prepend=-1))
+    corrections = groups / np.maximum(groups - 1, 1)
+    squares = float((corrections[strata] * counts) @ differences**2)
 
-    counts: npt.NDArray[np.int64]
-    signs: Floats
-    differences: Floats
-    sizes: Floats
-    strata: npt.NDArray[np.intp]
-    groups: Floats
-    rows: Floats
-    squared_rows: Floats
-
-    @classmethod
-    def of(cls, totals: Totals) -> _Flips:
-        """The kinds of some groups; those without a difference count in their stratum only."""
-        strata, sizes = totals.strata.astype(np.intp), totals.sizes.astype(np.float64)
-        by_stratum = (np.bincount(strata, values).astype(np.float64) for values in (sizes**0, sizes, sizes**2))
-        differing = np.abs(totals.sums) > 1e-12
-        keys = np.stack([strata, np.abs(totals.sums), sizes], axis=1)[differing]
-        kinds, places, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-        signs = np.bincount(places.ravel(), np.sign(totals.sums[differing])).astype(np.float64)
-        return cls(counts, signs, kinds[:, 1], kinds[:, 2], kinds[:, 0].astype(np.intp), *by_stratum)
-
-    def studentised(self, signs: Floats) -> Floats:
-        """The mean difference over its standard error within strata.
-
-        A row of ``signs`` has, for each kind, how many of its groups are positive less how many are negative.
-        """
-        starts = np.flatnonzero(np.diff(self.strata, prepend=-1))
-        differing = self.strata[starts]
-        corrections = self.groups / np.maximum(self.groups - 1, 1)
-        signed = signs * self.differences
-        sums = np.zeros((len(signs), self.groups.size))
-        sums[:, differing] = np.add.reduceat(signed, starts, axis=1)
-        means = sums.sum(axis=1) / self.rows.sum()
+    def studentised(signs: Floats) -> Floats:
+        signed = signs * differences
+        sums = np.zeros((len(signs), groups.size))
+        sums[:, strata[starts]] = np.add.reduceat(signed, starts, axis=1)
+        means = sums.sum(axis=1) / rows.sum()
         # The sum over groups of (difference - mean · size)² less what their stratum's total has of it.
-        squares = float((corrections[self.strata] * self.counts) @ self.differences**2)
-        products = signed @ (corrections[self.strata] * self.sizes)
-        variance = squares - 2 * means * products + means**2 * float(corrections @ self.squared_rows)
-        variance -= (sums - means[:, None] * self.rows) ** 2 @ (corrections / self.groups)
+        products = signed @ (corrections[strata] * sizes)
+        variance = squares - 2 * means * products + means**2 * float(corrections @ squared_rows)
+        variance -= (sums - means[:, None] * rows) ** 2 @ (corrections / groups)
         # Groups that are all alike within strata have no spread: as far from 0 as can be, unless the mean is 0.
-        error = np.sqrt(np.maximum(variance, 1e-18 * means**2)) / self.rows.sum()
+        error = np.sqrt(np.maximum(variance, 1e-18 * means**2)) / rows.sum()
         return np.asarray(np.divide(means, error, out=np.zeros_like(means), where=means != 0))
+
+    return counts, signs, studentised
 
 
 def _floor_note(apart: int) -> str:
