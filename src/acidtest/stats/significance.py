@@ -68,9 +68,10 @@ def paired_test(
     """
     values = paired_columns(first, second)
     several = strata is not None and int(numbered(strata).max(initial=0)) > 0
-    independent = groups is None or int(numbered(groups).max(initial=-1)) + 1 == values[0].size
-    if independent and not several and binary(values[0]) and binary(values[1]):
-        return mcnemar(first, second)
+    if not several and binary(values[0]) and binary(values[1]):
+        independent = groups is None or int(numbered(groups).max(initial=-1)) + 1 == values[0].size
+        if independent:
+            return mcnemar(first, second)
     strata, rng = strata if several else None, generator(draws_seed)
     return paired_permutation(first, second, groups=groups, strata=strata, rng=rng, resamples=resamples)
 
