@@ -20,12 +20,10 @@ import numpy.typing as npt
 from scipy.special import stdtr, stdtrit
 
 from acidtest.core.estimate import Estimate
-from acidtest.stats import resampling
 from acidtest.stats.intervals import rate
-from acidtest.stats.resampling import Floats, Numbers, Values, blocks, generator, group_sums, numbered
+from acidtest.stats.resampling import Codes, Floats, Numbers, Values, blocks, generator, group_sums, numbered
 from acidtest.stats.significance import Test, flipped_signs
 
-Codes = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 _LEAST_P = 1e-15
@@ -157,15 +155,13 @@ class Counted:
         """Rows of the kind among those that count; NaN when none counts."""
         return float(self.of_kind.sum() / self.counted.sum()) if self.counted.any() else math.nan
 
-    def estimate(self, groups: resampling.Codes, strata: resampling.Codes) -> Estimate:
+    def estimate(self, groups: Codes, strata: Codes) -> Estimate:
         if not self.counted.any():
             return Estimate(math.nan, note="no errors")
         return rate(self.of_kind[self.counted], groups=groups[self.counted], strata=strata[self.counted])
 
 
-def share_difference(
-    first: Counted, second: Counted, *, groups: resampling.Codes, strata: resampling.Codes
-) -> Estimate:
+def share_difference(first: Counted, second: Counted, *, groups: Codes, strata: Codes) -> Estimate:
     """Share on the first side minus share on the second, with its interval; rows of both sides are in the same order.
 
     Each end is the farther of two. MOVER with correlation (Zou and Donner 2008) lets each share keep the interval it
@@ -200,9 +196,7 @@ def share_difference(
     return Estimate(value, max(low, -1.0), min(high, 1.0), n, count, method)
 
 
-def share_test(
-    first: Counted, second: Counted, *, groups: resampling.Codes, draws_seed: int = 0, resamples: int = 10_000
-) -> Test:
+def share_test(first: Counted, second: Counted, *, groups: Codes, draws_seed: int = 0, resamples: int = 10_000) -> Test:
     """Test whether the two shares differ by flipping the signs of the contributions of groups (Hemerik et al. 2020).
 
     Contributions are measured from the share of both sides together. Swapping the sides of groups instead would
@@ -230,7 +224,7 @@ class _GroupShare:
     of_kind: Numbers
 
     @classmethod
-    def of(cls, side: Counted, groups: resampling.Codes) -> _GroupShare:
+    def of(cls, side: Counted, groups: Codes) -> _GroupShare:
         codes = numbered(groups)
         return cls(group_sums(side.counted, codes), group_sums(side.of_kind, codes))
 
