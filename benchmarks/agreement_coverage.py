@@ -16,9 +16,8 @@ import polars as pl
 from race import parse_options, report
 
 import acidtest
-from acidtest.stats.alpha import krippendorff_alpha
+from acidtest.stats.agreement import cohen_kappa, krippendorff_alpha
 from acidtest.stats.annotators import inference_accuracy
-from acidtest.stats.kappa import cohen_kappa
 from acidtest.studies.agreement.categories import category_agreement
 
 SHARES = np.array([0.4, 0.25, 0.15, 0.1, 0.06, 0.03])

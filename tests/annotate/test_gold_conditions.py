@@ -12,8 +12,9 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="stores need acidtest[annotate]")
 
 from acidtest import api
+from acidtest.annotate.answers import RequestError
 from acidtest.annotate.conditions import condition_holds, depends_on_gold, resolve_gold
-from acidtest.annotate.projects import Project, RequestError
+from acidtest.annotate.projects import Project
 from acidtest.annotate.questionnaires import load_questionnaire
 from acidtest.core.errors import AcidtestError
 

@@ -3,8 +3,14 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from acidtest.annotate.items import LONGEST_FIELD, attention_checks, item_order, passes_check, select_items
-from acidtest.annotate.plans import AnnotationPlan
+from acidtest.annotate.items import (
+    LONGEST_FIELD,
+    AnnotationPlan,
+    attention_checks,
+    item_order,
+    passes_check,
+    select_items,
+)
 from acidtest.annotate.questionnaires import load_questionnaire
 from acidtest.core.errors import AcidtestError
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from acidtest.annotate.answers import check_answers
+from acidtest.annotate.answers import check_answers, outcomes
 from acidtest.annotate.judgements import Judgements, judgements
-from acidtest.annotate.outcomes import outcomes
 from acidtest.annotate.questionnaires import load_questionnaire, parse_questionnaire
 from acidtest.core.errors import AcidtestError
 

@@ -10,9 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from acidtest.annotate.answers import check_answers
+from acidtest.annotate.answers import AnswerOutcome, asked_questions, check_answers, outcome
 from acidtest.annotate.judgements import judgements
-from acidtest.annotate.outcomes import AnswerOutcome, asked_questions, outcome
 from acidtest.annotate.questionnaires import Question, load_questionnaire, packaged_questionnaires
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ import polars as pl
 import pytest
 
 import acidtest.annotate
+from acidtest.annotate.answers import asked_questions
 from acidtest.annotate.conditions import condition_holds
-from acidtest.annotate.outcomes import asked_questions
 from acidtest.annotate.questionnaires import AnswerOption, Question, load_questionnaire, packaged_questionnaires
 
 pytest.importorskip("playwright.sync_api", reason="the tests in a browser need playwright")
@@ -225,7 +226,6 @@ def test_conditions_hold_in_the_browser_as_they_do_in_python(visitors: Any, serv
     ("name", "gold"), [*((name, "neutral") for name in packaged_questionnaires()), ("taxinli", "entailment")]
 )
 def test_the_browser_asks_what_python_would_ask(visitors: Any, serve: Any, name: str, gold: str) -> None:
-    app = pytest.importorskip("acidtest.annotate.app")
     asked = load_questionnaire(name)
     frame = pl.DataFrame(
         {"id": ["p1"], "gold": [gold], **{column: ["x"] for column in asked.shows if column != "gold"}}
@@ -240,7 +240,7 @@ def test_the_browser_asks_what_python_would_ask(visitors: Any, serve: Any, name:
         "async ([questions, conditions, given]) => {"
         "const { withConditions, followQuestions } = await import('/static/flow.js');"
         "return given.map((answers) => followQuestions(withConditions(questions, conditions), answers)); }",
-        [app.questions_json(asked), project.next("anna").get("conditions"), given],
+        [list(map(asdict, asked.questions)), project.next("anna").get("conditions"), given],
     )
     for answers, took in zip(given, result, strict=True):
         names = [question["id"] for question in took["asked"]]

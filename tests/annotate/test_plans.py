@@ -12,16 +12,18 @@ pytest.importorskip("sqlalchemy", reason="stores need acidtest[annotate]")
 
 from acidtest import api
 from acidtest.annotate import store as tables
-from acidtest.annotate.items import Item, attention_checks, select_items
-from acidtest.annotate.plans import (
+from acidtest.annotate.items import (
     EVERYBODY,
     AnnotationPlan,
+    Item,
+    attention_checks,
     check_plan,
     item_categories,
     load_plan,
     packaged_plans,
     parse_plan,
     seat_counts,
+    select_items,
 )
 from acidtest.annotate.questionnaires import load_questionnaire
 from acidtest.annotate.state import Person, ProjectState
@@ -118,8 +120,8 @@ def test_two_hundred_people_of_57_items_judge_every_item_five_times_and_no_categ
 
 
 def judge(state: ProjectState, person: Person, item: int) -> None:
-    number, (seat, turn) = len(state.claims) + 1, state.free_seat(item, 0.0)
-    claim = {"item": item, "seat": seat, "turn": turn, "annotator": person.number}
+    number, seat = len(state.claims) + 1, state.free_seat(item, 0.0)
+    claim = {"item": item, "seat": seat, "turn": 0, "annotator": person.number}
     answer = {"claim": number, "answers": "{}", "seconds": None, "key": str(number), "version": 1}
     state._apply(tables.claims, SimpleNamespace(number=number, at=0.0, **claim))
     state._apply(tables.answers, SimpleNamespace(number=number, at=0.0, **answer))

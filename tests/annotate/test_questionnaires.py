@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.annotate.outcomes import AnswerOutcome, asked_questions, outcome
+from acidtest.annotate.answers import AnswerOutcome, asked_questions, outcome
 from acidtest.annotate.questionnaires import (
     Aggregation,
     AnswerOption,

@@ -256,9 +256,9 @@ def test_a_label_that_nobody_knows_is_told_with_its_line(tmp_path: Path) -> None
         (
             "item,annotator,label\np,a,x\np,b,x\np,a,y\n",
             {},
-            ":4: annotator 'a' labels item 'p' a second time; keep one row",
+            ":4: annotator 'a' answers item 'p' a second time; keep one row",
         ),
-        ("item,annotator,label\np,,x\n", {}, ":2: column 'annotator' is empty; fill it in or remove the row"),
+        ("item,annotator,label\np,,x\n", {}, ":2: has no annotator; fill it in or remove the row"),
         (
             "item,annotator,x,y\np,a,1,1\np,b,0,2\n",
             {"categories": ["x", "y"]},

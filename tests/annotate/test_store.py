@@ -16,10 +16,10 @@ import sqlalchemy as sa
 
 from acidtest import api
 from acidtest.annotate import store as tables
+from acidtest.annotate.answers import RequestError
 from acidtest.annotate.exchange import project_answers
-from acidtest.annotate.items import item_order, select_items
-from acidtest.annotate.plans import AnnotationPlan
-from acidtest.annotate.projects import EXCLUDED, NOTHING_LEFT, Project, RequestError
+from acidtest.annotate.items import AnnotationPlan, item_order, select_items
+from acidtest.annotate.projects import EXCLUDED, NOTHING_LEFT, Project
 from acidtest.annotate.questionnaires import load_questionnaire, questionnaire_content
 from acidtest.annotate.store import ProjectSetup, Store, StoreError, database_url
 from acidtest.api import PlanOptions, annotation_project

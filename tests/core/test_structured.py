@@ -173,7 +173,7 @@ def test_json_that_another_library_reads_is_checked_for_depth_only(tmp_path: Pat
 SOURCE = Path(structured.__file__).parents[1]
 
 ELSEWHERE = {
-    "annotate/outcomes.py": "answers that it has just written itself",
+    "annotate/answers.py": "answers that it has just written itself",
     "annotate/items.py": "a row that it has just written itself",
     "annotate/state.py": "a column of the store",
     "annotate/store.py": "columns of the store",

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from acidtest import api
-from acidtest.annotate.plans import item_categories, load_plan
+from acidtest.annotate.items import item_categories, load_plan
 from acidtest.core.errors import AcidtestError
 from acidtest.core.suite import Suite
 from acidtest.studies.antonyms import antonyms

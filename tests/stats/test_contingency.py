@@ -10,7 +10,7 @@ from scipy import stats
 
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.serialise import to_json
-from acidtest.stats.contingency import Crosstab, association, conditional_association, odds_ratio, shuffled
+from acidtest.stats.contingency import Crosstab, association, conditional_association, odds_ratio, permutation_p
 from acidtest.stats.resampling import generator
 
 TABLE_2 = [[155, 31], [8, 100]]
@@ -199,7 +199,7 @@ def test_strata_without_anything_to_test_give_no_p():
 def test_shuffling_rows_of_their_own_agrees_with_g():
     rows = np.repeat([0, 0, 1, 1], [30, 20, 18, 32])
     columns = np.repeat([0, 1, 0, 1], [30, 20, 18, 32])
-    p = shuffled(rows, columns, np.arange(100), rng=generator(0))
+    p = permutation_p(rows, columns, np.arange(100), rng=generator(0))
     # The permutation distribution of G on rows is Fisher's; 9,999 draws.
     assert p == pytest.approx(stats.fisher_exact([[30, 20], [18, 32]]).pvalue, abs=0.008)
 
@@ -213,16 +213,16 @@ def test_clusters_shuffled_as_wholes_keep_the_error_rate_where_rows_do_not():
         wrong = rng.random(288) < rng.beta(0.7, 0.7, 24)[clusters]
         table = Crosstab.of(value, wrong, names=(("a", "b"), ("right", "wrong")))
         by_rows.append(association(table).p < 0.05)
-        by_clusters.append(shuffled(value, wrong, clusters, rng=rng, draws=399) < 0.05)
+        by_clusters.append(permutation_p(value, wrong, clusters, rng=rng, draws=399) < 0.05)
     # 200 draws: the standard error of 0.05 is 0.015.
     assert np.mean(by_rows) > 0.3
     assert np.mean(by_clusters) <= 0.1
 
 
 def test_shuffling_needs_two_values():
-    assert math.isnan(shuffled([0, 0], [0, 1], [0, 1], rng=generator(0)))
-    assert math.isnan(shuffled([0, 1], [1, 1], [0, 1], rng=generator(0)))
-    assert math.isnan(shuffled([], [], [], rng=generator(0)))
+    assert math.isnan(permutation_p([0, 0], [0, 1], [0, 1], rng=generator(0)))
+    assert math.isnan(permutation_p([0, 1], [1, 1], [0, 1], rng=generator(0)))
+    assert math.isnan(permutation_p([], [], [], rng=generator(0)))
 
 
 def test_codes_below_zero_are_left_out_of_a_table():

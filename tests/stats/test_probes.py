@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from acidtest.stats.probes import accuracy_influences, group_folds, probe_accuracies, probe_scores, smoothers
-from acidtest.stats.shuffles import clustered, shuffled_rows
+from acidtest.stats.probes import (
+    accuracy_influences,
+    clustered_estimate,
+    group_folds,
+    probe_accuracies,
+    probe_scores,
+    shuffled_rows,
+    smoothers,
+)
 
 
 def sample(n: int, width: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -110,6 +117,6 @@ def test_intervals_of_given_scores_cover_the_truth_where_rows_come_in_groups() -
         labels = np.repeat(rng.random(60) < 0.4, 3)
         scores = labels + rng.normal(size=60)[groups] + rng.normal(size=180)
         value, added = accuracy_influences(scores.astype(np.float32), labels, folds=np.zeros(180, dtype=np.intp))
-        found = clustered(value, added, groups=groups, n=180, method="", unit=True)
+        found = clustered_estimate(value, added, groups=groups, n=180, method="", unit=True)
         covered += found.low <= ndtr(0.5) <= found.high
     assert 270 <= covered <= 298

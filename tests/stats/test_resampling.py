@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from acidtest.stats import resampling
-from acidtest.stats.resampling import bootstrap, generator, group_totals, numbered, spread, stratum_weights, taken
+from acidtest.stats.resampling import bootstrap, generator, group_totals, numbered, spread, taken, weighted_sides
 
 
 def ratio(sums, sizes, axis=-1):
@@ -82,7 +82,7 @@ def test_groups_are_drawn_within_their_strata():
 def test_every_resample_has_as_many_groups_as_there_are():
     # Sums are all 1, sizes 1 or 3: the mean is 1 / (mean size), which ends at 1/3 and 1 were all groups alike.
     sizes = np.repeat([1.0, 3.0], 30)
-    found = bootstrap(np.ones(60), sizes, rng=generator(0), kind="percentile", confidence=0.95)
+    found = bootstrap(np.ones(60), sizes, rng=generator(0), kind="percentile")
     # Normal approximation of the mean size: 2 ± 1.96 / sqrt(60).
     reach = 1.96 / math.sqrt(60)
     assert (found.low, found.high) == pytest.approx((1 / (2 + reach), 1 / (2 - reach)), abs=0.01)
@@ -112,12 +112,14 @@ def test_a_lone_group_joins_the_smallest_stratum():
 
 
 def test_weights_give_each_shared_stratum_the_same_part_of_both_sides():
-    first, second = stratum_weights(4, 4, strata_first=list("aaab"), strata_second=list("abbc"))
+    sides = weighted_sides([1] * 4, [1] * 4, groups=(None, None), strata=(list("aaab"), list("abbc")))
+    first, second = (side.weights for side in sides)
     # Shared: a with 4 rows of both sides, b with 3; c is left out. First: a 3 rows, b 1. Second: a 1, b 2.
     assert first.tolist() == pytest.approx([4 / 7 * 4 / 3] * 3 + [3 / 7 * 4])
-    assert second.tolist() == pytest.approx([4 / 7 * 3, 3 / 7 * 3 / 2, 3 / 7 * 3 / 2, 0])
+    assert second.tolist() == pytest.approx([4 / 7 * 3, 3 / 7 * 3 / 2, 3 / 7 * 3 / 2])
+    assert [side.left_out for side in sides] == [0, 1]
     assert first.mean() == pytest.approx(1)
-    assert second[:3].mean() == pytest.approx(1)
+    assert second.mean() == pytest.approx(1)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from acidtest.stats.shuffles import clustered, shuffled_rows
-from acidtest.stats.silhouettes import silhouette_influences, silhouettes
+from acidtest.stats.probes import clustered_estimate, shuffled_rows, silhouette_influences, silhouettes
 
 
 def sample(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +73,7 @@ def test_intervals_cover_the_silhouette_of_the_whole_population() -> None:
     for seed in range(200):
         layer, labels = sample(80, seed)
         value, added = silhouette_influences(layer, np.arange(80), labels)
-        found = clustered(value[0], added[:, 0], groups=np.arange(80), n=80, method="", unit=False)
+        found = clustered_estimate(value[0], added[:, 0], groups=np.arange(80), n=80, method="", unit=False)
         covered += found.low <= truth <= found.high
     # About 95 %; without what rows do to others far fewer do.
     assert covered >= 178

@@ -8,7 +8,7 @@ import pytest
 from nltk.metrics.agreement import AnnotationTask
 
 from acidtest.core.serialise import to_json
-from acidtest.stats.kappa import cohen_kappa, fleiss_kappa, label_kappas, mean_kappa
+from acidtest.stats.agreement import cohen_kappa, fleiss_kappa, label_kappas, mean_kappa
 from acidtest.studies.agreement.categories import category_agreement, two_people
 from acidtest.text.taxonomy import CATEGORIES, is_taxinli, ordered_categories
 

@@ -14,6 +14,7 @@ import pytest
 from scipy import stats
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.estimate import Estimate
 from acidtest.core.run import Header, ModelFacts, Run
 from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card
@@ -35,19 +36,24 @@ WRONG = "non-entailment"
 Place = tuple[str, str]
 
 
+def alone(rate: StratifiedRate) -> Estimate:
+    """A rate with its own interval."""
+    return combination([(1, rate)])
+
+
 @pytest.mark.parametrize(("successes", "n"), [(1, 10), (5, 10), (81, 263), (999, 1000)])
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_one_stratum_gets_wilsons_interval(successes: int, n: int, confidence: float) -> None:
-    found = StratifiedRate.of([1] * successes + [0] * (n - successes)).interval(confidence=confidence)
+    found = combination([(1, StratifiedRate.of([1] * successes + [0] * (n - successes)))], confidence=confidence)
     expected = wilson(successes, n, confidence=confidence)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
-    assert found.method == "stratified Wilson"
+    assert found.method == "MOVER of 1 stratified Wilson intervals"
 
 
 @pytest.mark.parametrize("verdict", [0, 1])
 @pytest.mark.parametrize("n", [1, 20, 500])
 def test_rows_that_all_agree_get_clopper_pearsons_interval(verdict: int, n: int) -> None:
-    found = StratifiedRate.of([verdict] * n, strata=np.arange(n) % 3).interval()
+    found = alone(StratifiedRate.of([verdict] * n, strata=np.arange(n) % 3))
     expected = clopper_pearson(verdict * n, n)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
@@ -55,7 +61,7 @@ def test_rows_that_all_agree_get_clopper_pearsons_interval(verdict: int, n: int)
 def test_strata_that_each_agree_still_leave_room() -> None:
     # Half of the rows all wrong, half all right: upwards only the 40 wrong ones can move, with the chance that Wilson
     # gives 0 of 40, which is z2 / (40 + z2), times their share.
-    found = StratifiedRate.of(np.repeat([0, 1], 40), strata=np.repeat([0, 1], 40)).interval()
+    found = alone(StratifiedRate.of(np.repeat([0, 1], 40), strata=np.repeat([0, 1], 40)))
     reach = 0.5 * 1.959964**2 / (40 + 1.959964**2)
     assert (found.low, found.high) == pytest.approx((0.5 - reach, 0.5 + reach), abs=1e-6)
 
@@ -67,7 +73,7 @@ def test_weights_enter_the_value_and_cost_rows() -> None:
     # Kish: the square of the sum over the sum of squares, 140 ** 2 / (20 * 13) rows instead of 100.
     worth = 140**2 / 260
     expected = wilson_of(4 / 7, worth)
-    assert (found.interval().low, found.interval().high) == pytest.approx(expected, abs=1e-9)
+    assert (alone(found).low, alone(found).high) == pytest.approx(expected, abs=1e-9)
 
 
 def wilson_of(share: float, n: float, z: float = 1.959963985) -> tuple[float, float]:
@@ -79,7 +85,7 @@ def wilson_of(share: float, n: float, z: float = 1.959963985) -> tuple[float, fl
 def test_strata_of_different_difficulty_narrow_the_interval() -> None:
     strata = np.repeat([0, 1], 500)
     values = np.concatenate([np.arange(500) < 25, np.arange(500) < 475])
-    within, across = StratifiedRate.of(values, strata=strata).interval(), StratifiedRate.of(values).interval()
+    within, across = alone(StratifiedRate.of(values, strata=strata)), alone(StratifiedRate.of(values))
     # Within the strata the variance is 0.05 * 0.95 where it is 0.25 over all. Strata near an end cost some of the gain:
     # the interval allows for their rate being nearer the middle.
     gain = math.sqrt(0.05 * 0.95 / 0.25)
@@ -88,8 +94,8 @@ def test_strata_of_different_difficulty_narrow_the_interval() -> None:
 
 def test_rows_alone_in_their_strata_do_not_look_certain() -> None:
     values = np.arange(50) % 2
-    alone = StratifiedRate.of(values, strata=np.arange(50)).interval()
-    assert (alone.low, alone.high) == pytest.approx(wilson_of(0.5, 50), abs=1e-9)
+    found = alone(StratifiedRate.of(values, strata=np.arange(50)))
+    assert (found.low, found.high) == pytest.approx(wilson_of(0.5, 50), abs=1e-9)
 
 
 def test_only_right_and_wrong_can_be_counted() -> None:
@@ -179,7 +185,7 @@ def test_intervals_of_differences_of_differences_cover(kind: str, n: int) -> Non
 @pytest.mark.parametrize("n", [50, 500])
 def test_intervals_of_one_stratified_rate_cover(kind: str, n: int) -> None:
     rng = generator(n + 1)
-    found = [drawn(rng, RATES[kind], n).interval() for _ in range(400)]
+    found = [alone(drawn(rng, RATES[kind], n)) for _ in range(400)]
     expected = truth(RATES[kind], n)
     # Wilson itself covers 0.02 in 92 of 100 draws at n = 50.
     assert np.mean([each.low <= expected <= each.high for each in found]) >= 0.9

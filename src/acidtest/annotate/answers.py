@@ -1,40 +1,51 @@
-"""Answers to a questionnaire, checked: one row per person and item, one column per question.
+"""Answers to a questionnaire, checked, and what follows from them: the label or categories that a person gives an item.
 
-Columns: ``item`` (or ``id``), ``annotator``, and one named after each question. Several answers to one question are a
-list in JSON lines and are separated by ``|`` in a cell elsewhere; an empty cell is no answer. Optional columns say
-which answers count: ``seconds``; ``control`` (yes) or ``role`` (control) for an attention check, with ``passed`` or
-``failed`` (yes or no); ``excluded`` (yes, or the reason) for a person whose answers are left out. Other columns are
-kept if they have the same value in all rows of an item, as premise and hypothesis do.
+A table of answers has a row per person and item. Columns: ``item`` (or ``id``), ``annotator``, and one named after each
+question. Several answers to one question are a list in JSON lines and are separated by ``|`` in a cell elsewhere; an
+empty cell is no answer. Columns about participation are those of ``columns``. Other columns are kept if they have the
+same value in all rows of an item, as premise and hypothesis do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from acidtest.annotate.conditions import GOLD_COLUMN, join_with_or
-from acidtest.annotate.questionnaires import RESERVED, SEPARATOR, Question, Questionnaire
+from acidtest.annotate.columns import (
+    GOLD_COLUMNS,
+    PARTICIPATION_COLUMNS,
+    RowError,
+    answer_keys,
+    clean_text,
+    counted_rows,
+    errors_in,
+    split_lists,
+)
+from acidtest.annotate.conditions import GOLD, GOLD_COLUMN, as_list, join_with_or
+from acidtest.annotate.questionnaires import RESERVED, SEPARATOR, OutcomeRule, Question, Questionnaire
 from acidtest.core.digests import combine_digests, digests
-from acidtest.core.errors import AcidtestError, FileError
+from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.labels import gold_name
-from acidtest.core.ratings import ALL, DISCARDED, KEPT, Attendance, CheckCounts, PeoplePace, summarise_times
-from acidtest.io.tables import FileTable, flatten, read_table
+from acidtest.core.ratings import Attendance
+from acidtest.io.tables import flatten, read_table
 
 ITEM_COLUMNS = ("item", "id")
 """Names of the column that identifies items."""
 
-GOLD_COLUMNS = ("gold", "gold_label")
-"""Names of the column with the gold label that items came with, the likeliest first."""
+LONGEST_TEXT = 10_000
+"""The most characters of an answer in free text; the fields of the page have the same limit."""
 
-PARTICIPATION_COLUMNS = ("seconds", "control", "passed", "failed", "excluded")
-"""Columns that say how long an answer took and whether it counts; ``role`` may stand beside them."""
-
-_YES, _NO = ("yes", "y", "true", "1", "1.0"), ("no", "n", "false", "0", "0.0")
 _YES_NO = {**dict.fromkeys(("y", "true", "1"), "yes"), **dict.fromkeys(("n", "false", "0"), "no")}
+
+_CACHED_FORMS, _CACHED_CHARACTERS = 4096, 2000
+"""How many forms are cached, and how long they may be: forms with long texts do not repeat."""
 
 
 @dataclass(frozen=True)
@@ -56,18 +67,21 @@ class Answers:
         return combine_digests(digests(*flatten(self.frame)))
 
 
-class RowError(AcidtestError):
-    """Something wrong in one row of a frame; ``row`` counts from 0."""
+@dataclass(frozen=True)
+class AnswerOutcome:
+    """What one person's answers to one item amount to: a reason to discard it, or a label, categories or both."""
 
-    def __init__(self, row: int, problem: str) -> None:
-        self.row, self.problem = row, problem
-        super().__init__(f"row {row + 1:,}: {problem}")
+    label: str | None = None
+    categories: tuple[str, ...] = ()
+    discard: str | None = None
 
 
-def row_error(table: FileTable, row: int, problem: str) -> FileError:
-    """An error about a row of a table, with its line if the file has lines."""
-    line = table.line(row)
-    return FileError(table.path, problem if line else f"row {row + 1:,}: {problem}", line)
+class RequestError(AcidtestError):
+    """Something an annotator may not do, and the question it is about; ``status`` is that of the HTTP response."""
+
+    def __init__(self, status: int, problem: str, question: str | None = None) -> None:
+        self.status, self.question = status, question
+        super().__init__(problem)
 
 
 def read_answers(path: str | Path, questionnaire: Questionnaire) -> Answers:
@@ -75,15 +89,8 @@ def read_answers(path: str | Path, questionnaire: Questionnaire) -> Answers:
     table = read_table(path)
     if not table.rows.height:
         raise FileError(path, "has no rows: nobody has answered anything yet")
-    try:
-        answers = check_answers(table.written_frame, questionnaire)
-    except RowError as error:
-        raise row_error(table, error.row, error.problem) from error
-    except FileError:
-        raise
-    except AcidtestError as error:
-        raise FileError(path, str(error)) from error
-    return replace(answers, name=Path(path).name)
+    with errors_in(table):
+        return replace(check_answers(table.written_frame, questionnaire), name=Path(path).name)
 
 
 def check_answers(frame: pl.DataFrame, questionnaire: Questionnaire) -> Answers:
@@ -92,13 +99,7 @@ def check_answers(frame: pl.DataFrame, questionnaire: Questionnaire) -> Answers:
     if item is None or "annotator" not in frame.columns:
         missing = "annotator" if item else "item"
         raise AcidtestError(f"has no column {missing!r}; answers have item, annotator and a column for each question")
-    keys = frame.select(clean_text(frame[item]).alias("item"), clean_text(frame["annotator"]))
-    for name in keys.columns:
-        for row in keys[name].is_null().arg_true().head(1):
-            raise RowError(row, f"has no {name}; fill it in or remove the row")
-    for row in (~keys.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true().head(1):
-        repeated, annotator = keys.row(row)
-        raise RowError(row, f"annotator {annotator!r} answers item {repeated!r} a second time; keep one row")
+    keys = answer_keys(frame, item, "annotator")
     columns = [_answer_column(frame, question) for question in questionnaire.questions]
     columns += [_gold_column(frame, questionnaire)] if questionnaire.asks_by_gold else []
     checked = keys.with_columns(columns)
@@ -108,30 +109,6 @@ def check_answers(frame: pl.DataFrame, questionnaire: Questionnaire) -> Answers:
     )
     items = _known_items(frame, keys["item"], questionnaire)
     return Answers(checked, items, item_column=item, participation=participation)
-
-
-def split_lists(cells: pl.Series, separator: str) -> pl.Series:
-    """Text cells as lists: lists written as in JSON or Python, or texts between separators."""
-    bracketed = cells.str.starts_with("[")
-    written = cells.set(~bracketed, None)
-    try:
-        lists = written.str.json_decode(pl.List(pl.String))
-    except pl.exceptions.PolarsError:
-        lists = written.str.strip_chars("[]").str.replace_all(r"""["']""", "").str.split(",")
-    return lists.zip_with(bracketed.fill_null(True), cells.str.split(separator))
-
-
-def clean_text(column: pl.Series) -> pl.Series:
-    """A column as stripped text; an empty cell is null."""
-    return column.cast(pl.String, strict=False).str.strip_chars().replace("", None)
-
-
-def parse_yes_no(column: pl.Series, yes: Sequence[str], no: Sequence[str]) -> tuple[pl.Series, list[int]]:
-    """Whether each cell says yes (null: empty), and the rows that say neither yes nor no."""
-    written = clean_text(column).str.to_lowercase()
-    meanings = {**dict.fromkeys(yes, True), **dict.fromkeys(no, False)}
-    values = written.replace_strict(meanings, default=None, return_dtype=pl.Boolean)
-    return values, (written.is_not_null() & values.is_null()).arg_true().to_list()
 
 
 def exclude_people(answers: Answers) -> tuple[Answers, Attendance | None]:
@@ -150,85 +127,138 @@ def exclude_people(answers: Answers) -> tuple[Answers, Attendance | None]:
     return replace(answers, frame=frame, items=items, participation=answers.participation.filter(counts)), attendance
 
 
-def counted_rows(annotators: pl.Series, participation: pl.DataFrame) -> tuple[pl.Series, Attendance]:
-    """Which rows count, and a summary of the people; ``participation`` has some of its columns for each row."""
-    role = _cells(participation, "role").str.to_lowercase()
-    excluded = _cells(participation, "excluded").str.to_lowercase()
-    rows = pl.DataFrame(
-        {
-            "annotator": annotators,
-            "seconds": _seconds(participation),
-            "check": _flags(participation, "control").fill_null(False) | (role == "control").fill_null(False),
-            # Null where nothing is known of the result of a check.
-            "failed": pl.select(
-                pl.coalesce(_flags(participation, "failed"), ~_flags(participation, "passed"))
-            ).to_series(),
-            # Anything but no excludes a person: the cell may hold the reason.
-            "excluded": (excluded.is_not_null() & ~excluded.is_in(_NO)).fill_null(False),
-        }
+def asked_questions(
+    questionnaire: Questionnaire, answers: Mapping[str, Any], *, gold: str | None = None
+) -> list[Question]:
+    """The questions that somebody with these answers so far is asked, including the answered ones.
+
+    ``gold`` is the gold label of the item, for a questionnaire that asks by it.
+    """
+    schema = questionnaire.dtypes
+    row = pl.DataFrame({name: [answers.get(name)] for name in schema}, schema=schema)
+    row = row.with_columns(pl.lit(gold, pl.String).alias(GOLD_COLUMN))
+    return [question for question in questionnaire.questions if row.select(questionnaire.holds(question.when)).item()]
+
+
+def outcome(questionnaire: Questionnaire, answers: Mapping[str, Any], *, gold: str | None = None) -> AnswerOutcome:
+    """What one person's answers amount to; a missing, unknown or unasked answer is an error."""
+    for name in answers:
+        if name not in questionnaire.by_id:
+            raise UnknownNameError("question", name, questionnaire.by_id)
+    form = {name: answers.get(name) for name in questionnaire.by_id}
+    try:
+        _, row = _evaluate(questionnaire, form | ({GOLD: gold} if questionnaire.asks_by_gold else {}))
+    except RowError as error:
+        raise AcidtestError(error.problem) from error
+    _, _, label, categories, discard = row.row(0)
+    return AnswerOutcome(label, tuple(categories), discard)
+
+
+def outcomes(questionnaire: Questionnaire, answers: pl.DataFrame) -> pl.DataFrame:
+    """The outcome of every row of checked answers: item, annotator, label, categories and discard.
+
+    The first rule that applies decides; it is an error if none does.
+    """
+    rules = list(enumerate(questionnaire.rules))
+
+    def applies(rule: OutcomeRule) -> pl.Expr:
+        holds = questionnaire.holds(rule.when)
+        return holds & pl.col(rule.label_from).is_not_null() if rule.label_from else holds
+
+    def by_rule(value: Callable[[OutcomeRule], pl.Expr]) -> pl.Expr:
+        return pl.coalesce(*(pl.when(pl.col("_rule") == number).then(value(rule)) for number, rule in rules))
+
+    def text(value: str) -> pl.Expr:
+        return pl.lit(value or None, pl.String)
+
+    numbers = (pl.when(applies(rule)).then(pl.lit(number, pl.Int32)) for number, rule in rules)
+    decided = answers.with_columns(_rule=pl.coalesce(*numbers))
+    for row in decided["_rule"].is_null().arg_true().head(1):
+        remedy = "end them with one that has no 'when'"
+        raise RowError(row, f"none of the rules of {questionnaire.name!r} applies to these answers; {remedy}")
+    return decided.select(
+        "item",
+        "annotator",
+        label=by_rule(lambda rule: pl.col(rule.label_from) if rule.label_from else text(rule.label)),
+        categories=by_rule(lambda rule: _rule_categories(questionnaire, rule)),
+        discard=by_rule(lambda rule: text(rule.discard)),
     )
-    # A person is excluded as a whole, whichever rows say so.
-    rows = rows.with_columns(excluded=pl.col("excluded").any().over("annotator"))
-    counts = ~rows["check"] & ~rows["excluded"]
-    if not counts.any():
-        raise AcidtestError(f"all {rows.height:,} rows are attention checks or of excluded people; none is left")
-    kept = rows.filter(counts)
-    by_person = {
-        str(name): seconds
-        for (name,), part in kept.partition_by("annotator", as_dict=True, maintain_order=True).items()
-        if (seconds := summarise_times(part["seconds"]))
-    }
-    by_annotator = rows.filter("check").group_by("annotator", maintain_order=True)
-    checks = by_annotator.agg(asked=pl.len(), known=pl.col("failed").count(), failed=pl.col("failed").sum())
-    attendance = Attendance(
-        seconds=summarise_times(kept["seconds"]),
-        by_person=by_person,
-        controls={name: CheckCounts(asked, failed) for name, asked, known, failed in checks.iter_rows() if known},
-        excluded=tuple(rows.filter("excluded")["annotator"].unique(maintain_order=True)),
-        left_out=int((~counts).sum()),
-        people=rows["annotator"].n_unique(),
-        paces=_paces(rows),
-    )
-    return counts, attendance
 
 
-def exclusion_reason(cell: str) -> str | None:
-    """The reason for which a cell excludes somebody; None where it says no."""
-    return None if cell.lower() in ("", *_NO) else cell
+def form_checker(questionnaire: Questionnaire) -> Callable[[Mapping[str, Any], str | None], dict[str, Any]]:
+    """A function that checks the answers a browser sends, given them and the item's gold label.
+
+    It returns the answers as the questionnaire spells them, without empty ones, or raises ``RequestError``.
+    """
+    names = questionnaire.by_id
+
+    def check_written(written: str) -> str:
+        """Answers as the questionnaire spells them, both as JSON."""
+        try:
+            checked, _ = _evaluate(questionnaire, json.loads(written))
+        except RowError as error:
+            question = next((name for name in names if f"question {name!r}" in error.problem), None)
+            raise RequestError(422, error.problem, question) from error
+        row = checked.row(0, named=True)
+        return json.dumps({name: row[name] for name in names if row[name] not in (None, [])})
+
+    # Questions with options have few combinations of answers, so the same forms come again and again.
+    check_cached = lru_cache(maxsize=_CACHED_FORMS)(check_written)
+
+    def check(answers: Mapping[str, Any], gold: str | None) -> dict[str, Any]:
+        for name in answers:
+            if name not in names:
+                raise RequestError(422, str(UnknownNameError("question", name, names)), name)
+        form = {name: _check_type(answers.get(name), question) for name, question in names.items()}
+        written = json.dumps(form | ({GOLD: gold} if questionnaire.asks_by_gold else {}))
+        short = len(written) <= _CACHED_CHARACTERS
+        return dict(json.loads(check_cached(written) if short else check_written(written)))
+
+    return check
 
 
-def _paces(rows: pl.DataFrame) -> dict[str, PeoplePace]:
-    """Mean seconds per item of all people, of those who are kept, and of those who are excluded."""
-    timed = rows.filter(~pl.col("check")).drop_nulls("seconds")
-    people = timed.group_by("annotator").agg(pl.col("seconds").mean(), pl.col("excluded").first())
-    parts = {ALL: people, KEPT: people.filter(~pl.col("excluded")), DISCARDED: people.filter("excluded")}
-    return {
-        name: PeoplePace(part.height, float(part["seconds"].sum()) / part.height)
-        for name, part in parts.items()
-        if part.height
-    }
+def is_storable(text: str) -> bool:
+    """Whether every database can store a text: it is valid Unicode without a null character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
 
 
-def _seconds(participation: pl.DataFrame) -> pl.Series:
-    written = _cells(participation, "seconds")
-    seconds = written.cast(pl.Float64, strict=False)
-    wrong = written.is_not_null() & (seconds.is_null() | (seconds < 0) | seconds.is_nan()).fill_null(True)
-    for row in wrong.arg_true().head(1):
-        raise RowError(row, f"seconds {written[row]!r} is not a duration; write a number, or leave it empty")
-    return seconds
+def _evaluate(questionnaire: Questionnaire, given: Mapping[str, Any]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """One person's answers, checked, and their outcome, each as a frame of one row."""
+    form = {"item": "item", "annotator": "annotator", **given}
+    checked = check_answers(pl.DataFrame({name: [value] for name, value in form.items()}), questionnaire).frame
+    return checked, outcomes(questionnaire, checked)
 
 
-def _flags(participation: pl.DataFrame, name: str) -> pl.Series:
-    written = _cells(participation, name)
-    flags, wrong = parse_yes_no(written, _YES, _NO)
-    for row in wrong[:1]:
-        raise RowError(row, f"{name} {written[row]!r} is neither yes nor no")
-    return flags
+def _check_type(answer: Any, question: Question) -> str | list[str] | None:
+    """An answer as a text, or as a list of texts if several may be ticked; anything else is refused."""
+    texts = [] if answer is None else as_list(answer)
+    problem = ""
+    if not all(isinstance(text, str) for text in texts) or (texts is answer and not question.takes_several):
+        problem = f"the answer must be {'a list of texts' if question.takes_several else 'a text'}"
+    elif not all(is_storable(text) for text in texts):
+        problem = "contains characters that cannot be stored; remove them"
+    elif sum(map(len, texts)) > LONGEST_TEXT:
+        problem = f"has {sum(map(len, texts)):,} characters; write {LONGEST_TEXT:,} at most"
+    if problem:
+        raise RequestError(422, f"question {question.id!r}: {problem}", question.id)
+    if question.takes_several:
+        return list(texts)
+    return texts[0] if texts else None
 
 
-def _cells(frame: pl.DataFrame, name: str) -> pl.Series:
-    """A column as text; all null if there is no such column."""
-    return clean_text(frame[name]) if name in frame.columns else pl.Series(name, [None] * frame.height, dtype=pl.String)
+def _rule_categories(questionnaire: Questionnaire, rule: OutcomeRule) -> pl.Expr:
+    """The categories that a rule names, then those that were answered, each once."""
+    parts = [pl.lit(pl.Series([list(rule.categories)], dtype=pl.List(pl.String)))]
+    for name in rule.categories_from:
+        question = questionnaire.by_id[name]
+        answers = pl.col(name) if question.takes_several else pl.concat_list(pl.col(name)).list.drop_nulls()
+        names = [option.id for option in question.options if not option.exclusive]
+        parts.append(answers.list.filter(pl.element().is_in(names)).fill_null([]))
+    return pl.concat_list(parts).list.unique(maintain_order=True)
 
 
 def _answer_column(frame: pl.DataFrame, question: Question) -> pl.Series:
@@ -299,11 +329,10 @@ def _check_flow(answers: pl.DataFrame, questionnaire: Questionnaire) -> None:
         flow = answers.select("item", asked=questionnaire.holds(question.when), answered=question.is_answered)
         missing, extra = flow["asked"] & ~flow["answered"], ~flow["asked"] & flow["answered"]
         for row in missing.arg_true().head(1) if question.required else ():
-            problem = f"question {question.id!r} has no answer; answer it, or leave this person's answers out"
-            raise RowError(row, problem)
+            remedy = "answer it, or leave this person's answers out"
+            raise RowError(row, f"question {question.id!r} has no answer; {remedy}")
         for row in extra.arg_true().head(1):
-            problem = f"question {question.id!r} is not asked after the answers before it; leave it empty"
-            raise RowError(row, problem)
+            raise RowError(row, f"question {question.id!r} is not asked after the answers before it; leave it empty")
 
 
 def _known_items(frame: pl.DataFrame, item: pl.Series, questionnaire: Questionnaire) -> pl.DataFrame:

@@ -29,9 +29,9 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from acidtest.annotate.answers import RequestError
 from acidtest.annotate.guards import Guard, GuardedApp, WrongTokens, client_address, is_encrypted, request_token
-from acidtest.annotate.projects import Credentials, Project, RequestError, fold_name
-from acidtest.annotate.questionnaires import Questionnaire
+from acidtest.annotate.projects import Credentials, Project, fold_name
 from acidtest.annotate.store import StoreError
 
 MAX_CONNECTIONS = 512
@@ -45,22 +45,16 @@ class _Body(BaseModel):
 
 
 class TokenBody(_Body):
-    """The token that opens the server."""
-
     token: str = Field(max_length=1000)
 
 
 class JoinBody(_Body):
-    """The name of a new annotator."""
-
     annotator: str = Field(max_length=1000)
     proof: str = Field(default="", pattern="^([A-Za-z0-9_-]{20,100})?$")
     """A long random word of the browser; sent again with the same name, it takes that name again."""
 
 
 class AnswersBody(_Body):
-    """The answers to one item."""
-
     assignment: int
     answers: dict[str, Any]
     seconds: float | None = Field(default=None, ge=0, le=1e9, allow_inf_nan=False)
@@ -77,11 +71,11 @@ class LockedError(RequestError):
 
 
 def annotation_app(project: Project, guard: Guard) -> GuardedApp:
-    """The web app of a project."""
     app = FastAPI(title="acidtest annotate", docs_url=None, redoc_url=None, openapi_url=None)
     access = _Access(project, guard)
-    _add_error_handlers(app)
-    _add_page_routes(app, project, guard, access)
+    for kind in (RequestError, RequestValidationError, HTTPException, StoreError, Exception):
+        app.exception_handler(kind)(_error_response)
+    _add_page_routes(app, guard, access)
     _add_annotator_routes(app, project, access)
     return GuardedApp(app, guard)
 
@@ -95,33 +89,9 @@ def cookie_names(project: Project) -> tuple[str, str]:
     return f"acidtest-annotator-{digest}", f"acidtest-token-{digest}"
 
 
-def questions_json(questionnaire: Questionnaire) -> list[dict[str, Any]]:
-    """The questions as the page needs them, with conditions as they are written."""
-    return [
-        {
-            "id": question.id,
-            "text": question.text,
-            "kind": question.kind,
-            "required": question.required,
-            "help": question.help,
-            "options": [asdict(option) for option in question.options],
-            "when": question.when,
-        }
-        for question in questionnaire.questions
-    ]
-
-
 def encode_invitation(credentials: Credentials) -> str:
     """A name and its secret as one word: the cookie, and the end of a link that lets somebody in again."""
     return base64.urlsafe_b64encode(f"{credentials.secret} {credentials.name}".encode()).decode().rstrip("=")
-
-
-def _decode_invitation(word: str) -> Credentials | None:
-    try:
-        secret, _, name = base64.urlsafe_b64decode(word + "=" * (-len(word) % 4)).decode().partition(" ")
-    except (binascii.Error, UnicodeError, ValueError):
-        return None
-    return Credentials(name, secret) if secret and name else None
 
 
 class _Access:
@@ -160,9 +130,17 @@ class _Access:
         if not self.is_open(request):
             raise RequestError(401, "this server needs a token; open the link that was given to you")
 
+    def find_invited(self, invitation: str) -> str | None:
+        """The annotator whom an invitation names, if its secret is right."""
+        try:
+            word = base64.urlsafe_b64decode(invitation + "=" * (-len(invitation) % 4)).decode()
+        except (binascii.Error, UnicodeError, ValueError):
+            return None
+        secret, _, name = word.partition(" ")
+        return self._project.authenticate(name, secret) if secret and name else None
+
     def find_annotator(self, request: Request) -> str | None:
-        credentials = _decode_invitation(request.cookies.get(self._name_cookie, ""))
-        return self._project.authenticate(credentials.name, credentials.secret) if credentials else None
+        return self.find_invited(request.cookies.get(self._name_cookie, ""))
 
     def require_annotator(self, request: Request) -> str:
         self.require_token(request)
@@ -180,7 +158,7 @@ class _Access:
         return _set_cookie(response, request, self._name_cookie, invitation)
 
 
-def _add_page_routes(app: FastAPI, project: Project, guard: Guard, access: _Access) -> None:
+def _add_page_routes(app: FastAPI, guard: Guard, access: _Access) -> None:
     folder = str(resources.files("acidtest.annotate").joinpath("page"))
     app.mount("/static", StaticFiles(directory=folder))
 
@@ -192,8 +170,7 @@ def _add_page_routes(app: FastAPI, project: Project, guard: Guard, access: _Acce
 
     @app.get("/join/{invitation}")
     def accept_invitation(request: Request, invitation: str) -> Response:
-        credentials = _decode_invitation(invitation)
-        if credentials is None or project.authenticate(credentials.name, credentials.secret) is None:
+        if access.find_invited(invitation) is None:
             raise RequestError(403, "this link is not valid; ask for a new one")
         response = access.set_name(RedirectResponse("/", 303), request, invitation)
         return response if access.is_open(request) else access.set_token(response, request, guard.token)
@@ -215,7 +192,10 @@ def _add_annotator_routes(app: FastAPI, project: Project, access: _Access) -> No
             "title": questionnaire.title,
             "instructions": questionnaire.instructions,
             "shows": list(questionnaire.shows),
-            "questionnaire": {"name": questionnaire.name, "questions": questions_json(questionnaire)},
+            "questionnaire": {
+                "name": questionnaire.name,
+                "questions": [asdict(question) for question in questionnaire.questions],
+            },
             "needs_token": False,
             "annotator": access.find_annotator(request),
         }
@@ -258,42 +238,27 @@ def _set_cookie(response: Response, request: Request, name: str, value: str) -> 
     return response
 
 
-def _error_response(problem: str, status: int, **details: str) -> Response:
-    # An error may repeat parts of a request, and half a character of it cannot be encoded.
-    content = {"error": problem, **details}
-    return JSONResponse({name: text.encode("utf-8", "replace").decode() for name, text in content.items()}, status)
-
-
-def _add_error_handlers(app: FastAPI) -> None:
-    @app.exception_handler(RequestError)
-    def refused(_: Request, error: RequestError) -> Response:
-        return _error_response(str(error), error.status, **({"question": error.question} if error.question else {}))
-
-    @app.exception_handler(LockedError)
-    def locked(_: Request, error: LockedError) -> Response:
-        response = _error_response(str(error), error.status)
-        response.headers["retry-after"] = str(error.seconds)
-        return response
-
-    @app.exception_handler(RequestValidationError)
-    def malformed(_: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
+def _error_response(_: Request, error: Exception) -> Response:
+    content, headers = {"error": str(error)}, dict[str, str]()
+    if isinstance(error, RequestError):
+        status = error.status
+        content |= {"question": error.question} if error.question else {}
+        headers |= {"retry-after": str(error.seconds)} if isinstance(error, LockedError) else {}
+    elif isinstance(error, RequestValidationError):
+        status, first = 422, error.errors()[0]
         where = ".".join(str(part) for part in first["loc"] if part != "body")
-        return _error_response(f"{where or 'the request'}: {first['msg']}", 422)
-
-    @app.exception_handler(HTTPException)
-    def http_error(_: Request, error: HTTPException) -> Response:
-        return _error_response(str(error.detail), error.status_code)
-
-    @app.exception_handler(StoreError)
-    def not_stored(_: Request, error: StoreError) -> Response:
+        content = {"error": f"{where or 'the request'}: {first['msg']}"}
+    elif isinstance(error, HTTPException):
+        status, content = error.status_code, {"error": str(error.detail)}
+    elif isinstance(error, StoreError):
         log.error("%s", error)
-        return _error_response("the answer could not be stored just now; it will be sent again", 503)
-
-    @app.exception_handler(Exception)
-    def unexpected(_: Request, error: Exception) -> Response:
+        status, content = 503, {"error": "the answer could not be stored just now; it will be sent again"}
+    else:
         log.error("an annotator's request failed", exc_info=error)
-        return _error_response("something went wrong on the server; none of your answers is lost", 500)
+        status, content = 500, {"error": "something went wrong on the server; none of your answers is lost"}
+    # An error may repeat parts of a request, and half a character of it cannot be encoded.
+    texts = {name: text.encode("utf-8", "replace").decode() for name, text in content.items()}
+    return JSONResponse(texts, status, headers)
 
 
 def available_connections() -> int:
@@ -361,7 +326,6 @@ class LimitedProtocol(H11Protocol):
             min(waiting, key=lambda other: other._waits_since).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the time limit."""
         self._stop_timer()
         super().connection_lost(exc)
 

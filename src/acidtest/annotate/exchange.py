@@ -20,23 +20,20 @@ import polars as pl
 import sqlalchemy as sa
 
 from acidtest.annotate import store
-from acidtest.annotate.answers import (
-    ITEM_COLUMNS,
+from acidtest.annotate.answers import ITEM_COLUMNS, Answers, check_answers, outcomes
+from acidtest.annotate.columns import (
+    LABEL_COLUMNS,
     PARTICIPATION_COLUMNS,
-    Answers,
     RowError,
-    check_answers,
     clean_text,
+    errors_in,
     exclusion_reason,
-    row_error,
 )
-from acidtest.annotate.items import CHECK, ITEM, Item, json_row, validate_expected
-from acidtest.annotate.outcomes import outcomes
-from acidtest.annotate.plans import EVERYBODY
+from acidtest.annotate.conditions import join_with_or
+from acidtest.annotate.items import CHECK, EVERYBODY, ITEM, Item, json_row, validate_expected
 from acidtest.annotate.projects import Project, fold_name
 from acidtest.annotate.questionnaires import RESERVED, SEPARATOR, Questionnaire
-from acidtest.annotate.ratings import LABEL_COLUMNS
-from acidtest.annotate.state import Claim, Person, ProjectState, StoredAnswer
+from acidtest.annotate.state import Claim, ProjectState, StoredAnswer
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.files import refuse_overwrite
 from acidtest.core.structured import parse_json
@@ -105,7 +102,6 @@ def project_answers(project: Project, *, everything: bool = False) -> list[Answe
 
 
 def answer_frame(project: Project, rows: Sequence[AnswerRow], *, everything: bool = False) -> pl.DataFrame:
-    """Answers as a table."""
     with project.state() as state:
         items = {item.id: item for item in state.items}
     questionnaire = project.questionnaire
@@ -149,18 +145,11 @@ def read_answer_rows(path: Path, questionnaire: Questionnaire) -> ImportedAnswer
     frame = frame.with_columns(clean_text(frame[item]).alias(item), clean_text(frame["annotator"]))
     # A question may have the name of one of our columns.
     columns = [name for name in EXPORT_COLUMNS if name in frame.columns and name not in questionnaire.by_id]
-    try:
-        answers = check_rows(frame, questionnaire)
-        cells = frame.select(columns).to_dicts() if columns else [{}] * frame.height
-        rows = [
-            parse_row(name, annotator, answers[at], cells[at], at=at)
-            for at, (name, annotator) in enumerate(zip(frame[item], frame["annotator"], strict=True))
-        ]
+    cells = frame.select(columns).to_dicts() if columns else [{}] * frame.height
+    with errors_in(table):
+        judged = zip(frame[item], frame["annotator"], check_rows(frame, questionnaire), cells, strict=True)
+        rows = [parse_row(*row, at=at) for at, row in enumerate(judged)]
         return ImportedAnswers(rows, _imported_items(frame, item, questionnaire))
-    except RowError as error:
-        raise row_error(table, error.row, error.problem) from error
-    except AcidtestError as error:
-        raise FileError(path, str(error)) from error
 
 
 def check_rows(frame: pl.DataFrame, questionnaire: Questionnaire) -> list[dict[str, Any]]:
@@ -186,22 +175,23 @@ def check_rows(frame: pl.DataFrame, questionnaire: Questionnaire) -> list[dict[s
 
 def parse_row(item: str, annotator: str, answers: dict[str, Any], cells: Mapping[str, Any], *, at: int) -> AnswerRow:
     """An answer with what the cells of a file say of it; an error is about row ``at``."""
-    status, seat = str(cells.get("status") or COUNTS), _parse_number(cells, "seat", at)
+    status = str(cells.get("status") or COUNTS)
     if status not in _STATUSES:
-        raise RowError(at, f"status {status!r} is not {', '.join(_STATUSES[:-1])} or {_STATUSES[-1]}")
+        raise RowError(at, f"status {status!r} is not {join_with_or(_STATUSES)}")
+    numbers = dict[str, Any]()
+    for name in ("seconds", "at", "joined", "excluded_at", "undone_at", "seat"):
+        cell = cells.get(name)
+        try:
+            number = None if cell in (None, "") else float(str(cell))
+        except ValueError:
+            number = math.nan
+        if number is not None and not 0 <= number < math.inf:
+            raise RowError(at, f"{name} {cell!r} is not a number of 0 or more; write one, or leave it empty")
+        numbers[name] = number
+    numbers["seat"] = None if numbers["seat"] is None else int(numbers["seat"])
+    excluded = exclusion_reason(str(cells.get("excluded") or "").strip())
     return AnswerRow(
-        item,
-        annotator,
-        answers,
-        _parse_number(cells, "seconds", at),
-        _parse_number(cells, "at", at),
-        str(cells.get("key") or ""),
-        status,
-        _parse_number(cells, "joined", at),
-        excluded=exclusion_reason(str(cells.get("excluded") or "").strip()) or "",
-        excluded_at=_parse_number(cells, "excluded_at", at),
-        undone_at=_parse_number(cells, "undone_at", at),
-        seat=None if seat is None else int(seat),
+        item, annotator, answers, **numbers, key=str(cells.get("key") or ""), status=status, excluded=excluded
     )
 
 
@@ -209,8 +199,44 @@ def import_answers(
     connection: sa.Connection, state: ProjectState, rows: Sequence[AnswerRow], *, now: float
 ) -> dict[str, int]:
     """Add answers to a project; known ones are left alone, and those without a time get ``now``."""
-    importer = _Importer(connection, state, now)
-    added = sum(importer.add(row) for row in rows)
+    items = {item.id: number for number, item in enumerate(state.items, 1)}
+    seats = dict[tuple[int, int | None], int]()
+    """The seat in the store for an item and a seat in the file: answers that shared one there share one here."""
+
+    def insert(table: sa.Table, **values: Any) -> int:
+        return state.insert(connection, table, **values)
+
+    def add(row: AnswerRow) -> bool:
+        """Whether the answer is new; if so, it is added."""
+        item = items.get(row.item)
+        if item is None:
+            raise AcidtestError(f"item {row.item!r} is not in the project; its items come from the data")
+        person = state.people_by_name.get(fold_name(row.annotator))
+        claim = next((claim for claim in person.claims if claim.item == item), None) if person else None
+        if claim:
+            seats.setdefault((item, row.seat), claim.seat)
+        key, at = _import_key(state, row, claim), now if row.at is None else row.at
+        if key in state.answers_by_key:
+            return False
+        if person is None:
+            joined = at if row.joined is None else row.joined
+            names = {"name": row.annotator, "folded": fold_name(row.annotator)}
+            person = state.people[insert(store.annotators, **names, at=joined)]
+        if claim is None:
+            seat = seats.get((item, row.seat)) if row.seat is not None else None
+            seat = seats[item, row.seat] = state.unused_seat(item) if seat is None else seat
+            claim = state.add_claim(connection, person, item, seat=seat, at=at)
+        # An answer that was changed in the file was changed after it was given.
+        at = at if key == row.key or not row.key else now
+        answer = state.add_answer(connection, claim, row.answers, seconds=row.seconds, key=key, at=at)
+        if row.status == UNDONE:
+            insert(store.undos, answer=answer, at=at if row.undone_at is None else row.undone_at)
+        if row.excluded and not person.excluded:
+            since = at if row.excluded_at is None else row.excluded_at
+            insert(store.exclusions, annotator=person.number, reason=row.excluded, at=since)
+        return True
+
+    added = sum(add(row) for row in rows)
     return {"answers": added, "known already": len(rows) - added}
 
 
@@ -222,6 +248,15 @@ def widen_seats(items: Iterable[Item], rows: Iterable[AnswerRow]) -> list[Item]:
 
 def _export_row(project: Project, state: ProjectState, claim: Claim, answer: StoredAnswer) -> AnswerRow:
     person, passed = state.people[claim.annotator], project.passed(state, answer)
+    excluded, status = project.exclusion_reason(state, person), COUNTS
+    if answer.undone_at is not None:
+        status = UNDONE
+    elif answer is not claim.answers[-1]:
+        status = REPLACED
+    elif excluded:
+        status = EXCLUDED
+    elif not state.counts(claim):
+        status = LATE
     return AnswerRow(
         state.item(claim).id,
         person.name,
@@ -229,24 +264,14 @@ def _export_row(project: Project, state: ProjectState, claim: Claim, answer: Sto
         answer.seconds,
         answer.at,
         answer.key,
-        _status(project, state, claim, answer),
+        status,
         person.joined,
         None if passed is None else not passed,
-        project.exclusion_reason(state, person),
+        excluded,
         person.excluded_at,
         answer.undone_at,
         claim.seat,
     )
-
-
-def _status(project: Project, state: ProjectState, claim: Claim, answer: StoredAnswer) -> str:
-    if answer.undone:
-        return UNDONE
-    if answer is not claim.answers[-1]:
-        return REPLACED
-    if project.exclusion_reason(state, state.people[claim.annotator]):
-        return EXCLUDED
-    return COUNTS if state.counts(claim) else LATE
 
 
 def _export_cells(row: AnswerRow, item: Item, questionnaire: Questionnaire, *, everything: bool) -> dict[str, Any]:
@@ -255,7 +280,7 @@ def _export_cells(row: AnswerRow, item: Item, questionnaire: Questionnaire, *, e
         failed = None if row.failed is None else "yes" if row.failed else "no"
         cells |= {"role": item.role, "failed": failed, "excluded": row.excluded or None, "status": row.status}
         cells |= {name: getattr(row, name) for name in ("seat", "undone_at", "joined", "excluded_at")}
-        cells |= {"expected": json.dumps(item.expected) if item.expected else None}
+        cells["expected"] = json.dumps(item.expected) if item.expected else None
     reserved, repeated = _reserved_columns(questionnaire), (item.id, str(item.gold))
     known = {
         f"{_SOURCE}{name}" if name in reserved else name: value
@@ -270,57 +295,6 @@ def _reserved_columns(questionnaire: Questionnaire) -> set[str]:
     """Names of columns in tables of answers that do not describe an item."""
     names = (*RESERVED, *EXPORT_COLUMNS, *PARTICIPATION_COLUMNS, *LABEL_COLUMNS)
     return {*names, *questionnaire.by_id}
-
-
-class _Importer:
-    """Adds answers to the store of a project, each once."""
-
-    def __init__(self, connection: sa.Connection, state: ProjectState, now: float) -> None:
-        self._connection, self._state, self._now = connection, state, now
-        self._items = {item.id: number for number, item in enumerate(state.items, 1)}
-        self._seats: dict[tuple[int, int | None], int] = {}
-        """The seat in the store for an item and a seat in the file."""
-
-    def add(self, row: AnswerRow) -> bool:
-        """Whether the answer is new; if so, it is added."""
-        state, item = self._state, self._items.get(row.item)
-        if item is None:
-            raise AcidtestError(f"item {row.item!r} is not in the project; its items come from the data")
-        person = state.people_by_name.get(fold_name(row.annotator))
-        claim = next((claim for claim in person.claims if claim.item == item), None) if person else None
-        if claim:
-            self._seats.setdefault((item, row.seat), claim.seat)
-        key, at = _import_key(state, row, claim), self._now if row.at is None else row.at
-        if key in state.answers_by_key:
-            return False
-        if person is None:
-            joined = at if row.joined is None else row.joined
-            names = {"name": row.annotator, "folded": fold_name(row.annotator)}
-            person = state.people[self._insert(store.annotators, **names, at=joined)]
-        claim = claim or self._add_claim(row, item, person, at)
-        # An answer that was changed in the file was changed after it was given.
-        at = at if key == row.key or not row.key else self._now
-        values = {"claim": claim.number, "version": len(claim.answers) + 1, "answers": json.dumps(row.answers)}
-        answer = self._insert(store.answers, **values, seconds=row.seconds, key=key, at=at)
-        if row.status == UNDONE:
-            self._insert(store.undos, answer=answer, at=at if row.undone_at is None else row.undone_at)
-        if row.excluded and not person.excluded:
-            since = at if row.excluded_at is None else row.excluded_at
-            self._insert(store.exclusions, annotator=person.number, reason=row.excluded, at=since)
-        return True
-
-    def _insert(self, table: sa.Table, **values: Any) -> int:
-        return self._state.insert(self._connection, table, **values)
-
-    def _add_claim(self, row: AnswerRow, item: int, person: Person, at: float) -> Claim:
-        """A claim for an answer; answers that shared a seat in the file share one here."""
-        seat = self._seats.get((item, row.seat)) if row.seat is not None else None
-        if seat is None:
-            seat = self._state.unused_seat(item)
-        self._seats[item, row.seat] = seat
-        turn = self._state.claim_count(item, seat)
-        values = {"item": item, "seat": seat, "turn": turn, "annotator": person.number}
-        return self._state.claims[self._insert(store.claims, **values, at=at)]
 
 
 def _import_key(state: ProjectState, row: AnswerRow, claim: Claim | None) -> str:
@@ -345,17 +319,6 @@ def _import_key(state: ProjectState, row: AnswerRow, claim: Claim | None) -> str
 
 def _sort_ticks(answers: Mapping[str, Any]) -> dict[str, Any]:
     return {name: sorted(value) if isinstance(value, list) else value for name, value in answers.items()}
-
-
-def _parse_number(cells: Mapping[str, Any], name: str, at: int) -> float | None:
-    cell = cells.get(name)
-    try:
-        number = None if cell in (None, "") else float(str(cell))
-    except ValueError:
-        number = math.nan
-    if number is not None and not 0 <= number < math.inf:
-        raise RowError(at, f"{name} {cell!r} is not a number of 0 or more; write one, or leave it empty")
-    return number
 
 
 def _imported_items(frame: pl.DataFrame, item: str, questionnaire: Questionnaire) -> list[Item]:

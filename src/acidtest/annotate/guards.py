@@ -10,19 +10,19 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
-import json
 import re
 import secrets
 import socket
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from urllib.parse import SplitResult, urlsplit
 
-from starlette.datastructures import Headers
-from starlette.requests import HTTPConnection
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from acidtest.core.errors import AcidtestError
@@ -50,7 +50,6 @@ FREE_GUESSES = 10
 LONGEST_LOCK = 30.0
 FORGOTTEN_AFTER = 600.0
 MAX_ADDRESSES = 10_000
-_REMEMBERED_TOKENS = 16
 
 _TOO_LARGE = f"the request is larger than {MAX_BODY_BYTES // 1024} kB; write less"
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -100,7 +99,6 @@ class Guard:
         return not self.token or _is_same(token, self.token) or (bool(self.admin_token) and self.admits_admin(token))
 
     def admits_admin(self, token: str | None) -> bool:
-        """Whether a token gives access to the overview."""
         return not self.admin_token or _is_same(token, self.admin_token)
 
 
@@ -119,27 +117,22 @@ class GuardedApp:
 
         async def send_secured(message: Message) -> None:
             if message["type"] == "http.response.start":
-                names = {name.encode() for name in SECURITY_HEADERS}
-                others = [pair for pair in message["headers"] if pair[0].lower() not in names]
-                ours = ((name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items())
-                message["headers"] = [*others, *ours]
+                MutableHeaders(scope=message).update(SECURITY_HEADERS)
             await send(message)
 
-        problem = self._problem(scope)
+        problem, body = self._problem(scope), b""
+        if not problem and scope["method"] not in _SAFE_METHODS:
+            try:
+                async for chunk in Request(scope, receive).stream():
+                    body += chunk
+                    if len(body) > MAX_BODY_BYTES:
+                        problem = 413, _TOO_LARGE
+                        break
+            except ClientDisconnect:
+                return
         if problem:
-            await _refuse(send_secured, *problem)
+            await JSONResponse({"error": problem[1]}, problem[0])(scope, receive, send_secured)
             return
-        body = b""
-        while scope["method"] not in _SAFE_METHODS:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return
-            body += message.get("body", b"")
-            if len(body) > MAX_BODY_BYTES:
-                await _refuse(send_secured, 413, _TOO_LARGE)
-                return
-            if not message.get("more_body"):
-                break
         messages = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replay() -> Message:
@@ -157,7 +150,13 @@ class GuardedApp:
         size = headers.get("content-length", "0")
         if not re.fullmatch("[0-9]{1,12}", size) or int(size) > MAX_BODY_BYTES:
             return 413, _TOO_LARGE
-        return _cross_site_problem(headers, host)
+        if headers.get("x-acidtest") != "1":
+            return 403, "requests that change something need the header X-Acidtest: 1"
+        if headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
+            return 415, "requests that change something are JSON; send Content-Type: application/json"
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site", "same-origin")
+        elsewhere = origin is not None and _split_url(origin).netloc.lower() != host.lower()
+        return (403, "another site asked for this") if elsewhere or site not in ("same-origin", "none") else None
 
 
 @dataclass
@@ -165,7 +164,7 @@ class _Address:
     wrong: int = 0
     locked_until: float = 0.0
     last: float = 0.0
-    tokens: OrderedDict[bytes, None] = field(default_factory=OrderedDict)
+    tokens: deque[bytes] = field(default_factory=lambda: deque(maxlen=16))
     """Digests of the last wrong tokens: the same one again, as from an old cookie, is no further guess."""
 
 
@@ -177,7 +176,6 @@ class WrongTokens:
         self._addresses: OrderedDict[str, _Address] = OrderedDict()
 
     def __len__(self) -> int:
-        """How many addresses are remembered."""
         return len(self._addresses)
 
     def seconds_locked(self, address: str) -> float:
@@ -199,9 +197,7 @@ class WrongTokens:
             known.last = now
             if digest in known.tokens:
                 return
-            known.tokens[digest] = None
-            if len(known.tokens) > _REMEMBERED_TOKENS:
-                known.tokens.popitem(last=False)
+            known.tokens.append(digest)
             known.wrong += 1
             if known.wrong > FREE_GUESSES:
                 known.locked_until = now + min(2.0 ** min(known.wrong - FREE_GUESSES - 1, 10), LONGEST_LOCK)
@@ -244,27 +240,6 @@ def is_encrypted(request: HTTPConnection) -> bool:
     """
     headers = (request.headers.get(name, "").lower() for name in ("origin", "x-forwarded-proto"))
     return request.url.scheme == "https" or any(re.match("https(?![a-z])", header) for header in headers)
-
-
-def _cross_site_problem(headers: Headers, host: str) -> tuple[int, str] | None:
-    """Why a request that changes something may have been made by another site; None if it was not."""
-    if headers.get("x-acidtest") != "1":
-        return 403, "requests that change something need the header X-Acidtest: 1"
-    if headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
-        return 415, "requests that change something are JSON; send Content-Type: application/json"
-    origin = headers.get("origin")
-    if origin is not None and _split_url(origin).netloc.lower() != host.lower():
-        return 403, "another site asked for this"
-    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        return 403, "another site asked for this"
-    return None
-
-
-async def _refuse(send: Send, status: int, problem: str) -> None:
-    body = json.dumps({"error": problem}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
 
 
 def _hostname(header: str) -> str:

@@ -4,38 +4,38 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.annotate.answers import GOLD_COLUMNS, Answers, RowError, clean_text
+from acidtest.annotate.answers import Answers, outcomes
+from acidtest.annotate.columns import (
+    ANNOTATED,
+    GOLD_COLUMNS,
+    RowError,
+    clean_gold,
+    clean_text,
+    group_codes,
+    sentence_column,
+)
 from acidtest.annotate.conditions import join_with_or
 from acidtest.annotate.items import SUITE
-from acidtest.annotate.outcomes import outcomes
-from acidtest.annotate.questionnaires import RESERVED, Questionnaire, Share, Vote
+from acidtest.annotate.questionnaires import RESERVED, Questionnaire, Share
 from acidtest.core.digests import combine_digests, digests
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import gold_name
-from acidtest.core.ratings import Attendance, ItemShare, LabelCounts, Ratings, label_counts, majority_labels
+from acidtest.core.ratings import Attendance, ItemShare, LabelCounts, Ratings, label_counts
 from acidtest.io.published import published_share
-from acidtest.stats.annotators import accepted, majority_share
+from acidtest.stats.annotators import are_accepted, majority_share
 from acidtest.text.heuristics import HANS, HANS_FACTORS, is_hans
 from acidtest.text.taxonomy import TAXINLI, is_of_taxonomy, is_taxinli, ordered_categories
 
-ANNOTATED = "annotated_label"
-"""The column with the label of these people where ``label`` is another gold label, here as in TaxiNLI's file."""
-
-SENTENCE_COLUMNS = ("premise", "sentence1", "prem", "context", "sentence_a")
-"""Columns that rows of one source sentence have in common, the likeliest first."""
-
-_LIST = pl.List(pl.String)
-_EMPTY = pl.lit(pl.Series([[]], dtype=_LIST))
-_NO_MAJORITY = {"majority": "no majority", "plurality": "no most frequent label", "unanimous": "no unanimity"}
+_EMPTY = pl.lit(pl.Series([[]], dtype=pl.List(pl.String)))
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,12 @@ class Judgements:
 
     @property
     def kept(self) -> pl.DataFrame:
-        """The items that were not discarded."""
         return self.items.filter(pl.col("discarded").is_null())
+
+    @property
+    def kept_rows(self) -> pl.DataFrame:
+        """The kept items with their row numbers."""
+        return self.kept.select("item", row=pl.int_range(pl.len(), dtype=pl.Int64))
 
     @property
     def known(self) -> list[str]:
@@ -84,7 +88,12 @@ class Judgements:
         if "categories" in columns:
             possible = possible_categories(self.questionnaire)
             renamed |= {name for name in self.known if name in possible or is_of_taxonomy(name)}
-        items = self.items.rename({"item": self.item_column} | {name: _source_name(name, columns) for name in renamed})
+        names = {"item": self.item_column}
+        for name in renamed:
+            names[name] = f"source_{name}"
+            while names[name] in columns:
+                names[name] = f"source_{names[name]}"
+        items = self.items.rename(names)
         if not self.questionnaire.asks_by_gold:
             return items
         # As in TaxiNLI's own file, where people who were told the label instead of being asked for it count as
@@ -134,7 +143,7 @@ def judgement_ratings(judged: Judgements, *, gold: str | None = None, attendance
     if gold is not None and gold not in judged.known:
         where = f" (--gold; the same in all rows of an item, {judged.name})"
         raise UnknownNameError("column", gold, judged.known, where)
-    sentence = _sentence_column(kept)
+    sentence = sentence_column(kept.columns)
     sentences = clean_text(kept[sentence]) if sentence else None
     reference_column, reference = _reference_gold(judged, gold)
     none = pl.Series("gold", [None] * kept.height, dtype=pl.String)
@@ -154,7 +163,9 @@ def judgement_ratings(judged: Judgements, *, gold: str | None = None, attendance
         # TaxiNLI's pairs have all labels; where nobody was asked for one, all pairs are known to be neutral.
         corpus=TAXINLI if is_taxinli(categories) and labels else HANS if from_hans else "",
         signature=f"agreement|{method}|n:{kept.height}|h:{digest[:6]}",
-        said=_kept_outcomes(judged),
+        said=judged.outcomes.filter(pl.col("discard").is_null())
+        .join(judged.kept_rows, on="item", how="inner", maintain_order="left")
+        .select("row", "annotator", "label", "categories"),
         categories=categories,
         reference=reference,
         reference_from=reference_column,
@@ -172,11 +183,9 @@ def item_shares(
     Discarded items are left out. ``gold`` names the column with the gold label if it is not recognised.
     """
     kept = judged.kept
-    numbers = kept.select("item", row=pl.int_range(pl.len(), dtype=pl.Int64))
-    rows = answers.frame.with_columns(judged.outcomes["label"].alias("_label")).join(
-        numbers, on="item", how="inner", maintain_order="left"
-    )
-    sentence = _sentence_column(kept)
+    given = answers.frame.with_columns(judged.outcomes["label"].alias("_label"))
+    rows = given.join(judged.kept_rows, on="item", how="inner", maintain_order="left")
+    sentence = sentence_column(kept.columns)
     groups = group_codes(clean_text(kept[sentence])) if sentence else None
     suites = kept[SUITE].cast(pl.String).fill_null("") if SUITE in kept.columns else pl.Series([""] * kept.height)
     items, shares = rows["row"].to_numpy(), list[ItemShare]()
@@ -191,23 +200,6 @@ def item_shares(
                 value, skipped = majority_share(holds[in_suite], items[in_suite], groups=groups, draws_seed=draws_seed)
             shares.append(ItemShare(suite, share.name, value, skipped, published, source))
     return tuple(shares)
-
-
-def group_codes(column: pl.Series) -> npt.NDArray[np.int64]:
-    """A number for each different text; every null gets a number of its own."""
-    unique = pl.int_range(len(column), eager=True) + len(column) + 1
-    codes = pl.select(pl.coalesce(column.rank("dense").cast(pl.Int64), unique)).to_series()
-    return np.asarray(codes.to_numpy(), dtype=np.int64)
-
-
-def clean_gold(column: pl.Series, *, missing: Sequence[str]) -> pl.Series:
-    """A column of gold labels as written; null where it holds one of the marks for a missing label."""
-    written = clean_text(column)
-    return written.set(written.is_in(list(missing)), None).alias("gold")
-
-
-def _sentence_column(items: pl.DataFrame) -> str | None:
-    return next((name for name in items.columns if name.lower() in SENTENCE_COLUMNS), None)
 
 
 def _reference_gold(judged: Judgements, gold: str | None) -> tuple[str, pl.Series | None]:
@@ -231,33 +223,16 @@ def _reference_gold(judged: Judgements, gold: str | None) -> tuple[str, pl.Serie
     return column, golds.replace_strict(names, default=None, return_dtype=pl.String)
 
 
-def _kept_outcomes(judged: Judgements) -> pl.DataFrame:
-    """Row, annotator, label and categories of the outcomes of kept items that do not discard the item."""
-    numbers = judged.kept.select("item", row=pl.int_range(pl.len(), dtype=pl.Int64))
-    used = judged.outcomes.filter(pl.col("discard").is_null())
-    joined = used.join(numbers, on="item", how="inner", maintain_order="left")
-    return joined.select("row", "annotator", "label", "categories")
-
-
 def _share_holds(
     share: Share, judged: Judgements, rows: pl.DataFrame, *, gold: str | None
 ) -> npt.NDArray[np.bool_] | None:
     """Whether each row of answers meets the condition of a share; None if there is no gold label to compare with."""
     if share.label != "gold":
         return rows.select("item", holds=judged.questionnaire.holds(share.when))["holds"].to_numpy()
-    labels, (_, golds) = judged.questionnaire.labels, _reference_gold(judged, gold)
+    _, golds = _reference_gold(judged, gold)
     if golds is None:
         return None
-    codes = rows["_label"].replace_strict({label: code for code, label in enumerate(labels)}, default=len(labels))
-    # The last column stands for no label, which no gold label accepts.
-    right = np.pad(accepted(labels, golds), ((0, 0), (0, 1)))
-    return np.asarray(right[rows["row"].to_numpy(), codes.cast(pl.Int64).fill_null(len(labels)).to_numpy()])
-
-
-def _source_name(name: str, columns: Collection[str]) -> str:
-    while name in columns:
-        name = f"source_{name}"
-    return name
+    return are_accepted(rows.select("row", label="_label"), judged.questionnaire.labels, golds)
 
 
 def _vote_counts(given: pl.Series, labels: Sequence[str]) -> LabelCounts:
@@ -280,7 +255,9 @@ def _aggregate(questionnaire: Questionnaire, by_person: pl.DataFrame) -> pl.Data
     items = items.with_columns(discarded=pl.when(is_discarded[questionnaire.aggregation.discard]).then(reasons))
     columns = ["item"]
     if any(rule.categories or rule.categories_from for rule in questionnaire.rules):
-        items = items.join(_vote_on_categories(questionnaire, by_person), on="item", how="left", maintain_order="left")
+        marked = _vote_on_categories(questionnaire, by_person)
+        items = items.join(marked, on="item", how="left", maintain_order="left")
+        items = items.with_columns(pl.col("categories").fill_null(_EMPTY))
         columns += ["categories"]
     if questionnaire.labels:
         items = _vote_on_labels(questionnaire, items)
@@ -290,46 +267,36 @@ def _aggregate(questionnaire: Questionnaire, by_person: pl.DataFrame) -> pl.Data
 
 def _vote_on_labels(questionnaire: Questionnaire, items: pl.DataFrame) -> pl.DataFrame:
     """The items with their label, the votes for each label, and why there is no label."""
-    aggregation, labels = questionnaire.aggregation, questionnaire.labels
+    labels, fewest, vote = questionnaire.labels, questionnaire.aggregation.fewest, questionnaire.aggregation.label
     counts = _vote_counts(items["annotator_labels"], labels)
-    votes = pl.DataFrame(counts, schema=list(labels)).to_struct("votes")
-    kept, few = pl.col("discarded").is_null(), pl.col("annotator_labels").list.len() < aggregation.fewest
-    too_few, no_majority = f"fewer than {aggregation.fewest} labels", _NO_MAJORITY[aggregation.label]
-    reason = pl.when(few).then(pl.lit(too_few)).otherwise(pl.lit(no_majority))
-    items = items.with_columns(votes, _winning_labels(counts, labels, vote=aggregation.label))
+    ranked = np.sort(np.pad(counts, ((0, 0), (1, 0))), axis=1)
+    most, second = ranked[:, -1], ranked[:, -2]
+    wins, no_winner = {
+        "majority": (2 * most > counts.sum(axis=1), "no majority"),
+        "plurality": (most > second, "no most frequent label"),
+        "unanimous": ((most > 0) & (second == 0), "no unanimity"),
+    }[vote]
+    winners = [labels[place] if won else None for place, won in zip(counts.argmax(1), wins, strict=True)]
+    kept, few = pl.col("discarded").is_null(), pl.col("annotator_labels").list.len() < fewest
     items = items.with_columns(
-        label=pl.when(kept & ~few).then("label"),
+        pl.DataFrame(counts, schema=list(labels)).to_struct("votes"),
+        label=pl.when(kept & ~few).then(pl.Series(winners, dtype=pl.String)),
         # Without labels a discarded item does not take part in the agreement on the others.
         annotator_labels=pl.when(kept).then("annotator_labels").otherwise(_EMPTY),
-        _reason=reason,
+        _reason=pl.when(few).then(pl.lit(f"fewer than {fewest} labels")).otherwise(pl.lit(no_winner)),
     )
     # If no rule that applies gives a label, nobody was asked for one, and nothing is undecided.
     return items.with_columns(undecided=pl.when(pl.col("label").is_null() & kept & ~pl.col("unasked")).then("_reason"))
 
 
-def _winning_labels(counts: LabelCounts, labels: Sequence[str], *, vote: Vote) -> pl.Series:
-    """The label that wins the vote in each row; null if none does."""
-    if vote == "majority":
-        return majority_labels(counts, labels).alias("label")
-    ranked = np.sort(counts, axis=1)
-    second = ranked[:, -2] if len(labels) > 1 else np.zeros(len(counts), dtype=np.int64)
-    wins = ranked[:, -1] > second if vote == "plurality" else (ranked[:, -1] > 0) & (second == 0)
-    winners = [labels[place] if won else None for place, won in zip(counts.argmax(1), wins, strict=True)]
-    return pl.Series("label", winners, dtype=pl.String)
-
-
 def _vote_on_categories(questionnaire: Questionnaire, by_person: pl.DataFrame) -> pl.DataFrame:
-    """The categories of each item that enough of the people who did not discard it gave."""
-    kept = by_person.filter(pl.col("discard").is_null())
-    people = kept.group_by("item").agg(people=pl.len())
-    given = kept.explode("categories", empty_as_null=False, keep_nulls=False)
-    counts = given.group_by("item", "categories", maintain_order=True).agg(given=pl.len()).join(people, on="item")
+    """The items with categories that enough of the people who did not discard them gave."""
     enough = {
         "majority": 2 * pl.col("given") > pl.col("people"),
         "any": pl.lit(True),
         "all": pl.col("given") == pl.col("people"),
     }[questionnaire.aggregation.categories]
-    marked = counts.filter(enough).group_by("item", maintain_order=True).agg("categories")
-    items = by_person.select(pl.col("item").unique(maintain_order=True))
-    joined = items.join(marked, on="item", how="left", maintain_order="left")
-    return joined.with_columns(pl.col("categories").fill_null(_EMPTY))
+    kept = by_person.filter(pl.col("discard").is_null()).with_columns(people=pl.len().over("item"))
+    marks = kept.explode("categories", empty_as_null=False, keep_nulls=False)
+    counts = marks.group_by("item", "categories", "people", maintain_order=True).agg(given=pl.len())
+    return counts.filter(enough).group_by("item", maintain_order=True).agg("categories")

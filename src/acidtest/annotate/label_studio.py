@@ -8,6 +8,7 @@ tasks that Label Studio exports.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 
-from acidtest.annotate.answers import RowError
+from acidtest.annotate.columns import RowError
 from acidtest.annotate.conditions import CONNECTIVES, GOLD, GOLD_COLUMN, as_list
 from acidtest.annotate.exchange import COUNTS, AnswerRow, ImportedAnswers, check_rows, parse_row, project_answers
 from acidtest.annotate.items import ITEM, Item, validate_expected
@@ -43,13 +44,11 @@ def write_tasks(project: Project, path: Path, *, everything: bool) -> dict[str, 
     rows = project_answers(project, everything=everything)
     with project.state() as state:
         items = [item for item in state.items if everything or not item.is_check]
-    by_item = dict[str, list[AnswerRow]]()
+    by_item = defaultdict[str, list[AnswerRow]](list)
     for row in rows:
-        by_item.setdefault(row.item, []).append(row)
+        by_item[row.item].append(row)
     questionnaire = project.questionnaire
-    tasks = [
-        _export_task(number, item, by_item.get(item.id, []), questionnaire) for number, item in enumerate(items, 1)
-    ]
+    tasks = [_export_task(number, item, by_item[item.id], questionnaire) for number, item in enumerate(items, 1)]
     write_json(path, tasks)
     write_text(config, labelling_config(questionnaire))
     return {"tasks": len(tasks), "answers": len(rows), "file": str(path), "config": str(config)}
@@ -111,24 +110,14 @@ class StudioTask:
     annotations: list[StudioAnnotation] | None = None
 
 
-@dataclass(frozen=True)
-class _TaskAnswer:
-    """The content of one annotation, before the answers are checked."""
-
-    task: int
-    item: str
-    annotator: str
-    answers: dict[str, Any]
-    hidden: dict[str, Any]
-
-
 def read_tasks(path: Path, questionnaire: Questionnaire) -> ImportedAnswers:
     """The answers in a file of tasks, checked, with their items.
 
     Annotations that were skipped in Label Studio are left out. So are answers to questions that the answers before them
     rule out, because Label Studio cannot hide every such question.
     """
-    answers, items, skipped = list[_TaskAnswer](), dict[str, Item](), 0
+    items, skipped = dict[str, Item](), 0
+    answers, hidden, task_numbers = list[dict[str, Any]](), list[dict[str, Any]](), list[int]()
     remedy = "export the tasks from Label Studio as JSON again"
     tasks = read_json(path, list[StudioTask], remedy=remedy, foreign=True, most_bytes=MOST_TABLE_BYTES)
     for number, task in enumerate(tasks, 1):
@@ -137,38 +126,38 @@ def read_tasks(path: Path, questionnaire: Questionnaire) -> ImportedAnswers:
             if item.id in items:
                 raise AcidtestError(f"item {item.id!r} stands in an earlier task")
             items[item.id] = item
-            annotations = task.annotations or []
-            imported = [_import_annotation(number, item, annotation, questionnaire) for annotation in annotations]
+            imported = [_import_annotation(annotation, questionnaire) for annotation in task.annotations or []]
         except (LookupError, ValueError) as error:
             raise FileError(path, f"task {number} is not as Label Studio writes it: {error!r}; {remedy}") from error
         except AcidtestError as error:
             raise FileError(path, f"task {number}: {error}") from error
-        answers += [answer for answer in imported if answer]
+        for given, cells in filter(None, imported):
+            answers.append({"item": item.id, "annotator": cells["annotator"], **given})
+            hidden.append(cells)
+            task_numbers.append(number)
         skipped += imported.count(None)
     if not items:
         raise FileError(path, "holds no tasks")
     frame, dropped = _drop_unasked(answers, items, questionnaire)
     try:
-        checked = check_rows(frame, questionnaire)
         rows = [
-            parse_row(answer.item, answer.annotator, checked[at], answer.hidden, at=at)
-            for at, answer in enumerate(answers)
+            parse_row(answers[at]["item"], answers[at]["annotator"], checked, hidden[at], at=at)
+            for at, checked in enumerate(check_rows(frame, questionnaire))
         ]
     except RowError as error:
-        raise FileError(path, f"task {answers[error.row].task}: {error.problem}") from error
+        raise FileError(path, f"task {task_numbers[error.row]}: {error.problem}") from error
     notes = {"skipped": skipped, "answers to questions that are not asked": dropped}
     return ImportedAnswers(sorted(rows, key=lambda row: row.at or 0.0), list(items.values()), notes)
 
 
 def _drop_unasked(
-    answers: Sequence[_TaskAnswer], items: Mapping[str, Item], questionnaire: Questionnaire
+    answers: Sequence[Mapping[str, Any]], items: Mapping[str, Item], questionnaire: Questionnaire
 ) -> tuple[pl.DataFrame, int]:
     """A table of the answers without those to questions that are not asked, and how many these were."""
     schema = {"item": pl.String(), "annotator": pl.String(), **questionnaire.dtypes}
-    rows = [{"item": answer.item, "annotator": answer.annotator, **answer.answers} for answer in answers]
-    frame, dropped = pl.DataFrame(rows, schema=schema), 0
+    frame, dropped = pl.DataFrame(answers, schema=schema), 0
     if questionnaire.asks_by_gold:
-        golds = pl.Series([items[answer.item].gold_name for answer in answers], dtype=pl.String)
+        golds = pl.Series([items[name].gold_name for name in frame["item"]], dtype=pl.String)
         frame = frame.with_columns(golds.alias(GOLD), golds.alias(GOLD_COLUMN))
     for question in questionnaire.questions:
         kept = frame.with_columns(pl.when(questionnaire.holds(question.when)).then(question.id).alias(question.id))
@@ -188,27 +177,23 @@ def _export_task(number: int, item: Item, rows: list[AnswerRow], questionnaire: 
 
 
 def _export_annotation(row: AnswerRow, questionnaire: Questionnaire) -> dict[str, Any]:
-    target = {"to_name": questionnaire.shows[0]}
     hidden = {name: value for name, value in row.__dict__.items() if name not in ("answers", "item")}
-    results = [
-        {"from_name": name, **target, **_export_answer(questionnaire.by_id[name], answer)}
-        for name, answer in row.answers.items()
-    ]
-    results.append({"from_name": HIDDEN, **target, "type": "textarea", "value": {"text": [json.dumps(hidden)]}})
+    target, values = questionnaire.shows[0], list[tuple[str, str, dict[str, Any]]]()
+    for name, answer in row.answers.items():
+        kind, key = ("choices", "choices") if questionnaire.by_id[name].answers else ("textarea", "text")
+        values.append((name, kind, {key: as_list(answer)}))
+    values.append((HIDDEN, "textarea", {"text": [json.dumps(hidden)]}))
     annotation = {
-        "result": [{"id": f"{row.key}-{place}", **result} for place, result in enumerate(results)],
+        "result": [
+            {"id": f"{row.key}-{place}", "from_name": name, "to_name": target, "type": kind, "value": value}
+            for place, (name, kind, value) in enumerate(values)
+        ],
         "was_cancelled": row.status != COUNTS,
         "ground_truth": False,
     }
     if row.at is not None:
         annotation["created_at"] = datetime.fromtimestamp(row.at, UTC).isoformat()
     return annotation | ({"lead_time": row.seconds} if row.seconds is not None else {})
-
-
-def _export_answer(question: Question, answer: Any) -> dict[str, Any]:
-    if question.answers:
-        return {"type": "choices", "value": {"choices": as_list(answer)}}
-    return {"type": "textarea", "value": {"text": as_list(answer)}}
 
 
 def _import_item(task: StudioTask, questionnaire: Questionnaire) -> Item:
@@ -228,9 +213,9 @@ def _import_item(task: StudioTask, questionnaire: Questionnaire) -> Item:
 
 
 def _import_annotation(
-    task: int, item: Item, annotation: StudioAnnotation, questionnaire: Questionnaire
-) -> _TaskAnswer | None:
-    """The content of an annotation; None if it was skipped in Label Studio."""
+    annotation: StudioAnnotation, questionnaire: Questionnaire
+) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The answers of an annotation and the rest that is known of it; None if it was skipped in Label Studio."""
     answers, hidden = dict[str, Any](), dict[str, Any]()
     for result in annotation.result:
         name, value = result.from_name, result.value
@@ -251,7 +236,7 @@ def _import_annotation(
         email = author.get("email") if isinstance(author, dict) else author
         at = datetime.fromisoformat(annotation.created_at).timestamp() if annotation.created_at else None
         hidden = {"annotator": f"label-studio {email}", "seconds": annotation.lead_time, "at": at}
-    return _TaskAnswer(task, item.id, str(hidden["annotator"]), answers, hidden)
+    return answers, hidden | {"annotator": str(hidden["annotator"])}
 
 
 def _import_answer(question: Question, value: dict[str, Any]) -> str | list[str] | None:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import secrets
 import time
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -21,26 +20,17 @@ from typing import Any
 import sqlalchemy as sa
 
 from acidtest.annotate import store
+from acidtest.annotate.answers import RequestError, form_checker, is_storable
 from acidtest.annotate.conditions import resolve_gold
-from acidtest.annotate.items import passes_check
-from acidtest.annotate.outcomes import FormError, form_checker, is_storable
-from acidtest.annotate.plans import EVERYBODY, AnnotationPlan
+from acidtest.annotate.items import EVERYBODY, AnnotationPlan, passes_check
 from acidtest.annotate.questionnaires import parse_questionnaire
 from acidtest.annotate.state import Claim, Person, ProjectState, StoredAnswer
 from acidtest.annotate.store import Store
-from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.errors import UnknownNameError
 
 LONGEST_NAME = 80
 EXCLUDED = "Some of the pairs were there to check whether they are read, and were not answered as expected."
 NOTHING_LEFT = "There is nothing left for you to judge."
-
-
-class RequestError(AcidtestError):
-    """Something an annotator may not do; ``status`` is the status of the HTTP response."""
-
-    def __init__(self, status: int, problem: str, question: str | None = None) -> None:
-        self.status, self.question = status, question
-        super().__init__(problem)
 
 
 @dataclass(frozen=True)
@@ -120,12 +110,8 @@ class Project:
             if earlier and earlier.claim != claim.number:
                 raise RequestError(409, "this key was used for another answer; make a new one")
             if not earlier:
-                try:
-                    checked = self._check_form(answers, state.item(claim).gold_name)
-                except FormError as error:
-                    raise RequestError(422, str(error), error.question) from error
-                row = {"claim": claim.number, "version": len(claim.answers) + 1, "answers": json.dumps(checked)}
-                state.insert(connection, store.answers, **row, seconds=seconds, key=key, at=self._clock())
+                checked = self._check_form(answers, state.item(claim).gold_name)
+                state.add_answer(connection, claim, checked, seconds=seconds, key=key, at=self._clock())
             try:
                 with connection.begin_nested():
                     if not earlier and not self.plan.finish:
@@ -151,9 +137,8 @@ class Project:
             return self._serve(connection, state, person, claim)
 
     def progress(self, name: str) -> dict[str, Any]:
-        """How far the annotator has come."""
         with self._reading() as state:
-            return asdict(state.progress(_find_person(state, name), self._clock()))
+            return state.progress(_find_person(state, name), self._clock())
 
     def overview(self) -> dict[str, Any]:
         """How far everybody has come, and who failed checks."""
@@ -182,7 +167,8 @@ class Project:
             absent = self._absent_failures(state)
         if absent:
             with self.transaction() as (connection, state):
-                self._exclude_absent(connection, state)
+                for person in self._absent_failures(state):
+                    self._exclude_if_failed(connection, state, person)
         with self._reading() as state:
             yield state
 
@@ -212,7 +198,8 @@ class Project:
         return answer.passed
 
     def _next(self, connection: sa.Connection, state: ProjectState, person: Person) -> dict[str, Any]:
-        self._exclude_absent(connection, state)
+        for absent in self._absent_failures(state):
+            self._exclude_if_failed(connection, state, absent)
         now = self._clock()
         claim = state.current_claim(person, now)
         if claim is None and not person.excluded:
@@ -220,12 +207,10 @@ class Project:
             if item is None:
                 self._exclude_if_failed(connection, state, person)
             else:
-                seat, turn = state.free_seat(item, now)
-                row = {"item": item, "seat": seat, "turn": turn, "annotator": person.number}
-                claim = state.claims[state.insert(connection, store.claims, **row, at=now)]
+                claim = state.add_claim(connection, person, item, seat=state.free_seat(item, now), at=now)
         if claim is None:
             reason = EXCLUDED if person.excluded and not self.plan.finish else NOTHING_LEFT
-            return {"finished": True, "reason": reason, "progress": asdict(state.progress(person, now))}
+            return {"finished": True, "reason": reason, "progress": state.progress(person, now)}
         return self._serve(connection, state, person, claim)
 
     def _serve(self, connection: sa.Connection, state: ProjectState, person: Person, claim: Claim) -> dict[str, Any]:
@@ -240,7 +225,7 @@ class Project:
             "item": {"fields": item.fields},
             "answers": last.answers if last else None,
             "seconds": last.seconds if last else None,
-            "progress": asdict(state.progress(person, now)),
+            "progress": state.progress(person, now),
         }
         if self.questionnaire.asks_by_gold:
             # The gold label itself is not sent.
@@ -269,10 +254,6 @@ class Project:
             return ""
         return f"failed control {', '.join(state.item(claim).id for claim in failed)}"
 
-    def _exclude_absent(self, connection: sa.Connection, state: ProjectState) -> None:
-        for person in self._absent_failures(state):
-            self._exclude_if_failed(connection, state, person)
-
     def _absent_failures(self, state: ProjectState) -> list[Person]:
         """People who failed too many checks and left: they gave no answer since, for as long as a claim is fresh."""
         if self.plan.finish and not self.plan.reopen:
@@ -294,7 +275,7 @@ class Project:
         seconds = [claim.answers[-1].seconds for claim in answered if claim.answers[-1].seconds is not None]
         return {
             "annotator": person.name,
-            **asdict(state.progress(person, now)),
+            **state.progress(person, now),
             "excluded": bool(reason),
             "reason": reason or None,
             "controls": sum(1 for claim in answered if state.item(claim).is_check),

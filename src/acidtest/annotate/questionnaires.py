@@ -66,7 +66,6 @@ class Question:
 
     @property
     def takes_several(self) -> bool:
-        """Whether more than one option may be ticked."""
         return self.kind == "several-of"
 
     @property
@@ -162,7 +161,6 @@ class Questionnaire:
 
     @property
     def dtypes(self) -> dict[str, pl.DataType]:
-        """The types of the columns of its answers, by question."""
         return {question.id: question.dtype for question in self.questions}
 
     def holds(self, when: When) -> pl.Expr:
@@ -210,12 +208,17 @@ def parse_questionnaire(content: bytes, path: Path) -> Questionnaire:
     file = parse_table(written, path, _File)
     try:
         questions = _parse_questions(file.question, path)
+        aggregation = parse_table(file.aggregation, path, Aggregation, where="aggregation")
+        if aggregation.fewest < 1:
+            raise AcidtestError(
+                f"aggregation: fewest = {aggregation.fewest} is not a number of people; write 1 or more"
+            )
         return Questionnaire(
             name=path.name.removesuffix(_ENDING),
             title=file.title,
             questions=tuple(questions.values()),
             rules=_parse_rules(file.rule, questions, path),
-            aggregation=_parse_aggregation(file.aggregation, path),
+            aggregation=aggregation,
             source=file.source,
             instructions=file.instructions,
             shows=file.shows or Questionnaire.shows,
@@ -291,10 +294,8 @@ def _parse_rules(
     for number, table in enumerate(tables, 1):
         where = f"rule {number}"
         if rules and rules[-1].when is None and not rules[-1].label_from:
-            raise AcidtestError(
-                f"rule {number - 1}: without 'when' it applies to all answers, so that {where} is never reached; put "
-                "it last"
-            )
+            problem = f"without 'when' it applies to all answers, so that {where} is never reached"
+            raise AcidtestError(f"rule {number - 1}: {problem}; put it last")
         rule = parse_table(table, path, OutcomeRule, where=where)
         if not table.keys() - {"when"}:
             raise AcidtestError(f'{where} has no outcome; write label = "…", categories = ["…"] or discard = "…"')
@@ -328,13 +329,6 @@ def _parse_shares(
         _check_condition(share.when, questions, f"share {number}")
         shares.append(share)
     return tuple(shares)
-
-
-def _parse_aggregation(table: dict[str, Any], path: Path) -> Aggregation:
-    aggregation = parse_table(table, path, Aggregation, where="aggregation")
-    if aggregation.fewest < 1:
-        raise AcidtestError(f"aggregation: fewest = {aggregation.fewest} is not a number of people; write 1 or more")
-    return aggregation
 
 
 def packaged_names(folder: str) -> list[str]:

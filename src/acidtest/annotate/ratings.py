@@ -10,26 +10,37 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from acidtest.annotate.answers import (
+from acidtest.annotate.columns import (
+    ANNOTATED,
     GOLD_COLUMNS,
+    JUDGEMENT_COLUMNS,
+    LABEL_COLUMNS,
+    LIST_COLUMN,
+    LIST_COLUMNS,
     PARTICIPATION_COLUMNS,
-    RowError,
+    SENTENCE_COLUMNS,
+    answer_keys,
+    binary_columns,
+    category_columns,
+    clean_gold,
     clean_text,
     counted_rows,
+    errors_in,
+    find_column,
+    group_codes,
+    read_category_marks,
     row_error,
     split_lists,
 )
-from acidtest.annotate.category_marks import LIST_COLUMN, binary_columns, category_columns, read_category_marks
-from acidtest.annotate.judgements import ANNOTATED, SENTENCE_COLUMNS, clean_gold, group_codes
-from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, list_some
+from acidtest.core.errors import FileError, UnknownNameError, list_some
 from acidtest.core.labels import LABELS, gold_name
 from acidtest.core.ratings import MAJORITY, Attendance, Ratings, label_counts, majority_labels, ordered_labels
 from acidtest.io.tables import FileTable, read_table
@@ -40,16 +51,10 @@ _SNLI_TEST_GOLD = {"entailment": 3368, "contradiction": 3237, "neutral": 3219}
 _BREAKING_NLI_CATEGORIES = {"antonyms_wordnet", "cardinals", "nationalities"}
 """Three of its fourteen, which identify it."""
 
-_LIST_COLUMNS = ("annotator_labels",)
 _ITEM_COLUMNS = ("item", "item_id", "id", "pairid", "pair_id", "uid")
 _ANNOTATOR_COLUMNS = ("annotator", "annotator_id", "worker", "worker_id", "workerid", "rater", "coder")
-_JUDGEMENT_COLUMNS = (ANNOTATED, "label", "annotator_label", "rating", "annotation", "answer")
-LABEL_COLUMNS = (*_LIST_COLUMNS, *_JUDGEMENT_COLUMNS, *(f"label{number}" for number in range(1, 6)))
-"""Columns that are taken for the labels of people, in files of judgements or as corpora have them."""
-
 _NUMBERED = re.compile(r"(?:label|annotator|annotation|rater|worker|coder|judge)[_ -]?\d+(?:_?label)?")
 _NO_LABEL = ("", "-")
-_NO_GOLD = "-1"
 _VOTE_COLUMNS = {"votes", "undecided"}
 """Columns of a table made from answers to a questionnaire, where ``label`` is the vote of the people of a row."""
 _MOST_NAMED = 3
@@ -78,17 +83,6 @@ class _RatingLayout:
     sentence: str | None = None
 
     @property
-    def columns(self) -> list[str]:
-        """The columns to read, apart from the categories."""
-        others = (self.gold, self.sentence, self.item, self.annotator)
-        return list(dict.fromkeys([*self.labels, *(name for name in others if name)]))
-
-    @property
-    def one_person(self) -> bool:
-        """Whether each row has the label of one person whose name is not known."""
-        return self.people and len(self.labels) == 1 and not self.item
-
-    @property
     def signature(self) -> str:
         """The columns as a signature names them."""
         named = ",".join(self.categories)
@@ -97,15 +91,6 @@ class _RatingLayout:
             named = f"{len(self.categories)} columns:{digest}"
         marks = f"|categories:{named}" if self.categories else ""
         return f"labels:{','.join(self.labels)}{marks}|gold:{self.gold or MAJORITY}|groups:{self.sentence or 'rows'}"
-
-
-@dataclass(frozen=True)
-class _RatedRows:
-    """The judgements (``_SCHEMA``), and one row per item with gold and sentence."""
-
-    judgements: pl.DataFrame
-    rows: pl.DataFrame
-    attendance: Attendance | None = None
 
 
 def read_ratings(
@@ -122,15 +107,13 @@ def read_ratings(
         raise FileError(path, "has no rows, so nobody has labelled anything; copy or write it again")
     layout = _find_layout(table, labels, gold, categories)
     marks, marked = read_category_marks(table, layout.categories) if layout.categories else (None, ())
-    rated = _read_rows(table, layout, marks)
-    rows, judgements = rated.rows, rated.judgements
+    judgements, rows, attendance = _read_rows(table, layout, marks)
     is_vote = layout.gold == "label" and set(table.columns) >= _VOTE_COLUMNS and ANNOTATED not in table.columns
     given = ordered_labels(judgements["label"].drop_nulls().unique().to_list())
     if not given and not marked:
-        verb, columns, option = ("marked a category", layout.categories, "--categories")
-        if layout.labels:
-            verb, columns, option = ("gave a label", layout.labels, "--labels")
-        raise FileError(path, f"nobody {verb}: {list_some(columns)} hold none; name other columns with {option}")
+        verb, option = ("gave a label", "--labels") if layout.labels else ("marked a category", "--categories")
+        columns = list_some(layout.labels or layout.categories)
+        raise FileError(path, f"nobody {verb}: {columns} hold none; name other columns with {option}")
     counts = label_counts(judgements.drop_nulls("label"), given, rows=rows.height)
     return Ratings(
         name=table.path.name,
@@ -145,7 +128,7 @@ def read_ratings(
         categories=marked,
         reference=rows["gold"] if layout.gold else None,
         reference_from=layout.gold or "",
-        attendance=rated.attendance,
+        attendance=attendance,
     )
 
 
@@ -167,19 +150,16 @@ def _find_layout(table: FileTable, labels: Sequence[str], gold: str | None, cate
     marks = tuple(dict.fromkeys(_named_column(table, name, "--categories") for name in categories))
     properties = frozenset[str]() if named or marks else _item_properties(table)
     layout = _find_label_columns(table, named, marks, properties)
-    gold_column = (
-        _named_column(table, gold, "--gold")
-        if gold
-        else _find_column(table, (*GOLD_COLUMNS, "label"), but=layout.labels)
-    )
-    if gold_column in layout.labels:
-        raise FileError(table.path, f"column {gold_column!r} cannot hold both the labels of people and gold")
-    sentence = _find_column(table, SENTENCE_COLUMNS, but=(*layout.labels, gold_column))
-    if layout.item and layout.annotator:
-        used = (*layout.labels, layout.item, layout.annotator, gold_column, sentence)
+    known = (*GOLD_COLUMNS, "label")
+    golds = _named_column(table, gold, "--gold") if gold else find_column(table.columns, known, but=layout.labels)
+    if golds in layout.labels:
+        raise FileError(table.path, f"column {golds!r} cannot hold both the labels of people and gold")
+    sentence = find_column(table.columns, SENTENCE_COLUMNS, but=(*layout.labels, golds))
+    if layout.item:
+        used = (*layout.labels, layout.item, layout.annotator, golds, sentence)
         item = layout.item if layout.labels else ""
         marks = category_columns(table, marks, used=used, item_properties=properties, item=item)
-    return _RatingLayout(layout.labels, layout.item, layout.annotator, layout.people, marks, gold_column, sentence)
+    return replace(layout, categories=marks, gold=golds, sentence=sentence)
 
 
 def _item_properties(table: FileTable) -> frozenset[str]:
@@ -188,7 +168,7 @@ def _item_properties(table: FileTable) -> frozenset[str]:
     Empty if no column beside them looks like answers: one that differs between the people of an item, has repeated
     values, and is no property of a person or of their work.
     """
-    item, annotator = _find_column(table, _ITEM_COLUMNS), _find_column(table, _ANNOTATOR_COLUMNS)
+    item, annotator = find_column(table.columns, _ITEM_COLUMNS), find_column(table.columns, _ANNOTATOR_COLUMNS)
     if not item or not annotator:
         return frozenset()
     values = table.frame.group_by(item).agg(pl.exclude(annotator).n_unique()).drop(item).max()
@@ -208,7 +188,7 @@ def _find_label_columns(
     """The columns with labels, and those of items and people if every judgement has a row."""
     if len(named) > 1 and not marks:
         return _RatingLayout(named, people=True)
-    lists = named[0] if named else _find_column(table, _LIST_COLUMNS, but=[*properties])
+    lists = named[0] if named else find_column(table.columns, LIST_COLUMNS, but=[*properties])
     if lists and _holds_lists(table, lists) and not marks:
         return _RatingLayout((lists,))
     columns = [name for name in table.columns if name not in properties]
@@ -216,9 +196,9 @@ def _find_label_columns(
     if len(numbered) > 1:
         # SNLI's label1 to label5 come from whoever judged the row: these columns are no people.
         return _RatingLayout(numbered, people=not any(name.lower().startswith("label") for name in numbered))
-    label = named[0] if named else _find_column(table, _JUDGEMENT_COLUMNS, but=(*marks, *properties))
-    item = _find_column(table, _ITEM_COLUMNS, but=(label, *marks))
-    annotator = _find_column(table, _ANNOTATOR_COLUMNS, but=(label, *marks))
+    label = named[0] if named else find_column(table.columns, JUDGEMENT_COLUMNS, but=(*marks, *properties))
+    item = find_column(table.columns, _ITEM_COLUMNS, but=(label, *marks))
+    annotator = find_column(table.columns, _ANNOTATOR_COLUMNS, but=(label, *marks))
     if item and annotator:
         keys = (item, annotator)
         if label or category_columns(table, marks, used=keys, item_properties=properties):
@@ -249,15 +229,9 @@ def _unrecognised(table: FileTable, named: Sequence[str], marks: Sequence[str], 
             "(annotator_labels; label1, label2 …; or item, annotator and label or categories); name a column for each "
             "person with --labels COLUMN,COLUMN"
         )
-        if _find_column(table, _ITEM_COLUMNS) and _find_column(table, _ANNOTATOR_COLUMNS):
+        if find_column(table.columns, _ITEM_COLUMNS) and find_column(table.columns, _ANNOTATOR_COLUMNS):
             problem += ", or, if they hold answers, the questionnaire with --questionnaire"
     return FileError(table.path, problem)
-
-
-def _find_column(table: FileTable, known: Sequence[str], but: Collection[str | None] = ()) -> str | None:
-    """The first of the known columns that the table has, in any case."""
-    names = {name.strip().lower(): name for name in table.columns if name not in but}
-    return next((names[name] for name in known if name in names), None)
 
 
 def _named_column(table: FileTable, name: str, option: str) -> str:
@@ -278,53 +252,51 @@ def _holds_lists(table: FileTable, column: str) -> bool:
     )
 
 
-def _read_rows(table: FileTable, layout: _RatingLayout, marks: pl.Series | None) -> _RatedRows:
-    frame = table.rows.select(layout.columns).collected()
+def _read_rows(
+    table: FileTable, layout: _RatingLayout, marks: pl.Series | None
+) -> tuple[pl.DataFrame, pl.DataFrame, Attendance | None]:
+    """The judgements (``_SCHEMA``), one row per item with gold and sentence, and a summary of the people."""
+    names = (*layout.labels, layout.gold, layout.sentence, layout.item, layout.annotator)
+    frame = table.rows.select(list(dict.fromkeys(filter(None, names)))).collected()
     judgements = _read_labels(table, frame, layout)
     golds = pl.Series("gold", [None] * frame.height, dtype=pl.String)
     if layout.gold:
-        missing = [*_NO_LABEL, *([_NO_GOLD] if _NO_GOLD not in judgements["label"] else [])]
+        missing = (*_NO_LABEL, "-1") if "-1" not in judgements["label"] else _NO_LABEL
         golds = clean_gold(frame[layout.gold], missing=missing)
     judgements, golds = _name_labels(table, judgements, golds)
     sentence = clean_text(frame[layout.sentence]) if layout.sentence else golds
     rows = pl.DataFrame({"gold": golds, "sentence": sentence})
-    if layout.item and layout.annotator:
-        keys = pl.DataFrame({"item": clean_text(frame[layout.item]), "annotator": clean_text(frame[layout.annotator])})
-        _check_keys(table, keys, {"item": layout.item, "annotator": layout.annotator})
-        return _group_by_item(table, pl.concat([keys, rows], how="horizontal"), labels=judgements, marks=marks)
-    return _RatedRows(judgements, rows)
+    if not layout.item or not layout.annotator:
+        return judgements, rows, None
+    with errors_in(table):
+        keys = answer_keys(frame, layout.item, layout.annotator)
+    return _group_by_item(table, pl.concat([keys, rows], how="horizontal"), labels=judgements, marks=marks)
 
 
 def _read_labels(table: FileTable, frame: pl.DataFrame, layout: _RatingLayout) -> pl.DataFrame:
     """One row per label as written (``_SCHEMA``), with the column as annotator if columns are people."""
     if not layout.labels:
         return pl.DataFrame(schema=_SCHEMA)
-    columns = list[pl.Series]()
+    alone, parts = len(layout.labels) == 1, list[pl.DataFrame]()
     for name in layout.labels:
         column = frame[name]
-        if isinstance(column.dtype, pl.List) and len(layout.labels) == 1:
-            columns.append(column.cast(pl.List(pl.String)))
-        elif column.dtype.is_nested():
+        if column.dtype.is_nested() and not (alone and isinstance(column.dtype, pl.List)):
             raise FileError(table.path, f"column {name!r} holds lists; it alone can be given as --labels {name}")
-        elif len(layout.labels) == 1 and not layout.item:
-            columns.append(split_lists(clean_text(column), ","))
+        if isinstance(column.dtype, pl.List):
+            column = column.cast(pl.List(pl.String))
         else:
-            columns.append(clean_text(column))
-    people = layout.labels if layout.people and len(layout.labels) > 1 else [None] * len(columns)
-    parts = [
-        pl.DataFrame({"row": np.arange(frame.height), "label": column}).with_columns(
-            annotator=pl.lit(person, pl.String)
-        )
-        for person, column in zip(people, columns, strict=True)
-    ]
-    if isinstance(columns[0].dtype, pl.List):
+            column = split_lists(clean_text(column), ",") if alone and not layout.item else clean_text(column)
+        person = pl.lit(name if layout.people and not alone else None, pl.String)
+        parts.append(pl.DataFrame({"row": np.arange(frame.height), "label": column}).with_columns(annotator=person))
+    if isinstance(parts[0].schema["label"], pl.List):
         parts = [part.explode("label", empty_as_null=False, keep_nulls=False) for part in parts]
     written = pl.col("label").str.strip_chars()
     labels = pl.concat(parts).with_columns(
         label=pl.when(~written.is_in(_NO_LABEL)).then(written), categories=pl.lit(None, _SCHEMA["categories"])
     )
-    # The only annotator of a row who gave no label left it unanswered.
-    labels = labels if layout.one_person else labels.drop_nulls("label")
+    # The only annotator of a row, whose name is not known, left it unanswered if there is no label.
+    one_person = layout.people and alone and not layout.item
+    labels = labels if one_person else labels.drop_nulls("label")
     return labels.select(list(_SCHEMA)).sort("row", maintain_order=True)
 
 
@@ -345,25 +317,15 @@ def _name_labels(table: FileTable, judgements: pl.DataFrame, golds: pl.Series) -
     )
 
 
-def _check_keys(table: FileTable, keys: pl.DataFrame, columns: dict[str, str]) -> None:
-    for name, column in columns.items():
-        for row in keys[name].is_null().arg_true().head(1):
-            raise row_error(table, row, f"column {column!r} is empty; fill it in or remove the row")
-    for row in (~keys.select(pl.struct(pl.all()).is_first_distinct()).to_series()).arg_true().head(1):
-        item, annotator = keys.row(row)
-        raise row_error(table, row, f"annotator {annotator!r} labels item {item!r} a second time; keep one row")
-
-
 def _group_by_item(
     table: FileTable, rows: pl.DataFrame, *, labels: pl.DataFrame, marks: pl.Series | None
-) -> _RatedRows:
+) -> tuple[pl.DataFrame, pl.DataFrame, Attendance | None]:
     """The judgements of a table with a row for each, by item, without attention checks and excluded people.
 
     ``rows`` has item, annotator, gold and sentence of each row of the file, ``labels`` the rows with a label.
     """
-    none = pl.Series([None] * rows.height, dtype=_SCHEMA["categories"])
-    place = pl.int_range(rows.height, dtype=pl.Int64, eager=True)
-    judged = rows.with_columns(place=place, categories=none if marks is None else marks)
+    categories = pl.lit(None, _SCHEMA["categories"]) if marks is None else marks
+    judged = rows.with_columns(place=pl.int_range(pl.len(), dtype=pl.Int64), categories=categories)
     counts, attendance = _read_attendance(table, rows["annotator"])
     judged = judged.join(labels.select("label", place="row"), on="place", how="left", maintain_order="left")
     judged = judged if counts is None else judged.filter(counts)
@@ -375,7 +337,7 @@ def _group_by_item(
     items = by_item.agg(pl.col("gold", "sentence").drop_nulls().first())
     numbers = items.select("item", row=pl.int_range(pl.len(), dtype=pl.Int64))
     judgements = judged.join(numbers, on="item", how="left", maintain_order="left")
-    return _RatedRows(judgements.select(list(_SCHEMA)), items.select("gold", "sentence"), attendance)
+    return judgements.select(list(_SCHEMA)), items.select("gold", "sentence"), attendance
 
 
 def _read_attendance(table: FileTable, annotators: pl.Series) -> tuple[pl.Series | None, Attendance | None]:
@@ -384,9 +346,5 @@ def _read_attendance(table: FileTable, annotators: pl.Series) -> tuple[pl.Series
     columns = {name: names[name] for name in (*PARTICIPATION_COLUMNS, "role") if name in names}
     if not columns:
         return None, None
-    try:
+    with errors_in(table):
         return counted_rows(annotators, table.frame.select(pl.col(name).alias(key) for key, name in columns.items()))
-    except RowError as error:
-        raise row_error(table, error.row, error.problem) from error
-    except AcidtestError as error:
-        raise FileError(table.path, str(error)) from error

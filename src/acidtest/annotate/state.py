@@ -11,6 +11,8 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,22 +21,13 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from acidtest.annotate import store
-from acidtest.annotate.items import Item, item_order
-from acidtest.annotate.plans import EVERYBODY, AnnotationPlan
-from acidtest.core.draws import U64, Draws
+from acidtest.annotate.items import EVERYBODY, AnnotationPlan, Item, item_order
+from acidtest.core.draws import Draws
 
-_GROWING_TABLES = (
-    store.annotators,
-    store.secrets,
-    store.claims,
-    store.servings,
-    store.answers,
-    store.undos,
-    store.exclusions,
-)
-"""The tables that grow, ordered so that no row is read before one it refers to."""
+_GROWING = (store.annotators, store.secrets, store.claims, store.servings, store.answers, store.undos, store.exclusions)
+"""The tables that grow, ordered so that no row is read before one it refers to, and answers before exclusions."""
 
-_LATEST = sa.select(*(sa.select(sa.func.max(table.c.number)).scalar_subquery() for table in _GROWING_TABLES))
+_LATEST = sa.select(*(sa.select(sa.func.max(table.c.number)).scalar_subquery() for table in _GROWING))
 
 Seat = tuple[int, int]
 """The number of an item, and which of its seats."""
@@ -49,16 +42,10 @@ class StoredAnswer:
     answers: dict[str, Any]
     seconds: float | None
     key: str
-    version: int
     at: float
     undone_at: float | None = None
     passed: bool | None = None
     """Whether the answers to a check are right, once somebody asked."""
-
-    @property
-    def undone(self) -> bool:
-        """Whether it was taken back."""
-        return self.undone_at is not None
 
 
 @dataclass
@@ -75,11 +62,10 @@ class Claim:
     @property
     def current_answer(self) -> StoredAnswer | None:
         """The last answer, unless it was taken back."""
-        return self.answers[-1] if self.answers and not self.answers[-1].undone else None
+        return self.answers[-1] if self.answers and self.answers[-1].undone_at is None else None
 
     @property
     def place(self) -> Seat:
-        """The seat it takes."""
         return self.item, self.seat
 
 
@@ -105,15 +91,6 @@ class Person:
         return sorted(answered, key=lambda claim: claim.answers[-1].number)
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a person has come, and whether to tell them that they are excluded."""
-
-    done: int
-    total: int
-    excluded: bool = False
-
-
 class ProjectState:
     """Everything that a store knows of its project, in memory."""
 
@@ -132,13 +109,13 @@ class ProjectState:
         self._seat_count = np.array([EVERYBODY if item.is_check else item.seats for item in items])
         self._answered_seats = np.zeros(len(items), dtype=np.int64)
         self._category = np.unique([item.category for item in items], return_inverse=True)[1]
-        self._orders: dict[int, U64] = {}
+        self._order = cache(lambda person: item_order(person, len(items), seed=seed))
         self._holders_cache: tuple[float, dict[Seat, Claim]] | None = None
 
     def follow(self, connection: sa.Connection) -> None:
         """Read the rows that were added to the store since the last time."""
         latest = connection.execute(_LATEST).one()
-        for table, number in zip(_GROWING_TABLES, latest, strict=True):
+        for table, number in zip(_GROWING, latest, strict=True):
             if (number or 0) > self._last_read[table.name]:
                 new = sa.select(table).where(table.c.number > self._last_read[table.name]).order_by(table.c.number)
                 for row in connection.execute(new):
@@ -151,7 +128,6 @@ class ProjectState:
         return number
 
     def item(self, claim: Claim) -> Item:
-        """The item of a claim."""
         return self.items[claim.item - 1]
 
     def counts(self, claim: Claim) -> bool:
@@ -159,12 +135,9 @@ class ProjectState:
 
         A seat has two answers if somebody answered late, after the item had gone to another person.
         """
-        rivals = [
-            rival
-            for rival in self._claims_by_seat[claim.place]
-            if rival.current_answer and not self._is_excluded(rival)
-        ]
-        return bool(rivals) and min(rivals, key=lambda rival: rival.answers[-1].number) is claim
+        rivals = (rival for rival in self._claims_by_seat[claim.place] if not self._is_excluded(rival))
+        answered = [rival for rival in rivals if rival.current_answer]
+        return bool(answered) and min(answered, key=lambda rival: rival.answers[-1].number) is claim
 
     def current_claim(self, person: Person, now: float) -> Claim | None:
         """The item that the person works on: the claim last shown or reopened whose seat nobody else has taken."""
@@ -186,97 +159,87 @@ class ProjectState:
         preferred = shared if self.plan.overlap and shared.sum() >= left else available
         return self._first_item(person, preferred, now) + 1
 
-    def free_seat(self, item: int, now: float) -> tuple[int, int]:
-        """A seat of an item that can be taken, and how often it was taken before."""
+    def add_claim(self, connection: sa.Connection, person: Person, item: int, *, seat: int, at: float) -> Claim:
+        """Give an item to a person, in one of its seats."""
+        row = {"item": item, "seat": seat, "turn": len(self._claims_by_seat[item, seat]), "annotator": person.number}
+        return self.claims[self.insert(connection, store.claims, **row, at=at)]
+
+    def add_answer(self, connection: sa.Connection, claim: Claim, answers: dict[str, Any], **values: Any) -> int:
+        """Store answers to a claim, with seconds, key and time; the number of the answer."""
+        row = {"claim": claim.number, "version": len(claim.answers) + 1, "answers": json.dumps(answers)}
+        return self.insert(connection, store.answers, **row, **values)
+
+    def free_seat(self, item: int, now: float) -> int:
+        """A seat of an item that can be taken."""
         holders = self._holders(now)
         for seat in range(int(self._seat_count[item - 1])):
             if not self._answers_in_seat[item, seat] and (item, seat) not in holders:
-                return seat, self.claim_count(item, seat)
+                return seat
         raise LookupError(f"item {item} has no free seat")
 
     def unused_seat(self, item: int) -> int:
         """A seat of an item that was never taken, for imported answers; it may exceed the seats that the item has."""
-        seat = 0
-        while self.claim_count(item, seat):
-            seat += 1
-        return seat
+        return next(seat for seat in count() if not self._claims_by_seat[item, seat])
 
-    def claim_count(self, item: int, seat: int) -> int:
-        """How often a seat has been taken."""
-        return len(self._claims_by_seat.get((item, seat), ()))
+    def progress(self, person: Person, now: float) -> dict[str, Any]:
+        """How much of their share a person has done, and whether to tell them that they are excluded.
 
-    def progress(self, person: Person, now: float) -> Progress:
-        """How much of their share a person has done; the total may shrink when others take items."""
+        The total may shrink when others take items.
+        """
         done, given = len(person.answered), self._given(person, now)
         if person.excluded:
-            return Progress(done, done, excluded=not self.plan.finish)
-        pending = len(self._pending(person, now))
+            return {"done": done, "total": done, "excluded": not self.plan.finish}
         left = int(self._free_items(person, now).sum())
         if self.plan.per_annotator is not None:
             left = min(left, max(self.plan.per_annotator - given, 0))
         checks = len(self._checks_left(person)) if given or left else 0
-        return Progress(done, done + pending + left + checks)
+        return {"done": done, "total": done + len(self._pending(person, now)) + left + checks, "excluded": False}
 
     def _apply(self, table: sa.Table, row: Any) -> None:
-        apply = {
-            "annotators": self._add_person,
-            "secrets": self._add_secret,
-            "claims": self._add_claim,
-            "servings": self._add_serving,
-            "answers": self._add_answer,
-            "undos": self._add_undo,
-            "exclusions": self._add_exclusion,
-        }
-        apply[table.name](row)
+        if table is store.annotators:
+            person = Person(row.number, row.name, row.folded, row.at)
+            self.people[row.number] = self.people_by_name[row.folded] = person
+        elif table is store.secrets:
+            self.people[row.annotator].secrets.append(row.digest)
+        elif table is store.claims:
+            claim = Claim(row.number, row.item, row.seat, row.annotator, row.at)
+            self.claims[row.number] = self._unanswered[row.number] = claim
+            self.people[row.annotator].claims.append(claim)
+            if self._is_check[row.item - 1]:
+                self.people[row.annotator].checks.append(claim)
+            self._claims_by_seat[claim.place].append(claim)
+        elif table is store.servings:
+            claim = self.claims[row.claim]
+            claim.touched = max(claim.touched, row.at)
+        elif table is store.answers:
+            self._follow_answer(self.claims[row.claim], row)
+        elif table is store.undos:
+            answer = self._answers[row.answer]
+            claim = self.claims[answer.claim]
+            was_answered = claim.current_answer is not None
+            answer.undone_at = row.at
+            claim.touched = max(claim.touched, row.at)
+            if was_answered and not claim.current_answer:
+                self._count_answer(claim, -1)
+                self._unanswered[claim.number] = claim
+        elif table is store.exclusions:
+            person = self.people[row.annotator]
+            for claim in person.claims:
+                if claim.current_answer and self.plan.reopen:
+                    self._count_answer(claim, -1)
+                self._unanswered.pop(claim.number, None)
+            person.excluded, person.excluded_at = row.reason, row.at
         self._last_read[table.name] = row.number
         self._holders_cache = None
 
-    def _add_person(self, row: Any) -> None:
-        person = Person(row.number, row.name, row.folded, row.at)
-        self.people[row.number] = self.people_by_name[row.folded] = person
-
-    def _add_secret(self, row: Any) -> None:
-        self.people[row.annotator].secrets.append(row.digest)
-
-    def _add_claim(self, row: Any) -> None:
-        claim = Claim(row.number, row.item, row.seat, row.annotator, row.at)
-        self.claims[row.number] = self._unanswered[row.number] = claim
-        self.people[row.annotator].claims.append(claim)
-        if self._is_check[row.item - 1]:
-            self.people[row.annotator].checks.append(claim)
-        self._claims_by_seat[claim.place].append(claim)
-
-    def _add_serving(self, row: Any) -> None:
-        claim = self.claims[row.claim]
-        claim.touched = max(claim.touched, row.at)
-
-    def _add_answer(self, row: Any) -> None:
-        claim = self.claims[row.claim]
-        answer = StoredAnswer(row.number, row.claim, json.loads(row.answers), row.seconds, row.key, row.version, row.at)
+    def _follow_answer(self, claim: Claim, row: Any) -> None:
+        answer = StoredAnswer(row.number, row.claim, json.loads(row.answers), row.seconds, row.key, row.at)
         if not claim.current_answer:
             self._count_answer(claim, +1)
         claim.answers.append(answer)
         claim.touched = max(claim.touched, row.at)
         self._answers[row.number] = self.answers_by_key[row.key] = answer
         self._unanswered.pop(claim.number, None)
-
-    def _add_undo(self, row: Any) -> None:
-        answer = self._answers[row.answer]
-        claim = self.claims[answer.claim]
-        was_answered = claim.current_answer is not None
-        answer.undone_at = row.at
-        claim.touched = max(claim.touched, row.at)
-        if was_answered and not claim.current_answer:
-            self._count_answer(claim, -1)
-            self._unanswered[claim.number] = claim
-
-    def _add_exclusion(self, row: Any) -> None:
-        person = self.people[row.annotator]
-        for claim in person.claims:
-            if claim.current_answer and self.plan.reopen:
-                self._count_answer(claim, -1)
-            self._unanswered.pop(claim.number, None)
-        person.excluded, person.excluded_at = row.reason, row.at
 
     def _count_answer(self, claim: Claim, change: int) -> None:
         if self._is_excluded(claim):
@@ -326,17 +289,12 @@ class ProjectState:
         holding = np.array([item - 1 for item, _ in self._holders(now)], dtype=np.int64)
         return self._answered_seats + np.bincount(holding, minlength=len(self.items))
 
-    def _order(self, person: Person) -> U64:
-        if person.number not in self._orders:
-            self._orders[person.number] = item_order(person.folded, len(self.items), seed=self._seed)
-        return self._orders[person.number]
-
     def _checks_left(self, person: Person) -> npt.NDArray[np.intp]:
         """The checks that a person has not had, in their order."""
         left = self._is_check.copy()
         left[[claim.item - 1 for claim in person.claims]] = False
         places = np.flatnonzero(left)
-        return places[np.argsort(self._order(person)[places])]
+        return places[np.argsort(self._order(person.folded)[places])]
 
     def _check_is_due(self, person: Person, given: int, left: int) -> bool:
         """Whether it is time for the next check: they are spread over a person's items, one in each stretch."""
@@ -354,7 +312,7 @@ class ProjectState:
         with most items left. So judgements are even at every moment, and nobody sees a category twice without need.
         """
         places = np.flatnonzero(available)
-        order = self._order(person)
+        order = self._order(person.folded)
         if not self.plan.category:
             return int(places[np.argmin(order[places])])
         taken = self._taken_seats(now)[places]

@@ -19,9 +19,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from acidtest.annotate.items import Item, project_fingerprint
-from acidtest.annotate.plans import AnnotationPlan
+from acidtest.annotate.items import SUITE, AnnotationPlan, Item
 from acidtest.annotate.questionnaires import Questionnaire
+from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError
 
 SCHEMA = 1
@@ -34,74 +34,49 @@ _LOCK_TIMEOUT = 60_000
 tables = sa.MetaData()
 
 
-def _table(name: str, *columns: sa.schema.SchemaItem) -> sa.Table:
-    return sa.Table(name, tables, sa.Column("number", sa.Integer, primary_key=True), *columns)
+def _table(name: str, *columns: str, unique: Sequence[tuple[str, ...]] = ()) -> sa.Table:
+    """A table of numbered rows; columns are written ``name type``, and ``null`` or ``unique`` if they are.
 
-
-def _reference(name: str, **options: Any) -> sa.Column[int]:
-    return sa.Column(name, sa.ForeignKey(f"{name}s.number"), nullable=False, **options)
-
-
-def _text(name: str, **options: Any) -> sa.Column[str]:
-    return sa.Column(name, sa.Text, nullable=False, **options)
-
-
-def _integer(name: str) -> sa.Column[int]:
-    return sa.Column(name, sa.Integer, nullable=False)
-
-
-def _time() -> sa.Column[float]:
-    """Seconds since 1970."""
-    return sa.Column("at", sa.Double, nullable=False)
+    The type ``row`` refers to a row of the table with the column's name in the plural. Times are seconds since 1970.
+    """
+    types = {"text": sa.Text(), "integer": sa.Integer(), "bigint": sa.BigInteger(), "double": sa.Double()}
+    parts = list[sa.schema.SchemaItem]([sa.Column("number", sa.Integer, primary_key=True)])
+    for column in columns:
+        title, kind, *marks = column.split()
+        content: Any = sa.ForeignKey(f"{title}s.number") if kind == "row" else types[kind]
+        parts.append(sa.Column(title, content, nullable="null" in marks, unique="unique" in marks or None))
+    return sa.Table(name, tables, *parts, *(sa.UniqueConstraint(*names) for names in unique))
 
 
 project = _table(
     "project",
-    _integer("schema"),
-    _text("acidtest"),
-    _text("name"),
-    _text("questionnaire"),
-    _text("plan"),
-    sa.Column("seed", sa.BigInteger, nullable=False),
-    _text("fingerprint"),
-    _time(),
+    *("schema integer", "acidtest text", "name text", "questionnaire text", "plan text", "seed bigint"),
+    *("fingerprint text", "at double"),
 )
 items = _table(
     "items",
-    _text("id", unique=True),
-    _text("role"),
-    _integer("seats"),
-    _text("category"),
-    _text("fields"),
-    _text("known"),
-    sa.Column("gold", sa.Text),
-    sa.Column("expected", sa.Text),
+    *("id text unique", "role text", "seats integer", "category text"),
+    *("fields text", "known text", "gold text null", "expected text null"),
 )
-annotators = _table("annotators", _text("name"), _text("folded", unique=True), _time())
-secrets = _table("secrets", _reference("annotator"), _text("digest"), _time())
+annotators = _table("annotators", "name text", "folded text unique", "at double")
+secrets = _table("secrets", "annotator row", "digest text", "at double")
 claims = _table(
     "claims",
-    _reference("item"),
-    _integer("seat"),
-    _integer("turn"),
-    _reference("annotator"),
-    _time(),
-    sa.UniqueConstraint("item", "seat", "turn"),
-    sa.UniqueConstraint("item", "annotator"),
+    *("item row", "seat integer", "turn integer", "annotator row", "at double"),
+    unique=[("item", "seat", "turn"), ("item", "annotator")],
 )
-servings = _table("servings", _reference("claim"), _time())
+servings = _table("servings", "claim row", "at double")
 answers = _table(
     "answers",
-    _reference("claim"),
-    _integer("version"),
-    _text("answers"),
-    sa.Column("seconds", sa.Double),
-    _text("key", unique=True),
-    _time(),
-    sa.UniqueConstraint("claim", "version"),
+    *("claim row", "version integer", "answers text", "seconds double null", "key text unique", "at double"),
+    unique=[("claim", "version")],
 )
-undos = _table("undos", _reference("answer", unique=True), _time())
-exclusions = _table("exclusions", _reference("annotator", unique=True), _text("reason"), _time())
+undos = _table("undos", "answer row unique", "at double")
+exclusions = _table("exclusions", "annotator row unique", "reason text", "at double")
+
+
+_PLAIN_COLUMNS = ("id", "role", "seats", "category", "gold")
+"""The columns of items that are stored as they are; the others are JSON."""
 
 
 class StoreError(AcidtestError):
@@ -120,13 +95,16 @@ class ProjectSetup:
 
     @property
     def fingerprint(self) -> str:
-        """A digest by which the same project is recognised."""
-        return project_fingerprint(self.items, self.text, self.plan, self.seed)
+        """A digest of everything a project was set up with, by which the same command is recognised."""
+        parts = list[str]()
+        for item in self.items:
+            # The suite of an item was added later, and follows from the data.
+            known = {name: value for name, value in item.known.items() if name != SUITE}
+            parts.append(json.dumps([item.id, known, item.role, item.seats, item.expected], sort_keys=True))
+        return f"{key(self.text, self.plan.to_json(), self.seed, *parts):016x}"
 
 
 class Store:
-    """A database of annotations."""
-
     def __init__(self, url: str) -> None:
         self._engine = _create_engine(url)
         self._dialect = self._engine.dialect.name
@@ -162,12 +140,10 @@ class Store:
                     connection.exec_driver_sql("ROLLBACK")
 
     def close(self) -> None:
-        """Close all connections."""
         self._engine.dispose()
 
     @property
     def exists(self) -> bool:
-        """Whether a project has been set up in it."""
         with self._translated_errors():
             if not sa.inspect(self._engine).has_table("project"):
                 return False
@@ -185,7 +161,13 @@ class Store:
         for table in tables.sorted_tables:
             for statement in _append_only_statements(table.name, self._dialect):
                 connection.exec_driver_sql(statement)
-        connection.execute(sa.insert(items), [_item_row(number, item) for number, item in enumerate(setup.items, 1)])
+        rows = [
+            {name: getattr(item, name) for name in _PLAIN_COLUMNS}
+            | {"number": number, "fields": json.dumps(item.fields), "known": json.dumps(item.known)}
+            | {"expected": json.dumps(item.expected) if item.expected else None}
+            for number, item in enumerate(setup.items, 1)
+        ]
+        connection.execute(sa.insert(items), rows)
         row = {
             "number": 1,
             "schema": SCHEMA,
@@ -213,10 +195,9 @@ class Store:
         """All items in order; the first has number 1."""
         with self.reading() as connection:
             rows = connection.execute(sa.select(items).order_by(items.c.number)).all()
-        plain = ("id", "role", "seats", "category", "gold")
         return [
             Item(
-                **{name: getattr(row, name) for name in plain},
+                **{name: getattr(row, name) for name in _PLAIN_COLUMNS},
                 fields=json.loads(row.fields),
                 known=json.loads(row.known),
                 expected=json.loads(row.expected) if row.expected else None,
@@ -264,24 +245,21 @@ def _create_engine(url: str) -> sa.Engine:
         raise StoreError("a store in memory would be lost; give it a file: answers.db")
     Path(str(parsed.database)).parent.mkdir(parents=True, exist_ok=True)
     engine = sa.create_engine(parsed, pool_size=8, max_overflow=64)
-    sa.event.listen(engine, "connect", _prepare_sqlite)
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: object) -> None:
+        connection.isolation_level = None
+        settings = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "recursive_triggers=ON")
+        for setting in (f"busy_timeout={_LOCK_TIMEOUT}", *settings):
+            connection.execute(f"PRAGMA {setting}")
+
     # The driver begins lazily and for reading, so that two writers could each wait for the other.
-    sa.event.listen(engine, "begin", _begin_sqlite)
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        if connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
     return engine
-
-
-def _prepare_sqlite(connection: Any, _: object) -> None:
-    connection.isolation_level = None
-    cursor = connection.cursor()
-    settings = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "recursive_triggers=ON")
-    for setting in (f"busy_timeout={_LOCK_TIMEOUT}", *settings):
-        cursor.execute(f"PRAGMA {setting}")
-    cursor.close()
-
-
-def _begin_sqlite(connection: sa.Connection) -> None:
-    if connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _append_only_statements(table: str, dialect: str) -> list[str]:
@@ -297,13 +275,3 @@ def _append_only_statements(table: str, dialect: str) -> list[str]:
         f"CREATE FUNCTION {table}_kept() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$",
         f"CREATE TRIGGER {table}_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} EXECUTE FUNCTION {table}_kept()",
     ]
-
-
-def _item_row(number: int, item: Item) -> dict[str, Any]:
-    return {
-        **{name: getattr(item, name) for name in ("id", "role", "seats", "category", "gold")},
-        "number": number,
-        "fields": json.dumps(item.fields),
-        "known": json.dumps(item.known),
-        "expected": json.dumps(item.expected) if item.expected else None,
-    }

@@ -1,10 +1,10 @@
-"""How often each annotator is right, and how many rows a majority confirms."""
+"""How well answers agree with a reference: people's labels with gold, and proposed categories with marks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,14 @@ import polars as pl
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.stats.intervals import rate
-from acidtest.stats.jackknife import LOGIT, Replicates, jackknifed
+from acidtest.stats.jackknife import LOGIT, Floats, IntervalScale, Replicates, group_sums, jackknifed, replicates
+from acidtest.stats.resampling import Labels
 
 Flags = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
+
+
+_RATIO = IntervalScale("the log scale", math.log, math.exp, lambda value: 1 / value, (0.0, math.inf))
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,53 @@ def majority_share(
     return share, int((~used).sum())
 
 
+@dataclass(frozen=True)
+class TagQuality:
+    """A category's proposals measured against marks on the same rows.
+
+    ``precision`` is the share of proposals that are marked, ``recall`` the share of marked rows that are proposed.
+    ``chance`` is the share of all rows that are marked, which is the precision of random proposals; ``lift`` is
+    precision over chance.
+    """
+
+    precision: Estimate
+    recall: Estimate
+    f1: Estimate = field(metadata={"json": "F1"})
+    chance: Estimate
+    lift: Estimate
+
+
+def tag_quality(proposed: Flags, marked: Flags, *, groups: Labels = None) -> TagQuality:
+    """How well proposals agree with marks; rows of one group, such as those of one premise, are not independent."""
+    codes = np.arange(len(marked)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    both = proposed & marked
+    sums = group_sums(np.stack([both, proposed, marked, np.ones_like(both)], axis=1).astype(np.float64), codes)
+
+    def share(among: Flags, none: str) -> Estimate:
+        return rate(both[among], groups=codes[among]) if among.any() else Estimate(math.nan, note=none)
+
+    def ratio(statistic: Callable[[Floats], Floats], undefined: str, best: str, scale: IntervalScale) -> Estimate:
+        resampled = replicates(sums, statistic, rows=len(both))
+        if resampled.value == 0:
+            return Estimate(0.0, n=len(both), groups=resampled.groups, note="no proposal is marked: no interval")
+        return jackknifed(resampled, undefined=undefined, best=best, scale=scale)
+
+    return TagQuality(
+        precision=share(proposed, "nothing was proposed"),
+        recall=share(marked, "nothing is marked"),
+        f1=ratio(_f1, "nothing was proposed and nothing is marked", "the same as the marks", LOGIT),
+        chance=rate(marked, groups=codes),
+        lift=ratio(_lift, "nothing was proposed or nothing is marked", "exactly chance", _RATIO),
+    )
+
+
+def tag_qualities(
+    proposed: Mapping[str, Flags], marked: Mapping[str, Flags], *, groups: Labels = None
+) -> dict[str, TagQuality]:
+    """``tag_quality`` of every category that is both proposed and marked, in the order of the proposals."""
+    return {name: tag_quality(proposed[name], marked[name], groups=groups) for name in proposed if name in marked}
+
+
 def _accuracy(judged: pl.DataFrame, draws_seed: int) -> Estimate:
     return rate(judged["right"].cast(pl.Float64), groups=judged["group"].to_numpy(), draws_seed=draws_seed)
 
@@ -126,3 +177,17 @@ def _average(judged: pl.DataFrame) -> Estimate:
     without = np.where(left > 0, (value * whole.height - lost) / np.maximum(left, 1), np.nan)
     replicates = Replicates(value, without, judged["row"].n_unique())
     return jackknifed(replicates, undefined="", best="everybody is always right", scale=LOGIT)
+
+
+def _f1(sums: Floats) -> Floats:
+    both, proposed, marked, _ = sums.T
+    return _ratio(2 * both, proposed + marked)
+
+
+def _lift(sums: Floats) -> Floats:
+    both, proposed, marked, rows = sums.T
+    return _ratio(both * rows, proposed * marked)
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    return np.where(below > 0, above / np.where(below > 0, below, 1.0), math.nan)

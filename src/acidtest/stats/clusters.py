@@ -1,29 +1,35 @@
-"""Tests and intervals for rows that are alike in more than one way: trends along steps, and differences of cells.
+"""Tests and intervals by what each cluster of rows contributes: trends, differences of cells, and shares of outcomes.
 
-Rows of one premise are answered alike, and so are rows that turn on the same two words, which stand in many premises.
-How similar two words are does not vary between the rows that turn on them: counted as independent, or by premise
-alone, rows would be far too many (docs/lexical-analysis.md measures it). So variances are robust to both at once:
-those by either, less that by both together (Cameron, Gelbach and Miller 2011), and never below either.
+Rows of one premise are answered alike, and so are rows that turn on the same two words, which stand in many premises:
+counted as independent, or by premise alone, rows would be far too many (docs/lexical-analysis.md measures it). So
+variances of trends and cells are robust to both at once: those by either, less that by both together (Cameron, Gelbach
+and Miller 2011), and never below either.
+
+A share among rows that are themselves an outcome, such as false neutrals among errors, counts different rows on two
+sides. Rows cannot be paired then, but groups can: the contribution of each to a share is linear to first order.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr, stdtrit
 
 from acidtest.core.estimate import Estimate
-from acidtest.stats.resampling import Floats
+from acidtest.stats.intervals import rate
+from acidtest.stats.resampling import Codes, Floats, Numbers, Values, blocks, generator, group_sums, numbered
+from acidtest.stats.significance import Test, flipped_signs
 
-Codes = npt.NDArray[np.int64]
-
+Flags = npt.NDArray[np.bool_]
 
 _LEAST_P = 1e-15
 """The smallest p reported: no approximation is reliable further out."""
+
+_NO_ERRORS = "no errors on one side"
 
 
 @dataclass(frozen=True)
@@ -48,18 +54,12 @@ class Clusterings:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The number of clusters in each clustering."""
         return tuple(int(codes.max(initial=-1)) + 1 for codes in self.codes)
 
     @property
     def degrees(self) -> int:
         """Degrees of freedom: the smaller number of clusters, less one."""
         return min(self.sizes) - 1
-
-    def counts(self, cells: Codes, size: int) -> Codes:
-        """The number of clusters in each cell, a row for each clustering."""
-        pairs = (np.unique(np.stack([cells, codes]), axis=1)[0] for codes in self.codes)
-        return np.array([np.bincount(members, minlength=size) for members in pairs])
 
     def products(self, one: Floats, two: Floats) -> Floats:
         """Candidates for the covariance of two sums over rows, of which the largest variance is to be taken."""
@@ -69,12 +69,8 @@ class Clusterings:
         both = np.unique(self.codes[0] * self.sizes[1] + self.codes[1], return_inverse=True)[1]
         return np.array([*single, sum(single) - _product(one, two, both)])
 
-    def variance(self, parts: Floats) -> float:
-        """The variance of the sum of rows' contributions."""
-        return float(self.products(parts, parts).max())
 
-
-def trend(values: npt.ArrayLike, steps: npt.ArrayLike, clusterings: Clusterings, *, unit: str = "groups") -> Effect:
+def trend(values: Values, steps: npt.ArrayLike, clusterings: Clusterings, *, unit: str = "groups") -> Effect:
     """By how much the mean of 0/1 rows changes from one step to the next; steps are numbered, equally far apart.
 
     The statistic is Cochran and Armitage's, the sum of (step - mean)(value - mean); its variance is robust to the
@@ -83,7 +79,15 @@ def trend(values: npt.ArrayLike, steps: npt.ArrayLike, clusterings: Clusterings,
     """
     value, step = np.asarray(values, dtype=np.float64), np.asarray(steps, dtype=np.float64)
     name = f"Cochran–Armitage, variance robust to {unit}"
-    note = _untestable_reason(value, step, clusterings)
+    note = ""
+    if not value.size:
+        note = "no rows"
+    elif np.ptp(step) == 0:
+        note = "all rows are on one step"
+    elif np.ptp(value) == 0:
+        note = "all rows agree"
+    elif clusterings.degrees < 1:
+        note = "one group only"
     n, count = value.size, min(clusterings.sizes, default=0)
     if note:
         return Effect(Estimate(math.nan, n=n, groups=count, note=note), name, math.nan)
@@ -106,7 +110,7 @@ def trend(values: npt.ArrayLike, steps: npt.ArrayLike, clusterings: Clusterings,
 
 
 def weighted_difference(
-    values: npt.ArrayLike, cells: npt.ArrayLike, weights: Sequence[float], clusterings: Clusterings
+    values: Values, cells: npt.ArrayLike, weights: Sequence[float], clusterings: Clusterings
 ) -> Effect:
     """A sum of the means of cells of rows from -1 to 1, each times its weight, with a t interval and test.
 
@@ -122,11 +126,13 @@ def weighted_difference(
         note = "no rows on one side" if not len(weight) or (counts == 0).any() else "one group only: no interval"
         return Effect(Estimate(math.nan, n=n, groups=groups, note=note), name, math.nan)
     means = np.bincount(cell, value, minlength=len(weight)) / counts
-    cluster_counts = clusterings.counts(cell, len(weight))
+    pairs = (np.unique(np.stack([cell, codes]), axis=1)[0] for codes in clusterings.codes)
+    cluster_counts = np.array([np.bincount(members, minlength=len(weight)) for members in pairs])
     fewest = cluster_counts.min(axis=0)
     # Rows deviate less from the mean of their cell than from the true mean; k / (k - 1) clusters correct for that.
     parts = (weight / counts * np.sqrt(fewest / np.maximum(fewest - 1, 1)))[cell] * (value - means[cell])
-    variance = max(clusterings.variance(parts), 0.0) + float(_unseen(value, cell, weight, fewest).sum())
+    shown = float(clusterings.products(parts, parts).max())
+    variance = max(shown, 0.0) + float(_unseen(value, cell, weight, fewest).sum())
     total = float(weight @ means)
     degrees = max(1, min(clusterings.degrees, int((cluster_counts - 1).sum(axis=1).min())))
     if not variance:
@@ -135,6 +141,96 @@ def weighted_difference(
     p = _p(total, variance, degrees)
     method = f"t with {degrees} degrees of freedom, variance robust to clusters"
     return Effect(Estimate(total, total - reach, total + reach, n, groups, method), name, p)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The rows of one side: which of them count, and which of those are of the kind."""
+
+    counted: Flags
+    of_kind: Flags
+
+    @property
+    def share(self) -> float:
+        """Rows of the kind among those that count; NaN when none counts."""
+        return float(self.of_kind.sum() / self.counted.sum()) if self.counted.any() else math.nan
+
+    def estimate(self, groups: Codes, strata: Codes) -> Estimate:
+        if not self.counted.any():
+            return Estimate(math.nan, note="no errors")
+        return rate(self.of_kind[self.counted], groups=groups[self.counted], strata=strata[self.counted])
+
+
+def share_difference(first: Counted, second: Counted, *, groups: Codes, strata: Codes) -> Estimate:
+    """Share on the first side minus share on the second, with its interval; rows of both sides are in the same order.
+
+    Each end is the farther of two. MOVER with correlation (Zou and Donner 2008) lets each share keep the interval it
+    would have alone, so that 0 and 1 are not taken as certain, but is too short on one side where the two shares are
+    highly correlated; there the t interval on the contributions of groups is the wider one.
+    """
+    shares = [side.estimate(groups, strata) for side in (first, second)]
+    one, two = _GroupShare.of(first, groups), _GroupShare.of(second, groups)
+    n, count = sum(share.n for share in shares), int(((one.counted > 0) | (two.counted > 0)).sum())
+    if not (shares[0].known and shares[1].known):
+        return Estimate(math.nan, n=n, groups=count, note=_NO_ERRORS)
+    value = shares[0].value - shares[1].value
+    below, above = [share.value - share.low for share in shares], [share.high - share.value for share in shares]
+    if any(map(math.isnan, (*below, *above))):
+        return Estimate(value, n=n, groups=count, note=shares[0].note or shares[1].note)
+    products = np.zeros(4)
+    for part in blocks(one.counted.size):
+        adds, takes = one.contributions(part, first.share), two.contributions(part, second.share)
+        products += [adds @ adds, takes @ takes, adds @ takes, (adds - takes) @ (adds - takes)]
+    size = math.sqrt(products[0]) * math.sqrt(products[1])
+    correlation = float(products[2]) / size if size > 0 else 0.0
+    reach = 0.0
+    if count > 1:
+        reach = float(stdtrit(count - 1, 0.975) * math.sqrt(products[3]) * math.sqrt(count / (count - 1)))
+
+    def distance(one: float, two: float) -> float:
+        return max(math.sqrt(max(one * one + two * two - 2 * correlation * one * two, 0.0)), reach)
+
+    low, high = value - distance(below[0], above[1]), value + distance(above[0], below[1])
+    methods = " and ".join(dict.fromkeys(share.method for share in shares))
+    method = f"MOVER with correlation of two intervals ({methods}), at least a t interval"
+    return Estimate(value, max(low, -1.0), min(high, 1.0), n, count, method)
+
+
+def share_test(first: Counted, second: Counted, *, groups: Codes, draws_seed: int = 0, resamples: int = 10_000) -> Test:
+    """Test whether the two shares differ by flipping the signs of the contributions of groups (Hemerik et al. 2020).
+
+    Contributions are measured from the share of both sides together. Swapping the sides of groups instead would
+    assume equally many errors on both, and reject too often where one has few (docs/statistics.md).
+    """
+    name, n = "paired permutation of contributions to shares", int(first.counted.sum() + second.counted.sum())
+    if not (first.counted.any() and second.counted.any()):
+        return Test(name, math.nan, math.nan, n, _NO_ERRORS)
+    pooled = float((first.of_kind.sum() + second.of_kind.sum()) / n)
+    one, two = _GroupShare.of(first, groups), _GroupShare.of(second, groups)
+    size = one.counted.size
+    # Scaled to be about 1, since tiny differences count as none.
+    differences = (
+        one.contributions(part, pooled) * size - two.contributions(part, pooled) * size for part in blocks(size)
+    )
+    result = flipped_signs(differences, rng=generator(draws_seed), resamples=resamples)
+    return replace(result, name=name, statistic=result.statistic / size, n=n)
+
+
+@dataclass(frozen=True)
+class _GroupShare:
+    """How many rows of each group count, and how many of those are of the kind."""
+
+    counted: Numbers
+    of_kind: Numbers
+
+    @classmethod
+    def of(cls, side: Counted, groups: Codes) -> _GroupShare:
+        codes = numbered(groups)
+        return cls(group_sums(side.counted, codes), group_sums(side.of_kind, codes))
+
+    def contributions(self, part: slice, share: float) -> Floats:
+        """The contribution of each group to the difference between this side's share and another share."""
+        return np.asarray((self.of_kind[part] - share * self.counted[part]) / self.counted.sum())
 
 
 def _unseen(values: Floats, cells: Codes, weights: Floats, clusters: Codes) -> Floats:
@@ -151,16 +247,6 @@ def _product(one: Floats, two: Floats, codes: Codes) -> float:
     sums = [np.bincount(codes, values) for values in (one, two)]
     count = sums[0].size
     return float(sums[0] @ sums[1]) * count / (count - 1) if count > 1 else math.nan
-
-
-def _untestable_reason(values: Floats, steps: Floats, clusterings: Clusterings) -> str:
-    if not values.size:
-        return "no rows"
-    if np.ptp(steps) == 0:
-        return "all rows are on one step"
-    if np.ptp(values) == 0:
-        return "all rows agree"
-    return "one group only" if clusterings.degrees < 1 else ""
 
 
 def _p(value: float, variance: float, degrees: int) -> float:

@@ -2,14 +2,19 @@
 
 The default is the likelihood-ratio statistic G with Yates' correction at one degree of freedom: what Sanchez, Mitchell
 and Riedel (2018) call chi-square. Pearson's statistic, corrected likewise, and Fisher's exact test can be chosen
-instead. All assume independent rows; ``shuffled`` keeps together the rows that are not.
+instead. All assume independent rows; ``permutation_p`` keeps together the rows that are not.
+
+Models, or categories, that tests do not tell apart are tied. Two members share a group exactly when no test tells them
+apart, so a member may be in several: that A is tied with B, and B with C, does not tie A with C. Groups are lettered as
+in a compact letter display (Piepho 2004).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +22,8 @@ from scipy.special import chdtrc, ndtri, xlogy
 
 from acidtest.core.errors import UnknownNameError
 from acidtest.core.estimate import Estimate
-from acidtest.stats.resampling import generator
+from acidtest.stats.resampling import Rng, Values, generator
+from acidtest.stats.significance import adjusted
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -27,6 +33,9 @@ TESTS: Mapping[str, str] = {"g": "G", "pearson": "Pearson's chi-square", "fisher
 
 FEW_EXPECTED = 5.0
 """With fewer rows expected in a cell, the p-values of G and Pearson's chi-square are rough."""
+
+ALPHA = 0.05
+"""Members are told apart by a p below this."""
 
 _CHUNK = 2**16
 
@@ -40,7 +49,7 @@ class Crosstab:
     counts: Counts
 
     @classmethod
-    def of(cls, rows: npt.ArrayLike, columns: npt.ArrayLike, *, names: tuple[Sequence[str], Sequence[str]]) -> Crosstab:
+    def of(cls, rows: Values, columns: Values, *, names: tuple[Sequence[str], Sequence[str]]) -> Crosstab:
         """Count two columns of codes; a row with a negative code is left out. ``names`` are the names of the codes."""
         first, second = np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int64)
         shape = len(names[0]), len(names[1])
@@ -51,14 +60,14 @@ class Crosstab:
 
     @property
     def n(self) -> int:
-        """The number of rows counted."""
         return int(self.counts.sum())
 
     @property
     def filled(self) -> Crosstab:
         """The table without empty rows and columns."""
-        down, across = (np.asarray(self.counts.sum(axis=axis) > 0) for axis in (1, 0))
-        return Crosstab(_kept(self.rows, down), _kept(self.columns, across), self.counts[down][:, across])
+        down, across = (np.flatnonzero(self.counts.sum(axis=axis)) for axis in (1, 0))
+        rows, columns = tuple(self.rows[row] for row in down), tuple(self.columns[column] for column in across)
+        return Crosstab(rows, columns, self.counts[down][:, across])
 
 
 @dataclass(frozen=True)
@@ -89,12 +98,7 @@ class Association:
 
 
 def association(
-    table: Crosstab | npt.ArrayLike,
-    test: str = "g",
-    *,
-    yates: bool = True,
-    rng: np.random.Generator | None = None,
-    draws: int = 100_000,
+    table: Crosstab | Values, test: str = "g", *, yates: bool = True, rng: Rng | None = None, draws: int = 100_000
 ) -> Association:
     """Test a table by ``g``, ``pearson`` or ``fisher``; rows and columns of zeros are dropped, with a note.
 
@@ -106,23 +110,24 @@ def association(
         raise UnknownNameError("test of contingency tables", test, TESTS)
     whole = table if isinstance(table, Crosstab) else _unnamed(table)
     filled = whole.filled
-    notes = _dropped_notes(whole, filled)
-    if min(filled.counts.shape) < 2:
-        note = "; ".join(
-            [*notes, "no rows" if not whole.n else "all rows are alike in one of the two: nothing to test"]
-        )
-        return Association(
-            TESTS[test], math.nan, 0, math.nan, whole.n, Estimate(math.nan, n=whole.n, note=note), note=note
-        )
-    counts = filled.counts
+    counts, notes = filled.counts, list[str]()
+    for kind, names, kept in (("rows", whole.rows, filled.rows), ("columns", whole.columns, filled.columns)):
+        if empty := [name for name in names if name not in kept]:
+            notes.append(f"empty {kind} dropped: {', '.join(empty)}")
+    if min(counts.shape) < 2:
+        notes.append("all rows are alike in one of the two: nothing to test" if whole.n else "no rows")
+        note = "; ".join(notes)
+        nothing = Estimate(math.nan, n=whole.n, note=note)
+        return Association(TESTS[test], math.nan, 0, math.nan, whole.n, nothing, note=note)
     df = (counts.shape[0] - 1) * (counts.shape[1] - 1)
     if test == "fisher":
-        result = _fisher(counts, rng or generator(0), draws)
+        name, statistic, (p, note) = TESTS[test], math.nan, _fisher(counts, rng or generator(0), draws)
+        name += ", by simulation" if df > 1 else ""
     else:
-        result = _power_divergence(counts, test, yates=yates)
-    odds = odds_ratio(counts) if df == 1 else None
-    notes += [result.note] if result.note else []
-    return replace(result, df=df, effect=_effect(counts), odds_ratio=odds, note="; ".join(notes))
+        statistic, p, note = _power_divergence(counts, test, yates=yates)
+        name = TESTS[test] + (" with Yates' correction" if yates and df == 1 else "")
+    odds, note = odds_ratio(counts) if df == 1 else None, "; ".join([*notes, *filter(None, [note])])
+    return Association(name, statistic, df, p, whole.n, _effect(counts), odds, note)
 
 
 def conditional_association(tables: Sequence[Crosstab], test: str = "g") -> Association:
@@ -147,14 +152,7 @@ def conditional_association(tables: Sequence[Crosstab], test: str = "g") -> Asso
     return Association(name, statistic, df, float(chdtrc(df, statistic)), n, effect, note="; ".join(notes))
 
 
-def shuffled(
-    rows: npt.ArrayLike,
-    columns: npt.ArrayLike,
-    clusters: npt.ArrayLike,
-    *,
-    rng: np.random.Generator,
-    draws: int = 9_999,
-) -> float:
+def permutation_p(rows: Values, columns: Values, clusters: Values, *, rng: Rng, draws: int = 9_999) -> float:
     """p of G when the property is permuted among whole clusters, such as pairs of words; never 0.
 
     For a property (``rows``, as codes) that all rows of a cluster share: a cluster of many rows is one piece of
@@ -180,7 +178,7 @@ def shuffled(
     return (beyond + 1) / (draws + 1)
 
 
-def odds_ratio(counts: npt.ArrayLike, *, confidence: float = 0.95) -> Estimate:
+def odds_ratio(counts: Values) -> Estimate:
     """The odds ratio of a 2 × 2 table with Woolf's interval; a half is added to every cell when one is empty."""
     cells = np.asarray(counts, dtype=np.float64)
     n = int(cells.sum())
@@ -189,57 +187,101 @@ def odds_ratio(counts: npt.ArrayLike, *, confidence: float = 0.95) -> Estimate:
     empty = bool((cells == 0).any())
     cells = cells + 0.5 if empty else cells
     centre = float(np.log(cells[0, 0]) + np.log(cells[1, 1]) - np.log(cells[0, 1]) - np.log(cells[1, 0]))
-    reach = float(ndtri((1 + confidence) / 2)) * math.sqrt(float((1 / cells).sum()))
+    reach = float(ndtri(0.975)) * math.sqrt(float((1 / cells).sum()))
     ends = math.exp(centre - reach), math.exp(centre + reach)
     note = "a half added to every cell, since one is empty" if empty else ""
     return Estimate(math.exp(centre), *ends, n=n, groups=n, method="Woolf", note=note)
 
 
-def _power_divergence(counts: Counts, test: str, *, yates: bool) -> Association:
-    """G or Pearson's chi-square; the caller adds degrees of freedom and effects."""
+@dataclass(frozen=True)
+class Ties:
+    """Members of one comparison, best first, and the groups within which none is told from another."""
+
+    what: str
+    rates: Mapping[str, float]
+    groups: tuple[tuple[str, ...], ...]
+    alpha: float = ALPHA
+
+    json_properties = ("letters",)
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """For each member the letters of its groups: two that share one are tied."""
+        return {
+            name: " ".join(letter(number) for number, group in enumerate(self.groups) if name in group)
+            for name in self.rates
+        }
+
+
+def tied_groups(names: Sequence[str], apart: Collection[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
+    """The largest groups of which no two members are ``apart``, in the order of their first members.
+
+    Piepho's insert-and-absorb: every group that holds two members told apart is split in two, one without each; a group
+    inside another is dropped.
+    """
+    groups = [frozenset(names)] if names else []
+    for one, two in apart:
+        split = list[frozenset[str]]()
+        for group in groups:
+            split += [group - {one}, group - {two}] if {one, two} <= group else [group]
+        groups = [group for group in dict.fromkeys(split) if not any(group < other for other in split)]
+    places = {name: place for place, name in enumerate(names)}
+    ordered = (tuple(sorted(group, key=places.__getitem__)) for group in groups)
+    return tuple(sorted(ordered, key=lambda group: [places[name] for name in group]))
+
+
+def letter(number: int) -> str:
+    """a, b, … z, aa, ab …: the name of a group."""
+    return (letter(number // 26 - 1) if number >= 26 else "") + chr(ord("a") + number % 26)
+
+
+def tied_categories(counts: Mapping[str, tuple[int, int]], *, what: str = "", correction: str = "holm") -> Ties:
+    """Categories whose rates, given as how many of how many, are not told apart by Fisher's tests of every two.
+
+    For independent rows. Categories without rows are left out.
+    """
+    counted = {name: (hits, n) for name, (hits, n) in counts.items() if n}
+    rates = best_first({name: hits / n for name, (hits, n) in counted.items()})
+    pairs = list(combinations(rates, 2))
+    tables = [[(counted[name][0], counted[name][1] - counted[name][0]) for name in pair] for pair in pairs]
+    ps = adjusted([association(table, "fisher").p for table in tables], correction)
+    apart = [pair for pair, p in zip(pairs, ps, strict=True) if p < ALPHA]
+    return Ties(what, rates, tied_groups(list(rates), apart))
+
+
+def best_first(rates: Mapping[str, float]) -> dict[str, float]:
+    """The rates from the highest to the lowest, those that are not known last."""
+    return dict(sorted(rates.items(), key=lambda item: -item[1] if not math.isnan(item[1]) else math.inf))
+
+
+def _power_divergence(counts: Counts, test: str, *, yates: bool) -> tuple[float, float, str]:
+    """G or Pearson's chi-square, its p, and a note where p is rough."""
     from scipy.stats import chi2_contingency
 
     result = chi2_contingency(counts, correction=yates, lambda_="log-likelihood" if test == "g" else "pearson")
-    corrected = yates and result.dof == 1
     few = int((result.expected_freq < FEW_EXPECTED).sum())
     note = f"fewer than {FEW_EXPECTED:g} rows expected in {few} of {counts.size} cells: p is rough" if few else ""
-    return Association(
-        TESTS[test] + (" with Yates' correction" if corrected else ""),
-        max(0.0, float(result.statistic)),
-        int(result.dof),
-        float(result.pvalue),
-        int(counts.sum()),
-        _effect(counts),
-        note=note,
-    )
+    return max(0.0, float(result.statistic)), float(result.pvalue), note
 
 
-def _fisher(counts: Counts, rng: np.random.Generator, draws: int) -> Association:
-    """Two-sided: the probability of all tables with these margins that are no likelier than this one."""
-    n = int(counts.sum())
-    if counts.shape == (2, 2):
-        from scipy.stats import fisher_exact
+def _fisher(counts: Counts, rng: Rng, draws: int) -> tuple[float, str]:
+    """Two-sided p, the probability of all tables with these margins that are no likelier than this one, and a note.
 
-        p = float(fisher_exact(counts)[1])
-        return Association(TESTS["fisher"], math.nan, 1, p, n, _effect(counts))
-    p = _simulated_p(counts, rng, draws)
-    note = f"of {draws:,} tables drawn with the same margins; p cannot fall below {1 / (draws + 1):.1g}"
-    return Association(f"{TESTS['fisher']}, by simulation", math.nan, 0, p, n, _effect(counts), note=note)
-
-
-def _simulated_p(counts: Counts, rng: np.random.Generator, draws: int) -> float:
-    """The p of Freeman and Halton's test, estimated from random tables."""
+    For tables larger than 2 × 2 it is estimated from random tables (Freeman and Halton's test).
+    """
     from scipy.special import gammaln
-    from scipy.stats import random_table
+    from scipy.stats import fisher_exact, random_table
 
+    if counts.shape == (2, 2):
+        return float(fisher_exact(counts)[1]), ""
     law = random_table(counts.sum(axis=1), counts.sum(axis=0))
     # With margins fixed, a table's probability falls as the product of its cells' factorials rises.
-    observed = float(gammaln(counts + 1.0).sum())
-    beyond = 0
+    observed, beyond = float(gammaln(counts + 1.0).sum()), 0
     for start in range(0, draws, _CHUNK):
         tables = law.rvs(min(_CHUNK, draws - start), random_state=rng)
         beyond += int((gammaln(tables + 1.0).sum(axis=(1, 2)) >= observed - 1e-7).sum())
-    return (beyond + 1) / (draws + 1)
+    note = f"of {draws:,} tables drawn with the same margins; p cannot fall below {1 / (draws + 1):.1g}"
+    return (beyond + 1) / (draws + 1), note
 
 
 def _likelihood_ratios(tables: Floats) -> Floats:
@@ -270,15 +312,3 @@ def _unnamed(table: npt.ArrayLike) -> Crosstab:
         raise ValueError("a contingency table holds counts: whole numbers from 0 on")
     down, across = (tuple(str(number + 1) for number in range(size)) for size in counts.shape)
     return Crosstab(down, across, counts.astype(np.int64))
-
-
-def _dropped_notes(whole: Crosstab, filled: Crosstab) -> list[str]:
-    """Notes on the empty rows and columns that were dropped."""
-    down = [name for name in whole.rows if name not in filled.rows]
-    across = [name for name in whole.columns if name not in filled.columns]
-    notes = [f"empty rows dropped: {', '.join(down)}"] if down else []
-    return notes + ([f"empty columns dropped: {', '.join(across)}"] if across else [])
-
-
-def _kept(names: tuple[str, ...], flags: npt.NDArray[np.bool_]) -> tuple[str, ...]:
-    return tuple(name for name, kept in zip(names, flags, strict=True) if kept)

@@ -1,18 +1,15 @@
 """Intervals for rates and differences of rows that come in groups.
 
 Independent 0/1 rows get Wilson's interval, or Clopper and Pearson's at 0/n and n/n. Grouped rows get a bootstrap over
-groups within strata; fewer than 30 groups a t interval; one group none. The textbook forms of the last two cover much
-less than they promise when groups are few, unequal or nearly all right, so they are corrected:
+groups within strata; fewer than 30 groups, strata of few groups each, and rates whose variance rests on a handful of
+groups a t interval; one group none. The textbook forms of both cover much less than they promise when groups are few,
+unequal or nearly all right, so they are corrected (``benchmarks/coverage.py`` measures what this gains):
 
 - the variance is the jackknife's over groups, with degrees of freedom that fall as groups contribute unevenly to it;
-- the t interval is centred on the row mean and taken on the logit scale, so that near 1 it is as lopsided as it
-  should be and ends there;
-- the bootstrap is expanded to that variance and its t quantile (Hesterberg 2015), for rates accelerated as well
-  (BCa). Strata of few groups each, and rates whose variance rests on a handful of many groups, get the t interval.
+- the t interval is centred on the row mean and taken on the logit scale, lopsided near 1 as it should be;
+- the bootstrap is expanded to that variance and its t quantile (Hesterberg 2015), for rates accelerated as well (BCa).
 
 Sums and differences of several rates of independent rows in strata (``combination``) have a closed form.
-
-``benchmarks/coverage.py`` measures what this gains and what is left to be desired.
 """
 
 from __future__ import annotations
@@ -22,7 +19,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import betaincinv, expit, log_ndtr, logit, ndtri, stdtrit
 
 from acidtest.core.estimate import Estimate
@@ -30,13 +26,17 @@ from acidtest.stats.resampling import (
     Floats,
     Interval,
     Kind,
+    Labels,
     Numbers,
+    Rng,
     Totals,
+    Values,
     binary,
     bootstrap,
     column,
     generator,
     group_totals,
+    paired_columns,
     spread,
     weighted_sides,
 )
@@ -68,31 +68,23 @@ def clopper_pearson(successes: int, n: int, *, confidence: float = 0.95) -> Inte
 
 
 def rate(
-    values: npt.ArrayLike,
-    *,
-    groups: npt.ArrayLike | None = None,
-    strata: npt.ArrayLike | None = None,
-    draws_seed: int = 0,
-    resamples: int = 10_000,
-    confidence: float = 0.95,
+    values: Values, *, groups: Labels = None, strata: Labels = None, draws_seed: int = 0, resamples: int = 10_000
 ) -> Estimate:
     """Mean of the values over rows, usually 0 for wrong and 1 for right, with its interval.
 
     ``groups`` and ``strata`` hold a code or a name per row. No rows: NaN with a note. One group: no interval.
     """
-    draws = _BootstrapOptions(generator(draws_seed), resamples, confidence)
-    return _mean(column(values), groups, strata=strata, draws=draws)
+    return _mean(column(values), groups, strata, rng=generator(draws_seed), resamples=resamples)
 
 
 def difference(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
+    first: Values,
+    second: Values,
     *,
-    groups: npt.ArrayLike | None = None,
-    strata: npt.ArrayLike | None = None,
+    groups: Labels = None,
+    strata: Labels = None,
     draws_seed: int = 0,
     resamples: int = 10_000,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Mean of first minus second over paired rows, with its interval.
 
@@ -100,26 +92,23 @@ def difference(
     discordant groups is mostly noise. Where no group tells the two apart, the interval allows for the share of groups
     that might and went unseen.
     """
-    pair = column(first), column(second)
-    if pair[0].shape != pair[1].shape:
-        raise ValueError(f"paired rows differ in number: {pair[0].size} and {pair[1].size}")
+    pair = paired_columns(first, second)
     bounds = (-1.0, 1.0) if _within_unit(pair[0]) and _within_unit(pair[1]) else (-math.inf, math.inf)
     totals = group_totals(pair[0] - pair[1], groups, strata=strata)
-    draws = _BootstrapOptions(generator(draws_seed), resamples, confidence)
-    return _estimate(totals, n=pair[0].size, bounds=bounds, kind="expanded", draws=draws)
+    rng = generator(draws_seed)
+    return _estimate(totals, n=pair[0].size, bounds=bounds, kind="expanded", rng=rng, resamples=resamples)
 
 
 def unpaired_difference(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
+    first: Values,
+    second: Values,
     *,
-    groups_first: npt.ArrayLike | None = None,
-    groups_second: npt.ArrayLike | None = None,
-    strata_first: npt.ArrayLike | None = None,
-    strata_second: npt.ArrayLike | None = None,
+    groups_first: Labels = None,
+    groups_second: Labels = None,
+    strata_first: Labels = None,
+    strata_second: Labels = None,
     draws_seed: int = 0,
     resamples: int = 10_000,
-    confidence: float = 0.95,
 ) -> Estimate:
     """Mean of the first minus mean of the second, over different rows, with its interval.
 
@@ -127,11 +116,27 @@ def unpaired_difference(
     rows are left out and counted in the note. Each mean gets the interval that ``rate`` would give it, and the two are
     combined as Newcombe (1998) does.
     """
-    draws = _BootstrapOptions(generator(draws_seed), resamples, confidence)
-    groups, strata = (groups_first, groups_second), (strata_first, strata_second)
+    rng, groups, strata = generator(draws_seed), (groups_first, groups_second), (strata_first, strata_second)
     sides = weighted_sides(first, second, groups=groups, strata=strata)
-    means = [_mean(side.values, side.groups, strata=side.strata, weights=side.weights, draws=draws) for side in sides]
-    return _contrast(means[0], means[1], left_out=sum(side.left_out for side in sides))
+    one, two = (
+        _mean(side.values, side.groups, side.strata, weights=side.weights, rng=rng, resamples=resamples)
+        for side in sides
+    )
+    left_out = sum(side.left_out for side in sides)
+    note = f"{left_out} rows in strata that only one side has are left out" if left_out else ""
+    n, count = one.n + two.n, one.groups + two.groups
+    if not (one.known and two.known):
+        return Estimate(math.nan, n=n, groups=count, note=note or "no rows on one side")
+    value = one.value - two.value
+    below, above = _hybrid(
+        [(sign, mean.value - mean.low, mean.high - mean.value) for sign, mean in ((1, one), (-1, two))]
+    )
+    if math.isnan(below):
+        return Estimate(value, n=n, groups=count, note="; ".join(filter(None, (one.note or two.note, note))))
+    method = one.method if one.method == two.method else f"{one.method} and {two.method}"
+    return Estimate(
+        value, value - below, value + above, n, count, f"Newcombe's hybrid of two intervals ({method})", note
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +153,7 @@ class StratifiedRate:
     squares: Floats
 
     @classmethod
-    def of(
-        cls, values: npt.ArrayLike, *, strata: npt.ArrayLike | None = None, weights: npt.ArrayLike | None = None
-    ) -> StratifiedRate:
+    def of(cls, values: Values, *, strata: Labels = None, weights: Labels = None) -> StratifiedRate:
         """From rows, each with the code of its stratum and a weight above 0; lone rows of strata are put together."""
         right = column(values)
         if not binary(right):
@@ -186,12 +189,6 @@ class StratifiedRate:
         [0, 1]. Where all rows agree it is Clopper and Pearson's, on the number of rows that the weights are worth.
         """
         return self._above(1 - self.rates, z), self._above(self.rates, z)
-
-    def interval(self, *, confidence: float = 0.95) -> Interval:
-        """The interval of the rate alone."""
-        below, above = self.reach(_quantile(confidence))
-        method = "Clopper–Pearson" if self.unanimous else "stratified Wilson"
-        return Interval(self.value - below, self.value + above, method)
 
     def _above(self, rates: Floats, z: float) -> float:
         if not self.n:
@@ -230,35 +227,20 @@ def combined_reach(parts: Sequence[tuple[float, StratifiedRate]], z: float) -> t
     return _hybrid([(coefficient, *rate.reach(z)) for coefficient, rate in parts])
 
 
-@dataclass(frozen=True, slots=True)
-class _BootstrapOptions:
-    """What a bootstrap needs besides the data."""
-
-    rng: np.random.Generator
-    resamples: int
-    confidence: float
-
-
 def _mean(
-    values: Numbers,
-    groups: npt.ArrayLike | None,
-    *,
-    strata: npt.ArrayLike | None,
-    weights: Floats | None = None,
-    draws: _BootstrapOptions,
+    values: Numbers, groups: Labels, strata: Labels, *, weights: Floats | None = None, rng: Rng, resamples: int
 ) -> Estimate:
     totals = group_totals(values, groups, strata=strata, weights=weights)
-    alone = values.size > 0 and totals.sums.size == values.size
-    if alone and all(np.allclose(block.sizes, 1) for block in totals.blocks) and binary(values):
+    n = values.size
+    if 0 < n == totals.sums.size and all(np.allclose(block.sizes, 1) for block in totals.blocks) and binary(values):
         successes = int(values.sum())
-        method = clopper_pearson if successes in (0, values.size) else wilson
-        interval = method(successes, values.size, confidence=draws.confidence)
-        return Estimate(totals.value, interval.low, interval.high, values.size, values.size, interval.method)
+        interval = clopper_pearson(successes, n) if successes in (0, n) else wilson(successes, n)
+        return Estimate(totals.value, interval.low, interval.high, n, n, interval.method)
     bounds = (0.0, 1.0) if _within_unit(values) else (-math.inf, math.inf)
-    return _estimate(totals, n=values.size, bounds=bounds, kind="accelerated", draws=draws)
+    return _estimate(totals, n=n, bounds=bounds, kind="accelerated", rng=rng, resamples=resamples)
 
 
-def _estimate(totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind, draws: _BootstrapOptions) -> Estimate:
+def _estimate(totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind, rng: Rng, resamples: int) -> Estimate:
     """The mean over rows with the interval that suits the number of groups."""
     groups = totals.sums.size
     unit = "rows" if groups == n else "groups"
@@ -266,45 +248,24 @@ def _estimate(totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind
         return Estimate(math.nan, note="no rows")
     if groups == 1:
         return Estimate(totals.value, n=n, groups=1, note=f"one {unit[:-1]} only: no interval")
-    if _unanimous(totals) and math.isinf(bounds[1]):
+    lows, highs = _extremes(totals)
+    lowest, highest = float(lows.min()), float(highs.max())
+    # Where the groups of every stratum have the same mean, resampling would see no spread.
+    unanimous = (highs - lows).max() <= 1e-9 * max(1.0, highest, -lowest)
+    if unanimous and math.isinf(bounds[1]):
         return Estimate(totals.value, n=n, groups=groups, note=f"all {unit} agree: no interval")
-    if _unanimous(totals):
-        interval = _unseen(totals, bounds, confidence=draws.confidence)
-    elif _few(totals) or (kind == "accelerated" and spread(totals).degrees < FEW_DEGREES):
-        interval = _t_interval(totals, bounds, confidence=draws.confidence)
+    few = groups < max(FEW_GROUPS, FEW_IN_A_STRATUM * (int(totals.strata.max()) + 1))
+    if unanimous:
+        # What the value could still be if as large a share of groups dissented as could go unseen.
+        share = clopper_pearson(0, groups).high
+        low = max(bounds[0], totals.value - share * (highest - bounds[0]))
+        high = min(bounds[1], totals.value + share * (bounds[1] - lowest))
+        interval = Interval(low, high, "Clopper–Pearson, since all agree")
+    elif few or (kind == "accelerated" and spread(totals).degrees < FEW_DEGREES):
+        interval = _t_interval(totals, bounds)
     else:
-        interval = bootstrap(
-            totals.sums,
-            totals.sizes,
-            strata=totals.strata,
-            rng=draws.rng,
-            resamples=draws.resamples,
-            confidence=draws.confidence,
-            kind=kind,
-        )
+        interval = bootstrap(totals.sums, totals.sizes, strata=totals.strata, rng=rng, resamples=resamples, kind=kind)
     return Estimate(totals.value, interval.low, interval.high, n, groups, f"{interval.method}, over {unit}")
-
-
-def _few(totals: Totals) -> bool:
-    """Whether there are too few groups to resample, in all or in the mean stratum."""
-    return totals.sums.size < max(FEW_GROUPS, FEW_IN_A_STRATUM * (int(totals.strata.max()) + 1))
-
-
-def _contrast(first: Estimate, second: Estimate, *, left_out: int) -> Estimate:
-    """Newcombe's hybrid: the distance to each end is the two intervals' distances in square."""
-    n, groups = first.n + second.n, first.groups + second.groups
-    note = f"{left_out} rows in strata that only one side has are left out" if left_out else ""
-    if not (first.known and second.known):
-        return Estimate(math.nan, n=n, groups=groups, note=note or "no rows on one side")
-    value = first.value - second.value
-    below, above = _hybrid(
-        [(sign, side.value - side.low, side.high - side.value) for sign, side in ((1, first), (-1, second))]
-    )
-    low, high = value - below, value + above
-    if math.isnan(low):
-        return Estimate(value, n=n, groups=groups, note="; ".join(filter(None, (first.note or second.note, note))))
-    method = first.method if first.method == second.method else f"{first.method} and {second.method}"
-    return Estimate(value, low, high, n, groups, f"Newcombe's hybrid of two intervals ({method})", note)
 
 
 def _hybrid(reaches: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
@@ -317,10 +278,10 @@ def _quantile(confidence: float) -> float:
     return float(-ndtri((1 - confidence) / 2))
 
 
-def _t_interval(totals: Totals, bounds: tuple[float, float], *, confidence: float) -> Interval:
+def _t_interval(totals: Totals, bounds: tuple[float, float]) -> Interval:
     """A t interval around the row mean, on the logit scale between the bounds where there are any."""
     deviation = spread(totals)
-    reach = float(stdtrit(deviation.degrees, (1 + confidence) / 2)) * math.sqrt(deviation.variance)
+    reach = float(stdtrit(deviation.degrees, 0.975)) * math.sqrt(deviation.variance)
     low, high = bounds
     width = high - low
     method = f"t with {deviation.degrees:.1f} degrees of freedom, linearised around the row mean"
@@ -330,21 +291,6 @@ def _t_interval(totals: Totals, bounds: tuple[float, float], *, confidence: floa
     reach *= width / (above * below)
     ends = low + width * expit(logit(above / width) + np.array([-reach, reach]))
     return Interval(float(ends[0]), float(ends[1]), f"{method} on the logit scale")
-
-
-def _unanimous(totals: Totals) -> bool:
-    """Whether the groups of every stratum have the same mean, so that resampling would see no spread."""
-    lows, highs = _extremes(totals)
-    return bool((highs - lows).max() <= 1e-9 * max(1.0, float(highs.max()), -float(lows.min())))
-
-
-def _unseen(totals: Totals, bounds: tuple[float, float], *, confidence: float) -> Interval:
-    """What the value could still be if as large a share of groups dissented as could go unseen."""
-    share = clopper_pearson(0, totals.sums.size, confidence=confidence).high
-    lows, highs = _extremes(totals)
-    low = max(bounds[0], totals.value - share * (float(highs.max()) - bounds[0]))
-    high = min(bounds[1], totals.value + share * (bounds[1] - float(lows.min())))
-    return Interval(low, high, "Clopper–Pearson, since all agree")
 
 
 def _extremes(totals: Totals) -> tuple[Floats, Floats]:

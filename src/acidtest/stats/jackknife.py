@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.special import expit, logit, stdtrit
 
 from acidtest.core.estimate import Estimate
+from acidtest.stats.resampling import Labels
 
 Floats = npt.NDArray[np.float64]
 
@@ -55,16 +56,10 @@ class Replicates:
 
     @property
     def groups(self) -> int:
-        """The number of groups."""
         return len(self.without)
 
-    @property
-    def unit(self) -> str:
-        """What the groups are called: rows where each row is one."""
-        return "rows" if self.groups == self.rows else "groups"
 
-
-def group_sums(columns: Floats, groups: npt.ArrayLike | None) -> Floats:
+def group_sums(columns: Floats, groups: Labels) -> Floats:
     """The sums of some columns over the rows of each group; without groups the rows as they are."""
     if groups is None:
         return columns
@@ -87,7 +82,8 @@ def jackknifed(
     confidence: float = 0.95,
 ) -> Estimate:
     """The statistic with its interval; ``undefined`` is the note where it is NaN, ``best`` says what a 1 means."""
-    value, n, groups, unit = replicated.value, replicated.rows, replicated.groups, replicated.unit
+    value, n, groups = replicated.value, replicated.rows, replicated.groups
+    unit = "rows" if groups == n else "groups"
     if math.isnan(value):
         return Estimate(math.nan, n=n, groups=groups, note=undefined)
     if math.isclose(value, 1):

@@ -1,6 +1,6 @@
 """The smallest difference between two models' accuracies that a number of rows can be expected to show.
 
-A difference is detectable when a two-sided test at ``alpha`` would find it with chance ``power``. The two formulas take
+A difference is detectable when a two-sided test at ``ALPHA`` would find it with chance ``power``. The two formulas take
 a number of independent rows. ``detectable_difference`` and ``detectable_unpaired_difference`` take the rows that two
 models answered and compute from their variance how many independent rows they are worth, so that they agree with the
 interval of the difference: rows in groups are worth fewer, strata that explain differences make them worth more.
@@ -11,10 +11,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import stdtrit
 
-from acidtest.stats.resampling import column, group_totals, spread, weighted_sides
+from acidtest.stats.resampling import Labels, Values, column, group_totals, spread, weighted_sides
 
 ALPHA, POWER = 0.05, 0.8
 _NO_SPREAD = 1e-15
@@ -23,7 +22,7 @@ _NORMAL = 1e9
 
 
 def smallest_detectable_difference(
-    n: float, *, discordance: float, degrees: float = math.inf, alpha: float = ALPHA, power: float = POWER
+    n: float, *, discordance: float, degrees: float = math.inf, power: float = POWER
 ) -> float:
     """The smallest difference that McNemar's test on n rows would probably show (Connor 1987).
 
@@ -31,7 +30,7 @@ def smallest_detectable_difference(
     least, so a smaller share is raised to d: models that never differed so far have a detectable difference too.
     ``degrees`` are those of the variance behind n. NaN where not even a difference of 1 would show.
     """
-    critical, wanted = _quantiles(degrees, alpha, power)
+    critical, wanted = _quantiles(degrees, power)
     if n < 2 or n + wanted**2 < critical**2:
         return math.nan
     # sqrt(n) d = critical sqrt(psi) + wanted sqrt(psi - d^2), solved for d / sqrt(psi).
@@ -41,14 +40,14 @@ def smallest_detectable_difference(
 
 
 def smallest_detectable_unpaired_difference(
-    n: float, *, rate: float, degrees: float = math.inf, alpha: float = ALPHA, power: float = POWER
+    n: float, *, rate: float, degrees: float = math.inf, power: float = POWER
 ) -> float:
     """The smallest difference that the z test of two proportions would probably show, n rows for each model.
 
     ``rate`` lies midway between the two accuracies, as far as 0 and 1 leave room. NaN where not even a difference of 1
     would show.
     """
-    critical, wanted = _quantiles(degrees, alpha, power)
+    critical, wanted = _quantiles(degrees, power)
 
     def surplus(difference: float) -> float:
         middle = min(max(rate, difference / 2), 1 - difference / 2)
@@ -66,13 +65,7 @@ def smallest_detectable_unpaired_difference(
     return high
 
 
-def detectable_difference(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    *,
-    groups: npt.ArrayLike | None = None,
-    strata: npt.ArrayLike | None = None,
-) -> float:
+def detectable_difference(first: Values, second: Values, *, groups: Labels = None, strata: Labels = None) -> float:
     """The smallest difference that these rows, which two models got right (1) or wrong (0), would probably show.
 
     Rows are taken to vary as they do around the difference seen: 2.8 standard errors of the interval where many rows
@@ -90,13 +83,13 @@ def detectable_difference(
 
 
 def detectable_unpaired_difference(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
+    first: Values,
+    second: Values,
     *,
-    groups_first: npt.ArrayLike | None = None,
-    groups_second: npt.ArrayLike | None = None,
-    strata_first: npt.ArrayLike | None = None,
-    strata_second: npt.ArrayLike | None = None,
+    groups_first: Labels = None,
+    groups_second: Labels = None,
+    strata_first: Labels = None,
+    strata_second: Labels = None,
 ) -> float:
     """The smallest difference that two models' rows, different ones, would probably show, in the strata both have.
 
@@ -117,6 +110,6 @@ def detectable_unpaired_difference(
     return smallest_detectable_unpaired_difference(independent / variance, rate=rate, degrees=degrees)
 
 
-def _quantiles(degrees: float, alpha: float, power: float) -> tuple[float, float]:
+def _quantiles(degrees: float, power: float) -> tuple[float, float]:
     degrees = min(degrees, _NORMAL)
-    return float(stdtrit(degrees, 1 - alpha / 2)), float(stdtrit(degrees, power))
+    return float(stdtrit(degrees, 1 - ALPHA / 2)), float(stdtrit(degrees, power))

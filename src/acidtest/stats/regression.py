@@ -1,8 +1,19 @@
-"""Logistic regression and linear discriminant analysis of a 0/1 outcome, such as being right.
+"""Models of a 0/1 outcome, such as being right: logistic regression, linear discriminant, and a Bayesian network.
 
-Both are textbook forms on the base install: Newton's method with Wald errors, and Fisher's discriminant of two classes.
-Columns that cannot be estimated (constant ones, combinations of others, those that part right from wrong without a
-remainder) get NaN and a reason, and the others are estimated without them.
+The first two are textbook forms on the base install: Newton's method with Wald errors, and Fisher's discriminant of two
+classes. Columns that cannot be estimated (constant ones, combinations of others, those that part right from wrong
+without a remainder) get NaN and a reason, and the others are estimated without them.
+
+In the network of Joshi et al. (2020), appendix B, every category is a parent of the node *correct*. It has a chance of
+being right for each of the 2^k configurations of its k categories. Few of them occur in any file; what the others are
+given decides the estimates, so it is said:
+
+- prior ``bdeu``: an equivalent sample of ``size`` rows, spread evenly over all configurations and both outcomes, so
+  that an unseen configuration is right with chance 1/2; ``base-rate``: the same with both outcomes in proportion to
+  accuracy, so that it is right as often as the whole; ``laplace``: one row for each outcome of each configuration;
+  ``none``: relative frequencies, unseen configurations being left out of the sum.
+- weights ``network``: as the network is drawn categories are independent, so that configurations weigh what chances of
+  single categories multiply to, seen or not; ``observed``: configurations weigh as many rows as they have.
 """
 
 from __future__ import annotations
@@ -13,7 +24,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, log_expit, ndtr
+from scipy.special import betaincinv, expit, log_expit, logit, ndtr
+
+from acidtest.core.errors import AcidtestError, UnknownNameError
+from acidtest.core.estimate import Estimate
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -21,11 +35,11 @@ Codes = npt.NDArray[np.int64]
 
 LOGISTIC = "logistic regression, Wald"
 DISCRIMINANT = "linear discriminant, infinitesimal jackknife"
+NETWORK = "posterior of the network, weights held fixed"
 
 _DEPENDENT = 1e-7
 """A column of length 1 whose remainder after projection on the others is shorter than this depends on them."""
 _MOST_STEPS = 30
-_CLOSE = 1e-8
 _ZERO = 1e-9
 
 
@@ -43,21 +57,10 @@ class Fit:
     rows: int
     groups: int
     method: str
-    intercept: float = math.nan
     explained: float = math.nan
     """McFadden's share of the log likelihood that the columns explain; NaN for a discriminant."""
     dropped: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Newton:
-    """The result of Newton's method on centred and scaled columns."""
-
-    coefficients: Floats
-    covariance: Floats
-    log_likelihood: float
-    converged: bool
 
 
 def two_sided(coefficients: Floats, errors: Floats) -> Floats:
@@ -75,18 +78,17 @@ def logistic(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *, gr
     codes = np.arange(right.size) if groups is None else np.asarray(groups)
     dropped = {} if len(np.unique(right)) == 2 else dict.fromkeys(names, _one_outcome(right))
     notes: list[str] = []
-    used = np.ones(right.size, dtype=np.bool_)
     while True:
         open_ = [number for number, name in enumerate(names) if name not in dropped]
-        dropped |= dependent([names[number] for number in open_], matrix[used][:, open_])
-        kept = [number for number, name in enumerate(names) if name not in dropped]
-        if not kept or len(np.unique(right[used])) < 2:
+        dropped |= dependent([names[number] for number in open_], matrix[:, open_])
+        kept = [number for number in open_ if names[number] not in dropped]
+        if not kept or len(np.unique(right)) < 2:
             dropped |= {names[number]: "no rows are left to estimate it from" for number in kept}
-            return _fit(names, [], dropped, notes, rows=int(used.sum()), groups=codes[used], method=LOGISTIC)
-        centre, scale = matrix[used][:, kept].mean(axis=0), matrix[used][:, kept].std(axis=0)
-        design = np.column_stack([np.ones(int(used.sum())), (matrix[used][:, kept] - centre) / scale])
-        peak = _newton(design, right[used])
-        parting = None if peak.converged else separation(design, right[used])
+            return _fit(names, [], (), groups=codes, method=LOGISTIC, dropped=dropped, notes=tuple(notes))
+        centre, scale = matrix[:, kept].mean(axis=0), matrix[:, kept].std(axis=0)
+        design = np.column_stack([np.ones(right.size), (matrix[:, kept] - centre) / scale])
+        coefficients, covariance, converged = _newton(design, right)
+        parting = None if converged else separation(design, right)
         if parting is None:
             break
         dropped |= {
@@ -94,26 +96,24 @@ def logistic(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *, gr
             for number, size in zip(kept, parting[1:], strict=True)
             if abs(size) > _ZERO
         }
-        decided = np.flatnonzero(used)[np.abs(design @ parting) > _ZERO]
-        used[decided] = False
-        notes.append(f"{decided.size:,} rows are decided by columns that part right from wrong, and left out")
-    if not peak.converged:
+        undecided = np.abs(design @ parting) <= _ZERO
+        decided = right.size - int(undecided.sum())
+        notes.append(f"{decided:,} rows are decided by columns that part right from wrong, and left out")
+        matrix, right, codes = matrix[undecided], right[undecided], codes[undecided]
+    if not converged:
         notes.append(f"the likelihood was not at its peak after {_MOST_STEPS} steps: take errors with caution")
-    residuals = (right[used] - expit(design @ peak.coefficients))[:, None] * design
-    slopes = slice(1, None)
+    odds = design @ coefficients
+    influences = ((right - expit(odds))[:, None] * design) @ covariance
+    slopes, errors = coefficients[1:] / scale, np.sqrt(np.diag(covariance))[1:] / scale
     return _fit(
         names,
         kept,
-        dropped,
-        notes,
-        rows=int(used.sum()),
-        groups=codes[used],
+        (slopes, errors, _jackknife(influences, codes)[1:] / scale),
+        groups=codes,
         method=LOGISTIC,
-        coefficients=peak.coefficients[slopes] / scale,
-        errors=np.sqrt(np.diag(peak.covariance))[slopes] / scale,
-        group_errors=_jackknife(residuals @ peak.covariance, codes[used])[slopes] / scale,
-        intercept=float(peak.coefficients[0] - (peak.coefficients[slopes] * centre / scale).sum()),
-        explained=1 - peak.log_likelihood / _null_log_likelihood(right[used]),
+        dropped=dropped,
+        notes=tuple(notes),
+        explained=1 - _log_likelihood(odds, right) / _log_likelihood(np.full(right.size, logit(right.mean())), right),
     )
 
 
@@ -124,37 +124,28 @@ def discriminant(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike, *
     much the coefficients move when the weight of one does.
     """
     names, matrix, right = _table(columns, outcome)
-    codes = np.arange(right.size) if groups is None else np.asarray(groups)
+    rows = np.arange(right.size)
+    codes = rows if groups is None else np.asarray(groups)
     counts = np.array([(right == 0).sum(), (right == 1).sum()])
     if counts.min() < 1:
         dropped = dict.fromkeys(names, _one_outcome(right))
-        return _fit(names, [], dropped, [], rows=right.size, groups=codes, method=DISCRIMINANT)
+        return _fit(names, [], (), groups=codes, method=DISCRIMINANT, dropped=dropped)
     dropped = dependent(names, matrix)
     means = np.array([matrix[right == outcome].mean(axis=0) for outcome in (0, 1)])
-    outcomes = right.astype(np.intp)
-    still = [number for number, name in enumerate(names) if name not in dropped]
-    within = dependent([names[number] for number in still], (matrix - means[outcomes])[:, still])
+    centred = matrix - means[right.astype(np.intp)]
+    open_ = [number for number, name in enumerate(names) if name not in dropped]
+    within = dependent([names[number] for number in open_], centred[:, open_])
     dropped |= dict.fromkeys(within, "it does not vary by itself among rows of the same outcome")
-    kept = [number for number, name in enumerate(names) if name not in dropped]
+    kept = [number for number in open_ if names[number] not in dropped]
     if not kept:
-        return _fit(names, [], dropped, [], rows=right.size, groups=codes, method=DISCRIMINANT)
-    centred = (matrix - means[outcomes])[:, kept]
+        return _fit(names, [], (), groups=codes, method=DISCRIMINANT, dropped=dropped)
+    centred = centred[:, kept]
     inverse = np.linalg.inv(centred.T @ centred / right.size)
     weights = inverse @ (means[1] - means[0])[kept]
     towards = np.where(right == 1, 1 / counts[1], -1 / counts[0]) - centred @ weights / right.size
     influences = (towards[:, None] * centred) @ inverse + weights / right.size
-    return _fit(
-        names,
-        kept,
-        dropped,
-        [],
-        rows=right.size,
-        groups=codes,
-        method=DISCRIMINANT,
-        coefficients=weights,
-        errors=_jackknife(influences, np.arange(right.size)),
-        group_errors=_jackknife(influences, codes),
-    )
+    estimates = weights, _jackknife(influences, rows), _jackknife(influences, codes)
+    return _fit(names, kept, estimates, groups=codes, method=DISCRIMINANT, dropped=dropped)
 
 
 def dependent(names: Sequence[str], matrix: Floats) -> dict[str, str]:
@@ -208,8 +199,8 @@ def _table(columns: Mapping[str, npt.ArrayLike], outcome: npt.ArrayLike) -> tupl
     return list(columns), np.column_stack(values) if values else np.zeros((right.size, 0)), right
 
 
-def _newton(design: Floats, right: Floats) -> _Newton:
-    """Newton's method, with steps halved until the likelihood rises."""
+def _newton(design: Floats, right: Floats) -> tuple[Floats, Floats, bool]:
+    """Coefficients, their covariance and whether they converged: Newton's method, steps halved until they rise."""
     now = np.zeros(design.shape[1])
     height = _log_likelihood(design @ now, right)
     converged = False
@@ -223,28 +214,18 @@ def _newton(design: Floats, right: Floats) -> _Newton:
         step = covariance @ (design.T @ (right - chance))
         if converged or not np.isfinite(step).all():
             break
-        taken = next(
-            (
-                share
-                for share in 0.5 ** np.arange(12)
-                if _log_likelihood(design @ (now + share * step), right) >= height
-            ),
-            0.0,
-        )
-        now = now + taken * step
-        height = _log_likelihood(design @ now, right)
+        for share in 0.5 ** np.arange(12):
+            risen = _log_likelihood(design @ (now + share * step), right)
+            if risen >= height:
+                now, height = now + share * step, risen
+                break
         # One more round gives the covariance at the peak itself.
-        converged = bool(np.abs(step).max() < _CLOSE)
-    return _Newton(now, covariance, height, converged)
+        converged = bool(np.abs(step).max() < 1e-8)
+    return now, covariance, converged
 
 
 def _log_likelihood(odds: Floats, right: Floats) -> float:
     return float(np.where(right == 1, log_expit(odds), log_expit(-odds)).sum())
-
-
-def _null_log_likelihood(right: Floats) -> float:
-    share = right.mean()
-    return float(right.size * (share * math.log(share) + (1 - share) * math.log(1 - share)))
 
 
 def _jackknife(influences: Floats, groups: Codes) -> Floats:
@@ -261,42 +242,133 @@ def _jackknife(influences: Floats, groups: Codes) -> Floats:
 def _fit(
     names: Sequence[str],
     kept: Sequence[int],
-    dropped: Mapping[str, str],
-    notes: Sequence[str],
+    estimates: Sequence[Floats],
     *,
-    rows: int,
     groups: Codes,
     method: str,
-    coefficients: Floats | None = None,
-    errors: Floats | None = None,
-    group_errors: Floats | None = None,
-    intercept: float = math.nan,
+    dropped: Mapping[str, str],
+    notes: tuple[str, ...] = (),
     explained: float = math.nan,
 ) -> Fit:
-    """The fit with a place for every column, NaN where it was dropped."""
-
-    def placed(values: Floats | None) -> Floats:
-        whole = np.full(len(names), math.nan)
-        if values is not None:
-            whole[list(kept)] = values
-        return whole
-
-    return Fit(
-        names=tuple(names),
-        coefficients=placed(coefficients),
-        errors=placed(errors),
-        group_errors=placed(group_errors),
-        rows=rows,
-        groups=int(np.unique(groups).size),
-        method=method,
-        intercept=intercept,
-        explained=explained,
-        dropped=dict(dropped),
-        notes=tuple(notes),
-    )
+    """The fit with a place for every column, NaN where it was dropped; ``estimates``: coefficients and both errors."""
+    placed = np.full((3, len(names)), math.nan)
+    if kept:
+        placed[:, list(kept)] = estimates
+    slopes, errors, group_errors = placed
+    counts = groups.size, int(np.unique(groups).size)
+    return Fit(tuple(names), slopes, errors, group_errors, *counts, method, explained, dict(dropped), notes)
 
 
 def _one_outcome(right: Floats) -> str:
     if not right.size:
         return "there are no rows"
     return f"every answer is {'right' if right[0] == 1 else 'wrong'}"
+
+
+PRIORS = ("bdeu", "base-rate", "laplace", "none")
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is believed of a configuration before any row is seen; ``size`` counts for bdeu and base-rate only."""
+
+    name: str = "bdeu"
+    size: float = 10.0
+
+    def __post_init__(self) -> None:
+        if self.name not in PRIORS:
+            raise UnknownNameError("prior", self.name, PRIORS, " (--prior)")
+        if not 0 < self.size < math.inf:
+            raise AcidtestError(f"--sample-size is a number of rows above 0, not {self.size:g}")
+
+    @property
+    def has_size(self) -> bool:
+        return self.name in ("bdeu", "base-rate")
+
+    def describe(self) -> str:
+        """The prior as a phrase for captions: what it takes unseen configurations for."""
+        return {
+            "bdeu": f"BDeu, equivalent sample size {self.size:g}: unseen configurations are right with chance 1/2",
+            "base-rate": f"equivalent sample size {self.size:g}: unseen configurations are right as often as the whole",
+            "laplace": "one row of each outcome in every configuration: unseen ones are right with chance 1/2",
+            "none": "none: relative frequencies, unseen configurations left out",
+        }[self.name]
+
+
+@dataclass(frozen=True)
+class Chance:
+    """P(correct = 1 | category = 1), with configurations weighted in both ways, and the weight of unseen ones."""
+
+    network: Estimate
+    observed: Estimate
+    unseen: float = field(metadata={"json": "unseen_weight"})
+
+
+@dataclass(frozen=True)
+class Network:
+    """The estimates for each category, and how many of the possible configurations occur."""
+
+    prior: str
+    sample_size: float | None
+    """Rows that the prior is worth, for priors that have a size."""
+    prior_phrase: str = field(metadata={"json": "prior_told"})
+    """The prior as a phrase."""
+    possible: int = field(metadata={"json": "configurations"})
+    seen: int
+    chances: Mapping[str, Chance] = field(metadata={"json": "categories"})
+
+
+def network(categories: Mapping[str, Flags], right: Flags, prior: Prior | None = None) -> Network:
+    """The chance of being right given each category, from a network learnt from the rows.
+
+    Intervals are those of the posterior of the chances, matched by a Beta distribution of the same mean and variance;
+    weights of configurations are fixed, and rows are assumed independent.
+    """
+    prior = prior or Prior()
+    marks = np.column_stack(list(categories.values())) if categories else np.zeros((right.size, 0), dtype=np.bool_)
+    configurations, codes = np.unique(marks, axis=0, return_inverse=True)
+    sizes = np.bincount(codes.ravel(), minlength=len(configurations)).astype(np.float64)
+    wins = np.bincount(codes.ravel(), weights=right, minlength=len(configurations)).astype(np.float64)
+    # The rows that the prior adds to each category, and to each configuration.
+    extra = {"laplace": 2.0, "none": 0.0}.get(prior.name, prior.size)
+    added = math.ldexp(prior.size, -len(categories)) if prior.has_size else extra
+    unseen_mean = float(wins.sum() / sizes.sum()) if prior.name == "base-rate" and right.size else 0.5
+    means = (wins + added * unseen_mean) / (sizes + added)
+    variances = means * (1 - means) / (sizes + added + 1)
+    marginals = (marks.sum(axis=0, dtype=np.float64) + extra / 2) / max(right.size + extra, 1)
+
+    def chance(number: int) -> Chance:
+        with_it = configurations[:, number]
+        n = int(sizes[with_it].sum())
+        if not n:
+            none = Estimate(math.nan, note="no rows of this category")
+            return Chance(none, none, math.nan)
+        seen = sizes[with_it] / n
+        observed = _estimate(float(seen @ means[with_it]), float(seen**2 @ variances[with_it]), n)
+        # As the network is drawn, the other categories are independent: chances of single ones multiply.
+        chances = np.delete(marginals, number)
+        shares = np.where(np.delete(configurations[with_it], number, axis=1), chances, 1 - chances).prod(axis=1)
+        unseen = max(0.0, 1 - float(shares.sum()))
+        if prior.name == "none":
+            shares, value, variance = shares / shares.sum(), 0.0, 0.0
+        else:
+            # The sum of squared weights of all 2^k configurations, of which only those seen are listed.
+            squares = float((chances**2 + (1 - chances) ** 2).prod())
+            rest = max(0.0, squares - float((shares**2).sum()))
+            value, variance = unseen * unseen_mean, rest * unseen_mean * (1 - unseen_mean) / (added + 1)
+        value += float(shares @ means[with_it])
+        variance += float(shares**2 @ variances[with_it])
+        return Chance(_estimate(value, variance, n), observed, unseen)
+
+    estimates = {name: chance(number) for number, name in enumerate(categories)}
+    size = prior.size if prior.has_size else None
+    return Network(prior.name, size, prior.describe(), 2 ** len(categories), len(configurations), estimates)
+
+
+def _estimate(value: float, variance: float, n: int) -> Estimate:
+    value = min(max(value, 0.0), 1.0)
+    rows = value * (1 - value) / variance - 1 if variance > 0 else 0.0
+    if rows <= 0:
+        return Estimate(value, n=n, groups=n, method=NETWORK, note="no spread to make an interval of")
+    low, high = (float(betaincinv(value * rows, (1 - value) * rows, tail)) for tail in (0.025, 0.975))
+    return Estimate(value, low, high, n, n, NETWORK)

@@ -17,6 +17,12 @@ Codes = npt.NDArray[np.signedinteger[Any]]
 Numbers = npt.NDArray[np.signedinteger[Any]] | Floats
 """Small integers where they suffice: there may be millions of rows and groups."""
 
+Rng = np.random.Generator
+Values = npt.ArrayLike
+"""A number for each row, group or cell."""
+Labels = npt.ArrayLike | None
+"""A code or a name for each row, such as that of its group or stratum; None where there are none."""
+
 _Value = TypeVar("_Value", bound=np.generic)
 Kind = Literal["percentile", "expanded", "accelerated"]
 
@@ -49,7 +55,6 @@ class Totals:
 
     @property
     def value(self) -> float:
-        """The mean over rows."""
         return float(self.sums.sum() / self.sizes.sum())
 
     @property
@@ -79,16 +84,9 @@ def generator(draws_seed: int) -> np.random.Generator:
 
 
 def bootstrap(
-    sums: npt.ArrayLike,
-    sizes: npt.ArrayLike,
-    *,
-    strata: npt.ArrayLike | None = None,
-    rng: np.random.Generator,
-    resamples: int = 10_000,
-    confidence: float = 0.95,
-    kind: Kind = "accelerated",
+    sums: Values, sizes: Values, *, strata: Labels = None, rng: Rng, resamples: int = 10_000, kind: Kind = "accelerated"
 ) -> Interval:
-    """Bootstrap interval of the mean over rows, given the sum and size of each group; resamples within strata.
+    """95 % bootstrap interval of the mean over rows, given the sum and size of each group; resamples within strata.
 
     ``percentile`` is the plain bootstrap. ``expanded`` moves its ends out to the jackknife variance and a t quantile
     (Hesterberg 2015); ``accelerated`` also corrects them for bias and skewness (BCa, Efron 1987). Groups that all
@@ -101,16 +99,24 @@ def bootstrap(
     labels = np.zeros(np.size(sums), dtype=np.int8) if strata is None else strata
     totals = Totals(column(sums), column(sizes), _pooled(labels))
     means = np.concatenate(list(_resampled_means(totals, rng, resamples)))
-    low, high = np.quantile(means, _levels(totals, means, kind=kind, confidence=confidence))
+    low, high = np.quantile(means, _levels(totals, means, kind=kind))
     return Interval(float(low), float(high), method)
 
 
-def column(values: npt.ArrayLike) -> Numbers:
+def column(values: Values) -> Numbers:
     """The values as numbers; booleans become integers of one byte."""
     numbers = np.asarray(values)
     if numbers.dtype == np.bool_:
         return numbers.view(np.int8)
     return numbers if numbers.dtype.kind == "i" else numbers.astype(np.float64, copy=False)
+
+
+def paired_columns(first: Values, second: Values) -> tuple[Numbers, Numbers]:
+    """Two columns of the same rows as numbers."""
+    values = column(first), column(second)
+    if values[0].shape != values[1].shape:
+        raise ValueError(f"paired rows differ in number: {values[0].size} and {values[1].size}")
+    return values
 
 
 def blocks(size: int) -> Iterator[slice]:
@@ -127,17 +133,13 @@ def taken(table: npt.NDArray[_Value], places: Codes) -> npt.NDArray[_Value]:
 
 
 def group_totals(
-    values: npt.NDArray[np.generic],
-    groups: npt.ArrayLike | None = None,
-    *,
-    strata: npt.ArrayLike | None = None,
-    weights: Floats | None = None,
+    values: npt.NDArray[np.generic], groups: Labels = None, *, strata: Labels = None, weights: Floats | None = None
 ) -> Totals:
     """Sum, size and stratum of every group; a group that spans strata goes to a stratum of such groups."""
     numbers = column(values)
     sizes: Numbers = np.ones(numbers.size, dtype=np.int8) if weights is None else weights
     sums = numbers if weights is None else weights * numbers
-    labels = np.zeros(numbers.size, dtype=np.int8) if strata is None else _numbered_from_one(strata)
+    labels = np.zeros(numbers.size, dtype=np.int8) if strata is None else numbered(strata)
     if groups is None:
         return Totals(sums, sizes, _pooled(labels))
     codes = numbered(groups)
@@ -154,45 +156,24 @@ def group_sums(values: npt.NDArray[np.generic], codes: Codes) -> Numbers:
     return sums.astype(_whole(int(sums.max(initial=0)))) if numbers.dtype == np.int8 else sums
 
 
-def _numbered_from_one(labels: npt.ArrayLike) -> Codes:
-    codes = numbered(labels)
-    return np.add(codes, 1, dtype=_whole(int(codes.max(initial=-1)) + 1))
-
-
 def _common_labels(labels: Codes, codes: Codes) -> Codes:
-    """The label that all rows of a group have, 0 where they have several."""
-    common = np.zeros(codes.max(initial=-1) + 1, dtype=labels.dtype)
+    """The label that all rows of a group have; groups with several labels get one of their own."""
+    # One more than the labels need, so that 0 is free.
+    common: Codes = np.zeros(codes.max(initial=-1) + 1, dtype=_whole(int(labels.max(initial=-1)) + 1))
     for part in blocks(codes.size):
         common[codes[part]] = labels[part]
     several = np.zeros(common.size, dtype=np.bool_)
     for part in blocks(codes.size):
         members = codes[part]
         several[members[common[members] != labels[part]]] = True
+    common += 1
     common[several] = 0
     return common
 
 
-def stratum_weights(
-    n_first: int, n_second: int, *, strata_first: npt.ArrayLike | None, strata_second: npt.ArrayLike | None
-) -> tuple[Floats, Floats]:
-    """Weights for the rows of two sides that give each stratum the same share on both.
-
-    A stratum that both sides have gets its share of the rows of both; one that only one side has gets weight 0. The
-    weights of a side are 1 on average over the rows with a weight.
-    """
-    if strata_first is None or strata_second is None:
-        return np.ones(n_first), np.ones(n_second)
-    codes = numbered(np.concatenate([np.asarray(strata_first), np.asarray(strata_second)]))
-    counts = [np.bincount(side, minlength=codes.max(initial=-1) + 1) for side in (codes[:n_first], codes[n_first:])]
-    shared = np.minimum(*counts) > 0
-    shares = np.where(shared, counts[0] + counts[1], 0) / max((counts[0] + counts[1])[shared].sum(), 1)
-    first, second = (shares * count[shared].sum() / np.maximum(count, 1) for count in counts)
-    return first[codes[:n_first]], second[codes[n_first:]]
-
-
 @dataclass(frozen=True, slots=True)
 class WeightedSide:
-    """The rows of one of two sides in the strata that both have, weighted as ``stratum_weights`` does."""
+    """The rows of one of two sides in the strata that both have, weighted to give these the same share on both."""
 
     values: Floats
     groups: npt.NDArray[np.generic] | None
@@ -203,32 +184,31 @@ class WeightedSide:
 
     @property
     def totals(self) -> Totals:
-        """Sum, size and stratum of every group."""
         return group_totals(self.values, self.groups, strata=self.strata, weights=self.weights)
 
 
 def weighted_sides(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    *,
-    groups: tuple[npt.ArrayLike | None, npt.ArrayLike | None],
-    strata: tuple[npt.ArrayLike | None, npt.ArrayLike | None],
+    first: Values, second: Values, *, groups: tuple[Labels, Labels], strata: tuple[Labels, Labels]
 ) -> list[WeightedSide]:
-    """Two sides of different rows, reduced to the strata that both have; ``groups`` and ``strata`` are of each side."""
+    """Two sides of different rows, reduced to the strata that both have; ``groups`` and ``strata`` are of each side.
+
+    A stratum weighs its share of the rows of both. The weights of a side are 1 on average.
+    """
     values = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    weights = stratum_weights(values[0].size, values[1].size, strata_first=strata[0], strata_second=strata[1])
+    weights = [np.ones(side.size) for side in values]
+    if strata[0] is not None and strata[1] is not None:
+        joined = numbered(np.concatenate([np.asarray(strata[0]), np.asarray(strata[1])]))
+        codes = joined[: values[0].size], joined[values[0].size :]
+        counts = [np.bincount(side, minlength=joined.max(initial=-1) + 1) for side in codes]
+        shared, rows = np.minimum(*counts) > 0, counts[0] + counts[1]
+        shares = np.where(shared, rows, 0) / max(rows[shared].sum(), 1)
+        for number, count in enumerate(counts):
+            weights[number] = (shares * count[shared].sum() / np.maximum(count, 1))[codes[number]]
     sides = []
     for numbers, members, labels, weight in zip(values, groups, strata, weights, strict=True):
-        shared = weight > 0
-        sides.append(
-            WeightedSide(
-                numbers[shared],
-                None if members is None else np.asarray(members)[shared],
-                None if labels is None else np.asarray(labels)[shared],
-                weight[shared],
-                int((~shared).sum()),
-            )
-        )
+        used = weight > 0
+        of_groups, of_strata = (None if names is None else np.asarray(names)[used] for names in (members, labels))
+        sides.append(WeightedSide(numbers[used], of_groups, of_strata, weight[used], int((~used).sum())))
     return sides
 
 
@@ -272,19 +252,18 @@ def spread(totals: Totals) -> Spread:
 
 
 def binary(values: Numbers) -> bool:
-    """Whether all values are 0 or 1."""
     return bool(((values == 0) | (values == 1)).all())
 
 
-def _levels(totals: Totals, means: Floats, *, kind: Kind, confidence: float) -> Floats:
+def _levels(totals: Totals, means: Floats, *, kind: Kind) -> Floats:
     """The quantiles of the resampled means at which the interval ends."""
-    tail = (1 - confidence) / 2
+    plain = np.array([0.025, 0.975])
     if kind == "percentile":
-        return np.array([tail, 1 - tail])
+        return plain
     deviation = spread(totals)
     if deviation.resampled == 0:
-        return np.array([tail, 1 - tail])
-    reach = float(stdtrit(deviation.degrees, 1 - tail)) * math.sqrt(deviation.variance / deviation.resampled)
+        return plain
+    reach = float(stdtrit(deviation.degrees, 0.975)) * math.sqrt(deviation.variance / deviation.resampled)
     ends = np.array([-reach, reach])
     if kind == "accelerated":
         # Ties with the value count half; sums of fractions make ties that differ in the last digit.
@@ -295,7 +274,7 @@ def _levels(totals: Totals, means: Floats, *, kind: Kind, confidence: float) -> 
     return np.asarray(ndtr(ends), dtype=np.float64)
 
 
-def _resampled_means(totals: Totals, rng: np.random.Generator, resamples: int) -> Iterator[Floats]:
+def _resampled_means(totals: Totals, rng: Rng, resamples: int) -> Iterator[Floats]:
     """The mean over rows in each resample, in chunks.
 
     Groups of one stratum with the same sum and size are interchangeable, so counts of such kinds are drawn where
@@ -325,7 +304,7 @@ def _kinds(totals: Totals) -> list[tuple[npt.NDArray[np.complex128], npt.NDArray
 
 
 def _drawn(
-    kinds: npt.NDArray[np.complex128], counts: npt.NDArray[np.int64], rng: np.random.Generator, *, size: int
+    kinds: npt.NDArray[np.complex128], counts: npt.NDArray[np.int64], rng: Rng, *, size: int
 ) -> npt.NDArray[np.complex128]:
     """Totals of as many groups as the stratum has, drawn with replacement, ``size`` times."""
     groups = int(counts.sum())

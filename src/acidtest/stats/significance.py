@@ -15,15 +15,17 @@ from acidtest.stats.intervals import StratifiedRate, combined_reach
 from acidtest.stats.resampling import (
     Codes,
     Floats,
+    Labels,
     Numbers,
+    Rng,
     Totals,
-    WeightedSide,
+    Values,
     binary,
     blocks,
-    column,
     generator,
     group_totals,
     numbered,
+    paired_columns,
     weighted_sides,
 )
 
@@ -51,11 +53,11 @@ class Test:
 
 
 def paired_test(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    groups: npt.ArrayLike | None = None,
+    first: Values,
+    second: Values,
+    groups: Labels = None,
     *,
-    strata: npt.ArrayLike | None = None,
+    strata: Labels = None,
     draws_seed: int = 0,
     resamples: int = 10_000,
 ) -> Test:
@@ -64,23 +66,22 @@ def paired_test(
     Exact McNemar for independent 0/1 rows. Rows that come in groups get the permutation of whole groups,
     since McNemar would count each row as new evidence; rows in several strata get the permutation within strata.
     """
-    values = _paired(first, second)
-    if strata is not None and int(numbered(strata).max(initial=0)) > 0:
-        return stratified_permutation(
-            first, second, groups=groups, strata=strata, rng=generator(draws_seed), resamples=resamples
-        )
-    independent = groups is None or int(numbered(groups).max(initial=-1)) + 1 == values[0].size
-    if independent and binary(values[0]) and binary(values[1]):
-        return mcnemar(first, second)
-    return paired_permutation(first, second, groups=groups, rng=generator(draws_seed), resamples=resamples)
+    values = paired_columns(first, second)
+    several = strata is not None and int(numbered(strata).max(initial=0)) > 0
+    if not several and binary(values[0]) and binary(values[1]):
+        independent = groups is None or int(numbered(groups).max(initial=-1)) + 1 == values[0].size
+        if independent:
+            return mcnemar(first, second)
+    strata, rng = strata if several else None, generator(draws_seed)
+    return paired_permutation(first, second, groups=groups, strata=strata, rng=rng, resamples=resamples)
 
 
-def mcnemar(first: npt.ArrayLike, second: npt.ArrayLike, *, mid_p: bool = False) -> Test:
+def mcnemar(first: Values, second: Values, *, mid_p: bool = False) -> Test:
     """McNemar's test on independent rows that are right (1) or wrong (0): the exact binomial, two-sided.
 
     ``mid_p`` counts the outcome seen by half (Fagerland, Lydersen and Laake 2013): less conservative, no longer exact.
     """
-    values = _paired(first, second)
+    values = paired_columns(first, second)
     if not (binary(values[0]) and binary(values[1])):
         raise ValueError("McNemar's test takes right (1) and wrong (0) only; use paired_permutation")
     name = "McNemar, mid-p" if mid_p else "McNemar, exact"
@@ -97,61 +98,37 @@ def mcnemar(first: npt.ArrayLike, second: npt.ArrayLike, *, mid_p: bool = False)
 
 
 def paired_permutation(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    *,
-    groups: npt.ArrayLike | None = None,
-    rng: np.random.Generator,
-    resamples: int = 10_000,
+    first: Values, second: Values, *, groups: Labels = None, strata: Labels = None, rng: Rng, resamples: int = 10_000
 ) -> Test:
     """Permutation test on paired rows: first and second change places in whole groups.
 
-    p is (c + 1) / (resamples + 1), c being the permutations with a difference at least as large: never 0.
+    p is (c + 1) / (resamples + 1), c being the permutations with a difference at least as large: never 0. With strata
+    differences are divided by their standard error within these, that of the interval: strata that differ in opposite
+    directions do not hide a difference on average, as they do from McNemar's test. That is exact when the two are alike
+    on every row, and for many groups when only on average (Chung and Romano 2013).
     """
-    name = "paired permutation"
-    values = _paired(first, second)
-    n = values[0].size
-    if n == 0:
-        return Test(name, math.nan, math.nan, 0, "no rows")
-    sums = group_totals(values[0] - values[1], groups).sums
-    result = flipped_signs((sums[part] for part in blocks(sums.size)), rng=rng, resamples=resamples)
-    return replace(result, name=name, statistic=result.statistic / n, n=n)
-
-
-def stratified_permutation(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    *,
-    groups: npt.ArrayLike | None = None,
-    strata: npt.ArrayLike,
-    rng: np.random.Generator,
-    resamples: int = 10_000,
-) -> Test:
-    """Permutation test on paired rows in strata: first and second change places in whole groups, as without strata.
-
-    The statistic of a permutation is the mean difference over its standard error within strata, that of the interval:
-    strata that differ in opposite directions do not hide a difference on average, as they do from McNemar's test.
-    Exact when the two are alike on every row, and for many groups when only on average (Chung and Romano 2013).
-    """
-    name = "paired permutation within strata"
-    values = _paired(first, second)
+    name = "paired permutation" if strata is None else "paired permutation within strata"
+    values = paired_columns(first, second)
     n = values[0].size
     if n == 0:
         return Test(name, math.nan, math.nan, 0, "no rows")
     totals = group_totals(values[0] - values[1], groups, strata=strata)
+    if strata is None:
+        result = flipped_signs((totals.sums[part] for part in blocks(totals.sums.size)), rng=rng, resamples=resamples)
+        return replace(result, name=name, statistic=result.statistic / n, n=n)
     apart = int((np.abs(totals.sums) > 1e-12).sum())
     if apart == 0:
         return Test(name, 0.0, 1.0, n, "no group tells the two apart")
-    flips = _Flips.of(totals)
-    observed = float(flips.studentised(flips.signs[None, :])[0])
+    counts, signs, studentised = _studentised_flips(totals)
+    observed = float(studentised(signs[None, :])[0])
     beyond = 0
-    for size in _chunks(resamples, flips.counts.size):
-        kept = rng.binomial(flips.counts, 0.5, size=(size, flips.counts.size))
-        beyond += _beyond(flips.studentised((2 * kept - flips.counts).astype(np.float64)), observed)
+    for size in _chunks(resamples, counts.size):
+        kept = rng.binomial(counts, 0.5, size=(size, counts.size))
+        beyond += _beyond(studentised((2 * kept - counts).astype(np.float64)), observed)
     return Test(name, float(totals.sums.sum()) / n, (beyond + 1) / (resamples + 1), n, _floor_note(apart))
 
 
-def flipped_signs(sums: Iterable[Numbers], *, rng: np.random.Generator, resamples: int = 10_000) -> Test:
+def flipped_signs(sums: Iterable[Numbers], *, rng: Rng, resamples: int = 10_000) -> Test:
     """Test whether the differences of groups, given in blocks, sum to 0, by flipping their signs at random.
 
     The statistic is their sum, ``n`` counts groups, and p is as in ``paired_permutation``.
@@ -175,14 +152,14 @@ def flipped_signs(sums: Iterable[Numbers], *, rng: np.random.Generator, resample
 
 
 def unpaired_permutation(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
+    first: Values,
+    second: Values,
     *,
-    groups_first: npt.ArrayLike | None = None,
-    groups_second: npt.ArrayLike | None = None,
-    strata_first: npt.ArrayLike | None = None,
-    strata_second: npt.ArrayLike | None = None,
-    rng: np.random.Generator,
+    groups_first: Labels = None,
+    groups_second: Labels = None,
+    strata_first: Labels = None,
+    strata_second: Labels = None,
+    rng: Rng,
     resamples: int = 10_000,
 ) -> Test:
     """Permutation test on different rows: whole groups change sides within strata.
@@ -195,7 +172,8 @@ def unpaired_permutation(
     values = np.concatenate([side.values for side in sides])
     is_first = np.arange(values.size) < sides[0].values.size
     # Negative codes keep the groups of the second side apart from those of the first.
-    groups = np.concatenate([_group_codes(sides[0]), -1 - _group_codes(sides[1])])
+    one, two = (np.arange(side.values.size) if side.groups is None else numbered(side.groups) for side in sides)
+    groups = np.concatenate([one, -1 - two])
     labels = [side.strata for side in sides if side.strata is not None]
     totals = group_totals(values, groups, strata=np.concatenate(labels) if len(labels) == 2 else None)
     parts = _parts(totals, group_totals(is_first.astype(np.float64), groups).sums > 0)
@@ -234,43 +212,36 @@ def combination_test(parts: Sequence[tuple[float, StratifiedRate]]) -> Test:
     return Test(name, value, 2 * float(ndtr(-high)), n)
 
 
-def holm(ps: Sequence[float | None] | Floats) -> Floats:
-    """Holm's adjusted p-values, in the order given. None and NaN stay NaN and do not count."""
-    return _corrected(ps, lambda ordered: np.maximum.accumulate(ordered * np.arange(ordered.size, 0, -1)))
+def adjusted(ps: Sequence[float | None] | Floats, method: str = "holm") -> Floats:
+    """p-values corrected for the size of their family, in the order given; None and NaN stay NaN and do not count.
 
-
-def benjamini_hochberg(ps: Sequence[float | None] | Floats) -> Floats:
-    """Benjamini and Hochberg's adjusted p-values (false discovery rate). None and NaN stay NaN and do not count."""
-    return _corrected(
-        ps,
-        lambda ordered: np.minimum.accumulate((ordered * (ordered.size / np.arange(1, ordered.size + 1)))[::-1])[::-1],
-    )
-
-
-def benjamini_yekutieli(ps: Sequence[float | None] | Floats) -> Floats:
-    """Benjamini and Yekutieli's adjusted p-values: the false discovery rate of tests that depend on each other.
-
-    Benjamini and Hochberg's times 1 + 1/2 + … + 1/m, however the tests depend. None and NaN stay NaN and do not count.
+    ``holm``; the false discovery rates ``bh`` (Benjamini and Hochberg) and ``by`` (Benjamini and Yekutieli: times
+    1 + 1/2 + … + 1/m, however the tests depend on each other); or ``none``.
     """
+    methods = ("holm", "bh", "by", "none")
+    if method not in methods:
+        raise UnknownNameError("correction", method, methods)
+    values = np.array([math.nan if p is None else p for p in ps], dtype=np.float64)
+    order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
+    ordered, ranks = values[order], np.arange(1, order.size + 1)
+    if method == "holm":
+        ordered = np.maximum.accumulate(ordered * ranks[::-1])
+    elif method != "none":
+        size = order.size * (1 / ranks).sum() if method == "by" else order.size
+        ordered = np.minimum.accumulate((ordered * (size / ranks))[::-1])[::-1]
+    values[order] = np.minimum(ordered, 1.0)
+    return values
 
-    def stepped(ordered: Floats) -> Floats:
-        ranks = np.arange(1, ordered.size + 1)
-        return np.minimum.accumulate((ordered * (ordered.size * (1 / ranks).sum() / ranks))[::-1])[::-1]
 
-    return _corrected(ps, stepped)
+def holm(ps: Sequence[float | None] | Floats) -> Floats:
+    """Holm's adjusted p-values, as ``adjusted`` gives them."""
+    return adjusted(ps, "holm")
 
 
 def bonferroni(ps: Sequence[float | None] | Floats) -> Floats:
     """Bonferroni's adjusted p-values: each times their number. None and NaN stay NaN and do not count."""
-    return _corrected(ps, lambda ordered: ordered * ordered.size)
-
-
-def adjusted(ps: Sequence[float | None] | Floats, method: str = "holm") -> Floats:
-    """p-values corrected for the size of their family by ``holm``, ``bh``, ``by`` or ``none``."""
-    methods = {"holm": holm, "bh": benjamini_hochberg, "by": benjamini_yekutieli, "none": _uncorrected}
-    if method not in methods:
-        raise UnknownNameError("correction", method, methods)
-    return methods[method](ps)
+    values = np.array([math.nan if p is None else p for p in ps], dtype=np.float64)
+    return np.minimum(values * np.count_nonzero(~np.isnan(values)), 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +259,7 @@ class _Part:
         rest = self.counts @ self.kinds - first
         return np.asarray(first.real / first.imag - rest.real / rest.imag)
 
-    def permuted(self, rng: np.random.Generator, size: int) -> npt.NDArray[np.complex128]:
+    def permuted(self, rng: Rng, size: int) -> npt.NDArray[np.complex128]:
         """Totals of the first side when groups are assigned to sides at random."""
         few = self.counts.sum() < _FEW_TO_A_KIND * self.kinds.size
         dealt = rng.multivariate_hypergeometric(
@@ -310,65 +281,40 @@ def _parts(totals: Totals, is_first: npt.NDArray[np.bool_]) -> list[_Part]:
     return parts
 
 
-@dataclass(frozen=True, slots=True)
-class _Flips:
-    """Paired groups as kinds that are interchangeable when signs are flipped: one stratum, difference and size.
+def _studentised_flips(totals: Totals) -> tuple[Codes, Floats, Callable[[Floats], Floats]]:
+    """Groups as kinds that are interchangeable when signs are flipped: one stratum, difference and size.
 
-    Kinds are in the order of their strata; ``signs`` are those seen, as ``studentised`` takes them. The last three have
-    a number for each stratum: its groups, their rows added up, and the squares of these added up.
+    Returns how many groups are of each kind, how many of these are positive less how many are negative, and a function
+    of rows of such numbers: the mean difference over its standard error within strata.
     """
+    strata, sizes = totals.strata.astype(np.intp), totals.sizes.astype(np.float64)
+    groups, rows, squared_rows = (
+        np.bincount(strata, values).astype(np.float64) for values in (sizes**0, sizes, sizes**2)
+    )
+    differing = np.abs(totals.sums) > 1e-12
+    keys = np.stack([strata, np.abs(totals.sums), sizes], axis=1)[differing]
+    kinds, places, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    signs = np.bincount(places.ravel(), np.sign(totals.sums[differing])).astype(np.float64)
+    # Kinds are in the order of their strata.
+    strata, differences, sizes = kinds[:, 0].astype(np.intp), kinds[:, 1], kinds[:, 2]
+    starts = np.flatnonzero(np.diff(strata, prepend=-1))
+    corrections = groups / np.maximum(groups - 1, 1)
+    squares = float((corrections[strata] * counts) @ differences**2)
 
-    counts: npt.NDArray[np.int64]
-    signs: Floats
-    differences: Floats
-    sizes: Floats
-    strata: npt.NDArray[np.intp]
-    groups: Floats
-    rows: Floats
-    squared_rows: Floats
-
-    @classmethod
-    def of(cls, totals: Totals) -> _Flips:
-        """The kinds of some groups; those without a difference count in their stratum only."""
-        strata, sizes = totals.strata.astype(np.intp), totals.sizes.astype(np.float64)
-        by_stratum = (np.bincount(strata, values).astype(np.float64) for values in (sizes**0, sizes, sizes**2))
-        differing = np.abs(totals.sums) > 1e-12
-        keys = np.stack([strata, np.abs(totals.sums), sizes], axis=1)[differing]
-        kinds, places, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-        signs = np.bincount(places.ravel(), np.sign(totals.sums[differing])).astype(np.float64)
-        return cls(counts, signs, kinds[:, 1], kinds[:, 2], kinds[:, 0].astype(np.intp), *by_stratum)
-
-    def studentised(self, signs: Floats) -> Floats:
-        """The mean difference over its standard error within strata.
-
-        A row of ``signs`` has, for each kind, how many of its groups are positive less how many are negative.
-        """
-        starts = np.flatnonzero(np.diff(self.strata, prepend=-1))
-        differing = self.strata[starts]
-        corrections = self.groups / np.maximum(self.groups - 1, 1)
-        signed = signs * self.differences
-        sums = np.zeros((len(signs), self.groups.size))
-        sums[:, differing] = np.add.reduceat(signed, starts, axis=1)
-        means = sums.sum(axis=1) / self.rows.sum()
+    def studentised(signs: Floats) -> Floats:
+        signed = signs * differences
+        sums = np.zeros((len(signs), groups.size))
+        sums[:, strata[starts]] = np.add.reduceat(signed, starts, axis=1)
+        means = sums.sum(axis=1) / rows.sum()
         # The sum over groups of (difference - mean · size)² less what their stratum's total has of it.
-        squares = float((corrections[self.strata] * self.counts) @ self.differences**2)
-        products = signed @ (corrections[self.strata] * self.sizes)
-        variance = squares - 2 * means * products + means**2 * float(corrections @ self.squared_rows)
-        variance -= (sums - means[:, None] * self.rows) ** 2 @ (corrections / self.groups)
+        products = signed @ (corrections[strata] * sizes)
+        variance = squares - 2 * means * products + means**2 * float(corrections @ squared_rows)
+        variance -= (sums - means[:, None] * rows) ** 2 @ (corrections / groups)
         # Groups that are all alike within strata have no spread: as far from 0 as can be, unless the mean is 0.
-        error = np.sqrt(np.maximum(variance, 1e-18 * means**2)) / self.rows.sum()
+        error = np.sqrt(np.maximum(variance, 1e-18 * means**2)) / rows.sum()
         return np.asarray(np.divide(means, error, out=np.zeros_like(means), where=means != 0))
 
-
-def _group_codes(side: WeightedSide) -> Codes:
-    return np.arange(side.values.size) if side.groups is None else numbered(side.groups)
-
-
-def _paired(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[Numbers, Numbers]:
-    values = column(first), column(second)
-    if values[0].shape != values[1].shape:
-        raise ValueError(f"paired rows differ in number: {values[0].size} and {values[1].size}")
-    return values
+    return counts, signs, studentised
 
 
 def _floor_note(apart: int) -> str:
@@ -384,16 +330,3 @@ def _chunks(resamples: int, width: int) -> list[int]:
 def _beyond(drawn: Floats, observed: float) -> int:
     """How many are at least as far from 0, allowing for ties that differ in the last digit."""
     return int((np.abs(drawn) >= abs(observed) - 1e-12 * max(1.0, abs(observed))).sum())
-
-
-def _uncorrected(ps: Sequence[float | None] | Floats) -> Floats:
-    return _corrected(ps, lambda ordered: ordered)
-
-
-def _corrected(ps: Sequence[float | None] | Floats, correction: Callable[[Floats], Floats]) -> Floats:
-    """Apply a correction that is given the known p-values in ascending order."""
-    values = np.array([math.nan if p is None else p for p in ps], dtype=np.float64)
-    known = np.flatnonzero(~np.isnan(values))
-    order = known[np.argsort(values[known], kind="stable")]
-    values[order] = np.minimum(correction(values[order]), 1.0)
-    return values

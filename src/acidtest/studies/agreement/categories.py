@@ -10,9 +10,18 @@ import numpy as np
 import polars as pl
 
 from acidtest.core.estimate import Estimate
-from acidtest.stats.alpha import category_alphas, mean_alpha
-from acidtest.stats.category_sets import Booleans, Codes, intersection_over_union, set_alpha
-from acidtest.stats.kappa import cohen_kappa, label_kappas, mean_kappa, without_interval
+from acidtest.stats.agreement import (
+    Booleans,
+    Codes,
+    category_alphas,
+    cohen_kappa,
+    intersection_over_union,
+    label_kappas,
+    mean_alpha,
+    mean_kappa,
+    set_alpha,
+    without_interval,
+)
 from acidtest.text.taxonomy import NEUTRAL_FEATURES
 
 

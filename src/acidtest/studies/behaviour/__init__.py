@@ -22,8 +22,8 @@ from acidtest.core.logs import stage
 from acidtest.core.run import Run
 from acidtest.core.study import study
 from acidtest.core.suite import Suite
+from acidtest.stats.contingency import Ties, tied_categories
 from acidtest.stats.significance import bonferroni
-from acidtest.stats.ties import Ties, tied_categories
 from acidtest.studies.behaviour.factors import (
     POLARITY,
     ContingencyOptions,
