@@ -9,8 +9,8 @@ import pytest
 
 from acidtest.core.errors import FileError
 from acidtest.io import jsonlines
-from acidtest.io.corpora import read_corpus
 from acidtest.io.tables import read_table, write_table
+from acidtest.text.corpora import read_corpus
 
 
 @pytest.fixture

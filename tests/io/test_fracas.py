@@ -9,8 +9,8 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import FileError
 from acidtest.io import fracas
-from acidtest.io.corpora import read_corpus
 from acidtest.io.fracas import fracas_table
+from acidtest.text.corpora import read_corpus
 
 # The published file begins so. Nothing fetches the document type it names.
 PROLOGUE = """<?xml version="1.0" encoding="UTF-8"?>

@@ -18,8 +18,8 @@ import pytest
 from acidtest.core import bounds
 from acidtest.core.errors import AcidtestError
 from acidtest.io import blocks, fracas, rows
-from acidtest.io.corpora import read_corpus
 from acidtest.io.layouts import LAYOUTS
+from acidtest.text.corpora import read_corpus
 
 SNLI = "sentence1\tsentence2\tgold_label\n"
 GOOD = "A cat sat.\tA cat lay.\tneutral\n"

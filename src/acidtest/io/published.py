@@ -13,7 +13,6 @@ import polars as pl
 
 from acidtest.core.document import Published
 from acidtest.core.suite import CROSS, Card
-from acidtest.io.published_sets import FILE
 from acidtest.io.wordlists import packaged_table
 
 MAIN = ""
@@ -32,6 +31,9 @@ ERROR = "error"
 
 NOT_ACCURACIES = frozenset({ERROR, "judged", "pairs"})
 """Keys in a slice that mark shares of errors, judgements of the pairs themselves, and counts of words."""
+
+FILE = "file"
+"""The argument on the card of a recognised suite that names its file; a generated suite has none."""
 
 ROWS, FILE_ROWS = "rows", "file rows"
 """Conditions that are no options of a suite: how many pairs it has, or a recognised published file has."""

@@ -245,8 +245,8 @@ def _read_vectors(options: LexicalOptions, categories: Sequence[str]) -> Embeddi
 
 def _filters(options: LexicalOptions, categories: Sequence[str], vectors: Embeddings | None) -> dict[str, Filter]:
     """The tests that a replacement must pass, by the reason for leaving it out."""
-    from acidtest.io.corpora import read_corpus as read_corpus
     from acidtest.text.bigrams import plausible_by_tag, read_bigrams
+    from acidtest.text.corpora import read_corpus as read_corpus
     from acidtest.text.pair_counts import word_counts
     from acidtest.text.substitution import surfaces
 
@@ -282,7 +282,7 @@ def _add_measures(
     frame: pl.LazyFrame, options: LexicalOptions, vectors: Embeddings | None
 ) -> tuple[pl.LazyFrame, dict[str, Kind]]:
     """The rows with the cosine of the two words and how often they stand in contradictions, where that is known."""
-    from acidtest.io.corpora import read_corpus as read_corpus
+    from acidtest.text.corpora import read_corpus as read_corpus
     from acidtest.text.pair_counts import pair_counts
 
     kinds: dict[str, Kind] = {}

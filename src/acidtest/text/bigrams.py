@@ -17,9 +17,9 @@ from acidtest.core.errors import FileError
 from acidtest.core.streams import visit_batches
 from acidtest.core.suite import Suite
 from acidtest.io.blocks import Block, Text, scan_text
-from acidtest.io.corpora import read_corpus as read_corpus
 from acidtest.io.jsonlines import is_array, is_object
 from acidtest.io.tables import ENDINGS
+from acidtest.text.corpora import read_corpus as read_corpus
 from acidtest.text.tokens import tokens
 
 LEAST = 10

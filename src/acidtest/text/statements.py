@@ -27,10 +27,10 @@ from acidtest.core.streams import compact_frame, visit_batches
 from acidtest.core.suite import Kind, Suite
 from acidtest.io import starter
 from acidtest.io.blocks import utf8_text
-from acidtest.io.corpora import read_corpus
 from acidtest.io.rows import Rows, Spool
 from acidtest.io.tables import read_table, stem
 from acidtest.io.wordlists import packaged_table
+from acidtest.text.corpora import read_corpus
 from acidtest.text.misspelling import is_english
 from acidtest.text.names import is_given_name
 from acidtest.text.quantities import quantities

@@ -18,7 +18,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.estimate import Estimate
 from acidtest.core.run import ModelFacts, Run
 from acidtest.core.suite import CROSS, Card
-from acidtest.io.published_sets import FILE
+from acidtest.io.published import FILE
 from acidtest.io.wordlists import packaged_table
 from acidtest.stats.intervals import StratifiedRate, combination
 from acidtest.stats.significance import adjusted, combination_test

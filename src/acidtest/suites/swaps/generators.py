@@ -196,7 +196,7 @@ def _replace_words(suite: SwapSuite, request: Request, options: SwapOptions, *, 
 
 
 def _training_pairs(request: Request, train: str) -> Suite:
-    from acidtest.io.corpora import read_corpus
+    from acidtest.text.corpora import read_corpus
     from acidtest.text.swaps import starter_training
 
     if train:

@@ -20,14 +20,12 @@ import polars as pl
 from acidtest.core.digests import digests
 from acidtest.core.errors import FileError, UnknownNameError
 from acidtest.core.suite import Argument, Kind
+from acidtest.io.published import FILE
 from acidtest.io.wordlists import packaged_table
 from acidtest.text import breaking_nli
 
 AS_A_FILE = "file"
 """What a user writes to have a recognised file read like any other."""
-
-FILE = "file"
-"""The argument on the card of a recognised suite that names its file; a generated suite has none."""
 
 MATCHED = frozenset({"fiction", "government", "slate", "telephone", "travel"})
 MISMATCHED = frozenset({"facetoface", "face-to-face", "letters", "nineeleven", "9/11", "oup", "verbatim"})

@@ -29,9 +29,9 @@ from acidtest.io.columns import ColumnValues, ListValues, encode_lists, gold_mea
 from acidtest.io.fracas import fracas_table, is_xml
 from acidtest.io.layouts import Layout, check_names, detect_layout, file_column, is_header
 from acidtest.io.partitions import is_parallel, parallel_table, part_files, part_table
-from acidtest.io.published_sets import FilePairs, recognise
 from acidtest.io.rows import Rows, Spool
 from acidtest.io.tables import FileTable, flatten, read_table, stem
+from acidtest.text.published_sets import FilePairs, recognise
 
 _IDS = ("pairid", "pair_id", "uid", "id", "index", "idx")
 
