@@ -204,7 +204,7 @@ def _unpack(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
                 engine = engine or zlib.decompressobj(wbits=31)
                 content = engine.decompress(rest)
                 size += len(content)
-                _refuse_bomb(path, packed_size, size)
+                refuse_bomb(path, packed_size, size)
                 yield content
                 rest = engine.unused_data
                 if engine.eof:
@@ -215,7 +215,8 @@ def _unpack(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
         raise FileError(path, "the gzip data end too early; the file is incomplete, copy it again")
 
 
-def _refuse_bomb(path: Path, packed_size: int, size: int) -> None:
+def refuse_bomb(path: Path, packed_size: int, size: int) -> None:
+    """Raise when a file unpacks to more than is sensible for its size."""
     if size > bounds.MAX_UNPACKED_BYTES:
         problem = f"unpacks to more than {bounds.MAX_UNPACKED_BYTES:,} bytes"
     elif size > bounds.UNPACK_RATIO_FROM and size > bounds.MAX_UNPACK_RATIO * packed_size:

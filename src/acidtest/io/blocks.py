@@ -57,7 +57,7 @@ class Text:
 
     def blocks(self, cut: Cut | None = None) -> Iterator[Block]:
         """The text in blocks of whole lines, or of whatever ``cut`` leaves whole; a long file is read again."""
-        return iter([Block(self.head)]) if self.is_whole else _blocks(self.path, chunks(self.path), cut or line_end)
+        return iter([Block(self.head)]) if self.is_whole else cut_blocks(self.path, chunks(self.path), cut or line_end)
 
     def block_of(self, row: int, heights: Sequence[int], cut: Cut | None = None) -> tuple[Block, int]:
         """The block that holds a row, and the number of the row in it; ``heights`` are the rows of each block."""
@@ -83,7 +83,7 @@ def scan_text(path: Path) -> Text:
             yield chunk
 
     scan = _TextScan(path)
-    for block in _blocks(path, digested(), line_end):
+    for block in cut_blocks(path, digested(), line_end):
         scan.add(block)
     scan.end()
     return Text(path, scan.head, scan.is_whole, digest.hexdigest(), scan.has_tabs, scan.has_quotes)
@@ -102,7 +102,7 @@ def _without_mark(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield piece if number else piece.removeprefix(UTF8_MARK)
 
 
-def _blocks(path: Path, pieces: Iterable[bytes], cut: Cut) -> Iterator[Block]:
+def cut_blocks(path: Path, pieces: Iterable[bytes], cut: Cut) -> Iterator[Block]:
     """Blocks of at most ``BLOCK`` bytes where possible; the last keeps the blank lines that end the text."""
     buffer, line, size = bytearray(), 1, BLOCK
     for piece in _without_mark(pieces):
@@ -128,7 +128,7 @@ def _blocks(path: Path, pieces: Iterable[bytes], cut: Cut) -> Iterator[Block]:
 def _describe_endless(cut: Cut) -> str:
     size = f"{bounds.MAX_LINE_BYTES:,} bytes"
     if cut is line_end:
-        return f"the line is longer than {size}, as no pair is; write one pair a line, or remove this one"
+        return f"the line is longer than {size}, as no row is; write one row a line, or remove this one"
     return f"no record ends within {size}; close the quotes of every cell, and write one pair a record"
 
 
@@ -152,7 +152,7 @@ class _TextScan:
         content = block.content
         if not self._blocks:
             self.head = content
-            _refuse_foreign(self._path, content)
+            refuse_foreign(self._path, content)
         self._blocks += 1
         _check_utf8(self._path, block)
         if self._nul is None and (place := content.find(b"\0")) >= 0:
@@ -174,7 +174,8 @@ class _TextScan:
             raise FileError(self._path, f"its lines end in a carriage return alone; {advice}")
 
 
-def _refuse_foreign(path: Path, content: bytes) -> None:
+def refuse_foreign(path: Path, content: bytes) -> None:
+    """Raise when a file that should be text begins like one of another format."""
     for start, advice in _FOREIGN.items():
         if content.startswith(start):
             raise FileError(path, advice)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.io.vector_files import read_vectors
+from acidtest.io.embeddings import read_vectors
 from acidtest.text.tokens import tokenise
 
 PADDING, UNKNOWN = 0, 1
