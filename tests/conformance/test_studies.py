@@ -29,7 +29,7 @@ from acidtest.core.run import Run
 from acidtest.core.serialise import from_json, json_schema, to_json
 from acidtest.core.study import STUDIES
 from acidtest.core.suite import Card
-from acidtest.io.starter import starter_pairs
+from acidtest.io.wordlists import starter_pairs
 from acidtest.render.files import write_charts, write_tables
 from acidtest.render.html import render_page
 from acidtest.render.terminal import print_document

@@ -79,7 +79,7 @@ def test_lists_become_tuples_and_keys_of_a_later_version_are_left_aside() -> Non
         (b"[" * 100_000, r"a\.json: nests lists and objects more than 64 deep"),
         (b'{"a":' * 100_000, r"a\.json: nests lists and objects more than 64 deep"),
         (b"[" * 65 + b"]" * 65, r"a\.json: nests lists and objects more than 64 deep"),
-        (b'{"a": 1, "b": 2, "a": 3}', r"a\.json: is not valid JSON: the key 'a' stands twice in one object"),
+        (b'{"a": 1, "b": 2, "a": 3}', r"a\.json: is not valid JSON: the key 'a' stands more than once in one object"),
         (b'{"a": NaN}', r"a\.json: is not valid JSON: NaN is no number of JSON"),
         (b'{"a": 1e999}', r"a\.json: is not valid JSON: 1e999 is too large a number"),
         (b'{"a": ' + b"9" * 5000 + b"}", r"a\.json: is not valid JSON: 9{60} is too large an integer"),

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from acidtest.core import bounds
 from acidtest.core.errors import FileError
 from acidtest.io import blocks
 from acidtest.io import embeddings as vectors
@@ -208,7 +207,7 @@ def test_arrays_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "MOST_BYTES", 64)
     monkeypatch.setattr(blocks, "BLOCK", 64)
-    monkeypatch.setattr(bounds, "MAX_LINE_BYTES", 64)
+    monkeypatch.setattr(blocks, "MAX_LINE_BYTES", 64)
     assert "is longer than 64 bytes" in problem(written(tmp_path / "v.txt", "a" * 1000))
     monkeypatch.setattr(vectors, "_BEGINNING", 8)
     parts = [b'{"east": [1, 0], "', *[b"a" * 50] * 5]

@@ -13,8 +13,8 @@ import pytest
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import NOTE
 from acidtest.core.model import Model, complete_model, model_from_spec
-from acidtest.evaluate.asking import Asker
 from acidtest.evaluate.plan import Batch
+from acidtest.evaluate.runner import Asker
 from acidtest.models.code_fingerprints import fingerprint_code
 
 MODULE = """

@@ -15,11 +15,19 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from acidtest.core import bounds
 from acidtest.core.errors import AcidtestError, FileError
 
 PAGE_MARK = b'<meta name="generator" content="acidtest'
 """Text near the beginning of every page that acidtest writes."""
+
+MAX_UNPACKED_BYTES = 16 * 2**30
+"""A compressed file that unpacks to more than this is refused, far more than the data sets of this field have."""
+
+MAX_UNPACK_RATIO = 200
+"""How many bytes one byte of a compressed file may become; ordinary text becomes 3 to 20, gzip can make 1,030."""
+
+UNPACK_RATIO_FROM = 64 * 2**20
+"""The ratio is checked when a file has unpacked to more bytes than this: a small file does no harm."""
 
 _PLAIN = 1 << 20
 # Gzip makes at most a thousand bytes of one: so much at a time unpacks to 16 MB at worst.
@@ -217,10 +225,10 @@ def _unpack(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
 
 def refuse_bomb(path: Path, packed_size: int, size: int) -> None:
     """Raise when a file unpacks to more than is sensible for its size."""
-    if size > bounds.MAX_UNPACKED_BYTES:
-        problem = f"unpacks to more than {bounds.MAX_UNPACKED_BYTES:,} bytes"
-    elif size > bounds.UNPACK_RATIO_FROM and size > bounds.MAX_UNPACK_RATIO * packed_size:
-        problem = f"unpacks to more than {bounds.MAX_UNPACK_RATIO} times its size, as text of people does not"
+    if size > MAX_UNPACKED_BYTES:
+        problem = f"unpacks to more than {MAX_UNPACKED_BYTES:,} bytes"
+    elif size > UNPACK_RATIO_FROM and size > MAX_UNPACK_RATIO * packed_size:
+        problem = f"unpacks to more than {MAX_UNPACK_RATIO} times its size, as text of people does not"
     else:
         return
     raise FileError(path, f"{problem}; if it is meant to, unpack it first, for example with: gunzip --keep FILE")

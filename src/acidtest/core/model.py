@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS, gold_name, one_hot
+from acidtest.core.labels import Probabilities as Probabilities
 from acidtest.core.registry import Option, Registry, parse_options, read_options
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ Resolution = Literal["three-way", "two-way"]
 
 BATCH_SIZE = 128
 """The default number of pairs in a batch, which is also what is lost when a run is killed."""
-
-Probabilities = npt.NDArray[np.float32]
-"""float32[n, 3] in the order entailment, neutral, contradiction."""
 
 Keep = Literal["nothing", "run", "always"]
 """How long answers are kept: not at all, where a model is cheap; until the run is finished; always, in the cache."""

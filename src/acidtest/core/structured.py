@@ -147,7 +147,7 @@ def read_bounded(
 def _parsed_json(content: bytes, path: str | Path, remedy: str, *, foreign: bool) -> Any:
     text = _decoded(content, path, remedy)
     _refuse_deep(_JSON_STRING.sub(b"", content), path, remedy)
-    hooks: dict[str, Any] = {"object_pairs_hook": _distinct}
+    hooks: dict[str, Any] = {"object_pairs_hook": distinct_keys}
     if not foreign:
         hooks |= {"parse_constant": _refuse_constant, "parse_float": _finite, "parse_int": _bounded_integer}
     try:
@@ -179,11 +179,12 @@ def _refuse_deep(bare: bytes, path: str | Path, remedy: str) -> None:
         raise FileError(path, f"nests lists and objects more than {MOST_DEPTH} deep{_then(remedy)}")
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object that pairs make; a key that stands twice is refused, of which a parser would keep the last."""
     value = dict(pairs)
     if len(value) < len(pairs):
         counts = Counter(key for key, _ in pairs)
-        raise ValueError(f"the key {counts.most_common(1)[0][0]!r} stands twice in one object")
+        raise ValueError(f"the key {counts.most_common(1)[0][0]!r} stands more than once in one object")
     return value
 
 

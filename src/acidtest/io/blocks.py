@@ -10,12 +10,17 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from acidtest.core import bounds
 from acidtest.core.errors import FileError
 from acidtest.core.files import chunks
 
 BLOCK = 2 << 20
 """The most bytes of a block, unless one record is longer."""
+
+MAX_LINE_BYTES = 16 * 2**20
+"""The longest line, or record in quotes, of a text; so many bytes of nothing but blank lines are refused, too."""
+
+MAX_COLUMNS = 10_000
+"""The most columns of a table; in JSON, keys inside nested objects count as well."""
 
 Cut = Callable[[bytes], int]
 """Finds where the last whole line, or record, of a text ends that begins with one; 0 where none is whole."""
@@ -89,6 +94,11 @@ def scan_text(path: Path) -> Text:
     return Text(path, scan.head, scan.is_whole, digest.hexdigest(), scan.has_tabs, scan.has_quotes)
 
 
+def begins_with(content: bytes, *marks: bytes) -> bool:
+    """Whether a text begins with one of some marks, such as the ``[`` of a JSON array, apart from space."""
+    return content[:4096].removeprefix(UTF8_MARK).lstrip().startswith(marks)
+
+
 def utf8_text(path: Path, content: bytes) -> bytes:
     """The content of a file without a byte order mark, once it is known to be UTF-8 text."""
     scan = _TextScan(path)
@@ -110,14 +120,14 @@ def cut_blocks(path: Path, pieces: Iterable[bytes], cut: Cut) -> Iterator[Block]
         while len(buffer) > size:
             end = cut(bytes(buffer[:size]))
             if end and not buffer[end:].strip(b"\r\n"):
-                if len(buffer) - end > bounds.MAX_LINE_BYTES:
-                    problem = f"{bounds.MAX_LINE_BYTES:,} bytes of nothing but blank lines follow; remove them"
+                if len(buffer) - end > MAX_LINE_BYTES:
+                    problem = f"{MAX_LINE_BYTES:,} bytes of nothing but blank lines follow; remove them"
                     raise FileError(path, problem, line + buffer.count(b"\n", 0, end))
                 break
             if not end:
-                if size >= bounds.MAX_LINE_BYTES:
+                if size >= MAX_LINE_BYTES:
                     raise FileError(path, _describe_endless(cut), line)
-                size = min(2 * size, bounds.MAX_LINE_BYTES)
+                size = min(2 * size, MAX_LINE_BYTES)
                 continue
             yield (block := Block(bytes(buffer[:end]), line, is_last=False))
             del buffer[:end]
@@ -126,7 +136,7 @@ def cut_blocks(path: Path, pieces: Iterable[bytes], cut: Cut) -> Iterator[Block]
 
 
 def _describe_endless(cut: Cut) -> str:
-    size = f"{bounds.MAX_LINE_BYTES:,} bytes"
+    size = f"{MAX_LINE_BYTES:,} bytes"
     if cut is line_end:
         return f"the line is longer than {size}, as no row is; write one row a line, or remove this one"
     return f"no record ends within {size}; close the quotes of every cell, and write one pair a record"

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core import bounds
 from acidtest.core.errors import FileError
+from acidtest.io import blocks
 from acidtest.io.blocks import Block, Cut, Text, line_end
 from acidtest.io.rows import Rows, Spool
 
@@ -140,8 +140,8 @@ def read_records(path: Path, content: bytes, *, dialect: Dialect, line: int = 1)
                 raise _misquoted(path, content, position, first=first)
             quoted = match["quoted"] if dialect.quoted else None
             cells.append((match["plain"] if quoted is None else quoted.replace(b'""', b'"')).decode())
-            if len(cells) > bounds.MAX_COLUMNS:
-                raise FileError(path, f"has more than {bounds.MAX_COLUMNS:,} columns; keep those you need", line)
+            if len(cells) > blocks.MAX_COLUMNS:
+                raise FileError(path, f"has more than {blocks.MAX_COLUMNS:,} columns; keep those you need", line)
             then, position = match["then"], match.end()
         if content[start:position].strip(b"\r\n"):
             yield Record(line, cells, position)

@@ -17,7 +17,6 @@ from typing import Any
 import polars as pl
 from polars.selectors import by_name
 
-from acidtest.core import bounds
 from acidtest.core.errors import AcidtestError, FileError
 from acidtest.core.streams import stream_frame
 from acidtest.core.suite import is_pattern
@@ -101,8 +100,8 @@ def parquet_rows(path: Path, *, in_memory: bool = True) -> Rows:
         scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         # A column of nothing but nulls has no type.
         schema = {name: pl.String() if dtype == pl.Null else dtype for name, dtype in scan.collect_schema().items()}
-        if len(schema) > bounds.MAX_COLUMNS:
-            raise FileError(path, f"has {len(schema):,} columns; keep those you need, at most {bounds.MAX_COLUMNS:,}")
+        if len(schema) > blocks.MAX_COLUMNS:
+            raise FileError(path, f"has {len(schema):,} columns; keep those you need, at most {blocks.MAX_COLUMNS:,}")
         height = scan.select(pl.len()).collect().item()
     file = _ParquetFile(path, schema, height, stamp=_stamp(path))
     kept, size = [pl.DataFrame(schema=schema)], 0

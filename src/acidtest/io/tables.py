@@ -13,13 +13,12 @@ from typing import IO, TypeVar
 
 import polars as pl
 
-from acidtest.core import bounds
 from acidtest.core.errors import FileError
 from acidtest.core.files import chunks, replace_file, require_file
 from acidtest.core.streams import sink_rows, visit_batches
-from acidtest.io.blocks import Text, scan_text, utf8_text
+from acidtest.io.blocks import begins_with, scan_text, utf8_text
 from acidtest.io.delimited import Dialect, Header, csv_separator, read_delimited
-from acidtest.io.jsonlines import AS_LINES, array_line, is_array, is_object, read_json_array, read_json_lines
+from acidtest.io.jsonlines import AS_LINES, array_line, read_json_array, read_json_lines
 from acidtest.io.rows import Rows, memory_rows, parquet_rows
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
@@ -30,6 +29,9 @@ _NAMED = (".gz", *_READ, ".xml")
 
 ENDINGS = (*_READ, *(f"{ending}.gz" for ending in _READ[1:]))
 """How the name of a file that can be read ends."""
+
+MAX_ARRAY_BYTES = 128 * 2**20
+"""The longest file that is one JSON array, which is read as a whole."""
 
 _Frame = TypeVar("_Frame", pl.DataFrame, pl.LazyFrame)
 _Opened = Callable[[], AbstractContextManager[IO[bytes]]]
@@ -123,8 +125,9 @@ def _read(path: Path, *, header: Header, quoted: bool | None) -> FileTable:
     if ending == ".json" and _is_array_file(path):
         return _array_table(path)
     text = scan_text(path)
-    if ending in _JSON or (ending == ".txt" and is_object(text.head)):
-        return _lines_table(text)
+    if ending in _JSON or (ending == ".txt" and begins_with(text.head, b"{")):
+        rows, line = read_json_lines(text)
+        return FileTable(path, rows, fingerprint=text.fingerprint, line=line)
     # The scripts released with HANS write predictions with commas into a .txt.
     is_csv = ending == ".csv" or (ending == ".txt" and not text.has_tabs and b"," in text.head.split(b"\n", 1)[0])
     separator = csv_separator(text.head) if is_csv else _SEPARATORS[ending]
@@ -182,22 +185,17 @@ def flatten(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _lines_table(text: Text) -> FileTable:
-    content = read_json_lines(text)
-    return FileTable(text.path, content.rows, fingerprint=text.fingerprint, line=content.line)
-
-
 def _is_array_file(path: Path) -> bool:
     with closing(chunks(path)) as pieces:
-        return is_array(next(pieces, b""))
+        return begins_with(next(pieces, b""), b"[")
 
 
 def _array_table(path: Path) -> FileTable:
     content = bytearray()
     for piece in chunks(path):
         content += piece
-        if len(content) > bounds.MAX_ARRAY_BYTES:
-            raise FileError(path, f"is one array of more than {bounds.MAX_ARRAY_BYTES:,} bytes; {AS_LINES}")
+        if len(content) > MAX_ARRAY_BYTES:
+            raise FileError(path, f"is one array of more than {MAX_ARRAY_BYTES:,} bytes; {AS_LINES}")
     text = utf8_text(path, bytes(content))
     frame = read_json_array(path, text).with_columns(pl.col(pl.Null).cast(pl.String))
     fingerprint = blake2b(content, digest_size=8).hexdigest()

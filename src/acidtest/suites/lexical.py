@@ -140,7 +140,7 @@ _register_categories()
 
 def _replace_words(name: str, categories: Sequence[str], request: Request, options: LexicalOptions) -> Suite:
     """The premises of a corpus with one word replaced, in all ``categories``."""
-    from acidtest.io.starter import starter_premises
+    from acidtest.io.wordlists import starter_premises
     from acidtest.text.substitution import Substitutions
 
     taken = (*_COLUMNS, "cosine", "contradictions")

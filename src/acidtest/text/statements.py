@@ -25,11 +25,10 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.files import read_bytes
 from acidtest.core.streams import compact_frame, visit_batches
 from acidtest.core.suite import Kind, Suite
-from acidtest.io import starter
 from acidtest.io.blocks import utf8_text
 from acidtest.io.rows import Rows, Spool
 from acidtest.io.tables import read_table, stem
-from acidtest.io.wordlists import packaged_table
+from acidtest.io.wordlists import STARTER, packaged_table
 from acidtest.text.corpora import read_corpus
 from acidtest.text.misspelling import is_english
 from acidtest.text.names import is_given_name
@@ -117,8 +116,8 @@ def statements(source: Suite | Path | None, *, entities: bool = False, faithful:
     of_aqua = isinstance(given, Path) and is_aqua(given)
     sieve = _Sieve(named=entities or of_aqua, faithful=faithful)
     if given is None:
-        sieve.take(starter.starter_sentences())
-        return sieve.statements(starter.NAME, kinds={"genre": "factor"}, licence="Apache-2.0")
+        sieve.take(packaged_table("starter/quantities.tsv"))
+        return sieve.statements(STARTER, kinds={"genre": "factor"}, licence="Apache-2.0")
     if isinstance(given, Suite):
         card = given.card
         _take_pairs(given, sieve)

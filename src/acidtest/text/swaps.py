@@ -19,9 +19,8 @@ import polars as pl
 from acidtest.core.errors import FileError
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.suite import Card, Suite, complete_columns
-from acidtest.io.starter import CITATION, starter_premises
 from acidtest.io.tables import read_table
-from acidtest.io.wordlists import packaged_table
+from acidtest.io.wordlists import STARTER_CITATION, packaged_table, starter_premises
 from acidtest.text.inflection import compare_adjective, forms_by_slot, plural, replace_span
 from acidtest.text.tagging import tag_texts
 from acidtest.text.tokens import TokenColumns, tokenise
@@ -217,7 +216,7 @@ def starter_answers() -> pl.DataFrame:
 def starter_swaps() -> Suite:
     """Hand-written pairs whose premise and hypothesis hold antonyms, or a noun and its hypernym."""
     rows = packaged_table("starter/swaps.tsv").with_columns(certainty=pl.lit("human"))
-    card = Card("starter-swaps", licence="Apache-2.0", citation=CITATION, columns={"genre": "factor"})
+    card = Card("starter-swaps", licence="Apache-2.0", citation=STARTER_CITATION, columns={"genre": "factor"})
     return Suite(complete_columns(rows, "starter-swaps").lazy(), card).sealed()
 
 

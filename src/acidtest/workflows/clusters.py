@@ -19,9 +19,9 @@ from acidtest.suites.catalogue import SUITES, Generator, Request
 from acidtest.version import __version__
 
 if TYPE_CHECKING:
-    from acidtest.evaluate.asking import Answered, Asker
     from acidtest.evaluate.plan import Batch
     from acidtest.evaluate.ray import Cluster, Recipe
+    from acidtest.evaluate.runner import Answered, Asker
 
 ENGINES = ("local", "ray")
 """Where the work is done: in this process, or on a Ray cluster."""
@@ -83,7 +83,7 @@ class ModelWorker:
     """Asks a model the batches that a cluster distributes."""
 
     def __init__(self, model: Model) -> None:
-        from acidtest.evaluate.asking import Asker
+        from acidtest.evaluate.runner import Asker
 
         self._asker = Asker(model)
 
@@ -164,7 +164,7 @@ def _batch(part: pl.DataFrame) -> Batch:
 
 
 def _answered(part: pl.DataFrame) -> Answered:
-    from acidtest.evaluate.asking import Answered
+    from acidtest.evaluate.runner import Answered
 
     values = np.column_stack([part[name].to_numpy() for name in _ANSWER])
     return Answered(values, part[_TRUNCATED].to_numpy())

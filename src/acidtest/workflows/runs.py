@@ -142,8 +142,7 @@ def finished_run(folder: str | Path) -> Finished:
 
 
 def _evaluate(job: Job, header: Header, folder: Path, *, fresh: bool, progress: Progress | None) -> Run:
-    from acidtest.evaluate.answer_files import AnswerFile, model_key
-    from acidtest.evaluate.answer_table import predictions_frame
+    from acidtest.evaluate.answers import AnswerFile, model_key, predictions_frame
     from acidtest.evaluate.plan import make_plan
     from acidtest.evaluate.runner import Spent, answer_memory, collect_answers, usage_summary
 
