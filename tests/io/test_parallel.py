@@ -7,7 +7,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import FileError
-from acidtest.io.partitions import parallel_table
+from acidtest.io.corpus_files import parallel_table
 from acidtest.io.tables import FileTable
 from acidtest.text.corpora import read_corpus
 

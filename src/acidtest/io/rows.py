@@ -1,8 +1,10 @@
-"""The rows of a table: in memory when they are few, in a temporary file when they are many."""
+"""The rows of a table: in memory when they are few, in a temporary file or in Parquet files when they are many."""
 
 from __future__ import annotations
 
 import io
+import re
+import shutil
 import tempfile
 import threading
 import weakref
@@ -17,8 +19,8 @@ from typing import Any
 import polars as pl
 from polars.selectors import by_name
 
-from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.streams import stream_frame
+from acidtest.core.errors import AcidtestError, FileError, list_some
+from acidtest.core.streams import sink_rows, stream_frame
 from acidtest.core.suite import is_pattern
 from acidtest.io import blocks
 
@@ -27,6 +29,12 @@ MAX_MEMORY_BYTES = 12 << 20
 
 Schema = Mapping[str, Any]
 """The names of columns and their Polars types."""
+
+MOST_ROWS = 1 << 18
+"""The most rows of one of several Parquet files that we write."""
+
+NUMBERED = re.compile(r"(?P<split>.+)-(?P<number>\d{5})-of-(?P<total>\d{5})\.parquet", re.IGNORECASE)
+"""How data-set hubs name the files of a split: ``test-00000-of-00007.parquet``."""
 
 _STEP = 1 << 16
 """How many rows of a Parquet file are read at once, at most."""
@@ -156,6 +164,52 @@ def _stamp(path: Path) -> tuple[int, int]:
     except OSError:
         return (0, 0)
     return status.st_size, status.st_mtime_ns
+
+
+def part_files(folder: Path, split: str | None = None) -> list[Path]:
+    """The Parquet files of a folder, or of one split in it, in order; none where there are none."""
+    paths = sorted(path for path in folder.glob("*.parquet") if path.is_file() and path.name[0] not in "._")
+    if split is not None:
+        paths = [path for path in paths if (match := NUMBERED.fullmatch(path.name)) and match["split"] == split]
+    return paths
+
+
+def part_rows(paths: Sequence[Path]) -> Rows:
+    """The rows of all parts, one after another, which must have the same columns; they are not kept in memory."""
+    _check_whole(paths)
+    parts = [parquet_rows(path, in_memory=False) for path in paths]
+    schema = parts[0].schema
+    for path, part in zip(paths, parts, strict=True):
+        if dict(part.schema) != dict(schema):
+            differ = sorted(f"{name} {dtype}" for name, dtype in dict(part.schema).items() ^ dict(schema).items())
+            raise FileError(path, f"has other columns than {paths[0].name}: {list_some(differ)}; write the parts alike")
+
+    def read(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        for part in parts:
+            yield from part.batches(*columns)
+
+    return Rows(schema, sum(part.height for part in parts), read)
+
+
+def _check_whole(paths: Sequence[Path]) -> None:
+    """Raise when parts are missing, by the total that the names of the others give."""
+    matches = [match for path in paths if (match := NUMBERED.fullmatch(path.name))]
+    wanted = max((int(match["total"]) for match in matches), default=0)
+    missing = sorted({*range(wanted)} - {int(match["number"]) for match in matches})
+    if missing:
+        shown = list_some([f"{number:05}" for number in missing])
+        raise FileError(paths[0].parent, f"lacks parts {shown} of {wanted:,}; copy them too")
+
+
+def write_parts(frame: pl.LazyFrame, folder: Path, *, split: str, metadata: Mapping[str, str]) -> None:
+    """Write a frame to files of one split in a folder; ``metadata`` goes into each."""
+    temporary = folder / f".{split}"
+    places = pl.PartitionBy(temporary, max_rows_per_file=MOST_ROWS)
+    sink_rows(frame, places, metadata)
+    written = sorted(temporary.glob("*.parquet"))
+    for number, path in enumerate(written):
+        path.replace(folder / f"{split}-{number:05}-of-{len(written):05}.parquet")
+    shutil.rmtree(temporary)
 
 
 class Spool:

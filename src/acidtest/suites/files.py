@@ -80,7 +80,7 @@ def _write_file(suite: Suite, path: Path) -> list[Path]:
 
 
 def _write_folder(suite: Suite, path: Path, *, parted: bool) -> list[Path]:
-    from acidtest.io.partitions import write_parts
+    from acidtest.io.rows import write_parts
     from acidtest.io.tables import write_table
 
     parts = {_SPLIT: suite} | ({"control": suite.control} if suite.control else {})
@@ -131,7 +131,7 @@ def _read_folder(path: Path) -> Suite | None:
 
 
 def _read_split(data: Path, split: str) -> Suite | None:
-    from acidtest.io.partitions import part_files, part_rows
+    from acidtest.io.rows import part_files, part_rows
 
     if (data / f"{split}.parquet").is_file():
         return _read_file(data / f"{split}.parquet")

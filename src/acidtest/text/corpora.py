@@ -26,10 +26,9 @@ from acidtest.core.suite import (
     source_digests,
 )
 from acidtest.io.columns import ColumnValues, ListValues, encode_lists, gold_meanings, gold_names, row_error
-from acidtest.io.fracas import fracas_table, is_xml
+from acidtest.io.corpus_files import fracas_table, is_parallel, is_xml, parallel_table, part_table
 from acidtest.io.layouts import Layout, check_names, detect_layout, file_column, is_header
-from acidtest.io.partitions import is_parallel, parallel_table, part_files, part_table
-from acidtest.io.rows import Rows, Spool
+from acidtest.io.rows import Rows, Spool, part_files
 from acidtest.io.tables import FileTable, flatten, read_table, stem
 from acidtest.text.published_sets import FilePairs, recognise
 

@@ -140,7 +140,7 @@ def _plan_defaults(plan: TrainingOptions, settings: set[str], arguments: set[str
 
 
 def _files(path: Path) -> Iterator[Path]:
-    from acidtest.io.partitions import PARTS, is_parallel
+    from acidtest.io.corpus_files import PARTS, is_parallel
 
     if path.is_dir():
         yield from sorted(file for file in path.rglob("*") if file.is_file())
