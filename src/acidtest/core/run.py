@@ -84,7 +84,7 @@ class Header:
 
     def to_json(self) -> dict[str, Any]:
         """As run.json holds it."""
-        return {**asdict(self), "suites": {name: card.to_json() for name, card in self.suites.items()}}
+        return asdict(self)
 
 
 class PredictionsFile:
