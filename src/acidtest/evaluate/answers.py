@@ -64,7 +64,7 @@ class AnswerFile:
 
     def __init__(self, path: str | Path, model: str) -> None:
         self.path = Path(path)
-        self._header = json.dumps({"schema": SCHEMA, "model": model}).encode() + b"\n"
+        self._header = _header(model)
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> AnswerFile:
@@ -107,9 +107,8 @@ def kept_answers(path: str | Path, model: str) -> Iterator[Records]:
     path = Path(path)
     if not path.exists():
         return
-    header = json.dumps({"schema": SCHEMA, "model": model}).encode() + b"\n"
     with path.open("rb") as file:
-        if _is_begun(path, file.readline(_MOST_LINE), header):
+        if _is_begun(path, file.readline(_MOST_LINE), _header(model)):
             for answers, _ in _appends(file):
                 yield answers
 
@@ -154,6 +153,10 @@ def _reading_order(path: Path) -> tuple[int, int, str]:
 def _file_number(path: Path) -> int:
     """The number in the name of a file of a cache, 0 where it has none."""
     return int(path.stem) if re.fullmatch(r"[0-9]{8,15}", path.stem) else 0
+
+
+def _header(model: str) -> bytes:
+    return json.dumps({"schema": SCHEMA, "model": model}).encode() + b"\n"
 
 
 def _whole(path: Path, header: bytes) -> int:
@@ -227,11 +230,8 @@ class AnswerTable:
         """How many inputs have been asked, including those the model abstained on."""
         return int(self._known.sum())
 
-    def put(self, keys: U64, values: Probabilities, truncated: Flags) -> None:
-        """Store the answers to some inputs."""
-        self._put(keys, values, truncated * np.uint8(TRUNCATED))
-
-    def _put(self, keys: U64, values: Probabilities, flags: npt.NDArray[np.uint8]) -> None:
+    def put(self, keys: U64, values: Probabilities, flags: Flags | npt.NDArray[np.uint8]) -> None:
+        """Store the answers to some inputs; flags are those of a file, or whether the inputs were truncated."""
         places = self._plan.places(keys)
         self._values[places], self._flags[places], self._known[places] = values, flags, True
 
@@ -246,7 +246,7 @@ class AnswerTable:
         if self._checks is None:
             self._checks = np.zeros(len(self._plan.keys), dtype=np.uint64)
         self._checks[places[known]] = kept["check"][known]
-        self._put(kept["key"][known], kept["values"][known], kept["flags"][known])
+        self.put(kept["key"][known], kept["values"][known], kept["flags"][known])
 
     def unanswered(self, keys: U64, checks: U64) -> Flags:
         """Which inputs have no answer yet; an answer kept for another input with the same key does not count."""

@@ -149,6 +149,12 @@ def _cast(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     return pl.DataFrame({name: frame[name].cast(dtype) for name, dtype in schema.items()})
 
 
+def parquet_metadata(path: Path) -> dict[str, str]:
+    """The key–value metadata of a Parquet file; every other module asks this one."""
+    with _name_in_errors(path):
+        return pl.read_parquet_metadata(path)
+
+
 @contextmanager
 def _name_in_errors(path: Path) -> Iterator[None]:
     try:
@@ -239,10 +245,15 @@ class Spool:
             self.schemas.append(part.schema)
         self._parts_in_memory.append(part)
         self._size += int(part.estimated_size())
-        if self._size > MAX_MEMORY_BYTES:
-            with self._report_full_disk():
-                while self._parts_in_memory:
-                    self._write(self._parts_in_memory.pop(0))
+        if self._size <= MAX_MEMORY_BYTES:
+            return
+        try:
+            while self._parts_in_memory:
+                self._write(self._parts_in_memory.pop(0))
+        except OSError as error:
+            advice = "make room there or name a folder that has some in the environment variable TMPDIR"
+            problem = f"a large file cannot be kept here while it is read ({error.strerror or error})"
+            raise AcidtestError(f"{tempfile.gettempdir()}: {problem}; {advice}") from error
 
     def rows(self, schema: Schema | None = None) -> Rows:
         """All rows taken, which have the same columns, cast to the types of ``schema``."""
@@ -255,14 +266,11 @@ class Spool:
     def _parts(self, columns: Sequence[str], *, schema: Schema) -> Iterator[pl.DataFrame]:
         places = [list(self.schemas[0]).index(name) for name in columns]
         for start, end in pairwise(self._ends):
-            part = pl.read_ipc(io.BytesIO(self._bytes(start, end)), columns=places)
-            yield _cast(part, {name: schema[name] for name in columns})
-
-    def _bytes(self, start: int, end: int) -> bytes:
-        assert self._file is not None
-        with self._lock:
-            self._file.seek(start)
-            return self._file.read(end - start)
+            assert self._file is not None
+            with self._lock:
+                self._file.seek(start)
+                content = self._file.read(end - start)
+            yield _cast(pl.read_ipc(io.BytesIO(content), columns=places), {name: schema[name] for name in columns})
 
     def _write(self, part: pl.DataFrame) -> None:
         if self._file is None:
@@ -274,14 +282,3 @@ class Spool:
         self._file.write(packed.getbuffer())
         self._file.flush()
         self._ends.append(self._file.tell())
-
-    @contextmanager
-    def _report_full_disk(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            advice = "make room there or name a folder that has some in the environment variable TMPDIR"
-            raise AcidtestError(
-                f"{tempfile.gettempdir()}: a large file cannot be kept here while it is read "
-                f"({error.strerror or error}); {advice}"
-            ) from error
