@@ -10,7 +10,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -44,7 +44,8 @@ def replace_file(path: str | Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        _flush(temporary)
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:
@@ -126,7 +127,8 @@ def open_to_write(path: str | Path, mode: str) -> IO[bytes]:
     refuse_link(path)
     try:
         # A link that was put there since the check is not followed either.
-        return open(path, mode, opener=_open_unlinked)
+        no_links = getattr(os, "O_NOFOLLOW", 0)
+        return open(path, mode, opener=lambda name, flags: os.open(name, flags | no_links, 0o666))
     except OSError as error:
         raise FileError(path, f"cannot be written: {error.strerror or error}") from error
 
@@ -135,10 +137,6 @@ def refuse_link(path: Path) -> None:
     """Raise when a file of a run is a symbolic link to somewhere else."""
     if path.is_symlink():
         raise FileError(path, "is a symbolic link, and acidtest does not write through links; remove it")
-
-
-def _open_unlinked(name: str, flags: int) -> int:
-    return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def write_json(path: str | Path, value: Any) -> None:
@@ -272,15 +270,9 @@ def _lock(handle: int) -> None:
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _flush(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
-
-
 def _umask() -> int:
     value = os.umask(0)
-    with suppress(OSError):
-        os.umask(value)
+    os.umask(value)
     return value
 
 
@@ -296,13 +288,12 @@ def data_folder(environment: Mapping[str, str], *, platform: str = sys.platform,
     return Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / "acidtest"
 
 
-def cache_folder(environment: Mapping[str, str], *, platform: str = sys.platform, home: Path | None = None) -> Path:
+def cache_folder(environment: Mapping[str, str]) -> Path:
     """The folder of what can be made again: ``ACIDTEST_CACHE_FOLDER``, or the platform's folder for caches."""
     if environment.get("ACIDTEST_CACHE_FOLDER"):
         return Path(environment["ACIDTEST_CACHE_FOLDER"])
-    home = home or Path.home()
-    if platform == "win32":
-        return data_folder({**environment, "ACIDTEST_DATA": ""}, platform=platform, home=home) / "cache"
-    if platform == "darwin":
-        return home / "Library" / "Caches" / "acidtest"
-    return Path(environment.get("XDG_CACHE_HOME") or home / ".cache") / "acidtest"
+    if sys.platform == "win32":
+        return data_folder({**environment, "ACIDTEST_DATA": ""}) / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "acidtest"
+    return Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "acidtest"

@@ -271,13 +271,14 @@ def _suite_frame(frame: pl.DataFrame, labels: pl.Series, roles: _Roles) -> pl.Da
 
 
 def _check_ids(pairs: _GoldRows, name: str) -> None:
-    ids = _sorted_digests(pairs, name)
-    twice = repeated_values(ids)
-    if len(ids) and not len(twice):
+    twice = _repeated_ids(pairs, name)
+    if twice is not None and not len(twice):
         return
     values = (frame[name].cast(pl.String).drop_nulls() for frame, _ in pairs.batches(name))
-    duplicates = (value for cells in values for value in cells.filter(np.isin(digests(cells), twice)).head(1))
-    problem = f"{next(duplicates)!r} stands in it more than once" if len(twice) else "it is empty"
+    problem = "it is empty"
+    if twice is not None:
+        duplicates = (value for cells in values for value in cells.filter(np.isin(digests(cells), twice)).head(1))
+        problem = f"{next(duplicates)!r} stands in it more than once"
     raise FileError(pairs.table.path, f"column {name!r} cannot be the source_id: {problem}; leave source_id out")
 
 
@@ -285,20 +286,17 @@ def _id_column(pairs: _GoldRows, names: Iterable[str]) -> str | None:
     """The column with ids of the rows, if there is one without duplicates."""
     named = {name.lower(): name for name in names}
     candidates = (named[name] for name in _IDS if name in named)
-    return next((name for name in candidates if _tells_rows_apart(pairs, name)), None)
+    repeated = ((name, _repeated_ids(pairs, name)) for name in candidates)
+    return next((name for name, twice in repeated if twice is not None and not len(twice)), None)
 
 
-def _tells_rows_apart(pairs: _GoldRows, name: str) -> bool:
-    ids = _sorted_digests(pairs, name)
-    return len(ids) > 0 and not len(repeated_values(ids))
-
-
-def _sorted_digests(pairs: _GoldRows, name: str) -> U64:
-    """The digests of the values of a column, in ascending order."""
+def _repeated_ids(pairs: _GoldRows, name: str) -> U64 | None:
+    """The digests of values that stand more than once in a column; None where it holds nothing."""
     values = DigestList()
     for frame, _ in pairs.batches(name):
         values.add(digests(frame[name].cast(pl.String).drop_nulls()))
-    return values.sorted()
+    ids = values.sorted()
+    return repeated_values(ids) if len(ids) else None
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:

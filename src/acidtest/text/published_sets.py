@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -68,16 +69,14 @@ class FilePairs:
         if column not in self.columns and column != "label":
             return frozenset()
         if column not in self._known:
-            self._known[column] = self._read_values(column)
+            values = set[str]()
+            for part in self.read(column):
+                values.update(part[column].drop_nulls().unique())
+                if len(values) > _MOST_VALUES:
+                    values.clear()
+                    break
+            self._known[column] = frozenset(values)
         return self._known[column]
-
-    def _read_values(self, column: str) -> frozenset[str]:
-        values = set[str]()
-        for part in self.read(column):
-            values.update(part[column].drop_nulls().unique())
-            if len(values) > _MOST_VALUES:
-                return frozenset()
-        return frozenset(values)
 
     def mostly(self, condition: pl.Expr, least: float = _NEARLY_ALL) -> bool:
         """Whether an expression on premise and hypothesis holds for nearly all rows; reading stops when it does not."""
@@ -265,16 +264,17 @@ def _is_antonymy(pairs: FilePairs) -> bool:
 
 def _one_word_apart(pair: Mapping[str, str]) -> bool:
     """Whether two sentences are the same except for a stretch without a space."""
-    return not any(" " in rest for rest in _differing(pair["premise"], pair["hypothesis"]))
+    premise, hypothesis = pair["premise"], pair["hypothesis"]
+    start = _shared_letters(premise, hypothesis)
+    rests = premise[start:], hypothesis[start:]
+    end = _shared_letters(rests[0][::-1], rests[1][::-1])
+    return not any(" " in rest[: len(rest) - end] for rest in rests)
 
 
-def _differing(premise: str, hypothesis: str) -> tuple[str, str]:
-    """What is left of two sentences when what they begin and end with alike is taken off."""
-    shorter = min(len(premise), len(hypothesis))
-    start = next((place for place in range(shorter) if premise[place] != hypothesis[place]), shorter)
-    most = shorter - start
-    end = next((place for place in range(most) if premise[-1 - place] != hypothesis[-1 - place]), most)
-    return premise[start : len(premise) - end], hypothesis[start : len(hypothesis) - end]
+def _shared_letters(one: str, other: str) -> int:
+    """How many letters two texts begin with alike."""
+    same = map(eq, one, other)
+    return next((place for place, is_same in enumerate(same) if not is_same), min(len(one), len(other)))
 
 
 def _with_antonyms(frame: pl.DataFrame) -> pl.DataFrame:
