@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -96,6 +95,8 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 def parse_toml(content: bytes, path: str | Path) -> dict[str, Any]:
     """The tables of a TOML text from a file at ``path``."""
+    import tomllib
+
     text = _decoded(content, path, "")
     bare = _TOML_STRING.sub(lambda match: b"" if match[0].startswith(b"#") else b"_", content)
     _refuse_deep(bare, path, "")

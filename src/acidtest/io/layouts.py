@@ -6,7 +6,6 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import polars as pl
 
@@ -125,7 +124,12 @@ def detect_layout(table: FileTable, columns: Mapping[str, str]) -> Layout:
     best = fitting[0]
     for other in fitting[1:]:
         if (other.premise, other.hypothesis) != (best.premise, best.hypothesis):
-            raise _two_pairs(table, best, other)
+            problem = (
+                f"has the columns {best.premise} and {best.hypothesis} of {best.name}, but also {other.premise} and "
+                f"{other.hypothesis} of {other.name}; say which are meant, for example with "
+                f"--columns premise={best.premise},hypothesis={best.hypothesis},label={best.label}"
+            )
+            raise FileError(table.path, problem)
     golds = list(dict.fromkeys(layout.label for layout in fitting))
     # Where somebody settled on one gold_label, other labels are what it was settled from.
     if len(golds) > 1 and best.label.lower() != "gold_label":
@@ -139,7 +143,8 @@ def is_header(cells: Iterable[str], columns: Mapping[str, str]) -> bool:
     if columns:
         unnamed = [name for name in columns.values() if _UNNAMED.fullmatch(name)]
         return not unnamed or any(name in cells for name in unnamed)
-    return len(cells) != len(ROLES) or not _is_label(cells[-1])
+    last = cells[-1].strip()
+    return len(cells) != len(ROLES) or not (gold_name(last) or (last and last in NO_GOLD))
 
 
 def file_column(table: FileTable, name: str) -> str:
@@ -171,10 +176,6 @@ def check_names(columns: Mapping[str, str]) -> None:
             )
 
 
-def _is_label(cell: str) -> bool:
-    return gold_name(cell) is not None or (cell.strip() in NO_GOLD and bool(cell.strip()))
-
-
 def _matching(names: Iterable[str], wanted: str) -> list[str]:
     return [name for name in names if name.strip().lower() == wanted.strip().lower()]
 
@@ -200,7 +201,8 @@ def _has_mark(layout: Layout, table: FileTable) -> bool:
     names = table.columns
     if layout.also and all(_matching(names, name) for name in layout.also):
         return True
-    if layout.named and _is_called(table.path, layout.named):
+    name = f"{table.path.absolute().parent.name}/{table.path.name}".lower()
+    if layout.named and re.search(rf"(?<![a-z])(?:{layout.named})(?![a-z])", name):
         return True
     if layout.shows is None:
         return False
@@ -208,11 +210,6 @@ def _has_mark(layout: Layout, table: FileTable) -> bool:
     return any(
         cells.str.contains(pattern).any() for name in _matching(names, column) for cells in column_texts(table, name)
     )
-
-
-def _is_called(path: Path, words: str) -> bool:
-    name = f"{path.absolute().parent.name}/{path.name}".lower()
-    return re.search(rf"(?<![a-z])(?:{words})(?![a-z])", name) is not None
 
 
 def _holds_contradictions(table: FileTable, label: str) -> bool:
@@ -227,15 +224,6 @@ def _unknown_column(table: FileTable, name: str) -> UnknownNameError:
     if "did you mean" not in str(error):
         return error
     return UnknownNameError("column", name, names, f" (--columns; {table.path} has {list_some(names, 30)})")
-
-
-def _two_pairs(table: FileTable, best: Layout, other: Layout) -> FileError:
-    problem = (
-        f"has the columns {best.premise} and {best.hypothesis} of {best.name}, but also {other.premise} and "
-        f"{other.hypothesis} of {other.name}; say which are meant, for example with "
-        f"--columns premise={best.premise},hypothesis={best.hypothesis},label={best.label}"
-    )
-    return FileError(table.path, problem)
 
 
 def _ambiguous(table: FileTable, role: str, matching: list[str]) -> FileError:

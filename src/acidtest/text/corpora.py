@@ -91,7 +91,10 @@ def read_corpus(
     """
     columns = dict(columns or {})
     check_names(columns)
-    table = _as_text(_table(Path(path), columns))
+    table = _table(Path(path), columns)
+    # Pictures, durations and the like in Parquet cannot be written as text.
+    writable = [name for name, dtype in table.rows.schema.items() if not _is_opaque(dtype)]
+    table = replace(table, rows=table.rows.select(writable))
     if not table.rows.height:
         raise FileError(table.path, "has no rows, so there is nothing to ask a model about; copy or write it again")
     layout = detect_layout(table, columns)
@@ -157,12 +160,6 @@ def _table(path: Path, columns: Mapping[str, str]) -> FileTable:
         )
         raise FileError(path, problem)
     return read_table(path, header=lambda cells: is_header(cells, columns))
-
-
-def _as_text(table: FileTable) -> FileTable:
-    """The table without columns that cannot be written as text, such as pictures and durations in Parquet."""
-    kept = [name for name, dtype in table.rows.schema.items() if not _is_opaque(dtype)]
-    return replace(table, rows=table.rows.select(kept))
 
 
 def _is_opaque(dtype: object) -> bool:

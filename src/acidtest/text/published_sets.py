@@ -196,10 +196,6 @@ def _with_triggers(frame: pl.DataFrame) -> pl.DataFrame:
     return named.with_columns(category=pl.concat_str("subcase", pl.lit(": "), "trigger"))
 
 
-def _is_breaking_nli(pairs: FilePairs) -> bool:
-    return breaking_nli.is_breaking_nli(pairs.values("category")) and not set(breaking_nli.WORDS) & set(pairs.columns)
-
-
 def _breaking_nli(pairs: FilePairs) -> PublishedSet | None:
     if "category" not in pairs.columns:
         return None
@@ -300,10 +296,6 @@ def _spelling_kind(file: str) -> tuple[str, str] | None:
     return next((kind for mark, kind in _SPELLING_FILES.items() if mark in name), None)
 
 
-def _is_spelling(pairs: FilePairs) -> bool:
-    return _spelling_kind(pairs.file) is not None and bool(_corpus(pairs))
-
-
 def _spelling(pairs: FilePairs) -> PublishedSet:
     edit, target = _spelling_kind(pairs.file) or (None, None)
     if edit is None:
@@ -316,13 +308,15 @@ def _spelling(pairs: FilePairs) -> PublishedSet:
     return _stress(pairs, "spelling", {"edits": 1}, columns=kinds, complete=complete, crossings=(("edit", "target"),))
 
 
-def _antonymy(pairs: FilePairs) -> PublishedSet:
-    return _stress(pairs, "antonymy", {}, columns={"word": "text", "antonym": "text"}, complete=_with_antonyms)
-
-
 SETS: Mapping[str, _Recogniser] = {
     "hans": _Recogniser(_is_hans, _hans, "the columns heuristic and subcase"),
-    breaking_nli.NAME: _Recogniser(_is_breaking_nli, _breaking_nli, "the column category"),
+    breaking_nli.NAME: _Recogniser(
+        lambda pairs: (
+            breaking_nli.is_breaking_nli(pairs.values("category")) and not set(breaking_nli.WORDS) & set(pairs.columns)
+        ),
+        _breaking_nli,
+        "the column category",
+    ),
     "stress/length-mismatch": _Recogniser(
         lambda pairs: _has_tautology(pairs, "premise", _FIVE_TIMES),
         lambda pairs: _stress(pairs, "length-mismatch", _distracted("true", 5, "premise")),
@@ -336,7 +330,14 @@ SETS: Mapping[str, _Recogniser] = {
         lambda pairs: _stress(pairs, "negation", _distracted("false", 1, "hypothesis")),
     ),
     "stress/numerical": _Recogniser(_is_numerical, lambda pairs: _stress(pairs, "numerical", {})),
-    "stress/antonymy": _Recogniser(_is_antonymy, _antonymy),
-    "stress/spelling": _Recogniser(_is_spelling, _spelling),
+    "stress/antonymy": _Recogniser(
+        _is_antonymy,
+        lambda pairs: _stress(
+            pairs, "antonymy", {}, columns={"word": "text", "antonym": "text"}, complete=_with_antonyms
+        ),
+    ),
+    "stress/spelling": _Recogniser(
+        lambda pairs: _spelling_kind(pairs.file) is not None and bool(_corpus(pairs)), _spelling
+    ),
 }
 """The published sets by the names of their suites; the first whose marks a file shows is taken."""
