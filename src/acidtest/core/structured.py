@@ -218,13 +218,11 @@ def _describe_problem(error: Any, value: Any, key: str) -> str:
     details = error.errors(include_url=False)
     first = details[0]
     place, at = _existing_part(first["loc"], value)
+    same = [first]
     if first["type"] == "missing":
-        missing = _key_path((key, *place, first["loc"][-1]))
-        same = [detail for detail in details if detail is first]
-        problem = f"{missing}: is missing"
+        place, problem = (*place, first["loc"][-1]), "is missing"
     elif first["type"] == "value_error":
-        same, where = [first], _key_path((key, *place))
-        problem = f"{where}: {first['ctx']['error']}" if where else str(first["ctx"]["error"])
+        problem = str(first["ctx"]["error"])
     else:
         # For a choice of types, pydantic reports a problem with each of them.
         same = [detail for detail in details if _existing_part(detail["loc"], value)[0] == place]
@@ -232,8 +230,8 @@ def _describe_problem(error: Any, value: Any, key: str) -> str:
         shown = json.dumps(at, ensure_ascii=False, default=str)
         shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
         problem = f"expected {' or '.join(expected)}, got {shown}"
-        where = _key_path((key, *place))
-        problem = f"{where}: {problem}" if where else problem
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in (key, *place)).lstrip(".")
+    problem = f"{where}: {problem}" if where else problem
     others = len(details) - len(same)
     return f"{problem} (and {others:,} more such)" if others else problem
 
@@ -259,10 +257,6 @@ def _existing_part(location: Sequence[str | int], value: Any) -> tuple[tuple[str
             break
         value, place = value[key], (*place, key)
     return place, value
-
-
-def _key_path(place: Sequence[str | int]) -> str:
-    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).lstrip(".")
 
 
 def _then(remedy: str) -> str:

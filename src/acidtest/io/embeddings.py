@@ -11,7 +11,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from itertools import chain
@@ -52,7 +52,7 @@ _ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class Embeddings:
-    """The vectors of the requested words that a file has, all of length 1."""
+    """Words of a file and their vectors, one row a word."""
 
     path: Path
     words: tuple[str, ...]
@@ -63,7 +63,7 @@ class Embeddings:
     """A digest of the (unpacked) content."""
 
     def cosines(self, first: pl.Series, second: pl.Series) -> pl.Series:
-        """The cosine of the vectors of two columns of words, row by row, with six decimals.
+        """The cosine of the vectors, all of length 1, of two columns of words, row by row, with six decimals.
 
         Null where a word has no vector (or one of zeros) or is several words. A word is looked up as it is written,
         then in lower case.
@@ -97,7 +97,7 @@ class Embeddings:
 
 
 def embeddings(path: str | Path, words: Iterable[str]) -> Embeddings:
-    """Load the vectors of some words from a file. What is several words has no vector.
+    """Load the vectors of some words from a file, scaled to length 1. What is several words has no vector.
 
     Words are looked for as they are written and in lower case; of two vectors of one word, the first counts.
     """
@@ -110,20 +110,10 @@ def embeddings(path: str | Path, words: Iterable[str]) -> Embeddings:
     lengths = np.sqrt(np.einsum("ij,ij->i", file.vectors, file.vectors, dtype=np.float64))
     directed = np.flatnonzero(lengths > 0)
     unit = file.vectors[directed] / lengths[directed, None].astype(np.float32)
-    return Embeddings(path, tuple(file.words[row] for row in directed), unit, file.size, file.fingerprint)
+    return replace(file, words=tuple(file.words[row] for row in directed), vectors=unit)
 
 
-@dataclass(frozen=True)
-class Vectors:
-    """Words of a file and their vectors as they stand there, one row a word; otherwise as ``Embeddings``."""
-
-    words: tuple[str, ...]
-    vectors: Floats
-    size: int
-    fingerprint: str
-
-
-def read_vectors(path: Path, wanted: Iterable[str], *, first: int = 0) -> Vectors:
+def read_vectors(path: Path, wanted: Iterable[str], *, first: int = 0) -> Embeddings:
     """The vectors of the wanted words in a file, and of its ``first`` words; of two vectors of a word the first counts.
 
     Most files begin with the most frequent words.
@@ -136,7 +126,7 @@ def read_vectors(path: Path, wanted: Iterable[str], *, first: int = 0) -> Vector
     for row in np.flatnonzero(~np.isfinite(vectors).all(axis=1)):
         word, line = list(collector.words.items())[row]
         raise FileError(path, f"the vector of {word!r} holds nan or inf, which is no number; correct it", line)
-    return Vectors(tuple(collector.words), vectors, collector.size, collector.digest.hexdigest())
+    return Embeddings(path, tuple(collector.words), vectors, collector.size, collector.digest.hexdigest())
 
 
 class _Collector:

@@ -245,15 +245,7 @@ def _unmet(card: Card) -> list[_Condition]:
 @cache
 def _conditions() -> tuple[_Condition, ...]:
     return tuple(
-        _Condition(
-            suite=row["suite"],
-            slice=frozenset(row["slice"].split("&")) - {""},
-            option=row["option"],
-            assumed=row["assumed"],
-            same=row["same"],
-            hides=row["hides"] == "yes",
-            note=row["note"],
-        )
+        _Condition(**{**row, "slice": frozenset(row["slice"].split("&")) - {""}, "hides": row["hides"] == "yes"})
         for row in packaged_table("published_conditions.tsv").iter_rows(named=True)
     )
 
@@ -267,7 +259,7 @@ def _scores() -> tuple[PublishedScore, ...]:
             system=row["system"],
             source=row["source"],
             condition=row["condition"] or "",
-            by=_slice(row["by"]),
+            by=dict(part.split("=", 1) for part in (row["by"] or "").split("&") if part),
             value=float(row["value"]),
             printed=float(row["printed"]) if row.get("printed") else None,
             note=row.get("note") or "",
@@ -276,8 +268,3 @@ def _scores() -> tuple[PublishedScore, ...]:
         if file.name.endswith(".tsv")
         for row in pl.read_csv(BytesIO(file.read_bytes()), separator="\t", infer_schema=False).iter_rows(named=True)
     )
-
-
-def _slice(text: str | None) -> dict[str, str]:
-    """``heuristic=constituent&label=entailment`` as a mapping."""
-    return dict(part.split("=", 1) for part in (text or "").split("&") if part)

@@ -111,37 +111,27 @@ def parquet_rows(path: Path, *, in_memory: bool = True) -> Rows:
         if len(schema) > blocks.MAX_COLUMNS:
             raise FileError(path, f"has {len(schema):,} columns; keep those you need, at most {blocks.MAX_COLUMNS:,}")
         height = scan.select(pl.len()).collect().item()
-    file = _ParquetFile(path, schema, height, stamp=_stamp(path))
+    stamp = _stamp(path)
+
+    def read(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        # About a block at a time, however large the row groups of the file are.
+        start, step = 0, min(_STEP, 1 << 10)
+        while start < height:
+            if _stamp(path) != stamp:
+                raise FileError(path, "was changed after it was loaded; load it again")
+            with _name_in_errors(path):
+                part = scan.select(by_name(*columns)).slice(start, step).collect()
+            yield _cast(part, {name: schema[name] for name in columns})
+            start += step
+            step = max(1, min(_STEP, step * blocks.BLOCK // max(1, int(part.estimated_size()))))
+
     kept, size = [pl.DataFrame(schema=schema)], 0
-    for part in file.parts(list(schema)) if in_memory else ():
+    for part in read(list(schema)) if in_memory else ():
         kept.append(part)
         size += int(part.estimated_size())
         if size > MAX_MEMORY_BYTES:
             break
-    return memory_rows(pl.concat(kept)) if in_memory and size <= MAX_MEMORY_BYTES else Rows(schema, height, file.parts)
-
-
-@dataclass(frozen=True)
-class _ParquetFile:
-    """A Parquet file as it was when it was first opened."""
-
-    path: Path
-    schema: Schema
-    height: int
-    stamp: tuple[int, int]
-
-    def parts(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """The rows in order, about a block at a time however large its row groups are."""
-        start, step = 0, min(_STEP, 1 << 10)
-        while start < self.height:
-            if _stamp(self.path) != self.stamp:
-                raise FileError(self.path, "was changed after it was loaded; load it again")
-            with _name_in_errors(self.path):
-                scan = pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
-                part = scan.select(by_name(*columns)).slice(start, step).collect()
-            yield _cast(part, {name: self.schema[name] for name in columns})
-            start += step
-            step = max(1, min(_STEP, step * blocks.BLOCK // max(1, int(part.estimated_size()))))
+    return memory_rows(pl.concat(kept)) if in_memory and size <= MAX_MEMORY_BYTES else Rows(schema, height, read)
 
 
 def _cast(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
