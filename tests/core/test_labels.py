@@ -65,7 +65,7 @@ def test_hard_labels_become_rows_of_one_one() -> None:
 
 
 def right(probabilities: np.ndarray, gold: str, collapse: str) -> bool:
-    return bool(verdicts(probabilities, gold_masks([gold]), collapse=Collapse.parsed(collapse))[0])
+    return bool(verdicts(probabilities, gold_masks([gold]), collapse=Collapse.parse(collapse))[0])
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_verdict_depends_on_how_probabilities_collapse(gold: str, collapse: st
 def test_a_row_without_an_answer_is_wrong_whatever_the_gold(collapse: str) -> None:
     nothing = np.full((1, 3), np.nan, dtype=np.float32)
     assert not right(nothing, "any", collapse)
-    assert answers(nothing, Collapse.parsed(collapse)).tolist() == [-1]
+    assert answers(nothing, Collapse.parse(collapse)).tolist() == [-1]
 
 
 def test_ties_go_to_the_first_label() -> None:
@@ -103,9 +103,9 @@ def test_ties_go_to_the_first_label() -> None:
 @pytest.mark.parametrize("text", ["max", "threshold", "threshold=1", "threshold=x", "sum=0.5", "threshold=-0.1"])
 def test_an_unknown_collapse_is_refused(text: str) -> None:
     with pytest.raises(AcidtestError, match="argmax, sum or threshold=T"):
-        Collapse.parsed(text)
+        Collapse.parse(text)
 
 
 @pytest.mark.parametrize("text", ["argmax", "sum", "threshold=0.7"])
 def test_a_collapse_is_written_as_it_is_read(text: str) -> None:
-    assert str(Collapse.parsed(text)) == text
+    assert str(Collapse.parse(text)) == text

@@ -112,7 +112,7 @@ class Collapse:
     at: float | None = None
 
     @classmethod
-    def parsed(cls, text: str) -> Collapse:
+    def parse(cls, text: str) -> Collapse:
         """From ``argmax``, ``sum`` or ``threshold=0.7``."""
         mode, equals, number = text.partition("=")
         if mode in ("argmax", "sum") and not equals:

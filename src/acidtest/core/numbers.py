@@ -130,16 +130,15 @@ def fold_name(name: str, width: int) -> list[str]:
 def _coefficient_text(cell: Coefficient) -> CellText:
     if not cell.estimate.known:
         return CellText(MISSING)
-    digits = _digits(cell.error)
-    return CellText(f"{_rounded(cell.estimate.value, digits)}{cell.stars}", f"± {_rounded(cell.error, digits)}")
+    # Two digits of the error are shown: three decimals at least, six at most.
+    error, digits = cell.error, 3
+    if math.isfinite(error):
+        digits = next((digits for digits in range(3, 6) if error >= 10.0 ** (1 - digits)), 6)
+    value = _fixed_decimals(cell.estimate.value, digits)
+    return CellText(f"{value}{cell.stars}", f"± {_fixed_decimals(error, digits)}")
 
 
-def _digits(error: float) -> int:
-    """Decimals that show two digits of an error: three at least, six at most."""
-    return next((digits for digits in range(3, 6) if error >= 10.0 ** (1 - digits)), 6) if math.isfinite(error) else 3
-
-
-def _rounded(value: float, digits: int) -> str:
+def _fixed_decimals(value: float, digits: int) -> str:
     shown = f"{value:.{digits}f}"
     return shown.replace("-", "−") if float(shown) else shown.replace("-", "")
 

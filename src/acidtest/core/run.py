@@ -70,7 +70,7 @@ class Header:
     @property
     def collapse(self) -> Collapse:
         """How probabilities became verdicts."""
-        return Collapse.parsed(str(self.settings.get("collapse", "argmax")))
+        return Collapse.parse(str(self.settings.get("collapse", "argmax")))
 
     def signature(self, suite: str) -> str:
         """All that could change the suite's numbers, on one line."""

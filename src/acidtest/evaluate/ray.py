@@ -85,7 +85,7 @@ class Cluster:
         """
         waiting = iter(parts)
         for first in waiting:
-            with _connected(self.address):
+            with _connect(self.address):
                 rest: Iterator[pl.DataFrame] = chain([first], waiting)
                 while blocks := _store_window(rest):
                     yield from self._process(blocks, recipe, ordered=ordered)
@@ -135,7 +135,7 @@ class Cluster:
 
 
 @contextmanager
-def _connected(address: str | None) -> Iterator[None]:
+def _connect(address: str | None) -> Iterator[None]:
     """Connect to the cluster; an existing connection is used and left open."""
     require_ray()
     for name, value in _QUIET.items():
@@ -188,7 +188,7 @@ def _store_window(parts: Iterator[pl.DataFrame]) -> list[Any]:
 
     references, contents, size = list[Any](), list[bytes](), 0
     for part in parts:
-        content = _packed(part)
+        content = _pack(part)
         if contents and sum(map(len, contents)) + len(content) > _TASK:
             references.append(ray.put(_table(contents)))
             contents = []
@@ -212,16 +212,16 @@ def _read_results(table: Any) -> Iterator[PartResult]:
             raise AcidtestError(row["mistake"])
         if row["failure"] is not None:
             raise RuntimeError(f"worker {row['worker']} failed\n{row['failure']}")
-        yield PartResult(_unpacked(row["rows"]), row["worker"], json.loads(row["status"]))
+        yield PartResult(_unpack(row["rows"]), row["worker"], json.loads(row["status"]))
 
 
-def _packed(frame: pl.DataFrame) -> bytes:
+def _pack(frame: pl.DataFrame) -> bytes:
     buffer = io.BytesIO()
     frame.write_ipc(buffer)
     return buffer.getvalue()
 
 
-def _unpacked(content: bytes) -> pl.DataFrame:
+def _unpack(content: bytes) -> pl.DataFrame:
     return pl.read_ipc(io.BytesIO(content))
 
 
@@ -249,8 +249,8 @@ class _Actor:
     def _row(self, part: bytes) -> dict[str, Any]:
         row: dict[str, Any] = {"worker": self._name}
         try:
-            rows = self._worker.process(_unpacked(part))
-            return row | {"rows": _packed(rows), "status": json.dumps(dict(self._worker.status()))}
+            rows = self._worker.process(_unpack(part))
+            return row | {"rows": _pack(rows), "status": json.dumps(dict(self._worker.status()))}
         except AcidtestError as error:
             return row | {"mistake": str(error)}
         except Exception:

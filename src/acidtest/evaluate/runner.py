@@ -44,7 +44,7 @@ _AHEAD = 2
 
 
 @dataclass(frozen=True)
-class Answered:
+class BatchAnswers:
     """The probabilities of a batch, and which of its pairs were truncated to fit the model."""
 
     values: Probabilities
@@ -57,29 +57,29 @@ class Asker:
 
     model: Model
 
-    def ask(self, batch: Batch) -> Answered:
+    def ask(self, batch: Batch) -> BatchAnswers:
         """Ask a whole batch."""
         if isinstance(self.model, Prepares):
             return self.infer(batch, self.prepare(batch))
-        with self._exit_refused():
+        with self._refuse_exit():
             values = self.model.predict(*self._columns(batch))
         return self._check(batch, values, np.zeros(len(batch.keys), np.bool_))
 
     def prepare(self, batch: Batch) -> Any:
         """Prepare the inputs of a batch for the model's device: the first step."""
         assert isinstance(self.model, Prepares)
-        with self._exit_refused():
+        with self._refuse_exit():
             return self.model.prepare(*self._columns(batch))
 
-    def infer(self, batch: Batch, prepared: Any) -> Answered:
+    def infer(self, batch: Batch, prepared: Any) -> BatchAnswers:
         """Answer a prepared batch: the second step."""
         assert isinstance(self.model, Prepares)
-        with self._exit_refused():
+        with self._refuse_exit():
             values = self.model.infer(prepared)
         return self._check(batch, values, prepared.truncated)
 
     @contextmanager
-    def _exit_refused(self) -> Iterator[None]:
+    def _refuse_exit(self) -> Iterator[None]:
         try:
             yield
         except SystemExit as error:
@@ -88,7 +88,7 @@ class Asker:
     def _columns(self, batch: Batch) -> list[list[str]]:
         return [batch.inputs[name].to_list() for name in self.model.columns]
 
-    def _check(self, batch: Batch, given: Any, truncated: Flags) -> Answered:
+    def _check(self, batch: Batch, given: Any, truncated: Flags) -> BatchAnswers:
         values = number_table(f"model {self.model.name!r}", given)
         height = batch.inputs.height
         if values.shape != (height, 3):
@@ -103,7 +103,7 @@ class Asker:
         outside = present & ((values < -_TOLERANCE).any(axis=1) | (np.abs(total - 1) > _TOLERANCE))
         problem = "numbers that are not probabilities adding up to 1 (logits need a softmax)"
         self._require_none(batch, values, outside, problem)
-        return Answered(values, np.asarray(truncated, dtype=np.bool_))
+        return BatchAnswers(values, np.asarray(truncated, dtype=np.bool_))
 
     def _require_none(self, batch: Batch, values: Probabilities, rows: Flags, problem: str) -> None:
         if not rows.any():
@@ -117,7 +117,7 @@ class Asker:
         )
 
 
-Engine = Callable[[Iterable[Batch], Asker], Iterator[tuple[Batch, Answered]]]
+Engine = Callable[[Iterable[Batch], Asker], Iterator[tuple[Batch, BatchAnswers]]]
 """Asks a model batches, in this process or elsewhere, and yields each with its answers, in any order."""
 
 
@@ -146,7 +146,7 @@ class Memory:
 
 
 @dataclass
-class Spent:
+class TimeSpent:
     """How many inputs were asked, and the seconds spent on the model and on the disk."""
 
     asked: int = 0
@@ -168,13 +168,13 @@ def collect_answers(
     memory: Memory | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
-    spent: Spent | None = None,
+    spent: TimeSpent | None = None,
 ) -> AnswerTable:
     """The model's answers to every input of a plan.
 
     Inputs whose answers are in ``memory`` are not asked again, and every batch is written to it at once.
     """
-    spent = spent or Spent()
+    spent = spent or TimeSpent()
     table = AnswerTable(plan)
     for kept in memory.earlier() if memory else ():
         table.recall(kept)
@@ -200,14 +200,14 @@ def collect_answers(
     return table
 
 
-def ask_here(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, Answered]]:
+def ask_here(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, BatchAnswers]]:
     """The engine that asks in this process."""
     if isinstance(asker.model, Prepares):
         return _ask_prepared(batches, asker)
     return ((batch, asker.ask(batch)) for batch in batches)
 
 
-def _ask_prepared(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, Answered]]:
+def _ask_prepared(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, BatchAnswers]]:
     """Ask batches in order, preparing the next ones in a thread meanwhile."""
     with ThreadPoolExecutor(1, thread_name_prefix="prepare") as pool:
         waiting = deque[tuple[Batch, Future[Any]]]()
@@ -225,7 +225,7 @@ def _ask_prepared(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batc
                 prepared.cancel()
 
 
-def usage_summary(model: object, spent: Spent) -> dict[str, float]:
+def usage_summary(model: object, spent: TimeSpent) -> dict[str, float]:
     """Pairs asked, speed, seconds (``_s``) by purpose, and the usage that the model or the engine reports."""
     usage = dict(model.usage()) if isinstance(model, CountsUsage) else {}
     usage |= {"pairs": float(spent.asked), "seconds": spent.seconds, "disk_s": spent.disk}

@@ -82,13 +82,13 @@ class Rows:
             former[new] = name
 
         def read(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-            return (_named(part, columns) for part in self.read([former[name] for name in columns]))
+            return (_with_names(part, columns) for part in self.read([former[name] for name in columns]))
 
         schema = {new: self.schema[name] for new, name in former.items()}
-        return Rows(schema, self.height, read, None if self.frame is None else _named(self.frame, list(schema)))
+        return Rows(schema, self.height, read, None if self.frame is None else _with_names(self.frame, list(schema)))
 
 
-def _named(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+def _with_names(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     frame = frame.clone()
     frame.columns = list(names)
     return frame

@@ -93,9 +93,9 @@ def fetch(
     if all((folder / file_name).is_file() for file_name in archive.files):
         return folder
     with Lock(folder.parent):
-        packed = _downloaded(archive, environment, progress) if file is None else _local(archive, Path(file))
+        packed = _download(archive, environment, progress) if file is None else _read_local(archive, Path(file))
         with replace_folder(folder) as temporary:
-            for file_name, content in _unpacked(archive, packed).items():
+            for file_name, content in _unpack(archive, packed).items():
                 (temporary / file_name).write_bytes(content)
     return folder
 
@@ -117,13 +117,13 @@ def _python_output(*arguments: str) -> str:
     return process.stdout.strip() if process.returncode == 0 else ""
 
 
-def _downloaded(archive: Archive, environment: Mapping[str, str], progress: Progress | None) -> bytes:
+def _download(archive: Archive, environment: Mapping[str, str], progress: Progress | None) -> bytes:
     import urllib.error
     from http.client import HTTPException
 
     try:
         address = _address(archive, urllib.parse.urljoin(index_url(environment), f"{archive.project}/"))
-        with _opened(address) as response:
+        with _open(address) as response:
             content = _read(response, archive.size, progress)
     except (OSError, HTTPException, AcidtestError) as error:
         # What urllib says is an OSError; its text has no address, which might hold a password.
@@ -140,7 +140,7 @@ def _downloaded(archive: Archive, environment: Mapping[str, str], progress: Prog
 
 def _address(archive: Archive, page: str) -> str:
     """Where the index says the archive is: from its page about the project, JSON (PEP 691) or HTML (PEP 503)."""
-    with _opened(page, accept=_ACCEPT) as response:
+    with _open(page, accept=_ACCEPT) as response:
         content = _read(response, MOST_PAGE)
         base, kind = response.url, response.headers.get_content_type()
     links = _json_links(content) if "json" in kind else _html_links(content)
@@ -195,7 +195,7 @@ def _html_links(content: bytes) -> dict[str, str]:
     return links
 
 
-def _opened(address: str, *, accept: str = "*/*") -> HTTPResponse:
+def _open(address: str, *, accept: str = "*/*") -> HTTPResponse:
     """The answer to a request over http or https; a name and password in the address go to its host alone."""
     import urllib.request
 
@@ -233,7 +233,7 @@ def _read(response: HTTPResponse, most: int, progress: Progress | None = None) -
     return bytes(content)
 
 
-def _local(archive: Archive, path: Path) -> bytes:
+def _read_local(archive: Archive, path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             content = file.read(archive.size + 1)
@@ -251,7 +251,7 @@ def _require_checksum(archive: Archive, content: bytes, origin: str) -> None:
         )
 
 
-def _unpacked(archive: Archive, packed: bytes) -> dict[str, bytes]:
+def _unpack(archive: Archive, packed: bytes) -> dict[str, bytes]:
     """The files wanted, by name, with ``\\n`` at line ends: with them the offsets in WordNet's files are right."""
     import tarfile
 

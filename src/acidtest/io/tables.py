@@ -154,7 +154,7 @@ def write_table(
         if ending == ".parquet":
             sink_rows(rows, temporary, metadata or {})
             return
-        opened = partial(_opened, temporary, packed=path.suffix == ".gz")
+        opened = partial(_open_output, temporary, packed=path.suffix == ".gz")
         if ending == ".jsonl":
             with opened() as file:
                 visit_batches(rows, lambda batch: file.write(batch.write_ndjson().encode()))
@@ -263,7 +263,7 @@ def _cells(batch: pl.DataFrame, separator: str) -> str:
 
 
 @contextmanager
-def _opened(path: Path, *, packed: bool) -> Iterator[IO[bytes]]:
+def _open_output(path: Path, *, packed: bool) -> Iterator[IO[bytes]]:
     """A file to write to; gzip data depend on nothing but the content: no name, no time, no operating system."""
     with path.open("wb") as file:
         if not packed:

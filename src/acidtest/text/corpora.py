@@ -98,7 +98,7 @@ def read_corpus(
     if not table.rows.height:
         raise FileError(table.path, "has no rows, so there is nothing to ask a model about; copy or write it again")
     layout = detect_layout(table, columns)
-    table = _as_quoted(table, layout)
+    table = _reread_quotes(table, layout)
     pairs = _GoldRows(table, layout.label, gold_meanings(table, layout, label_map=label_map or {}))
     for role, column in (("premise", layout.premise), ("hypothesis", layout.hypothesis)):
         _check_text(pairs, role=role, name=column)
@@ -170,7 +170,7 @@ def _is_opaque(dtype: object) -> bool:
     return isinstance(dtype, pl.Binary | pl.Duration)
 
 
-def _as_quoted(table: FileTable, layout: Layout) -> FileTable:
+def _reread_quotes(table: FileTable, layout: Layout) -> FileTable:
     """The table, read again where its layout says that quotes are used otherwise than the file suggests.
 
     A file that somebody wrote again with quotes, and that cannot be read without, stays as it is.

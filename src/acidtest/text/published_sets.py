@@ -114,14 +114,15 @@ def recognise(pairs: FilePairs, wanted: str | None = None) -> PublishedSet | Non
     """The published set that a file is, or the ``wanted`` one; None where it is none, or to be read as any file."""
     if wanted == AS_A_FILE:
         return None
-    if wanted is not None and wanted not in SETS:
+    if wanted is None:
+        fitting = (entry.describe(pairs) for entry in SETS.values() if entry.shows(pairs))
+        return next(filter(None, fitting), None)
+    if wanted not in SETS:
         raise UnknownNameError("published set", wanted, [*SETS, AS_A_FILE], " (--as)")
-    if wanted is not None:
-        made = SETS[wanted].describe(pairs)
-        if made is None:
-            raise FileError(pairs.path, f"cannot be {wanted} (--as): it lacks {SETS[wanted].needs}")
-        return made
-    return next((made for entry in SETS.values() if entry.shows(pairs) and (made := entry.describe(pairs))), None)
+    published = SETS[wanted].describe(pairs)
+    if published is None:
+        raise FileError(pairs.path, f"cannot be {wanted} (--as): it lacks {SETS[wanted].needs}")
+    return published
 
 
 @dataclass(frozen=True)
@@ -234,7 +235,7 @@ def _stress(
     )
 
 
-def _distracted(tautology: str, repetitions: int, side: str) -> dict[str, Argument]:
+def _distraction_arguments(tautology: str, repetitions: int, side: str) -> dict[str, Argument]:
     return {"tautology": tautology, "repetitions": repetitions, "place": "end", "side": side}
 
 
@@ -319,15 +320,15 @@ SETS: Mapping[str, _Recogniser] = {
     ),
     "stress/length-mismatch": _Recogniser(
         lambda pairs: _has_tautology(pairs, "premise", _FIVE_TIMES),
-        lambda pairs: _stress(pairs, "length-mismatch", _distracted("true", 5, "premise")),
+        lambda pairs: _stress(pairs, "length-mismatch", _distraction_arguments("true", 5, "premise")),
     ),
     "stress/word-overlap": _Recogniser(
         lambda pairs: _has_tautology(pairs, "hypothesis", _TRUE),
-        lambda pairs: _stress(pairs, "word-overlap", _distracted("true", 1, "hypothesis")),
+        lambda pairs: _stress(pairs, "word-overlap", _distraction_arguments("true", 1, "hypothesis")),
     ),
     "stress/negation": _Recogniser(
         lambda pairs: _has_tautology(pairs, "hypothesis", _FALSE),
-        lambda pairs: _stress(pairs, "negation", _distracted("false", 1, "hypothesis")),
+        lambda pairs: _stress(pairs, "negation", _distraction_arguments("false", 1, "hypothesis")),
     ),
     "stress/numerical": _Recogniser(_is_numerical, lambda pairs: _stress(pairs, "numerical", {})),
     "stress/antonymy": _Recogniser(

@@ -76,7 +76,7 @@ def run(
     if not isinstance(suites, Battery):
         wanted = (suites,) if isinstance(suites, str | Suite) else tuple(suites)
         suites = Battery(wanted, source=source, limit=limit, seed=seed, arguments=arguments, reading=reading)
-    decision = Collapse.parsed(collapse)
+    decision = Collapse.parse(collapse)
     _check_model(loaded, suites, decision)
     spec = model if isinstance(model, str) else loaded.name
     settings: dict[str, object] = {"collapse": str(decision), "limit": suites.limit, "seed": suites.seed}
