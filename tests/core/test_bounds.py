@@ -198,7 +198,7 @@ def test_an_array_of_too_many_bytes_or_values_is_refused(tmp_path: Path, monkeyp
         patch.setattr(blocks, "BLOCK", 50)
         assert read_table(tmp_path / "a.json").frame["a"].to_list() == ["x" * 100, "y"]
         patch.setattr(tables, "MAX_ARRAY_BYTES", 100)
-        assert "jq -c" in str(refused(tmp_path / "a.json", "one array of more than 100 bytes"))
+        assert "jq -c" in str(refused(tmp_path / "a.json", "larger than 100 bytes, the most of one JSON array"))
     monkeypatch.setattr(jsonlines, "MAX_ARRAY_VALUES", 3)
     refused(tmp_path / "a.json", "more than 3 values")
 

@@ -203,6 +203,15 @@ def test_no_other_module_parses_structured_text() -> None:
     assert modules == set(ELSEWHERE)
 
 
+@pytest.mark.parametrize(
+    ("reader", "door"),
+    [("read_parquet_metadata(", "io/rows.py"), ("expat.ParserCreate(", "io/corpus_files.py")],
+)
+def test_parquet_metadata_and_xml_are_read_by_one_module_each(reader: str, door: str) -> None:
+    readers = [path for path in SOURCE.rglob("*.py") if reader in path.read_text(encoding="utf-8")]
+    assert [path.relative_to(SOURCE).as_posix() for path in readers] == [door]
+
+
 def test_reading_the_door_does_not_import_pydantic() -> None:
     code = "import sys; import acidtest.core.structured; sys.exit('pydantic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -101,11 +101,8 @@ class PredictionsFile:
         if stamp == self._stamp:
             return
         if self._current_digest() != self.sha256:
-            raise FileError(
-                self.path,
-                "was replaced or changed after this run was written or read; read the folder again, and give runs "
-                "that are to stay a folder each",
-            )
+            advice = "read the folder again, and give runs that are to stay a folder each"
+            raise FileError(self.path, f"was replaced or changed after this run was written or read; {advice}")
         self._stamp = stamp
 
     def scan(self) -> pl.LazyFrame:
@@ -197,11 +194,8 @@ class Run:
         """Write predictions.parquet, piece by piece, and give the run that reads them from there."""
         path = Path(folder) / PREDICTIONS
         with replace_file(path) as temporary:
-            facts = {
-                "schema": SCHEMA,
-                "resolution": self.header.model.resolution,
-                "probabilities": self.header.model.probabilities,
-            }
+            model = self.header.model
+            facts = {"schema": SCHEMA, "resolution": model.resolution, "probabilities": model.probabilities}
             sink_rows(self.frame.lazy(), temporary, {"acidtest": json.dumps(facts)})
         file = PredictionsFile(path)
         return Run(replace(self.header, predictions_sha256=file.sha256), file.scan(), file)

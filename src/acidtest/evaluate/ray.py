@@ -98,14 +98,16 @@ class Cluster:
             # Handlers that other programs added are left alone.
             if isinstance(handler, logging.StreamHandler) and type(handler).__module__.startswith("ray."):
                 handler.setLevel(logging.CRITICAL)
-        size, gpus = self._size()
+        resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        gpu_count = int(resources.get("GPU", 0)) if self.gpus else 0
+        workers = gpu_count or max(1, int(resources.get("CPU", 1)))
         rows = ray.data.from_arrow_refs(blocks).map_batches(
             _Actor,
             fn_constructor_args=(recipe, str(Path.cwd())),
             batch_size=1,
             batch_format="pyarrow",
-            compute=ray.data.ActorPoolStrategy(size=min(size, len(blocks))),
-            num_gpus=gpus,
+            compute=ray.data.ActorPoolStrategy(size=min(workers, len(blocks))),
+            num_gpus=1 if gpu_count else None,
         )
         rows.context.enable_progress_bars = False
         rows.context.execution_options.preserve_order = ordered
@@ -125,14 +127,6 @@ class Cluster:
             if hasattr(tables, "close"):
                 tables.close()
 
-    def _size(self) -> tuple[int, int | None]:
-        """The number of workers, and the GPUs that each takes."""
-        import ray
-
-        resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-        gpu_count = int(resources.get("GPU", 0)) if self.gpus else 0
-        return gpu_count or max(1, int(resources.get("CPU", 1))), 1 if gpu_count else None
-
 
 @contextmanager
 def _connect(address: str | None) -> Iterator[None]:
@@ -149,7 +143,9 @@ def _connect(address: str | None) -> Iterator[None]:
     settings: dict[str, Any] = {"include_dashboard": False, "object_store_memory": _STORE} if target == "local" else {}
     stage("connecting to Ray (%s)", target)
     try:
-        _check_reachable(target)
+        # Ray itself would retry for minutes where nothing listens.
+        if place := _PLACE.fullmatch(target):
+            socket.create_connection((place["host"], int(place["port"])), timeout=_TIMEOUT).close()
         with _silent_stderr():
             ray.init(address=target, log_to_driver=False, logging_level=logging.FATAL, **settings)
     except (OSError, RuntimeError, ValueError) as error:
@@ -162,13 +158,6 @@ def _connect(address: str | None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
-
-
-def _check_reachable(address: str) -> None:
-    """Raise when nothing listens at a host and port; Ray itself would retry for minutes."""
-    place = _PLACE.fullmatch(address)
-    if place:
-        socket.create_connection((place["host"], int(place["port"])), timeout=_TIMEOUT).close()
 
 
 @contextmanager

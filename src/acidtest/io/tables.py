@@ -16,6 +16,7 @@ import polars as pl
 from acidtest.core.errors import FileError
 from acidtest.core.files import chunks, replace_file, require_file
 from acidtest.core.streams import sink_rows, visit_batches
+from acidtest.core.structured import read_bounded
 from acidtest.io.blocks import begins_with, scan_text, utf8_text
 from acidtest.io.delimited import Dialect, Header, csv_separator, read_delimited
 from acidtest.io.jsonlines import AS_LINES, array_line, read_json_array, read_json_lines
@@ -190,12 +191,8 @@ def flatten(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _array_table(path: Path) -> FileTable:
-    content = bytearray()
-    for piece in chunks(path):
-        content += piece
-        if len(content) > MAX_ARRAY_BYTES:
-            raise FileError(path, f"is one array of more than {MAX_ARRAY_BYTES:,} bytes; {AS_LINES}")
-    text = utf8_text(path, bytes(content))
+    content = read_bounded(path, MAX_ARRAY_BYTES, remedy=f"the most of one JSON array; {AS_LINES}")
+    text = utf8_text(path, content)
     frame = read_json_array(path, text).with_columns(pl.col(pl.Null).cast(pl.String))
     fingerprint = blake2b(content, digest_size=8).hexdigest()
     return FileTable(path, memory_rows(frame), fingerprint=fingerprint, line=partial(array_line, text))
