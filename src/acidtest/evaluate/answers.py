@@ -14,7 +14,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -70,7 +70,8 @@ class AnswerFile:
     def __enter__(self) -> AnswerFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         refuse_link(self.path)
-        end = _whole(self.path, self._header) if self.path.exists() else 0
+        ends = (end for _, end in _appends(self.path, self._header)) if self.path.exists() else ()
+        end = max(ends, default=0)
         self._file = open_to_write(self.path, "r+b" if end else "w+b")
         self._file.truncate(end)
         self._file.seek(end)
@@ -104,13 +105,8 @@ class AnswerFile:
 
 def kept_answers(path: str | Path, model: str) -> Iterator[Records]:
     """The answers of a model in a file, append by append, without incomplete ones."""
-    path = Path(path)
-    if not path.exists():
-        return
-    with path.open("rb") as file:
-        if _is_begun(path, file.readline(_MOST_LINE), _header(model)):
-            for answers, _ in _appends(file):
-                yield answers
+    if Path(path).exists():
+        yield from (answers for answers, _ in _appends(Path(path), _header(model)))
 
 
 def new_cache_file(folder: Path, model: str) -> Path:
@@ -159,42 +155,32 @@ def _header(model: str) -> bytes:
     return json.dumps({"schema": SCHEMA, "model": model}).encode() + b"\n"
 
 
-def _whole(path: Path, header: bytes) -> int:
-    """Where the last complete append of a file ends; 0 when even its first line is incomplete."""
+def _appends(path: Path, header: bytes) -> Iterator[tuple[Records, int]]:
+    """Each complete append and where it ends, first one of no answers after the header; damaged ones are skipped.
+
+    Nothing where even the header is incomplete; a file of another model or program is refused.
+    """
     with path.open("rb") as file:
-        if not _is_begun(path, file.readline(_MOST_LINE), header):
-            return 0
-        return max((end for _, end in _appends(file)), default=len(header))
-
-
-def _is_begun(path: Path, line: bytes, header: bytes) -> bool:
-    """Whether the first line of a file is complete; a file of another model or program is refused."""
-    if line == header:
-        return True
-    if header.startswith(line):
-        return False
-    raise FileError(
-        path.parent,
-        "holds an unfinished run of another model, or of a changed one; choose another -o, or add --fresh to start "
-        "over",
-    )
-
-
-def _appends(file: BinaryIO) -> Iterator[tuple[Records, int]]:
-    """Each complete append and where it ends; damaged ones are skipped."""
-    size = os.fstat(file.fileno()).st_size
-    while len(head := file.read(_HEAD.size)) == _HEAD.size:
-        count, check = _HEAD.unpack(head)
-        length = count * RECORD.itemsize
-        # A damaged head may claim more than there is, and would then use as much memory.
-        if not 0 < length <= size - file.tell():
-            log.info("%s: %d bytes at its end are incomplete or damaged and ignored", file.name, size - file.tell())
-            return
-        payload = file.read(length)
-        if zlib.crc32(payload) == check:
-            yield np.frombuffer(payload, dtype=RECORD), file.tell()
-        else:
-            log.info("%s: %d answers in it are damaged and ignored", file.name, count)
+        line = file.readline(_MOST_LINE)
+        if line != header:
+            if header.startswith(line):
+                return
+            problem = "holds an unfinished run of another model, or of a changed one"
+            raise FileError(path.parent, f"{problem}; choose another -o, or add --fresh to start over")
+        yield np.empty(0, dtype=RECORD), len(header)
+        size = os.fstat(file.fileno()).st_size
+        while len(head := file.read(_HEAD.size)) == _HEAD.size:
+            count, check = _HEAD.unpack(head)
+            length = count * RECORD.itemsize
+            # A damaged head may claim more than there is, and would then use as much memory.
+            if not 0 < length <= size - file.tell():
+                log.info("%s: %d bytes at its end are incomplete or damaged and ignored", path, size - file.tell())
+                return
+            payload = file.read(length)
+            if zlib.crc32(payload) == check:
+                yield np.frombuffer(payload, dtype=RECORD), file.tell()
+            else:
+                log.info("%s: %d answers in it are damaged and ignored", path, count)
 
 
 CHECK = "check"
