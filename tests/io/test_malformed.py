@@ -17,7 +17,7 @@ import pytest
 
 from acidtest.core import files
 from acidtest.core.errors import AcidtestError
-from acidtest.io import blocks, fracas, rows
+from acidtest.io import blocks, corpus_files, rows
 from acidtest.io.layouts import LAYOUTS
 from acidtest.text.corpora import read_corpus
 
@@ -358,7 +358,7 @@ def test_every_malformed_file_gets_its_message(
     monkeypatch.setattr(blocks, "BLOCK", block)
     monkeypatch.setattr(rows, "MAX_MEMORY_BYTES", block * 10)
     monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 50_000)
-    monkeypatch.setattr(fracas, "MOST_BYTES", 20_000)
+    monkeypatch.setattr(corpus_files, "MOST_BYTES", 20_000)
     cases = CASES + BY_LAYOUT
     assert len({case.title for case in cases}) == len(cases) >= 150
     messages = []
