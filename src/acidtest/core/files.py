@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -29,9 +30,7 @@ MAX_UNPACK_RATIO = 200
 UNPACK_RATIO_FROM = 64 * 2**20
 """The ratio is checked when a file has unpacked to more bytes than this: a small file does no harm."""
 
-_PLAIN = 1 << 20
-# Gzip makes at most a thousand bytes of one: so much at a time unpacks to 16 MB at worst.
-_PACKED = 1 << 14
+_PIECE = 1 << 20
 
 
 @contextmanager
@@ -150,14 +149,14 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def chunks(path: str | Path) -> Generator[bytes, None, None]:
-    """The content of a file, unpacked when its name ends in ``.gz``, in pieces of a few megabytes."""
+    """The content of a file, unpacked when its name ends in ``.gz``, in pieces of a megabyte."""
     path = Path(path)
     try:
         with open_regular_file(path) as file:
             if path.suffix.lower() == ".gz":
-                yield from _unpack(path, iter(partial(file.read, _PACKED), b""))
+                yield from _unpack(path, file)
             else:
-                yield from iter(partial(file.read, _PLAIN), b"")
+                yield from iter(partial(file.read, _PIECE), b"")
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from error
 
@@ -199,26 +198,18 @@ def _refuse_special(path: Path, mode: int) -> None:
         raise FileError(path, f"is {kind}; acidtest reads a file more than once: save the data to one and name that")
 
 
-def _unpack(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
-    engine, packed_size, size, members = None, 0, 0, 0
+def _unpack(path: Path, packed: IO[bytes]) -> Iterator[bytes]:
+    size = 0
     try:
-        for piece in packed:
-            packed_size += len(piece)
-            # Zeros may fill the space after a member.
-            rest = piece.lstrip(b"\0") if members and not engine else piece
-            while rest:
-                engine = engine or zlib.decompressobj(wbits=31)
-                content = engine.decompress(rest)
+        with gzip.GzipFile(fileobj=packed) as file:
+            for content in iter(partial(file.read, _PIECE), b""):
                 size += len(content)
-                refuse_bomb(path, packed_size, size)
+                refuse_bomb(path, packed.tell(), size)
                 yield content
-                rest = engine.unused_data
-                if engine.eof:
-                    engine, rest, members = None, rest.lstrip(b"\0"), members + 1
-    except zlib.error as error:
+    except EOFError as error:
+        raise FileError(path, "the gzip data end too early; the file is incomplete, copy it again") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
         raise FileError(path, f"is not valid gzip data ({error}); rename or repack it") from error
-    if engine is not None:
-        raise FileError(path, "the gzip data end too early; the file is incomplete, copy it again")
 
 
 def refuse_bomb(path: Path, packed_size: int, size: int) -> None:
