@@ -42,8 +42,19 @@ TRUNCATED, HARD = 1, 2
 Records = npt.NDArray[np.void]
 Flags = npt.NDArray[np.bool_]
 
+CHECK = "check"
+"""Salt of the second digest, which confirms that a kept answer belongs to the same input."""
+
 _HEAD = struct.Struct("<II")
 _MOST_LINE = 1 << 12
+_ANSWER_COLUMNS: Mapping[str, Any] = {
+    "p_entailment": pl.Float32,
+    "p_neutral": pl.Float32,
+    "p_contradiction": pl.Float32,
+    "answer": pl.String,
+    "correct": pl.Boolean,
+    "truncated": pl.Boolean,
+}
 
 
 def records(keys: U64, checks: U64, values: Probabilities, truncated: Flags, *, hard: bool) -> Records:
@@ -181,19 +192,6 @@ def _appends(path: Path, header: bytes) -> Iterator[tuple[Records, int]]:
                 yield np.frombuffer(payload, dtype=RECORD), file.tell()
             else:
                 log.info("%s: %d answers in it are damaged and ignored", path, count)
-
-
-CHECK = "check"
-"""Salt of the second digest, which confirms that a kept answer belongs to the same input."""
-
-_ANSWER_COLUMNS: Mapping[str, Any] = {
-    "p_entailment": pl.Float32,
-    "p_neutral": pl.Float32,
-    "p_contradiction": pl.Float32,
-    "answer": pl.String,
-    "correct": pl.Boolean,
-    "truncated": pl.Boolean,
-}
 
 
 class AnswerTable:

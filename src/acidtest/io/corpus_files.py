@@ -76,7 +76,12 @@ def parallel_table(path: Path) -> FileTable:
     _check_presence(path, files)
     contents = {part: read_bytes(file) for part, file in files.items()}
     lines = {part: _lines(files[part], content) for part, content in contents.items()}
-    _check_lengths(files, lengths={part: len(rows) for part, rows in lines.items()})
+    lengths = {part: len(rows) for part, rows in lines.items()}
+    shortest = min(lengths, key=lengths.__getitem__)
+    if len(set(lengths.values())) > 1:
+        others = " and ".join(f"{files[part].name} at line {lengths[part]:,}" for part in PARTS if part != shortest)
+        problem = f"ends here, but {others}; the three must have as many lines: copy all of them again"
+        raise FileError(files[shortest], problem, lengths[shortest])
     digests = {part: blake2b(content, digest_size=8).hexdigest() for part, content in contents.items()}
     return FileTable(
         files["labels"],
@@ -141,14 +146,6 @@ def _lines(path: Path, content: bytes) -> list[str]:
     if not text.strip():
         raise FileError(path, "holds nothing; copy or write it again")
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
-
-
-def _check_lengths(files: dict[str, Path], *, lengths: dict[str, int]) -> None:
-    shortest = min(lengths, key=lengths.__getitem__)
-    if len(set(lengths.values())) > 1:
-        others = " and ".join(f"{files[part].name} at line {lengths[part]:,}" for part in PARTS if part != shortest)
-        problem = f"ends here, but {others}; the three must have as many lines: copy all of them again"
-        raise FileError(files[shortest], problem, lengths[shortest])
 
 
 @dataclass
