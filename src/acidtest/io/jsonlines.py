@@ -143,7 +143,7 @@ def _read_blocks_once(text: Text, read: _ReadBlock, schema: Schema | None) -> Sp
 def _fast_frame(path: Path, block: Block, schema: Schema | None) -> pl.DataFrame | None:
     """What Polars makes of the lines of a block, if it can and no line names a key twice or is nested too deeply.
 
-    Whoever knows the schema has read the block before.
+    Where the schema is known, the lines have been checked before.
     """
     if schema is not None:
         _refuse_wide(path, schema, block, rows=_line_count(block.content))

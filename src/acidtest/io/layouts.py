@@ -124,7 +124,11 @@ def file_column(table: FileTable, name: str) -> str:
     names = table.columns
     matching = [name] if name in names else _matching(names, name)
     if len(matching) != 1:
-        raise _unknown_column(table, name)
+        error = UnknownNameError("column", name, names, f" (--columns, {table.path})")
+        if "did you mean" in str(error):
+            listed = f" (--columns; {table.path} has {list_some(names, 30)})"
+            error = UnknownNameError("column", name, names, listed)
+        raise error
     return matching[0]
 
 
@@ -188,14 +192,6 @@ def _holds_contradictions(table: FileTable, label: str) -> bool:
     """Whether the file has three labels, so that its name misled us: a folder ``med`` may hold medicine."""
     spellings = {spelling for cells in column_texts(table, label) for spelling in cells.drop_nulls().unique()}
     return any(gold_name(spelling) == "contradiction" for spelling in spellings)
-
-
-def _unknown_column(table: FileTable, name: str) -> UnknownNameError:
-    names = table.columns
-    error = UnknownNameError("column", name, names, f" (--columns, {table.path})")
-    if "did you mean" not in str(error):
-        return error
-    return UnknownNameError("column", name, names, f" (--columns; {table.path} has {list_some(names, 30)})")
 
 
 def _ambiguous(table: FileTable, role: str, matching: list[str]) -> FileError:
