@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from acidtest.core import files
 from acidtest.core.errors import FileError
 from acidtest.io import blocks
 from acidtest.io import embeddings as vectors
@@ -199,9 +200,26 @@ def test_arrays_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     assert "there are 2 words, but 1 vectors" in problem(archive(path, words=words, vectors=vectors[:1]))
     assert "'vectors' holds <U4 values" in problem(archive(path, words=words, vectors=words))
     assert "holds nan or inf" in problem(archive(path, words=words, vectors=vectors + np.inf))
+    content = archive(path, words=words, vectors=vectors).read_bytes()
+    path.write_bytes(content[:60] + b"damaged" + content[67:])
+    assert "is no NumPy archive that can be read" in problem(path)
     with path.open("r+b") as file:
         file.truncate(120)
     assert "is no NumPy archive that can be read" in problem(path)
+
+
+def test_an_archive_that_would_unpack_to_far_more_than_its_size_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "UNPACK_RATIO_FROM", 1000)
+    path = archive(tmp_path / "v.npz", words=np.array(["a"] * 10_000), vectors=np.zeros((10_000, 100)))
+    assert "unpacks to more than 200 times its size" in problem(path)
+
+
+def test_vectors_stored_by_columns_are_read(tmp_path: Path) -> None:
+    columns = np.asfortranarray([[1.0, 0.0], [0.0, 1.0]])
+    found = embeddings(archive(tmp_path / "v.npz", words=np.array(["up", "right"]), vectors=columns), ["up", "right"])
+    assert found.vectors.tolist() == [[1.0, 0.0], [0.0, 1.0]]
 
 
 def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -339,7 +340,7 @@ def _read_archive(collector: _Collector) -> None:
             refuse_bomb(path, packed_size, sum(member.file_size for member in members.infolist()))
         with np.load(path, allow_pickle=False) as archive:
             words, vectors = (_array(path, archive, name) for name in ("words", "vectors"))
-    except (zipfile.BadZipFile, EOFError, ValueError, OSError, MemoryError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, RuntimeError, MemoryError) as error:
         raise FileError(path, f"is no NumPy archive that can be read: {error}") from error
     if words.dtype.kind != "U" or words.ndim != 1:
         raise FileError(path, f"'words' holds {_describe(words)}; a list of strings was expected")
