@@ -49,10 +49,6 @@ class Origin:
     fingerprint: str
 
 
-def _no_line(_: int) -> int | None:
-    return None
-
-
 @dataclass(frozen=True)
 class FileTable:
     """Rows and the file they were read from."""
@@ -67,7 +63,7 @@ class FileTable:
     """A digest of the (unpacked) content."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """The key–value metadata of a Parquet file."""
-    line: Callable[[int], int | None] = _no_line
+    line: Callable[[int], int | None] = field(default=lambda _: None)
     """Finds the line on which a row begins, perhaps by reading the file again; None in Parquet."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
     """The file of each column, where every column has one."""
