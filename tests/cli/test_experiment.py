@@ -9,7 +9,7 @@ import pytest
 
 from acidtest import api
 from acidtest.cli.app import main
-from acidtest.io.starter import starter_pairs
+from acidtest.io.wordlists import starter_pairs
 
 pytest.importorskip("torch")
 pytest.importorskip("safetensors")

@@ -13,9 +13,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from acidtest.core import bounds, files
+from acidtest.core import files
 from acidtest.core.errors import FileError
-from acidtest.io import blocks, jsonlines
+from acidtest.io import blocks, jsonlines, tables
 from acidtest.io.tables import read_table, write_table
 
 HEADER = b"premise,hypothesis,label\n"
@@ -72,12 +72,12 @@ def test_a_small_file_that_unpacks_to_half_a_gigabyte_takes_little_memory(
 def test_a_ratio_no_text_has_is_refused_once_the_file_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "a.csv.gz", HEADER, b"a,b,neutral\n" * 10_000)
     assert read_table(path).rows.height == 10_000
-    monkeypatch.setattr(bounds, "UNPACK_RATIO_FROM", 50_000)
+    monkeypatch.setattr(files, "UNPACK_RATIO_FROM", 50_000)
     assert "unpack it first" in str(refused(path, "more than 200 times its size"))
 
 
 def test_text_of_people_unpacks_however_large_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "UNPACK_RATIO_FROM", 50_000)
+    monkeypatch.setattr(files, "UNPACK_RATIO_FROM", 50_000)
     draws = random.Random(1)
     lines = [f"{draws.choice('abcdefgh') * 3} walks {draws.random()},it moves,neutral\n".encode() for _ in range(5_000)]
     assert read_table(written(tmp_path / "a.csv.gz", HEADER, *lines)).rows.height == 5_000
@@ -97,7 +97,7 @@ def test_a_line_beyond_the_bound_is_refused_by_its_number(
     path = written(tmp_path / name, *parts)
     monkeypatch.setattr(blocks, "BLOCK", 500)
     assert read_table(path).rows.height
-    monkeypatch.setattr(bounds, "MAX_LINE_BYTES", 2000)
+    monkeypatch.setattr(blocks, "MAX_LINE_BYTES", 2000)
     assert refused(path, "longer than 2,000 bytes").line == line
 
 
@@ -105,7 +105,7 @@ def test_a_quote_that_is_never_closed_is_named_before_the_memory_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blocks, "BLOCK", 500)
-    monkeypatch.setattr(bounds, "MAX_LINE_BYTES", 2000)
+    monkeypatch.setattr(blocks, "MAX_LINE_BYTES", 2000)
     path = written(tmp_path / "a.csv", HEADER, b'"a,b,neutral\n', b"a,b,neutral\n" * 500)
     assert refused(path, "close the quotes").line == 2
 
@@ -120,14 +120,14 @@ def test_blank_lines_without_end_are_refused_and_others_are_skipped(
     assert rows.rows.height == (2 if name == "a.jsonl" else 1)
     assert rows.line(rows.rows.height - 1) == 3_000_002
     monkeypatch.setattr(blocks, "BLOCK", 1000)
-    monkeypatch.setattr(bounds, "MAX_LINE_BYTES", 1_000_000)
+    monkeypatch.setattr(blocks, "MAX_LINE_BYTES", 1_000_000)
     refused(path, "nothing but blank lines")
 
 
 def test_as_many_columns_as_the_bound_are_read_and_one_more_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounds, "MAX_COLUMNS", 5)
+    monkeypatch.setattr(blocks, "MAX_COLUMNS", 5)
     names = list("abcdef")
     table = pl.DataFrame({name: ["1"] for name in names})
     for ending in (".csv", ".tsv", ".jsonl", ".parquet"):
@@ -194,12 +194,12 @@ def test_brackets_inside_a_text_are_no_nesting(tmp_path: Path) -> None:
 def test_an_array_of_too_many_bytes_or_values_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.json").write_text(json.dumps([{"a": "x" * 100}, {"a": "y"}]))
     with monkeypatch.context() as patch:
-        patch.setattr(bounds, "MAX_LINE_BYTES", 50)
+        patch.setattr(blocks, "MAX_LINE_BYTES", 50)
         patch.setattr(blocks, "BLOCK", 50)
         assert read_table(tmp_path / "a.json").frame["a"].to_list() == ["x" * 100, "y"]
-        patch.setattr(bounds, "MAX_ARRAY_BYTES", 100)
-        assert "jq -c" in str(refused(tmp_path / "a.json", "one array of more than 100 bytes"))
-    monkeypatch.setattr(bounds, "MAX_ARRAY_VALUES", 3)
+        patch.setattr(tables, "MAX_ARRAY_BYTES", 100)
+        assert "jq -c" in str(refused(tmp_path / "a.json", "larger than 100 bytes, the most of one JSON array"))
+    monkeypatch.setattr(jsonlines, "MAX_ARRAY_VALUES", 3)
     refused(tmp_path / "a.json", "more than 3 values")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.core import bounds, files, logs
+from acidtest.core import files, logs
 from acidtest.core.errors import AcidtestError, FileError
 
 
@@ -84,7 +84,7 @@ def test_gzip_in_several_members_is_read_to_the_end(tmp_path: Path) -> None:
 
 
 def test_a_decompression_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "MAX_UNPACKED_BYTES", 1000)
+    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 1000)
     (tmp_path / "a.gz").write_bytes(gzip.compress(bytes(100_000)))
     with pytest.raises(FileError, match="unpacks to more than"):
         files.read_bytes(tmp_path / "a.gz")

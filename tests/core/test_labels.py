@@ -1,7 +1,21 @@
 import numpy as np
 import pytest
 
-from acidtest.core.labels import GOLD_MASKS, LABELS, coarsen_gold, gold_masks, gold_name, one_hot
+from acidtest.core.errors import AcidtestError
+from acidtest.core.labels import (
+    GOLD_MASKS,
+    LABELS,
+    Collapse,
+    answers,
+    coarsen_gold,
+    gold_masks,
+    gold_name,
+    one_hot,
+    verdicts,
+)
+
+SPLIT = np.array([[0.40, 0.35, 0.25]], dtype=np.float32)
+"""Entailment is likeliest, yet neutral and contradiction together outweigh it."""
 
 
 def test_every_nonempty_set_of_labels_has_a_name() -> None:
@@ -48,3 +62,50 @@ def test_hard_labels_become_rows_of_one_one() -> None:
     rows = one_hot([*LABELS, "non-entailment"])
     assert rows.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]]
     assert rows.dtype == np.float32
+
+
+def right(probabilities: np.ndarray, gold: str, collapse: str) -> bool:
+    return bool(verdicts(probabilities, gold_masks([gold]), collapse=Collapse.parse(collapse))[0])
+
+
+@pytest.mark.parametrize(
+    ("gold", "collapse", "expected"),
+    [
+        ("entailment", "argmax", True),
+        ("non-entailment", "argmax", False),
+        ("entailment", "sum", False),
+        ("non-entailment", "sum", True),
+        ("non-contradiction", "sum", True),
+        ("neutral", "sum", False),
+        ("entailment", "threshold=0.3", True),
+        ("entailment", "threshold=0.4", False),
+        ("neutral", "threshold=0.5", True),
+        ("contradiction", "threshold=0.5", False),
+        ("any", "argmax", True),
+    ],
+)
+def test_a_verdict_depends_on_how_probabilities_collapse(gold: str, collapse: str, expected: bool) -> None:
+    assert right(SPLIT, gold, collapse) is expected
+
+
+@pytest.mark.parametrize("collapse", ["argmax", "sum", "threshold=0.2"])
+def test_a_row_without_an_answer_is_wrong_whatever_the_gold(collapse: str) -> None:
+    nothing = np.full((1, 3), np.nan, dtype=np.float32)
+    assert not right(nothing, "any", collapse)
+    assert answers(nothing, Collapse.parse(collapse)).tolist() == [-1]
+
+
+def test_ties_go_to_the_first_label() -> None:
+    tie = np.array([[0.4, 0.4, 0.2]], dtype=np.float32)
+    assert answers(tie, Collapse()).tolist() == [0]
+
+
+@pytest.mark.parametrize("text", ["max", "threshold", "threshold=1", "threshold=x", "sum=0.5", "threshold=-0.1"])
+def test_an_unknown_collapse_is_refused(text: str) -> None:
+    with pytest.raises(AcidtestError, match="argmax, sum or threshold=T"):
+        Collapse.parse(text)
+
+
+@pytest.mark.parametrize("text", ["argmax", "sum", "threshold=0.7"])
+def test_a_collapse_is_written_as_it_is_read(text: str) -> None:
+    assert str(Collapse.parse(text)) == text

@@ -79,7 +79,7 @@ def test_lists_become_tuples_and_keys_of_a_later_version_are_left_aside() -> Non
         (b"[" * 100_000, r"a\.json: nests lists and objects more than 64 deep"),
         (b'{"a":' * 100_000, r"a\.json: nests lists and objects more than 64 deep"),
         (b"[" * 65 + b"]" * 65, r"a\.json: nests lists and objects more than 64 deep"),
-        (b'{"a": 1, "b": 2, "a": 3}', r"a\.json: is not valid JSON: the key 'a' stands twice in one object"),
+        (b'{"a": 1, "b": 2, "a": 3}', r"a\.json: is not valid JSON: the key 'a' stands more than once in one object"),
         (b'{"a": NaN}', r"a\.json: is not valid JSON: NaN is no number of JSON"),
         (b'{"a": 1e999}', r"a\.json: is not valid JSON: 1e999 is too large a number"),
         (b'{"a": ' + b"9" * 5000 + b"}", r"a\.json: is not valid JSON: 9{60} is too large an integer"),
@@ -187,7 +187,7 @@ ELSEWHERE = {
     "models/servers.py": "an answer of a server, within the bounds of answers",
     "io/columns.py": "a cell of a table",
     "text/statements.py": "the first line of a table",
-    "io/vector_files.py": "one word of a file of vectors",
+    "io/embeddings.py": "one word of a file of vectors",
     "zoo/trainer.py": "a checkpoint, of which everything that goes wrong is told",
 }
 
@@ -201,6 +201,15 @@ def test_no_other_module_parses_structured_text() -> None:
                 case ast.Attribute(value=ast.Name(id=module), attr=name) if (module, name) in parsers:
                     modules.add(path.relative_to(SOURCE).as_posix())
     assert modules == set(ELSEWHERE)
+
+
+@pytest.mark.parametrize(
+    ("reader", "door"),
+    [("read_parquet_metadata(", "io/rows.py"), ("expat.ParserCreate(", "io/corpus_files.py")],
+)
+def test_parquet_metadata_and_xml_are_read_by_one_module_each(reader: str, door: str) -> None:
+    readers = [path for path in SOURCE.rglob("*.py") if reader in path.read_text(encoding="utf-8")]
+    assert [path.relative_to(SOURCE).as_posix() for path in readers] == [door]
 
 
 def test_reading_the_door_does_not_import_pydantic() -> None:

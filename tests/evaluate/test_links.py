@@ -7,7 +7,7 @@ import pytest
 
 import acidtest
 from acidtest.core.errors import FileError
-from acidtest.evaluate.answer_files import AnswerFile
+from acidtest.evaluate.answers import AnswerFile
 
 
 class Known:

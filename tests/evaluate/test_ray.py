@@ -18,9 +18,9 @@ import pytest
 from acidtest import api
 from acidtest.core.errors import AcidtestError
 from acidtest.core.model import complete_model
-from acidtest.evaluate.asking import Asker
 from acidtest.evaluate.plan import Batch
 from acidtest.evaluate.ray import Cluster, PartResult
+from acidtest.evaluate.runner import Asker
 from acidtest.io.rows import memory_rows
 from acidtest.suites.catalogue import SUITES, Request
 from acidtest.workflows.clusters import ModelRecipe, RayEngine, suite_recipe

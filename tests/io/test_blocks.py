@@ -13,7 +13,7 @@ from acidtest.io.blocks import scan_text
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "BLOCK", 10)
-    monkeypatch.setattr(files, "_PLAIN", 7)
+    monkeypatch.setattr(files, "_PIECE", 7)
 
 
 def cut(tmp_path: Path, content: bytes) -> list[tuple[int, bytes]]:

@@ -10,8 +10,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from acidtest.core import files
 from acidtest.core.errors import FileError
-from acidtest.io import vector_files
+from acidtest.io import blocks
+from acidtest.io import embeddings as vectors
 from acidtest.io.embeddings import embeddings
 
 VECTORS = {"east": [2.0, 0.0], "north": [0.0, 0.5], "northeast": [1.0, 1.0], "west": [-3.0, 0.0], "nowhere": [0.0, 0.0]}
@@ -134,14 +136,14 @@ def test_pieces_of_any_size_give_the_same(tmp_path: Path, monkeypatch: pytest.Mo
         content = FORMATS[name].encode()
         for size in (1, 3, 7, 64):
             parts = [content[start : start + size] for start in range(0, len(content), size)]
-            monkeypatch.setattr(vector_files, "chunks", lambda _, parts=parts: iter(parts))
-            monkeypatch.setattr(vector_files, "_BEGINNING", 16)
+            monkeypatch.setattr(vectors, "chunks", lambda _, parts=parts: iter(parts))
+            monkeypatch.setattr(vectors, "_BEGINNING", 16)
             found = embeddings(written(tmp_path / name, content), VECTORS)
             assert (found.size, set(found.words)) == (5, set(VECTORS) - {"nowhere"})
 
 
 def test_many_vectors_are_turned_into_numbers_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_files, "_UNREAD", 2)
+    monkeypatch.setattr(vectors, "_UNREAD", 2)
     found = embeddings(written(tmp_path / "glove.txt", GLOVE), VECTORS)
     assert found.cosines(pl.Series(["north"]), pl.Series(["northeast"])).to_list() == pytest.approx([HALF])
 
@@ -193,21 +195,39 @@ def test_arrays_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     words, vectors = np.array(["east", "west"]), np.array([[1.0, 0.0], [-1.0, 0.0]])
     path = tmp_path / "v.npz"
     assert "holds vectors, but no 'words'" in problem(archive(path, vectors=vectors))
-    assert "array 'words' holds Python objects" in problem(archive(path, words=words.astype(object), vectors=vectors))
+    assert "Object arrays cannot be loaded" in problem(archive(path, words=words.astype(object), vectors=vectors))
     assert "'words' holds int64 values" in problem(archive(path, words=np.array([1, 2]), vectors=vectors))
     assert "there are 2 words, but 1 vectors" in problem(archive(path, words=words, vectors=vectors[:1]))
     assert "'vectors' holds <U4 values" in problem(archive(path, words=words, vectors=words))
-    assert "stored by columns" in problem(archive(path, words=words, vectors=np.asfortranarray(vectors)))
     assert "holds nan or inf" in problem(archive(path, words=words, vectors=vectors + np.inf))
+    content = archive(path, words=words, vectors=vectors).read_bytes()
+    path.write_bytes(content[:60] + b"damaged" + content[67:])
+    assert "is no NumPy archive that can be read" in problem(path)
     with path.open("r+b") as file:
         file.truncate(120)
     assert "is no NumPy archive that can be read" in problem(path)
 
 
+def test_an_archive_that_would_unpack_to_far_more_than_its_size_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "UNPACK_RATIO_FROM", 1000)
+    path = archive(tmp_path / "v.npz", words=np.array(["a"] * 10_000), vectors=np.zeros((10_000, 100)))
+    assert "unpacks to more than 200 times its size" in problem(path)
+
+
+def test_vectors_stored_by_columns_are_read(tmp_path: Path) -> None:
+    columns = np.asfortranarray([[1.0, 0.0], [0.0, 1.0]])
+    found = embeddings(archive(tmp_path / "v.npz", words=np.array(["up", "right"]), vectors=columns), ["up", "right"])
+    assert found.vectors.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
 def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_files, "MOST_BYTES", 64)
+    monkeypatch.setattr(vectors, "MOST_BYTES", 64)
+    monkeypatch.setattr(blocks, "BLOCK", 64)
+    monkeypatch.setattr(blocks, "MAX_LINE_BYTES", 64)
     assert "is longer than 64 bytes" in problem(written(tmp_path / "v.txt", "a" * 1000))
-    monkeypatch.setattr(vector_files, "_BEGINNING", 8)
+    monkeypatch.setattr(vectors, "_BEGINNING", 8)
     parts = [b'{"east": [1, 0], "', *[b"a" * 50] * 5]
-    monkeypatch.setattr(vector_files, "chunks", lambda _: iter(parts))
+    monkeypatch.setattr(vectors, "chunks", lambda _: iter(parts))
     assert "byte 16: a word and its list" in problem(written(tmp_path / "v.json", b"".join(parts)))

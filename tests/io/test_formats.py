@@ -9,8 +9,8 @@ import pytest
 
 from acidtest.core.errors import FileError
 from acidtest.io import jsonlines
-from acidtest.io.corpora import read_corpus
 from acidtest.io.tables import read_table, write_table
+from acidtest.text.corpora import read_corpus
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ TWICE = [
 
 @pytest.mark.parametrize(("line", "key"), TWICE)
 def test_a_key_that_stands_twice_in_an_object_is_an_error_with_its_line(written, line: str, key: str) -> None:
-    message = f":4: the key {key!r} stands more than once in one object; keep one of them"
+    message = f":4: is not valid JSON: the key {key!r} stands more than once in one object"
     for name, content in (
         ("a.jsonl", f"{GOOD}\n\n{GOOD}\n{line}\n{GOOD}\n"),
         ("a.txt", f"{GOOD}\n\n{GOOD}\n{line}\n{GOOD}\n"),
@@ -112,7 +112,7 @@ def test_a_key_that_stands_twice_in_an_object_is_an_error_with_its_line(written,
     ):
         with pytest.raises(FileError) as caught:
             read_corpus(written(name, content))
-        assert str(caught.value).endswith(message), name
+        assert message in str(caught.value), name
 
 
 FINE = [

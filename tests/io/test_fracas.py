@@ -8,9 +8,9 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import FileError
-from acidtest.io import fracas
-from acidtest.io.corpora import read_corpus
-from acidtest.io.fracas import fracas_table
+from acidtest.io import corpus_files
+from acidtest.io.corpus_files import fracas_table
+from acidtest.text.corpora import read_corpus
 
 # The published file begins so. Nothing fetches the document type it names.
 PROLOGUE = """<?xml version="1.0" encoding="UTF-8"?>
@@ -163,7 +163,7 @@ def test_declarations_that_are_no_entities_are_let_be(written) -> None:
 
 
 def test_a_file_of_a_size_that_fracas_never_has_is_refused(written, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fracas, "MOST_BYTES", 1000)
+    monkeypatch.setattr(corpus_files, "MOST_BYTES", 1000)
     for name in ("a.xml", "a.xml.gz"):
         with pytest.raises(FileError, match="is larger than 1,000 bytes, so it is not FraCaS"):
             read_corpus(written(PROLOGUE + PROBLEMS, name))

@@ -15,11 +15,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from acidtest.core import bounds
+from acidtest.core import files
 from acidtest.core.errors import AcidtestError
-from acidtest.io import blocks, fracas, rows
-from acidtest.io.corpora import read_corpus
+from acidtest.io import blocks, corpus_files, rows
 from acidtest.io.layouts import LAYOUTS
+from acidtest.text.corpora import read_corpus
 
 SNLI = "sentence1\tsentence2\tgold_label\n"
 GOOD = "A cat sat.\tA cat lay.\tneutral\n"
@@ -357,8 +357,8 @@ def test_every_malformed_file_gets_its_message(
 ) -> None:
     monkeypatch.setattr(blocks, "BLOCK", block)
     monkeypatch.setattr(rows, "MAX_MEMORY_BYTES", block * 10)
-    monkeypatch.setattr(bounds, "MAX_UNPACKED_BYTES", 50_000)
-    monkeypatch.setattr(fracas, "MOST_BYTES", 20_000)
+    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 50_000)
+    monkeypatch.setattr(corpus_files, "MOST_BYTES", 20_000)
     cases = CASES + BY_LAYOUT
     assert len({case.title for case in cases}) == len(cases) >= 150
     messages = []

@@ -41,7 +41,7 @@ def test_parts_with_other_columns_are_refused(tmp_path: Path) -> None:
 
 def test_a_folder_in_parts_opens_as_a_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     datasets = pytest.importorskip("datasets")
-    monkeypatch.setattr("acidtest.io.partitions.MOST_ROWS", 300)
+    monkeypatch.setattr("acidtest.io.rows.MOST_ROWS", 300)
     made = api.generate("stress/negation")
     api.save(made, tmp_path / "suite", parted=True)
     assert len(list((tmp_path / "suite" / "data").glob("test-*-of-00003.parquet"))) == 3

@@ -4,7 +4,7 @@ import pytest
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError
-from acidtest.io.starter import starter_pairs
+from acidtest.io.wordlists import starter_pairs
 
 
 def test_n_draws_source_pairs_by_seed_and_keeps_their_order() -> None:

@@ -116,7 +116,7 @@ def test_most_hypotheses_of_snli_are_one_clause() -> None:
     path = Path(__file__).parents[3] / "shared" / "data" / "snli" / "snli_1.0_dev.jsonl.gz"
     if not path.exists():
         pytest.skip("SNLI is not here")
-    from acidtest.io.corpora import read_corpus
+    from acidtest.text.corpora import read_corpus
 
     found = clauses(read_corpus(path).suite.frame.select("hypothesis").head(2000).collect().to_series(), "light")
     assert sum(isinstance(each, Clause) for each in found) > 1_200

@@ -12,7 +12,7 @@ import pytest
 
 from acidtest.core.errors import FileError
 from acidtest.core.suite import Card, Suite
-from acidtest.io.starter import starter_sentences
+from acidtest.io.wordlists import packaged_table
 from acidtest.text.statements import detokenise, is_aqua, is_prose, statements
 from acidtest.text.tokens import tokens
 
@@ -296,7 +296,7 @@ def test_aqua_is_thinned_out_as_the_paper_says(shared: Path, name: str, kept: in
     assert found.rows.height + sum(found.left_out[reason] for reason in later) == with_number
 
 
-def test_the_starter_sentences_are_nearly_all_of_use() -> None:
+def test_the_packaged_table_are_nearly_all_of_use() -> None:
     found = statements(None)
     assert found.rows.height >= 270
     assert found.rows.collected()["sentence"].is_unique().all()
@@ -341,8 +341,8 @@ def test_no_text_stays_no_text() -> None:
     assert detokenise(pl.Series([None], dtype=pl.String)).to_list() == [None]
 
 
-def test_the_starter_sentences_come_back_from_their_tokens() -> None:
-    texts = starter_sentences()["sentence"]
+def test_the_packaged_table_come_back_from_their_tokens() -> None:
+    texts = packaged_table("starter/quantities.tsv")["sentence"]
     parted = tokens(texts).group_by("text", maintain_order=True).agg(pl.col("token").str.join(" "))["token"]
     assert not (parted == texts).any()
     assert detokenise(parted).to_list() == texts.to_list()

@@ -22,7 +22,7 @@ from acidtest.core.errors import AcidtestError, FileError  # noqa: E402
 from acidtest.core.files import Lock  # noqa: E402
 from acidtest.core.labels import LABELS, TWO_WAY_LABELS  # noqa: E402
 from acidtest.core.model import model_from_spec  # noqa: E402
-from acidtest.io.vector_files import read_vectors  # noqa: E402
+from acidtest.io.embeddings import read_vectors  # noqa: E402
 from acidtest.zoo import trainer  # noqa: E402
 from acidtest.zoo.architectures.spinn import parse_trees  # noqa: E402
 from acidtest.zoo.pairs import PairError, TrainingPairs  # noqa: E402

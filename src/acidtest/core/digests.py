@@ -90,9 +90,7 @@ class SeenDigests:
 
     def sorted(self) -> U64:
         """All different digests in ascending order."""
-        while len(self._runs) > 1:
-            self._runs.append(np.sort(np.concatenate([self._runs.pop(), self._runs.pop()])))
-        return self._runs[0] if self._runs else np.empty(0, dtype=np.uint64)
+        return np.sort(np.concatenate([np.empty(0, dtype=np.uint64), *self._runs]))
 
 
 def _allocate(size: int) -> U64:

@@ -263,13 +263,11 @@ def _with_prefix(part: Part, prefix: str) -> Part:
     if isinstance(part, Section):
         anchor = f"{prefix}-{part.anchor}" if part.anchor else ""
         return replace(part, anchor=anchor, parts=tuple(_with_prefix(inner, prefix) for inner in part.parts))
-    if isinstance(part, Table | Map):
-        return replace(part, id=_prefixed(part.id, prefix))
-    return replace(part, table=_prefixed(part.table, prefix)) if isinstance(part, Chart) else part
-
-
-def _prefixed(name: str, prefix: str) -> str:
-    return name if name.startswith(prefix) else f"{prefix} {name}"
+    if not isinstance(part, Table | Map | Chart):
+        return part
+    name = part.table if isinstance(part, Chart) else part.id
+    name = name if name.startswith(prefix) else f"{prefix} {name}"
+    return replace(part, table=name) if isinstance(part, Chart) else replace(part, id=name)
 
 
 def tables(document: Document) -> dict[str, Table]:

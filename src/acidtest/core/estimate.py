@@ -32,20 +32,9 @@ class Estimate:
 
     def to_json(self) -> dict[str, Any]:
         """As results.json holds it: NaN is null."""
-        return {name: _null(value) for name, value in asdict(self).items()}
-
-    @classmethod
-    def from_json(cls, fields: dict[str, Any]) -> Estimate:
-        """Back from results.json; keys of a later minor version are ignored."""
-        known = {name: value for name, value in fields.items() if name in cls.__dataclass_fields__}
-        numbers = {name: math.nan if fields[name] is None else fields[name] for name in ("value", "low", "high")}
-        return cls(**{**known, **numbers})
+        return {name: None if value != value else value for name, value in asdict(self).items()}
 
 
 def signature(*parts: str) -> str:
     """What a number depends on, on one line: the parts joined by bars, the version of acidtest last."""
     return "|".join([*parts, f"acidtest:{__version__}"])
-
-
-def _null(value: Any) -> Any:
-    return None if isinstance(value, float) and math.isnan(value) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -10,20 +11,26 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from acidtest.core import bounds
 from acidtest.core.errors import AcidtestError, FileError
 
 PAGE_MARK = b'<meta name="generator" content="acidtest'
 """Text near the beginning of every page that acidtest writes."""
 
-_PLAIN = 1 << 20
-# Gzip makes at most a thousand bytes of one: so much at a time unpacks to 16 MB at worst.
-_PACKED = 1 << 14
+MAX_UNPACKED_BYTES = 16 * 2**30
+"""A compressed file that unpacks to more than this is refused, far more than the data sets of this field have."""
+
+MAX_UNPACK_RATIO = 200
+"""How many bytes one byte of a compressed file may become; ordinary text becomes 3 to 20, gzip can make 1,030."""
+
+UNPACK_RATIO_FROM = 64 * 2**20
+"""The ratio is checked when a file has unpacked to more bytes than this: a small file does no harm."""
+
+_PIECE = 1 << 20
 
 
 @contextmanager
@@ -36,7 +43,8 @@ def replace_file(path: str | Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        _flush(temporary)
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     except OSError as error:
@@ -118,7 +126,8 @@ def open_to_write(path: str | Path, mode: str) -> IO[bytes]:
     refuse_link(path)
     try:
         # A link that was put there since the check is not followed either.
-        return open(path, mode, opener=_open_unlinked)
+        no_links = getattr(os, "O_NOFOLLOW", 0)
+        return open(path, mode, opener=lambda name, flags: os.open(name, flags | no_links, 0o666))
     except OSError as error:
         raise FileError(path, f"cannot be written: {error.strerror or error}") from error
 
@@ -127,10 +136,6 @@ def refuse_link(path: Path) -> None:
     """Raise when a file of a run is a symbolic link to somewhere else."""
     if path.is_symlink():
         raise FileError(path, "is a symbolic link, and acidtest does not write through links; remove it")
-
-
-def _open_unlinked(name: str, flags: int) -> int:
-    return os.open(name, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def write_json(path: str | Path, value: Any) -> None:
@@ -144,14 +149,14 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def chunks(path: str | Path) -> Generator[bytes, None, None]:
-    """The content of a file, unpacked when its name ends in ``.gz``, in pieces of a few megabytes."""
+    """The content of a file, unpacked when its name ends in ``.gz``, in pieces of a megabyte."""
     path = Path(path)
     try:
         with open_regular_file(path) as file:
             if path.suffix.lower() == ".gz":
-                yield from _unpack(path, iter(partial(file.read, _PACKED), b""))
+                yield from _unpack(path, file)
             else:
-                yield from iter(partial(file.read, _PLAIN), b"")
+                yield from iter(partial(file.read, _PIECE), b"")
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from error
 
@@ -193,33 +198,26 @@ def _refuse_special(path: Path, mode: int) -> None:
         raise FileError(path, f"is {kind}; acidtest reads a file more than once: save the data to one and name that")
 
 
-def _unpack(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
-    engine, packed_size, size, members = None, 0, 0, 0
+def _unpack(path: Path, packed: IO[bytes]) -> Iterator[bytes]:
+    size = 0
     try:
-        for piece in packed:
-            packed_size += len(piece)
-            # Zeros may fill the space after a member.
-            rest = piece.lstrip(b"\0") if members and not engine else piece
-            while rest:
-                engine = engine or zlib.decompressobj(wbits=31)
-                content = engine.decompress(rest)
+        with gzip.GzipFile(fileobj=packed) as file:
+            for content in iter(partial(file.read, _PIECE), b""):
                 size += len(content)
-                _refuse_bomb(path, packed_size, size)
+                refuse_bomb(path, packed.tell(), size)
                 yield content
-                rest = engine.unused_data
-                if engine.eof:
-                    engine, rest, members = None, rest.lstrip(b"\0"), members + 1
-    except zlib.error as error:
+    except EOFError as error:
+        raise FileError(path, "the gzip data end too early; the file is incomplete, copy it again") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
         raise FileError(path, f"is not valid gzip data ({error}); rename or repack it") from error
-    if engine is not None:
-        raise FileError(path, "the gzip data end too early; the file is incomplete, copy it again")
 
 
-def _refuse_bomb(path: Path, packed_size: int, size: int) -> None:
-    if size > bounds.MAX_UNPACKED_BYTES:
-        problem = f"unpacks to more than {bounds.MAX_UNPACKED_BYTES:,} bytes"
-    elif size > bounds.UNPACK_RATIO_FROM and size > bounds.MAX_UNPACK_RATIO * packed_size:
-        problem = f"unpacks to more than {bounds.MAX_UNPACK_RATIO} times its size, as text of people does not"
+def refuse_bomb(path: Path, packed_size: int, size: int) -> None:
+    """Raise when a file unpacks to more than is sensible for its size."""
+    if size > MAX_UNPACKED_BYTES:
+        problem = f"unpacks to more than {MAX_UNPACKED_BYTES:,} bytes"
+    elif size > UNPACK_RATIO_FROM and size > MAX_UNPACK_RATIO * packed_size:
+        problem = f"unpacks to more than {MAX_UNPACK_RATIO} times its size, as text of people does not"
     else:
         return
     raise FileError(path, f"{problem}; if it is meant to, unpack it first, for example with: gunzip --keep FILE")
@@ -263,15 +261,9 @@ def _lock(handle: int) -> None:
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _flush(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
-
-
 def _umask() -> int:
     value = os.umask(0)
-    with suppress(OSError):
-        os.umask(value)
+    os.umask(value)
     return value
 
 
@@ -287,13 +279,12 @@ def data_folder(environment: Mapping[str, str], *, platform: str = sys.platform,
     return Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share") / "acidtest"
 
 
-def cache_folder(environment: Mapping[str, str], *, platform: str = sys.platform, home: Path | None = None) -> Path:
+def cache_folder(environment: Mapping[str, str]) -> Path:
     """The folder of what can be made again: ``ACIDTEST_CACHE_FOLDER``, or the platform's folder for caches."""
     if environment.get("ACIDTEST_CACHE_FOLDER"):
         return Path(environment["ACIDTEST_CACHE_FOLDER"])
-    home = home or Path.home()
-    if platform == "win32":
-        return data_folder({**environment, "ACIDTEST_DATA": ""}, platform=platform, home=home) / "cache"
-    if platform == "darwin":
-        return home / "Library" / "Caches" / "acidtest"
-    return Path(environment.get("XDG_CACHE_HOME") or home / ".cache") / "acidtest"
+    if sys.platform == "win32":
+        return data_folder({**environment, "ACIDTEST_DATA": ""}) / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "acidtest"
+    return Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "acidtest"

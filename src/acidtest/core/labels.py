@@ -1,4 +1,4 @@
-"""Labels, gold sets and the spellings of them that files use.
+"""Labels, gold sets and the spellings of them that files use; and whether an answer is right.
 
 Gold is a *set* of accepted labels. A set is a bit mask over the three labels, so one integer
 operation decides whether an answer is right, whether the gold is two-way or three-way.
@@ -7,10 +7,16 @@ operation decides whether an answer is right, whether the gold is two-way or thr
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
+
+from acidtest.core.errors import AcidtestError
+
+Probabilities = npt.NDArray[np.float32]
+"""float32[n, 3] in the order of ``LABELS``."""
 
 LABELS = ("entailment", "neutral", "contradiction")
 """The order of the columns of every prediction."""
@@ -91,3 +97,60 @@ def one_hot(labels: list[str]) -> npt.NDArray[np.float32]:
     columns = {"entailment": 0, "neutral": 1, "contradiction": 2, "non-entailment": 1}
     index = np.array([columns[label] for label in labels], dtype=np.intp)
     return np.eye(3, dtype=np.float32)[index]
+
+
+@dataclass(frozen=True, slots=True)
+class Collapse:
+    """How probabilities become a verdict.
+
+    ``argmax``: the likeliest label is in the gold set (ties go to the first of entailment, neutral, contradiction).
+    ``sum``: the gold set holds more than half of the probability.
+    ``threshold``: entailment is answered when its probability exceeds ``at``, else the likelier of the other two.
+    """
+
+    mode: str = "argmax"
+    at: float | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Collapse:
+        """From ``argmax``, ``sum`` or ``threshold=0.7``."""
+        mode, equals, number = text.partition("=")
+        if mode in ("argmax", "sum") and not equals:
+            return cls(mode)
+        if mode == "threshold":
+            try:
+                at = float(number)
+            except ValueError:
+                at = -1.0
+            if 0 <= at < 1:
+                return cls(mode, at)
+        raise AcidtestError(f"collapse {text!r} is not argmax, sum or threshold=T with 0 <= T < 1")
+
+    def __str__(self) -> str:
+        return self.mode if self.at is None else f"{self.mode}={self.at:g}"
+
+
+def has_answer(probabilities: Probabilities) -> npt.NDArray[np.bool_]:
+    """Which rows have an answer."""
+    return ~np.asarray(np.isnan(probabilities).any(axis=1), dtype=np.bool_)
+
+
+def answers(probabilities: Probabilities, collapse: Collapse) -> npt.NDArray[np.int8]:
+    """The index of the label answered, -1 where there is none. Under ``sum`` it is the likeliest label."""
+    filled = np.nan_to_num(probabilities, nan=-1.0)
+    likeliest = filled.argmax(axis=1).astype(np.int8)
+    if collapse.at is not None:
+        other = (filled[:, 1:].argmax(axis=1) + 1).astype(np.int8)
+        likeliest = np.where(filled[:, 0] > collapse.at, np.int8(0), other)
+    return np.where(has_answer(probabilities), likeliest, np.int8(-1))
+
+
+def verdicts(probabilities: Probabilities, gold: npt.NDArray[np.uint8], *, collapse: Collapse) -> npt.NDArray[np.bool_]:
+    """Whether the answers are right; a row without an answer is wrong."""
+    if collapse.mode == "sum":
+        accepted = (gold[:, None] >> np.arange(3, dtype=np.uint8)) & 1
+        mass = (probabilities.astype(np.float64) * accepted).sum(axis=1)
+        return np.asarray(mass > 0.5, dtype=np.bool_)
+    given = answers(probabilities, collapse)
+    accepts = (gold >> np.maximum(given, 0).astype(np.uint8)) & 1
+    return np.asarray((given >= 0) & (accepts == 1), dtype=np.bool_)

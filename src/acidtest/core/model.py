@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.labels import LABELS, gold_name, one_hot
+from acidtest.core.labels import Probabilities as Probabilities
 from acidtest.core.registry import Option, Registry, parse_options, read_options
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ Resolution = Literal["three-way", "two-way"]
 
 BATCH_SIZE = 128
 """The default number of pairs in a batch, which is also what is lost when a run is killed."""
-
-Probabilities = npt.NDArray[np.float32]
-"""float32[n, 3] in the order entailment, neutral, contradiction."""
 
 Keep = Literal["nothing", "run", "always"]
 """How long answers are kept: not at all, where a model is cheap; until the run is finished; always, in the cache."""
@@ -99,7 +97,7 @@ class ChecksSuites(Protocol):
 
 
 @runtime_checkable
-class DoesWithout(Protocol):
+class HasOptionalColumns(Protocol):
     """A model with optional columns: those that a suite does not have are null."""
 
     optional: tuple[str, ...]
@@ -228,17 +226,17 @@ MODELS: Registry[Adapter] = Registry("kind of model", ["acidtest.models", "acidt
 
 def model_options(spec: str) -> dict[str, Option]:
     """The options of the kind of model a spec names."""
-    return read_options(MODELS[_parted(spec)[0]])
+    return read_options(MODELS[_split_spec(spec)[0]])
 
 
 def model_from_spec(spec: str, arguments: Mapping[str, Any] | None = None) -> Model:
     """The model a spec such as ``baseline:overlap`` names, with options of its kind."""
-    kind, rest = _parted(spec)
+    kind, rest = _split_spec(spec)
     adapter = MODELS[kind]
     return complete_model(adapter(rest, **parse_options(read_options(adapter), arguments or {}, kind)))
 
 
-def _parted(spec: str) -> tuple[str, str]:
+def _split_spec(spec: str) -> tuple[str, str]:
     """The kind of model that a spec names, and the rest of it."""
     kind, colon, rest = spec.partition(":")
     if not colon and kind not in MODELS and Path(spec).exists():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from acidtest.core.document import Cell, Change, Coefficient, Published, PValue, Unit
@@ -50,18 +51,8 @@ def number_text(value: float, unit: Unit) -> str:
     """A number of a column: ``97.8``, ``−1.2``, ``1,024``."""
     if value != value:
         return MISSING
-    if unit == "count":
-        return f"{value:,.0f}"
-    if unit == "percent":
-        return share(value)
-    if unit == "points":
-        return signed(value)
-    if unit == "decimal":
-        return decimal(value)
-    if unit == "p":
-        return p_value(value)
-    if unit == "seconds":
-        return f"{value:.1f}"
+    if unit in _UNIT_TEXTS:
+        return _UNIT_TEXTS[unit](value)
     # Three digits are enough, but 10,071 must not become 1.01e+04.
     return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}").replace("-", "−")
 
@@ -139,15 +130,24 @@ def fold_name(name: str, width: int) -> list[str]:
 def _coefficient_text(cell: Coefficient) -> CellText:
     if not cell.estimate.known:
         return CellText(MISSING)
-    digits = _digits(cell.error)
-    return CellText(f"{_rounded(cell.estimate.value, digits)}{cell.stars}", f"± {_rounded(cell.error, digits)}")
+    # Two digits of the error are shown: three decimals at least, six at most.
+    error, digits = cell.error, 3
+    if math.isfinite(error):
+        digits = next((digits for digits in range(3, 6) if error >= 10.0 ** (1 - digits)), 6)
+    value = _fixed_decimals(cell.estimate.value, digits)
+    return CellText(f"{value}{cell.stars}", f"± {_fixed_decimals(error, digits)}")
 
 
-def _digits(error: float) -> int:
-    """Decimals that show two digits of an error: three at least, six at most."""
-    return next((digits for digits in range(3, 6) if error >= 10.0 ** (1 - digits)), 6) if math.isfinite(error) else 3
-
-
-def _rounded(value: float, digits: int) -> str:
+def _fixed_decimals(value: float, digits: int) -> str:
     shown = f"{value:.{digits}f}"
     return shown.replace("-", "−") if float(shown) else shown.replace("-", "")
+
+
+_UNIT_TEXTS: Mapping[Unit, Callable[[float], str]] = {
+    "count": "{:,.0f}".format,
+    "percent": share,
+    "points": signed,
+    "decimal": decimal,
+    "p": p_value,
+    "seconds": "{:.1f}".format,
+}

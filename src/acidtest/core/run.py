@@ -15,10 +15,10 @@ import polars as pl
 
 from acidtest.core.errors import AcidtestError, FileError, list_some
 from acidtest.core.files import replace_file, write_json
+from acidtest.core.labels import Collapse
 from acidtest.core.streams import sink_rows, visit_batches
 from acidtest.core.structured import read_own_json
 from acidtest.core.suite import COLUMNS, Card
-from acidtest.core.verdicts import Collapse
 from acidtest.version import __version__
 
 SCHEMA = 1
@@ -72,7 +72,7 @@ class Header:
     @property
     def collapse(self) -> Collapse:
         """How probabilities became verdicts."""
-        return Collapse.parsed(str(self.settings.get("collapse", "argmax")))
+        return Collapse.parse(str(self.settings.get("collapse", "argmax")))
 
     def signature(self, suite: str) -> str:
         """All that could change the suite's numbers, on one line."""
@@ -86,7 +86,7 @@ class Header:
 
     def to_json(self) -> dict[str, Any]:
         """As run.json holds it."""
-        return {**asdict(self), "suites": {name: card.to_json() for name, card in self.suites.items()}}
+        return asdict(self)
 
 
 class PredictionsFile:
@@ -103,11 +103,8 @@ class PredictionsFile:
         if stamp == self._stamp:
             return
         if self._current_digest() != self.sha256:
-            raise FileError(
-                self.path,
-                "was replaced or changed after this run was written or read; read the folder again, and give runs "
-                "that are to stay a folder each",
-            )
+            advice = "read the folder again, and give runs that are to stay a folder each"
+            raise FileError(self.path, f"was replaced or changed after this run was written or read; {advice}")
         self._stamp = stamp
 
     def scan(self) -> pl.LazyFrame:
@@ -199,11 +196,8 @@ class Run:
         """Write predictions.parquet, piece by piece, and give the run that reads them from there."""
         path = Path(folder) / PREDICTIONS
         with replace_file(path) as temporary:
-            facts = {
-                "schema": SCHEMA,
-                "resolution": self.header.model.resolution,
-                "probabilities": self.header.model.probabilities,
-            }
+            model = self.header.model
+            facts = {"schema": SCHEMA, "resolution": model.resolution, "probabilities": model.probabilities}
             sink_rows(self.frame.lazy(), temporary, {"acidtest": json.dumps(facts)})
         file = PredictionsFile(path)
         return Run(replace(self.header, predictions_sha256=file.sha256), file.scan(), file)

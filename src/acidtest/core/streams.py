@@ -14,10 +14,15 @@ ROW_GROUP = 1 << 14
 """Rows of a row group in the Parquet files we write; writers and readers keep several groups in memory."""
 
 
-def visit_batches(frame: pl.LazyFrame, visit: Callable[[pl.DataFrame], None]) -> None:
+def visit_batches(frame: pl.LazyFrame, visit: Callable[[pl.DataFrame], object]) -> None:
     """Call a function with the rows piece by piece, in order."""
+
+    # What the callback of Polars returns can end the stream early.
+    def call(batch: pl.DataFrame) -> None:
+        visit(batch)
+
     # Polars waits for the visit to end before it makes more; its generator of batches would run ahead.
-    frame.sink_batches(lambda batch: visit(batch), maintain_order=True)
+    frame.sink_batches(call, maintain_order=True)
 
 
 def stream_frame(blocks: Callable[[Sequence[str]], Iterator[pl.DataFrame]], schema: Mapping[str, Any]) -> pl.LazyFrame:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -77,16 +76,16 @@ def read_json(
 
 def read_own_json(path: str | Path, shape: type[T], schema: int, *, remedy: str = "") -> T:
     """The value of a file that acidtest wrote; one with a newer schema than ``schema`` is refused."""
-    numbered = _parsed_json(read_bounded(path, MOST_BYTES), path, remedy, foreign=False)
+    numbered = _parse(read_bounded(path, MOST_BYTES), path, remedy, foreign=False)
     if not isinstance(numbered, dict) or type(numbered.get("schema")) is not int:
-        raise FileError(path, f"has no schema number; it was not written by acidtest{_then(remedy)}")
+        raise FileError(path, f"has no schema number; it was not written by acidtest{_advice(remedy)}")
     refuse_newer(path, numbered["schema"], schema)
     return check_shape(numbered, path, shape, remedy=remedy)
 
 
 def parse_json(content: bytes, path: str | Path, shape: type[T], *, remedy: str = "", foreign: bool = False) -> T:
     """The value of a JSON text from a file at ``path``, in its shape."""
-    return check_shape(_parsed_json(content, path, remedy, foreign=foreign), path, shape, remedy=remedy)
+    return check_shape(_parse(content, path, remedy, foreign=foreign), path, shape, remedy=remedy)
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
@@ -96,7 +95,9 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 def parse_toml(content: bytes, path: str | Path) -> dict[str, Any]:
     """The tables of a TOML text from a file at ``path``."""
-    text = _decoded(content, path, "")
+    import tomllib
+
+    text = _decode(content, path, "")
     bare = _TOML_STRING.sub(lambda match: b"" if match[0].startswith(b"#") else b"_", content)
     _refuse_deep(bare, path, "")
     if _DOTTED_KEY.search(bare):
@@ -110,7 +111,7 @@ def parse_toml(content: bytes, path: str | Path) -> dict[str, Any]:
 def check_json_bounds(path: str | Path, *, remedy: str = "") -> None:
     """Raise when a JSON file that another library reads is too large, nested too deeply, or not UTF-8."""
     content = read_bounded(path, MOST_BYTES)
-    _decoded(content, path, remedy)
+    _decode(content, path, remedy)
     _refuse_deep(_JSON_STRING.sub(b"", content), path, remedy)
 
 
@@ -122,7 +123,7 @@ def check_shape(value: Any, path: str | Path, shape: type[T], *, key: str = "", 
         # As JSON, lists may become tuples while "1" stays no number.
         shaped: T = _adapter(cast("Any", shape)).validate_json(json.dumps(value, default=str), strict=True)
     except ValidationError as error:
-        raise FileError(path, f"{_describe_problem(error, value, key)}{_then(remedy)}") from error
+        raise FileError(path, f"{_describe_problem(error, value, key)}{_advice(remedy)}") from error
     return shaped
 
 
@@ -144,10 +145,10 @@ def read_bounded(
     return bytes(content)
 
 
-def _parsed_json(content: bytes, path: str | Path, remedy: str, *, foreign: bool) -> Any:
-    text = _decoded(content, path, remedy)
+def _parse(content: bytes, path: str | Path, remedy: str, *, foreign: bool) -> Any:
+    text = _decode(content, path, remedy)
     _refuse_deep(_JSON_STRING.sub(b"", content), path, remedy)
-    hooks: dict[str, Any] = {"object_pairs_hook": _distinct}
+    hooks: dict[str, Any] = {"object_pairs_hook": distinct_keys}
     if not foreign:
         hooks |= {"parse_constant": _refuse_constant, "parse_float": _finite, "parse_int": _bounded_integer}
     try:
@@ -155,20 +156,20 @@ def _parsed_json(content: bytes, path: str | Path, remedy: str, *, foreign: bool
         if _SURROGATE.search(content):
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
-        raise FileError(path, f"is not valid JSON: {error.msg}{_then(remedy)}", error.lineno) from error
+        raise FileError(path, f"is not valid JSON: {error.msg}{_advice(remedy)}", error.lineno) from error
     except UnicodeEncodeError as error:
-        raise FileError(path, f"has half of a surrogate pair, which is no character{_then(remedy)}") from error
+        raise FileError(path, f"has half of a surrogate pair, which is no character{_advice(remedy)}") from error
     except ValueError as error:
-        raise FileError(path, f"is not valid JSON: {error}{_then(remedy)}") from error
+        raise FileError(path, f"is not valid JSON: {error}{_advice(remedy)}") from error
     return value
 
 
-def _decoded(content: bytes, path: str | Path, remedy: str) -> str:
+def _decode(content: bytes, path: str | Path, remedy: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise FileError(path, f"is not UTF-8 text{_then(remedy)}", line) from error
+        raise FileError(path, f"is not UTF-8 text{_advice(remedy)}", line) from error
 
 
 def _refuse_deep(bare: bytes, path: str | Path, remedy: str) -> None:
@@ -176,14 +177,15 @@ def _refuse_deep(bare: bytes, path: str | Path, remedy: str) -> None:
     characters = np.frombuffer(bare, dtype=np.uint8)
     steps = np.isin(characters, list(b"[{")).astype(np.int32) - np.isin(characters, list(b"]}"))
     if steps.size and int(np.cumsum(steps).max()) > MOST_DEPTH:
-        raise FileError(path, f"nests lists and objects more than {MOST_DEPTH} deep{_then(remedy)}")
+        raise FileError(path, f"nests lists and objects more than {MOST_DEPTH} deep{_advice(remedy)}")
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object that pairs make; a key that stands twice is refused, of which a parser would keep the last."""
     value = dict(pairs)
     if len(value) < len(pairs):
         counts = Counter(key for key, _ in pairs)
-        raise ValueError(f"the key {counts.most_common(1)[0][0]!r} stands twice in one object")
+        raise ValueError(f"the key {counts.most_common(1)[0][0]!r} stands more than once in one object")
     return value
 
 
@@ -216,13 +218,11 @@ def _describe_problem(error: Any, value: Any, key: str) -> str:
     details = error.errors(include_url=False)
     first = details[0]
     place, at = _existing_part(first["loc"], value)
+    same = [first]
     if first["type"] == "missing":
-        missing = _key_path((key, *place, first["loc"][-1]))
-        same = [detail for detail in details if detail is first]
-        problem = f"{missing}: is missing"
+        place, problem = (*place, first["loc"][-1]), "is missing"
     elif first["type"] == "value_error":
-        same, where = [first], _key_path((key, *place))
-        problem = f"{where}: {first['ctx']['error']}" if where else str(first["ctx"]["error"])
+        problem = str(first["ctx"]["error"])
     else:
         # For a choice of types, pydantic reports a problem with each of them.
         same = [detail for detail in details if _existing_part(detail["loc"], value)[0] == place]
@@ -230,8 +230,8 @@ def _describe_problem(error: Any, value: Any, key: str) -> str:
         shown = json.dumps(at, ensure_ascii=False, default=str)
         shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
         problem = f"expected {' or '.join(expected)}, got {shown}"
-        where = _key_path((key, *place))
-        problem = f"{where}: {problem}" if where else problem
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in (key, *place)).lstrip(".")
+    problem = f"{where}: {problem}" if where else problem
     others = len(details) - len(same)
     return f"{problem} (and {others:,} more such)" if others else problem
 
@@ -259,9 +259,5 @@ def _existing_part(location: Sequence[str | int], value: Any) -> tuple[tuple[str
     return place, value
 
 
-def _key_path(place: Sequence[str | int]) -> str:
-    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).lstrip(".")
-
-
-def _then(remedy: str) -> str:
+def _advice(remedy: str) -> str:
     return f"; {remedy}" if remedy else ""

@@ -100,7 +100,8 @@ class Card:
     def signature(self) -> str:
         """The suite's part of a score's signature."""
         parts = [self.name, f"v:{self.version}"]
-        parts += [f"{name}:{_argument_text(value)}" for name, value in sorted(self.arguments.items())]
+        for name, value in sorted(self.arguments.items()):
+            parts.append(f"{name}:{str(value).lower() if isinstance(value, bool) else value}")
         parts += [f"seed:{self.seed}"] if self.seed is not None else []
         return "|".join([*parts, f"n:{self.rows}", f"h:{self.fingerprint[:6]}"])
 
@@ -216,7 +217,3 @@ def require_columns(frame: pl.LazyFrame, columns: Iterable[str], suite: str) -> 
     missing = [name for name in columns if name not in have]
     if missing:
         raise AcidtestError(f"suite {suite!r} has no column {', '.join(missing)}, which the model asks for")
-
-
-def _argument_text(value: Argument) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

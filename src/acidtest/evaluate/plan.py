@@ -11,7 +11,7 @@ import polars as pl
 
 from acidtest.core.digests import SeenDigests, digests
 from acidtest.core.draws import U64
-from acidtest.core.model import DoesWithout, Model, Prepares
+from acidtest.core.model import HasOptionalColumns, Model, Prepares
 from acidtest.core.streams import compact_frame, visit_batches
 from acidtest.core.suite import Suite, require_columns
 from acidtest.io.rows import Rows, Spool
@@ -56,7 +56,7 @@ class InputPlan:
     def __iter__(self) -> Iterator[Batch]:
         number = 0
         for rows in self._inputs:
-            for inputs in _regrouped(rows.batches(), self.size):
+            for inputs in _regroup(rows.batches(), self.size):
                 yield Batch(number, inputs, self.digests(inputs))
                 number += 1
 
@@ -75,7 +75,7 @@ class InputPlan:
 def make_plan(model: Model, suites: Sequence[Suite]) -> InputPlan:
     """The plan for a model and its suites; equal inputs, columns and batch size give an equal plan."""
     columns = tuple(model.columns)
-    optional = model.optional if isinstance(model, DoesWithout) else ()
+    optional = model.optional if isinstance(model, HasOptionalColumns) else ()
     for suite in suites:
         require_columns(suite.frame, [name for name in columns if name not in optional], suite.name)
     bounds = _LENGTHS if isinstance(model, Prepares) and model.lengths else ()
@@ -109,7 +109,7 @@ def _by_length(frame: pl.DataFrame, columns: Sequence[str], bounds: Sequence[int
         yield frame.filter(pl.Series(kind == number))
 
 
-def _regrouped(parts: Iterable[pl.DataFrame], size: int) -> Iterator[pl.DataFrame]:
+def _regroup(parts: Iterable[pl.DataFrame], size: int) -> Iterator[pl.DataFrame]:
     """The same rows, ``size`` at a time."""
     pending = list[pl.DataFrame]()
     for part in parts:

@@ -85,7 +85,7 @@ class Cluster:
         """
         waiting = iter(parts)
         for first in waiting:
-            with _connected(self.address):
+            with _connect(self.address):
                 rest: Iterator[pl.DataFrame] = chain([first], waiting)
                 while blocks := _store_window(rest):
                     yield from self._process(blocks, recipe, ordered=ordered)
@@ -98,14 +98,16 @@ class Cluster:
             # Handlers that other programs added are left alone.
             if isinstance(handler, logging.StreamHandler) and type(handler).__module__.startswith("ray."):
                 handler.setLevel(logging.CRITICAL)
-        size, gpus = self._size()
+        resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        gpu_count = int(resources.get("GPU", 0)) if self.gpus else 0
+        workers = gpu_count or max(1, int(resources.get("CPU", 1)))
         rows = ray.data.from_arrow_refs(blocks).map_batches(
             _Actor,
             fn_constructor_args=(recipe, str(Path.cwd())),
             batch_size=1,
             batch_format="pyarrow",
-            compute=ray.data.ActorPoolStrategy(size=min(size, len(blocks))),
-            num_gpus=gpus,
+            compute=ray.data.ActorPoolStrategy(size=min(workers, len(blocks))),
+            num_gpus=1 if gpu_count else None,
         )
         rows.context.enable_progress_bars = False
         rows.context.execution_options.preserve_order = ordered
@@ -125,17 +127,9 @@ class Cluster:
             if hasattr(tables, "close"):
                 tables.close()
 
-    def _size(self) -> tuple[int, int | None]:
-        """The number of workers, and the GPUs that each takes."""
-        import ray
-
-        resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-        gpu_count = int(resources.get("GPU", 0)) if self.gpus else 0
-        return gpu_count or max(1, int(resources.get("CPU", 1))), 1 if gpu_count else None
-
 
 @contextmanager
-def _connected(address: str | None) -> Iterator[None]:
+def _connect(address: str | None) -> Iterator[None]:
     """Connect to the cluster; an existing connection is used and left open."""
     require_ray()
     for name, value in _QUIET.items():
@@ -149,7 +143,9 @@ def _connected(address: str | None) -> Iterator[None]:
     settings: dict[str, Any] = {"include_dashboard": False, "object_store_memory": _STORE} if target == "local" else {}
     stage("connecting to Ray (%s)", target)
     try:
-        _check_reachable(target)
+        # Ray itself would retry for minutes where nothing listens.
+        if place := _PLACE.fullmatch(target):
+            socket.create_connection((place["host"], int(place["port"])), timeout=_TIMEOUT).close()
         with _silent_stderr():
             ray.init(address=target, log_to_driver=False, logging_level=logging.FATAL, **settings)
     except (OSError, RuntimeError, ValueError) as error:
@@ -162,13 +158,6 @@ def _connected(address: str | None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
-
-
-def _check_reachable(address: str) -> None:
-    """Raise when nothing listens at a host and port; Ray itself would retry for minutes."""
-    place = _PLACE.fullmatch(address)
-    if place:
-        socket.create_connection((place["host"], int(place["port"])), timeout=_TIMEOUT).close()
 
 
 @contextmanager
@@ -188,7 +177,7 @@ def _store_window(parts: Iterator[pl.DataFrame]) -> list[Any]:
 
     references, contents, size = list[Any](), list[bytes](), 0
     for part in parts:
-        content = _packed(part)
+        content = _pack(part)
         if contents and sum(map(len, contents)) + len(content) > _TASK:
             references.append(ray.put(_table(contents)))
             contents = []
@@ -212,16 +201,16 @@ def _read_results(table: Any) -> Iterator[PartResult]:
             raise AcidtestError(row["mistake"])
         if row["failure"] is not None:
             raise RuntimeError(f"worker {row['worker']} failed\n{row['failure']}")
-        yield PartResult(_unpacked(row["rows"]), row["worker"], json.loads(row["status"]))
+        yield PartResult(_unpack(row["rows"]), row["worker"], json.loads(row["status"]))
 
 
-def _packed(frame: pl.DataFrame) -> bytes:
+def _pack(frame: pl.DataFrame) -> bytes:
     buffer = io.BytesIO()
     frame.write_ipc(buffer)
     return buffer.getvalue()
 
 
-def _unpacked(content: bytes) -> pl.DataFrame:
+def _unpack(content: bytes) -> pl.DataFrame:
     return pl.read_ipc(io.BytesIO(content))
 
 
@@ -249,8 +238,8 @@ class _Actor:
     def _row(self, part: bytes) -> dict[str, Any]:
         row: dict[str, Any] = {"worker": self._name}
         try:
-            rows = self._worker.process(_unpacked(part))
-            return row | {"rows": _packed(rows), "status": json.dumps(dict(self._worker.status()))}
+            rows = self._worker.process(_unpack(part))
+            return row | {"rows": _pack(rows), "status": json.dumps(dict(self._worker.status()))}
         except AcidtestError as error:
             return row | {"mistake": str(error)}
         except Exception:

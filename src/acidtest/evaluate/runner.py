@@ -1,4 +1,4 @@
-"""Asks a model every input of a plan once, and continues where an earlier process stopped."""
+"""Asks a model every input of a plan once, checks the answers, and continues where an earlier process stopped."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from acidtest.core.draws import U64
+from acidtest.core.errors import AcidtestError
+from acidtest.core.labels import Probabilities, has_answer
 from acidtest.core.logs import note
-from acidtest.core.model import CountsUsage, Model, Prepares
-from acidtest.evaluate.answer_files import (
+from acidtest.core.model import CountsUsage, Model, Prepares, exit_error, number_table
+from acidtest.evaluate.answers import (
+    CHECK,
     AnswerFile,
+    AnswerTable,
+    Flags,
     Records,
     cached_answers,
     kept_answers,
@@ -24,18 +31,94 @@ from acidtest.evaluate.answer_files import (
     new_cache_file,
     records,
 )
-from acidtest.evaluate.answer_table import CHECK, AnswerTable
-from acidtest.evaluate.asking import Answered, Asker, PreparedBatch
-from acidtest.evaluate.plan import Batch, InputPlan
+from acidtest.evaluate.plan import ID, Batch, InputPlan
+
+_TOLERANCE = 1e-3
+"""How far probabilities may be from adding up to 1."""
 
 Progress = Callable[[int, int], None]
 """Called with how many inputs are answered and how many there are."""
 
-Engine = Callable[[Iterable[Batch], Asker], Iterator[tuple[Batch, Answered]]]
-"""Asks a model batches, in this process or elsewhere, and yields each with its answers, in any order."""
-
 _AHEAD = 2
 """How many batches are prepared before they are needed."""
+
+
+@dataclass(frozen=True)
+class BatchAnswers:
+    """The probabilities of a batch, and which of its pairs were truncated to fit the model."""
+
+    values: Probabilities
+    truncated: Flags
+
+
+@dataclass(frozen=True)
+class Asker:
+    """A model as an engine uses it, whose answers are checked: a batch at once, or in two steps where it prepares."""
+
+    model: Model
+
+    def ask(self, batch: Batch) -> BatchAnswers:
+        """Ask a whole batch."""
+        if isinstance(self.model, Prepares):
+            return self.infer(batch, self.prepare(batch))
+        with self._refuse_exit():
+            values = self.model.predict(*self._columns(batch))
+        return self._check(batch, values, np.zeros(len(batch.keys), np.bool_))
+
+    def prepare(self, batch: Batch) -> Any:
+        """Prepare the inputs of a batch for the model's device: the first step."""
+        assert isinstance(self.model, Prepares)
+        with self._refuse_exit():
+            return self.model.prepare(*self._columns(batch))
+
+    def infer(self, batch: Batch, prepared: Any) -> BatchAnswers:
+        """Answer a prepared batch: the second step."""
+        assert isinstance(self.model, Prepares)
+        with self._refuse_exit():
+            values = self.model.infer(prepared)
+        return self._check(batch, values, prepared.truncated)
+
+    @contextmanager
+    def _refuse_exit(self) -> Iterator[None]:
+        try:
+            yield
+        except SystemExit as error:
+            raise exit_error(f"model {self.model.name!r}", error) from error
+
+    def _columns(self, batch: Batch) -> list[list[str]]:
+        return [batch.inputs[name].to_list() for name in self.model.columns]
+
+    def _check(self, batch: Batch, given: Any, truncated: Flags) -> BatchAnswers:
+        values = number_table(f"model {self.model.name!r}", given)
+        height = batch.inputs.height
+        if values.shape != (height, 3):
+            raise AcidtestError(
+                f"model {self.model.name!r} gave an array of shape {values.shape} for {height} pairs; "
+                f"expected ({height}, 3): the probabilities of entailment, neutral, contradiction; or label names"
+            )
+        abstained = np.asarray(np.isnan(values).all(axis=1), dtype=np.bool_) & self.model.may_abstain
+        self._require_none(batch, values, np.isnan(values).any(axis=1) & ~abstained, "NaN")
+        present = has_answer(values)
+        total = values.sum(axis=1, where=present[:, None])
+        outside = present & ((values < -_TOLERANCE).any(axis=1) | (np.abs(total - 1) > _TOLERANCE))
+        problem = "numbers that are not probabilities adding up to 1 (logits need a softmax)"
+        self._require_none(batch, values, outside, problem)
+        return BatchAnswers(values, np.asarray(truncated, dtype=np.bool_))
+
+    def _require_none(self, batch: Batch, values: Probabilities, rows: Flags, problem: str) -> None:
+        if not rows.any():
+            return
+        first = int(np.flatnonzero(rows)[0])
+        pair = batch.inputs.row(first, named=True)
+        shown = ", ".join(f"{name} {pair[name]!r}" for name in self.model.columns)
+        raise AcidtestError(
+            f"model {self.model.name!r} gave {problem} for {int(rows.sum())} of {len(rows)} pairs, "
+            f"first {', '.join(f'{value:g}' for value in values[first])} for row {pair[ID]}: {shown}"
+        )
+
+
+Engine = Callable[[Iterable[Batch], Asker], Iterator[tuple[Batch, BatchAnswers]]]
+"""Asks a model batches, in this process or elsewhere, and yields each with its answers, in any order."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +146,7 @@ class Memory:
 
 
 @dataclass
-class Spent:
+class TimeSpent:
     """How many inputs were asked, and the seconds spent on the model and on the disk."""
 
     asked: int = 0
@@ -85,13 +168,13 @@ def collect_answers(
     memory: Memory | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
-    spent: Spent | None = None,
+    spent: TimeSpent | None = None,
 ) -> AnswerTable:
     """The model's answers to every input of a plan.
 
     Inputs whose answers are in ``memory`` are not asked again, and every batch is written to it at once.
     """
-    spent = spent or Spent()
+    spent = spent or TimeSpent()
     table = AnswerTable(plan)
     for kept in memory.earlier() if memory else ():
         table.recall(kept)
@@ -117,32 +200,32 @@ def collect_answers(
     return table
 
 
-def ask_here(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, Answered]]:
+def ask_here(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, BatchAnswers]]:
     """The engine that asks in this process."""
     if isinstance(asker.model, Prepares):
         return _ask_prepared(batches, asker)
     return ((batch, asker.ask(batch)) for batch in batches)
 
 
-def _ask_prepared(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, Answered]]:
+def _ask_prepared(batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, BatchAnswers]]:
     """Ask batches in order, preparing the next ones in a thread meanwhile."""
     with ThreadPoolExecutor(1, thread_name_prefix="prepare") as pool:
-        waiting = deque[tuple[Batch, Future[PreparedBatch]]]()
+        waiting = deque[tuple[Batch, Future[Any]]]()
         try:
             for batch in batches:
                 waiting.append((batch, pool.submit(asker.prepare, batch)))
                 if len(waiting) > _AHEAD:
                     first, prepared = waiting.popleft()
-                    yield first, asker.infer(prepared.result())
+                    yield first, asker.infer(first, prepared.result())
             while waiting:
                 first, prepared = waiting.popleft()
-                yield first, asker.infer(prepared.result())
+                yield first, asker.infer(first, prepared.result())
         finally:
             for _, prepared in waiting:
                 prepared.cancel()
 
 
-def usage_summary(model: object, spent: Spent) -> dict[str, float]:
+def usage_summary(model: object, spent: TimeSpent) -> dict[str, float]:
     """Pairs asked, speed, seconds (``_s``) by purpose, and the usage that the model or the engine reports."""
     usage = dict(model.usage()) if isinstance(model, CountsUsage) else {}
     usage |= {"pairs": float(spent.asked), "seconds": spent.seconds, "disk_s": spent.disk}

@@ -6,16 +6,21 @@ A text is scanned once before it is read, to check that it is UTF-8 and to learn
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
-from acidtest.core import bounds
 from acidtest.core.errors import FileError
 from acidtest.core.files import chunks
 
 BLOCK = 2 << 20
 """The most bytes of a block, unless one record is longer."""
+
+MAX_LINE_BYTES = 16 * 2**20
+"""The longest line, or record in quotes, of a text; so many bytes of nothing but blank lines are refused, too."""
+
+MAX_COLUMNS = 10_000
+"""The most columns of a table; in JSON, keys inside nested objects count as well."""
 
 Cut = Callable[[bytes], int]
 """Finds where the last whole line, or record, of a text ends that begins with one; 0 where none is whole."""
@@ -57,7 +62,7 @@ class Text:
 
     def blocks(self, cut: Cut | None = None) -> Iterator[Block]:
         """The text in blocks of whole lines, or of whatever ``cut`` leaves whole; a long file is read again."""
-        return iter([Block(self.head)]) if self.is_whole else _blocks(self.path, chunks(self.path), cut or line_end)
+        return iter([Block(self.head)]) if self.is_whole else cut_blocks(self.path, chunks(self.path), cut or line_end)
 
     def block_of(self, row: int, heights: Sequence[int], cut: Cut | None = None) -> tuple[Block, int]:
         """The block that holds a row, and the number of the row in it; ``heights`` are the rows of each block."""
@@ -82,42 +87,36 @@ def scan_text(path: Path) -> Text:
             digest.update(chunk)
             yield chunk
 
-    scan = _TextScan(path)
-    for block in _blocks(path, digested(), line_end):
-        scan.add(block)
-    scan.end()
-    return Text(path, scan.head, scan.is_whole, digest.hexdigest(), scan.has_tabs, scan.has_quotes)
+    text = _scan(path, cut_blocks(path, digested(), line_end))
+    return replace(text, fingerprint=digest.hexdigest())
+
+
+def begins_with(content: bytes, *marks: bytes) -> bool:
+    """Whether a text begins with one of some marks, such as the ``[`` of a JSON array, apart from space."""
+    return content[:4096].removeprefix(UTF8_MARK).lstrip().startswith(marks)
 
 
 def utf8_text(path: Path, content: bytes) -> bytes:
     """The content of a file without a byte order mark, once it is known to be UTF-8 text."""
-    scan = _TextScan(path)
-    scan.add(Block(content.removeprefix(UTF8_MARK)))
-    scan.end()
-    return scan.head
+    return _scan(path, [Block(content.removeprefix(UTF8_MARK))]).head
 
 
-def _without_mark(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    for number, piece in enumerate(pieces):
-        yield piece if number else piece.removeprefix(UTF8_MARK)
-
-
-def _blocks(path: Path, pieces: Iterable[bytes], cut: Cut) -> Iterator[Block]:
+def cut_blocks(path: Path, pieces: Iterable[bytes], cut: Cut) -> Iterator[Block]:
     """Blocks of at most ``BLOCK`` bytes where possible; the last keeps the blank lines that end the text."""
     buffer, line, size = bytearray(), 1, BLOCK
-    for piece in _without_mark(pieces):
-        buffer += piece
+    for number, piece in enumerate(pieces):
+        buffer += piece if number else piece.removeprefix(UTF8_MARK)
         while len(buffer) > size:
             end = cut(bytes(buffer[:size]))
             if end and not buffer[end:].strip(b"\r\n"):
-                if len(buffer) - end > bounds.MAX_LINE_BYTES:
-                    problem = f"{bounds.MAX_LINE_BYTES:,} bytes of nothing but blank lines follow; remove them"
+                if len(buffer) - end > MAX_LINE_BYTES:
+                    problem = f"{MAX_LINE_BYTES:,} bytes of nothing but blank lines follow; remove them"
                     raise FileError(path, problem, line + buffer.count(b"\n", 0, end))
                 break
             if not end:
-                if size >= bounds.MAX_LINE_BYTES:
+                if size >= MAX_LINE_BYTES:
                     raise FileError(path, _describe_endless(cut), line)
-                size = min(2 * size, bounds.MAX_LINE_BYTES)
+                size = min(2 * size, MAX_LINE_BYTES)
                 continue
             yield (block := Block(bytes(buffer[:end]), line, is_last=False))
             del buffer[:end]
@@ -126,55 +125,41 @@ def _blocks(path: Path, pieces: Iterable[bytes], cut: Cut) -> Iterator[Block]:
 
 
 def _describe_endless(cut: Cut) -> str:
-    size = f"{bounds.MAX_LINE_BYTES:,} bytes"
+    size = f"{MAX_LINE_BYTES:,} bytes"
     if cut is line_end:
-        return f"the line is longer than {size}, as no pair is; write one pair a line, or remove this one"
+        return f"the line is longer than {size}, as no row is; write one row a line, or remove this one"
     return f"no record ends within {size}; close the quotes of every cell, and write one pair a record"
 
 
-class _TextScan:
-    """What is known of a text after the blocks scanned so far."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._blocks = 0
-        self._nul: int | None = None
-        self._has_returns = self._has_feeds = False
-        self.head = b""
-        self.has_tabs = self.has_quotes = False
-
-    @property
-    def is_whole(self) -> bool:
-        return self._blocks == 1
-
-    def add(self, block: Block) -> None:
-        """Scan the next block; one that is not UTF-8 is refused."""
+def _scan(path: Path, blocks: Iterable[Block]) -> Text:
+    """What all blocks of a text show, without its fingerprint; what is no text in UTF-8 is refused."""
+    head, count, nul = b"", 0, None
+    has_returns = has_feeds = has_tabs = has_quotes = False
+    for count, block in enumerate(blocks, start=1):
         content = block.content
-        if not self._blocks:
-            self.head = content
-            _refuse_foreign(self._path, content)
-        self._blocks += 1
-        _check_utf8(self._path, block)
-        if self._nul is None and (place := content.find(b"\0")) >= 0:
-            self._nul = block.line + content.count(b"\n", 0, place)
-        self._has_returns |= b"\r" in content
-        self._has_feeds |= b"\n" in content
-        self.has_tabs |= b"\t" in content
-        self.has_quotes |= b'"' in content
-
-    def end(self) -> None:
-        """Refuse what no text contains, once all of it is known to be UTF-8."""
-        if b"\0" in self.head[:2]:
-            raise FileError(self._path, _UTF16)
-        if self._nul is not None:
-            problem = "holds a NUL byte, as no text does; the file is damaged: copy it again or correct it"
-            raise FileError(self._path, problem, self._nul)
-        if self._has_returns and not self._has_feeds:
-            advice = r"save it with \n line ends, for example with: tr '\r' '\n' < OLD > NEW"
-            raise FileError(self._path, f"its lines end in a carriage return alone; {advice}")
+        if count == 1:
+            head = content
+            refuse_foreign(path, content)
+        _check_utf8(path, block)
+        if nul is None and (place := content.find(b"\0")) >= 0:
+            nul = block.line + content.count(b"\n", 0, place)
+        has_returns |= b"\r" in content
+        has_feeds |= b"\n" in content
+        has_tabs |= b"\t" in content
+        has_quotes |= b'"' in content
+    if b"\0" in head[:2]:
+        raise FileError(path, _UTF16)
+    if nul is not None:
+        problem = "holds a NUL byte, as no text does; the file is damaged: copy it again or correct it"
+        raise FileError(path, problem, nul)
+    if has_returns and not has_feeds:
+        advice = r"save it with \n line ends, for example with: tr '\r' '\n' < OLD > NEW"
+        raise FileError(path, f"its lines end in a carriage return alone; {advice}")
+    return Text(path, head, is_whole=count == 1, fingerprint="", has_tabs=has_tabs, has_quotes=has_quotes)
 
 
-def _refuse_foreign(path: Path, content: bytes) -> None:
+def refuse_foreign(path: Path, content: bytes) -> None:
+    """Raise when a file that should be text begins like one of another format."""
     for start, advice in _FOREIGN.items():
         if content.startswith(start):
             raise FileError(path, advice)

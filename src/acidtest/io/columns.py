@@ -44,7 +44,10 @@ def gold_meanings(table: FileTable, layout: Layout, *, label_map: Mapping[str, s
     The user's map comes first, then the class names that Hugging Face writes into a Parquet file, then the layout, then
     the usual spellings. A number that none of them explains is refused. A missing label is ``""``.
     """
-    given = _parse_label_map(label_map)
+    for target in label_map.values():
+        if target not in GOLD_MASKS and target != NO_GOLD_NAME:
+            raise UnknownNameError("gold label", target, (*GOLD_MASKS, NO_GOLD_NAME), " (--label-map)")
+    given = {_spelling(text): target for text, target in label_map.items()}
     classes = _class_names(table, layout.label)
     texts = dict.fromkeys(text for cells in column_texts(table, layout.label) for text in _label_texts(cells).unique())
     meanings = {text: _meaning(_spelling(text), given, classes=classes, layout=layout) for text in texts}
@@ -84,13 +87,6 @@ def row_error(table: FileTable, row: int, *, column: str, problem: str) -> FileE
     """An error that names the file of a column and the line of a row, or its number where the file has no lines."""
     line = table.line(row)
     return FileError(table.file(column), problem if line else f"row {row + 1:,}: {problem}", line)
-
-
-def _parse_label_map(label_map: Mapping[str, str]) -> dict[str, str]:
-    for target in label_map.values():
-        if target not in GOLD_MASKS and target != NO_GOLD_NAME:
-            raise UnknownNameError("gold label", target, (*GOLD_MASKS, NO_GOLD_NAME), " (--label-map)")
-    return {_spelling(text): target for text, target in label_map.items()}
 
 
 def _spelling(text: str) -> str:

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core import bounds
 from acidtest.core.errors import FileError
+from acidtest.io import blocks
 from acidtest.io.blocks import Block, Cut, Text, line_end
 from acidtest.io.rows import Rows, Spool
 
@@ -140,8 +140,8 @@ def read_records(path: Path, content: bytes, *, dialect: Dialect, line: int = 1)
                 raise _misquoted(path, content, position, first=first)
             quoted = match["quoted"] if dialect.quoted else None
             cells.append((match["plain"] if quoted is None else quoted.replace(b'""', b'"')).decode())
-            if len(cells) > bounds.MAX_COLUMNS:
-                raise FileError(path, f"has more than {bounds.MAX_COLUMNS:,} columns; keep those you need", line)
+            if len(cells) > blocks.MAX_COLUMNS:
+                raise FileError(path, f"has more than {blocks.MAX_COLUMNS:,} columns; keep those you need", line)
             then, position = match["then"], match.end()
         if content[start:position].strip(b"\r\n"):
             yield Record(line, cells, position)
@@ -180,7 +180,9 @@ def _is_quoted(text: Text, separator: str) -> bool:
     A tab-separated text is quoted when all cells of its first line are; or when every quote in it encloses a cell or
     is doubled inside one, and besides either one is doubled or the lines have equally many cells only when read so.
     """
-    if separator != "\t" or (text.head.startswith(b'"') and _begins_quoted(text)):
+    if separator != "\t":
+        return True
+    if text.head.startswith(b'"') and _ALL_QUOTED.match(next(text.blocks(_quoted_end)).content.rstrip(b"\r\n")):
         return True
     if not text.has_quotes or _STRAY.search(text.head, 0, _GLANCE):
         return False
@@ -194,11 +196,6 @@ def _is_quoted(text: Text, separator: str) -> bool:
         widths |= _widths(shape)
         plain_widths |= _widths(_shape(content, Dialect(separator, quoted=False)))
     return doubled or (len(widths) < 2 <= len(plain_widths))
-
-
-def _begins_quoted(text: Text) -> bool:
-    first = next(text.blocks(_quoted_end))
-    return _ALL_QUOTED.match(first.content.rstrip(b"\r\n")) is not None
 
 
 def _widths(shape: _BlockShape) -> set[int]:
@@ -284,12 +281,11 @@ class _BlockReader:
         return islice(_block_records(self.path, block, self.dialect), 1 if self._start(block) else 0, None)
 
     def _start(self, block: Block) -> int:
-        """Where the rows of a block begin."""
-        return self.first.end if self.named and self._holds_first(block) else 0
-
-    def _holds_first(self, block: Block) -> bool:
-        ended = block.line + block.content.count(b"\n")
-        return block.line <= self.first.line and (block.is_last or self.first.line < ended)
+        """Where the rows of a block begin: after the names of the columns, where they stand in it."""
+        if not self.named or block.line > self.first.line:
+            return 0
+        is_inside = block.is_last or self.first.line < block.line + block.content.count(b"\n")
+        return self.first.end if is_inside else 0
 
     def _slow_frame(self, block: Block) -> pl.DataFrame:
         rows, width = list[list[str | None]](), len(self.first.cells)

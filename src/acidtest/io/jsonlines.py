@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import reduce
 from itertools import islice, pairwise
 from pathlib import Path
@@ -17,11 +15,20 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from acidtest.core import bounds
 from acidtest.core.errors import FileError
-from acidtest.io.blocks import UTF8_MARK, Block, Text
-from acidtest.io.json_schemas import merge_or_strings, merge_schemas, refuse_wide
+from acidtest.core.structured import distinct_keys
+from acidtest.io import blocks
+from acidtest.io.blocks import Block, Text
 from acidtest.io.rows import Rows, Schema, Spool
+
+MAX_CELLS_PER_BYTE = 16
+"""Rows times keys, for a byte of text: lines with different keys make a mostly empty table."""
+
+MAX_DEPTH = 16
+"""How deep JSON may be nested: Polars needs time in the square of the depth, and crashes at about a thousand."""
+
+MAX_ARRAY_VALUES = 2**23
+"""The most values in one JSON array, guessed by its brackets and commas: one takes some 70 bytes when it is read."""
 
 Object = dict[str, Any]
 _ReadBlock = Callable[[Path, Block, Schema | None], pl.DataFrame | None]
@@ -38,31 +45,17 @@ _LINE_FEED, _BLANK, _QUOTE, _COLON = b'\n ":'
 _NO_MARKS = bytes({*range(256)} - {*b"[{,"})
 _NO_BRACKETS = bytes({*range(256)} - {*b"[{\n"})
 AS_LINES = "write it as JSON lines, for example with: jq -c '.[]' OLD.json > NEW.jsonl"
-_TOO_DEEP = f"is nested more than {bounds.MAX_DEPTH} deep; leave out what no table can show"
+_TOO_DEEP = f"is nested more than {MAX_DEPTH} deep; leave out what no table can show"
 _KINDS = {list: "an array", str: "a string", int: "a number", float: "a number", bool: "a boolean", type(None): "null"}
 
 
-@dataclass(frozen=True)
-class JSONLines:
-    """The rows of a text, and a function that finds the line of a row by reading the text again."""
+def read_json_lines(text: Text) -> tuple[Rows, Callable[[int], int]]:
+    """The objects of a text with one a line, and a function that finds the line of a row by reading the text again.
 
-    rows: Rows
-    line: Callable[[int], int]
-
-
-class _RepeatedKeyError(Exception):
-    """A key that occurs twice in one object, where a parser would silently keep the last."""
-
-    def __init__(self, key: str) -> None:
-        super().__init__(f"the key {key!r} stands more than once in one object; keep one of them")
-
-
-def read_json_lines(text: Text) -> JSONLines:
-    """The objects of a text with one a line. A key missing somewhere is null there; blank lines are skipped.
-
-    A key whose values have no type in common becomes strings, what is not a string as JSON.
+    A key missing somewhere is null there; blank lines are skipped. A key whose values have no type in common becomes
+    strings, what is not a string as JSON.
     """
-    spool = _read_blocks(text, _checked_frame) or _read_blocks(text, _slow_frame)
+    spool = _read_blocks(text, _fast_frame) or _read_blocks(text, _slow_frame)
     if spool is None or not spool.schemas:
         raise FileError(text.path, "holds nothing, not even one JSON object; copy or write it again")
     schema = {name: pl.String() if dtype == pl.Null else dtype for name, dtype in spool.schemas[0].items()}
@@ -71,79 +64,54 @@ def read_json_lines(text: Text) -> JSONLines:
         block, number = text.block_of(row, spool.heights)
         return next(islice(_numbered(text.path, block), number, None))[0]
 
-    return JSONLines(spool.rows(schema), line)
+    return spool.rows(schema), line
 
 
 def read_json_array(path: Path, content: bytes) -> pl.DataFrame:
     """The objects of a text that is one JSON array; otherwise as ``read_json_lines``."""
     marks = content.translate(None, _NO_MARKS)
-    if len(marks) > bounds.MAX_ARRAY_VALUES:
-        raise FileError(path, f"holds more than {bounds.MAX_ARRAY_VALUES:,} values in one array; {AS_LINES}")
+    if len(marks) > MAX_ARRAY_VALUES:
+        raise FileError(path, f"holds more than {MAX_ARRAY_VALUES:,} values in one array; {AS_LINES}")
     text = content.decode()
     try:
-        values = json.loads(text, object_pairs_hook=_refuse_repeated_key)
-    except _RepeatedKeyError as error:
-        raise FileError(path, str(error), _repeating_line(text)) from error
+        values = json.loads(text, object_pairs_hook=distinct_keys)
     except (ValueError, RecursionError) as error:
-        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        raise FileError(
-            path, f"is not valid JSON: {_reason(error)}; correct the array that opens the file", line
-        ) from error
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else _failing_line(text)
+        problem = f"is not valid JSON: {_reason(error)}; correct the array that opens the file"
+        raise FileError(path, problem, line) from error
+    # An entry has one bracket that the others do not share, and those of what is nested in it.
+    may_be_deep = len(marks) - marks.count(b",") - len(values) > MAX_DEPTH
     for number, value in enumerate(values):
         if not isinstance(value, dict):
-            line = array_line(content, number)
-            problem = f"entry {number + 1:,} of the array is {_kind_name(value)}, not an object; correct or remove it"
-            raise FileError(path, problem, line)
+            problem = f"entry {number + 1:,} of the array is {_KINDS[type(value)]}, not an object; correct or remove it"
+            raise FileError(path, problem, array_line(content, number))
+        if may_be_deep and _is_deep(value):
+            raise FileError(path, _TOO_DEEP, array_line(content, number))
     _refuse_half_characters(path, content, values)
-    # An entry has one bracket that the others do not share, and those of what is nested in it.
-    if len(marks) - marks.count(b",") - len(values) > bounds.MAX_DEPTH:
-        for number, value in enumerate(values):
-            if _is_deep(value):
-                raise FileError(path, _TOO_DEEP, array_line(content, number))
-    return _frame(path, values, Block(content))
-
-
-def is_array(content: bytes) -> bool:
-    """Whether a text begins as a JSON array."""
-    return content[:4096].removeprefix(UTF8_MARK).lstrip().startswith(b"[")
-
-
-def is_object(content: bytes) -> bool:
-    """Whether a text begins as a JSON object."""
-    return content[:4096].lstrip().startswith(b"{")
+    return _objects_frame(path, values, Block(content))
 
 
 def array_line(content: bytes, row: int) -> int:
     """The line on which an entry of an array begins."""
-    text, decoder = content.decode(), json.JSONDecoder()
-    position = text.index("[") + 1
-    for _ in range(row):
-        _, position = decoder.raw_decode(text, _past_space(text, position))
-    return text.count("\n", 0, _past_space(text, position)) + 1
+    text = content.decode()
+    return text.count("\n", 0, next(islice(_entry_places(text, json.JSONDecoder()), row, None))) + 1
 
 
-def _repeating_line(text: str) -> int:
-    """The line on which the first entry of an array with a repeated key begins."""
-    decoder = json.JSONDecoder(object_pairs_hook=_refuse_repeated_key)
+def _entry_places(text: str, decoder: json.JSONDecoder) -> Iterator[int]:
+    """Where the entries of an array begin."""
     position = text.index("[") + 1
-    with suppress(_RepeatedKeyError):
+    while match := _SPACE.match(text, position):
+        yield match.end()
+        _, position = decoder.raw_decode(text, match.end())
+
+
+def _failing_line(text: str) -> int:
+    """The line on which the first entry of an array begins that names a key twice, or is nested too deeply."""
+    places, place = _entry_places(text, json.JSONDecoder(object_pairs_hook=distinct_keys)), 0
+    with suppress(ValueError, RecursionError):
         while True:
-            position = _past_space(text, position)
-            _, position = decoder.raw_decode(text, position)
-    return text.count("\n", 0, position) + 1
-
-
-def _refuse_repeated_key(pairs: list[tuple[str, Any]]) -> Object:
-    """The object that pairs of keys and values make, if no key occurs twice."""
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise _RepeatedKeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
-    return fields
-
-
-def _past_space(text: str, position: int) -> int:
-    match = _SPACE.match(text, position)
-    return match.end() if match else position
+            place = next(places)
+    return text.count("\n", 0, place) + 1
 
 
 def _read_blocks(text: Text, read: _ReadBlock) -> Spool | None:
@@ -155,9 +123,9 @@ def _read_blocks(text: Text, read: _ReadBlock) -> Spool | None:
     if spool is None or len(spool.schemas) < 2:
         return spool
     if read is _slow_frame:
-        return _read_blocks_once(text, read, merge_or_strings(spool.schemas))
-    common = reduce(merge_schemas, spool.schemas)
-    return None if None in common.values() else _read_blocks_once(text, read, common)
+        return _read_blocks_once(text, read, _merge_or_strings(spool.schemas))
+    common = _common_schema(spool.schemas)
+    return None if common is None else _read_blocks_once(text, read, common)
 
 
 def _read_blocks_once(text: Text, read: _ReadBlock, schema: Schema | None) -> Spool | None:
@@ -168,56 +136,51 @@ def _read_blocks_once(text: Text, read: _ReadBlock, schema: Schema | None) -> Sp
             return None
         spool.add(frame)
         names.update(frame.columns)
-        refuse_wide(text.path, dict.fromkeys(names), block, rows=0)
+        _refuse_wide(text.path, dict.fromkeys(names), block, rows=0)
     return spool
 
 
-def _checked_frame(path: Path, block: Block, schema: Schema | None) -> pl.DataFrame | None:
+def _fast_frame(path: Path, block: Block, schema: Schema | None) -> pl.DataFrame | None:
     """What Polars makes of the lines of a block, if it can and no line names a key twice or is nested too deeply.
 
-    Whoever knows the schema has read the block before.
+    Where the schema is known, the lines have been checked before.
     """
     if schema is not None:
-        refuse_wide(path, schema, block, rows=_line_count(block.content))
-        return _fast_frame(path, block, schema)
+        _refuse_wide(path, schema, block, rows=_line_count(block.content))
+        return _polars_frame(path, block, schema)
     for number, line in _bracketed_lines(block.content):
         _object(path, line, block.line + number)
-    frame = _fast_frame(path, block)
+    frame = _polars_frame(path, block)
     if frame is not None:
         for number, line in _doubtful_lines(block.content, frame):
             _object(path, line, block.line + number)
     return frame
 
 
-def _slow_frame(path: Path, block: Block, schema: Schema | None) -> pl.DataFrame:
-    return _frame(path, [fields for _, fields in _numbered(path, block)], block, schema)
-
-
-def _fast_frame(path: Path, block: Block, schema: Schema | None = None) -> pl.DataFrame | None:
+def _polars_frame(path: Path, block: Block, schema: Schema | None = None) -> pl.DataFrame | None:
     """What Polars makes of the lines, or None where it fails or would lose something."""
     # Polars turns half of a surrogate pair into a NUL character.
     if _HALF.search(block.content):
         return None
     frames, height, names = list[pl.DataFrame](), 0, dict[str, Any]()
     for piece in _pieces(block.content):
-        frame = _polars_frame(piece, schema)
+        frame = _piece_frame(piece, schema)
         if frame is None:
             return None
         frames.append(frame)
         height += frame.height
         names |= frame.schema
-        refuse_wide(path, names, block, rows=height)
+        _refuse_wide(path, names, block, rows=height)
     if schema is None and any(frame.schema != frames[0].schema for frame in frames):
-        schemas: list[Schema] = [dict(frame.schema) for frame in frames]
-        common = reduce(merge_schemas, schemas)
-        whole = None if None in common.values() else _fast_frame(path, block, common)
+        common = _common_schema(dict(frame.schema) for frame in frames)
+        whole = None if common is None else _polars_frame(path, block, common)
     else:
         whole = pl.concat(frames)
     # Not select, to which a column called "*" or "^a$" would mean others, too.
     return whole if schema or whole is None else whole[_names_in_order(block.content, whole.columns)]
 
 
-def _polars_frame(content: bytes, schema: Schema | None) -> pl.DataFrame | None:
+def _piece_frame(content: bytes, schema: Schema | None) -> pl.DataFrame | None:
     try:
         frame = pl.read_ndjson(content, schema=schema, infer_schema_length=None)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
@@ -236,7 +199,6 @@ def _pieces(content: bytes) -> Iterator[bytes]:
 
 
 def _line_count(content: bytes) -> int:
-    """How many lines are not blank."""
     return sum(1 for _ in _NONBLANK_LINE.finditer(content))
 
 
@@ -275,14 +237,13 @@ def _doubtful_lines(content: bytes, frame: pl.DataFrame) -> Iterator[tuple[int, 
 def _bracketed_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
     """The lines, counted from 0, with so many brackets that they may be nested too deeply."""
     brackets = content.translate(None, _NO_BRACKETS).split(b"\n")
-    if max(map(len, brackets)) > bounds.MAX_DEPTH:
+    if max(map(len, brackets)) > MAX_DEPTH:
         for number, line in enumerate(content.split(b"\n")):
-            if len(brackets[number]) > bounds.MAX_DEPTH:
+            if len(brackets[number]) > MAX_DEPTH:
                 yield number, line
 
 
 def _line_places(text: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Where the lines begin and where they end."""
     ends = np.append(np.flatnonzero(text == _LINE_FEED), len(text))
     return np.append(0, ends[:-1] + 1), ends
 
@@ -296,7 +257,6 @@ def _key_ends(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.intp]:
 
 
 def _numbered(path: Path, block: Block) -> Iterator[tuple[int, Object]]:
-    """Every object with its line."""
     content, number, place = block.content, block.line, 0
     for match in _NONBLANK_LINE.finditer(content):
         start = content.rfind(b"\n", 0, match.start()) + 1
@@ -306,20 +266,18 @@ def _numbered(path: Path, block: Block) -> Iterator[tuple[int, Object]]:
 
 def _object(path: Path, line: bytes, number: int) -> Object:
     try:
-        value = json.loads(line.decode(), object_pairs_hook=_refuse_repeated_key)
-    except _RepeatedKeyError as error:
-        raise FileError(path, str(error), number) from error
+        value = json.loads(line.decode(), object_pairs_hook=distinct_keys)
     except (ValueError, RecursionError) as error:
         raise FileError(path, f"is not valid JSON: {_reason(error)}; {_advice(line, number)}", number) from error
     if not isinstance(value, dict):
-        raise FileError(path, f"holds {_kind_name(value)}, not an object; {_advice(line, number)}", number)
-    if line.count(b"[") + line.count(b"{") > bounds.MAX_DEPTH and _is_deep(value):
+        raise FileError(path, f"holds {_KINDS[type(value)]}, not an object; {_advice(line, number)}", number)
+    if line.count(b"[") + line.count(b"{") > MAX_DEPTH and _is_deep(value):
         raise FileError(path, _TOO_DEEP, number)
     _refuse_half_characters(path, line, value, number)
     return value
 
 
-def _is_deep(value: object, levels: int = bounds.MAX_DEPTH) -> bool:
+def _is_deep(value: object, levels: int = MAX_DEPTH) -> bool:
     """Whether objects and arrays are nested in more than so many levels."""
     if not isinstance(value, dict | list):
         return False
@@ -339,10 +297,6 @@ def _reason(error: ValueError | RecursionError) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
-def _kind_name(value: object) -> str:
-    return _KINDS.get(type(value), "something else")
-
-
 def _refuse_half_characters(path: Path, content: bytes, value: object, line: int | None = None) -> None:
     if not _HALF.search(content):
         return
@@ -353,15 +307,17 @@ def _refuse_half_characters(path: Path, content: bytes, value: object, line: int
         raise FileError(path, f"holds {half}, half of a character; write both halves or leave it out", line) from error
 
 
-def _frame(path: Path, objects: list[Object], block: Block, schema: Schema | None = None) -> pl.DataFrame:
+def _slow_frame(path: Path, block: Block, schema: Schema | None) -> pl.DataFrame:
+    return _objects_frame(path, [fields for _, fields in _numbered(path, block)], block, schema)
+
+
+def _objects_frame(path: Path, objects: list[Object], block: Block, schema: Schema | None = None) -> pl.DataFrame:
     names = dict.fromkeys(name for fields in objects for name in fields) if schema is None else schema
     if not names:
         return pl.DataFrame(height=len(objects))
-    refuse_wide(path, dict.fromkeys(names), block, rows=len(objects))
-    dtypes = schema or {}
-    return pl.DataFrame(
-        {name: _series(name, [fields.get(name) for fields in objects], dtypes.get(name)) for name in names}
-    )
+    _refuse_wide(path, dict.fromkeys(names), block, rows=len(objects))
+    columns = {name: [fields.get(name) for fields in objects] for name in names}
+    return pl.DataFrame({name: _series(name, values, (schema or {}).get(name)) for name, values in columns.items()})
 
 
 def _series(name: str, values: list[Any], dtype: pl.DataType | None = None) -> pl.Series:
@@ -374,8 +330,70 @@ def _series(name: str, values: list[Any], dtype: pl.DataType | None = None) -> p
             return pl.Series(name, values, dtype=pl.Float64, strict=False)
         if dtype is None and len(kinds) < 2 and dict not in kinds:
             return pl.Series(name, values, strict=True)
-    return pl.Series(name, [_as_string(value) for value in values], dtype=pl.String)
+    texts = (value if isinstance(value, str | None) else json.dumps(value, ensure_ascii=False) for value in values)
+    return pl.Series(name, texts, dtype=pl.String)
 
 
-def _as_string(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _merge_or_strings(schemas: Iterable[Schema]) -> Schema:
+    """The keys of several schemas in order, strings where their values have no type in common."""
+    types = dict[str, list[Any]]()
+    for schema in schemas:
+        for name, dtype in schema.items():
+            types.setdefault(name, []).append(dtype)
+    mixed = {name for name, dtypes in types.items() if {pl.Boolean()} < {*dtypes} - {pl.Null()}}
+    return {name: (name not in mixed and reduce(_common, dtypes)) or pl.String() for name, dtypes in types.items()}
+
+
+def _common_schema(schemas: Iterable[Schema]) -> Schema | None:
+    """The keys of schemas with the types their values have in common; None where some have none."""
+    common = reduce(_merge_schemas, schemas)
+    return None if None in common.values() else common
+
+
+def _merge_schemas(one: Schema, other: Schema) -> Schema:
+    """The keys of two schemas with the type their values have in common, None where they have none; as Polars does."""
+    if list(one) == list(other):
+        return {name: _common(one[name], other[name]) for name in one}
+    longer, shorter = (other, one) if len(other) > len(one) else (one, other)
+    both = {name: _common(shorter[name], longer[name]) for name in longer if name in shorter}
+    return {**longer, **shorter, **both}
+
+
+def _common(one: Any, other: Any) -> Any:
+    if one == other or other == pl.Null:
+        return one
+    if one == pl.Null:
+        return other
+    if one is None or other is None:
+        return None
+    if pl.String() in (one, other):
+        return pl.String()
+    if pl.Boolean() in (one, other) and (one.is_numeric() or other.is_numeric()):
+        # Polars takes the number here, although it then refuses the boolean, unless a string makes strings of them all.
+        return one if one.is_numeric() else other
+    if one.is_numeric() and other.is_numeric():
+        return pl.Float64() if one.is_float() or other.is_float() else pl.Int128()
+    if isinstance(one, pl.List) and isinstance(other, pl.List):
+        inner = _common(one.inner, other.inner)
+        return None if inner is None else pl.List(inner)
+    if isinstance(one, pl.Struct) and isinstance(other, pl.Struct):
+        fields = _common_schema([dict(one), dict(other)])
+        return None if fields is None else pl.Struct(fields)
+    return None
+
+
+def _refuse_wide(path: Path, schema: Schema, block: Block, *, rows: int) -> None:
+    """Raise where the rows of a block would have too many columns, or far more cells than there is text."""
+    width = sum(map(_leaf_count, schema.values()))
+    if width > blocks.MAX_COLUMNS:
+        raise FileError(path, f"has more than {blocks.MAX_COLUMNS:,} keys; keep those you need", block.line)
+    if rows * width > MAX_CELLS_PER_BYTE * max(len(block.content), 1 << 16):
+        problem = f"{rows:,} objects have {width:,} keys in all, of which each has but a few; keep those you need"
+        raise FileError(path, problem, block.line)
+
+
+def _leaf_count(dtype: Any) -> int:
+    """How many columns a value takes when nested objects are laid out flat."""
+    if isinstance(dtype, pl.Struct):
+        return sum(_leaf_count(field.dtype) for field in dtype.fields)
+    return _leaf_count(dtype.inner) if isinstance(dtype, pl.List) else 1

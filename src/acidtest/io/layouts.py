@@ -6,27 +6,21 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import polars as pl
 
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError, list_some
-from acidtest.core.labels import NO_GOLD, NO_GOLD_NAME, gold_name
+from acidtest.core.labels import NO_GOLD, gold_name
 from acidtest.core.suite import PARSES, RESERVED
 from acidtest.io.tables import FileTable, flatten
+from acidtest.io.wordlists import packaged_table
 
 ROLES = ("premise", "hypothesis", "label")
 """The columns without which a file holds no pairs."""
 
 GIVEN = "columns given"
-SNLI = ("sentence1", "sentence2", "gold_label")
 
 _UNNAMED = re.compile(r"column_[1-9]\d*")
-_THREE_WAY = {"0": "entailment", "1": "neutral", "2": "contradiction"}
-_NOT_ENTAILED = {"0": "entailment", "1": "non-entailment"}
-_SUPPORTED = {"0": "non-entailment", "1": "entailment"}
-_TWO_WAY = {"neutral": "non-entailment"}
-_ANSWERS = {"yes": "entailment", "no": "contradiction", "unknown": "neutral", "undef": NO_GOLD_NAME}
 
 
 @dataclass(frozen=True)
@@ -47,7 +41,7 @@ class Layout:
     """Further columns by which it is recognised."""
     named: str = ""
     """A pattern that the name of the file or of its folder must match as a whole word."""
-    shows: tuple[str, str] | None = None
+    shows: tuple[str, ...] = ()
     """A column, and a pattern that some cell of it matches."""
     header: bool = True
     """Whether the first line names the columns; where not, they are column_1, column_2 and so on."""
@@ -67,49 +61,26 @@ class Layout:
         return bool(self.also or self.named or self.shows)
 
 
-_NUMBERED = ("column_1", "column_2", "column_3")
-_SWAPPED = (
-    "gold_label and adverary_pred seem to have changed places in the published ANLI_analysis_300dev_sampleA2.csv; "
-    "compare a few rows, and if they have here, give --columns label=adverary_pred"
-)
+def _read_layouts() -> tuple[Layout, ...]:
+    """The layouts of ``data/layouts.tsv``, where the column ``why`` is for readers."""
+    quoted = {"": None, "yes": True, "no": False}
+    return tuple(
+        Layout(
+            *(row["name"], row["premise"], row["hypothesis"], row["label"]),
+            labels=dict(pair.split("=") for pair in row["labels"].split(",") if pair),
+            also=tuple(filter(None, row["also"].split(","))),
+            named=row["named"],
+            shows=tuple(filter(None, row["shows"].split("=", 1))),
+            header=row["header"] != "no",
+            quoted=quoted[row["quoted"]],
+            note=row["note"],
+        )
+        for row in packaged_table("layouts.tsv").iter_rows(named=True)
+    )
 
-# The first that fits is taken, so layouts with more conditions come before those with fewer.
-LAYOUTS = (
-    # MED, MoNLI and HELP ask whether a step up or down a hierarchy is licensed; their neutral is whatever is not
-    # entailed. MED has the columns of MultiNLI: only its tags, or a name that begins so, tell.
-    Layout("MED", *SNLI, _TWO_WAY, named="(?<![^/])med", shows=("genre", r"(?:upward|downward|non)_monotone")),
-    Layout("MoNLI", *SNLI, _TWO_WAY, also=("sentence1_lex", "sentence2_lex"), named="[np]?monli"),
-    Layout("HELP", "ori_sentence", "new_sentence", "gold_label", _TWO_WAY),
-    # "Supports (entails) or not (neutral)", say its authors.
-    Layout("SciTail", *SNLI, _TWO_WAY, named="scitail"),
-    Layout("SciTail", "premise", "hypothesis", "label", _TWO_WAY, named="scitail"),
-    Layout("SciTail without header", *_NUMBERED, _TWO_WAY, named="scitail", header=False),
-    # The two of EQUATE's five sets whose authors count two classes and call the second neutral.
-    Layout("EQUATE", *SNLI, _TWO_WAY, named="newsnli|rte_?quant"),
-    Layout("SNLI/MNLI", *SNLI),
-    Layout("GLUE RTE", "sentence1", "sentence2", "label", _NOT_ENTAILED, named="rte"),
-    Layout("GLUE", "sentence1", "sentence2", "label"),
-    Layout("IMPPRES", "premise", "hypothesis", "gold_label", _THREE_WAY, also=("presupposition", "paradigmid")),
-    Layout("premise, hypothesis, gold_label", "premise", "hypothesis", "gold_label"),
-    Layout("Hugging Face RTE", "premise", "hypothesis", "label", _NOT_ENTAILED, named="rte"),
-    Layout("Hugging Face HANS", "premise", "hypothesis", "label", _NOT_ENTAILED, also=("heuristic", "subcase")),
-    Layout("Hugging Face", "premise", "hypothesis", "label", _THREE_WAY),
-    Layout("WANLI", "premise", "hypothesis", "gold"),
-    Layout("XNLI translated", "premise", "hypo", "label"),
-    # Released to be read without quoting, although its quoted cells look as if they were quoted twice.
-    Layout("TaxiNLI", "prem", "hyp", "label", quoted=False),
-    Layout("SICK", "sentence_a", "sentence_b", "entailment_judgment"),
-    Layout("SICK", "sentence_a", "sentence_b", "entailment_label"),
-    Layout("ANLI", "context", "hypothesis", "label"),
-    Layout("ANLI annotated", "context", "statement", "gold_label", also=("adverary_pred",), note=_SWAPPED),
-    Layout("ANLI annotated", "context", "statement", "gold_label"),
-    Layout("LLM-AggreFact", "doc", "claim", "label", _SUPPORTED),
-    Layout("TRUE", "grounding", "generated_text", "label", _SUPPORTED),
-    Layout("text pairs", "text", "text_pair", "label"),
-    Layout("FraCaS", "premise", "hypothesis", "fracas_answer", _ANSWERS),
-    Layout("e-SNLI", "s1", "s2", "labels"),
-    Layout("three columns without header", *_NUMBERED, header=False),
-)
+
+LAYOUTS = _read_layouts()
+"""The first that fits is taken, so layouts with more conditions come before those with fewer."""
 
 
 def detect_layout(table: FileTable, columns: Mapping[str, str]) -> Layout:
@@ -125,7 +96,12 @@ def detect_layout(table: FileTable, columns: Mapping[str, str]) -> Layout:
     best = fitting[0]
     for other in fitting[1:]:
         if (other.premise, other.hypothesis) != (best.premise, best.hypothesis):
-            raise _two_pairs(table, best, other)
+            problem = (
+                f"has the columns {best.premise} and {best.hypothesis} of {best.name}, but also {other.premise} and "
+                f"{other.hypothesis} of {other.name}; say which are meant, for example with "
+                f"--columns premise={best.premise},hypothesis={best.hypothesis},label={best.label}"
+            )
+            raise FileError(table.path, problem)
     golds = list(dict.fromkeys(layout.label for layout in fitting))
     # Where somebody settled on one gold_label, other labels are what it was settled from.
     if len(golds) > 1 and best.label.lower() != "gold_label":
@@ -139,7 +115,8 @@ def is_header(cells: Iterable[str], columns: Mapping[str, str]) -> bool:
     if columns:
         unnamed = [name for name in columns.values() if _UNNAMED.fullmatch(name)]
         return not unnamed or any(name in cells for name in unnamed)
-    return len(cells) != len(ROLES) or not _is_label(cells[-1])
+    last = cells[-1].strip()
+    return len(cells) != len(ROLES) or not (gold_name(last) or (last and last in NO_GOLD))
 
 
 def file_column(table: FileTable, name: str) -> str:
@@ -147,7 +124,11 @@ def file_column(table: FileTable, name: str) -> str:
     names = table.columns
     matching = [name] if name in names else _matching(names, name)
     if len(matching) != 1:
-        raise _unknown_column(table, name)
+        error = UnknownNameError("column", name, names, f" (--columns, {table.path})")
+        if "did you mean" in str(error):
+            listed = f" (--columns; {table.path} has {list_some(names, 30)})"
+            error = UnknownNameError("column", name, names, listed)
+        raise error
     return matching[0]
 
 
@@ -169,10 +150,6 @@ def check_names(columns: Mapping[str, str]) -> None:
                 f"--columns: {name!r} is a column acidtest fills itself; "
                 f"give premise, hypothesis, label, group, source_id or a name of your own"
             )
-
-
-def _is_label(cell: str) -> bool:
-    return gold_name(cell) is not None or (cell.strip() in NO_GOLD and bool(cell.strip()))
 
 
 def _matching(names: Iterable[str], wanted: str) -> list[str]:
@@ -200,9 +177,10 @@ def _has_mark(layout: Layout, table: FileTable) -> bool:
     names = table.columns
     if layout.also and all(_matching(names, name) for name in layout.also):
         return True
-    if layout.named and _is_called(table.path, layout.named):
+    name = f"{table.path.absolute().parent.name}/{table.path.name}".lower()
+    if layout.named and re.search(rf"(?<![a-z])(?:{layout.named})(?![a-z])", name):
         return True
-    if layout.shows is None:
+    if not layout.shows:
         return False
     column, pattern = layout.shows
     return any(
@@ -210,32 +188,10 @@ def _has_mark(layout: Layout, table: FileTable) -> bool:
     )
 
 
-def _is_called(path: Path, words: str) -> bool:
-    name = f"{path.absolute().parent.name}/{path.name}".lower()
-    return re.search(rf"(?<![a-z])(?:{words})(?![a-z])", name) is not None
-
-
 def _holds_contradictions(table: FileTable, label: str) -> bool:
     """Whether the file has three labels, so that its name misled us: a folder ``med`` may hold medicine."""
     spellings = {spelling for cells in column_texts(table, label) for spelling in cells.drop_nulls().unique()}
     return any(gold_name(spelling) == "contradiction" for spelling in spellings)
-
-
-def _unknown_column(table: FileTable, name: str) -> UnknownNameError:
-    names = table.columns
-    error = UnknownNameError("column", name, names, f" (--columns, {table.path})")
-    if "did you mean" not in str(error):
-        return error
-    return UnknownNameError("column", name, names, f" (--columns; {table.path} has {list_some(names, 30)})")
-
-
-def _two_pairs(table: FileTable, best: Layout, other: Layout) -> FileError:
-    problem = (
-        f"has the columns {best.premise} and {best.hypothesis} of {best.name}, but also {other.premise} and "
-        f"{other.hypothesis} of {other.name}; say which are meant, for example with "
-        f"--columns premise={best.premise},hypothesis={best.hypothesis},label={best.label}"
-    )
-    return FileError(table.path, problem)
 
 
 def _ambiguous(table: FileTable, role: str, matching: list[str]) -> FileError:

@@ -13,7 +13,6 @@ import polars as pl
 
 from acidtest.core.document import Published
 from acidtest.core.suite import CROSS, Card
-from acidtest.io.published_sets import FILE
 from acidtest.io.wordlists import packaged_table
 
 MAIN = ""
@@ -32,6 +31,9 @@ ERROR = "error"
 
 NOT_ACCURACIES = frozenset({ERROR, "judged", "pairs"})
 """Keys in a slice that mark shares of errors, judgements of the pairs themselves, and counts of words."""
+
+FILE = "file"
+"""The argument on the card of a recognised suite that names its file; a generated suite has none."""
 
 ROWS, FILE_ROWS = "rows", "file rows"
 """Conditions that are no options of a suite: how many pairs it has, or a recognised published file has."""
@@ -243,15 +245,7 @@ def _unmet(card: Card) -> list[_Condition]:
 @cache
 def _conditions() -> tuple[_Condition, ...]:
     return tuple(
-        _Condition(
-            suite=row["suite"],
-            slice=frozenset(row["slice"].split("&")) - {""},
-            option=row["option"],
-            assumed=row["assumed"],
-            same=row["same"],
-            hides=row["hides"] == "yes",
-            note=row["note"],
-        )
+        _Condition(**{**row, "slice": frozenset(row["slice"].split("&")) - {""}, "hides": row["hides"] == "yes"})
         for row in packaged_table("published_conditions.tsv").iter_rows(named=True)
     )
 
@@ -265,7 +259,7 @@ def _scores() -> tuple[PublishedScore, ...]:
             system=row["system"],
             source=row["source"],
             condition=row["condition"] or "",
-            by=_slice(row["by"]),
+            by=dict(part.split("=", 1) for part in (row["by"] or "").split("&") if part),
             value=float(row["value"]),
             printed=float(row["printed"]) if row.get("printed") else None,
             note=row.get("note") or "",
@@ -274,8 +268,3 @@ def _scores() -> tuple[PublishedScore, ...]:
         if file.name.endswith(".tsv")
         for row in pl.read_csv(BytesIO(file.read_bytes()), separator="\t", infer_schema=False).iter_rows(named=True)
     )
-
-
-def _slice(text: str | None) -> dict[str, str]:
-    """``heuristic=constituent&label=entailment`` as a mapping."""
-    return dict(part.split("=", 1) for part in (text or "").split("&") if part)

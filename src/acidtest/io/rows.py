@@ -1,8 +1,10 @@
-"""The rows of a table: in memory when they are few, in a temporary file when they are many."""
+"""The rows of a table: in memory when they are few, in a temporary file or in Parquet files when they are many."""
 
 from __future__ import annotations
 
 import io
+import re
+import shutil
 import tempfile
 import threading
 import weakref
@@ -17,9 +19,8 @@ from typing import Any
 import polars as pl
 from polars.selectors import by_name
 
-from acidtest.core import bounds
-from acidtest.core.errors import AcidtestError, FileError
-from acidtest.core.streams import stream_frame
+from acidtest.core.errors import AcidtestError, FileError, list_some
+from acidtest.core.streams import sink_rows, stream_frame
 from acidtest.core.suite import is_pattern
 from acidtest.io import blocks
 
@@ -28,6 +29,12 @@ MAX_MEMORY_BYTES = 12 << 20
 
 Schema = Mapping[str, Any]
 """The names of columns and their Polars types."""
+
+MOST_ROWS = 1 << 18
+"""The most rows of one of several Parquet files that we write."""
+
+NUMBERED = re.compile(r"(?P<split>.+)-(?P<number>\d{5})-of-(?P<total>\d{5})\.parquet", re.IGNORECASE)
+"""How data-set hubs name the files of a split: ``test-00000-of-00007.parquet``."""
 
 _STEP = 1 << 16
 """How many rows of a Parquet file are read at once, at most."""
@@ -75,13 +82,13 @@ class Rows:
             former[new] = name
 
         def read(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-            return (_named(part, columns) for part in self.read([former[name] for name in columns]))
+            return (_with_names(part, columns) for part in self.read([former[name] for name in columns]))
 
         schema = {new: self.schema[name] for new, name in former.items()}
-        return Rows(schema, self.height, read, None if self.frame is None else _named(self.frame, list(schema)))
+        return Rows(schema, self.height, read, None if self.frame is None else _with_names(self.frame, list(schema)))
 
 
-def _named(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+def _with_names(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     frame = frame.clone()
     frame.columns = list(names)
     return frame
@@ -101,45 +108,41 @@ def parquet_rows(path: Path, *, in_memory: bool = True) -> Rows:
         scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         # A column of nothing but nulls has no type.
         schema = {name: pl.String() if dtype == pl.Null else dtype for name, dtype in scan.collect_schema().items()}
-        if len(schema) > bounds.MAX_COLUMNS:
-            raise FileError(path, f"has {len(schema):,} columns; keep those you need, at most {bounds.MAX_COLUMNS:,}")
+        if len(schema) > blocks.MAX_COLUMNS:
+            raise FileError(path, f"has {len(schema):,} columns; keep those you need, at most {blocks.MAX_COLUMNS:,}")
         height = scan.select(pl.len()).collect().item()
-    file = _ParquetFile(path, schema, height, stamp=_stamp(path))
+    stamp = _stamp(path)
+
+    def read(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        # About a block at a time, however large the row groups of the file are.
+        start, step = 0, min(_STEP, 1 << 10)
+        while start < height:
+            if _stamp(path) != stamp:
+                raise FileError(path, "was changed after it was loaded; load it again")
+            with _name_in_errors(path):
+                part = scan.select(by_name(*columns)).slice(start, step).collect()
+            yield _cast(part, {name: schema[name] for name in columns})
+            start += step
+            step = max(1, min(_STEP, step * blocks.BLOCK // max(1, int(part.estimated_size()))))
+
     kept, size = [pl.DataFrame(schema=schema)], 0
-    for part in file.parts(list(schema)) if in_memory else ():
+    for part in read(list(schema)) if in_memory else ():
         kept.append(part)
         size += int(part.estimated_size())
         if size > MAX_MEMORY_BYTES:
             break
-    return memory_rows(pl.concat(kept)) if in_memory and size <= MAX_MEMORY_BYTES else Rows(schema, height, file.parts)
-
-
-@dataclass(frozen=True)
-class _ParquetFile:
-    """A Parquet file as it was when it was first opened."""
-
-    path: Path
-    schema: Schema
-    height: int
-    stamp: tuple[int, int]
-
-    def parts(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """The rows in order, about a block at a time however large its row groups are."""
-        start, step = 0, min(_STEP, 1 << 10)
-        while start < self.height:
-            if _stamp(self.path) != self.stamp:
-                raise FileError(self.path, "was changed after it was loaded; load it again")
-            with _name_in_errors(self.path):
-                scan = pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
-                part = scan.select(by_name(*columns)).slice(start, step).collect()
-            yield _cast(part, {name: self.schema[name] for name in columns})
-            start += step
-            step = max(1, min(_STEP, step * blocks.BLOCK // max(1, int(part.estimated_size()))))
+    return memory_rows(pl.concat(kept)) if in_memory and size <= MAX_MEMORY_BYTES else Rows(schema, height, read)
 
 
 def _cast(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     # By name rather than by expression: the name may be a pattern.
     return pl.DataFrame({name: frame[name].cast(dtype) for name, dtype in schema.items()})
+
+
+def parquet_metadata(path: Path) -> dict[str, str]:
+    """The key–value metadata of a Parquet file; every other module asks this one."""
+    with _name_in_errors(path):
+        return pl.read_parquet_metadata(path)
 
 
 @contextmanager
@@ -157,6 +160,52 @@ def _stamp(path: Path) -> tuple[int, int]:
     except OSError:
         return (0, 0)
     return status.st_size, status.st_mtime_ns
+
+
+def part_files(folder: Path, split: str | None = None) -> list[Path]:
+    """The Parquet files of a folder, or of one split in it, in order; none where there are none."""
+    paths = sorted(path for path in folder.glob("*.parquet") if path.is_file() and path.name[0] not in "._")
+    if split is not None:
+        paths = [path for path in paths if (match := NUMBERED.fullmatch(path.name)) and match["split"] == split]
+    return paths
+
+
+def part_rows(paths: Sequence[Path]) -> Rows:
+    """The rows of all parts, one after another, which must have the same columns; they are not kept in memory."""
+    _check_whole(paths)
+    parts = [parquet_rows(path, in_memory=False) for path in paths]
+    schema = parts[0].schema
+    for path, part in zip(paths, parts, strict=True):
+        if dict(part.schema) != dict(schema):
+            differ = sorted(f"{name} {dtype}" for name, dtype in dict(part.schema).items() ^ dict(schema).items())
+            raise FileError(path, f"has other columns than {paths[0].name}: {list_some(differ)}; write the parts alike")
+
+    def read(columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        for part in parts:
+            yield from part.batches(*columns)
+
+    return Rows(schema, sum(part.height for part in parts), read)
+
+
+def _check_whole(paths: Sequence[Path]) -> None:
+    """Raise when parts are missing, by the total that the names of the others give."""
+    matches = [match for path in paths if (match := NUMBERED.fullmatch(path.name))]
+    wanted = max((int(match["total"]) for match in matches), default=0)
+    missing = sorted({*range(wanted)} - {int(match["number"]) for match in matches})
+    if missing:
+        shown = list_some([f"{number:05}" for number in missing])
+        raise FileError(paths[0].parent, f"lacks parts {shown} of {wanted:,}; copy them too")
+
+
+def write_parts(frame: pl.LazyFrame, folder: Path, *, split: str, metadata: Mapping[str, str]) -> None:
+    """Write a frame to files of one split in a folder; ``metadata`` goes into each."""
+    temporary = folder / f".{split}"
+    places = pl.PartitionBy(temporary, max_rows_per_file=MOST_ROWS)
+    sink_rows(frame, places, metadata)
+    written = sorted(temporary.glob("*.parquet"))
+    for number, path in enumerate(written):
+        path.replace(folder / f"{split}-{number:05}-of-{len(written):05}.parquet")
+    shutil.rmtree(temporary)
 
 
 class Spool:
@@ -186,10 +235,15 @@ class Spool:
             self.schemas.append(part.schema)
         self._parts_in_memory.append(part)
         self._size += int(part.estimated_size())
-        if self._size > MAX_MEMORY_BYTES:
-            with self._report_full_disk():
-                while self._parts_in_memory:
-                    self._write(self._parts_in_memory.pop(0))
+        if self._size <= MAX_MEMORY_BYTES:
+            return
+        try:
+            while self._parts_in_memory:
+                self._write(self._parts_in_memory.pop(0))
+        except OSError as error:
+            advice = "make room there or name a folder that has some in the environment variable TMPDIR"
+            problem = f"a large file cannot be kept here while it is read ({error.strerror or error})"
+            raise AcidtestError(f"{tempfile.gettempdir()}: {problem}; {advice}") from error
 
     def rows(self, schema: Schema | None = None) -> Rows:
         """All rows taken, which have the same columns, cast to the types of ``schema``."""
@@ -202,14 +256,11 @@ class Spool:
     def _parts(self, columns: Sequence[str], *, schema: Schema) -> Iterator[pl.DataFrame]:
         places = [list(self.schemas[0]).index(name) for name in columns]
         for start, end in pairwise(self._ends):
-            part = pl.read_ipc(io.BytesIO(self._bytes(start, end)), columns=places)
-            yield _cast(part, {name: schema[name] for name in columns})
-
-    def _bytes(self, start: int, end: int) -> bytes:
-        assert self._file is not None
-        with self._lock:
-            self._file.seek(start)
-            return self._file.read(end - start)
+            assert self._file is not None
+            with self._lock:
+                self._file.seek(start)
+                content = self._file.read(end - start)
+            yield _cast(pl.read_ipc(io.BytesIO(content), columns=places), {name: schema[name] for name in columns})
 
     def _write(self, part: pl.DataFrame) -> None:
         if self._file is None:
@@ -221,14 +272,3 @@ class Spool:
         self._file.write(packed.getbuffer())
         self._file.flush()
         self._ends.append(self._file.tell())
-
-    @contextmanager
-    def _report_full_disk(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            advice = "make room there or name a folder that has some in the environment variable TMPDIR"
-            raise AcidtestError(
-                f"{tempfile.gettempdir()}: a large file cannot be kept here while it is read "
-                f"({error.strerror or error}); {advice}"
-            ) from error

@@ -11,21 +11,19 @@ import hashlib
 import io
 import os
 import re
-import subprocess
 import sys
-import tarfile
-import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from html.parser import HTMLParser
-from http.client import HTTPException, HTTPResponse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.files import Lock, data_folder, replace_folder
 from acidtest.core.structured import parse_json
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
 
 WORDNET = "wordnet"
 
@@ -95,9 +93,9 @@ def fetch(
     if all((folder / file_name).is_file() for file_name in archive.files):
         return folder
     with Lock(folder.parent):
-        packed = _downloaded(archive, environment, progress) if file is None else _local(archive, Path(file))
+        packed = _download(archive, environment, progress) if file is None else _read_local(archive, Path(file))
         with replace_folder(folder) as temporary:
-            for file_name, content in _unpacked(archive, packed).items():
+            for file_name, content in _unpack(archive, packed).items():
                 (temporary / file_name).write_bytes(content)
     return folder
 
@@ -113,14 +111,19 @@ def index_url(environment: Mapping[str, str]) -> str:
 
 def _python_output(*arguments: str) -> str:
     """What this Python prints when run with arguments; nothing when it fails."""
+    import subprocess
+
     process = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
     return process.stdout.strip() if process.returncode == 0 else ""
 
 
-def _downloaded(archive: Archive, environment: Mapping[str, str], progress: Progress | None) -> bytes:
+def _download(archive: Archive, environment: Mapping[str, str], progress: Progress | None) -> bytes:
+    import urllib.error
+    from http.client import HTTPException
+
     try:
         address = _address(archive, urllib.parse.urljoin(index_url(environment), f"{archive.project}/"))
-        with _opened(address) as response:
+        with _open(address) as response:
             content = _read(response, archive.size, progress)
     except (OSError, HTTPException, AcidtestError) as error:
         # What urllib says is an OSError; its text has no address, which might hold a password.
@@ -137,7 +140,7 @@ def _downloaded(archive: Archive, environment: Mapping[str, str], progress: Prog
 
 def _address(archive: Archive, page: str) -> str:
     """Where the index says the archive is: from its page about the project, JSON (PEP 691) or HTML (PEP 503)."""
-    with _opened(page, accept=_ACCEPT) as response:
+    with _open(page, accept=_ACCEPT) as response:
         content = _read(response, MOST_PAGE)
         base, kind = response.url, response.headers.get_content_type()
     links = _json_links(content) if "json" in kind else _html_links(content)
@@ -178,27 +181,24 @@ def _json_links(content: bytes) -> dict[str, str]:
 
 
 def _html_links(content: bytes) -> dict[str, str]:
-    parser = _Links()
-    parser.feed(content.decode("utf-8", errors="replace"))
-    return parser.links
-
-
-class _Links(HTMLParser):
     """The links of a page by the name of the file they lead to."""
+    from html.parser import HTMLParser
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.links: dict[str, str] = {}
+    links = dict[str, str]()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        link = dict(attrs).get("href") if tag == "a" else None
-        if link:
-            path = urllib.parse.urlsplit(link).path
-            self.links[urllib.parse.unquote(path.rpartition("/")[2])] = link
+    class LinkParser(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            if link := dict(attrs).get("href") if tag == "a" else None:
+                links[urllib.parse.unquote(urllib.parse.urlsplit(link).path.rpartition("/")[2])] = link
+
+    LinkParser().feed(content.decode("utf-8", errors="replace"))
+    return links
 
 
-def _opened(address: str, *, accept: str = "*/*") -> HTTPResponse:
+def _open(address: str, *, accept: str = "*/*") -> HTTPResponse:
     """The answer to a request over http or https; a name and password in the address go to its host alone."""
+    import urllib.request
+
     parts = urllib.parse.urlsplit(address)
     if parts.scheme not in ("http", "https"):
         raise AcidtestError(f"it has an address that begins with {parts.scheme}:, not http: or https:")
@@ -233,7 +233,7 @@ def _read(response: HTTPResponse, most: int, progress: Progress | None = None) -
     return bytes(content)
 
 
-def _local(archive: Archive, path: Path) -> bytes:
+def _read_local(archive: Archive, path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             content = file.read(archive.size + 1)
@@ -251,8 +251,10 @@ def _require_checksum(archive: Archive, content: bytes, origin: str) -> None:
         )
 
 
-def _unpacked(archive: Archive, packed: bytes) -> dict[str, bytes]:
+def _unpack(archive: Archive, packed: bytes) -> dict[str, bytes]:
     """The files wanted, by name, with ``\\n`` at line ends: with them the offsets in WordNet's files are right."""
+    import tarfile
+
     wanted = {f"{archive.folder}/{name}": name for name in archive.files}
     contents = dict[str, bytes]()
     with tarfile.open(fileobj=io.BytesIO(packed), mode="r:gz") as tar:

@@ -13,14 +13,14 @@ from typing import IO, TypeVar
 
 import polars as pl
 
-from acidtest.core import bounds
 from acidtest.core.errors import FileError
 from acidtest.core.files import chunks, replace_file, require_file
 from acidtest.core.streams import sink_rows, visit_batches
-from acidtest.io.blocks import Text, scan_text, utf8_text
+from acidtest.core.structured import read_bounded
+from acidtest.io.blocks import begins_with, scan_text, utf8_text
 from acidtest.io.delimited import Dialect, Header, csv_separator, read_delimited
-from acidtest.io.jsonlines import AS_LINES, array_line, is_array, is_object, read_json_array, read_json_lines
-from acidtest.io.rows import Rows, memory_rows, parquet_rows
+from acidtest.io.jsonlines import AS_LINES, array_line, read_json_array, read_json_lines
+from acidtest.io.rows import Rows, memory_rows, parquet_metadata, parquet_rows
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _JSON = (".jsonl", ".ndjson", ".json")
@@ -30,6 +30,9 @@ _NAMED = (".gz", *_READ, ".xml")
 
 ENDINGS = (*_READ, *(f"{ending}.gz" for ending in _READ[1:]))
 """How the name of a file that can be read ends."""
+
+MAX_ARRAY_BYTES = 128 * 2**20
+"""The longest file that is one JSON array, which is read as a whole."""
 
 _Frame = TypeVar("_Frame", pl.DataFrame, pl.LazyFrame)
 _Opened = Callable[[], AbstractContextManager[IO[bytes]]]
@@ -46,10 +49,6 @@ class Origin:
     fingerprint: str
 
 
-def _no_line(_: int) -> int | None:
-    return None
-
-
 @dataclass(frozen=True)
 class FileTable:
     """Rows and the file they were read from."""
@@ -64,7 +63,7 @@ class FileTable:
     """A digest of the (unpacked) content."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """The key–value metadata of a Parquet file."""
-    line: Callable[[int], int | None] = _no_line
+    line: Callable[[int], int | None] = field(default=lambda _: None)
     """Finds the line on which a row begins, perhaps by reading the file again; None in Parquet."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
     """The file of each column, where every column has one."""
@@ -119,12 +118,17 @@ def read_table(path: str | Path, *, header: Header = True, quoted: bool | None =
 def _read(path: Path, *, header: Header, quoted: bool | None) -> FileTable:
     ending = _ending(path, _READ)
     if ending == ".parquet":
-        return _parquet_table(path)
-    if ending == ".json" and _is_array_file(path):
-        return _array_table(path)
+        rows = parquet_rows(path)
+        return FileTable(path, rows, fingerprint=file_digest(path), metadata=parquet_metadata(path))
+    if ending == ".json":
+        with closing(chunks(path)) as pieces:
+            is_array = begins_with(next(pieces, b""), b"[")
+        if is_array:
+            return _array_table(path)
     text = scan_text(path)
-    if ending in _JSON or (ending == ".txt" and is_object(text.head)):
-        return _lines_table(text)
+    if ending in _JSON or (ending == ".txt" and begins_with(text.head, b"{")):
+        rows, line = read_json_lines(text)
+        return FileTable(path, rows, fingerprint=text.fingerprint, line=line)
     # The scripts released with HANS write predictions with commas into a .txt.
     is_csv = ending == ".csv" or (ending == ".txt" and not text.has_tabs and b"," in text.head.split(b"\n", 1)[0])
     separator = csv_separator(text.head) if is_csv else _SEPARATORS[ending]
@@ -147,11 +151,11 @@ def write_table(
         if ending == ".parquet":
             sink_rows(rows, temporary, metadata or {})
             return
-        opened = partial(_opened, temporary, packed=path.suffix == ".gz")
+        opened = partial(_open_output, temporary, packed=path.suffix == ".gz")
         if ending == ".jsonl":
             with opened() as file:
-                visit_batches(rows, lambda batch: _append(file, batch.write_ndjson()))
-        elif _write_delimited(rows, opened, separator=_SEPARATORS[ending]).nul:
+                visit_batches(rows, lambda batch: file.write(batch.write_ndjson().encode()))
+        elif "\0" in _write_delimited(rows, opened, separator=_SEPARATORS[ending]):
             raise FileError(path, "a cell holds a NUL character, which no text file may; use .jsonl or .parquet")
 
 
@@ -182,30 +186,12 @@ def flatten(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _lines_table(text: Text) -> FileTable:
-    content = read_json_lines(text)
-    return FileTable(text.path, content.rows, fingerprint=text.fingerprint, line=content.line)
-
-
-def _is_array_file(path: Path) -> bool:
-    with closing(chunks(path)) as pieces:
-        return is_array(next(pieces, b""))
-
-
 def _array_table(path: Path) -> FileTable:
-    content = bytearray()
-    for piece in chunks(path):
-        content += piece
-        if len(content) > bounds.MAX_ARRAY_BYTES:
-            raise FileError(path, f"is one array of more than {bounds.MAX_ARRAY_BYTES:,} bytes; {AS_LINES}")
-    text = utf8_text(path, bytes(content))
+    content = read_bounded(path, MAX_ARRAY_BYTES, remedy=f"the most of one JSON array; {AS_LINES}")
+    text = utf8_text(path, content)
     frame = read_json_array(path, text).with_columns(pl.col(pl.Null).cast(pl.String))
     fingerprint = blake2b(content, digest_size=8).hexdigest()
     return FileTable(path, memory_rows(frame), fingerprint=fingerprint, line=partial(array_line, text))
-
-
-def _parquet_table(path: Path) -> FileTable:
-    return FileTable(path, parquet_rows(path), fingerprint=file_digest(path), metadata=pl.read_parquet_metadata(path))
 
 
 def file_digest(*paths: Path) -> str:
@@ -229,47 +215,37 @@ def _ending(path: Path, known: Sequence[str]) -> str:
     raise FileError(path, f"{problem}; use {choice}, the text ones also with .gz")
 
 
-def _write_delimited(rows: pl.LazyFrame, opened: _Opened, *, separator: str) -> _Marks:
-    """Write the cells; where they turn out to be misleading, write them once more, below a header in quotes."""
+def _write_delimited(rows: pl.LazyFrame, opened: _Opened, *, separator: str) -> set[str]:
+    """Write the cells, and once more below a header in quotes where they could mislead a reader; gives their marks.
+
+    A reader could take quotes around cells for part of them, as none is doubled, or one cell for several; quotes around
+    every name in the header are evidence enough.
+    """
     names = _replace_pattern(flatten(pl.DataFrame(schema=rows.collect_schema())), _FORMULA, "'$1")
-    marks = _write_cells(rows, opened, header=names.write_csv(separator=separator), separator=separator)
-    if marks.misleading(separator, width=names.width):
+    header = names.write_csv(separator=separator)
+    marks = _write_cells(rows, opened, header=header, separator=separator)
+    if separator == ",":
+        misleading = names.width == 1 and ";" in header
+    else:
+        misleading = '"' in marks and ('""' not in marks or names.width == 1)
+    if misleading:
         header = names.write_csv(separator=separator, quote_style="always")
         _write_cells(rows, opened, header=header, separator=separator)
     return marks
 
 
-def _write_cells(rows: pl.LazyFrame, opened: _Opened, *, header: str, separator: str) -> _Marks:
-    marks = _Marks(header)
+def _write_cells(rows: pl.LazyFrame, opened: _Opened, *, header: str, separator: str) -> set[str]:
+    """Write the cells below a header; gives which of NUL, a quote and a doubled quote are among them."""
+    marks = set[str]()
     with opened() as file:
-        file.write(header.encode())
-        visit_batches(rows, lambda batch: _append(file, marks.note(_cells(batch, separator))))
+
+        def append(text: str) -> None:
+            marks.update(mark for mark in ("\0", '"', '""') if mark in text)
+            file.write(text.encode())
+
+        append(header)
+        visit_batches(rows, lambda batch: append(_cells(batch, separator)))
     return marks
-
-
-class _Marks:
-    """The marks in a delimited text that can mislead a reader."""
-
-    def __init__(self, header: str) -> None:
-        self._semicolons = ";" in header
-        self.nul = self._quotes = self._doubled = False
-        self.note(header)
-
-    def note(self, text: str) -> str:
-        """Note the marks of a text, and return it."""
-        self.nul |= "\0" in text
-        self._quotes |= '"' in text
-        self._doubled |= '""' in text
-        return text
-
-    def misleading(self, separator: str, *, width: int) -> bool:
-        """Whether a reader could take quotes around cells for part of them, as none is doubled, or one cell for more.
-
-        Quotes around every name in the header are evidence enough.
-        """
-        if separator == ",":
-            return width == 1 and self._semicolons
-        return self._quotes and (not self._doubled or width == 1)
 
 
 def _cells(batch: pl.DataFrame, separator: str) -> str:
@@ -280,7 +256,7 @@ def _cells(batch: pl.DataFrame, separator: str) -> str:
 
 
 @contextmanager
-def _opened(path: Path, *, packed: bool) -> Iterator[IO[bytes]]:
+def _open_output(path: Path, *, packed: bool) -> Iterator[IO[bytes]]:
     """A file to write to; gzip data depend on nothing but the content: no name, no time, no operating system."""
     with path.open("wb") as file:
         if not packed:
@@ -288,10 +264,6 @@ def _opened(path: Path, *, packed: bool) -> Iterator[IO[bytes]]:
             return
         with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packing:
             yield packing  # type: ignore[misc]
-
-
-def _append(file: IO[bytes], text: str) -> None:
-    file.write(text.encode())
 
 
 def _as_json(name: str) -> pl.Expr:

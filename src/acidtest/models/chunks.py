@@ -13,10 +13,9 @@ import numpy.typing as npt
 import polars as pl
 
 from acidtest.core.errors import AcidtestError, UnknownNameError
-from acidtest.core.labels import LABELS, one_hot
+from acidtest.core.labels import LABELS, has_answer, one_hot
 from acidtest.core.model import ChecksSuites, CountsUsage, Model, Prepared, Prepares, Probabilities
 from acidtest.core.suite import Suite
-from acidtest.core.verdicts import has_answer
 from acidtest.text.tokens import sentences
 
 Ints = npt.NDArray[np.int64]

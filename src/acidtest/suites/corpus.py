@@ -68,7 +68,7 @@ def source_pairs(
 
     ``columns`` are those the suite will add: one of the same name in the corpus becomes ``source_<name>``.
     """
-    from acidtest.io.starter import starter_pairs
+    from acidtest.io.wordlists import starter_pairs
 
     if isinstance(request.source, Path):
         raise TypeError("a suite made of pairs takes a suite as its source, not a path")

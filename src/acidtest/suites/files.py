@@ -77,7 +77,7 @@ def _write_file(suite: Suite, path: Path) -> list[Path]:
 
 
 def _write_folder(suite: Suite, path: Path, *, parted: bool) -> list[Path]:
-    from acidtest.io.partitions import write_parts
+    from acidtest.io.rows import write_parts
     from acidtest.io.tables import write_table
 
     parts = {_SPLIT: suite} | ({"control": suite.control} if suite.control else {})
@@ -126,12 +126,12 @@ def _read_folder(path: Path) -> Suite | None:
 
 
 def _read_split(data: Path, split: str) -> Suite | None:
-    from acidtest.io.partitions import part_files, part_rows
+    from acidtest.io.rows import parquet_metadata, part_files, part_rows
 
     if (data / f"{split}.parquet").is_file():
         return _read_file(data / f"{split}.parquet")
     paths = part_files(data, split)
-    card = _parquet_card(paths[0], pl.read_parquet_metadata(paths[0])) if paths else None
+    card = _parquet_card(paths[0], parquet_metadata(paths[0])) if paths else None
     return Suite(part_rows(paths).lazy(), card) if card else None
 
 
@@ -199,8 +199,10 @@ def _refuse_changed_files(folder: Path) -> None:
 def _is_unchanged(file: Path) -> bool:
     """Whether a file of a folder is as acidtest wrote it: Parquet with a card in it, or the page about it."""
     if file.name != README:
-        with suppress(pl.exceptions.PolarsError, ValueError):
-            return _parquet_card(file, pl.read_parquet_metadata(file)) is not None
+        from acidtest.io.rows import parquet_metadata
+
+        with suppress(FileError):
+            return _parquet_card(file, parquet_metadata(file)) is not None
         return False
     suite = _read_folder(file.parent)
     if suite is None:

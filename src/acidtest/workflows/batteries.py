@@ -50,7 +50,7 @@ class Reading:
         cls, columns: str | None, label_map: str | None, keep: str | None = None, published_as: str | None = None
     ) -> Reading:
         """Parse the options: ``premise=text_a,…``, ``0=entailment,…`` and ``column,column``."""
-        from acidtest.io.corpora import parse_pairs
+        from acidtest.text.corpora import parse_pairs
 
         return cls(
             parse_pairs(columns, option="--columns") if columns else None,
@@ -130,9 +130,9 @@ def save(suite: Suite, path: str | Path, *, parted: bool = False) -> list[Path]:
 
 def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
     """A suite from a file: one acidtest wrote, or any NLI file whose layout is recognised."""
-    from acidtest.io.corpora import read_corpus
     from acidtest.suites.checks import require_sound
     from acidtest.suites.files import read_suite
+    from acidtest.text.corpora import read_corpus
 
     reading = reading or Reading()
     given = bool(reading.columns or reading.label_map or reading.published_as)

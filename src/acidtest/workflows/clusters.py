@@ -19,9 +19,9 @@ from acidtest.suites.catalogue import SUITES, Generator, Request
 from acidtest.version import __version__
 
 if TYPE_CHECKING:
-    from acidtest.evaluate.asking import Answered, Asker
     from acidtest.evaluate.plan import Batch
     from acidtest.evaluate.ray import Cluster, Recipe
+    from acidtest.evaluate.runner import Asker, BatchAnswers
 
 ENGINES = ("local", "ray")
 """Where the work is done: in this process, or on a Ray cluster."""
@@ -80,7 +80,7 @@ class ModelWorker:
     """Asks a model the batches that a cluster distributes."""
 
     def __init__(self, model: Model) -> None:
-        from acidtest.evaluate.asking import Asker
+        from acidtest.evaluate.runner import Asker
 
         self._asker = Asker(model)
 
@@ -107,7 +107,7 @@ class RayEngine:
     cluster: Cluster
     _usage: dict[str, Mapping[str, float]] = field(default_factory=dict)
 
-    def __call__(self, batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, Answered]]:
+    def __call__(self, batches: Iterable[Batch], asker: Asker) -> Iterator[tuple[Batch, BatchAnswers]]:
         """Each batch with its answers, as soon as a worker has them."""
         for result in self.cluster.map(map(_part, batches), self.recipe):
             self._record_usage(result.worker, result.status["usage"])
@@ -160,11 +160,11 @@ def _batch(part: pl.DataFrame) -> Batch:
     return Batch(int(part[_NUMBER][0]), inputs, part[_KEY].to_numpy())
 
 
-def _answered(part: pl.DataFrame) -> Answered:
-    from acidtest.evaluate.asking import Answered
+def _answered(part: pl.DataFrame) -> BatchAnswers:
+    from acidtest.evaluate.runner import BatchAnswers
 
     values = np.column_stack([part[name].to_numpy() for name in _ANSWER])
-    return Answered(values, part[_TRUNCATED].to_numpy())
+    return BatchAnswers(values, part[_TRUNCATED].to_numpy())
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def export(
 
 def _sample_pairs() -> tuple[list[str], list[str]]:
     """Premises and hypotheses from all over the starter corpus, the first premise a long one."""
-    from acidtest.io.starter import starter_pairs
+    from acidtest.io.wordlists import starter_pairs
 
     rows = starter_pairs().frame.select("premise", "hypothesis").collect()
     rows = rows.gather_every(max(rows.height // SAMPLE, 1)).head(SAMPLE)

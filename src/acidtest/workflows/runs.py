@@ -156,10 +156,9 @@ def finished_run(folder: str | Path) -> Finished:
 
 
 def _evaluate(job: Job, header: Header, folder: Path, *, fresh: bool, progress: Progress | None) -> Run:
-    from acidtest.evaluate.answer_files import AnswerFile, model_key
-    from acidtest.evaluate.answer_table import predictions_frame
+    from acidtest.evaluate.answers import AnswerFile, model_key, predictions_frame
     from acidtest.evaluate.plan import make_plan
-    from acidtest.evaluate.runner import Spent, answer_memory, collect_answers, usage_summary
+    from acidtest.evaluate.runner import TimeSpent, answer_memory, collect_answers, usage_summary
 
     model = job.model
     if job.known:
@@ -168,7 +167,7 @@ def _evaluate(job: Job, header: Header, folder: Path, *, fresh: bool, progress: 
     plan = make_plan(model, job.suites)
     log.info("%d rows, %d distinct inputs, %d batches", plan.rows, len(plan.keys), plan.batches)
     memory = answer_memory(model, folder / JOURNAL, job.cache, forget=fresh)
-    spent = Spent()
+    spent = TimeSpent()
     table = collect_answers(model, plan, memory=memory, engine=job.engine, progress=progress, spent=spent)
     facts = replace(
         header.model, fingerprint=model.fingerprint, resolution=model.resolution, probabilities=model.probabilities

@@ -9,7 +9,7 @@ import pytest
 
 from acidtest.core.labels import LABELS
 from acidtest.core.suite import Suite
-from acidtest.io.starter import starter_pairs
+from acidtest.io.wordlists import starter_pairs
 from acidtest.studies.audit import audit
 
 Rows = list[tuple[str, str, str]]

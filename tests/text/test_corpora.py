@@ -11,9 +11,9 @@ import pytest
 from acidtest.core.digests import digests, hexadecimal
 from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.suite import COLUMNS
-from acidtest.io.corpora import Corpus, parse_pairs, read_corpus
 from acidtest.io.layouts import LAYOUTS
 from acidtest.io.tables import write_table
+from acidtest.text.corpora import Corpus, parse_pairs, read_corpus
 
 
 @pytest.fixture

@@ -26,12 +26,11 @@ from acidtest.core.suite import (
     source_digests,
 )
 from acidtest.io.columns import ColumnValues, ListValues, encode_lists, gold_meanings, gold_names, row_error
-from acidtest.io.fracas import fracas_table, is_xml
+from acidtest.io.corpus_files import fracas_table, is_parallel, is_xml, parallel_table, part_table
 from acidtest.io.layouts import Layout, check_names, detect_layout, file_column, is_header
-from acidtest.io.partitions import is_parallel, parallel_table, part_files, part_table
-from acidtest.io.published_sets import FilePairs, recognise
-from acidtest.io.rows import Rows, Spool
+from acidtest.io.rows import Rows, Spool, part_files
 from acidtest.io.tables import FileTable, flatten, read_table, stem
+from acidtest.text.published_sets import FilePairs, recognise
 
 _IDS = ("pairid", "pair_id", "uid", "id", "index", "idx")
 
@@ -92,11 +91,14 @@ def read_corpus(
     """
     columns = dict(columns or {})
     check_names(columns)
-    table = _as_text(_table(Path(path), columns))
+    table = _table(Path(path), columns)
+    # Pictures, durations and the like in Parquet cannot be written as text.
+    writable = [name for name, dtype in table.rows.schema.items() if not _is_opaque(dtype)]
+    table = replace(table, rows=table.rows.select(writable))
     if not table.rows.height:
         raise FileError(table.path, "has no rows, so there is nothing to ask a model about; copy or write it again")
     layout = detect_layout(table, columns)
-    table = _as_quoted(table, layout)
+    table = _reread_quotes(table, layout)
     pairs = _GoldRows(table, layout.label, gold_meanings(table, layout, label_map=label_map or {}))
     for role, column in (("premise", layout.premise), ("hypothesis", layout.hypothesis)):
         _check_text(pairs, role=role, name=column)
@@ -160,12 +162,6 @@ def _table(path: Path, columns: Mapping[str, str]) -> FileTable:
     return read_table(path, header=lambda cells: is_header(cells, columns))
 
 
-def _as_text(table: FileTable) -> FileTable:
-    """The table without columns that cannot be written as text, such as pictures and durations in Parquet."""
-    kept = [name for name, dtype in table.rows.schema.items() if not _is_opaque(dtype)]
-    return replace(table, rows=table.rows.select(kept))
-
-
 def _is_opaque(dtype: object) -> bool:
     if isinstance(dtype, pl.Struct):
         return any(_is_opaque(field.dtype) for field in dtype.fields)
@@ -174,7 +170,7 @@ def _is_opaque(dtype: object) -> bool:
     return isinstance(dtype, pl.Binary | pl.Duration)
 
 
-def _as_quoted(table: FileTable, layout: Layout) -> FileTable:
+def _reread_quotes(table: FileTable, layout: Layout) -> FileTable:
     """The table, read again where its layout says that quotes are used otherwise than the file suggests.
 
     A file that somebody wrote again with quotes, and that cannot be read without, stays as it is.
@@ -272,13 +268,14 @@ def _suite_frame(frame: pl.DataFrame, labels: pl.Series, roles: _Roles) -> pl.Da
 
 
 def _check_ids(pairs: _GoldRows, name: str) -> None:
-    ids = _sorted_digests(pairs, name)
-    twice = repeated_values(ids)
-    if len(ids) and not len(twice):
+    twice = _repeated_ids(pairs, name)
+    if twice is not None and not len(twice):
         return
     values = (frame[name].cast(pl.String).drop_nulls() for frame, _ in pairs.batches(name))
-    duplicates = (value for cells in values for value in cells.filter(np.isin(digests(cells), twice)).head(1))
-    problem = f"{next(duplicates)!r} stands in it more than once" if len(twice) else "it is empty"
+    problem = "it is empty"
+    if twice is not None:
+        duplicates = (value for cells in values for value in cells.filter(np.isin(digests(cells), twice)).head(1))
+        problem = f"{next(duplicates)!r} stands in it more than once"
     raise FileError(pairs.table.path, f"column {name!r} cannot be the source_id: {problem}; leave source_id out")
 
 
@@ -286,20 +283,17 @@ def _id_column(pairs: _GoldRows, names: Iterable[str]) -> str | None:
     """The column with ids of the rows, if there is one without duplicates."""
     named = {name.lower(): name for name in names}
     candidates = (named[name] for name in _IDS if name in named)
-    return next((name for name in candidates if _tells_rows_apart(pairs, name)), None)
+    repeated = ((name, _repeated_ids(pairs, name)) for name in candidates)
+    return next((name for name, twice in repeated if twice is not None and not len(twice)), None)
 
 
-def _tells_rows_apart(pairs: _GoldRows, name: str) -> bool:
-    ids = _sorted_digests(pairs, name)
-    return len(ids) > 0 and not len(repeated_values(ids))
-
-
-def _sorted_digests(pairs: _GoldRows, name: str) -> U64:
-    """The digests of the values of a column, in ascending order."""
+def _repeated_ids(pairs: _GoldRows, name: str) -> U64 | None:
+    """The digests of values that stand more than once in a column; None where it holds nothing."""
     values = DigestList()
     for frame, _ in pairs.batches(name):
         values.add(digests(frame[name].cast(pl.String).drop_nulls()))
-    return values.sorted()
+    ids = values.sorted()
+    return repeated_values(ids) if len(ids) else None
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:

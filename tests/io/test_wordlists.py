@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from acidtest.io.starter import starter_pairs, starter_sentences
+from acidtest.io.wordlists import packaged_table, starter_pairs
 
 
 def test_there_are_at_least_two_hundred_pairs_of_each_label_in_ten_genres() -> None:
@@ -32,6 +32,6 @@ def test_lengths_do_not_tell_the_label() -> None:
 
 
 def test_there_are_at_least_two_hundred_and_fifty_quantity_sentences() -> None:
-    sentences = starter_sentences()["sentence"]
+    sentences = packaged_table("starter/quantities.tsv")["sentence"]
     assert len(sentences) >= 250
     assert sentences.is_unique().all()

@@ -1,0 +1,277 @@
+"""The answers of a model: in files that survive a kill, in memory, and as the predictions of a run.
+
+A file of answers belongs to one model, identified by its fingerprint, and stores answers under the digest of the input.
+The same format serves a run that can be continued and a cache that many runs and processes share. Of two answers to one
+input the later counts: the files of a cache are numbered in the order in which they were created.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from acidtest.core.draws import U64, key
+from acidtest.core.errors import FileError
+from acidtest.core.files import open_to_write, refuse_link
+from acidtest.core.labels import LABELS, TWO_WAY_LABELS, Collapse, answers, coarsen_gold, gold_masks, verdicts
+from acidtest.core.logs import log
+from acidtest.core.model import Model, Probabilities
+from acidtest.core.run import ModelFacts
+from acidtest.core.suite import Suite
+from acidtest.evaluate.plan import InputPlan
+
+SCHEMA = 2
+ENDING = ".answers"
+
+RECORD = np.dtype([("key", "<u8"), ("check", "<u8"), ("values", "<f4", (3,)), ("flags", "u1")])
+"""One answer: two digests of the input, the probabilities, and the flags ``TRUNCATED`` and ``HARD``."""
+
+TRUNCATED, HARD = 1, 2
+"""Flags: the pair was truncated; the model answers with labels, not with probabilities."""
+
+Records = npt.NDArray[np.void]
+Flags = npt.NDArray[np.bool_]
+
+CHECK = "check"
+"""Salt of the second digest, which confirms that a kept answer belongs to the same input."""
+
+_HEAD = struct.Struct("<II")
+_MOST_LINE = 1 << 12
+_ANSWER_COLUMNS: Mapping[str, Any] = {
+    "p_entailment": pl.Float32,
+    "p_neutral": pl.Float32,
+    "p_contradiction": pl.Float32,
+    "answer": pl.String,
+    "correct": pl.Boolean,
+    "truncated": pl.Boolean,
+}
+
+
+def records(keys: U64, checks: U64, values: Probabilities, truncated: Flags, *, hard: bool) -> Records:
+    """Answers in the format of the files."""
+    made = np.empty(len(keys), dtype=RECORD)
+    made["key"], made["check"], made["values"] = keys, checks, values
+    made["flags"] = truncated * TRUNCATED + hard * HARD
+    return made
+
+
+def model_key(model: Model) -> str:
+    """The key of a model in answer files: a hash of everything that could change its answers."""
+    return f"{key(model.name, model.fingerprint or '', *model.columns):016x}"
+
+
+class AnswerFile:
+    """A file to append answers to; they survive a kill once ``append`` has returned."""
+
+    def __init__(self, path: str | Path, model: str) -> None:
+        self.path = Path(path)
+        self._header = _header(model)
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> AnswerFile:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        refuse_link(self.path)
+        ends = (end for _, end in _appends(self.path, self._header)) if self.path.exists() else ()
+        end = max(ends, default=0)
+        self._file = open_to_write(self.path, "r+b" if end else "w+b")
+        self._file.truncate(end)
+        self._file.seek(end)
+        if not end:
+            self._write(self._header)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def begin(self) -> None:
+        """Create the file unless it exists; one of another model is refused."""
+        with self:
+            pass
+
+    def append(self, answers: Records) -> None:
+        """Append some answers."""
+        payload = answers.tobytes()
+        self._write(_HEAD.pack(len(answers), zlib.crc32(payload)) + payload)
+
+    def _write(self, content: bytes) -> None:
+        assert self._file is not None
+        try:
+            self._file.write(content)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise FileError(self.path, f"cannot be written: {error.strerror or error}") from error
+
+
+def kept_answers(path: str | Path, model: str) -> Iterator[Records]:
+    """The answers of a model in a file, append by append, without incomplete ones."""
+    if Path(path).exists():
+        yield from (answers for answers, _ in _appends(Path(path), _header(model)))
+
+
+def new_cache_file(folder: Path, model: str) -> Path:
+    """A new, empty file in the cache of a model, with a number above those of all files there."""
+    place = folder / model
+    place.mkdir(parents=True, exist_ok=True)
+    number = max((_file_number(path) for path in place.glob(f"*{ENDING}")), default=0)
+    while True:
+        number += 1
+        path = place / f"{number:08d}{ENDING}"
+        try:
+            path.open("xb").close()
+        except FileExistsError:
+            continue
+        return path
+
+
+def cached_answers(folder: Path, model: str) -> Iterator[Records]:
+    """The answers of a model in a cache, the latest last, including those that other processes are writing."""
+    for path in sorted((folder / model).glob(f"*{ENDING}"), key=_reading_order):
+        try:
+            if not path.is_file():
+                raise FileError(path, "is not a file")
+            yield from kept_answers(path, model)
+        except (OSError, FileError) as error:
+            log.warning("%s is ignored: it holds no answers of this model", path)
+            log.debug("%s", error)
+
+
+def _reading_order(path: Path) -> tuple[int, int, str]:
+    # Earlier versions gave files random names: these come first, by date.
+    number = _file_number(path)
+    try:
+        date = 0 if number else path.stat().st_mtime_ns
+    except OSError:
+        date = 0
+    return number, date, path.name
+
+
+def _file_number(path: Path) -> int:
+    """The number in the name of a file of a cache, 0 where it has none."""
+    return int(path.stem) if re.fullmatch(r"[0-9]{8,15}", path.stem) else 0
+
+
+def _header(model: str) -> bytes:
+    return json.dumps({"schema": SCHEMA, "model": model}).encode() + b"\n"
+
+
+def _appends(path: Path, header: bytes) -> Iterator[tuple[Records, int]]:
+    """Each complete append and where it ends, first one of no answers after the header; damaged ones are skipped.
+
+    Nothing where even the header is incomplete; a file of another model or program is refused.
+    """
+    with path.open("rb") as file:
+        line = file.readline(_MOST_LINE)
+        if line != header:
+            if header.startswith(line):
+                return
+            problem = "holds an unfinished run of another model, or of a changed one"
+            raise FileError(path.parent, f"{problem}; choose another -o, or add --fresh to start over")
+        yield np.empty(0, dtype=RECORD), len(header)
+        size = os.fstat(file.fileno()).st_size
+        while len(head := file.read(_HEAD.size)) == _HEAD.size:
+            count, check = _HEAD.unpack(head)
+            length = count * RECORD.itemsize
+            # A damaged head may claim more than there is, and would then use as much memory.
+            if not 0 < length <= size - file.tell():
+                log.info("%s: %d bytes at its end are incomplete or damaged and ignored", path, size - file.tell())
+                return
+            payload = file.read(length)
+            if zlib.crc32(payload) == check:
+                yield np.frombuffer(payload, dtype=RECORD), file.tell()
+            else:
+                log.info("%s: %d answers in it are damaged and ignored", path, count)
+
+
+class AnswerTable:
+    """The answer to each input of a plan in 21 bytes, whether it was truncated, and which inputs are still open."""
+
+    def __init__(self, plan: InputPlan) -> None:
+        self._plan = plan
+        self._values = np.full((len(plan.keys), 3), np.nan, dtype=np.float32)
+        self._flags = np.zeros(len(plan.keys), dtype=np.uint8)
+        self._known = np.zeros(len(plan.keys), dtype=np.bool_)
+        self._checks: U64 | None = None
+
+    @property
+    def hard(self) -> bool:
+        """Whether an earlier process got labels instead of probabilities, which some models reveal only when asked."""
+        return bool((self._flags & HARD).any())
+
+    @property
+    def answered(self) -> int:
+        """How many inputs have been asked, including those the model abstained on."""
+        return int(self._known.sum())
+
+    def put(self, keys: U64, values: Probabilities, flags: Flags | npt.NDArray[np.uint8]) -> None:
+        """Store the answers to some inputs; flags are those of a file, or whether the inputs were truncated."""
+        places = self._plan.places(keys)
+        self._values[places], self._flags[places], self._known[places] = values, flags, True
+
+    def recall(self, kept: Records) -> None:
+        """Store answers kept by an earlier process, replacing any before; those to other inputs are ignored."""
+        if not len(self._plan.keys):
+            return
+        places = np.minimum(self._plan.places(kept["key"]), len(self._plan.keys) - 1)
+        known = self._plan.keys[places] == kept["key"]
+        if not known.any():
+            return
+        if self._checks is None:
+            self._checks = np.zeros(len(self._plan.keys), dtype=np.uint64)
+        self._checks[places[known]] = kept["check"][known]
+        self.put(kept["key"][known], kept["values"][known], kept["flags"][known])
+
+    def unanswered(self, keys: U64, checks: U64) -> Flags:
+        """Which inputs have no answer yet; an answer kept for another input with the same key does not count."""
+        places = self._plan.places(keys)
+        known = self._known[places]
+        if self._checks is not None:
+            kept = self._checks[places]
+            known &= (kept == checks) | (kept == 0)
+        return np.asarray(~known)
+
+    def lookup(self, frame: pl.DataFrame) -> tuple[Probabilities, Flags]:
+        """The answers to the rows of a frame, and which of the rows were truncated."""
+        places = self._plan.places(self._plan.digests(frame))
+        return self._values[places], (self._flags[places] & TRUNCATED) != 0
+
+
+def predictions_frame(
+    suites: Sequence[Suite], table: AnswerTable, *, model: ModelFacts, collapse: Collapse
+) -> pl.LazyFrame:
+    """The rows of the suites with probabilities, answer (null for none), ``correct`` and ``truncated``; lazily."""
+    two_way = model.resolution == "two-way"
+
+    def add_answers(batch: pl.DataFrame) -> pl.DataFrame:
+        values, truncated = table.lookup(batch)
+        if two_way:
+            values = np.column_stack([values[:, 0], values[:, 1] + values[:, 2], values[:, 2] * 0])
+        gold = gold_masks(batch["label"].to_numpy())
+        given = answers(values, collapse)
+        names = np.array(TWO_WAY_LABELS if two_way else LABELS)
+        return batch.with_columns(
+            p_entailment=values[:, 0],
+            p_neutral=values[:, 1],
+            p_contradiction=values[:, 2],
+            answer=pl.when(pl.Series(given >= 0)).then(pl.Series(names[np.maximum(given, 0)])),
+            correct=verdicts(values, coarsen_gold(gold) if two_way else gold, collapse=collapse),
+            truncated=truncated,
+        )
+
+    frames = []
+    for suite in suites:
+        frame = suite.frame.select(pl.lit(suite.name).alias("suite"), pl.all())
+        schema = dict(frame.collect_schema()) | dict(_ANSWER_COLUMNS)
+        frames.append(frame.map_batches(add_answers, schema=schema, streamable=True))
+    return pl.concat(frames, how="diagonal_relaxed")
