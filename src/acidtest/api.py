@@ -27,7 +27,7 @@ from acidtest.workflows.batteries import (
     save,
     suites,
 )
-from acidtest.workflows.data_studies import agreement, audit
+from acidtest.workflows.data_studies import agreement, annotated_suite, audit, tag, taxonomy, taxonomy_statistics
 from acidtest.workflows.errors import error_agreement, error_sample, error_typology
 from acidtest.workflows.evaluations import (
     DEFAULT_LIMIT,
@@ -36,8 +36,7 @@ from acidtest.workflows.evaluations import (
     run,
     score,
 )
-from acidtest.workflows.experiments import experiment
-from acidtest.workflows.experiments.claims import EXPERIMENTS, ExperimentOptions
+from acidtest.workflows.experiments import EXPERIMENTS, ExperimentOptions, experiment
 from acidtest.workflows.exports import export
 from acidtest.workflows.reporting import (
     compare,
@@ -45,7 +44,6 @@ from acidtest.workflows.reporting import (
 )
 from acidtest.workflows.representations import representations
 from acidtest.workflows.runs import Finished, finished_run
-from acidtest.workflows.taxonomies import annotated_suite, tag, taxonomy, taxonomy_statistics
 from acidtest.workflows.training import Material, architecture_options, architectures, train
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ import jsonschema
 import numpy as np
 import polars as pl
 import pytest
+from acidtest.io.starter import starter_pairs
 
 import acidtest
 from acidtest.core.document import Browser, Chart, Document, Section, Table, estimates, tables, walk
@@ -27,11 +28,10 @@ from acidtest.core.run import Run
 from acidtest.core.serialise import from_json, json_schema, to_json
 from acidtest.core.study import STUDIES
 from acidtest.core.suite import Card
-from acidtest.io.starter import starter_pairs
 from acidtest.render.files import write_charts, write_tables
 from acidtest.render.html import render_page
 from acidtest.render.terminal import render
-from acidtest.studies.experiments.results import Arm, ResultColumn, ResultTable, TrainedNetwork, TrainingRecord
+from acidtest.studies.experiments import Arm, ResultColumn, ResultTable, TrainedNetwork, TrainingRecord
 from browsers import find_faults, started_chromium
 
 

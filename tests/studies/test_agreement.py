@@ -12,7 +12,7 @@ import pytest
 from acidtest.annotate.ratings import read_ratings
 from acidtest.core.ratings import Ratings, label_counts, majority_labels, ordered_labels
 from acidtest.core.serialise import to_json
-from acidtest.stats.kappa import cohen_kappa, fleiss_kappa, label_kappas
+from acidtest.stats.agreement import cohen_kappa, fleiss_kappa, label_kappas
 from acidtest.studies.agreement import agreement, human_basis, human_performance, observed_agreement
 
 # Fleiss (1971), table 1: thirty patients, six psychiatrists each; depression, personality disorder, schizophrenia,

@@ -12,9 +12,7 @@ import pytest
 from acidtest.core.errors import AcidtestError
 from acidtest.core.serialise import to_json
 from acidtest.core.suite import Card
-from acidtest.stats.probes import group_folds, probe_accuracies, smoothers
-from acidtest.stats.shuffles import judged, shuffled_rows
-from acidtest.stats.silhouettes import silhouettes
+from acidtest.stats.probes import group_folds, probe_accuracies, shuffle_test, shuffled_rows, silhouettes, smoothers
 from acidtest.studies.representations import (
     PROBE,
     SILHOUETTE,
@@ -96,7 +94,7 @@ def test_of_nothing_one_in_twenty_measures_is_found() -> None:
         tried = probe_accuracies(smoothers(layer, group_folds(groups, rng)), labels, dealt=dealt)
         lain = silhouettes(layer, groups, labels=labels, dealt=dealt)
         for measure, values in ((PROBE, tried), (SILHOUETTE, lain)):
-            small[measure] += judged(values).p[0] <= 0.05
+            small[measure] += shuffle_test(values).p[0] <= 0.05
     # With p at most 0.05 in 5 %, more than 16 of 150 would be seen once in 500 times (binomial).
     assert max(small.values()) <= 16
 

@@ -10,7 +10,7 @@ import pytest
 
 from acidtest.core.estimate import Estimate
 from acidtest.core.serialise import to_json
-from acidtest.stats.ties import Ties, letter, tied_categories, tied_groups
+from acidtest.stats.contingency import Ties, letter, tied_categories, tied_groups
 from acidtest.studies.comparison import Contrast, tied_models
 
 

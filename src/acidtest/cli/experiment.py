@@ -26,7 +26,7 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.study import STUDIES
 from acidtest.workflows import experiments
 from acidtest.workflows.batteries import Reading
-from acidtest.workflows.experiments.claims import EXPERIMENTS, ExperimentOptions
+from acidtest.workflows.experiments import EXPERIMENTS, ExperimentOptions
 from acidtest.workflows.training import architecture_options, architectures
 
 

@@ -15,9 +15,8 @@ from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.labels import LABELS
 from acidtest.core.model import MODELS, CompletedModel, Keep, Model
 from acidtest.text import heuristics
-from acidtest.text.alignment import replaced_words
+from acidtest.text.alignment import aligned_words, replaced_words
 from acidtest.text.cues import negations
-from acidtest.text.word_alignment import aligned_words
 from acidtest.text.word_relations import Antonyms, First, Similar, word_relations
 
 Rule = Callable[[pl.Series, pl.Series], npt.NDArray[np.integer]]
@@ -124,7 +123,7 @@ def wordnet(argument: str) -> Rule:
     options = _parse_options("baseline:wordnet", argument, REPLACEMENT_OPTIONS)
 
     def answers(premises: pl.Series, hypotheses: pl.Series) -> npt.NDArray[np.integer]:
-        replaced = replaced_words(premises, hypotheses, compounds=True)
+        replaced = replaced_words(premises, hypotheses)
         relation = word_relations(replaced["premise_words"], replaced["hypothesis_words"], **options)
         label = relation.cast(pl.String).replace_strict(LABEL_OF)
         same = pl.col("difference") == "same"

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from acidtest.core.document import Cell, Column, PValue, Row, Table
 from acidtest.core.estimate import Estimate
 from acidtest.core.labels import GOLD_MASKS, LABELS
+from acidtest.stats.clusters import Counted, share_difference, share_test
 from acidtest.stats.intervals import rate
 from acidtest.stats.resampling import Codes, taken
-from acidtest.stats.shares import Counted, share_difference, share_test
 from acidtest.stats.significance import holm
 from acidtest.studies.controls import AgainstControl, Pairing
 from acidtest.studies.rows import Flags, ScoredRows

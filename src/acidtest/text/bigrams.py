@@ -16,10 +16,9 @@ import polars as pl
 from acidtest.core.errors import FileError
 from acidtest.core.streams import visit_batches
 from acidtest.core.suite import Suite
-from acidtest.io.blocks import Text, scan_text
-from acidtest.io.corpora import read_corpus
-from acidtest.io.jsonlines import is_array, is_object
+from acidtest.io.blocks import Text, begins_with, scan_text
 from acidtest.io.tables import ENDINGS
+from acidtest.text.corpora import read_corpus
 from acidtest.text.tokens import tokens
 
 LEAST = 10
@@ -156,7 +155,7 @@ def _is_plain(text: Text) -> bool:
     """Whether a text is no table: without tabs, no JSON, and not called one."""
     name = text.path.name.lower().removesuffix(".gz")
     is_table = name.endswith(tuple(ending for ending in ENDINGS if not ending.startswith(".txt")))
-    return not (text.has_tabs or is_table or is_object(text.head) or is_array(text.head))
+    return not (text.has_tabs or is_table or begins_with(text.head, b"{", b"["))
 
 
 def _parsed(lines: pl.Series, form: str) -> pl.DataFrame:

@@ -179,6 +179,6 @@ def with_replaced_words(frame: pl.DataFrame) -> pl.DataFrame:
     """The pairs with the word or expression that is replaced and the one in its place; null where that is unclear."""
     from acidtest.text.alignment import replaced_words
 
-    replaced = replaced_words(frame["premise"], frame["hypothesis"], compounds=True)
+    replaced = replaced_words(frame["premise"], frame["hypothesis"])
     words = (pl.col(f"{name}s").replace("", None).alias(name) for name in REPLACED_WORDS)
     return pl.concat([frame, replaced.select(words)], how="horizontal")

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from acidtest.core.estimate import Estimate
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.names import is_given_name, is_place_name
 from acidtest.text.pair_tokens import TokenisedPairs, word_order_likeness
 from acidtest.text.quantities import PATTERN
+from acidtest.text.tagging import is_given_name, is_place_name
 from acidtest.text.tokens import Flags
 from acidtest.text.word_relations import Meanings
 from acidtest.text.wordnet import wordnet

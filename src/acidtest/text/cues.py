@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from acidtest.io.wordlists import packaged_table
-from acidtest.text.antonyms import opposed_words
 from acidtest.text.heuristics import words
 from acidtest.text.misspelling import function_words, misspelt_words
-from acidtest.text.number_words import PATTERN, number_from_words
+from acidtest.text.quantities import PATTERN, number_from_words
 from acidtest.text.sentences import word_forms
+from acidtest.text.word_relations import opposed_words
 
 CUES = {
     "overlap": "share of the hypothesis's different content words that the premise has, in any form",

@@ -25,17 +25,17 @@ from acidtest.core.errors import AcidtestError
 from acidtest.core.files import read_bytes
 from acidtest.core.streams import compact_frame, visit_batches
 from acidtest.core.suite import Card, Kind, Suite
-from acidtest.io import starter
+from acidtest.io import wordlists
 from acidtest.io.blocks import utf8_text
 from acidtest.io.corpora import read_corpus
 from acidtest.io.rows import Rows, Spool
 from acidtest.io.tables import read_table, stem
 from acidtest.io.wordlists import packaged_table
 from acidtest.text.misspelling import is_english
-from acidtest.text.names import ENTITIES, is_given_name
+from acidtest.text.names import ENTITIES
 from acidtest.text.quantities import NUMBER_WORDS, quantities
 from acidtest.text.sentences import Sentences
-from acidtest.text.tagging import tagger
+from acidtest.text.tagging import is_given_name, tagger
 from acidtest.text.tokens import sentences
 
 _WORDS = "|".join(NUMBER_WORDS)
@@ -85,8 +85,8 @@ def statements(source: Suite | Path | None, *, entities: bool = False, faithful:
     of_aqua = isinstance(given, Path) and is_aqua(given)
     sieve = _Sieve(named=entities or of_aqua, faithful=faithful)
     if given is None:
-        sieve.take(starter.starter_sentences())
-        return sieve.statements(Card(starter.NAME, columns={"genre": "factor"}, licence="Apache-2.0"))
+        sieve.take(packaged_table("starter/quantities.tsv"))
+        return sieve.statements(Card(wordlists.STARTER, columns={"genre": "factor"}, licence="Apache-2.0"))
     if isinstance(given, Suite):
         _take_pairs(given, sieve)
         return sieve.statements(given.card)

@@ -19,9 +19,9 @@ import polars as pl
 from acidtest.core.errors import FileError
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.suite import Card, Suite, complete_columns
-from acidtest.io.starter import CITATION, starter_premises
+from acidtest.io.starter import starter_premises
 from acidtest.io.tables import read_table
-from acidtest.io.wordlists import packaged_table
+from acidtest.io.wordlists import STARTER_CITATION, packaged_table
 from acidtest.text.inflection import inflect, replace_span
 from acidtest.text.sentences import Sentences
 from acidtest.text.tokens import TokenColumns, tokenise
@@ -191,7 +191,7 @@ def starter_answers() -> pl.DataFrame:
 def starter_swaps() -> Suite:
     """Hand-written pairs whose premise and hypothesis hold antonyms, or a noun and its hypernym."""
     rows = packaged_table("starter/swaps.tsv").with_columns(certainty=pl.lit("human"))
-    card = Card("starter-swaps", licence="Apache-2.0", citation=CITATION, columns={"genre": "factor"})
+    card = Card("starter-swaps", licence="Apache-2.0", citation=STARTER_CITATION, columns={"genre": "factor"})
     return Suite(complete_columns(rows, "starter-swaps").lazy(), card).sealed()
 
 

@@ -17,8 +17,7 @@ from acidtest.workflows.batteries import Reading, generate, load
 
 if TYPE_CHECKING:
     from acidtest.annotate.answers import Answers
-    from acidtest.annotate.items import Item
-    from acidtest.annotate.plans import AnnotationPlan
+    from acidtest.annotate.items import AnnotationPlan, Item
     from acidtest.annotate.projects import Project
     from acidtest.annotate.questionnaires import Questionnaire
     from acidtest.annotate.store import Store
@@ -44,7 +43,7 @@ class PlanOptions:
     reopen: bool | None = None
 
     def load_plan(self) -> AnnotationPlan:
-        from acidtest.annotate.plans import AnnotationPlan, check_plan, load_plan
+        from acidtest.annotate.items import AnnotationPlan, check_plan, load_plan
 
         changes = {name: value for name, value in self.__dict__.items() if name != "plan" and value is not None}
         changes |= {"controls": str(self.controls)} if self.controls is not None else {}
@@ -208,8 +207,8 @@ def import_annotations(
     """
     database = project.store if project else open_store(store)
     from acidtest.annotate.exchange import import_answers, read_answer_rows, widen_seats
+    from acidtest.annotate.items import AnnotationPlan
     from acidtest.annotate.label_studio import holds_tasks, read_tasks
-    from acidtest.annotate.plans import AnnotationPlan
     from acidtest.annotate.state import ProjectState
     from acidtest.annotate.store import ProjectSetup, StoreError
 

@@ -53,6 +53,6 @@ def error_typology(file: str | Path) -> ErrorsResult:
 def error_agreement(first: str | Path, second: str | Path) -> ErrorAgreement:
     """The agreement of two people who sorted the same sample of errors."""
     from acidtest.studies.errors import error_agreement as compare_decisions
-    from acidtest.studies.errors.samples import read_decisions
+    from acidtest.studies.errors import read_decisions
 
     return compare_decisions(read_decisions(first), read_decisions(second))

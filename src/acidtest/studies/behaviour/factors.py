@@ -15,7 +15,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.labels import LABELS
 from acidtest.core.numbers import describe_share, share, signed
 from acidtest.core.serialise import INLINE
-from acidtest.stats.contingency import Association, Crosstab, association, conditional_association, shuffled
+from acidtest.stats.contingency import Association, Crosstab, association, conditional_association, permutation_p
 from acidtest.stats.intervals import difference
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import mcnemar, paired_permutation
@@ -147,13 +147,13 @@ def _test_unseen_pairs(rows: SampleRows, options: ContingencyOptions) -> FactorT
     unseen = np.where(rows.polarity >= 0, rows.polarity == len(CATEGORIES) - 1, -1)
     wrong = ~rows.rows.correct
     table = Crosstab.of(wrong, unseen, names=(CORRECT, ("seen", "unseen")))
-    return _test_table(UNSEEN, table, options, shuffled(unseen, wrong, rows.pairs, rng=options.rng))
+    return _test_table(UNSEEN, table, options, permutation_p(unseen, wrong, rows.pairs, rng=options.rng))
 
 
 def _test_polarity(name: str, rows: SampleRows, options: ContingencyOptions) -> FactorTest:
     """Table 4: the answer by the polarity of the word pair; polarities that no pair has are left out."""
     table = _polarity_table(rows, slice(None)).filled
-    return _test_table(name, table, options, shuffled(rows.polarity, rows.answers, rows.pairs, rng=options.rng))
+    return _test_table(name, table, options, permutation_p(rows.polarity, rows.answers, rows.pairs, rng=options.rng))
 
 
 def _polarity_table(rows: SampleRows, chosen: Flags | slice) -> Crosstab:

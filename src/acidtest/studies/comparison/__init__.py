@@ -17,11 +17,11 @@ from acidtest.core.labels import TWO_WAY_LABELS
 from acidtest.core.run import Run
 from acidtest.core.study import study
 from acidtest.core.suite import CATEGORY, CONTROL, CROSS, Card
+from acidtest.stats.contingency import ALPHA, Ties, best_first, tied_groups
 from acidtest.stats.intervals import difference, unpaired_difference
 from acidtest.stats.power import detectable_difference, detectable_unpaired_difference
 from acidtest.stats.resampling import Codes
 from acidtest.stats.significance import adjusted, paired_test, unpaired_permutation
-from acidtest.stats.ties import ALPHA, Ties, best_first, tied_groups
 from acidtest.studies.rows import (
     QUESTION,
     SAME_ROWS,

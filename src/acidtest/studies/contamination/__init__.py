@@ -20,7 +20,7 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 from acidtest.core.study import study
 from acidtest.core.suite import CROSS, Card
-from acidtest.io.published_sets import FILE
+from acidtest.io.published import FILE
 from acidtest.io.wordlists import packaged_table
 from acidtest.stats.intervals import StratifiedRate, combination
 from acidtest.stats.significance import combination_test

@@ -22,8 +22,8 @@ from acidtest.core.study import study
 from acidtest.io.columns import row_error
 from acidtest.io.published import PublishedScore, published_scores
 from acidtest.io.tables import FileTable, read_table
+from acidtest.stats.agreement import cohen_kappa
 from acidtest.stats.intervals import rate
-from acidtest.stats.kappa import cohen_kappa
 from acidtest.studies.errors.samples import (
     AMBIGUITY,
     CATEGORIES,

@@ -20,9 +20,8 @@ from acidtest.core.logs import stage
 from acidtest.core.run import Run
 from acidtest.core.study import study
 from acidtest.core.suite import CONTROL
-from acidtest.stats.bayes_net import Network, Prior, network
 from acidtest.stats.intervals import difference
-from acidtest.stats.regression import Fit, discriminant, logistic, two_sided
+from acidtest.stats.regression import Fit, Network, Prior, discriminant, logistic, network, two_sided
 from acidtest.stats.significance import holm
 from acidtest.studies.factors.variables import FactorRows, category_columns, load_factor_rows
 from acidtest.studies.rows import Flags, ScoredRows, runs_by_model

@@ -48,7 +48,7 @@ from acidtest.studies.lexical.knowledge import (
     word_knowledge,
 )
 from acidtest.studies.rows import SAME_ROWS, WORDS, runs_by_model
-from acidtest.text.breaking_nli import CATEGORY
+from acidtest.text.categories import CATEGORY
 
 CELL = (CATEGORY, "label")
 """The columns that rows are compared within."""

@@ -26,10 +26,9 @@ from acidtest.stats.intervals import rate, unpaired_difference
 from acidtest.stats.resampling import generator
 from acidtest.stats.significance import adjusted, unpaired_permutation
 from acidtest.studies.rows import WORDS, score_rows
-from acidtest.text import breaking_nli
-from acidtest.text.breaking_nli import CATEGORY
+from acidtest.text.categories import BREAKING_NLI, CATEGORY
 
-FRESH, PUBLISHED = "lexical", breaking_nli.NAME
+FRESH, PUBLISHED = "lexical", BREAKING_NLI
 COSINE, FREQUENCY = MEASURES = ("cosine", "contradictions")
 """Columns: the cosine of the two words' vectors, and the training contradictions that have them across sentences."""
 
@@ -243,7 +242,7 @@ def _load_rows(run: Run, suite: str) -> pl.DataFrame:
     if not set(WORDS) <= set(frame.columns):
         from acidtest.text.alignment import replaced_words
 
-        words = replaced_words(frame["premise"], frame["hypothesis"], compounds=True)
+        words = replaced_words(frame["premise"], frame["hypothesis"])
         frame = frame.with_columns(words[f"{name}s"].replace("", None).alias(name) for name in WORDS)
     category = CATEGORY if CATEGORY in frame.columns else pl.lit(None, pl.String).alias(CATEGORY)
     measures = [name for name in MEASURES if name in rows.card.columns]

@@ -24,14 +24,18 @@ from acidtest.stats.probes import (
     FOLDS,
     Codes,
     Matrix,
+    Rows,
     accuracy_influences,
+    clustered_estimate,
     group_folds,
     probe_accuracies,
     probe_scores,
+    shuffle_test,
+    shuffled_rows,
+    silhouette_influences,
+    silhouettes,
     smoothers,
 )
-from acidtest.stats.shuffles import Rows, clustered, judged, shuffled_rows
-from acidtest.stats.silhouettes import silhouette_influences, silhouettes
 from acidtest.text.taxonomy import CATEGORIES, node
 
 PROBE, SILHOUETTE = MEASURES = ("probe", "silhouette")
@@ -228,14 +232,14 @@ def _measure_layers(
             method, unit = methods[measure], measure == PROBE
             estimates[measure].append(
                 [
-                    clustered(value, influence, groups=groups, n=target.n, method=method, unit=unit)
+                    clustered_estimate(value, influence, groups=groups, n=target.n, method=method, unit=unit)
                     for target, value, influence in means
                 ]
             )
         progress(number + 1, len(layers))
     scores: dict[str, dict[str, list[LayerScore]]] = {target.name: {} for target in targets}
     for measure in MEASURES:
-        test = judged(np.stack(draws[measure]))
+        test = shuffle_test(np.stack(draws[measure]))
         for number, target in enumerate(targets):
             scores[target.name][measure] = [
                 LayerScore(

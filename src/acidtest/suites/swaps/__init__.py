@@ -276,8 +276,9 @@ def _replace_side(rows: pl.DataFrame, side: str, known: frozenset[str], draws: D
 
 def _proxies(row: Mapping[str, Any], side: str, known: frozenset[str]) -> list[tuple[str, str, str]]:
     """Every proxy for one side: what the premise's word is to the hypothesis's then, the proxy, and the new text."""
+    from acidtest.text.inflection import inflect
     from acidtest.text.swap_pairs import proxy_words
-    from acidtest.text.swaps import Occurrence, inflect, rewrite_occurrences
+    from acidtest.text.swaps import Occurrence, rewrite_occurrences
 
     pos, both_texts = row["pos"], f"{row['premise']} {row['hypothesis']}".lower()
     places = [Occurrence(**place) for place in row[f"{side}_places"]]
