@@ -9,12 +9,12 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
-from acidtest.evaluate.asking import Asker
 
 from acidtest.core.errors import AcidtestError
 from acidtest.core.logs import NOTE
 from acidtest.core.model import Model, complete_model, model_from_spec
 from acidtest.evaluate.plan import Batch
+from acidtest.evaluate.runner import Asker
 from acidtest.models.python import fingerprint_code
 
 MODULE = """

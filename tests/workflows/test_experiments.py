@@ -11,13 +11,13 @@ from typing import Any
 
 import polars as pl
 import pytest
-from acidtest.io.starter import starter_pairs
 
 from acidtest import api
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.labels import LABELS
 from acidtest.core.run import Run
 from acidtest.core.suite import Suite
+from acidtest.io.wordlists import starter_pairs
 from acidtest.studies.experiments import Arm, ExperimentResult, ResultColumn, papers
 from acidtest.workflows import experiments
 from acidtest.workflows.experiments.designs import DESIGNS, Design, Workbench

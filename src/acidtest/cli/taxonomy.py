@@ -11,7 +11,7 @@ from acidtest.cli.options import Columns, Json, LabelMap, print_json
 from acidtest.cli.study_commands import Plots, Tables, check_output, print_document, show
 from acidtest.core.errors import AcidtestError
 from acidtest.core.study import STUDIES
-from acidtest.workflows import taxonomies
+from acidtest.workflows import data_studies
 from acidtest.workflows.batteries import Reading
 
 FILE_OPTIONS = "-o, --categories, --against, --columns, --label-map, --tables and --plots"
@@ -47,7 +47,7 @@ def taxonomy(
         return
     study = STUDIES["taxonomy"]
     check_output(study, output)
-    result = taxonomies.taxonomy_statistics(
+    result = data_studies.taxonomy_statistics(
         what,
         against=against or (),
         categories=[name.strip() for name in (categories or "").split(",") if name.strip()],
@@ -58,11 +58,11 @@ def taxonomy(
 
 def _show_tree(name: str | None, *, json: bool) -> None:
     """Print the whole taxonomy, or one group, category or feature of it."""
-    nodes = taxonomies.taxonomy(name)
+    nodes = data_studies.taxonomy(name)
     if json:
         print_json([node.to_json() for node in nodes])
         return
-    print_document(taxonomies.taxonomy_document(nodes))
+    print_document(data_studies.taxonomy_document(nodes))
 
 
 def tag(
@@ -81,6 +81,6 @@ def tag(
 
     Proposals are no annotation. Where the file marks categories itself, the proposals are measured against those, too.
     """
-    result = taxonomies.tag(file, output=output, reading=Reading.parsed(columns, label_map))
+    result = data_studies.tag(file, output=output, reading=Reading.parsed(columns, label_map))
     written = {"table": output} if output else {}
     show(STUDIES["tag"], result, {"tables": tables, "plots": plots, "json": json}, written=written, full=False)

@@ -101,7 +101,7 @@ def lexical(name: str, categories: Sequence[str], request: Request, options: Lex
     known in; they add how often the two words stand in contradictions, and their cosine, which must be ``cosine``
     for antonyms from WordNet.
     """
-    from acidtest.io.starter import starter_premises
+    from acidtest.io.wordlists import starter_premises
     from acidtest.text.substitution import Substitutions
 
     taken = (*_COLUMNS, "cosine", "contradictions")
@@ -216,8 +216,8 @@ def _read_vectors(options: LexicalOptions, categories: Sequence[str]) -> Embeddi
 
 def _filters(options: LexicalOptions, categories: Sequence[str], vectors: Embeddings | None) -> dict[str, Filter]:
     """The tests that a replacement must pass, by the reason for leaving it out."""
-    from acidtest.io.corpora import read_corpus
     from acidtest.text.bigrams import plausible_by_tag, read_bigrams
+    from acidtest.text.corpora import read_corpus
     from acidtest.text.pair_counts import word_counts
     from acidtest.text.substitution import surfaces
 
@@ -250,7 +250,7 @@ def _add_measures(
     frame: pl.LazyFrame, options: LexicalOptions, vectors: Embeddings | None
 ) -> tuple[pl.LazyFrame, dict[str, Kind]]:
     """The rows with the cosine of the two words and how often they stand in contradictions, where that is known."""
-    from acidtest.io.corpora import read_corpus
+    from acidtest.text.corpora import read_corpus
     from acidtest.text.pair_counts import pair_counts
 
     kinds: dict[str, Kind] = {}

@@ -27,15 +27,14 @@ from acidtest.core.streams import compact_frame, visit_batches
 from acidtest.core.suite import Card, Kind, Suite
 from acidtest.io import wordlists
 from acidtest.io.blocks import utf8_text
-from acidtest.io.corpora import read_corpus
 from acidtest.io.rows import Rows, Spool
 from acidtest.io.tables import read_table, stem
 from acidtest.io.wordlists import packaged_table
+from acidtest.text.corpora import read_corpus
 from acidtest.text.misspelling import is_english
-from acidtest.text.names import ENTITIES
 from acidtest.text.quantities import NUMBER_WORDS, quantities
 from acidtest.text.sentences import Sentences
-from acidtest.text.tagging import is_given_name, tagger
+from acidtest.text.tagging import ENTITIES, is_given_name, tagger
 from acidtest.text.tokens import sentences
 
 _WORDS = "|".join(NUMBER_WORDS)

@@ -19,9 +19,8 @@ import polars as pl
 from acidtest.core.errors import FileError
 from acidtest.core.labels import GOLD_MASKS
 from acidtest.core.suite import Card, Suite, complete_columns
-from acidtest.io.starter import starter_premises
 from acidtest.io.tables import read_table
-from acidtest.io.wordlists import STARTER_CITATION, packaged_table
+from acidtest.io.wordlists import STARTER_CITATION, packaged_table, starter_premises
 from acidtest.text.inflection import inflect, replace_span
 from acidtest.text.sentences import Sentences
 from acidtest.text.tokens import TokenColumns, tokenise

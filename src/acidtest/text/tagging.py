@@ -49,7 +49,7 @@ _SPACY_ENTITIES = {"PERSON": "PERSON", "GPE": "LOCATION", "LOC": "LOCATION", "FA
 _PREFERRED = ("lg", "md", "sm", "trf")
 """The size of the pipeline taken where several are installed; transformers are slow without a GPU."""
 
-_ENTITIES = ("PERSON", "LOCATION", "ORGANIZATION")
+ENTITIES = ("PERSON", "LOCATION", "ORGANIZATION")
 _PERSON, _LOCATION, _ORGANIZATION = range(3)
 _NONE = -1
 _LONGEST_NAME = 5
@@ -236,8 +236,8 @@ def _entities(placed: TokenColumns, tag: Tags) -> pl.Series:
     stranger = first[placed.initial[first] & (last > first)]
     ahead[stranger[~has["given"][stranger] & ~has["surname"][stranger] & has["given"][stranger + 1]]] = True
     entity[ahead & (entity == _PERSON)] = _NONE
-    names = pl.Series("entity", [*_ENTITIES, None], dtype=pl.String)
-    return names.gather(np.where(entity == _NONE, len(_ENTITIES), entity))
+    names = pl.Series("entity", [*ENTITIES, None], dtype=pl.String)
+    return names.gather(np.where(entity == _NONE, len(ENTITIES), entity))
 
 
 def _kinds(placed: TokenColumns, has: dict[str, Flags], tag: Tags, *, first: Numbers, last: Numbers) -> Numbers:

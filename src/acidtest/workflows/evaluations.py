@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from acidtest.core.draws import key
 from acidtest.core.errors import AcidtestError, UnknownNameError
 from acidtest.core.files import cache_folder
+from acidtest.core.labels import Collapse
 from acidtest.core.logs import note
 from acidtest.core.model import MODELS, ChecksSuites, Model, complete_model, model_from_spec
 from acidtest.core.model import model_options as model_options
 from acidtest.core.run import Run
 from acidtest.core.suite import Suite
-from acidtest.core.verdicts import Collapse
 from acidtest.workflows.batteries import STANDARD, Arguments, Battery, Reading
 from acidtest.workflows.runs import RUNS, Finished, Job, default_folder, find_finished, run_job, versions
 
@@ -79,7 +79,7 @@ def run(
     if not isinstance(suites, Battery):
         wanted = (suites,) if isinstance(suites, str | Suite) else tuple(suites)
         suites = Battery(wanted, source=source, limit=limit, seed=seed, arguments=arguments, reading=reading)
-    decision = Collapse.parsed(collapse)
+    decision = Collapse.parse(collapse)
     spec = model if isinstance(model, str) else loaded.name
     settings: dict[str, object] = {"collapse": str(decision), "limit": suites.limit, "seed": suites.seed}
     settings |= {"options": dict(options)} if options else {}

@@ -19,7 +19,7 @@ import torch
 
 from acidtest.core.draws import key, mix_bits
 from acidtest.core.files import read_bytes, write_text
-from acidtest.io.vector_files import read_vectors
+from acidtest.io.embeddings import read_vectors
 from acidtest.models.encoders.sentence_tokens import offsets
 from acidtest.text.tokens import tokenise
 

@@ -131,7 +131,7 @@ for _suite in SWAP_SUITES:
 
 def _frequent_words(request: Request, train: str, least: int) -> frozenset[str]:
     """The words that stand ``least`` times on one side of the training file."""
-    from acidtest.io.corpora import read_corpus
+    from acidtest.text.corpora import read_corpus
     from acidtest.text.swap_pairs import side_counts
     from acidtest.text.swaps import starter_training
 

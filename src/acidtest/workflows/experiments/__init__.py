@@ -259,7 +259,7 @@ def _described_file(path: str | Path) -> dict[str, str]:
 
 def content_digest(path: str | Path) -> str:
     """A digest of the content of a file, unpacked, of all files of a folder, or of the files of a parallel corpus."""
-    from acidtest.io.partitions import PARTS, is_parallel
+    from acidtest.io.corpus_files import PARTS, is_parallel
 
     path = Path(path)
     files = [path]
