@@ -53,7 +53,8 @@ class Bench:
         pairs = gather_pairs(material, study).train
         self.device = find_device(study.device)
         start = time.perf_counter()
-        reader = architecture(study.architecture).reader.begun(study, visible_text(pairs.frame, hypothesis_only=False))
+        visible = visible_text(pairs.frame, hypothesis_only=False)
+        reader = architecture(study.architecture).reader.for_training(study, visible)
         network = NetworkConfig(study.architecture, study.labels, dict(study.settings)).network(reader)
         self.inputs = reader.inputs(pairs.frame, pairs.targets(study.labels), self.device)
         self.preparation_seconds = time.perf_counter() - start
