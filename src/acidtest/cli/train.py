@@ -29,7 +29,7 @@ from acidtest.workflows.training import Material, architecture_options, architec
 from acidtest.workflows.training.records import score_estimates, spread_over_seeds
 
 if TYPE_CHECKING:
-    from acidtest.zoo.training import TrainingResult
+    from acidtest.workflows.training import TrainingResult
 
 
 @dataclass(frozen=True)

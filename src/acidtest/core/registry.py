@@ -6,6 +6,7 @@ Other packages declare an entry point; a local file is named by the variable ``A
 from __future__ import annotations
 
 import importlib
+import importlib.abc
 import importlib.metadata
 import importlib.util
 import inspect
@@ -85,14 +86,24 @@ class Registry(Generic[T]):
         else:
             importlib.import_module(name)
 
-    def _import_all(self) -> None:
+    def mentioning(self, word: str) -> list[T]:
+        """Things whose modules have a word in their source, by name, and all that come from elsewhere.
+
+        A keyword that a thing must spell out to take part in something tells which modules have to be imported.
+        """
+        self._import_all(word)
+        return [self._things[name] for name in sorted(self._things)]
+
+    def _import_all(self, word: str = "") -> None:
+        """Import the modules of all homes, or only those with a word in their source, and what comes from elsewhere."""
         if self._complete:
             return
-        self._complete = True
+        self._complete = not word
         for home in self._homes:
             importlib.import_module(home)
             for module in pkgutil.iter_modules(_folders(home), f"{home}."):
-                self._import(module.name)
+                if not word or word in _source(module.name):
+                    self._import(module.name)
         import_local_files()
         for point in importlib.metadata.entry_points(group=self._entry_points):
             try:
@@ -100,6 +111,13 @@ class Registry(Generic[T]):
             except Exception as error:
                 # A broken package of somebody else must not stop ours.
                 log.warning("the plug-in %s (%s) could not be loaded: %s", point.name, point.value, error)
+
+
+def _source(name: str) -> str:
+    """The source of a module, or of the ``__init__`` of a folder, which is not imported for that."""
+    spec = importlib.util.find_spec(name)
+    loader = spec and spec.loader
+    return (loader.get_source(name) or "") if isinstance(loader, importlib.abc.InspectLoader) else ""
 
 
 def import_local_files() -> None:

@@ -11,7 +11,6 @@ from acidtest.core.errors import AcidtestError, FileError, UnknownNameError
 from acidtest.core.files import refuse_overwrite, require_page, write_page
 from acidtest.core.logs import stage
 from acidtest.core.suite import Suite
-from acidtest.workflows.annotation import is_store, load_stored_answers, open_store
 from acidtest.workflows.batteries import Reading, chosen_suites, generate, load, save
 
 if TYPE_CHECKING:
@@ -235,6 +234,8 @@ def _load_ratings(
     seed: int,
 ) -> Ratings:
     """The ratings in a file of labels or categories, a file of answers, or a store."""
+    from acidtest.workflows.annotation import is_store, load_stored_answers, open_store
+
     if is_store(file):
         if questionnaire or labels or categories:
             raise AcidtestError(f"{file} is a store, which says itself what was asked; leave the other options out")

@@ -81,18 +81,16 @@ def run(
         suites = Battery(wanted, source=source, limit=limit, seed=seed, arguments=arguments, reading=reading)
     decision = Collapse.parse(collapse)
     spec = model if isinstance(model, str) else loaded.name
-    settings: dict[str, object] = {"collapse": str(decision), "limit": suites.limit, "seed": suites.seed}
-    settings |= {"options": dict(options)} if options else {}
+    given = {"options": dict(options)} if options else {}
+    settings: dict[str, object] = {"collapse": str(decision), "limit": suites.limit, "seed": suites.seed, **given}
     request = _request(suites, loaded, settings)
     folders = [Path(output)] if output else Path(RUNS).glob(f"{_slug(loaded.name)}-*")
     earlier = None if fresh else find_finished(request, folders, page=page)
     if earlier is not None:
         return earlier
     _check_model(loaded, suites, decision)
-    asking = None
-    if on_ray:
-        recipe = ModelRecipe(spec, options, batch_size, premise, aggregation)
-        asking = ray_engine(model, loaded, recipe, address)
+    recipe = ModelRecipe(spec, options, batch_size, premise, aggregation) if on_ray else None
+    asking = ray_engine(model, loaded, recipe, address) if recipe else None
     answer_cache = cache_folder(os.environ) / "answers" if cache else None
     job = Job(loaded, spec, suites.used, settings, engine=asking, cache=answer_cache, request=request)
     stem = Path(RUNS) / f"{_slug(loaded.name)}-{job.key[:8]}"

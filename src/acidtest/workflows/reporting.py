@@ -84,13 +84,12 @@ def report_document(finished: Sequence[Finished], *, reference: Sequence[str | P
     leaks = _contamination(finished, reference)
     if leaks.models:
         sections.append(embed(STUDIES["contamination"].document(leaks), "contamination"))
-    for name in STUDIES:
-        study = STUDIES[name]
-        if name not in _COMPOSED and study.applies and study.applies(runs):
+    for study in STUDIES.mentioning("applies="):
+        if study.name not in _COMPOSED and study.applies and study.applies(runs):
             try:
-                sections.append(embed(study.document(study.compute(runs)), name))
+                sections.append(embed(study.document(study.compute(runs)), study.name))
             except AcidtestError as error:
-                sections.append(Section(name.capitalize(), (_error_note(error),), anchor=name))
+                sections.append(Section(study.name.capitalize(), (_error_note(error),), anchor=study.name))
     leading = [part for part in base.parts if _is_leading(part)]
     rest = [part for part in base.parts if not _is_leading(part)]
     return replace(base, parts=(*leading, *sections, *rest))

@@ -25,7 +25,6 @@ from acidtest.stats.regression import Fit, Network, Prior, discriminant, logisti
 from acidtest.stats.significance import holm
 from acidtest.studies.factors.variables import FactorRows, category_columns, load_factor_rows
 from acidtest.studies.rows import Flags, ScoredRows, runs_by_model
-from acidtest.text.category_rules import proposal_caution
 
 _NORMAL = 1.959963984540054
 """Of a standard normal, 95 % lie within this."""
@@ -183,6 +182,8 @@ def _accuracy(rows: ScoredRows, chosen: Flags, note: str) -> Estimate:
 
 def _term(fit: Fit, number: int, *, grouped: bool) -> Term:
     """One coefficient; where it was dropped, why."""
+    from acidtest.text.category_rules import proposal_caution
+
     name, value, error = fit.names[number], float(fit.coefficients[number]), float(fit.errors[number])
     if math.isnan(value):
         note = fit.dropped.get(name, "not estimated")

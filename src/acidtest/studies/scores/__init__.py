@@ -18,7 +18,6 @@ from acidtest.studies.error_kinds import Confusion, Errors, confusion, correct_k
 from acidtest.studies.rows import ScoredRows, accuracy, breakdowns, metrics, model_names
 from acidtest.studies.scores.diagnosis import by_severity, findings
 from acidtest.studies.scores.special_suites import consistency_metrics, consistency_notes, reading_notes
-from acidtest.text.category_rules import proposal_caution
 
 
 @dataclass(frozen=True)
@@ -105,8 +104,10 @@ def _suite_result(run: Run, name: str) -> SuiteResult:
 
 def _notes(run: Run, name: str, rows: ScoredRows, pairs: Pairing | None) -> Iterator[str]:
     """What a reader of a suite's numbers must know."""
-    if caution := proposal_caution(rows.card.categories):
-        yield caution
+    if rows.card.categories:
+        from acidtest.text.category_rules import proposal_caution
+
+        yield from filter(None, [proposal_caution(rows.card.categories)])
     if truncated := run.header.truncated.get(name):
         yield f"{truncated:,} pairs were cut to fit the model"
     if run.header.model.resolution == "two-way":
