@@ -148,6 +148,8 @@ def factors(
 
 
 def _fit_model(table: FactorRows, first: FactorRows, prior: Prior) -> ModelFactors:
+    from acidtest.text.category_rules import proposal_caution
+
     rows, categories = table.rows, table.categories
     groups = np.unique(rows.groups, return_inverse=True)[1].astype(np.int64)
     grouped = np.unique(groups).size < groups.size
@@ -182,8 +184,6 @@ def _accuracy(rows: ScoredRows, chosen: Flags, note: str) -> Estimate:
 
 def _term(fit: Fit, number: int, *, grouped: bool) -> Term:
     """One coefficient; where it was dropped, why."""
-    from acidtest.text.category_rules import proposal_caution
-
     name, value, error = fit.names[number], float(fit.coefficients[number]), float(fit.errors[number])
     if math.isnan(value):
         note = fit.dropped.get(name, "not estimated")
