@@ -52,8 +52,8 @@ def test_a_fetched_resource_says_where_it_is(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "data" / "wordnet"
-    monkeypatch.setattr(store, "_local", lambda archive, path: path.read_bytes())
-    monkeypatch.setattr(store, "_unpacked", lambda archive, packed: dict.fromkeys(archive.files, packed))
+    monkeypatch.setattr(store, "_read_local", lambda archive, path: path.read_bytes())
+    monkeypatch.setattr(store, "_unpack", lambda archive, packed: dict.fromkeys(archive.files, packed))
     monkeypatch.setattr(senses, "definitions", lambda place: None)
     (tmp_path / "wn.tar.gz").write_bytes(b"content")
     out, _ = said(capsys, "sources", "fetch", "wordnet", "--file", "wn.tar.gz")
