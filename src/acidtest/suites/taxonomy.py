@@ -247,8 +247,8 @@ def _read_list_column(pairs: Suite, categories: Sequence[str]) -> dict[str, pl.E
         names = _split_names(cell)
         unknown = [name for name in names if _normalise(name) not in spellings]
         if unknown:
-            own = "a category of the taxonomy; name your own with --categories A,B"
-            problem = f"{unknown[0]!r} is not {'among --categories' if categories else own}"
+            expected = "a category of the taxonomy; name your own with --categories A,B"
+            problem = f"{unknown[0]!r} is not {'among --categories' if categories else expected}"
             raise _cell_error(pairs, _LIST_COLUMN, cell, problem)
         marked[cell] = {spellings[_normalise(name)] for name in names}
     # Nodes that the paper did not annotate or asked of neutral pairs only become columns only where they are used.
