@@ -42,11 +42,6 @@ ALLOWED: dict[str, set[str]] = {
     "data": set(),
 }
 
-EXCEPTIONS: set[tuple[str, str]] = {
-    ("io/published_sets.py", "text"),
-}
-"""Modules that break the table, with the part they import. Take one out when it no longer does; add none."""
-
 
 def imported_parts(path: Path) -> set[str]:
     """The parts of acidtest a module imports, inside functions too."""
@@ -72,15 +67,7 @@ def forbidden_parts(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", sorted(SOURCE.glob("*/**/*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_a_part_imports_only_what_the_table_allows(path: Path) -> None:
-    name = path.relative_to(SOURCE).as_posix()
-    assert forbidden_parts(path) <= {part for module, part in EXCEPTIONS if module == name}
-
-
-@pytest.mark.parametrize(("module", "part"), sorted(EXCEPTIONS))
-def test_an_exception_is_still_needed(module: str, part: str) -> None:
-    path = SOURCE / module
-    forbidden = forbidden_parts(path) if path.exists() else set()
-    assert part in forbidden, f"take ({module!r}, {part!r}) out of EXCEPTIONS"
+    assert not forbidden_parts(path)
 
 
 def test_the_table_is_the_one_in_the_docs() -> None:

@@ -146,7 +146,7 @@ def test_an_adapter_beside_whole_weights_is_refused(parted: Path, tmp_path: Path
     [
         ("config.json", "[" * 100_000, "nests lists and objects"),
         ("config.json", "[]", "expected an object"),
-        ("config.json", '{"id2label": {"0": "entailment", "0": "neutral"}}', "the key '0' stands twice"),
+        ("config.json", '{"id2label": {"0": "entailment", "0": "neutral"}}', "the key '0' stands more than once"),
         ("tokenizer.json", "[" * 100_000, "nests lists and objects"),
         ("tokenizer_config.json", "[" * 100_000, "nests lists and objects"),
         ("model.safetensors.index.json", "[" * 100_000, "nests lists and objects"),
