@@ -1,6 +1,6 @@
-"""Names → things: registered by modules of ours, of other packages and by local files, imported on use.
+"""Registries of named things, which modules of acidtest, other packages and local files add when imported.
 
-Other packages declare an entry point; a local file is named by the variable ``ACIDTEST_PLUGINS``.
+Other packages declare an entry point; the environment variable ``ACIDTEST_PLUGINS`` lists local files.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ from acidtest.core.suite import Argument
 T = TypeVar("T")
 
 PLUGINS = "ACIDTEST_PLUGINS"
-"""The variable that names local files to import; a settings file cannot, since it may be somebody else's."""
+"""Environment variable that lists local files to import; settings files, which may be untrusted, cannot."""
 
-_IMPORTED = set[str]()
+_IMPORTED_FILES = set[str]()
 
 
 class Registry(Generic[T]):
-    """Things of one kind by name. A module registers its things when imported, which happens when one is asked for.
+    """Things of one kind by name. Modules register theirs when imported, and are imported when a name is looked up.
 
-    A thing called ``stress/negation`` is searched in the module or folder ``stress`` first; everything is imported only
-    when it is not there. Where folders register their things in ``__init__``, ``deep`` is false.
+    ``stress/negation`` is looked up in the module or package ``stress`` first; all modules are imported only if it is
+    not there. ``homes`` are the packages to import from. With ``deep=False`` only the ``__init__`` of a package in them
+    is imported, not the modules below it.
     """
 
     def __init__(self, kind: str, homes: Sequence[str], entry_points: str, *, deep: bool = True) -> None:
@@ -73,7 +74,7 @@ class Registry(Generic[T]):
         return iter(sorted(self._things))
 
     def _import_module(self, name: str) -> None:
-        """Import the module or folder of a name, where there is one."""
+        """Import the modules or packages of this name in the homes, and every home that itself has this name."""
         for home in self._homes:
             if name in home.split(".")[1:] and home.count(".") > 1:
                 _import_tree(home)
@@ -87,15 +88,15 @@ class Registry(Generic[T]):
             importlib.import_module(name)
 
     def mentioning(self, word: str) -> list[T]:
-        """Things whose modules have a word in their source, by name, and all that come from elsewhere.
+        """All registered things, sorted by name, after importing modules with a word in their source, and plug-ins.
 
-        A keyword that a thing must spell out to take part in something tells which modules have to be imported.
+        Use it for a keyword that every relevant thing must write out: modules without that word need no import.
         """
         self._import_all(word)
         return [self._things[name] for name in sorted(self._things)]
 
     def _import_all(self, word: str = "") -> None:
-        """Import the modules of all homes, or only those with a word in their source, and what comes from elsewhere."""
+        """Import the modules of all homes, or only those with ``word`` in their source, and all plug-ins."""
         if self._complete:
             return
         self._complete = not word
@@ -109,12 +110,12 @@ class Registry(Generic[T]):
             try:
                 point.load()
             except Exception as error:
-                # A broken package of somebody else must not stop ours.
+                # A broken third-party package must not stop acidtest.
                 log.warning("the plug-in %s (%s) could not be loaded: %s", point.name, point.value, error)
 
 
 def _source(name: str) -> str:
-    """The source of a module, or of the ``__init__`` of a folder, which is not imported for that."""
+    """The source of a module, or of the ``__init__`` of a package, read without importing it."""
     spec = importlib.util.find_spec(name)
     loader = spec and spec.loader
     return (loader.get_source(name) or "") if isinstance(loader, importlib.abc.InspectLoader) else ""
@@ -124,16 +125,16 @@ def import_local_files() -> None:
     """Import the files that ``ACIDTEST_PLUGINS`` names, separated as in PATH, each once."""
     for name in filter(None, os.environ.get(PLUGINS, "").split(os.pathsep)):
         path = Path(name).resolve()
-        if str(path) in _IMPORTED:
+        if str(path) in _IMPORTED_FILES:
             continue
         if path.suffix != ".py" or not path.is_file():
             raise AcidtestError(f"{PLUGINS}: {name} is not a Python file; name files that end in .py")
-        _IMPORTED.add(str(path))
+        _IMPORTED_FILES.add(str(path))
         spec = importlib.util.spec_from_file_location(f"acidtest_plugin_{path.stem}", path)
         if spec is None or spec.loader is None:
             raise AcidtestError(f"{PLUGINS}: {name} cannot be imported")
         module = importlib.util.module_from_spec(spec)
-        # Functions of a study look for their module by its name.
+        # A study in the file finds its module by name (``Study._module``).
         sys.modules[spec.name] = module
         try:
             spec.loader.exec_module(module)
@@ -142,14 +143,14 @@ def import_local_files() -> None:
 
 
 def _import_tree(name: str) -> None:
-    """Import a module and, where it is a folder, every module below it."""
+    """Import a module and, if it is a package, every module below it."""
     importlib.import_module(name)
     for module in pkgutil.walk_packages(_folders(name), f"{name}."):
         importlib.import_module(module.name)
 
 
 def _folders(name: str) -> Sequence[str]:
-    """The folders with the modules of a package; none for a single module, which is not imported."""
+    """The folders of a package, found without importing it; none for a single module."""
     spec = importlib.util.find_spec(name)
     return (spec and spec.submodule_search_locations) or ()
 
@@ -164,7 +165,7 @@ class Option:
 
     @property
     def flag(self) -> str:
-        """As it is written on a command line."""
+        """The option as it is written on a command line."""
         return "--" + self.name.replace("_", "-")
 
     @property
@@ -173,7 +174,7 @@ class Option:
         return ",".join(self.default) or "none" if isinstance(self.default, tuple) else str(self.default)
 
     def parsed(self, text: object, owner: str) -> Argument | tuple[str, ...]:
-        """The value that a user wrote, as the function takes it; commas separate several values."""
+        """The value that a user wrote, converted to the type of the default; commas separate the values of a tuple."""
         if isinstance(self.default, bool):
             if str(text).lower() not in ("true", "false"):
                 raise AcidtestError(f"{owner}: {self.flag} takes no value, true or false, not {text!r}")
@@ -204,7 +205,7 @@ def _choices(annotation: object) -> tuple[str, ...]:
 def parse_options(
     options: Mapping[str, Option], given: Mapping[str, Any], owner: str
 ) -> dict[str, Argument | tuple[str, ...]]:
-    """The values that a user wrote for some of the options; an unknown option is refused."""
+    """The parsed values of the options that a user gave; an unknown name raises."""
     values = {}
     for name, value in given.items():
         if name not in options:

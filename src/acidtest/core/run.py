@@ -40,7 +40,7 @@ class ModelFacts:
 
     @property
     def signature(self) -> str:
-        """The name, with a digest of the fingerprint where that says more."""
+        """The name, followed by a digest of the fingerprint unless that is missing or equal to the name."""
         if self.fingerprint in (None, self.name):
             return self.name
         return f"{self.name}#{hashlib.sha256(str(self.fingerprint).encode()).hexdigest()[:10]}"
@@ -55,18 +55,18 @@ class Header:
     settings: Mapping[str, Any]
     key: str = ""
     request: str = ""
-    """Hash of what was asked for before suites were made; empty where the same words could mean something else."""
+    """Hash of the request, computed before suites are made; empty where equal requests could give different suites."""
     versions: Mapping[str, str] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
     usage: Mapping[str, float] = field(default_factory=dict)
-    """Pairs asked, speed and resources used, as far as the last process knows."""
+    """Pairs asked, speed and resources used, as measured by the process that finished the run."""
     unanswered: Mapping[str, int] = field(default_factory=dict)
     truncated: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     started: str = ""
     finished: str = ""
     predictions_sha256: str = ""
-    """Digest of predictions.parquet as it was written; runs of earlier versions have none."""
+    """Digest of predictions.parquet as it was written; empty in runs of earlier versions."""
     schema: int = SCHEMA
 
     @property
@@ -75,7 +75,7 @@ class Header:
         return Collapse.parse(str(self.settings.get("collapse", "argmax")))
 
     def signature(self, suite: str) -> str:
-        """All that could change the suite's numbers, on one line."""
+        """One line that names everything that could change a score on the suite."""
         tail = [
             f"collapse:{self.collapse}",
             f"limit:{self.settings.get('limit') or 'none'}",
@@ -85,7 +85,7 @@ class Header:
         return "|".join([self.suites[suite].signature, *tail])
 
     def to_json(self) -> dict[str, Any]:
-        """As run.json holds it."""
+        """The header as plain values: the content of run.json."""
         return asdict(self)
 
 
@@ -98,7 +98,7 @@ class PredictionsFile:
         self.sha256 = self._current_digest()
 
     def check(self) -> None:
-        """Raise when the content has changed; the file is read only when its date or size has changed."""
+        """Raise when the content has changed; it is hashed again only if the file's date, size or inode has changed."""
         stamp = self._current_stamp()
         if stamp == self._stamp:
             return
@@ -108,7 +108,7 @@ class PredictionsFile:
         self._stamp = stamp
 
     def scan(self) -> pl.LazyFrame:
-        """The rows, read when they are asked for."""
+        """A lazy frame of the rows."""
         return pl.scan_parquet(self.path, glob=False, hive_partitioning=False)
 
     def _current_stamp(self) -> tuple[int, ...]:
@@ -123,6 +123,7 @@ class PredictionsFile:
 
 @contextmanager
 def _name_in_errors(path: Path) -> Iterator[None]:
+    """Raise a ``FileError`` that names the path in place of an ``OSError``."""
     try:
         yield
     except OSError as error:
@@ -133,13 +134,13 @@ def _name_in_errors(path: Path) -> Iterator[None]:
 class Run:
     """A header and one row per pair: the suite's columns, then ``ANSWER_COLUMNS`` and whether the pair was truncated.
 
-    Rows are read when they are asked for, and only the columns that are; a frame in memory is taken as it is.
+    A lazy frame reads rows on use, and only the columns needed; a frame in memory is used as it is.
     """
 
     header: Header
     frame: pl.LazyFrame | pl.DataFrame
     file: PredictionsFile | None = None
-    """What the frame reads from, if it is not in memory."""
+    """The file that a lazy frame reads; None for a frame in memory."""
 
     @cached_property
     def predictions(self) -> pl.DataFrame:
@@ -166,17 +167,18 @@ class Run:
         return self.collected(self.lazy(suite))
 
     def collected(self, frame: pl.LazyFrame, *, streaming: bool = False) -> pl.DataFrame:
-        """Some of the rows in memory; with ``streaming``, read piece by piece."""
-        with self._readable():
+        """Collect a lazy frame of this run's rows; with ``streaming``, the file is read piece by piece."""
+        with self._guarded_read():
             return frame.collect(engine="streaming" if streaming else "auto")
 
     def visit(self, frame: pl.LazyFrame, visit: Callable[[pl.DataFrame], None]) -> None:
-        """Show some of the rows to a function piece by piece, in order."""
-        with self._readable():
+        """Call a function on each batch of a lazy frame of this run's rows, in order."""
+        with self._guarded_read():
             visit_batches(frame, visit)
 
     @contextmanager
-    def _readable(self) -> Iterator[None]:
+    def _guarded_read(self) -> Iterator[None]:
+        """Raise when the file cannot be read, or has changed before or during the read."""
         if self.file:
             self.file.check()
         try:
@@ -193,7 +195,7 @@ class Run:
             self.file.check()
 
     def write_predictions(self, folder: str | Path) -> Run:
-        """Write predictions.parquet, piece by piece, and give the run that reads them from there."""
+        """Write predictions.parquet, piece by piece, and return the run that reads them from there."""
         path = Path(folder) / PREDICTIONS
         with replace_file(path) as temporary:
             model = self.header.model
@@ -203,7 +205,7 @@ class Run:
         return Run(replace(self.header, predictions_sha256=file.sha256), file.scan(), file)
 
     def write_header(self, folder: str | Path) -> None:
-        """Write run.json; done last, so that its presence means a whole run."""
+        """Write run.json; call this last, because a folder that has it counts as a finished run."""
         write_json(Path(folder) / HEADER, self.header.to_json())
 
     @classmethod
@@ -240,8 +242,8 @@ def _check_columns(folder: Path, header: Header, schema: pl.Schema) -> None:
             (*card.columns, *card.strata, *(factor for crossing in card.crossings for factor in crossing))
         ):
             kind = card.columns.get(column, "label" if column in COLUMNS else "unknown")
-            fits = {"category": pl.Boolean(), "factor": pl.String()}.get(kind, schema.get(column))
-            if column not in schema or kind == "unknown" or schema[column] != fits:
+            expected = {"category": pl.Boolean(), "factor": pl.String()}.get(kind, schema.get(column))
+            if column not in schema or kind == "unknown" or schema[column] != expected:
                 raise FileError(
                     folder / HEADER, f"suites.{name}: {column!r} is no {kind} column of {PREDICTIONS}; {remedy}"
                 )
@@ -258,7 +260,7 @@ def _describe_missing_run(folder: Path) -> str:
         return "there is no such folder"
     if (folder / JOURNAL).exists():
         return "holds an unfinished run; the acidtest run command that began it continues it"
-    inside = sorted(path.parent.name for path in folder.glob(f"*/{HEADER}"))
-    if inside:
-        return f"holds no run itself, but its folders do: {list_some(inside)}"
+    run_folders = sorted(path.parent.name for path in folder.glob(f"*/{HEADER}"))
+    if run_folders:
+        return f"holds no run itself, but its folders do: {list_some(run_folders)}"
     return f"holds no finished run (no {HEADER})"

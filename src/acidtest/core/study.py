@@ -6,9 +6,10 @@
 
     def document(result: FactorsResult) -> Document: …
 
-The signature gives the command its arguments and options, the annotations their help, the docstring the rest. Python
-calls the same function; it takes folders where it asks for runs. A module may also have ``rows(result)``, a frame that
-``-o FILE.tsv`` writes; where it takes the path too, ``rows(result, path)``, it keeps what people filled in there.
+The command is made from the first function: parameters become arguments and options, annotations their help, the
+docstring the help of the command. Called from Python, the function also accepts folders in place of runs. A module may
+also define ``rows(result)``, which returns the frame that ``-o FILE.tsv`` writes, or ``rows(result, path)``, which also
+keeps what people have entered in that file.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Study:
-    """A study by its name: the function that computes its result, and the one that shows it."""
+    """A registered study: its name and the function that computes its result; its module shows the result."""
 
     name: str
     compute: Callable[..., Any]
     group: str
     """One of ``GROUPS``, or empty for a study whose command is written by hand."""
     applies: Callable[[Sequence[Run]], bool] | None = None
-    """Whether the report on some runs has this study in it; None: never."""
+    """Whether a report on the given runs includes this study; None means never."""
 
     @property
     def summary(self) -> str:
@@ -53,8 +54,8 @@ class Study:
 
     def document(self, result: Any) -> Document:
         """The document that shows a result."""
-        shown: Document = self._module.document(result)
-        return shown
+        document: Document = self._module.document(result)
+        return document
 
     @property
     def writes_rows(self) -> bool:
@@ -67,7 +68,7 @@ class Study:
         return self.writes_rows and len(inspect.signature(self._module.rows).parameters) > 1
 
     def rows(self, result: Any, path: Path) -> pl.DataFrame:
-        """The rows behind the result, a table for other programs that is to be written to a path."""
+        """The rows behind the result, as a table for other programs; ``path`` is where it will be written."""
         frame: pl.DataFrame = self._module.rows(result, path) if self.keeps_rows else self._module.rows(result)
         return frame
 
@@ -84,10 +85,10 @@ STUDIES: Registry[Study] = Registry("study", ["acidtest.studies"], "acidtest.stu
 def study(
     *, group: str = "", name: str = "", applies: Callable[[Sequence[Run]], bool] | None = None
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Register the function below as a study, under its name or another.
+    """Register the decorated function as a study, under ``name`` or else its own name.
 
-    Its arguments may be given as paths; ``load_input`` makes of them what the annotations ask for. Without a group it
-    has no command.
+    Its arguments may be paths, which ``load_input`` loads as the annotated types. No command is generated for a study
+    without a group.
     """
     if group and group not in GROUPS:
         raise ValueError(f"{group!r} is not one of {', '.join(GROUPS)}")
@@ -97,10 +98,10 @@ def study(
 
         @functools.wraps(compute)
         def run_study(*args: Any, **options: Any) -> R:
-            given, hints = signature.bind(*args, **options), get_type_hints(compute, include_extras=True)
-            for key, value in given.arguments.items():
-                given.arguments[key] = load_input(hints[key], value)
-            return compute(*given.args, **given.kwargs)
+            bound, hints = signature.bind(*args, **options), get_type_hints(compute, include_extras=True)
+            for key, value in bound.arguments.items():
+                bound.arguments[key] = load_input(hints[key], value)
+            return compute(*bound.args, **bound.kwargs)
 
         STUDIES.add(name or compute.__name__)(Study(name or compute.__name__, run_study, group, applies))
         return run_study
@@ -109,11 +110,11 @@ def study(
 
 
 LOADERS: dict[type, Callable[[Any], Any]] = {Run: lambda source: getattr(source, "run", None) or Run.read(source)}
-"""How a value of a type is read from what a user gives, such as a folder; a finished run has its ``run``."""
+"""For each type, how to load it from what a user gives: a run from a folder or from an object with a ``run``."""
 
 
 def input_type(hint: Any) -> tuple[type | None, bool]:
-    """The type that has to be loaded for a parameter, and whether it takes several; None where none has to be."""
+    """The type in ``LOADERS`` that a parameter takes, or None, and whether it takes a sequence."""
     if get_origin(hint) is Annotated:
         return input_type(get_args(hint)[0])
     if get_origin(hint) in (Sequence, list):
@@ -123,12 +124,12 @@ def input_type(hint: Any) -> tuple[type | None, bool]:
 
 
 def is_union(hint: Any) -> bool:
-    """Whether a type is a choice of types, such as ``Suite | None``."""
+    """Whether a type is a union of types, such as ``Suite | None``."""
     return get_origin(hint) is Union or type(hint).__name__ == "UnionType"
 
 
 def load_input(hint: Any, value: Any) -> Any:
-    """What a user gave for a parameter as the type its annotation asks for: a run for a folder."""
+    """The value that a user gave for a parameter, loaded as the annotated type: a folder becomes a run."""
     kind, several = input_type(hint)
     if kind is None or value is None:
         return value

@@ -18,24 +18,24 @@ from acidtest.core.streams import visit_batches
 SCHEMA = 1
 
 COLUMNS = ("id", "premise", "hypothesis", "label", "group", "base_id", "source_id", "certainty")
-"""What every suite has, all strings; the last three may be null."""
+"""The columns of every suite, all strings; the last three may be null."""
 
 PARSES = ("premise_parse", "hypothesis_parse", "premise_binary_parse", "hypothesis_binary_parse")
-"""What a suite may have, and tree models ask for."""
+"""Optional columns, which tree models require."""
 
 RESERVED = frozenset(
     {*COLUMNS, *PARSES, "suite", "p_entailment", "p_neutral", "p_contradiction", "answer", "correct", "truncated"}
 )
-"""Names a column of a foreign file may not keep; it becomes ``source_<name>``."""
+"""Names reserved by acidtest: a column of a foreign file with one of them is renamed ``source_<name>``."""
 
 CONTROL = "#control"
-"""The ending of the name of a suite's control."""
+"""Suffix of the name of a suite's control."""
 
 Kind = Literal["factor", "list", "category", "covariate", "text"]
-"""Factors have few values and enter the breakdowns, covariates are numbers, the rest is text.
+"""What a column holds: a factor has few values to break results down by, a covariate is a number, text is neither.
 
-A list is a factor of which a row has several values, kept as a JSON list: ``["Tricky", "Reasoning"]``. Categories are
-true or false, and several may hold of one row: they are broken down together, as ``CATEGORY``.
+A list is a factor with several values per row, stored as a JSON list: ``["Tricky", "Reasoning"]``. A category is true
+or false, and several may be true of one row: all categories together form one breakdown, named ``CATEGORY``.
 """
 
 CATEGORY = "category"
@@ -73,7 +73,7 @@ class Card:
     dropped: int = 0
     """Rows of a foreign file that had no gold and were left out."""
     left_out: Mapping[str, int] = field(default_factory=dict)
-    """What a generator could have used and did not, by reason."""
+    """How many candidates the generator left out, by reason."""
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
@@ -88,7 +88,7 @@ class Card:
 
     @property
     def lists(self) -> tuple[str, ...]:
-        """The columns of which a row may have several values; they become breakdowns too."""
+        """The columns that hold several values per row; they become breakdowns, too."""
         return tuple(name for name, kind in self.columns.items() if kind == "list")
 
     @property
@@ -106,19 +106,19 @@ class Card:
         return "|".join([*parts, f"n:{self.rows}", f"h:{self.fingerprint[:6]}"])
 
     def to_json(self) -> dict[str, Any]:
-        """As a card file holds it."""
+        """The card as plain values: the content of a card file."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Suite:
-    """Pairs to ask a model about, lazily, with their card; ``control`` holds the untouched pairs, if any."""
+    """A lazy frame of pairs to ask a model about, with a card; ``control`` holds the untouched pairs, if any."""
 
     frame: pl.LazyFrame
     card: Card
     control: Suite | None = None
     origin: Path | None = None
-    """The foreign file it was read from, to name a line of it."""
+    """The foreign file that the suite was read from, for messages that cite its lines."""
 
     @property
     def name(self) -> str:
@@ -126,22 +126,22 @@ class Suite:
         return self.card.name
 
     def sealed(self) -> Self:
-        """The same suite with rows, labels and fingerprint counted into its card, and into its control's.
+        """The suite with row count, label counts and fingerprint written into its card, and into that of its control.
 
-        The fingerprint covers every column, whatever the order of rows and columns: all of them can change a number.
+        The fingerprint covers every column, since each can change a result, but not the order of rows and columns.
         """
         columns = sorted(self.frame.collect_schema().names())
-        total, counts = 0, dict[str, int]()
+        digest_sum, counts = 0, dict[str, int]()
 
-        def count(batch: pl.DataFrame) -> None:
-            nonlocal total
+        def add_batch(batch: pl.DataFrame) -> None:
+            nonlocal digest_sum
             texts = (batch[name].cast(pl.String) for name in columns)
-            total += int(combine_digests(digests(*texts, salt=CROSS.join(columns))), 16)
-            for label, number in batch["label"].value_counts().iter_rows():
-                counts[label] = counts.get(label, 0) + number
+            digest_sum += int(combine_digests(digests(*texts, salt=CROSS.join(columns))), 16)
+            for label, count in batch["label"].value_counts().iter_rows():
+                counts[label] = counts.get(label, 0) + count
 
-        visit_batches(self.frame, count)
-        fingerprint = f"{total % 2**64:016x}"
+        visit_batches(self.frame, add_batch)
+        fingerprint = f"{digest_sum % 2**64:016x}"
         rows = sum(counts.values())
         card = replace(self.card, rows=rows, labels=dict(sorted(counts.items())), fingerprint=fingerprint)
         return replace(self, card=card, control=self.control.sealed() if self.control else None)
@@ -155,7 +155,7 @@ def source_digests(name: str, frame: pl.DataFrame) -> U64:
 class SourceIds:
     """Turns ``source_digests`` into ids, block by block: a repeated pair gets ``<id>.2``, ``<id>.3`` and so on.
 
-    ``twice`` are the digests that occur more than once in all blocks together, in ascending order.
+    ``twice`` holds the digests that occur more than once across all blocks, in ascending order.
     """
 
     def __init__(self, twice: U64) -> None:
@@ -163,23 +163,25 @@ class SourceIds:
         self._seen = np.zeros(len(twice), dtype=np.int64)
 
     def of(self, values: U64) -> pl.Series:
-        """The ids of the next rows."""
+        """The ids of the rows of the next block, given their digests."""
         ids = hexadecimal(values).alias("id")
         rows = np.flatnonzero(np.isin(values, self._twice))
         if not rows.size:
             return ids
         pairs = np.searchsorted(self._twice, values[rows])
-        count = pl.int_range(1, pl.len() + 1).over("pair")
-        turns = pl.DataFrame({"pair": pairs}).select(count).to_series() + self._seen[pairs]
+        running_count = pl.int_range(1, pl.len() + 1).over("pair")
+        occurrence = pl.DataFrame({"pair": pairs}).select(running_count).to_series() + self._seen[pairs]
         self._seen += np.bincount(pairs, minlength=len(self._seen))
-        again = (turns > 1).to_numpy()
-        return ids.scatter(rows[again], ids.gather(rows[again]) + "." + turns.filter(again).cast(pl.String))
+        is_repeat = (occurrence > 1).to_numpy()
+        repeats, numbers = rows[is_repeat], occurrence.filter(is_repeat).cast(pl.String)
+        return ids.scatter(repeats, ids.gather(repeats) + "." + numbers)
 
 
 def complete_columns(frame: pl.DataFrame, name: str, ids: SourceIds | None = None) -> pl.DataFrame:
-    """The frame with every column of ``COLUMNS``, first and in order; what is missing is filled in.
+    """The frame with all ``COLUMNS`` first, in order; missing ones are added.
 
-    ``ids`` makes missing ids where the frame is a block of a larger one. A missing group is the row itself.
+    Pass ``ids`` where the frame is a block of a larger one, so that ids are unique across blocks. Without groups each
+    row is its own group; other missing columns are null.
     """
     if "id" not in frame.columns:
         values = source_digests(name, frame)
@@ -198,9 +200,9 @@ def list_values(cells: pl.Series) -> pl.Series:
 
 
 def plain_name(column: str) -> str:
-    """The name that a column can have in a suite: the same, without what would be misread.
+    """The name of a column with everything replaced that would be misread.
 
-    Polars reads ``*`` and ``^…$`` as patterns, breakdowns read `` × `` as two factors, and terminals obey escapes.
+    Polars reads ``*`` and ``^…$`` as patterns, breakdowns read `` × `` as two factors, and terminals run escape codes.
     """
     name = "".join(letter if letter.isprintable() else "\ufffd" for letter in column.replace(CROSS, " x "))
     return f"source_{name}" if is_pattern(name) else name
@@ -213,7 +215,7 @@ def is_pattern(name: str) -> bool:
 
 def require_columns(frame: pl.LazyFrame, columns: Iterable[str], suite: str) -> None:
     """Raise when a model asks for columns the suite does not have."""
-    have = frame.collect_schema().names()
-    missing = [name for name in columns if name not in have]
+    available = frame.collect_schema().names()
+    missing = [name for name in columns if name not in available]
     if missing:
         raise AcidtestError(f"suite {suite!r} has no column {', '.join(missing)}, which the model asks for")

@@ -1,4 +1,4 @@
-"""Suite ``consistency``: pairs whose gold follows by a law of logic from that of the pair they are made of."""
+"""Suite ``consistency``: pairs whose gold follows, by a law of logic, from the gold of the pair they are made from."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ _NAME = "consistency"
 _COLUMNS: dict[str, Kind] = {"law": "factor", "form": "factor"}
 
 _POOL_SIZE = 1 << 11
-"""How many hypotheses are read for sentences to join to others."""
+"""How many hypotheses are searched for companions, the sentences that are joined to others."""
 _TRIES = 4
+"""How many times a companion that comes from a pair with the same premise is replaced by the next."""
 _MOST_WORDS = 15
-"""Words that a sentence joined to another may have."""
+"""The most words that a companion may have."""
 
 _NOTE = (
     "Gold of identity and conjunction is logic alone. Reversed and doubly negated pairs rest on the gold of the pair "
@@ -103,14 +104,17 @@ class AnalysedPair:
     agreement: Literal["unanimous", "disputed", "unknown"]
     """Whether all annotators gave its gold; unknown where fewer than two are on record."""
     premise_doubt: str | None
+    """Why the premise asserts nothing; None if it is an assertion."""
     hypothesis_doubt: str | None
     negation_doubt: str | None
+    """Why the scope of *not* in the hypothesis would be unclear; None if it would be clear."""
     premise_clause: Clause | str
     hypothesis_clause: Clause | str
     bits: int
+    """A draw, from which the choices between sentences and between their orders are taken."""
     companion: Clause | None
     is_repeated_premise: bool
-    """Whether the premise stood in an earlier pair."""
+    """Whether the premise has already occurred, as a premise or as a hypothesis."""
     is_repeated_hypothesis: bool
 
     @property
@@ -122,10 +126,10 @@ class AnalysedPair:
 
 
 def _companions(pairs: Suite, draws: Draws, tagger: str) -> list[tuple[Clause, int]]:
-    """Short plain sentences to join to others, each with the digest of the premise it stood with.
+    """Short plain sentences to join to others, each with the digest of the premise of its pair.
 
-    They are among the ``_POOL_SIZE`` hypotheses that come first in a keyed order, which does not depend on how the
-    corpus is read.
+    They are taken from the ``_POOL_SIZE`` hypotheses with the smallest draws, so they do not depend on the order in
+    which the corpus is read.
     """
     from acidtest.text.clauses import lower_first_word
     from acidtest.text.sentences import Sentences
@@ -165,7 +169,7 @@ class LawApplication:
     _seen: SeenDigests = field(default_factory=SeenDigests)
 
     def apply(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """The columns of the corpus but trees, those of the suite, and variant."""
+        """The pairs that follow from a batch: its columns with new labels, those of the suite, and ``variant``."""
         rows = list[dict[str, Any]]()
         for order, pair in enumerate(self._analyse(pairs)):
             for result in _apply_laws(pair, trust_gold=self.trust_gold):
@@ -204,23 +208,23 @@ class LawApplication:
         return (AnalysedPair(*row) for row in zip(*columns, strict=True))
 
     def _draw_companions(self, pairs: pl.DataFrame, keys: U64) -> list[Clause | None]:
-        """For each pair a sentence that stood with another premise; None where none is found."""
+        """For each pair a sentence from a pair with another premise; None where none is found."""
         if not self.companions:
             return [None] * pairs.height
         premises = digests(pairs["premise"])
         choices = self.draws.choices(keys, len(self.companions), "companion")
         companion_premises = np.array([premise for _, premise in self.companions], dtype=np.uint64)
         for _ in range(_TRIES):
-            same = companion_premises[choices] == premises
-            choices = np.where(same, (choices + 1) % len(self.companions), choices)
-        differs = companion_premises[choices] != premises
-        return [self.companions[choice][0] if ok else None for choice, ok in zip(choices, differs, strict=True)]
+            is_same = companion_premises[choices] == premises
+            choices = np.where(is_same, (choices + 1) % len(self.companions), choices)
+        is_other = companion_premises[choices] != premises
+        return [self.companions[choice][0] if other else None for choice, other in zip(choices, is_other, strict=True)]
 
 
 def _agreement(
     annotator_labels: str | None, label: str, certainty: str | None
 ) -> Literal["unanimous", "disputed", "unknown"]:
-    """Whether annotators agree on the gold of a pair; a corpus with ``certainty`` vouches for its gold."""
+    """Whether annotators agree on the gold of a pair; gold with a ``certainty`` needs no second annotator."""
     try:
         labels = [answer for answer in json.loads(annotator_labels or "[]") if answer]
     except (ValueError, TypeError, RecursionError):
@@ -231,7 +235,7 @@ def _agreement(
 
 
 def _apply_laws(pair: AnalysedPair, *, trust_gold: bool) -> Iterator[LawPair | str]:
-    """The pairs that follow from one, and the reasons why others do not."""
+    """For each law, the pair that it yields or the reason why it yields none."""
     yield _identity(pair)
     yield _conjunction(pair)
     if pair.label not in ("entailment", "neutral", "contradiction"):
@@ -263,7 +267,7 @@ def _reversal(pair: AnalysedPair) -> LawPair | str:
         return "reversal: a sentence and itself"
     label = "contradiction" if pair.label == "contradiction" else "non-contradiction"
     if label == "contradiction" and not pair.shares_noun:
-        # Two sentences with nothing in common contradict each other only for readers who know they are of one event.
+        # Sentences without a common noun contradict each other only if both are known to describe one event.
         return "reversal: nothing in common"
     return LawPair(f"reversed {pair.label}", pair.hypothesis, pair.premise, label, pair.certainty)
 

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from acidtest.io.rows import Rows
 
 LABEL_COLUMNS = ("label", "certainty", "annotator_labels")
-"""Columns that are only true of a pair as it is; a pair with another sentence cannot keep them."""
+"""Columns that are true only of the original pair, so a changed pair cannot keep them."""
 
 CORPUS_LICENCE = "that of the corpus it was made from"
 
 _WORKING_COLUMNS = ("variant", "changed", "sentence", "number", "start", "order")
-"""Columns that are needed while a suite is made."""
+"""Temporary columns, used only while a suite is made."""
 
 _BATCH_ROWS = 1 << 12
 
@@ -37,9 +37,9 @@ def travelling_columns(columns: Mapping[str, Kind], keep: Collection[str] = ()) 
     """The columns of a corpus that are also true of a changed pair: those that say where the item comes from.
 
     What people or systems said of the old pair (labels, predictions, reasons, tags, scores) may be false of the new
-    one, so a column travels only when its name is on the list or among ``keep``, which the user vouches for.
+    one, so a column is kept only if ``provenance_columns.tsv`` lists its name or the user vouches for it in ``keep``.
     """
-    # A suite that adds a column of the same name has renamed the corpus's column.
+    # A column whose name the suite needs itself has been renamed by ``rename_taken_columns``.
     vouched = {name if name in columns else f"source_{name}" for name in keep}
     for name in vouched - set(columns):
         raise UnknownNameError("column", name.removeprefix("source_"), columns, " (--keep-columns)")
@@ -47,6 +47,7 @@ def travelling_columns(columns: Mapping[str, Kind], keep: Collection[str] = ()) 
 
 
 def _is_provenance(name: str) -> bool:
+    """Whether a column, also one renamed ``source_<name>``, is listed as saying where an item comes from."""
     from acidtest.io.wordlists import packaged_table
 
     known = set(map(_normalise_name, packaged_table("corpora/provenance_columns.tsv")["column"]))
@@ -83,7 +84,7 @@ def source_pairs(
 
 
 def uses_all(request: Request, available: int, items: str, shortage: str) -> bool:
-    """Whether all that is available is used; raises ``shortage`` when more is requested than there is."""
+    """Whether a request takes all available items; if it asks for more, raises with ``shortage`` as the reason."""
     if request.n is None or request.n == available or (request.n > available and request.at_most):
         return True
     if request.n > available:
@@ -92,14 +93,14 @@ def uses_all(request: Request, available: int, items: str, shortage: str) -> boo
 
 
 def advise_fewer(available: int) -> str:
-    """What to do when more was requested than there is, for the end of an error message."""
+    """The end of an error message: what to do when more was requested than is available."""
     return f"ask for at most that many (-n {available}), or add --at-most to take all there are"
 
 
 def transform_rows(frame: pl.LazyFrame, transform: Callable[[pl.DataFrame], pl.DataFrame]) -> Rows:
-    """The rows that a function makes of those of a frame, some thousands at a time, on disk when there are many.
+    """The rows that ``transform`` makes of a frame, ``_BATCH_ROWS`` at a time; many rows are kept on disk.
 
-    Tokens and tags take far more memory than text: more rows at once would not fit.
+    Batches are small because tokens and tags take far more memory than text.
     """
     from acidtest.io.rows import Spool
 
@@ -116,7 +117,7 @@ def transform_rows(frame: pl.LazyFrame, transform: Callable[[pl.DataFrame], pl.D
 
 
 def select_rows(rows: Rows, wanted: pl.Series, columns: Sequence[str]) -> pl.LazyFrame:
-    """The rows whose digests over some columns are ``wanted``, read when they are needed."""
+    """A lazy frame of the rows whose digests over ``columns`` are among ``wanted``."""
     digest_list = wanted.implode()
 
     def blocks(selected: Sequence[str]) -> Iterator[pl.DataFrame]:
@@ -143,8 +144,8 @@ def derive_suite(
 ) -> Suite:
     """The suite of ``changed`` pairs with the untouched ones as its control.
 
-    ``changed`` has the columns of ``pairs``, new ones named in ``columns``, and ``variant``, which distinguishes the
-    rows made of one pair and ends their ids. Of the other columns of the corpus, ``travelling_columns`` are kept.
+    ``changed`` has the columns of ``pairs``, the new ones in ``columns``, and ``variant``, which distinguishes the rows
+    made from one pair and is appended to their ids. Other columns are kept only if ``travelling_columns`` has them.
     """
     available = changed.collect_schema().names()
     travelling = travelling_columns(pairs.card.columns, request.keep)
@@ -202,14 +203,14 @@ def rename_taken_columns(pairs: Suite, taken: Collection[str]) -> Suite:
 def unite_with_control(suite: Suite) -> Suite:
     """The rows of a suite and of its control in one suite; the factor ``changed`` is yes or no.
 
-    Training on both teaches a model to bear a distraction (Naik et al. 2018, section 4.6).
+    Training on both makes a model robust to distraction (Naik et al. 2018, section 4.6).
     """
     if suite.control is None:
         raise AcidtestError(f"suite {suite.name!r} has no untouched pairs, so there is no union with them")
     columns = suite.frame.collect_schema().names()
-    known = [name for name in suite.control.frame.collect_schema() if name in columns]
+    shared = [name for name in suite.control.frame.collect_schema() if name in columns]
     parts = [
-        suite.control.frame.select(*known, changed=pl.lit("no")),
+        suite.control.frame.select(*shared, changed=pl.lit("no")),
         suite.frame.with_columns(changed=pl.lit("yes")),
     ]
     rows = pl.concat(parts, how="diagonal").select(*columns, "changed")

@@ -1,7 +1,7 @@
 """Two words swapped between premise and hypothesis: transformation T of Sanchez Carmona et al. (2018), section 5.2.
 
-Every occurrence of the premise's word becomes the hypothesis's and the other way round, each in the form (number,
-tense, degree), with the capitals and the article of its new place. Pairs in which one side has both words are left out:
+Every occurrence of the premise's word becomes the hypothesis's and vice versa; each takes the form (number,
+tense, degree), the capitals and the article of its new place. Pairs in which one side has both words are left out:
 after the swap one of the words would still stand on its old side. The gold labels that people gave to swapped pairs are
 read from what ``acidtest agreement ANSWERS --questionnaire swaps -o FILE`` writes.
 """
@@ -47,11 +47,12 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class Swaps:
-    """What was found in some pairs of sentences.
+    """The possible swaps in pairs of sentences, and how many were left out, by reason.
 
-    ``frame`` has a row for each pair of words that can be swapped: ``row`` (of the sentences), lemmas, pos, relation
-    and ``sure`` as in a table of pairs; the words as they stand, in lower case, before and after (``swapped_…_word``);
-    the sentences after; and ``premise_places`` and ``hypothesis_places``, lists of start, end and tag.
+    ``frame`` has a row for each pair of words that can be swapped: ``row``, the number of the pair of sentences; the
+    columns of the table of word pairs (lemmas, pos, relation, ``sure``); the inflected words in lower case, before and
+    after (``swapped_…_word``); the sentences after the swap; and ``premise_places`` and ``hypothesis_places``, lists of
+    start, end and tag.
     """
 
     frame: pl.DataFrame
@@ -59,7 +60,7 @@ class Swaps:
 
 
 def swaps(premises: pl.Series, hypotheses: pl.Series, pairs: pl.DataFrame, *, tagger: str = "auto") -> Swaps:
-    """Every pair of words of ``pairs`` that stands in premise and hypothesis, in this order, swapped."""
+    """The swaps of all word pairs in ``pairs`` whose first word is in the premise and second in the hypothesis."""
     candidates, left_out = _candidates(premises, hypotheses, pairs)
     located = candidates
     for side, texts in (("premise", premises), ("hypothesis", hypotheses)):
@@ -71,51 +72,52 @@ def swaps(premises: pl.Series, hypotheses: pl.Series, pairs: pl.DataFrame, *, ta
 
 
 def rewrite_occurrences(text: str, places: Sequence[Occurrence], *, lemma: str, pos: str) -> str:
-    """The text with a word, in the right form, in all of some places."""
+    """The text with a lemma, inflected to fit, in each of the places."""
     for place in sorted(places, key=lambda occurrence: occurrence.start, reverse=True):
         text = replace_span(text, place.start, place.end, word=inflect(lemma, pos, place.tag))
     return text
 
 
 def base_forms(words: pl.Series) -> pl.DataFrame:
-    """What words in lower case may be forms of: columns word, pos and base; with an empty pos, themselves."""
+    """Possible base forms of lower-case words: columns word, pos and base; with an empty pos, the word itself."""
     known = wordnet().base_form_frame(words).with_columns(pl.col("pos").cast(pl.String))
     itself = pl.DataFrame({"word": words.unique(maintain_order=True)}).select("word", pos=pl.lit(""), base="word")
     return pl.concat([known, PLURALS.filter(pl.col("word").is_in(words.implode())), itself]).unique(maintain_order=True)
 
 
 def _candidates(premises: pl.Series, hypotheses: pl.Series, pairs: pl.DataFrame) -> tuple[pl.DataFrame, Counter[str]]:
-    """Rows and pairs of words of which one stands in the premise and one in the hypothesis, in any part of speech."""
+    """Word pairs with one word in the premise of a row and the other in its hypothesis, before tags are checked."""
     sides = tokenise(premises), tokenise(hypotheses)
     forms = base_forms(pl.concat(side.words for side in sides).str.to_lowercase().unique(maintain_order=True))
-    # WordNet has hundreds of thousands of pairs: those of which both words may be here are soon found.
+    # WordNet has hundreds of thousands of pairs: keep those whose two words may both occur in the texts.
     bases = forms["base"].unique().implode()
     pairs = pairs.filter(pl.col("premise_lemma").is_in(bases), pl.col("hypothesis_lemma").is_in(bases))
     lemmas = pl.concat([pairs["premise_lemma"], pairs["hypothesis_lemma"]]).unique()
     forms = forms.filter(pl.col("base").is_in(lemmas.implode()))
-    here, there = (_mentions(side, forms) for side in sides)
-    joined = here.rename({"base": "premise_lemma"}).join(there.rename({"base": "hypothesis_lemma"}), on=["row", "pos"])
+    in_premise, in_hypothesis = (_mentions(side, forms) for side in sides)
+    hypothesis_lemmas = in_hypothesis.rename({"base": "hypothesis_lemma"})
+    joined = in_premise.rename({"base": "premise_lemma"}).join(hypothesis_lemmas, on=["row", "pos"])
     matches = joined.join(pairs, on=["premise_lemma", "hypothesis_lemma", "pos"])
-    apart = matches
-    for mentions, other in ((here, "hypothesis_lemma"), (there, "premise_lemma")):
-        apart = apart.join(mentions, left_on=["row", other], right_on=["row", "base"], how="anti")
-    left_out = Counter({"both words on one side": matches.height - apart.height})
-    return apart.sort("row", "premise_lemma", "hypothesis_lemma", "pos"), left_out
+    separated = matches
+    for mentions, other in ((in_premise, "hypothesis_lemma"), (in_hypothesis, "premise_lemma")):
+        separated = separated.join(mentions, left_on=["row", other], right_on=["row", "base"], how="anti")
+    left_out = Counter({"both words on one side": matches.height - separated.height})
+    return separated.sort("row", "premise_lemma", "hypothesis_lemma", "pos"), left_out
 
 
 def _mentions(side: TokenColumns, forms: pl.DataFrame) -> pl.DataFrame:
-    """Which base forms may stand in which row, each once: row, pos and base."""
+    """The base forms that may occur in each row, without repetition: columns row, pos and base."""
     words = pl.DataFrame({"word": side.words.str.to_lowercase()}).with_row_index("number")
-    stands = pl.DataFrame({"row": side.text, "number": side.word}, schema={"row": pl.Int64, "number": pl.UInt32})
-    numbers = words.join(forms, on="word").drop("word")
-    return stands.unique().join(numbers, on="number").select("row", "pos", "base").unique()
+    occurrences = pl.DataFrame({"row": side.text, "number": side.word}, schema={"row": pl.Int64, "number": pl.UInt32})
+    numbered_forms = words.join(forms, on="word").drop("word")
+    return occurrences.unique().join(numbered_forms, on="number").select("row", "pos", "base").unique()
 
 
 def _places(texts: pl.Series, wanted: pl.DataFrame, tagger: str) -> pl.DataFrame:
-    """Where each word asked for stands in its text: columns row, lemma, pos and places.
+    """Where each wanted word occurs in its text: columns row, lemma, pos and places.
 
-    A word that stands there as another part of speech, too, has no row. Tagging is most of the work: only texts that
-    are asked for are tagged.
+    A word that the text also has as another part of speech is left out. Tagging is most of the work, so only the texts
+    of wanted words are tagged.
     """
     rows = wanted["row"].unique().sort()
     tokens = Sentences.of(texts.gather(rows), tagger).frame
@@ -123,13 +125,13 @@ def _places(texts: pl.Series, wanted: pl.DataFrame, tagger: str) -> pl.DataFrame
         "start", "end", "tag", row=rows.gather(tokens["text"]), word=pl.col("token").str.to_lowercase()
     )
     forms = base_forms(tokens["word"].unique(maintain_order=True)).select("word", lemma="base").unique()
-    every = wanted.join(forms, on="lemma").join(tokens, on=["row", "word"]).sort("row", "lemma", "pos", "start")
+    occurrences = wanted.join(forms, on="lemma").join(tokens, on=["row", "word"]).sort("row", "lemma", "pos", "start")
     tag_pos = pl.col("tag").replace_strict(_POS, default=None, return_dtype=pl.String)
-    # A tagger takes "closed" for a participle also where it is the opposite of "open".
+    # Taggers call "closed" a participle even where it is an adjective, the opposite of "open".
     participle = (pl.col("pos") == "a") & (pl.col("tag") == "VBN") & (pl.col("word") == pl.col("lemma"))
     fits = (pl.col("pos") == "") | (tag_pos == pl.col("pos")).fill_null(value=False) | participle
     return (
-        every.group_by("row", "lemma", "pos", maintain_order=True)
+        occurrences.group_by("row", "lemma", "pos", maintain_order=True)
         .agg(places=pl.struct("start", "end", "tag"), fits=fits.all())
         .filter("fits")
         .drop("fits")
@@ -150,7 +152,7 @@ def _swap_rows(candidates: pl.DataFrame, premises: pl.Series, hypotheses: pl.Ser
 
 
 def read_answers(path: str | Path) -> pl.DataFrame:
-    """What people made of pairs, each once: premise, hypothesis, label, verdict (asked, discarded or undecided)."""
+    """The gold that people gave, a row per pair: premise, hypothesis, label, verdict (asked, discarded, undecided)."""
     table = read_table(path)
     frame = table.written_frame
     missing = [name for name in _LABELS if name not in frame.columns]
@@ -169,13 +171,14 @@ def read_answers(path: str | Path) -> pl.DataFrame:
 
 
 def _classify_answers(text: pl.DataFrame, discarded: pl.Expr, path: str | Path) -> pl.DataFrame:
-    unanswered = pl.when(pl.col("label").is_null()).then(pl.lit(UNDECIDED)).otherwise(pl.lit("asked"))
-    verdict = pl.when(discarded).then(pl.lit(DISCARDED)).otherwise(unanswered)
+    undecided_or_asked = pl.when(pl.col("label").is_null()).then(pl.lit(UNDECIDED)).otherwise(pl.lit("asked"))
+    verdict = pl.when(discarded).then(pl.lit(DISCARDED)).otherwise(undecided_or_asked)
     answers = text.select("premise", "hypothesis", label=pl.when(~discarded).then("label"), verdict=verdict)
     answers = answers.unique(maintain_order=True)
-    twice = answers.filter(pl.struct("premise", "hypothesis").is_duplicated())
-    if twice.height:
-        raise FileError(path, f"has two labels for {twice['premise'][0]!r} / {twice['hypothesis'][0]!r}; keep one")
+    conflicting = answers.filter(pl.struct("premise", "hypothesis").is_duplicated())
+    if conflicting.height:
+        premise, hypothesis = conflicting["premise"][0], conflicting["hypothesis"][0]
+        raise FileError(path, f"has two labels for {premise!r} / {hypothesis!r}; keep one")
     return answers
 
 
@@ -195,6 +198,6 @@ def starter_swaps() -> Suite:
 
 
 def starter_training() -> Suite:
-    """All starter pairs together: where words are counted when a user brings nothing."""
+    """All starter pairs together: the default corpus for counting words."""
     rows = pl.concat([suite.frame.select(*_LABELS) for suite in (starter_premises(), starter_swaps())])
     return Suite(rows, Card("starter"))

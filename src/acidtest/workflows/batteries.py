@@ -36,8 +36,8 @@ Arguments = Mapping[str, str | bool]
 class Reading:
     """How to read a foreign file: its columns and its labels, where they are not recognised.
 
-    ``keep`` names further columns that stay true of the pairs that a suite makes from the file. ``published_as`` is
-    the published set that a file is, such as ``stress/antonymy``, or ``file`` to have it read as any other.
+    ``keep`` names further columns of the file that are also true of the pairs a suite makes from it. ``published_as``
+    names the published set that the file holds, such as ``stress/antonymy``; ``file`` means it holds none.
     """
 
     columns: Mapping[str, str] | None = None
@@ -66,7 +66,7 @@ def suites() -> dict[str, Generator]:
 
 
 def means(suites: Sequence[str], name: str) -> bool:
-    """Whether a list of suites, as a user writes it, includes a suite that can be generated."""
+    """Whether the names and globs that a user wrote include the suite ``name``."""
     return name in resolve_names(suites)
 
 
@@ -83,18 +83,18 @@ def generate(
     engine: str = "local",
     address: str | None = None,
 ) -> Suite:
-    """Make one suite. ``n`` is rows per cell of a template suite, source pairs used for another.
+    """Make one suite. ``n`` counts rows per cell in a template suite, source pairs in others.
 
-    ``source`` is the corpus it is made from, the starter corpus when there is none; ``reading`` says how to read its
-    file. ``union`` gives the untouched pairs and the changed ones together, to train on. ``arguments`` are the options
-    of the suite. ``engine`` ray makes the rows on a Ray cluster, the one at ``address`` or a new one on this machine,
-    where the rows of a suite do not depend on each other.
+    ``source`` is the corpus it is made from, by default the starter corpus; ``reading`` says how to read its file. With
+    ``union`` the suite holds both the untouched and the changed pairs, for training. ``arguments`` are the options of
+    the suite. With ``engine="ray"``, a suite whose rows do not depend on each other is made on a Ray cluster: the one
+    at ``address``, or a new one on this machine.
     """
     from acidtest.suites.corpus import unite_with_control
 
     if n is not None and n < 1:
-        counted = "rows per cell, source pairs or pairs in all"
-        raise AcidtestError(f"-n is a number of {counted} (acidtest suites {suite} tells which), from 1 on, not {n}")
+        units = "rows per cell, source pairs or pairs in all"
+        raise AcidtestError(f"-n is a number of {units} (acidtest suites {suite} tells which), from 1 on, not {n}")
     generator = SUITES[suite]
     if engine != "local" or address is not None:
         from acidtest.workflows.clusters import on_ray, require_ray
@@ -102,26 +102,26 @@ def generate(
         require_ray(engine, address)
         generator = on_ray(generator, address)
     keep = reading.keep if reading else ()
-    request = Request(n=n, seed=seed, at_most=at_most, source=_material(generator, source, reading), keep=keep)
+    request = Request(n=n, seed=seed, at_most=at_most, source=_load_material(generator, source, reading), keep=keep)
     try:
-        made = generator(request, arguments)
+        generated = generator(request, arguments)
     finally:
         request.leftovers.warn()
-    return _sound(unite_with_control(made) if union else made, suite)
+    return _require_sound(unite_with_control(generated) if union else generated, suite)
 
 
-def _sound(made: Suite, name: str) -> Suite:
-    """The suite, after checking that it is sound."""
+def _require_sound(suite: Suite, name: str) -> Suite:
+    """Return the suite that a generator made; raise when it is not sound."""
     from acidtest.suites.checks import require_sound
 
-    require_sound(made, f"generator {name!r}")
-    return made
+    require_sound(suite, f"generator {name!r}")
+    return suite
 
 
 def save(suite: Suite, path: str | Path, *, parted: bool = False) -> list[Path]:
-    """Write a suite to a file or folder, format by ending; give what was written.
+    """Write a suite to a file or folder in the format of the path's suffix; return the paths written.
 
-    ``parted`` divides the rows of a folder among several files.
+    With ``parted`` the rows are divided among several files of a folder.
     """
     from acidtest.suites.files import write_suite
 
@@ -135,27 +135,27 @@ def load(path: str | Path, *, reading: Reading | None = None) -> Suite:
     from acidtest.text.corpora import read_corpus
 
     reading = reading or Reading()
-    given = bool(reading.columns or reading.label_map or reading.published_as)
-    suite = None if given else read_suite(path)
+    is_described = bool(reading.columns or reading.label_map or reading.published_as)
+    suite = None if is_described else read_suite(path)
     if suite is not None:
-        written, suite = suite.card.fingerprint, suite.sealed()
-        if suite.card.fingerprint != written:
+        recorded, suite = suite.card.fingerprint, suite.sealed()
+        if suite.card.fingerprint != recorded:
             log.warning("%s: its rows were changed since acidtest wrote it", path)
     else:
         loaded = read_corpus(
             path, columns=reading.columns, label_map=reading.label_map, published_as=reading.published_as
         )
         suite = loaded.suite
-        log.info("%s: %s layout, %s", path, loaded.layout, _counted(suite))
+        log.info("%s: %s layout, %s", path, loaded.layout, _describe_counts(suite))
         if loaded.dropped:
-            lost = f"{loaded.dropped:,} of {loaded.rows_read:,} rows have no gold and are left out"
-            log.warning("%s: %s", path, lost)
+            loss = f"{loaded.dropped:,} of {loaded.rows_read:,} rows have no gold and are left out"
+            log.warning("%s: %s", path, loss)
             suite = replace(suite, card=replace(suite.card, dropped=loaded.dropped))
-        known = f", recognised as the published {loaded.published}" if loaded.published else ""
+        recognition = f", recognised as the published {loaded.published}" if loaded.published else ""
         if loaded.published:
             note("%s: recognised as the published %s (--as file reads it as any other)", path, loaded.published)
-        read = f"read as {loaded.layout}{known}" + (f"; {lost}" if loaded.dropped else "")
-        suite = replace(suite, card=replace(suite.card, note=read))
+        card_note = f"read as {loaded.layout}{recognition}" + (f"; {loss}" if loaded.dropped else "")
+        suite = replace(suite, card=replace(suite.card, note=card_note))
     for problem in require_sound(suite, str(path)):
         log.warning("%s: %s", path, problem)
     return suite
@@ -172,50 +172,51 @@ def chosen_suites(
     arguments: Arguments | None = None,
     reading: Reading | None = None,
 ) -> list[Suite]:
-    """The suites a list means: names, globs and files, separated by commas or given one by one.
+    """The suites that names, globs and files stand for, separated by commas or given one by one.
 
-    An existing file is taken whole before splitting. An option goes to every suite that has it; several values,
-    separated by commas, make a suite each: ``words=published,fresh`` gives ``hans:words=published`` and the other.
+    The path of an existing file is not split at its commas. An option goes to every suite that has it; several values,
+    separated by commas, make a suite each: ``words=published,fresh`` gives ``hans:words=published`` and
+    ``hans:words=fresh``.
     """
-    wanted = resolve_names(names)
+    names = resolve_names(names)
     arguments = dict(arguments or {})
-    _refuse_unused(arguments, [name for name in wanted if name in SUITES])
-    files = [name for name in wanted if name not in SUITES]
+    _refuse_unknown_options(arguments, [name for name in names if name in SUITES])
+    files = [name for name in names if name not in SUITES]
     if reading and (reading.columns or reading.label_map) and not files and source is None:
         raise AcidtestError("--columns and --label-map say how to read a file, but none of the suites is one")
-    made_from = {name for name in wanted if name in SUITES and SUITES[name].source != "templates"}
-    if source is not None and not made_from:
+    corpus_suites = {name for name in names if name in SUITES and SUITES[name].source != "templates"}
+    if source is not None and not corpus_suites:
         raise AcidtestError("--from is the corpus to make suites from, but none of the suites is made from one")
-    if isinstance(source, str | Path) and any(SUITES[name].source == "pairs" for name in made_from):
+    if isinstance(source, str | Path) and any(SUITES[name].source == "pairs" for name in corpus_suites):
         # Read once for all the suites that are made from its pairs.
         source = load(source, reading=reading)
-    made, leftovers, keep = [], Leftovers(), reading.keep if reading else ()
-    for name in wanted:
+    chosen, leftovers, keep = [], Leftovers(), reading.keep if reading else ()
+    for name in names:
         if name in SUITES:
-            given = {option: value for option, value in arguments.items() if option in SUITES[name].options}
-            corpus = source if name in made_from else None
-            for choice, suffix in _combinations(given, SUITES[name]):
+            suite_arguments = {option: value for option, value in arguments.items() if option in SUITES[name].options}
+            corpus = source if name in corpus_suites else None
+            for choice, suffix in _combinations(suite_arguments, SUITES[name]):
                 stage("making %s", name)
                 try:
-                    material = _material(SUITES[name], corpus, reading)
+                    material = _load_material(SUITES[name], corpus, reading)
                     request = Request(seed=seed, source=material, leftovers=leftovers, keep=keep)
-                    suite = _sound(SUITES[name](request, choice), name)
+                    suite = _require_sound(SUITES[name](request, choice), name)
                 except NothingToMakeError as error:
-                    if len(wanted) == 1:
+                    if len(names) == 1:
                         raise
                     log.warning("%s; the run goes on without it", error)
                     continue
-                made.append(_with_suffix(suite, suffix))
+                chosen.append(_with_suffix(suite, suffix))
         else:
-            suite = _published_taxinli(load(name, reading=reading), reading)
-            if suite.name in {other.name for other in made}:
-                # Two files of one suite, say with other seeds: the second is named after its file.
+            suite = _recognise_taxinli(load(name, reading=reading), reading)
+            if suite.name in {other.name for other in chosen}:
+                # Two files of one suite, for instance with different seeds: the second is named after its file.
                 path = Path(name)
                 file_name = path.name if path.parent == Path() else f"{path.absolute().parent.name}/{path.name}"
                 suite = _with_suffix(suite, file_name)
-            made.append(suite)
+            chosen.append(suite)
     leftovers.warn()
-    return made
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -231,15 +232,15 @@ class Battery:
 
     @cached_property
     def stamp(self) -> str:
-        """Text that changes whenever the suites could, known without making them; empty where it cannot be known.
+        """Text that changes whenever the suites may have changed, computed without making them; empty if it cannot be.
 
-        Files count by their path, size and date, the program by those of all its files.
+        It includes path, size and date of every file that is read and of all files of acidtest.
         """
         from importlib.util import find_spec
 
-        given = [self.source, *self.wanted, *(self.arguments or {}).values()]
-        # A pipeline of spaCy or code of somebody else may have changed without a trace.
-        if find_spec("spacy") or any(isinstance(part, Suite) for part in given) or os.environ.get(PLUGINS):
+        inputs = [self.source, *self.wanted, *(self.arguments or {}).values()]
+        # Changes in a spaCy pipeline, a suite in memory or a plug-in cannot be seen from here.
+        if find_spec("spacy") or any(isinstance(part, Suite) for part in inputs) or os.environ.get(PLUGINS):
             return ""
         names = resolve_names([str(name) for name in self.wanted])
         if any(name in SUITES and not SUITES[name].make.__module__.startswith("acidtest.") for name in names):
@@ -249,8 +250,8 @@ class Battery:
             return ""
         files = [_file_stamp(path) for path in paths if path.is_file()]
         variables = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
-        asked = (names, str(self.source), self.limit, self.seed, self.arguments, self.reading, variables)
-        return repr((asked, files, _program_stamp()))
+        request = (names, str(self.source), self.limit, self.seed, self.arguments, self.reading, variables)
+        return repr((request, files, _program_stamp()))
 
     @cached_property
     def whole(self) -> list[Suite]:
@@ -262,15 +263,15 @@ class Battery:
         given = [suite.sealed() for suite in self.wanted if isinstance(suite, Suite)]
         for suite in given:
             require_sound(suite, "suite given")
-        called = [suite.name for suite in (*named, *given)]
-        repeated = sorted({name for name in called if called.count(name) > 1})
+        names_used = [suite.name for suite in (*named, *given)]
+        repeated = sorted({name for name in names_used if names_used.count(name) > 1})
         if repeated:
             raise AcidtestError(f"two of the suites are called {repeated[0]!r}; run them one at a time or rename one")
         return [*named, *given]
 
     @cached_property
     def used(self) -> list[Suite]:
-        """The suites as they are asked: limited where a limit was set, their controls after them."""
+        """The suites that a model is asked: cut to ``limit`` rows where it is set, and followed by their controls."""
         from acidtest.suites.sample import limit_rows
 
         used = [limit_rows(suite, self.limit, self.seed) for suite in self.whole] if self.limit else self.whole
@@ -293,8 +294,8 @@ def _file_stamp(path: Path) -> str:
     return f"{path.absolute()} {status.st_size} {status.st_mtime_ns}"
 
 
-def _published_taxinli(suite: Suite, reading: Reading | None) -> Suite:
-    """The suite ``taxinli`` where a file is one of TaxiNLI's two; its categories are factors of the raw file."""
+def _recognise_taxinli(suite: Suite, reading: Reading | None) -> Suite:
+    """The suite ``taxinli`` if a suite was read from one of TaxiNLI's two files, where categories are factors."""
     from acidtest.text.taxonomy import is_published
 
     if not is_published(suite.card.columns) or (reading is not None and reading.published_as == "file"):
@@ -303,14 +304,16 @@ def _published_taxinli(suite: Suite, reading: Reading | None) -> Suite:
     return generate("taxinli", source=suite)
 
 
-def _material(generator: Generator, source: str | Path | Suite | None, reading: Reading | None) -> Suite | Path | None:
-    """The source for a generator: pairs are read here, problems and text by the suite that takes them."""
+def _load_material(
+    generator: Generator, source: str | Path | Suite | None, reading: Reading | None
+) -> Suite | Path | None:
+    """The source as a generator takes it: pairs are loaded, AQuA problems and prose stay a path for the suite."""
     if source is None or isinstance(source, Suite):
         return source
     from acidtest.text.statements import is_aqua, is_prose
 
-    described = reading is not None and bool(reading.columns or reading.label_map)
-    takes_text = generator.source == "sentences" and not described
+    is_described = reading is not None and bool(reading.columns or reading.label_map)
+    takes_text = generator.source == "sentences" and not is_described
     if takes_text and is_aqua(Path(source)):
         return Path(source)
     try:
@@ -324,21 +327,21 @@ def _material(generator: Generator, source: str | Path | Suite | None, reading: 
 def _combinations(arguments: Arguments, generator: Generator) -> Iterator[tuple[Arguments, str]]:
     """Every choice of one value for each option, with a suffix that distinguishes it from the other choices.
 
-    An option that takes several values at once takes all that are given.
+    An option that takes a list keeps all its values in every choice.
     """
     lists = {name for name, option in generator.options.items() if isinstance(option.default, tuple)}
-    values = {name: [value] if name in lists else _several(value) for name, value in arguments.items()}
+    values = {name: [value] if name in lists else _split_values(value) for name, value in arguments.items()}
     for choice in product(*values.values()):
         chosen = dict(zip(values, choice, strict=True))
         parts = (f"{name}={Path(str(value)).name}" for name, value in chosen.items() if len(values[name]) > 1)
         yield chosen, ",".join(parts)
 
 
-def _several(value: str | bool) -> list[str | bool]:
+def _split_values(value: str | bool) -> list[str | bool]:
     if isinstance(value, bool) or Path(value).exists():
         return [value]
     parts = [part.strip() for part in value.split(",")]
-    # A comma inside a sentence, such as a tautology that the user gave, separates nothing.
+    # A comma inside a sentence, such as a tautology that the user gave, does not separate values.
     return [value] if any(" " in part for part in parts) else list(parts)
 
 
@@ -346,13 +349,13 @@ def _with_suffix(suite: Suite, suffix: str) -> Suite:
     return replace(suite, card=replace(suite.card, name=f"{suite.name}:{suffix}")) if suffix else suite
 
 
-def _refuse_unused(arguments: Arguments, names: Sequence[str]) -> None:
+def _refuse_unknown_options(arguments: Arguments, names: Sequence[str]) -> None:
     options = {option for name in names for option in SUITES[name].options}
     for option in arguments:
         if option not in options:
             raise UnknownNameError("option", option, options, f" (of {', '.join(names) or 'the suites named'})")
 
 
-def _counted(suite: Suite) -> str:
+def _describe_counts(suite: Suite) -> str:
     labels = ", ".join(f"{count:,} {label}" for label, count in suite.card.labels.items())
     return f"{suite.card.rows:,} pairs ({labels})"

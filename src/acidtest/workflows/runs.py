@@ -1,4 +1,4 @@
-"""One run: from a model and its suites to a folder of results, and back from the folder."""
+"""Runs a model on suites into a folder of results, and reads such a folder again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RUNS = "acidtest-runs"
 
 @dataclass(frozen=True)
 class Finished:
-    """A run with its results and its folder; ``fresh`` when this call made it."""
+    """A run with its results and its folder; ``fresh`` is true if this call made it, false if it was read."""
 
     folder: Path
     run: Run
@@ -46,7 +46,7 @@ class Finished:
 
     @cached_property
     def results(self) -> dict[str, Any]:
-        """The results as results.json holds them."""
+        """The results as plain values: the content of results.json."""
         content: dict[str, Any] = to_json(self.scored)
         return content
 
@@ -64,7 +64,7 @@ class Job:
     cache: Path | None = None
     """The folder of answers that runs share, if any."""
     request: str = ""
-    """Hash of what was asked for, known before the suites are made; empty where it cannot be."""
+    """Hash of the request, computed before suites are made; empty where equal requests could give different suites."""
 
     @property
     def key(self) -> str:
@@ -75,15 +75,15 @@ class Job:
 
     @property
     def known(self) -> bool:
-        """Whether the model has a fingerprint; only then do earlier answers count."""
+        """Whether the model has a fingerprint; only then can earlier answers be reused."""
         return self.model.fingerprint is not None
 
 
 def default_folder(job: Job, stem: Path, *, fresh: bool = False) -> Path:
     """The folder of a job that was not given one.
 
-    A model with a fingerprint comes back to ``stem``. One without could be any model of its name, so it gets a new
-    folder each time: the first of ``stem``, ``stem-2``, ``stem-3`` … that this process creates.
+    A model with a fingerprint uses ``stem`` every time. One without may differ from an earlier one of its name, so it
+    gets a new folder each time: the first of ``stem``, ``stem-2``, ``stem-3`` … that this process creates.
     """
     if job.known and (fresh or not _lost_fingerprint(stem)):
         return stem
@@ -108,14 +108,14 @@ def _lost_fingerprint(folder: Path) -> bool:
 def run_job(
     job: Job, folder: Path, *, fresh: bool = False, page: bool = True, progress: Progress | None = None
 ) -> Finished:
-    """Read, continue or make the run of a job in a folder; ``fresh`` makes it whatever is there."""
-    earlier = None if fresh else _earlier(folder, job, page=page)
+    """Read, continue or make the run of a job in a folder; ``fresh`` makes it anew in any case."""
+    earlier = None if fresh else _find_earlier(folder, job, page=page)
     if earlier is not None:
         return earlier
     start = time.perf_counter()
     with Lock(folder), log_to_file(folder / LOG):
-        # Another process may have finished here between the first look and the lock.
-        earlier = None if fresh else _earlier(folder, job, page=page)
+        # Another process may have finished the run between the first check and the lock.
+        earlier = None if fresh else _find_earlier(folder, job, page=page)
         if earlier is not None:
             return earlier
         if fresh or not job.known:
@@ -129,13 +129,14 @@ def run_job(
             versions=versions(),
             started=_now(),
         )
-        made = _evaluate(job, header, folder, fresh=fresh, progress=progress)
-        return _write_results(made, folder, {"model": time.perf_counter() - start}, page=page)
+        run = _evaluate(job, header, folder, fresh=fresh, progress=progress)
+        return _write_results(run, folder, {"model": time.perf_counter() - start}, page=page)
 
 
 def find_finished(request: str, folders: Iterable[Path], *, page: bool = True) -> Finished | None:
-    """The finished run of a request in one of some folders, if there is one; its suites need not be made for that."""
+    """The finished run of a request in the first folder that has it, found without making suites; None without one."""
     for folder in folders:
+        # ``>= page``: the report must be there only if a page is asked for.
         if request and (folder / HEADER).is_file() and (folder / REPORT).is_file() >= page:
             header = read_own_json(folder / HEADER, Header, SCHEMA)
             if header.request == request and header.model.fingerprint is not None:
@@ -149,10 +150,10 @@ def finished_run(folder: str | Path) -> Finished:
     from acidtest.workflows.results import compute_results, read_results
 
     folder = Path(folder)
-    made = Run.read(folder)
+    run = Run.read(folder)
     if (folder / RESULTS).is_file():
-        return Finished(folder, made, read_results(folder / RESULTS, made), fresh=False)
-    return Finished(folder, made, compute_results(made), fresh=False)
+        return Finished(folder, run, read_results(folder / RESULTS, run), fresh=False)
+    return Finished(folder, run, compute_results(run), fresh=False)
 
 
 def _evaluate(job: Job, header: Header, folder: Path, *, fresh: bool, progress: Progress | None) -> Run:
@@ -162,49 +163,49 @@ def _evaluate(job: Job, header: Header, folder: Path, *, fresh: bool, progress: 
 
     model = job.model
     if job.known:
-        # Whatever happens from here on, the folder is known to hold an unfinished run of this model.
+        # If the process stops after this, the journal marks the folder as an unfinished run of this model.
         AnswerFile(folder / JOURNAL, model_key(model)).begin()
     plan = make_plan(model, job.suites)
     log.info("%d rows, %d distinct inputs, %d batches", plan.rows, len(plan.keys), plan.batches)
     memory = answer_memory(model, folder / JOURNAL, job.cache, forget=fresh)
     spent = TimeSpent()
-    table = collect_answers(model, plan, memory=memory, engine=job.engine, progress=progress, spent=spent)
+    answers = collect_answers(model, plan, memory=memory, engine=job.engine, progress=progress, spent=spent)
     facts = replace(
         header.model, fingerprint=model.fingerprint, resolution=model.resolution, probabilities=model.probabilities
     )
-    frame = predictions_frame(job.suites, table, model=facts, collapse=header.collapse)
-    # From here on the earlier run in the folder is no longer complete.
+    frame = predictions_frame(job.suites, answers, model=facts, collapse=header.collapse)
+    # Predictions of an earlier run in the folder are replaced next, so its header must not stay.
     (folder / HEADER).unlink(missing_ok=True)
     usage = usage_summary(job.engine if isinstance(job.engine, CountsUsage) else model, spent)
-    made = Run(replace(header, model=facts, usage=usage), frame).write_predictions(folder)
-    counted = made.frame.lazy().group_by("suite").agg(pl.col("answer").is_null().sum(), pl.col("truncated").sum())
-    counts = made.collected(counted)
+    run = Run(replace(header, model=facts, usage=usage), frame).write_predictions(folder)
+    suite_counts = run.frame.lazy().group_by("suite").agg(pl.col("answer").is_null().sum(), pl.col("truncated").sum())
+    counts = run.collected(suite_counts)
     unanswered, truncated = (dict(counts.select("suite", name).iter_rows()) for name in ("answer", "truncated"))
-    return replace(made, header=replace(made.header, unanswered=unanswered, truncated=truncated))
+    return replace(run, header=replace(run.header, unanswered=unanswered, truncated=truncated))
 
 
-def _write_results(made: Run, folder: Path, timings: dict[str, float], *, page: bool) -> Finished:
+def _write_results(run: Run, folder: Path, timings: dict[str, float], *, page: bool) -> Finished:
     from acidtest.workflows.results import compute_results
 
     start = time.perf_counter()
-    stage("analysing the answers of %s", made.header.model.name)
-    computed = compute_results(made)
+    stage("analysing the answers of %s", run.header.model.name)
+    results = compute_results(run)
     timings["analysis"] = time.perf_counter() - start
     rounded = {name: round(seconds, 3) for name, seconds in timings.items()}
-    made = replace(made, header=replace(made.header, timings=rounded, finished=_now()))
-    finished = Finished(folder, made, computed)
+    run = replace(run, header=replace(run.header, timings=rounded, finished=_now()))
+    finished = Finished(folder, run, results)
     write_json(folder / RESULTS, finished.results)
     if page:
         stage("writing the report")
         _write_report(finished)
-    made.write_header(folder)
+    run.write_header(folder)
     (folder / JOURNAL).unlink(missing_ok=True)
     log.info("finished: %s", folder)
     return finished
 
 
-def _earlier(folder: Path, job: Job, *, page: bool) -> Finished | None:
-    """The finished run in a folder, if it is the one asked for; refuses a folder that holds anything else."""
+def _find_earlier(folder: Path, job: Job, *, page: bool) -> Finished | None:
+    """The finished run of a job in a folder, None if it is not finished; raises if the folder holds anything else."""
     if not (folder / HEADER).exists():
         if not job.known and (folder / JOURNAL).exists():
             raise FileError(folder, "holds an unfinished run; choose another -o, or add --fresh to start over")
