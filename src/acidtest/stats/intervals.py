@@ -1,13 +1,14 @@
 """Intervals for rates and differences of rows that come in groups.
 
 Independent 0/1 rows get Wilson's interval, or Clopper and Pearson's at 0/n and n/n. Grouped rows get a bootstrap over
-groups within strata; fewer than 30 groups, strata of few groups each, and rates whose variance rests on a handful of
-groups a t interval; one group none. The textbook forms of both cover much less than they promise when groups are few,
-unequal or nearly all right, so they are corrected (``benchmarks/coverage.py`` measures what this gains):
+groups within strata. They get a t interval instead if there are fewer than 30 groups or few groups per stratum, or if
+the variance of a rate depends on a handful of groups; a single group gets no interval. The textbook forms of both have
+much less than 95 % coverage when groups are few, unequal or nearly all right, so they are corrected
+(``benchmarks/coverage.py`` measures the gain):
 
 - the variance is the jackknife's over groups, with degrees of freedom that fall as groups contribute unevenly to it;
-- the t interval is centred on the row mean and taken on the logit scale, lopsided near 1 as it should be;
-- the bootstrap is expanded to that variance and its t quantile (Hesterberg 2015), for rates accelerated as well (BCa).
+- the t interval is centred on the row mean and computed on the logit scale, so that it is asymmetric near 0 and 1;
+- the bootstrap is expanded to that variance and its t quantile (Hesterberg 2015), and for rates also accelerated (BCa).
 
 Sums and differences of several rates of independent rows in strata (``combination``) have a closed form.
 """
@@ -47,18 +48,18 @@ FEW_DEGREES = 10.0
 
 
 def wilson(successes: int, n: int, *, confidence: float = 0.95) -> Interval:
-    """Wilson's score interval for a rate of independent rows; NaN when there are none."""
+    """Wilson's score interval for a rate of independent rows; NaN without rows."""
     if n == 0:
         return Interval(math.nan, math.nan, "Wilson")
     z = _quantile(confidence)
     share = successes / n
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    reach = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return Interval(max(0.0, centre - reach), min(1.0, centre + reach), "Wilson")
+    half_width = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return Interval(max(0.0, centre - half_width), min(1.0, centre + half_width), "Wilson")
 
 
 def clopper_pearson(successes: int, n: int, *, confidence: float = 0.95) -> Interval:
-    """The exact interval for a rate of independent rows, which never covers too little; NaN when there are none."""
+    """The exact interval for a rate of independent rows: coverage is at least ``confidence``; NaN without rows."""
     if n == 0:
         return Interval(math.nan, math.nan, "Clopper–Pearson")
     tail = (1 - confidence) / 2
@@ -89,8 +90,8 @@ def difference(
     """Mean of first minus second over paired rows, with its interval.
 
     The bootstrap is expanded but not accelerated: a difference is nearly symmetric, and the skewness of a few
-    discordant groups is mostly noise. Where no group tells the two apart, the interval allows for the share of groups
-    that might and went unseen.
+    discordant groups is mostly noise. If first and second are equal in every group, the interval allows for the
+    share of groups in which they might differ without any being sampled.
     """
     pair = paired_columns(first, second)
     bounds = (-1.0, 1.0) if _within_unit(pair[0]) and _within_unit(pair[1]) else (-math.inf, math.inf)
@@ -112,9 +113,9 @@ def unpaired_difference(
 ) -> Estimate:
     """Mean of the first minus mean of the second, over different rows, with its interval.
 
-    With strata both means are taken over the strata the two share, each weighted by its share of all their rows; other
-    rows are left out and counted in the note. Each mean gets the interval that ``rate`` would give it, and the two are
-    combined as Newcombe (1998) does.
+    With strata, both means are taken over the strata that both sides have, each weighted by its share of their rows;
+    other rows are left out and counted in the note. Each mean gets the interval that ``rate`` would give it, and the
+    two are combined as Newcombe (1998) does.
     """
     rng, groups, strata = generator(draws_seed), (groups_first, groups_second), (strata_first, strata_second)
     sides = weighted_sides(first, second, groups=groups, strata=strata)
@@ -143,7 +144,7 @@ def unpaired_difference(
 class StratifiedRate:
     """A weighted rate of independent 0/1 rows in strata, reduced to what its interval needs.
 
-    For every stratum ``shares`` holds its part of the weight, ``rates`` the rate within it and ``squares`` the sum of
+    For every stratum, ``shares`` holds its share of the weight, ``rates`` the rate within it and ``squares`` the sum of
     the squared weights of its rows, where all weights add up to 1. Without rows there are no strata.
     """
 
@@ -154,7 +155,7 @@ class StratifiedRate:
 
     @classmethod
     def of(cls, values: Values, *, strata: Labels = None, weights: Labels = None) -> StratifiedRate:
-        """From rows, each with the code of its stratum and a weight above 0; lone rows of strata are put together."""
+        """Summarise rows, each with its stratum and a weight above 0; strata of a single row are pooled."""
         right = column(values)
         if not binary(right):
             raise ValueError("a stratified rate takes right (1) and wrong (0) only")
@@ -181,37 +182,40 @@ class StratifiedRate:
         return self.n > 0 and bool((self.rates == self.rates[0]).all()) and self.rates[0] in (0, 1)
 
     def reach(self, z: float) -> tuple[float, float]:
-        """How far the interval reaches below and above the value, z being the normal quantile of its confidence.
+        """Distances from the value to the lower and the upper end of its interval; z is the normal quantile.
 
-        Wilson's equation, |p - value| = z sd(p), with the variance that strata leave. Above the value p is
-        followed by letting each wrong row turn right with the same chance, below it the other way round: so one
-        stratum gets Wilson's interval, strata that are all right or all wrong still have room, and no end leaves
-        [0, 1]. Where all rows agree it is Clopper and Pearson's, on the number of rows that the weights are worth.
+        The ends solve Wilson's equation, |p - value| = z sd(p), with the variance within strata. For p above the value,
+        each wrong row is assumed to turn right with the same probability; for p below it, each right row to turn wrong.
+        So a single stratum gets Wilson's interval, strata that are all right or all wrong can still change, and no end
+        leaves [0, 1]. If all rows agree, the interval is Clopper and Pearson's for the effective number of rows.
         """
         return self._above(1 - self.rates, z), self._above(self.rates, z)
 
     def _above(self, rates: Floats, z: float) -> float:
+        """Distance to the upper end, given the rate in each stratum."""
         if not self.n:
             return math.nan
         room = float(self.shares @ (1 - rates))
         if room <= 0 or rates.max() == 0:
-            # Chance tail ** (1 / n) of going unseen; the tail may be too small for anything but its logarithm.
+            # 1 - tail ** (1 / n) for n effective rows, by logarithms, since the tail may be too small for a float.
             return -math.expm1(float(log_ndtr(-z)) * float(self.squares.sum())) if room > 0 else 0.0
-        # p(1 - p) within a stratum is too small on average by its rows' part in it. Wilson leaves that of the whole.
-        lone = self.squares / self.shares**2
-        corrected = (1 - self.squares.sum()) / np.maximum(1 - lone, 1e-12)
-        now = float((self.squares * rates * (1 - rates) * corrected).sum())
-        then = float((self.squares * (1 - rates) ** 2).sum())
-        # With chance t the rate has moved by t * room, and its variance is (1 - t)(now + t * then): a quadratic in t.
-        square, linear = room**2 + z * z * then, z * z * (then - now)
-        return room * (linear + math.sqrt(linear**2 + 4 * square * z * z * now)) / (2 * square)
+        # In a stratum of n effective rows, p(1 - p) is on average too small by the factor 1 - 1/n. Wilson's interval
+        # does not correct this for the sample as a whole, so that factor is kept.
+        inverse_sizes = self.squares / self.shares**2
+        corrections = (1 - self.squares.sum()) / np.maximum(1 - inverse_sizes, 1e-12)
+        observed = float((self.squares * rates * (1 - rates) * corrections).sum())
+        added = float((self.squares * (1 - rates) ** 2).sum())
+        # If wrong rows turn right with probability t, the rate rises by t * room and its variance is
+        # (1 - t)(observed + t * added): a quadratic equation in t.
+        square, linear = room**2 + z * z * added, z * z * (added - observed)
+        return room * (linear + math.sqrt(linear**2 + 4 * square * z * z * observed)) / (2 * square)
 
 
 def combination(parts: Sequence[tuple[float, StratifiedRate]], *, confidence: float = 0.95) -> Estimate:
     """Sum of independent rates, each times its coefficient, with its interval (MOVER, Zou and Donner 2008).
 
-    The distance to each end is the intervals' distances in square, as in Newcombe's hybrid, which this is for
-    coefficients 1 and -1. A part without rows: NaN with a note.
+    The distance to each end is the root of the sum of squares of the parts' distances; for coefficients 1 and -1 this
+    is Newcombe's hybrid. A part without rows: NaN with a note.
     """
     n = sum(rate.n for _, rate in parts)
     value = sum(coefficient * rate.value for coefficient, rate in parts)
@@ -223,7 +227,7 @@ def combination(parts: Sequence[tuple[float, StratifiedRate]], *, confidence: fl
 
 
 def combined_reach(parts: Sequence[tuple[float, StratifiedRate]], z: float) -> tuple[float, float]:
-    """How far the interval of a combination reaches below and above its value."""
+    """Distances from the value of a combination to the lower and the upper end of its interval."""
     return _hybrid([(coefficient, *rate.reach(z)) for coefficient, rate in parts])
 
 
@@ -250,13 +254,13 @@ def _estimate(totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind
         return Estimate(totals.value, n=n, groups=1, note=f"one {unit[:-1]} only: no interval")
     lows, highs = _extremes(totals)
     lowest, highest = float(lows.min()), float(highs.max())
-    # Where the groups of every stratum have the same mean, resampling would see no spread.
+    # If the groups of each stratum all have the same mean, the bootstrap has no variance.
     unanimous = (highs - lows).max() <= 1e-9 * max(1.0, highest, -lowest)
     if unanimous and math.isinf(bounds[1]):
         return Estimate(totals.value, n=n, groups=groups, note=f"all {unit} agree: no interval")
     few = groups < max(FEW_GROUPS, FEW_IN_A_STRATUM * (int(totals.strata.max()) + 1))
     if unanimous:
-        # What the value could still be if as large a share of groups dissented as could go unseen.
+        # How far the value could move if the largest share of groups that may go unsampled differed from the rest.
         share = clopper_pearson(0, groups).high
         low = max(bounds[0], totals.value - share * (highest - bounds[0]))
         high = min(bounds[1], totals.value + share * (bounds[1] - lowest))
@@ -269,9 +273,9 @@ def _estimate(totals: Totals, *, n: int, bounds: tuple[float, float], kind: Kind
 
 
 def _hybrid(reaches: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
-    """Distances below and above a sum, given coefficient, distance below and distance above of each part."""
-    turned = [(c * below, c * above) if c > 0 else (c * above, c * below) for c, below, above in reaches]
-    return math.hypot(*(below for below, _ in turned)), math.hypot(*(above for _, above in turned))
+    """Distances below and above a sum, given (coefficient, distance below, distance above) of each part."""
+    scaled = [(c * below, c * above) if c > 0 else (c * above, c * below) for c, below, above in reaches]
+    return math.hypot(*(below for below, _ in scaled)), math.hypot(*(above for _, above in scaled))
 
 
 def _quantile(confidence: float) -> float:
@@ -279,17 +283,17 @@ def _quantile(confidence: float) -> float:
 
 
 def _t_interval(totals: Totals, bounds: tuple[float, float]) -> Interval:
-    """A t interval around the row mean, on the logit scale between the bounds where there are any."""
+    """A t interval around the row mean, on the logit scale between the bounds if these are finite."""
     deviation = spread(totals)
-    reach = float(stdtrit(deviation.degrees, 0.975)) * math.sqrt(deviation.variance)
+    half_width = float(stdtrit(deviation.degrees, 0.975)) * math.sqrt(deviation.variance)
     low, high = bounds
     width = high - low
     method = f"t with {deviation.degrees:.1f} degrees of freedom, linearised around the row mean"
     if math.isinf(width):
-        return Interval(totals.value - reach, totals.value + reach, method)
-    above, below = totals.value - low, high - totals.value
-    reach *= width / (above * below)
-    ends = low + width * expit(logit(above / width) + np.array([-reach, reach]))
+        return Interval(totals.value - half_width, totals.value + half_width, method)
+    from_low, to_high = totals.value - low, high - totals.value
+    half_width *= width / (from_low * to_high)
+    ends = low + width * expit(logit(from_low / width) + np.array([-half_width, half_width]))
     return Interval(float(ends[0]), float(ends[1]), f"{method} on the logit scale")
 
 

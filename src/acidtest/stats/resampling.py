@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.signedinteger[Any]]
 Numbers = npt.NDArray[np.signedinteger[Any]] | Floats
-"""Small integers where they suffice: there may be millions of rows and groups."""
+"""Integers of as few bytes as suffice, or floats: there may be millions of rows and groups."""
 
 Rng = np.random.Generator
 Values = npt.ArrayLike
@@ -26,13 +26,13 @@ Labels = npt.ArrayLike | None
 _Value = TypeVar("_Value", bound=np.generic)
 Kind = Literal["percentile", "expanded", "accelerated"]
 
-# The estimate of how uneven the groups are is itself noisy; below this it would only widen intervals.
+# Lower limit of the degrees of freedom: their estimate is noisy, and a lower one would only widen intervals.
 _FEWEST_DEGREES = 4.0
-# A multinomial count takes about as long as drawing this many groups one by one (measured).
+# Drawing one multinomial count takes about as long as drawing this many groups one by one (measured).
 _COUNT_COST = 16
-# 16 bytes each: 2 MB at a time, small enough for the cache.
+# Complex numbers of 16 bytes drawn at a time: 2 MB, small enough for the cache.
 _CHUNK_CELLS = 2**17
-# Rows or groups converted to floats and indices of eight bytes at a time.
+# Number of rows or groups that are converted to floats and indices of eight bytes at a time.
 _BLOCK = 2**20
 
 
@@ -69,7 +69,8 @@ class Totals:
 class Spread:
     """The variance of a mean over rows that come in groups.
 
-    ``resampled`` is the variance under resampling, which is too small; ``acceleration`` is that of BCa.
+    ``resampled`` is the variance of bootstrap means, which is too small; ``degrees`` are the degrees of freedom of
+    ``variance``; ``acceleration`` is the constant of BCa.
     """
 
     variance: float
@@ -90,14 +91,14 @@ def bootstrap(
 
     ``percentile`` is the plain bootstrap. ``expanded`` moves its ends out to the jackknife variance and a t quantile
     (Hesterberg 2015); ``accelerated`` also corrects them for bias and skewness (BCa, Efron 1987). Groups that all
-    agree give an interval of no width, fewer than two groups give NaN.
+    agree give an interval of zero width, fewer than two groups give NaN.
     """
     name = {"percentile": "percentile", "expanded": "expanded percentile", "accelerated": "expanded BCa"}[kind]
     method = f"{name} bootstrap, {resamples} resamples"
     if np.size(sums) < 2:
         return Interval(math.nan, math.nan, method)
     labels = np.zeros(np.size(sums), dtype=np.int8) if strata is None else strata
-    totals = Totals(column(sums), column(sizes), _pooled(labels))
+    totals = Totals(column(sums), column(sizes), _pooled_strata(labels))
     means = np.concatenate(list(_resampled_means(totals, rng, resamples)))
     low, high = np.quantile(means, _levels(totals, means, kind=kind))
     return Interval(float(low), float(high), method)
@@ -125,7 +126,7 @@ def blocks(size: int) -> Iterator[slice]:
 
 
 def taken(table: npt.NDArray[_Value], places: Codes) -> npt.NDArray[_Value]:
-    """The values at some places, without a second copy of the places in memory."""
+    """``table[places]``, in blocks: NumPy would convert all places to eight-byte indices at once."""
     values = np.empty(places.size, dtype=table.dtype)
     for part in blocks(places.size):
         values[part] = table[places[part]]
@@ -135,45 +136,45 @@ def taken(table: npt.NDArray[_Value], places: Codes) -> npt.NDArray[_Value]:
 def group_totals(
     values: npt.NDArray[np.generic], groups: Labels = None, *, strata: Labels = None, weights: Floats | None = None
 ) -> Totals:
-    """Sum, size and stratum of every group; a group that spans strata goes to a stratum of such groups."""
+    """Sum, size and stratum of every group; groups that span strata form a stratum of their own."""
     numbers = column(values)
     sizes: Numbers = np.ones(numbers.size, dtype=np.int8) if weights is None else weights
     sums = numbers if weights is None else weights * numbers
     labels = np.zeros(numbers.size, dtype=np.int8) if strata is None else numbered(strata)
     if groups is None:
-        return Totals(sums, sizes, _pooled(labels))
+        return Totals(sums, sizes, _pooled_strata(labels))
     codes = numbered(groups)
-    return Totals(group_sums(sums, codes), group_sums(sizes, codes), _pooled(_common_labels(labels, codes)))
+    return Totals(group_sums(sums, codes), group_sums(sizes, codes), _pooled_strata(_common_labels(labels, codes)))
 
 
 def group_sums(values: npt.NDArray[np.generic], codes: Codes) -> Numbers:
-    """The sum of the values of every group, groups being numbered."""
+    """The sum of the values of every group; ``codes`` holds the number of each row's group."""
     numbers = column(values)
-    kind = np.int32 if numbers.dtype == np.int8 else numbers.dtype
-    sums: Numbers = np.zeros(int(codes.max(initial=-1)) + 1, dtype=kind)
+    dtype = np.int32 if numbers.dtype == np.int8 else numbers.dtype
+    sums: Numbers = np.zeros(int(codes.max(initial=-1)) + 1, dtype=dtype)
     for part in blocks(numbers.size):
         np.add.at(sums, codes[part].astype(np.intp, copy=False), numbers[part].astype(sums.dtype, copy=False))
-    return sums.astype(_whole(int(sums.max(initial=0)))) if numbers.dtype == np.int8 else sums
+    return sums.astype(_signed_type(int(sums.max(initial=0)))) if numbers.dtype == np.int8 else sums
 
 
 def _common_labels(labels: Codes, codes: Codes) -> Codes:
-    """The label that all rows of a group have; groups with several labels get one of their own."""
-    # One more than the labels need, so that 0 is free.
-    common: Codes = np.zeros(codes.max(initial=-1) + 1, dtype=_whole(int(labels.max(initial=-1)) + 1))
+    """The label shared by all rows of a group, plus 1; 0 for groups with mixed labels."""
+    # The type must hold the largest label plus 1.
+    common: Codes = np.zeros(codes.max(initial=-1) + 1, dtype=_signed_type(int(labels.max(initial=-1)) + 1))
     for part in blocks(codes.size):
         common[codes[part]] = labels[part]
-    several = np.zeros(common.size, dtype=np.bool_)
+    mixed = np.zeros(common.size, dtype=np.bool_)
     for part in blocks(codes.size):
         members = codes[part]
-        several[members[common[members] != labels[part]]] = True
+        mixed[members[common[members] != labels[part]]] = True
     common += 1
-    common[several] = 0
+    common[mixed] = 0
     return common
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedSide:
-    """The rows of one of two sides in the strata that both have, weighted to give these the same share on both."""
+    """The rows of one side in the strata that both sides have, weighted so that strata have equal shares on both."""
 
     values: Floats
     groups: npt.NDArray[np.generic] | None
@@ -190,9 +191,9 @@ class WeightedSide:
 def weighted_sides(
     first: Values, second: Values, *, groups: tuple[Labels, Labels], strata: tuple[Labels, Labels]
 ) -> list[WeightedSide]:
-    """Two sides of different rows, reduced to the strata that both have; ``groups`` and ``strata`` are of each side.
+    """Two sides of different rows, reduced to the strata that both have; ``groups`` and ``strata`` are (first, second).
 
-    A stratum weighs its share of the rows of both. The weights of a side are 1 on average.
+    A stratum is weighted by its share of the rows of both sides together. The mean weight on each side is 1.
     """
     values = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     weights = [np.ones(side.size) for side in values]
@@ -213,24 +214,24 @@ def weighted_sides(
 
 
 def spread(totals: Totals) -> Spread:
-    """Jackknife over groups within strata of the ratio of sums to sizes.
+    """Variance of the mean over rows (total sum over total size), by the jackknife over groups within strata.
 
-    Degrees of freedom after Satterthwaite: twice the squared variance over the variance of the variance. The latter
-    comes from how the contributions of groups differ, so unequal sizes and rare failures both lower it.
+    Degrees of freedom after Satterthwaite: twice the squared variance over the variance of the variance. The latter is
+    estimated from the spread of the groups' contributions, so unequal sizes and rare failures lower the degrees.
     """
     size, value = float(totals.sizes.sum()), totals.value
     counts = _counts(totals.strata)
     corrections = counts / (counts - 1)
-    away, sizes = np.zeros((2, counts.size))
+    deviation_sums, sizes = np.zeros((2, counts.size))
     for block in totals.blocks:
-        np.add.at(away, block.strata, block.sums - value * block.sizes)
+        np.add.at(deviation_sums, block.strata, block.sums - value * block.sizes)
         np.add.at(sizes, block.strata, block.sizes)
 
     def contributions() -> Iterator[tuple[Floats, Floats]]:
         """The deviation of groups from the mean of their stratum, and their contribution to the variance."""
         for block in totals.blocks:
             correction = corrections[block.strata]
-            centred = block.sums - value * block.sizes - (away / counts)[block.strata]
+            centred = block.sums - value * block.sizes - (deviation_sums / counts)[block.strata]
             influence = correction * centred / (size - correction * (block.sizes - (sizes / counts)[block.strata]))
             yield centred, influence**2 / correction
 
@@ -241,12 +242,12 @@ def spread(totals: Totals) -> Spread:
         cubes += float((centred**3).sum())
     mean = variance / totals.sums.size
     unevenness = sum(float(((parts - mean) ** 2).sum()) for _, parts in contributions())
-    free = totals.sums.size - float(totals.strata.max()) - 1
-    degrees = 2 * variance**2 / unevenness * free / totals.sums.size if unevenness > 0 else math.inf
+    most_degrees = totals.sums.size - float(totals.strata.max()) - 1
+    degrees = 2 * variance**2 / unevenness * most_degrees / totals.sums.size if unevenness > 0 else math.inf
     return Spread(
         variance=variance,
         resampled=squares / size**2,
-        degrees=min(max(degrees, _FEWEST_DEGREES), free),
+        degrees=min(max(degrees, _FEWEST_DEGREES), most_degrees),
         acceleration=cubes / (6 * squares**1.5) if squares > 0 else 0.0,
     )
 
@@ -266,7 +267,7 @@ def _levels(totals: Totals, means: Floats, *, kind: Kind) -> Floats:
     reach = float(stdtrit(deviation.degrees, 0.975)) * math.sqrt(deviation.variance / deviation.resampled)
     ends = np.array([-reach, reach])
     if kind == "accelerated":
-        # Ties with the value count half; sums of fractions make ties that differ in the last digit.
+        # Means equal to the value count half; through rounding, equal means may differ in the last digit.
         close = 1e-12 * max(1.0, abs(totals.value))
         below = np.mean(means < totals.value - close) + np.mean(np.abs(means - totals.value) <= close) / 2
         bias = float(ndtri(np.clip(below, 1 / means.size, 1 - 1 / means.size)))
@@ -277,18 +278,18 @@ def _levels(totals: Totals, means: Floats, *, kind: Kind) -> Floats:
 def _resampled_means(totals: Totals, rng: Rng, resamples: int) -> Iterator[Floats]:
     """The mean over rows in each resample, in chunks.
 
-    Groups of one stratum with the same sum and size are interchangeable, so counts of such kinds are drawn where
-    there are few kinds, and groups where there are many. A complex number holds the pair (sum, size), which lets one
-    sort and one look-up serve both.
+    Groups of one stratum with the same sum and size are of one kind and interchangeable. If a stratum has few kinds,
+    the number of groups of each kind is drawn, otherwise the groups themselves. A complex number holds the pair (sum,
+    size), so that both are sorted and looked up at once.
     """
     strata = _kinds(totals)
     cells = max(min(int(counts.sum()), _COUNT_COST * counts.size) for _, counts in strata)
     step = max(1, _CHUNK_CELLS // cells)
     for start in range(0, resamples, step):
-        drawn = np.zeros(min(step, resamples - start), dtype=np.complex128)
+        resampled = np.zeros(min(step, resamples - start), dtype=np.complex128)
         for kinds, counts in strata:
-            drawn += _drawn(kinds, counts, rng, size=drawn.size)
-        yield drawn.real / drawn.imag
+            resampled += _draw_totals(kinds, counts, rng, size=resampled.size)
+        yield resampled.real / resampled.imag
 
 
 def _kinds(totals: Totals) -> list[tuple[npt.NDArray[np.complex128], npt.NDArray[np.int64]]]:
@@ -303,10 +304,10 @@ def _kinds(totals: Totals) -> list[tuple[npt.NDArray[np.complex128], npt.NDArray
     ]
 
 
-def _drawn(
+def _draw_totals(
     kinds: npt.NDArray[np.complex128], counts: npt.NDArray[np.int64], rng: Rng, *, size: int
 ) -> npt.NDArray[np.complex128]:
-    """Totals of as many groups as the stratum has, drawn with replacement, ``size`` times."""
+    """Totals of ``size`` resamples of a stratum, each with as many groups as it has, drawn with replacement."""
     groups = int(counts.sum())
     if _COUNT_COST * kinds.size < groups:
         return np.asarray((rng.multinomial(groups, counts / groups, size=size) * kinds).sum(axis=1))
@@ -317,8 +318,8 @@ def _drawn(
     return np.asarray(members.take(picks).sum(axis=1))
 
 
-def _pooled(labels: npt.ArrayLike) -> Codes:
-    """Strata as codes; those of a single group, which cannot vary, are pooled."""
+def _pooled_strata(labels: npt.ArrayLike) -> Codes:
+    """Codes of strata; those of one group, which have no variance, are pooled (a lone one with the next smallest)."""
     codes = numbered(labels)
     counts = _counts(codes)
     single = counts < 2
@@ -330,38 +331,38 @@ def _pooled(labels: npt.ArrayLike) -> Codes:
 
 
 def numbered(labels: npt.ArrayLike) -> Codes:
-    """The rank of each label among the distinct labels; codes without gaps are returned unchanged."""
+    """The rank of each label among the distinct labels, from 0; signed codes without gaps are returned unchanged."""
     values = np.asarray(labels)
-    most = 4 * values.size
-    if values.dtype.kind not in "iu" or not values.size or int(values.min()) < 0 or int(values.max()) > most:
-        return _ranked(values)
+    largest_code = 4 * values.size
+    if values.dtype.kind not in "iu" or not values.size or int(values.min()) < 0 or int(values.max()) > largest_code:
+        return _ranks(values)
     # Small integers need no sorting, and there may be millions of groups.
     present = np.zeros(int(values.max()) + 1, dtype=np.bool_)
     for part in blocks(values.size):
         present[values[part]] = True
     if present.all() and values.dtype.kind == "i":
         return values
-    numbers = np.cumsum(present, dtype=_whole(present.size))
+    numbers = np.cumsum(present, dtype=_signed_type(present.size))
     return taken(np.subtract(numbers, 1, out=numbers), values)
 
 
-def _ranked(values: npt.NDArray[Any]) -> Codes:
+def _ranks(values: npt.NDArray[Any]) -> Codes:
     """The ranks that ``np.unique`` gives, in a third of the memory."""
     order = np.argsort(values)
-    codes = np.empty(values.size, dtype=_whole(values.size))
+    codes = np.empty(values.size, dtype=_signed_type(values.size))
     last = -1
     for part in blocks(values.size):
         ordered = values[order[max(part.start - 1, 0) : part.stop]]
         new = ordered[1:] != ordered[:-1]
-        # The first of a block is compared with the last of the one before; the very first is always new.
+        # The first value of a block is compared with the last of the previous block; the very first is always new.
         new = new if part.start else np.append(True, new)
         codes[order[part]] = last + np.cumsum(new)
         last += int(new.sum())
     return codes
 
 
-def _whole(most: int) -> npt.DTypeLike:
-    """The smallest kind of whole numbers that goes as far as this, and as far below 0."""
+def _signed_type(most: int) -> npt.DTypeLike:
+    """The smallest signed integer type that holds ``most`` and ``-most``."""
     return np.min_scalar_type(-most - 1)
 
 

@@ -29,20 +29,20 @@ from acidtest.stats.resampling import (
     weighted_sides,
 )
 
-# Counts of 8 bytes: 32 MB at a time.
+# Counts drawn at a time: 32 MB of 8 bytes each.
 _CHUNK_COUNTS = 2**22
-# With fewer items to a kind than this, shuffling them is quicker than drawing a count for each kind (measured).
+# With fewer groups per kind than this, shuffling groups is quicker than drawing a count for each kind (measured).
 _FEW_TO_A_KIND = 16
-# Beyond eight standard deviations (p of 1e-15) no approximation can be trusted: p falls no further.
+# Largest z considered: beyond it (p of 1e-15) no approximation is reliable, so p is never smaller.
 _FARTHEST = 8.0
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """How likely a difference at least this large is when there is none.
+    """Result of a test; ``p`` is the probability of a difference at least this large if there is none.
 
-    ``statistic`` is the mean of the first minus the mean of the second; ``n`` counts rows. NaN where there is nothing
-    to test, with a note.
+    ``statistic`` is the mean of the first minus the mean of the second; ``n`` counts rows. If there is nothing to test,
+    ``statistic`` and ``p`` are NaN and ``note`` says why.
     """
 
     name: str
@@ -64,22 +64,24 @@ def paired_test(
     """Test whether two sets of values of the same rows differ, by the method that suits the rows.
 
     Exact McNemar for independent 0/1 rows. Rows that come in groups get the permutation of whole groups,
-    since McNemar would count each row as new evidence; rows in several strata get the permutation within strata.
+    since McNemar would count each row as independent evidence; rows in several strata get the permutation within
+    strata.
     """
     values = paired_columns(first, second)
-    several = strata is not None and int(numbered(strata).max(initial=0)) > 0
-    if not several and binary(values[0]) and binary(values[1]):
+    stratified = strata is not None and int(numbered(strata).max(initial=0)) > 0
+    if not stratified and binary(values[0]) and binary(values[1]):
         independent = groups is None or int(numbered(groups).max(initial=-1)) + 1 == values[0].size
         if independent:
             return mcnemar(first, second)
-    strata, rng = strata if several else None, generator(draws_seed)
+    strata, rng = strata if stratified else None, generator(draws_seed)
     return paired_permutation(first, second, groups=groups, strata=strata, rng=rng, resamples=resamples)
 
 
 def mcnemar(first: Values, second: Values, *, mid_p: bool = False) -> Test:
     """McNemar's test on independent rows that are right (1) or wrong (0): the exact binomial, two-sided.
 
-    ``mid_p`` counts the outcome seen by half (Fagerland, Lydersen and Laake 2013): less conservative, no longer exact.
+    ``mid_p`` gives the observed outcome half its probability (Fagerland, Lydersen and Laake 2013): less
+    conservative, no longer exact.
     """
     values = paired_columns(first, second)
     if not (binary(values[0]) and binary(values[1])):
@@ -93,19 +95,20 @@ def mcnemar(first: Values, second: Values, *, mid_p: bool = False) -> Test:
         return Test(name, 0.0, 1.0, n, "no row tells the two apart")
     fewer = min(gains, losses)
     tail = float(bdtr(fewer, gains + losses, 0.5))
-    before = float(bdtr(fewer - 1, gains + losses, 0.5)) if fewer else 0.0
-    return Test(name, (gains - losses) / n, min(1.0, tail + (before if mid_p else tail)), n)
+    beyond = float(bdtr(fewer - 1, gains + losses, 0.5)) if fewer else 0.0
+    return Test(name, (gains - losses) / n, min(1.0, tail + (beyond if mid_p else tail)), n)
 
 
 def paired_permutation(
     first: Values, second: Values, *, groups: Labels = None, strata: Labels = None, rng: Rng, resamples: int = 10_000
 ) -> Test:
-    """Permutation test on paired rows: first and second change places in whole groups.
+    """Permutation test on paired rows: first and second are swapped in whole groups, chosen at random.
 
-    p is (c + 1) / (resamples + 1), c being the permutations with a difference at least as large: never 0. With strata
-    differences are divided by their standard error within these, that of the interval: strata that differ in opposite
-    directions do not hide a difference on average, as they do from McNemar's test. That is exact when the two are alike
-    on every row, and for many groups when only on average (Chung and Romano 2013).
+    p is (c + 1) / (resamples + 1), where c counts permutations with a difference at least as large: never 0. With
+    strata, differences are divided by their standard error within strata, the same as the interval's. So strata that
+    differ in opposite directions do not hide a difference on average, as they would from McNemar's test. The test is
+    exact if first and second have the same distribution on every row; if they are equal only on average, it holds for
+    many groups (Chung and Romano 2013).
     """
     name = "paired permutation" if strata is None else "paired permutation within strata"
     values = paired_columns(first, second)
@@ -116,20 +119,20 @@ def paired_permutation(
     if strata is None:
         result = flipped_signs((totals.sums[part] for part in blocks(totals.sums.size)), rng=rng, resamples=resamples)
         return replace(result, name=name, statistic=result.statistic / n, n=n)
-    apart = int((np.abs(totals.sums) > 1e-12).sum())
-    if apart == 0:
+    differing = int((np.abs(totals.sums) > 1e-12).sum())
+    if differing == 0:
         return Test(name, 0.0, 1.0, n, "no group tells the two apart")
     counts, signs, studentised = _studentised_flips(totals)
     observed = float(studentised(signs[None, :])[0])
-    beyond = 0
+    extreme = 0
     for size in _chunks(resamples, counts.size):
         kept = rng.binomial(counts, 0.5, size=(size, counts.size))
-        beyond += _beyond(studentised((2 * kept - counts).astype(np.float64)), observed)
-    return Test(name, float(totals.sums.sum()) / n, (beyond + 1) / (resamples + 1), n, _floor_note(apart))
+        extreme += _count_extreme(studentised((2 * kept - counts).astype(np.float64)), observed)
+    return Test(name, float(totals.sums.sum()) / n, (extreme + 1) / (resamples + 1), n, _floor_note(differing))
 
 
 def flipped_signs(sums: Iterable[Numbers], *, rng: Rng, resamples: int = 10_000) -> Test:
-    """Test whether the differences of groups, given in blocks, sum to 0, by flipping their signs at random.
+    """Test whether the groups' differences, given in blocks, sum to 0, by flipping their signs at random.
 
     The statistic is their sum, ``n`` counts groups, and p is as in ``paired_permutation``.
     """
@@ -137,18 +140,18 @@ def flipped_signs(sums: Iterable[Numbers], *, rng: Rng, resamples: int = 10_000)
     kinds = [(np.zeros(0), np.zeros(0, dtype=np.int64))]
     for block in sums:
         observed, n = observed + float(block.sum()), n + block.size
-        # Groups with the same difference are interchangeable: it is enough to draw how many of them change places.
+        # Groups with the same absolute difference are interchangeable: it is enough to draw how many keep their sign.
         kinds.append(np.unique(np.abs(block[np.abs(block) > 1e-12]), return_counts=True))
     sizes, places = np.unique(np.concatenate([size for size, _ in kinds]), return_inverse=True)
     counts = np.zeros(sizes.size, dtype=np.int64)
     np.add.at(counts, places, np.concatenate([count for _, count in kinds]))
     if sizes.size == 0:
         return Test(name, 0.0, 1.0, n, "no group tells the two apart")
-    beyond = 0
+    extreme = 0
     for size in _chunks(resamples, sizes.size):
         kept = rng.binomial(counts, 0.5, size=(size, sizes.size))
-        beyond += _beyond((2 * kept - counts) @ sizes, observed)
-    return Test(name, observed, (beyond + 1) / (resamples + 1), n, _floor_note(int(counts.sum())))
+        extreme += _count_extreme((2 * kept - counts) @ sizes, observed)
+    return Test(name, observed, (extreme + 1) / (resamples + 1), n, _floor_note(int(counts.sum())))
 
 
 def unpaired_permutation(
@@ -164,8 +167,8 @@ def unpaired_permutation(
 ) -> Test:
     """Permutation test on different rows: whole groups change sides within strata.
 
-    The statistic is the difference of means over the strata that both sides have, each weighted by its share of all
-    their rows. p as in ``paired_permutation``.
+    The statistic is the difference of means over the strata that both sides have, each weighted by its share of their
+    rows. p is as in ``paired_permutation``.
     """
     name = "unpaired permutation"
     sides = weighted_sides(first, second, groups=(groups_first, groups_second), strata=(strata_first, strata_second))
@@ -181,11 +184,11 @@ def unpaired_permutation(
         return Test(name, math.nan, math.nan, values.size, "no rows on one side, or no strata that both sides have")
     size = sum(part.size for part in parts)
     observed = float(sum(part.size * part.contrast(part.first) for part in parts)) / size
-    beyond = 0
+    extreme = 0
     for chunk in _chunks(resamples, max(part.kinds.size for part in parts)):
         drawn = sum((part.size * part.contrast(part.permuted(rng, chunk)) for part in parts), np.zeros(chunk))
-        beyond += _beyond(drawn / size, observed)
-    return Test(name, observed, (beyond + 1) / (resamples + 1), values.size)
+        extreme += _count_extreme(drawn / size, observed)
+    return Test(name, observed, (extreme + 1) / (resamples + 1), values.size)
 
 
 def combination_test(parts: Sequence[tuple[float, StratifiedRate]]) -> Test:
@@ -215,8 +218,8 @@ def combination_test(parts: Sequence[tuple[float, StratifiedRate]]) -> Test:
 def adjusted(ps: Sequence[float | None] | Floats, method: str = "holm") -> Floats:
     """p-values corrected for the size of their family, in the order given; None and NaN stay NaN and do not count.
 
-    ``holm``; the false discovery rates ``bh`` (Benjamini and Hochberg) and ``by`` (Benjamini and Yekutieli: times
-    1 + 1/2 + … + 1/m, however the tests depend on each other); or ``none``.
+    ``holm``; the false discovery rates ``bh`` (Benjamini and Hochberg) and ``by`` (Benjamini and Yekutieli: ``bh``
+    times 1 + 1/2 + … + 1/m, valid however the tests depend on each other); or ``none``.
     """
     methods = ("holm", "bh", "by", "none")
     if method not in methods:
@@ -239,14 +242,14 @@ def holm(ps: Sequence[float | None] | Floats) -> Floats:
 
 
 def bonferroni(ps: Sequence[float | None] | Floats) -> Floats:
-    """Bonferroni's adjusted p-values: each times their number. None and NaN stay NaN and do not count."""
+    """Bonferroni's adjusted p-values: each times the number of tests. None and NaN stay NaN and do not count."""
     values = np.array([math.nan if p is None else p for p in ps], dtype=np.float64)
     return np.minimum(values * np.count_nonzero(~np.isnan(values)), 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A stratum of two sides as kinds of interchangeable groups; a complex number holds a pair (sum, size)."""
+    """A stratum with groups of both sides, counted by kind; a kind is a pair (sum, size) in a complex number."""
 
     size: float
     kinds: npt.NDArray[np.complex128]
@@ -262,14 +265,14 @@ class _Part:
     def permuted(self, rng: Rng, size: int) -> npt.NDArray[np.complex128]:
         """Totals of the first side when groups are assigned to sides at random."""
         few = self.counts.sum() < _FEW_TO_A_KIND * self.kinds.size
-        dealt = rng.multivariate_hypergeometric(
+        drawn_counts = rng.multivariate_hypergeometric(
             self.counts, self.groups_first, size=size, method="count" if few else "marginals"
         )
-        return np.asarray(dealt @ self.kinds)
+        return np.asarray(drawn_counts @ self.kinds)
 
 
 def _parts(totals: Totals, is_first: npt.NDArray[np.bool_]) -> list[_Part]:
-    """The strata with groups of both sides; groups that span strata form one of their own."""
+    """The strata with groups of both sides; groups that span strata form a stratum of their own."""
     pairs = totals.sums + 1j * totals.sizes
     parts = []
     for code in range(int(totals.strata.max(initial=-1)) + 1):
@@ -282,10 +285,11 @@ def _parts(totals: Totals, is_first: npt.NDArray[np.bool_]) -> list[_Part]:
 
 
 def _studentised_flips(totals: Totals) -> tuple[Codes, Floats, Callable[[Floats], Floats]]:
-    """Groups as kinds that are interchangeable when signs are flipped: one stratum, difference and size.
+    """Group kinds for flipping signs, and the statistic: the mean difference over its standard error within strata.
 
-    Returns how many groups are of each kind, how many of these are positive less how many are negative, and a function
-    of rows of such numbers: the mean difference over its standard error within strata.
+    Groups of the same stratum, absolute difference and size are of one kind and interchangeable. Returns, for each
+    kind, the number of groups and the number of positive minus negative ones, and a function that computes the
+    statistic from each row of an array of the latter.
     """
     strata, sizes = totals.strata.astype(np.intp), totals.sizes.astype(np.float64)
     groups, rows, squared_rows = (
@@ -306,20 +310,21 @@ def _studentised_flips(totals: Totals) -> tuple[Codes, Floats, Callable[[Floats]
         sums = np.zeros((len(signs), groups.size))
         sums[:, strata[starts]] = np.add.reduceat(signed, starts, axis=1)
         means = sums.sum(axis=1) / rows.sum()
-        # The sum over groups of (difference - mean · size)² less what their stratum's total has of it.
+        # The sum over groups of (difference - mean · size)², centred within strata by subtracting the last term.
         products = signed @ (corrections[strata] * sizes)
         variance = squares - 2 * means * products + means**2 * float(corrections @ squared_rows)
         variance -= (sums - means[:, None] * rows) ** 2 @ (corrections / groups)
-        # Groups that are all alike within strata have no spread: as far from 0 as can be, unless the mean is 0.
+        # Groups that are equal within strata have no variance: the statistic is then huge, or 0 if the mean is 0.
         error = np.sqrt(np.maximum(variance, 1e-18 * means**2)) / rows.sum()
         return np.asarray(np.divide(means, error, out=np.zeros_like(means), where=means != 0))
 
     return counts, signs, studentised
 
 
-def _floor_note(apart: int) -> str:
-    least = 2.0 ** (1 - apart)
-    return f"groups that tell the two apart: {apart}; p cannot fall below {least:.2g}" if least > 0.05 else ""
+def _floor_note(differing: int) -> str:
+    """A note on the smallest p that so few differing groups allow; empty if that is at most 0.05."""
+    least = 2.0 ** (1 - differing)
+    return f"groups that tell the two apart: {differing}; p cannot fall below {least:.2g}" if least > 0.05 else ""
 
 
 def _chunks(resamples: int, width: int) -> list[int]:
@@ -327,6 +332,6 @@ def _chunks(resamples: int, width: int) -> list[int]:
     return [min(step, resamples - start) for start in range(0, resamples, step)]
 
 
-def _beyond(drawn: Floats, observed: float) -> int:
-    """How many are at least as far from 0, allowing for ties that differ in the last digit."""
+def _count_extreme(drawn: Floats, observed: float) -> int:
+    """Number of drawn statistics at least as far from 0 as the observed one, allowing for rounding."""
     return int((np.abs(drawn) >= abs(observed) - 1e-12 * max(1.0, abs(observed))).sum())

@@ -1,4 +1,4 @@
-"""Changed pairs beside the untouched ones they were made from, row by row."""
+"""Comparison of changed pairs with the untouched pairs they were made from, row by row."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Places = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class AgainstControl:
-    """A number on the untouched pairs, what that of the changed pairs differs by, and how likely by chance alone."""
+    """A rate on the untouched pairs, the difference of the changed pairs' rate from it, and its test."""
 
     control: Estimate
     difference: Estimate
@@ -33,9 +33,9 @@ class AgainstControl:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Which row of the control each changed row was made from, by their places; groups and strata are the latter's.
+    """Positions of changed rows (``own``) and of the control rows they were made from (``control``), pair by pair.
 
-    ``alike``: whether the change left gold as it was in every pair.
+    ``groups`` and ``strata`` are those of the changed rows; ``alike`` says whether gold is the same in every pair.
     """
 
     own: Places
@@ -45,38 +45,38 @@ class Pairing:
     alike: bool
 
     def once(self, flags: Flags) -> int:
-        """How many rows of the control that are compared are flagged, each counted once."""
+        """Number of flagged control rows in this pairing; a row paired several times counts once."""
         compared = np.zeros(len(flags), dtype=np.bool_)
         for part in blocks(self.control.size):
             compared[self.control[part]] = True
         return int((flags & compared).sum())
 
     def part(self, chosen: Flags) -> Pairing:
-        """Only the changed rows that are chosen, ``chosen`` being of all rows of their suite."""
+        """The pairing of the chosen changed rows; ``chosen`` has one flag for each row of their suite."""
         kept = chosen[self.own]
         return Pairing(self.own[kept], self.control[kept], self.groups[kept], self.strata[kept], self.alike)
 
     def rate(self, after: Flags, before: Flags) -> AgainstControl:
-        """A rate of changed rows beside that of their control, with the test that suits paired rows."""
+        """Compare the rate of a flag on the changed rows (``after``) with that on their control (``before``)."""
         new, old = taken(after, self.own), taken(before, self.control)
         test = paired_test(new, old, groups=self.groups, strata=self.strata)
         change = difference(new, old, groups=self.groups, strata=self.strata)
-        # The control's rate on the pairs compared, so that it differs from the changed ones' by the difference; several
-        # changed rows may share one of the control.
+        # A control row counts once per changed row in the rate, so that the two rates differ by exactly ``change``, but
+        # only once in ``n``.
         control = replace(rate(old, groups=self.groups, strata=self.strata), n=self.once(np.ones_like(before)))
         return AgainstControl(control, change, test.name, test.p)
 
 
 def score_with_control(run: Run, suite: str) -> tuple[ScoredRows, ScoredRows | None, Pairing | None]:
-    """The scored rows of a suite, those of its control if it is in the run, and which was made from which."""
+    """The scored rows of a suite, those of its control if the run has it, and the pairing of the two."""
     rows = score_rows(run, suite)
     control = score_rows(run, suite + CONTROL) if suite + CONTROL in run.header.suites else None
     return rows, control, pairing(rows, control) if control else None
 
 
 def pairing(rows: ScoredRows, control: ScoredRows) -> Pairing | None:
-    """The rows of a suite that have a control, None when none has."""
-    changed, untouched = _places(rows.digests("base_id"), control.digests("id"))
+    """Pair the rows of a suite with the control rows they were made from; None if no row has one."""
+    changed, untouched = _match_bases(rows.digests("base_id"), control.digests("id"))
     if not changed.size:
         return None
     alike = np.array_equal(taken(rows.gold, changed), taken(control.gold, untouched))
@@ -84,18 +84,18 @@ def pairing(rows: ScoredRows, control: ScoredRows) -> Pairing | None:
 
 
 def against_control(rows: ScoredRows, control: ScoredRows | None, pairs: Pairing | None) -> AgainstControl | None:
-    """Accuracy beside that on the untouched pairs; None without those, or where they have other gold."""
+    """Accuracy compared with that on the untouched pairs; None without these or if their gold differs."""
     return pairs.rate(rows.correct, control.correct) if control and pairs and pairs.alike else None
 
 
-def _places(bases: U64, ids: U64) -> tuple[Places, Places]:
-    """Which digests are among those of ids, and where there; an id stands once."""
+def _match_bases(bases: U64, ids: U64) -> tuple[Places, Places]:
+    """Positions of the bases that occur among the ids, and of these ids, which are unique; sorts ``ids`` in place."""
     order = np.argsort(ids).astype(np.int32)
     ids.sort()
     matches = [(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))]
     for part in blocks(bases.size if ids.size else 0):
         places = np.minimum(np.searchsorted(ids, bases[part]), ids.size - 1)
-        there = np.flatnonzero(ids[places] == bases[part])
-        matches.append(((there + part.start).astype(np.int32), order[places[there]]))
+        matching = np.flatnonzero(ids[places] == bases[part])
+        matches.append(((matching + part.start).astype(np.int32), order[places[matching]]))
     changed, untouched = (np.concatenate(places) for places in zip(*matches, strict=True))
     return changed, untouched

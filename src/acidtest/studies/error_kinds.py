@@ -1,4 +1,4 @@
-"""Errors by kind: which label a model falls back to when it is wrong, and whether that changes with the pairs.
+"""Errors by kind: which label a model gives when it is wrong, and whether that differs on untouched pairs.
 
 Naik et al. (2018), sections 4.3 and 4.4: false neutrals among all errors on distracted pairs and on untouched ones,
 entailment and neutral taken for contradiction on negation, false entailments on antonymy and numbers.
@@ -26,12 +26,12 @@ from acidtest.studies.rows import Flags, ScoredRows
 UNANSWERED = "unanswered"
 
 Confusion = Mapping[str, Mapping[str, int]]
-"""How often each gold label got each answer, or none."""
+"""For each gold label, how often each answer was given, and how often none."""
 
 
 @dataclass(frozen=True)
 class ErrorsAgainstControl:
-    """Errors of one kind on the untouched pairs, each counted once, and both measures beside theirs."""
+    """Errors of one kind on the untouched pairs, each counted once; their share and rate against the changed pairs."""
 
     count: int
     share: AgainstControl
@@ -40,7 +40,7 @@ class ErrorsAgainstControl:
 
 @dataclass(frozen=True)
 class ErrorKind:
-    """Errors of one kind: how many, their share of all errors and of all pairs, and beside those of the control."""
+    """Errors of one kind: their number, share of all errors, rate among all pairs, and comparison with the control."""
 
     count: int
     share: Estimate
@@ -50,9 +50,9 @@ class ErrorKind:
 
 @dataclass(frozen=True)
 class Errors:
-    """A suite's errors by kind; a note says where gold accepts several labels, so that the answer alone tells kinds.
+    """A suite's errors by kind; ``note`` says why kinds are missing or depend on the answer alone.
 
-    ``n`` counts answers that are not gold; a pair without an answer is an error of no kind and is left out.
+    ``n`` counts wrong answers; pairs without an answer have no kind and are left out.
     """
 
     n: int = 0
@@ -68,14 +68,14 @@ class Errors:
 
 @dataclass(frozen=True)
 class _Answers:
-    """Gold sets as bit masks, answers as places among the labels (-1 for none), and which of them are errors."""
+    """Gold sets as bit masks, answers as indices of labels (-1 for none), and which answers are wrong."""
 
     gold: npt.NDArray[np.uint8]
     answer: npt.NDArray[np.int8]
     wrong: Flags
 
     def of_kind(self, kind: tuple[int, int | None]) -> Counted:
-        """The errors, and which of them have this answer and, where one is given, this gold."""
+        """All errors, and those with the answer of this kind and, unless it is None, its gold."""
         answer, gold = kind
         flags = self.wrong & (self.answer == answer)
         return Counted(self.wrong, flags if gold is None else flags & (self.gold == gold))
@@ -95,15 +95,15 @@ def confusion(rows: ScoredRows) -> Confusion | None:
 
 
 def errors_by_kind(rows: ScoredRows, control: ScoredRows | None = None, pairs: Pairing | None = None) -> Errors:
-    """The errors of a suite by kind, beside those of its control, paired with it, where gold is the same there.
+    """The errors of a suite by kind, compared with those of its control if the paired rows have the same gold.
 
     A kind is named after the wrong answer (``false neutral``) or after gold and answer (``E-C``: entailment taken for
-    contradiction); a two-way model, and gold that accepts several labels, has the former only. The tests are not
-    corrected yet.
+    contradiction); two-way models and gold that accepts several labels have the former only. p-values are not adjusted;
+    ``correct_kinds`` does that.
     """
     single = _is_single(rows.gold, rows.labels)
     note = "" if single else "gold accepts several labels, so errors are told apart by the answer alone"
-    answers, kinds = _answers(rows), _kinds(rows.gold, rows.labels)
+    answers, kinds = _answers(rows), _possible_kinds(rows.gold, rows.labels)
     counted = {name: answers.of_kind(kind) for name, kind in kinds.items()}
     counts = {name: _count_kind(errors, rows.groups, rows.strata) for name, errors in counted.items()}
     total = int(answers.wrong.sum())
@@ -118,10 +118,10 @@ def errors_by_kind(rows: ScoredRows, control: ScoredRows | None = None, pairs: P
 
 
 def common_errors(models: Sequence[ScoredRows]) -> Errors:
-    """The errors that all of some models make on the rows that all were asked, by kind.
+    """The errors that all the models make on the rows they share, by kind.
 
-    An error is of a kind where all give the same wrong answer; where they err in different ways it is of none, but
-    counts. Naik et al. (2018), section 4.3, look at the numerical errors of two systems so.
+    An error has a kind if all models give the same wrong answer; otherwise it has none, but still counts in ``n``.
+    Naik et al. (2018), section 4.3, analyse the numerical errors of two systems in this way.
     """
     first = models[0]
     if any(rows.labels != first.labels for rows in models):
@@ -137,13 +137,13 @@ def common_errors(models: Sequence[ScoredRows]) -> Errors:
     wrong: Flags = np.logical_and((given >= 0).all(axis=0), ~right.any(axis=0))
     answers = _Answers(gold, np.where((given == given[0]).all(axis=0), given[0], -1), wrong)
     groups, strata = first.groups[places[0]], first.strata[places[0]]
-    kinds = _kinds(gold, first.labels)
+    kinds = _possible_kinds(gold, first.labels)
     counts = {name: _count_kind(answers.of_kind(kind), groups, strata) for name, kind in kinds.items()}
     return Errors(int(wrong.sum()), None, counts)
 
 
 def correct_kinds(suites: Mapping[str, Errors]) -> dict[str, Errors]:
-    """The same errors with p adjusted (Holm): a family is one measure over all kinds and suites of a run."""
+    """The errors with p-values adjusted (Holm); a family is one measure over all kinds and suites of a run."""
     tests = {
         (suite, name): kind.vs_control
         for suite, errors in suites.items()
@@ -173,10 +173,10 @@ def _answers(rows: ScoredRows) -> _Answers:
     return _Answers(rows.gold, rows.answer, (rows.answer >= 0) & (accepted == 0))
 
 
-def _kinds(gold: npt.NDArray[np.uint8], labels: Sequence[str]) -> dict[str, tuple[int, int | None]]:
-    """The wrong answer and, for some, the gold of every kind of error that the gold sets allow."""
+def _possible_kinds(gold: npt.NDArray[np.uint8], labels: Sequence[str]) -> dict[str, tuple[int, int | None]]:
+    """Every kind of error possible with these gold sets, as (wrong answer, gold mask); None stands for any gold."""
     occurring = set(np.unique(gold).tolist())
-    answers = [place for place in range(len(labels)) if any(not mask >> place & 1 for mask in occurring)]
+    answers = [answer for answer in range(len(labels)) if any(not mask >> answer & 1 for mask in occurring)]
     kinds: dict[str, tuple[int, int | None]] = {f"false {labels[answer]}": (answer, None) for answer in answers}
     if labels == LABELS and _is_single(gold, labels):
         for label in (label for label in labels if GOLD_MASKS[label] in occurring):
@@ -191,7 +191,7 @@ def _count_kind(errors: Counted, groups: Codes, strata: Codes) -> ErrorKind:
 
 
 def _compare_kind(pairs: Pairing, after: Counted, before: Counted) -> ErrorsAgainstControl:
-    """A kind beside the same kind on the untouched pairs, of which those compared count once each."""
+    """Compare errors of a kind with those of the same kind on the untouched pairs, each of which counts once."""
     changed, untouched = (
         Counted(taken(side.counted, places), taken(side.of_kind, places))
         for side, places in ((after, pairs.own), (before, pairs.control))
@@ -204,16 +204,17 @@ def _compare_kind(pairs: Pairing, after: Counted, before: Counted) -> ErrorsAgai
 
 
 def kind_title(kind: str) -> str:
-    """A kind as people write it: ``E–C`` for ``E-C``."""
+    """A kind with the dash used in print: ``E–C`` for ``E-C``."""
     return kind.replace("-", "–") if len(kind) == 3 else kind
 
 
 def kinds_table(
     table_id: str, caption: str, models: Mapping[str, Errors], *, measure: str = "share", kinds: Sequence[str] = ()
 ) -> Iterator[Table]:
-    """A table of the models' kinds of errors, all or some, beside those on the untouched pairs where there are any.
+    """A table of the models' errors by kind, compared with the untouched pairs where there are any.
 
-    ``measure`` is the share among errors or the rate among all pairs. No table where there is no kind.
+    ``measure`` is ``share`` (of all errors) or ``rate`` (among all pairs); ``kinds`` selects some; all if empty.
+    Yields nothing if there are no kinds to show.
     """
     compared = any(errors.compared for errors in models.values())
     columns = [Column("changed pairs" if compared else measure), Column("pairs", "count")]
@@ -235,10 +236,10 @@ def kinds_table(
 
 
 def confusion_table(table_id: str, caption: str, models: Mapping[str, Confusion]) -> Iterator[Table]:
-    """A table of answers by gold, with a column of pairs without an answer only where there are any."""
-    golds = [answers for counts in models.values() for answers in counts.values()]
-    names = dict.fromkeys(name for answers in golds for name in answers)
-    shown = [name for name in names if name != UNANSWERED or any(answers.get(name) for answers in golds)]
+    """A table of answers by gold; the column of unanswered pairs is left out if there are none."""
+    answer_counts = [answers for counts in models.values() for answers in counts.values()]
+    names = dict.fromkeys(name for answers in answer_counts for name in answers)
+    shown = [name for name in names if name != UNANSWERED or any(answers.get(name) for answers in answer_counts)]
     columns = [Column(name, "count", group="answered") for name in shown]
     columns += [Column(name, group="% of that gold") for name in shown]
     rows = []

@@ -1,4 +1,4 @@
-"""What studies of runs share: scored rows, rates of slices, and which rows of two runs are the same."""
+"""Building blocks of studies: scored rows, rates of slices, and the matching of rows between two runs."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from acidtest.stats.significance import adjusted
 Flags = npt.NDArray[np.bool_]
 
 QUESTION = ("id", "premise", "hypothesis", "label")
-"""The columns by which a row of one run is known to be the row of another: what was asked, and what is right."""
+"""The columns in which rows of two runs must be equal to count as the same row: id, pair and gold."""
 
 WORDS = ("premise_word", "hypothesis_word")
-"""The columns with the word of the premise and that of the hypothesis that a row turns on."""
+"""The columns with the two words that a pair differs in, one of the premise and one of the hypothesis."""
 
 SAME_ROWS = 0.9
-"""Share of the smaller run's rows that must be in the other for the rows to count as the same."""
+"""Two runs are compared row by row if they share at least this fraction of the smaller run's rows."""
 
 _IDS = ("id", "base_id", "group")
 _TEXTS = ("suite", "premise", "hypothesis", "source_id", "certainty", *PARSES)
@@ -47,8 +47,8 @@ _PROBABILITIES = ("p_entailment", "p_neutral", "p_contradiction")
 class ScoredRows:
     """The rows of one suite that can be scored, with what was answered and whether it was right.
 
-    A few bytes of each row are held, since millions have to fit into memory; whatever else is known of them is read
-    when it is asked for.
+    Only a few bytes per row are stored, since millions of rows must fit into memory; other columns are read from the
+    run on demand.
     """
 
     card: Card
@@ -58,11 +58,12 @@ class ScoredRows:
     answer: npt.NDArray[np.int8]
     correct: Flags
     ties: int = 0
-    """Rows in which the likeliest labels are equally likely."""
+    """Rows in which several labels share the highest probability."""
     collapse_differs: int | None = None
-    """Verdicts that would be another under ``sum`` (under ``argmax`` when ``sum`` is what was used).
+    """Rows whose verdict would change under another collapse: ``sum``, or ``argmax`` if the run used ``sum``.
 
-    Counted where gold is two labels of three, or the label that such a gold leaves out; None without such gold.
+    Counts only rows whose gold is a set of two labels that occurs in the suite, or the third label that such a set
+    leaves out. None if no gold is a set of two labels.
     """
     left_out: int = 0
     labels: tuple[str, ...] = LABELS
@@ -80,7 +81,7 @@ class ScoredRows:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """All rows; where nobody asked for texts there are none, and digests in place of ids."""
+        """All rows; without ``texts``, columns of text are dropped and ids are replaced by their digests."""
         if self.texts:
             return self.run.collected(self.rows)
         rows = self.rows.drop(*_TEXTS, strict=False)
@@ -95,16 +96,16 @@ class ScoredRows:
 
     @cached_property
     def groups(self) -> Codes:
-        """The number of each row's group."""
+        """The code of each row's group; all 0 if the suite has no groups."""
         if "group" not in self.rows.collect_schema():
             return np.zeros(self.height, dtype=np.int8)
         return numbered(self.digests("group"))
 
     @cached_property
     def strata(self) -> Codes:
-        """The number of each row's stratum; null is a value."""
-        known = self.rows.collect_schema()
-        names = [name for name in self.card.strata if name in known]
+        """The code of each row's stratum; all 0 without strata. Null counts as a value."""
+        schema = self.rows.collect_schema()
+        names = [name for name in self.card.strata if name in schema]
         if not names:
             return np.zeros(self.height, dtype=np.int8)
         codes, values = self.coded(*names)
@@ -112,38 +113,41 @@ class ScoredRows:
         return numbered(taken(ranks.to_numpy().astype(np.int32), codes))
 
     def column(self, values: pl.Expr) -> pl.Series:
-        """An expression of the suite's columns, for every row."""
+        """The value of an expression over the suite's columns for every row."""
         return self.run.collected(self.rows.select(values), streaming=True).to_series()
 
     def digests(self, *names: str) -> U64:
-        """One digest for each row of a column of ids, or of several columns of texts together."""
-        row_digests, place = np.empty(self.height, dtype=np.uint64), 0
+        """One digest per row: of one column of ids, or of several columns of text taken together."""
+        row_digests, offset = np.empty(self.height, dtype=np.uint64), 0
 
         def visit(batch: pl.DataFrame) -> None:
-            nonlocal place
-            row_digests[place : place + batch.height] = digests(*(batch[name] for name in names))
-            place += batch.height
+            nonlocal offset
+            row_digests[offset : offset + batch.height] = digests(*(batch[name] for name in names))
+            offset += batch.height
 
         self.run.visit(self.rows.select(names), visit)
         return row_digests
 
     def coded(self, *columns: str | pl.Expr) -> tuple[Codes, pl.DataFrame]:
-        """Columns of few values, null being one, as numbers of rows of a frame that is in order of first appearance."""
+        """The indexed of each row's combination of column values, and a frame whose rows the codes index.
+
+        For columns with few distinct values. Null counts as a value; combinations are in order of first appearance.
+        """
         rows = self.rows.select(columns)
-        known, codes = rows.collect_schema().to_frame(), [np.zeros(0, dtype=np.int32)]
-        names = known.columns
+        combinations, codes = rows.collect_schema().to_frame(), [np.zeros(0, dtype=np.int32)]
+        names = combinations.columns
 
         def visit(batch: pl.DataFrame) -> None:
-            nonlocal known
-            different = batch.unique(maintain_order=True)
-            new = different.join(known, on=names, how="anti", nulls_equal=True, maintain_order="left")
-            known = pl.concat([known, compact_frame(new)])
-            code = known.with_row_index(_CODE)
-            numbers = batch.join(code, on=names, how="left", nulls_equal=True, maintain_order="left")
-            codes.append(numbers[_CODE].to_numpy().astype(np.int32))
+            nonlocal combinations
+            distinct = batch.unique(maintain_order=True)
+            new = distinct.join(combinations, on=names, how="anti", nulls_equal=True, maintain_order="left")
+            combinations = pl.concat([combinations, compact_frame(new)])
+            indexed = combinations.with_row_index(_CODE)
+            matched = batch.join(indexed, on=names, how="left", nulls_equal=True, maintain_order="left")
+            codes.append(matched[_CODE].to_numpy().astype(np.int32))
 
         self.run.visit(rows, visit)
-        return np.concatenate(codes), known
+        return np.concatenate(codes), combinations
 
     def rate(self, values: npt.NDArray[np.generic], rows: Flags | None = None) -> Estimate:
         """The mean of a column with its interval, over some of the rows or all."""
@@ -152,22 +156,23 @@ class ScoredRows:
 
 
 def score_rows(run: Run, suite: str, *, two_way: bool = False, texts: bool = False) -> ScoredRows:
-    """The scored rows of a suite, as two-way if asked or if the model is; with ``texts`` and ids only where asked.
+    """The scored rows of a suite, two-way if asked for or if the model has two labels.
 
-    Then neutral and contradiction are one label, and rows whose gold would accept both labels are left out.
+    Two-way scoring merges neutral and contradiction, and leaves out rows whose gold then accepts both labels (gold that
+    accepts any label stays). ``texts`` says whether ``ScoredRows.frame`` keeps texts and ids.
     """
     collapse, rows, left_out = run.header.collapse, run.lazy(suite), 0
-    other = Collapse("argmax" if collapse.mode == "sum" else "sum")
+    other_collapse = Collapse("argmax" if collapse.mode == "sum" else "sum")
     two_way = two_way or run.header.model.resolution == "two-way"
     accepted = np.array(list(GOLD_MASKS.values()), dtype=np.uint8)
     if two_way:
         coarse = coarsen_gold(accepted)
         kept = (coarse != 0b111) | (accepted == 0b111)
-        telling, accepted = pl.col("label").is_in([*compress(GOLD_MASKS, kept)]), coarse
-        left_out = int(run.collected(rows.select((~telling).sum())).item())
-        rows = rows.filter(telling)
+        scorable, accepted = pl.col("label").is_in([*compress(GOLD_MASKS, kept)]), coarse
+        left_out = int(run.collected(rows.select((~scorable).sum())).item())
+        rows = rows.filter(scorable)
     gold, answer, correct = [np.zeros(0, np.uint8)], [np.zeros(0, np.int8)], [np.zeros(0, np.bool_)]
-    ties, differs = 0, np.zeros(1 << len(LABELS), dtype=np.int64)
+    ties, differing = 0, np.zeros(1 << len(LABELS), dtype=np.int64)
 
     def visit(batch: pl.DataFrame) -> None:
         nonlocal ties
@@ -176,15 +181,15 @@ def score_rows(run: Run, suite: str, *, two_way: bool = False, texts: bool = Fal
         right = verdicts(probabilities, golds, collapse=collapse)
         ordered = np.sort(probabilities, axis=1)
         ties += int((ordered[:, -1] == ordered[:, -2]).sum())
-        differs[:] += np.bincount(
-            golds[verdicts(probabilities, golds, collapse=other) != right], minlength=len(differs)
+        differing[:] += np.bincount(
+            golds[verdicts(probabilities, golds, collapse=other_collapse) != right], minlength=len(differing)
         )
         gold.append(golds)
         answer.append(np.minimum(given, 1) if two_way else given)
         correct.append(right)
 
-    masked = pl.col("label").replace_strict([*GOLD_MASKS], accepted, return_dtype=pl.UInt8).alias("gold")
-    run.visit(rows.select(masked, *_PROBABILITIES), visit)
+    gold_mask = pl.col("label").replace_strict([*GOLD_MASKS], accepted, return_dtype=pl.UInt8).alias("gold")
+    run.visit(rows.select(gold_mask, *_PROBABILITIES), visit)
     masks = np.concatenate(gold)
     return ScoredRows(
         card=run.header.suites[suite],
@@ -194,25 +199,26 @@ def score_rows(run: Run, suite: str, *, two_way: bool = False, texts: bool = Fal
         answer=np.concatenate(answer),
         correct=np.concatenate(correct),
         ties=ties,
-        collapse_differs=_differing_over_sets(masks, differs),
+        collapse_differs=_count_differing(masks, differing),
         left_out=left_out,
         labels=TWO_WAY_LABELS if two_way else LABELS,
         texts=texts,
     )
 
 
-def _differing_over_sets(gold: npt.NDArray[np.uint8], differs: npt.NDArray[np.int64]) -> int | None:
-    """How many verdicts differ, given by gold, where gold is two labels of three or what such a gold leaves out.
+def _count_differing(gold: npt.NDArray[np.uint8], differing: npt.NDArray[np.int64]) -> int | None:
+    """``ScoredRows.collapse_differs``, given the number of verdicts that differ for each gold mask.
 
-    A suite of single gold labels says nothing: ``sum`` then only asks that the answer has more than one half.
+    Suites of single gold labels are not counted: with these, ``sum`` merely requires gold to have more than half of
+    the probability.
     """
     everything = (1 << len(LABELS)) - 1
     pairs = [int(mask) for mask in np.unique(gold) if int(mask).bit_count() == len(LABELS) - 1]
-    return sum(int(differs[mask]) for mask in {*pairs, *(everything - mask for mask in pairs)}) if pairs else None
+    return sum(int(differing[mask]) for mask in {*pairs, *(everything - mask for mask in pairs)}) if pairs else None
 
 
 def with_texts(rows: pl.DataFrame, run: Run, suite: str) -> pl.DataFrame:
-    """Some rows of a scored suite, with their ids, premises and hypotheses as the run has them."""
+    """Some rows of ``ScoredRows.frame``, their digests of ids replaced by the run's ids, premises and hypotheses."""
     wanted = rows["id"].implode()
 
     def select_rows(batch: pl.DataFrame) -> pl.DataFrame:
@@ -230,19 +236,19 @@ def _digested(ids: pl.Series) -> pl.Series:
 
 
 def accuracy(rows: ScoredRows) -> Estimate:
-    """Share of rows answered rightly."""
+    """Share of rows answered correctly."""
     return rows.rate(rows.correct)
 
 
 def groups_right(rows: ScoredRows) -> Flags:
-    """For each group whether all its rows are answered rightly."""
+    """For each group, whether all its rows are answered correctly."""
     right = np.ones(int(rows.groups.max(initial=-1)) + 1, dtype=np.bool_)
     right[rows.groups[~rows.correct]] = False
     return right
 
 
 def group_consistency(rows: ScoredRows) -> Estimate:
-    """Share of groups whose rows are all answered rightly."""
+    """Share of groups whose rows are all answered correctly."""
     right = groups_right(rows)
     if len(right) == rows.height:
         return Estimate(nan, n=rows.height, groups=rows.height, note="every row is its own group")
@@ -250,10 +256,10 @@ def group_consistency(rows: ScoredRows) -> Estimate:
 
 
 def spread(rows: ScoredRows, factor: str) -> Estimate:
-    """Standard deviation of accuracy over the values of a factor; how uneven a score is."""
+    """Standard deviation of accuracy over the values of a factor."""
     codes, values = rows.coded(factor)
     means = values.with_columns(mean=np.bincount(codes, rows.correct) / np.bincount(codes))
-    # In one order: sums of fractions depend on it in the last digit.
+    # Sorted, since the last digit of a sum of floats depends on their order.
     rates = means.drop_nulls(factor).sort(factor)["mean"].to_numpy()
     if len(rates) < 2:
         return Estimate(nan, n=rows.height, groups=len(rates), note=f"fewer than two values of {factor}")
@@ -276,9 +282,9 @@ def metrics(rows: ScoredRows) -> dict[str, Estimate]:
 def breakdown(
     rows: ScoredRows, factors: Sequence[str], values: npt.NDArray[np.generic] | None = None
 ) -> dict[str, Estimate]:
-    """The rate of ``values`` (whether rows are right, when none are given) for each combination of factor values.
+    """The mean of ``values`` (by default accuracy) for each combination of factor values.
 
-    Rows where a factor is null belong to no combination. Order is that of first appearance.
+    Rows where a factor is null belong to no combination. Combinations are in order of first appearance.
     """
     column = rows.correct if values is None else values
     codes, keys = rows.coded(pl.concat_str(pl.col(factors).cast(pl.String), separator=CROSS).alias("key"))
@@ -297,12 +303,12 @@ def breakdowns(rows: ScoredRows) -> dict[str, dict[str, Estimate]]:
         rates[name] = {value: rows.rate(rows.correct, flags) for value, flags in listed.items()}
     if not rows.card.categories:
         return rates
-    marks = {name: rows.column(pl.col(name).fill_null(False)).to_numpy() for name in rows.card.categories}
-    return {CATEGORY: {name: rows.rate(rows.correct, flags) for name, flags in marks.items()}, **rates}
+    members = {name: rows.column(pl.col(name).fill_null(False)).to_numpy() for name in rows.card.categories}
+    return {CATEGORY: {name: rows.rate(rows.correct, flags) for name, flags in members.items()}, **rates}
 
 
 def listed_flags(cells: pl.Series) -> dict[str, Flags]:
-    """For each value of a list column which rows have it, in order of first appearance."""
+    """Flags of the rows that contain each value of a list column; values are in order of first appearance."""
     values = list_values(cells)
     names = values.explode().drop_nulls().unique(maintain_order=True)
     return {name: values.list.contains(name).to_numpy() for name in names}
@@ -310,13 +316,13 @@ def listed_flags(cells: pl.Series) -> dict[str, Flags]:
 
 def model_names(runs: Sequence[Run]) -> list[str]:
     """The models' names, numbered where two runs share one."""
-    given = [run.header.model.name for run in runs]
-    turns = [given[:number].count(name) + 1 for number, name in enumerate(given)]
-    return [name if turn == 1 else f"{name} ({turn})" for name, turn in zip(given, turns, strict=True)]
+    names = [run.header.model.name for run in runs]
+    occurrences = [names[:number].count(name) + 1 for number, name in enumerate(names)]
+    return [name if count == 1 else f"{name} ({count})" for name, count in zip(names, occurrences, strict=True)]
 
 
 def runs_by_model(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """The runs of each model; models that share a name go by their signatures."""
+    """The runs of each model by its name, or by its signature if several models share the name."""
     models = {run.header.model.signature: run.header.model.name for run in runs}
     names = Counter(models.values())
     by_model: dict[str, list[Run]] = {}
@@ -327,25 +333,25 @@ def runs_by_model(runs: Sequence[Run]) -> dict[str, list[Run]]:
 
 
 def require_one_collapse(runs: Sequence[Run]) -> None:
-    """Refuse runs whose probabilities became verdicts in different ways."""
+    """Raise an error unless all runs turn probabilities into verdicts by the same collapse."""
     collapses = sorted({str(run.header.collapse) for run in runs})
     if len(collapses) > 1:
         raise AcidtestError(f"the runs were scored with different --collapse: {', '.join(collapses)}; score them alike")
 
 
 def is_two_way(runs: Iterable[Run]) -> bool:
-    """Whether one of the models has two labels, so that all are to be scored two-way."""
+    """Whether one of the models has two labels, so that all must be scored two-way."""
     return any(run.header.model.resolution == "two-way" for run in runs)
 
 
 def score_alike(runs: Mapping[str, Run], suite: str) -> dict[str, ScoredRows]:
-    """The scored rows of several models on a suite, as two-way where one of the models is."""
+    """The scored rows of several models on a suite, all two-way if one of the models has two labels."""
     two_way = is_two_way(runs.values())
     return {model: score_rows(run, suite, two_way=two_way) for model, run in runs.items()}
 
 
 def correct_with_excess(contrasts: Sequence[Any], correction: str) -> tuple[Any, ...]:
-    """Contrasts with p-values corrected as one family, those of their excess over a reference included."""
+    """Contrasts with adjusted p-values; differences and excesses over a reference are one family."""
     ps = adjusted([p for contrast in contrasts for p in (contrast.p, contrast.excess_p)], correction)
     return tuple(
         replace(contrast, p_adjusted=float(p), excess_p_adjusted=float(excess_p))
@@ -354,9 +360,9 @@ def correct_with_excess(contrasts: Sequence[Any], correction: str) -> tuple[Any,
 
 
 def common_rows(rows: tuple[ScoredRows, ScoredRows]) -> tuple[pl.DataFrame, int]:
-    """The places ``i`` and ``j`` of the rows that ask the same in two runs, and how many rows share nothing but an id.
+    """Positions ``i`` and ``j`` of the rows that two runs share, and how many others have only their id in common.
 
-    Suites of one fingerprint hold the same rows, so their ids are enough.
+    Suites with equal fingerprints hold the same rows, so comparing ids is enough.
     """
     first, second = (side.card.fingerprint for side in rows)
     if first and first == second:
@@ -366,6 +372,6 @@ def common_rows(rows: tuple[ScoredRows, ScoredRows]) -> tuple[pl.DataFrame, int]
 
 
 def _matches(rows: tuple[ScoredRows, ScoredRows], columns: Sequence[str]) -> pl.DataFrame:
-    """The places ``i`` and ``j`` of the rows that are equal in these columns, in the order of the first run."""
+    """Positions ``i`` and ``j`` of the rows that are equal in these columns, in the order of the first run."""
     first, second = (pl.DataFrame({"row": side.digests(*columns)}) for side in rows)
     return first.with_row_index("i").join(second.with_row_index("j"), on="row").sort("i")

@@ -1,4 +1,4 @@
-"""Models against each other: paired on the same rows, unpaired and stratified on different ones."""
+"""Comparison of models: paired on the same rows, unpaired and stratified on different ones."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ComparisonResult:
     ties: tuple[Ties, ...]
     schema: int = SCHEMA
     runs: Mapping[str, Run] = field(default_factory=dict, metadata={"json": None})
-    """The runs by the names of their models, to show rows of."""
+    """The runs by the names of their models, from which example rows are shown."""
     shown_factors: tuple[str, ...] = field(default=(), metadata={"json": None})
     """Factors whose slices are shown unfolded."""
 
@@ -97,8 +97,9 @@ def comparison(
 def compare_runs(
     runs: Sequence[Run], *, correction: str = "holm", seed: int = 0, every_factor: bool = True
 ) -> list[Contrast]:
-    """Every pair of runs on every suite they share, whole and by factor, or only by the factors the suites cross.
+    """Contrasts of every two runs on every suite they share, on the whole suite and by factor.
 
+    Without ``every_factor``, a single factor is tested only if the suite crosses it with another.
     All tests on whole suites, controls among them, are one family that is corrected together; all slices by a factor
     of the same name are another, over all suites and pairs of runs. When one of the models on a suite is two-way, all
     are scored two-way there. Controls with the same rows are compared once.
@@ -107,8 +108,8 @@ def compare_runs(
         raise AcidtestError("compare needs two runs or more")
     require_one_collapse(runs)
     named = dict(zip(model_names(runs), runs, strict=True))
-    suites = _different_suites(runs)
-    computed: list[Contrast] = []
+    suites = _distinct_suites(runs)
+    contrasts: list[Contrast] = []
     for suite in suites:
         rows = score_alike({name: run for name, run in named.items() if suite in run.header.suites}, suite)
         pairs = [_pair(names, (rows[names[0]], rows[names[1]])) for names in combinations(rows, 2)]
@@ -116,25 +117,25 @@ def compare_runs(
         for factor, categories in factors.items():
             for pair in pairs:
                 slices = _slices(pair.sides[0], factor, categories)
-                # Paired rows stay paired: a slice is told by the first run's factor, should the second's differ.
-                others = slices if pair.paired else _slices(pair.sides[1], factor, categories)
-                nothing = np.zeros(len(pair.sides[1].correct), dtype=np.bool_)
+                # Paired rows must stay paired, so the first run's factor defines slices even if the second's differs.
+                second_slices = slices if pair.paired else _slices(pair.sides[1], factor, categories)
+                no_rows = np.zeros(len(pair.sides[1].correct), dtype=np.bool_)
                 # p is at least 1 / (resamples + 1), and a correction multiplies it by about the number of tests.
                 tests = len(runs) * (len(runs) - 1) // 2 * max(len(slices), len(suites))
                 resamples = min(max(300 * tests, 10_000), 100_000)
                 for value, flags in slices.items():
-                    part = pair.part(flags, others.get(value, nothing))
-                    computed.append(_contrast(part, (suite, factor, value), seed, resamples))
-    if not computed:
+                    part = pair.part(flags, second_slices.get(value, no_rows))
+                    contrasts.append(_contrast(part, (suite, factor, value), seed, resamples))
+    if not contrasts:
         suites_by_model = "; ".join(f"{name}: {', '.join(run.header.suites)}" for name, run in named.items())
         raise AcidtestError(f"no two of the runs have a suite in common ({suites_by_model})")
-    return _adjust_families(computed, correction)
+    return _adjust_families(contrasts, correction)
 
 
 def tied_models(contrasts: Sequence[Contrast], *, alpha: float = ALPHA) -> list[Ties]:
-    """For each suite the groups of models that the adjusted p-values of whole suites do not tell apart.
+    """For each suite, the groups of models whose adjusted p-values on the whole suite show no difference.
 
-    A pair whose test cannot be computed counts as not told apart.
+    A pair whose test cannot be computed counts as showing none.
     """
     suites: dict[str, list[Contrast]] = {}
     for contrast in contrasts:
@@ -142,16 +143,17 @@ def tied_models(contrasts: Sequence[Contrast], *, alpha: float = ALPHA) -> list[
             suites.setdefault(contrast.suite, []).append(contrast)
     ties = []
     for suite, members in suites.items():
-        names = [name for one in members for name in (one.first, one.second)]
-        rates = best_first(dict(zip(names, [rate for one in members for rate in one.accuracies], strict=True)))
-        apart = [(one.first, one.second) for one in members if one.p_adjusted < alpha]
+        names = [name for contrast in members for name in (contrast.first, contrast.second)]
+        accuracies = [accuracy for contrast in members for accuracy in contrast.accuracies]
+        rates = best_first(dict(zip(names, accuracies, strict=True)))
+        apart = [(contrast.first, contrast.second) for contrast in members if contrast.p_adjusted < alpha]
         ties.append(Ties(suite, rates, tied_groups(list(rates), apart), alpha))
     return ties
 
 
 @dataclass(frozen=True)
 class _Side:
-    """What one of two models got right, and what its rows are."""
+    """The rows of one of two models, and whether each is answered correctly."""
 
     card: Card
     frame: pl.DataFrame
@@ -160,13 +162,13 @@ class _Side:
     strata: Codes
 
     def part(self, flags: Flags) -> _Side:
-        """The rows that are flagged."""
+        """The side with its answers reduced to the flagged rows; ``frame`` keeps all rows."""
         return replace(self, correct=self.correct[flags], groups=self.groups[flags], strata=self.strata[flags])
 
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two runs on one suite: row by row when they were asked the same rows, side by side otherwise."""
+    """Two runs on one suite; if ``paired``, both sides hold the same rows in the same order."""
 
     names: tuple[str, str]
     sides: tuple[_Side, _Side]
@@ -174,24 +176,24 @@ class _Pair:
     note: str
 
     def part(self, first: Flags, second: Flags) -> _Pair:
-        """The rows of each side that are flagged."""
+        """The pair with each side reduced to its flagged rows."""
         return replace(self, sides=(self.sides[0].part(first), self.sides[1].part(second)))
 
 
-def _different_suites(runs: Sequence[Run]) -> list[str]:
-    """Every suite, but of the controls that hold the same rows in every run only the first."""
-    first: dict[object, str] = {}
+def _distinct_suites(runs: Sequence[Run]) -> list[str]:
+    """All suites; of several controls with the same rows in every run, only the first_by_rows."""
+    first_by_rows: dict[object, str] = {}
     for suite in dict.fromkeys(suite for run in runs for suite in run.header.suites):
         key: object = suite
         if suite.endswith(CONTROL):
             asked = [run.collected(run.frame.lazy().filter(pl.col("suite") == suite).select(QUESTION)) for run in runs]
             key = tuple(rows.hash_rows().sort().to_numpy().tobytes() for rows in asked)
-        first.setdefault(key, suite)
-    return list(first.values())
+        first_by_rows.setdefault(key, suite)
+    return list(first_by_rows.values())
 
 
 def _common_factors(cards: Sequence[Card], every_factor: bool) -> dict[str, tuple[str, ...]]:
-    """What all runs on a suite can be broken down by, nothing first; with its categories where it is those."""
+    """Factors that all runs on a suite have, with the names of categories for ``CATEGORY``; '' is the whole suite."""
     factors, lists, categories = (
         tuple(name for name in names[0] if all(name in others for others in names))
         for names in zip(*((card.factors, card.lists, card.categories) for card in cards), strict=True)
@@ -204,7 +206,7 @@ def _common_factors(cards: Sequence[Card], every_factor: bool) -> dict[str, tupl
 
 
 def _pair(names: tuple[str, str], rows: tuple[ScoredRows, ScoredRows]) -> _Pair:
-    """Two runs reduced to their common rows in one order, when they are runs over the same rows."""
+    """Pair two runs on their common rows if they share enough (``SAME_ROWS``), else keep all rows of both."""
     common, changed = common_rows(rows)
     fewest, most = sorted(side.height for side in rows)
     paired = common.height >= SAME_ROWS * fewest > 0
@@ -232,7 +234,7 @@ def _pair(names: tuple[str, str], rows: tuple[ScoredRows, ScoredRows]) -> _Pair:
 
 
 def _slices(side: _Side, factor: str, categories: Sequence[str]) -> dict[str, Flags]:
-    """Which rows have each value of a factor, values in order of first appearance; all rows where there is none."""
+    """Flags of the rows with each value of a factor, in order of first appearance; all rows for the factor ''."""
     if not factor:
         return {"": np.ones(side.frame.height, dtype=np.bool_)}
     if categories:

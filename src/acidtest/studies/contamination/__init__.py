@@ -1,8 +1,8 @@
 """Whether a model's score on HANS is helped by having seen HANS: published against fresh words and novel templates.
 
-Four suites, words {published, fresh} × templates {published, novel}, are four sets of different rows, so nothing is
-paired. Every contrast is a sum of the cells' rates, standardised so that all cells weigh heuristic and label alike and,
-where they share templates, each template alike.
+The four suites, called cells, are words {published, fresh} × templates {published, novel}. They share no rows, so
+nothing is paired. Every contrast is a sum of the cells' accuracies with coefficients 1 or -1, standardised so that each
+heuristic × label has the same weight in all cells, and each template the same weight in the cells that share it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from acidtest.studies.rows import ScoredRows, correct_with_excess, is_two_way, r
 FEW_ROWS = 30
 Correction = Literal["holm", "bh", "by", "none"]
 Place = tuple[str, str]
-"""Words and templates of a cell."""
+"""The words (published or fresh) and the templates (published or novel) of a cell."""
 
 _PLACES: tuple[Place, ...]
 _PLACES = _PUBLISHED, _FRESH_WORDS, _NOVEL_TEMPLATES, _FRESH = (
@@ -39,9 +39,9 @@ _PLACES = _PUBLISHED, _FRESH_WORDS, _NOVEL_TEMPLATES, _FRESH = (
     ("published", "novel"),
     ("fresh", "novel"),
 )
-_TEMPLATES = {"hans": "published", "hans/novel": "novel"}
-_PART = ("heuristic", "label")
-_COLUMNS = (*_PART, "subcase", "template")
+_TEMPLATES_OF_SUITE = {"hans": "published", "hans/novel": "novel"}
+_HEURISTIC_LABEL = ("heuristic", "label")
+_COLUMNS = (*_HEURISTIC_LABEL, "subcase", "template")
 _STRATUM = ("templates", *_COLUMNS)
 
 _QUESTIONS: Mapping[str, str] = {
@@ -68,7 +68,7 @@ class ContaminationCell:
 
 @dataclass(frozen=True)
 class ContaminationContrast:
-    """A difference between cells on one slice; ``excess`` is the model's less the reference's."""
+    """A difference between cells on one slice; ``excess`` is the model's difference minus the reference's."""
 
     slice: str
     name: str
@@ -83,7 +83,7 @@ class ContaminationContrast:
 
     @property
     def effect(self) -> Estimate:
-        """What speaks for contamination: the excess where there is a reference, else the difference."""
+        """The evidence for contamination: the excess over the reference if there is one, else the difference."""
         return self.excess or self.difference
 
     @property
@@ -94,7 +94,7 @@ class ContaminationContrast:
 
 @dataclass(frozen=True)
 class ModelContamination:
-    """The four cells, what they differ by, and what that does and does not show."""
+    """The four cells of one model, the contrasts between them, and the verdict."""
 
     model: str
     reference: str | None
@@ -106,12 +106,12 @@ class ModelContamination:
 
     @property
     def can(self) -> tuple[str, ...]:
-        """What the contrasts show."""
+        """What the contrasts can show."""
         return can_show(self.reference)
 
     @property
     def cannot(self) -> tuple[str, ...]:
-        """What the contrasts do not show."""
+        """What the contrasts cannot show."""
         return cannot_show(self.reference)
 
 
@@ -142,19 +142,19 @@ def contamination(
 
 
 def _runs_by_model(runs: Sequence[Run], clean: set[str]) -> list[list[Run]]:
-    """The runs of each model that is not among the clean ones."""
+    """The runs of each model, without the models whose signatures are in ``clean``."""
     by_model: dict[tuple[str, int], list[Run]] = {}
     for number, run in enumerate(runs, 1):
         model = run.header.model
         if model.signature not in clean:
-            # Without a fingerprint a name says little: runs that need no other are not put together.
+            # Without a fingerprint, two models may share a signature: a run that has all four cells is kept separate.
             alone = model.fingerprint is None and holds_the_four([run])
             by_model.setdefault((model.signature, number if alone else 0), []).append(run)
     return list(by_model.values())
 
 
 def holds_the_four(runs: Sequence[Run]) -> bool:
-    """Whether some runs hold every cell once, so that contamination can be measured."""
+    """Whether the runs together hold each cell exactly once; one published file may come in addition."""
     placed = [(_place(run, suite), _is_a_file(card)) for run in runs for suite, card in run.header.suites.items()]
     drawn = [place for place, is_a_file in placed if place and not is_a_file]
     files = [place for place, is_a_file in placed if place and is_a_file]
@@ -166,10 +166,10 @@ def measure_contamination(
 ) -> ModelContamination:
     """Whether the model of the runs does better on the published HANS than its answers elsewhere explain.
 
-    The runs are one model's and together hold the four suites, the published file itself standing for published words
-    in published templates if it is among them; so do those of the reference, a model known not to have seen
-    HANS. All p-values of the report are one family. The excess over the reference takes the two models' answers to be
-    independent, which is conservative when they were asked the same pairs.
+    ``runs`` are of one model and together hold the four suites; so do those of ``reference``, a model known not to have
+    seen HANS. If the published file itself was run, it replaces the suite with published words and templates. All
+    p-values are one family. The excess over the reference assumes that the two models' answers are independent, which
+    is conservative if both answered the same pairs.
     """
     facts, clean = runs[0].header.model, {run.header.model.signature: run.header.model for run in reference}
     if len(clean) > 1:
@@ -200,7 +200,7 @@ def contamination_finding(model: ModelContamination) -> Finding:
 
 @dataclass(frozen=True)
 class _CellRows:
-    """A cell's suite, its scored rows, and for contrasts what each row is and whether it is right."""
+    """A cell's suite, its scored rows, and a frame of their factors and correctness, for the contrasts."""
 
     suite: str
     rows: ScoredRows
@@ -208,10 +208,10 @@ class _CellRows:
 
 
 def _cell_rows(runs: Sequence[Run], two_way: bool) -> dict[Place, _CellRows]:
-    """The four cells, recognised by the names and the words of the runs' suites."""
+    """The rows of the four cells; raises an error if one is missing or occurs twice."""
     suites = [(run, suite, _is_a_file(card)) for run in runs for suite, card in run.header.suites.items()]
     cells: dict[Place, _CellRows] = {}
-    # Files come last and may take a place: the published pairs themselves are better than pairs drawn anew.
+    # Files come last, to replace generated suites: the published pairs are better than newly drawn ones.
     for run, suite, is_a_file in sorted(suites, key=lambda entry: entry[2]):
         place = _place(run, suite)
         if place is None:
@@ -235,9 +235,9 @@ def _cell_rows(runs: Sequence[Run], two_way: bool) -> dict[Place, _CellRows]:
 
 
 def _place(run: Run, suite: str) -> Place | None:
-    """The cell a suite belongs to: by its name and words, or because it is the published file itself."""
+    """The cell a suite belongs to, by its name and words or as the published file; None for other suites."""
     card = run.header.suites[suite]
-    place = (str(card.arguments.get("words")), _TEMPLATES.get(suite.partition(":")[0], ""))
+    place = (str(card.arguments.get("words")), _TEMPLATES_OF_SUITE.get(suite.partition(":")[0], ""))
     if place in _PLACES:
         return place
     if not _is_a_file(card) or not {*_COLUMNS} - {"label"} <= set(card.columns):
@@ -255,7 +255,7 @@ def _describe(place: Place) -> str:
 
 
 def _slices(cells: Mapping[Place, _CellRows]) -> dict[str, pl.Expr]:
-    """All pairs, those where the heuristics are wrong, and these by heuristic."""
+    """Conditions for all pairs, for those on which the heuristics are wrong, and for the latter by heuristic."""
     heuristics = pl.concat([cells[place].frame["heuristic"] for place in _PLACES]).drop_nulls()
     wrong = pl.col("label") == WRONG
     names = heuristics.unique(maintain_order=True)
@@ -297,21 +297,21 @@ def _noted(estimate: Estimate, note: str) -> Estimate:
 def _weighted_rates(
     cells: Mapping[Place, _CellRows], coefficients: Mapping[Place, float], condition: pl.Expr
 ) -> tuple[list[tuple[float, StratifiedRate]], str]:
-    """The rates that make up a contrast, each with its coefficient, and what to know about them.
+    """The rates of a contrast, each with its coefficient, and a note on them.
 
-    A cell's rows have weights that add up to 1. Heuristic × label has the same part in every cell: its share of all
-    rows. Within it, a template has the same part in both cells that are made from it. Templates that only one of these
-    has are left out.
+    The weights of a cell's rows add up to 1. Each heuristic × label has the same weight in every cell: its share of all
+    rows. Within it, each template has the same weight in the cells that share it. Templates that are missing from one
+    of these cells are left out.
     """
     rows = pl.concat([cells[place].frame for place in coefficients]).filter(condition)
-    made_from = {templates: sum(place[1] == templates for place in coefficients) for _, templates in coefficients}
+    cell_counts = {templates: sum(place[1] == templates for place in coefficients) for _, templates in coefficients}
     counts = rows.group_by("words", *_STRATUM, maintain_order=True).agg(rows=pl.len())
-    shared = pl.len().over(_STRATUM) == pl.col("templates").replace_strict(made_from, return_dtype=pl.UInt32)
-    counts = counts.filter(shared).filter(pl.col("templates").n_unique().over(_PART) == len(made_from))
+    shared = pl.len().over(_STRATUM) == pl.col("templates").replace_strict(cell_counts, return_dtype=pl.UInt32)
+    counts = counts.filter(shared).filter(pl.col("templates").n_unique().over(_HEURISTIC_LABEL) == len(cell_counts))
     size = pl.col("rows").sum()
-    part = size.over(_PART) / size
-    within = size.over(_STRATUM) / size.over("templates", *_PART)
-    counts = counts.with_columns(weight=part * within / pl.col("rows")).with_row_index("stratum")
+    label_weight = size.over(_HEURISTIC_LABEL) / size
+    template_weight = size.over(_STRATUM) / size.over("templates", *_HEURISTIC_LABEL)
+    counts = counts.with_columns(weight=label_weight * template_weight / pl.col("rows")).with_row_index("stratum")
     weighted = rows.join(counts.drop("rows"), on=["words", *_STRATUM], how="inner", maintain_order="left")
     rates = {}
     for words, templates in coefficients:
@@ -322,7 +322,7 @@ def _weighted_rates(
 
 
 def _notes(rates: Mapping[Place, StratifiedRate], left_out: int) -> Iterator[str]:
-    """What a reader of the number must know: empty, small and unanimous cells, and no room to differ."""
+    """Caveats: rows left out, small or unanimous cells, and novel templates on which nearly all answers agree."""
     if left_out:
         yield f"{left_out:,} rows of templates that only one side has are left out"
     for place, rate in rates.items():

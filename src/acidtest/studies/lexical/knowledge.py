@@ -1,8 +1,7 @@
-"""Answers of one model on pairs that differ in one word: which word, how similar the two are, how often training
-opposed them, and accuracy by category, along a measure of the two words, and beside another set.
+"""Accuracy on pairs that differ in one word: by category, by similarity and training counts of the words, by test set.
 
-An interval along a measure is the wider of two, over premises and over pairs of words; trends are tested robustly to
-both (``clusters``).
+The interval of a bin is the wider of two, over premises and over pairs of words; tests of trends are robust to both
+(``stats.clusters``).
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ from acidtest.text.categories import BREAKING_NLI, CATEGORY
 
 FRESH, PUBLISHED = "lexical", BREAKING_NLI
 COSINE, FREQUENCY = MEASURES = ("cosine", "contradictions")
-"""Columns: the cosine of the two words' vectors, and the training contradictions that have them across sentences."""
+"""Columns: the cosine of the two words' vectors, and the training contradictions with one word in each sentence."""
 
 
 @dataclass(frozen=True)
 class LexicalRows:
-    """One model's answers on a set of pairs, usually a suite; the suites of single categories make one set.
+    """One model's answers on a set of pairs: one suite, or all suites of single categories together.
 
-    ``frame`` has id, premise, group, category, label, the two words (null where no one word is replaced), correct, and
+    ``frame`` has id, premise, group, category, label, the two words (null where none were found), correct, and
     the two measures where they are known.
     """
 
@@ -48,7 +47,7 @@ class LexicalRows:
 
 @dataclass(frozen=True)
 class TrainingCounts:
-    """What was counted in a training set: contradictions, and examples with each replacement word."""
+    """Counts from a training set: its contradictions, its examples, and how many hold each replacement word."""
 
     name: str
     contradictions: int
@@ -63,7 +62,7 @@ class TrainingCounts:
 
 @dataclass(frozen=True)
 class VectorCoverage:
-    """The vectors that words were compared by, and how many of the words have one."""
+    """The word vectors behind the cosines, and how many of the words have one."""
 
     name: str
     size: int
@@ -85,12 +84,12 @@ COSINES = BinScale(
     COSINE, ("0.5-0.6", "0.6-0.7", "0.7-0.8", "0.8-0.9", "0.9-1.0"), (0.5, 0.6, 0.7, 0.8, 0.9), "below 0.5"
 )
 FREQUENCIES = BinScale(FREQUENCY, ("0", "1-4", "5-9", "10-49", "50-99", "100+"), (0, 1, 5, 10, 50, 100))
-"""The bins of sections 5.2 and 5.3; a bin has its lower end, the last cosine both."""
+"""The bins of Glockner et al. (2018), sections 5.2 and 5.3; a bin includes its lower end, the last cosine bin both."""
 
 
 @dataclass(frozen=True)
 class AccuracyBin:
-    """Accuracy on the rows of a bin, and how many different pairs of words they turn on."""
+    """Accuracy on the rows of a bin, and the number of different word pairs in them."""
 
     accuracy: Estimate
     pairs: int
@@ -98,7 +97,7 @@ class AccuracyBin:
 
 @dataclass(frozen=True)
 class BinTrend:
-    """How accuracy changes from a bin to the next; NaN: no test."""
+    """The change of accuracy from one bin to the next, and its test; p is NaN where there is none."""
 
     estimate: Estimate
     test: str
@@ -108,7 +107,7 @@ class BinTrend:
 
 @dataclass(frozen=True)
 class BinnedAccuracy:
-    """Accuracy on contradictions of single words along a measure, what the measure does not reach, and the trend."""
+    """Accuracy on contradictions of single words by bins of a measure, outside all bins, and the trend over bins."""
 
     bins: Mapping[str, AccuracyBin]
     outside: Mapping[str, AccuracyBin]
@@ -116,13 +115,13 @@ class BinnedAccuracy:
 
     @property
     def parts(self) -> dict[str, AccuracyBin]:
-        """All bins, and after them what lies outside, where there is anything."""
+        """All bins, followed by the non-empty parts outside the bins."""
         return {**self.bins, **{name: part for name, part in self.outside.items() if part.accuracy.n}}
 
 
 @dataclass(frozen=True)
 class AccuracyDrop:
-    """Accuracy on an original test set, and what that on the lexical pairs differs by."""
+    """Accuracy on an original test set, and the accuracy on the lexical pairs minus it."""
 
     original: str
     accuracy: Estimate
@@ -135,7 +134,7 @@ class AccuracyDrop:
 
 @dataclass(frozen=True)
 class WordKnowledge:
-    """One model on one set of pairs."""
+    """The accuracies of one model on one set of pairs."""
 
     model: str
     suite: str
@@ -152,7 +151,7 @@ def suite_names(runs: Sequence[Run]) -> list[str]:
 
 
 def lexical_rows(model: str, runs: Sequence[Run]) -> list[LexicalRows]:
-    """What one model answered on lexical suites, whichever of its runs has them; none where it was not asked any."""
+    """One model's answers on the lexical suites of all its runs; empty if there are none."""
     runs_by_suite: dict[str, Run] = {}
     for run in runs:
         for suite, card in run.header.suites.items():
@@ -180,10 +179,10 @@ def holds_lexical(run: Run) -> bool:
 
 
 def _is_lexical(suite: str, card: Card) -> bool:
-    """Whether a suite is one of ours, the published one, or says which words its pairs differ in."""
+    """Whether a suite is a generated or the published one, or has columns for the two words; controls are not."""
     base = suite.partition(":")[0]
-    ours = base in (FRESH, PUBLISHED) or base.startswith(f"{FRESH}/") or set(WORDS) <= set(card.columns)
-    return ours and not suite.endswith(CONTROL)
+    lexical = base in (FRESH, PUBLISHED) or base.startswith(f"{FRESH}/") or set(WORDS) <= set(card.columns)
+    return lexical and not suite.endswith(CONTROL)
 
 
 def _is_single() -> pl.Expr:
@@ -192,7 +191,7 @@ def _is_single() -> pl.Expr:
 
 
 def pair_key() -> pl.Expr:
-    """What two rows share that turn on the same two words, in either order and case."""
+    """A key for the two words of a row that ignores their order and case."""
     lower = [pl.col(name).str.to_lowercase() for name in WORDS]
     return pl.concat_str(pl.min_horizontal(lower), pl.max_horizontal(lower), separator="\t")
 
@@ -200,9 +199,9 @@ def pair_key() -> pl.Expr:
 def measure(
     sets: Sequence[LexicalRows], train: Suite | None, embeddings: Path | None
 ) -> tuple[tuple[LexicalRows, ...], TrainingCounts | None, VectorCoverage | None]:
-    """The sets with the measures that can be taken, and what these were taken from; each file is read once for all.
+    """Add the measures that the given files allow to the sets, and describe the files; each is read only once.
 
-    The measures that rows have already are kept unless a file is given to take them from.
+    Measures that rows already have are kept, unless the file to compute them from is given.
     """
     pairs = pl.concat([rows.frame.filter(_is_single()).select(WORDS) for rows in sets]).unique(maintain_order=True)
     table, counts, coverage = pairs, None, None
@@ -216,22 +215,22 @@ def measure(
     if train is not None:
         from acidtest.text.pair_counts import pair_counts, word_counts
 
-        together = pair_counts(pairs, train)
-        alone = word_counts(pairs[WORDS[1]].str.to_lowercase().unique(), train)
+        by_pair = pair_counts(pairs, train)
+        by_word = word_counts(pairs[WORDS[1]].str.to_lowercase().unique(), train)
         counts = TrainingCounts(
             name=train.name,
-            contradictions=together.rows,
-            examples=alone.rows,
-            words=len(alone.words),
-            unseen=int((alone.counts == 0).sum()),
-            rarest=alone.rarest,
-            commonest=alone.commonest,
-            mean=alone.mean,
-            median=alone.median,
+            contradictions=by_pair.rows,
+            examples=by_word.rows,
+            words=len(by_word.words),
+            unseen=int((by_word.counts == 0).sum()),
+            rarest=by_word.rarest,
+            commonest=by_word.commonest,
+            mean=by_word.mean,
+            median=by_word.median,
         )
-        table = table.with_columns(together.counts.cast(pl.Float64).alias(FREQUENCY))
-    new = [name for name in MEASURES if name in table.columns]
-    frames = (rows.frame.drop(new, strict=False) for rows in sets)
+        table = table.with_columns(by_pair.counts.cast(pl.Float64).alias(FREQUENCY))
+    computed = [name for name in MEASURES if name in table.columns]
+    frames = (rows.frame.drop(computed, strict=False) for rows in sets)
     joined = (frame.join(table, on=WORDS, how="left", maintain_order="left") for frame in frames)
     return tuple(replace(rows, frame=frame) for rows, frame in zip(sets, joined, strict=True)), counts, coverage
 
@@ -271,20 +270,20 @@ def _accuracy_by_premise(frame: pl.DataFrame) -> Estimate:
 
 
 def _binned_accuracy(rows: LexicalRows, scale: BinScale) -> BinnedAccuracy | None:
-    """None where the measure is not known of any row."""
+    """Accuracy on contradictions by bins of a measure; None if no row has the measure."""
     if scale.column not in rows.frame.columns or not rows.frame[scale.column].count():
         return None
-    every = rows.frame.filter(pl.col("label") == "contradiction")
-    single = every.filter(_is_single())
+    contradictions = rows.frame.filter(pl.col("label") == "contradiction")
+    single = contradictions.filter(_is_single())
     value = pl.col(scale.column)
     numbers = single[scale.column].fill_null(math.nan).to_numpy()
     step = np.searchsorted(np.array(scale.starts), numbers, side="right") - 1
     step[np.isnan(numbers)] = -1
     parts = single.with_columns(step=step)
     outside = {scale.outside: parts.filter(value < scale.starts[0])} if scale.outside else {}
-    # Contradictions without a number: a word has none, or more than a word was replaced.
+    # Contradictions without the measure: it is unknown for one of the words, or several words were replaced.
     outside["unknown"] = parts.filter(value.is_null())
-    outside["several words"] = every.drop_nulls(WORDS).filter(~_is_single())
+    outside["several words"] = contradictions.drop_nulls(WORDS).filter(~_is_single())
     inside = parts.filter(pl.col("step") >= 0)
     clusterings = Clusterings.of(_codes(inside["group"]), _codes(inside.select(pair_key()).to_series()))
     effect = trend(inside["correct"].to_numpy(), inside["step"].to_numpy(), clusterings, unit="premises and word pairs")
@@ -296,7 +295,7 @@ def _binned_accuracy(rows: LexicalRows, scale: BinScale) -> BinnedAccuracy | Non
 
 
 def _accuracy_bin(frame: pl.DataFrame) -> AccuracyBin:
-    """Accuracy with the wider of the intervals over premises and over pairs of words."""
+    """Accuracy with the wider of two intervals, over premises and over word pairs."""
     keys = frame.select(pair_key().fill_null("")).to_series()
     over_premises = _accuracy_by_premise(frame)
     over_pairs = rate(frame["correct"].to_numpy(), groups=_codes(keys), strata=_codes(frame[CATEGORY]))
@@ -312,7 +311,7 @@ def _codes(labels: pl.Series) -> npt.NDArray[np.int64]:
 
 
 def accuracy_drop(rows: LexicalRows, models: Mapping[str, Sequence[Run]], original: str, seed: int) -> AccuracyDrop:
-    """Table 3: accuracy on the suite of a run that is called ``original``, and what that on these rows differs by."""
+    """Accuracy on the suite ``original``, and the accuracy on these rows minus it, as in table 3."""
     run, note = _original_run(rows.model, models, original)
     other = score_rows(run, original)
     first, second = rows.frame["correct"].to_numpy().astype(np.float64), other.correct.astype(np.float64)
@@ -333,7 +332,7 @@ def _original_run(model: str, models: Mapping[str, Sequence[Run]], original: str
         raise AcidtestError(f"two runs of {model} hold {original!r}; pass one of them")
     if same_model:
         return same_model[0], ""
-    # Predictions that were scored from two files go by the names of the files.
+    # Predictions scored from two files are named after the files, so that one model may have two names.
     lexical_models = [name for name, members in models.items() if any(map(holds_lexical, members))]
     if len(holders) > 1 or len(lexical_models) > 1:
         raise AcidtestError(
@@ -343,20 +342,20 @@ def _original_run(model: str, models: Mapping[str, Sequence[Run]], original: str
 
 
 def adjust_tests(knowledge: Sequence[WordKnowledge], correction: str) -> tuple[WordKnowledge, ...]:
-    """The same with p-values corrected: all trends together, all drops together."""
-    binned = [part for one in knowledge for part in (one.by_cosine, one.by_frequency) if part]
+    """The results with adjusted p-values; all trends are result family, all drops another."""
+    binned = [part for result in knowledge for part in (result.by_cosine, result.by_frequency) if part]
     trends = iter(adjusted([part.trend.p for part in binned], correction).tolist())
-    drops = iter(adjusted([one.drop.p for one in knowledge if one.drop], correction).tolist())
+    drops = iter(adjusted([result.drop.p for result in knowledge if result.drop], correction).tolist())
 
     def with_adjusted(part: BinnedAccuracy | None) -> BinnedAccuracy | None:
         return replace(part, trend=replace(part.trend, p_adjusted=next(trends))) if part else None
 
     return tuple(
         replace(
-            one,
-            by_cosine=with_adjusted(one.by_cosine),
-            by_frequency=with_adjusted(one.by_frequency),
-            drop=replace(one.drop, p_adjusted=next(drops)) if one.drop else None,
+            result,
+            by_cosine=with_adjusted(result.by_cosine),
+            by_frequency=with_adjusted(result.by_frequency),
+            drop=replace(result.drop, p_adjusted=next(drops)) if result.drop else None,
         )
-        for one in knowledge
+        for result in knowledge
     )

@@ -1,4 +1,4 @@
-"""How often models are right: on whole suites, by label, category and factor, against untouched pairs, and why."""
+"""Accuracy of models on suites, by label, category and factor, and against untouched pairs, with a diagnosis."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class SuiteResult:
     confusion: Confusion | None = None
     errors: Errors = field(default_factory=Errors)
     corpus: str = ""
-    """What the suite was made from, empty where it was not made from pairs."""
+    """The corpus whose pairs the suite was made from; empty if it was not made from pairs."""
 
 
 @dataclass(frozen=True)
 class ModelScores:
-    """One run: the results of its suites and the findings about them."""
+    """The results of one run's suites and the findings about them."""
 
     suites: Mapping[str, SuiteResult]
     diagnosis: tuple[Finding, ...]
@@ -70,7 +70,10 @@ def score_run(run: Run) -> ModelScores:
 
 
 def suite_results(run: Run) -> dict[str, SuiteResult]:
-    """The results of every suite of a run, tests against controls corrected together, those of error kinds apart."""
+    """The results of every suite of a run.
+
+    All tests of accuracy against a control are one family (Holm); tests of error kinds are corrected separately.
+    """
     results = {name: _suite_result(run, name) for name in run.header.suites if not name.endswith(CONTROL)}
     tests = {name: result.vs_control for name, result in results.items() if result.vs_control}
     ps = dict(zip(tests, holm([test.p for test in tests.values()]), strict=True))
@@ -103,7 +106,7 @@ def _suite_result(run: Run, name: str) -> SuiteResult:
 
 
 def _notes(run: Run, name: str, rows: ScoredRows, pairs: Pairing | None) -> Iterator[str]:
-    """What a reader of a suite's numbers must know."""
+    """Caveats that a reader of a suite's numbers must know."""
     if rows.card.categories:
         from acidtest.text.category_rules import proposal_caution
 
