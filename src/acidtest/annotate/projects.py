@@ -1,4 +1,4 @@
-"""An annotation project at work: annotators join, get items, answer them and take answers back.
+"""A running annotation project: annotators join, get items, answer them and take answers back.
 
 Every step is one transaction of the store.
 """
@@ -57,20 +57,20 @@ class Project:
         self._check_form = form_checker(self.questionnaire)
 
     def join(self, name: str, *, proof: str = "") -> Credentials:
-        """Take a name that nobody has; the secret proves it from then on.
+        """Register an annotator under a free name, and return the secret that authenticates them from then on.
 
-        Somebody who comes again with the same ``proof``, because the reply got lost, gets the name and a new secret.
+        If the reply is lost, joining again with the same name and ``proof`` returns a new secret.
         """
-        shown = _check_name(name)
+        tidy_name = _check_name(name)
         with self.transaction() as (connection, state):
-            at, person = self._clock(), state.people_by_name.get(fold_name(shown))
+            at, person = self._clock(), state.people_by_name.get(fold_name(tidy_name))
             if person is None:
-                number = state.insert(connection, store.annotators, name=shown, folded=fold_name(shown), at=at)
+                number = state.insert(connection, store.annotators, name=tidy_name, folded=fold_name(tidy_name), at=at)
                 person = state.people[number]
                 if proof:
                     state.insert(connection, store.secrets, annotator=number, digest=_digest(proof), at=at)
-            elif not proof or not _proves(person, proof):
-                raise RequestError(409, f"there is already somebody called {shown!r}; choose another name")
+            elif not proof or not _has_secret(person, proof):
+                raise RequestError(409, f"there is already somebody called {tidy_name!r}; choose another name")
             return self._add_secret(connection, state, person)
 
     def readmit(self, name: str) -> Credentials:
@@ -84,10 +84,10 @@ class Project:
     def authenticate(self, name: str, secret: str) -> str | None:
         """The name of an annotator as it was first written, if the secret proves it; otherwise None."""
         with self._lock:
-            # A secret stays valid for ever, so a known one needs no look at the store.
-            known = self._state and _authenticate(self._state, name, secret)
-        if known:
-            return known
+            # Secrets never expire, so one that is already in memory need not be looked up in the store.
+            known_name = self._state and _authenticate(self._state, name, secret)
+        if known_name:
+            return known_name
         with self._reading() as state:
             return _authenticate(state, name, secret)
 
@@ -99,7 +99,7 @@ class Project:
     def answer(
         self, name: str, assignment: int, answers: dict[str, Any], *, key: str, seconds: float | None
     ) -> dict[str, Any]:
-        """Store answers, and return what comes next; the same key again changes nothing."""
+        """Store answers, and return what comes next; a repeated request with the same key stores nothing."""
         failure: Exception | None = None
         with self.transaction() as (connection, state):
             person = _find_person(state, name)
@@ -115,17 +115,17 @@ class Project:
             try:
                 with connection.begin_nested():
                     if not earlier and not self.plan.finish:
-                        self._exclude_if_failed(connection, state, person, but=claim)
-                    following = self._next(connection, state, person)
+                        self._exclude_if_failed(connection, state, person, ignored=claim)
+                    next_step = self._next(connection, state, person)
             except Exception as error:
                 # The answers are kept, even if the next item cannot be found.
                 failure, self._state = error, None
         if failure:
             raise failure
-        return {"progress": following["progress"], "next": following}
+        return {"progress": next_step["progress"], "next": next_step}
 
     def undo(self, name: str) -> dict[str, Any]:
-        """Reopen the annotator's last answer; it stays in the store."""
+        """Take back the annotator's last answer and show its item again; the store keeps the answer."""
         with self.transaction() as (connection, state):
             person = _find_person(state, name)
             if person.excluded:
@@ -162,25 +162,25 @@ class Project:
 
     @contextmanager
     def state(self) -> Iterator[ProjectState]:
-        """The state of the project, to read."""
+        """The state for reading, after people who failed checks and left have been excluded."""
         with self._reading() as state:
-            absent = self._absent_failures(state)
+            absent = self._absent_failed_people(state)
         if absent:
             with self.transaction() as (connection, state):
-                for person in self._absent_failures(state):
+                for person in self._absent_failed_people(state):
                     self._exclude_if_failed(connection, state, person)
         with self._reading() as state:
             yield state
 
     @contextmanager
     def transaction(self) -> Iterator[tuple[sa.Connection, ProjectState]]:
-        """A transaction with the state at its beginning; if it fails, the state is read again."""
+        """A transaction, with the current state; if it fails, the state is rebuilt from the store next time."""
         with self._lock:
             try:
                 with self.store.writing() as connection:
-                    yield connection, self._follow(connection)
+                    yield connection, self._update_state(connection)
             except RequestError:
-                # Requests are refused before anything is written.
+                # A request is refused before anything is written, so the state is still valid.
                 raise
             except BaseException:
                 self._state = None
@@ -188,17 +188,17 @@ class Project:
 
     def exclusion_reason(self, state: ProjectState, person: Person) -> str:
         """Why a person's answers are left out of the results; empty if they count."""
-        return person.excluded or (self._failure(state, person) if self.plan.finish else "")
+        return person.excluded or (self._failure_reason(state, person) if self.plan.finish else "")
 
     def passed(self, state: ProjectState, answer: StoredAnswer) -> bool | None:
-        """Whether an answer to a check is right; None if it is of no check, or the right answer is not known."""
+        """Whether an answer to a check is right; None if the item is not a check, or its right answer is not known."""
         item = state.item(state.claims[answer.claim])
         if item.expected and answer.passed is None:
             answer.passed = passes_check(item.expected, answer.answers, self.questionnaire, item.gold_name)
         return answer.passed
 
     def _next(self, connection: sa.Connection, state: ProjectState, person: Person) -> dict[str, Any]:
-        for absent in self._absent_failures(state):
+        for absent in self._absent_failed_people(state):
             self._exclude_if_failed(connection, state, absent)
         now = self._clock()
         claim = state.current_claim(person, now)
@@ -239,30 +239,30 @@ class Project:
         return Credentials(person.name, secret)
 
     def _exclude_if_failed(
-        self, connection: sa.Connection, state: ProjectState, person: Person, *, but: Claim | None = None
+        self, connection: sa.Connection, state: ProjectState, person: Person, *, ignored: Claim | None = None
     ) -> None:
-        """Exclude a person who failed too many checks; ``but`` is the last claim, whose answer may be taken back."""
-        reason = self._failure(state, person, but=but)
-        # People who go on to the end keep their seats, unless the seats are to go to others.
+        """Exclude a person who failed too many checks, not counting ``ignored``, whose answer can still be undone."""
+        reason = self._failure_reason(state, person, ignored=ignored)
+        # With ``finish``, people who failed keep their seats, unless ``reopen`` gives the seats to others.
         if reason and not person.excluded and (self.plan.reopen or not self.plan.finish):
             state.insert(connection, store.exclusions, annotator=person.number, reason=reason, at=self._clock())
 
-    def _failure(self, state: ProjectState, person: Person, *, but: Claim | None = None) -> str:
-        """The checks that a person failed, if there are too many; otherwise empty."""
-        failed = [claim for claim in self._failed_checks(state, person) if claim is not but]
+    def _failure_reason(self, state: ProjectState, person: Person, *, ignored: Claim | None = None) -> str:
+        """Why a person is to be excluded, naming the failed checks; empty if they failed too few."""
+        failed = [claim for claim in self._failed_checks(state, person) if claim is not ignored]
         if not self.plan.fail_after or len(failed) < self.plan.fail_after:
             return ""
         return f"failed control {', '.join(state.item(claim).id for claim in failed)}"
 
-    def _absent_failures(self, state: ProjectState) -> list[Person]:
-        """People who failed too many checks and left: they gave no answer since, for as long as a claim is fresh."""
+    def _absent_failed_people(self, state: ProjectState) -> list[Person]:
+        """People who failed too many checks and have not answered for as long as a claim takes to expire."""
         if self.plan.finish and not self.plan.reopen:
             return []
         now = self._clock()
         return [
             person
             for person in state.people.values()
-            if not person.excluded and self._failure(state, person)
+            if not person.excluded and self._failure_reason(state, person)
             if person.answered[-1].answers[-1].at + self.plan.expires <= now
         ]
 
@@ -288,10 +288,10 @@ class Project:
     def _reading(self) -> Iterator[ProjectState]:
         with self._lock:
             with self.store.reading() as connection:
-                state = self._follow(connection)
+                state = self._update_state(connection)
             yield state
 
-    def _follow(self, connection: sa.Connection) -> ProjectState:
+    def _update_state(self, connection: sa.Connection) -> ProjectState:
         if self._state is None:
             self._state = ProjectState(self._items, self.plan, self._seed)
         self._state.follow(connection)
@@ -299,7 +299,7 @@ class Project:
 
 
 def fold_name(name: str) -> str:
-    """A form in which names that people take for the same are equal."""
+    """A normal form of a name, without differences in case, spacing or Unicode form."""
     return unicodedata.normalize("NFKC", " ".join(name.split())).casefold()
 
 
@@ -312,10 +312,10 @@ def _find_person(state: ProjectState, name: str) -> Person:
 
 def _authenticate(state: ProjectState, name: str, secret: str) -> str | None:
     person = state.people_by_name.get(fold_name(name))
-    return person.name if person and _proves(person, secret) else None
+    return person.name if person and _has_secret(person, secret) else None
 
 
-def _proves(person: Person, secret: str) -> bool:
+def _has_secret(person: Person, secret: str) -> bool:
     digest = _digest(secret)
     # All are compared, so that the time does not depend on which one matches.
     return sum(hmac.compare_digest(known, digest) for known in person.secrets) > 0

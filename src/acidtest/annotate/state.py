@@ -1,7 +1,7 @@
 """The state of a project, built from the rows of its store: who has which item, what is answered, what comes next.
 
 Rows are only added, so a state is kept up to date by reading new rows. An item has seats, one for each person who
-judges it. A claim takes a seat for one person: as long as it is fresh, and for good once it is answered, unless the
+judges it. A claim reserves a seat for one person until it expires, or permanently once it is answered, unless the
 person is excluded.
 """
 
@@ -24,13 +24,13 @@ from acidtest.annotate import store
 from acidtest.annotate.items import EVERYBODY, AnnotationPlan, Item, item_order
 from acidtest.core.draws import Draws
 
-_GROWING = (store.annotators, store.secrets, store.claims, store.servings, store.answers, store.undos, store.exclusions)
-"""The tables that grow, ordered so that no row is read before one it refers to, and answers before exclusions."""
+_TABLES = (store.annotators, store.secrets, store.claims, store.servings, store.answers, store.undos, store.exclusions)
+"""The tables to which rows are added, in reading order: referenced rows first, and answers before exclusions."""
 
-_LATEST = sa.select(*(sa.select(sa.func.max(table.c.number)).scalar_subquery() for table in _GROWING))
+_LATEST_NUMBERS = sa.select(*(sa.select(sa.func.max(table.c.number)).scalar_subquery() for table in _TABLES))
 
 Seat = tuple[int, int]
-"""The number of an item, and which of its seats."""
+"""The number of an item (from 1), and the index of one of its seats (from 0)."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class StoredAnswer:
     at: float
     undone_at: float | None = None
     passed: bool | None = None
-    """Whether the answers to a check are right, once somebody asked."""
+    """Whether the answers to a check are right; None until ``Project.passed`` has computed it."""
 
 
 @dataclass
@@ -114,15 +114,15 @@ class ProjectState:
 
     def follow(self, connection: sa.Connection) -> None:
         """Read the rows that were added to the store since the last time."""
-        latest = connection.execute(_LATEST).one()
-        for table, number in zip(_GROWING, latest, strict=True):
+        latest = connection.execute(_LATEST_NUMBERS).one()
+        for table, number in zip(_TABLES, latest, strict=True):
             if (number or 0) > self._last_read[table.name]:
                 new = sa.select(table).where(table.c.number > self._last_read[table.name]).order_by(table.c.number)
                 for row in connection.execute(new):
                     self._apply(table, row)
 
     def insert(self, connection: sa.Connection, table: sa.Table, **values: Any) -> int:
-        """Add a row to the store and to the state; if the transaction fails, the state must be thrown away."""
+        """Add a row to the store and to the state; if the transaction fails, the state must be discarded."""
         number = int(connection.execute(sa.insert(table).returning(table.c.number), values).scalar_one())
         self._apply(table, SimpleNamespace(number=number, **values))
         return number
@@ -131,12 +131,12 @@ class ProjectState:
         return self.items[claim.item - 1]
 
     def counts(self, claim: Claim) -> bool:
-        """Whether the answer of a claim is the one of its seat: the first from somebody who is not excluded.
+        """Whether a claim's answer is the one that counts for its seat: the first by a person who is not excluded.
 
         A seat has two answers if somebody answered late, after the item had gone to another person.
         """
-        rivals = (rival for rival in self._claims_by_seat[claim.place] if not self._is_excluded(rival))
-        answered = [rival for rival in rivals if rival.current_answer]
+        valid_claims = (rival for rival in self._claims_by_seat[claim.place] if not self._is_excluded(rival))
+        answered = [rival for rival in valid_claims if rival.current_answer]
         return bool(answered) and min(answered, key=lambda rival: rival.answers[-1].number) is claim
 
     def current_claim(self, person: Person, now: float) -> Claim | None:
@@ -145,18 +145,18 @@ class ProjectState:
 
     def next_item(self, person: Person, now: float) -> int | None:
         """The number of the item that a person gets next; None if nothing is left."""
-        free, checks, given = self._free_items(person, now), self._checks_left(person), self._given(person, now)
+        free, checks, given = self._free_items(person, now), self._checks_left(person), self._given_count(person, now)
         if not given and not free.any():
             return None
-        left = self.plan.per_annotator - given if self.plan.per_annotator is not None else len(self.items)
-        available = free if left > 0 else np.zeros_like(free)
+        items_left = self.plan.per_annotator - given if self.plan.per_annotator is not None else len(self.items)
+        available = free if items_left > 0 else np.zeros_like(free)
         if len(checks) and (self._check_is_due(person, given, len(checks)) or not available.any()):
             return int(checks[0]) + 1
         if not available.any():
             return None
-        # Somebody who gets only a few items must not miss those on which people are compared.
+        # Agreement is measured on shared items, so they come first for people who could otherwise miss them.
         shared = available & (self._seat_count > 1)
-        preferred = shared if self.plan.overlap and shared.sum() >= left else available
+        preferred = shared if self.plan.overlap and shared.sum() >= items_left else available
         return self._first_item(person, preferred, now) + 1
 
     def add_claim(self, connection: sa.Connection, person: Person, item: int, *, seat: int, at: float) -> Claim:
@@ -165,7 +165,7 @@ class ProjectState:
         return self.claims[self.insert(connection, store.claims, **row, at=at)]
 
     def add_answer(self, connection: sa.Connection, claim: Claim, answers: dict[str, Any], **values: Any) -> int:
-        """Store answers to a claim, with seconds, key and time; the number of the answer."""
+        """Store answers to a claim, with seconds, key and time; return the number of the answer."""
         row = {"claim": claim.number, "version": len(claim.answers) + 1, "answers": json.dumps(answers)}
         return self.insert(connection, store.answers, **row, **values)
 
@@ -186,7 +186,7 @@ class ProjectState:
 
         The total may shrink when others take items.
         """
-        done, given = len(person.answered), self._given(person, now)
+        done, given = len(person.answered), self._given_count(person, now)
         if person.excluded:
             return {"done": done, "total": done, "excluded": not self.plan.finish}
         left = int(self._free_items(person, now).sum())
@@ -212,7 +212,7 @@ class ProjectState:
             claim = self.claims[row.claim]
             claim.touched = max(claim.touched, row.at)
         elif table is store.answers:
-            self._follow_answer(self.claims[row.claim], row)
+            self._apply_answer(self.claims[row.claim], row)
         elif table is store.undos:
             answer = self._answers[row.answer]
             claim = self.claims[answer.claim]
@@ -232,7 +232,7 @@ class ProjectState:
         self._last_read[table.name] = row.number
         self._holders_cache = None
 
-    def _follow_answer(self, claim: Claim, row: Any) -> None:
+    def _apply_answer(self, claim: Claim, row: Any) -> None:
         answer = StoredAnswer(row.number, row.claim, json.loads(row.answers), row.seconds, row.key, row.at)
         if not claim.current_answer:
             self._count_answer(claim, +1)
@@ -252,7 +252,7 @@ class ProjectState:
         return bool(self.people[claim.annotator].excluded)
 
     def _holders(self, now: float) -> dict[Seat, Claim]:
-        """The claim that holds each seat that is neither answered nor free; cached for one moment."""
+        """The unexpired claim on each unanswered seat, the latest of several; cached for one value of ``now``."""
         if self._holders_cache and self._holders_cache[0] == now:
             return self._holders_cache[1]
         holders = dict[Seat, Claim]()
@@ -274,7 +274,7 @@ class ProjectState:
             and holders.get(claim.place, claim) is claim
         ]
 
-    def _given(self, person: Person, now: float) -> int:
+    def _given_count(self, person: Person, now: float) -> int:
         """How many items, checks aside, a person has answered or works on."""
         return sum(not self._is_check[claim.item - 1] for claim in [*person.answered, *self._pending(person, now)])
 
@@ -286,30 +286,31 @@ class ProjectState:
 
     def _taken_seats(self, now: float) -> npt.NDArray[np.int64]:
         """How many seats of each item are answered or held."""
-        holding = np.array([item - 1 for item, _ in self._holders(now)], dtype=np.int64)
-        return self._answered_seats + np.bincount(holding, minlength=len(self.items))
+        reserved_items = np.array([item - 1 for item, _ in self._holders(now)], dtype=np.int64)
+        return self._answered_seats + np.bincount(reserved_items, minlength=len(self.items))
 
     def _checks_left(self, person: Person) -> npt.NDArray[np.intp]:
-        """The checks that a person has not had, in their order."""
-        left = self._is_check.copy()
-        left[[claim.item - 1 for claim in person.claims]] = False
-        places = np.flatnonzero(left)
+        """Indices of the checks that a person has not had, in the person's order."""
+        is_left = self._is_check.copy()
+        is_left[[claim.item - 1 for claim in person.claims]] = False
+        places = np.flatnonzero(is_left)
         return places[np.argsort(self._order(person.folded)[places])]
 
     def _check_is_due(self, person: Person, given: int, left: int) -> bool:
-        """Whether it is time for the next check: they are spread over a person's items, one in each stretch."""
-        count = int(self._is_check.sum())
-        span = min(self.plan.per_annotator or 10 * count, len(self.items) - count)
-        had = count - left
+        """Whether the next check is due: a person's items are cut into equal stretches, each with a check at random."""
+        check_count = int(self._is_check.sum())
+        span = min(self.plan.per_annotator or 10 * check_count, len(self.items) - check_count)
+        seen = check_count - left
         draws = Draws(self._seed, "annotate")
-        shift = draws.choices(np.array([had], dtype=np.uint64), 1 << 16, "control", person.folded)[0] / (1 << 16)
-        return bool(given >= (had + shift) * span / count)
+        offset = draws.choices(np.array([seen], dtype=np.uint64), 1 << 16, "control", person.folded)[0] / (1 << 16)
+        return bool(given >= (seen + offset) * span / check_count)
 
     def _first_item(self, person: Person, available: npt.NDArray[np.bool_], now: float) -> int:
-        """The place of the item that comes first for a person.
+        """The index of the item that a person gets first.
 
-        If items have categories: the least judged ones, then the category that the person has had least, then the one
-        with most items left. So judgements are even at every moment, and nobody sees a category twice without need.
+        If items have categories, prefer those with the fewest seats taken, then the category that the person has seen
+        least, then the category with the most items left. This keeps the number of judgements per item even, and
+        nobody sees a category twice unnecessarily.
         """
         places = np.flatnonzero(available)
         order = self._order(person.folded)
@@ -319,9 +320,9 @@ class ProjectState:
         places = places[taken == taken.min()]
         categories = self._category[places]
         seen = [self._category[claim.item - 1] for claim in person.claims if not self._is_check[claim.item - 1]]
-        had = np.bincount(seen, minlength=int(self._category.max()) + 1)[categories]
-        left = np.bincount(categories)[categories]
-        return int(places[np.lexsort((order[places], -left, had))[0]])
+        times_seen = np.bincount(seen, minlength=int(self._category.max()) + 1)[categories]
+        items_left = np.bincount(categories)[categories]
+        return int(places[np.lexsort((order[places], -items_left, times_seen))[0]])
 
 
 def _freshness(claim: Claim) -> tuple[float, int]:

@@ -1,4 +1,4 @@
-"""What the columns of a foreign file hold: gold labels, lists of names, numbers, factors, or somebody's answers."""
+"""What the columns of a user's file hold: gold labels, lists of names, numbers, factors or predictions."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from acidtest.io.layouts import Layout, column_texts
 from acidtest.io.tables import FileTable
 
 MOST_VALUES = 50
-"""A column with more different values than this is no factor."""
+"""A column with more different values than this is not a factor."""
 
 MOST_NAMES = 100
-"""A column whose cells list more different names than this is no factor."""
+"""A column whose cells list more different names than this is not a factor."""
 
 _LONGEST_NAME = 60
-_QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
+_QUOTED_NAME = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 _PREDICTION = re.compile(r"(?:^|[^a-z])pred(?:s|ict(?:ed|ions?))?(?:$|[^a-z])|predlabel$")
 _AMBIGUOUS = frozenset({"yes", "no", "unknown", "n"})
-"""Spellings of labels that other columns use for other things."""
+"""Spellings of labels that also occur in columns that hold no labels."""
 
 _LONGEST_SHOWN = 60
-_WHOLE = re.compile(r"([+-]?\d+)\.0+")
+_WHOLE_NUMBER = re.compile(r"([+-]?\d+)\.0+")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
-# A number with a zero in front is a code, such as 007.
+# A number with a leading zero, such as 007, is a code.
 _INTEGER = r"^-?(?:0|[1-9]\d*)$"
 _FLOAT = r"^-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$|^(?i:-?inf|nan)$"
 
 
 def gold_meanings(table: FileTable, layout: Layout, *, label_map: Mapping[str, str]) -> dict[str, str | None]:
-    """The gold set that each label of a file stands for, None where the label means that there is no gold.
+    """The gold set that each label of a file stands for; None if the label means that there is no gold.
 
     The user's map comes first, then the class names that Hugging Face writes into a Parquet file, then the layout, then
     the usual spellings. A number that none of them explains is refused. A missing label is ``""``.
@@ -47,10 +47,10 @@ def gold_meanings(table: FileTable, layout: Layout, *, label_map: Mapping[str, s
     for target in label_map.values():
         if target not in GOLD_MASKS and target != NO_GOLD_NAME:
             raise UnknownNameError("gold label", target, (*GOLD_MASKS, NO_GOLD_NAME), " (--label-map)")
-    given = {_spelling(text): target for text, target in label_map.items()}
+    user_map = {_spelling(text): target for text, target in label_map.items()}
     classes = _class_names(table, layout.label)
     texts = dict.fromkeys(text for cells in column_texts(table, layout.label) for text in _label_texts(cells).unique())
-    meanings = {text: _meaning(_spelling(text), given, classes=classes, layout=layout) for text in texts}
+    meanings = {text: _meaning(_spelling(text), user_map, classes=classes, layout=layout) for text in texts}
     known = {text: meaning for text, meaning in meanings.items() if meaning is not None}
     if len(known) < len(meanings):
         row, label = _first_unknown(table, layout, known)
@@ -59,8 +59,8 @@ def gold_meanings(table: FileTable, layout: Layout, *, label_map: Mapping[str, s
         content = f"column {layout.label!r} holds only {_list_labels(known)}"
         rows = f"none of the {table.rows.height:,} rows has gold"
         raise FileError(table.path, f"{rows}: {content}; name another with --columns label=NAME")
-    if not given and "contradiction" not in classes.values():
-        _warn_of_doubts(table, layout, {_spelling(text): meaning for text, meaning in known.items()})
+    if not user_map and "contradiction" not in classes.values():
+        _warn_of_doubtful_labels(table, layout, {_spelling(text): meaning for text, meaning in known.items()})
     return {text: None if meaning == NO_GOLD_NAME else meaning for text, meaning in known.items()}
 
 
@@ -84,14 +84,14 @@ def _first_unknown(table: FileTable, layout: Layout, known: Collection[str]) -> 
 
 
 def row_error(table: FileTable, row: int, *, column: str, problem: str) -> FileError:
-    """An error that names the file of a column and the line of a row, or its number where the file has no lines."""
+    """An error that names the file of a column and the line of a row, or the row's number if the file has no lines."""
     line = table.line(row)
     return FileError(table.file(column), problem if line else f"row {row + 1:,}: {problem}", line)
 
 
 def _spelling(text: str) -> str:
-    """A label in lower case without spaces around it; a whole number written ``1.0``, as pandas does, is ``1``."""
-    return _WHOLE.sub(r"\1", text.strip().lower())
+    """A label in lower case without surrounding spaces; ``1.0``, as pandas writes a whole number, becomes ``1``."""
+    return _WHOLE_NUMBER.sub(r"\1", text.strip().lower())
 
 
 def _class_names(table: FileTable, column: str) -> dict[str, str]:
@@ -103,25 +103,25 @@ def _class_names(table: FileTable, column: str) -> dict[str, str]:
     return {}
 
 
-def _meaning(text: str, given: Mapping[str, str], *, classes: Mapping[str, str], layout: Layout) -> str | None:
+def _meaning(text: str, user_map: Mapping[str, str], *, classes: Mapping[str, str], layout: Layout) -> str | None:
     """The gold set that a spelling stands for, ``-`` for no gold, None where it is unknown."""
-    if text in given:
-        return given[text]
+    if text in user_map:
+        return user_map[text]
     if text in NO_GOLD:
         return NO_GOLD_NAME
     text = classes.get(text, text)
-    return given.get(text) or layout.labels.get(text) or gold_name(text)
+    return user_map.get(text) or layout.labels.get(text) or gold_name(text)
 
 
 def _list_labels(labels: Iterable[str]) -> str:
-    """The labels that stand for no gold, as they are written."""
+    """The labels as a phrase: ``'-', 'none' or nothing``; a blank label is ``nothing``."""
     written = sorted(repr(text.strip()) for text in labels if text.strip())
     written += ["nothing"] if any(not text.strip() for text in labels) else []
     return written[0] if len(written) == 1 else f"{', '.join(written[:-1])} or {written[-1]}"
 
 
 def _describe_unknown(label: str, layout: Layout) -> str:
-    # Usual spellings are listed once, even if they mean something else here.
+    # ``expected`` lists the usual spellings already, even those that this layout defines differently.
     known = {spelling: name for spelling, name in layout.labels.items() if spelling not in GOLD_MASKS}
     if _NUMBER.fullmatch(label) and not any(_NUMBER.fullmatch(spelling) for spelling in known):
         return (
@@ -136,8 +136,8 @@ def _describe_unknown(label: str, layout: Layout) -> str:
     return f"label {label!r} is not {expected}{others}; say what it means with --label-map '{label}=NAME'"
 
 
-def _warn_of_doubts(table: FileTable, layout: Layout, meanings: Mapping[str, str]) -> None:
-    """Warn where labels may mean something else than we take them for; ``meanings`` are those of the spellings."""
+def _warn_of_doubtful_labels(table: FileTable, layout: Layout, meanings: Mapping[str, str]) -> None:
+    """Warn if labels may mean something else than was assumed; ``meanings`` maps spellings to gold sets."""
     if layout.note:
         log.warning("%s: %s", table.path, layout.note)
     if layout.is_two_way and "neutral" in meanings:
@@ -145,8 +145,8 @@ def _warn_of_doubts(table: FileTable, layout: Layout, meanings: Mapping[str, str
     golds = set(meanings.values()) - {NO_GOLD_NAME}
     if golds != {"entailment", "neutral"}:
         return
-    # HANS and RTE have been published with 1 for non-entailment in the very columns where 1 means neutral; MED, MoNLI,
-    # HELP and SciTail call neutral whatever is not entailed.
+    # Some copies of HANS and RTE use 1 for non-entailment in columns where 1 usually means neutral; MED, MoNLI, HELP
+    # and SciTail label everything that is not entailed as neutral.
     entailed, other = (next(text for text in meanings if meanings[text] == name) for name in ("entailment", "neutral"))
     log.warning(
         "%s: read as %s, it has entailment (%s) and neutral (%s) but no contradiction. If %s means non-entailment "
@@ -156,12 +156,12 @@ def _warn_of_doubts(table: FileTable, layout: Layout, meanings: Mapping[str, str
 
 
 class ColumnValues:
-    """The values of a column, collected part by part; ``is_text`` where its numbers are written as text."""
+    """Collects the different values of a column, batch by batch; ``is_text``: the column holds strings."""
 
     def __init__(self, *, is_text: bool) -> None:
         self._is_integer = self._is_number = is_text
         self._is_text = is_text
-        self._different: pl.Series | None = None
+        self._distinct: pl.Series | None = None
 
     def add(self, column: pl.Series) -> None:
         """Take the next rows."""
@@ -172,51 +172,51 @@ class ColumnValues:
         else:
             self._is_integer = dtype.is_integer()
             self._is_number = dtype.is_float() or dtype.is_decimal()
-        if self._size <= MOST_VALUES:
-            values = values if self._different is None else self._different.append(values)
-            self._different = values.unique().head(MOST_VALUES + 1)
+        if self._distinct_count <= MOST_VALUES:
+            values = values if self._distinct is None else self._distinct.append(values)
+            self._distinct = values.unique().head(MOST_VALUES + 1)
 
     def kind_of(self, name: str) -> Kind:
-        """Integers of few values are codes, so they are a factor; floats are measurements, however few they are."""
-        if self._is_text and not self._size:
+        """The kind of the column. Integers with few different values are codes, hence a factor; floats never are."""
+        if self._is_text and not self._distinct_count:
             return "text"
         if self._is_number and not self._is_integer:
             return "covariate"
-        if 2 <= self._size <= MOST_VALUES and self._different is not None:
-            return "text" if is_prediction(name, self._different.cast(pl.String).to_list()) else "factor"
-        return "covariate" if self._is_integer and self._size > MOST_VALUES else "text"
+        if 2 <= self._distinct_count <= MOST_VALUES and self._distinct is not None:
+            return "text" if is_prediction(name, self._distinct.cast(pl.String).to_list()) else "factor"
+        return "covariate" if self._is_integer and self._distinct_count > MOST_VALUES else "text"
 
     @property
-    def _size(self) -> int:
-        return 0 if self._different is None else len(self._different)
+    def _distinct_count(self) -> int:
+        return 0 if self._distinct is None else len(self._distinct)
 
 
 class ListValues:
-    """The names that the cells of a column list, collected part by part as long as every cell can be a list."""
+    """Collects the names in a column of lists, batch by batch, until a cell is not a list of names."""
 
     def __init__(self) -> None:
         self._names: dict[str, None] = {}
-        self._fails = self._several = False
+        self._ruled_out = self._has_several = False
 
     def add(self, column: pl.Series) -> None:
         """Take the next rows."""
-        for cell in () if self._fails else column.cast(pl.String).drop_nulls().unique(maintain_order=True):
+        for cell in () if self._ruled_out else column.cast(pl.String).drop_nulls().unique(maintain_order=True):
             names = split_names(cell)
             if names is None or len(self._names) > MOST_NAMES:
-                self._fails = True
+                self._ruled_out = True
                 return
-            self._several |= len(names) > 1
+            self._has_several |= len(names) > 1
             self._names.update(dict.fromkeys(names))
 
     @property
     def is_list(self) -> bool:
-        """Whether rows have several values, of few in all, that are not labels: annotators' votes are no factor."""
-        few = self._several and not self._fails and 1 < len(self._names) <= MOST_NAMES
-        return few and not all(name.lower() in SPELLINGS for name in self._names)
+        """Whether cells list several of a few names that are not all labels: annotators' votes are not a factor."""
+        is_list_of_few = self._has_several and not self._ruled_out and 1 < len(self._names) <= MOST_NAMES
+        return is_list_of_few and not all(name.lower() in SPELLINGS for name in self._names)
 
 
 def split_names(cell: str) -> list[str] | None:
-    """The names in ``['a', 'b']``, ``["a", "b"]`` or ``a|b``, all different; None where a cell is no such list."""
+    """The names in ``['a', 'b']``, ``["a", "b"]`` or ``a|b``, all different; None if the cell is not such a list."""
     text = cell.strip()
     if not text.startswith("["):
         parts = [part.strip() for part in text.split("|")] if text else []
@@ -232,20 +232,20 @@ def _bracketed_names(text: str) -> list[str] | None:
         names = json.loads(text)
         strings = isinstance(names, list) and all(isinstance(name, str) for name in names)
         return [name for name in names if name] if strings else None
-    if not text.endswith("]") or _QUOTED.sub("", text[1:-1]).strip(" ,"):
+    if not text.endswith("]") or _QUOTED_NAME.sub("", text[1:-1]).strip(" ,"):
         return None
-    return [single or double for single, double in _QUOTED.findall(text) if single or double]
+    return [single or double for single, double in _QUOTED_NAME.findall(text) if single or double]
 
 
 def encode_lists(column: pl.Series) -> pl.Series:
     """The cells of a column of lists as JSON lists of names, as a suite writes them."""
     texts = column.cast(pl.String)
-    written = {cell: json.dumps(split_names(cell), ensure_ascii=False) for cell in texts.drop_nulls().unique()}
-    return texts.replace_strict(written, default=None, return_dtype=pl.String)
+    encoded = {cell: json.dumps(split_names(cell), ensure_ascii=False) for cell in texts.drop_nulls().unique()}
+    return texts.replace_strict(encoded, default=None, return_dtype=pl.String)
 
 
 def is_prediction(name: str, values: Sequence[str]) -> bool:
-    """Whether a column of few values holds somebody's label of the pair: a system's answer, or an annotator's."""
+    """Whether a column of few values holds labels that a system or an annotator gave the pairs."""
     if _PREDICTION.search(name.lower()):
         return True
     spellings = {value.strip().lower() for value in values} - NO_GOLD

@@ -1,8 +1,7 @@
-"""Comma- and tab-separated text into frames of strings, with the line of everything that is wrong in it.
+"""Read comma- and tab-separated text into frames of strings; errors name the line.
 
-A text is read block by block. A well-formed block goes through Polars. One pass of NumPy over its bytes says beforehand
-whether it is well formed, because Polars pads short lines and makes rows of blank ones without warning; any other block
-is read cell by cell.
+A text is read block by block: a well-formed block by Polars, any other cell by cell. NumPy checks the bytes of a block
+first, because Polars pads short lines and turns blank lines into rows without warning.
 """
 
 from __future__ import annotations
@@ -30,27 +29,27 @@ Header = bool | Callable[[Sequence[str]], bool]
 
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
 
-_GLANCE = 1 << 20
-"""How many bytes are searched before the whole text is."""
+_STRAY_SEARCH_BYTES = 1 << 20
+"""How many bytes are searched for a stray quote before the whole text is examined."""
 
-_HEADER = 1 << 16
+_HEADER_BYTES = 1 << 16
 """How many bytes are searched for a header."""
 
-_MARKS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_SEPARATOR_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 _UNNAMED = re.compile(r"\s*(?:Unnamed: \d+\s*)?")
-"""What a header contains where it has no name; the words are those that pandas writes."""
+"""A header cell without a name: blank, or what pandas writes instead."""
 
-_INSIDE = rb'(?:[^"]++|"")*+'
-_QUOTED = re.compile(rb'"%b"' % _INSIDE)
+_QUOTED_CONTENT = rb'(?:[^"]++|"")*+'
+_QUOTED_CELL = re.compile(rb'"%b"' % _QUOTED_CONTENT)
 _BLANK_LINES = re.compile(rb"[\r\n]*\n")
-_STRAY = re.compile(rb'[^\t\n"]"[^\t\r\n"]')
-_ALL_QUOTED = re.compile(rb'"%b"(?:\t"%b")*+\r?(?:\n|\Z)' % (_INSIDE, _INSIDE))
+_STRAY_QUOTE = re.compile(rb'[^\t\n"]"[^\t\r\n"]')
+_ALL_QUOTED_LINE = re.compile(rb'"%b"(?:\t"%b")*+\r?(?:\n|\Z)' % (_QUOTED_CONTENT, _QUOTED_CONTENT))
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the cells of a text are kept apart, and whether quotes may enclose them."""
+    """What separates the cells of a text, and whether quotes may enclose them."""
 
     separator: str
     quoted: bool
@@ -64,7 +63,7 @@ class Delimited:
     header: bool
     dialect: Dialect
     line: Callable[[int], int]
-    """Finds the line on which a row begins, by reading the text again."""
+    """Returns the line on which a row begins, by reading the text again."""
 
 
 class Record(NamedTuple):
@@ -87,12 +86,13 @@ class _BlockShape:
 
 
 def read_delimited(text: Text, *, separator: str, header: Header = True, quoted: bool | None = None) -> Delimited:
-    """The table in a text. An empty cell is null, a blank line is no row, a column without a name is left out.
+    """The table in a text. Empty cells are null; blank lines and columns without a name are left out.
 
-    Without a header the columns are ``column_1``, ``column_2`` … ``quoted`` None: commas always, tabs by evidence.
+    Without a header the columns are ``column_1``, ``column_2`` … If ``quoted`` is None, tab-separated text is
+    examined for quoted cells, and any other text may have them.
     """
     dialect = Dialect(separator, _is_quoted(text, separator) if quoted is None else quoted)
-    cut = _cut(text.path, dialect)
+    cut = _make_cut(text.path, dialect)
     first = next((record for block in text.blocks(cut) for record in _block_records(text.path, block, dialect)), None)
     if first is None:
         raise FileError(text.path, "holds nothing, not even a header; copy or write it again")
@@ -101,12 +101,12 @@ def read_delimited(text: Text, *, separator: str, header: Header = True, quoted:
     if named:
         _check_names(text.path, first)
     reader = _BlockReader(text.path, dialect, first, named=named)
-    kept = [place for place, name in enumerate(names) if not _UNNAMED.fullmatch(name)]
+    named_places = [place for place, name in enumerate(names) if not _UNNAMED.fullmatch(name)]
     spool = Spool()
     for block in text.blocks(cut):
         frame = reader.frame(block)
-        spool.add(frame.select(pl.nth(place).alias(names[place]) for place in kept))
-    schema = {names[place]: pl.String() for place in kept}
+        spool.add(frame.select(pl.nth(place).alias(names[place]) for place in named_places))
+    schema = {names[place]: pl.String() for place in named_places}
 
     def line(row: int) -> int:
         block, number = text.block_of(row, spool.heights, cut)
@@ -118,56 +118,56 @@ def read_delimited(text: Text, *, separator: str, header: Header = True, quoted:
 def csv_separator(content: bytes) -> str:
     """What separates the cells of a CSV: semicolons where the first line has some and no comma, outside quotes.
 
-    Spreadsheets write them wherever the comma is the decimal mark; NaN-NLI was published so.
+    Spreadsheets write semicolons in languages with a decimal comma; NaN-NLI was published in this form.
     """
-    first = _QUOTED.sub(b"", content[:_HEADER].lstrip(b"\r\n")).split(b"\n", 1)[0]
-    return ";" if b";" in first and b"," not in first else ","
+    first_line = _QUOTED_CELL.sub(b"", content[:_HEADER_BYTES].lstrip(b"\r\n")).split(b"\n", 1)[0]
+    return ";" if b";" in first_line and b"," not in first_line else ","
 
 
 def read_records(path: Path, content: bytes, *, dialect: Dialect, line: int = 1) -> Iterator[Record]:
-    """The records of a text that begins on a line, one by one. Slow; knows where everything is."""
+    """The records of a text, read cell by cell (slow) to know their lines; the text begins on ``line``."""
     pattern, separator = _cell_pattern(dialect), dialect.separator.encode()
-    position, first = 0, line
+    position, first_line = 0, line
     while position < len(content):
         if blank := _BLANK_LINES.match(content, position):
             line += content.count(b"\n", position, blank.end())
             position = blank.end()
             continue
-        start, cells, then = position, list[str](), separator
-        while then == separator:
+        start, cells, delimiter = position, list[str](), separator
+        while delimiter == separator:
             match = pattern.match(content, position)
             if match is None:
-                raise _misquoted(path, content, position, first=first)
+                raise _quoting_error(path, content, position, first_line=first_line)
             quoted = match["quoted"] if dialect.quoted else None
             cells.append((match["plain"] if quoted is None else quoted.replace(b'""', b'"')).decode())
             if len(cells) > blocks.MAX_COLUMNS:
                 raise FileError(path, f"has more than {blocks.MAX_COLUMNS:,} columns; keep those you need", line)
-            then, position = match["then"], match.end()
+            delimiter, position = match["then"], match.end()
         if content[start:position].strip(b"\r\n"):
             yield Record(line, cells, position)
         line += content.count(b"\n", start, position)
 
 
 def _block_records(path: Path, block: Block, dialect: Dialect) -> Iterator[Record]:
-    """The records of a block. What ends the text is no part of its last cell."""
+    """The records of a block; line ends at the end of the text are not part of its last cell."""
     content = block.content.rstrip(b"\r\n") if block.is_last else block.content
     return read_records(path, content, dialect=dialect, line=block.line)
 
 
 @cache
 def _cell_pattern(dialect: Dialect) -> re.Pattern[bytes]:
-    """A cell, quoted or plain, and what comes then."""
+    """The pattern of a cell, quoted or plain, and of the separator or line end after it."""
     separator = dialect.separator.encode()
     # A carriage return belongs to the cell unless the line ends right after it.
     cell = rb"(?P<plain>[^%b\r\n]*+(?:\r(?!\n|\Z)[^%b\r\n]*+)*+)" % (separator, separator)
     if dialect.quoted:
-        cell = rb'(?:"(?P<quoted>%b)"|(?!")%b)' % (_INSIDE, cell)
+        cell = rb'(?:"(?P<quoted>%b)"|(?!")%b)' % (_QUOTED_CONTENT, cell)
     return re.compile(rb"%b(?P<then>%b|\r?\n|\r?\Z)" % (cell, separator))
 
 
-def _misquoted(path: Path, content: bytes, position: int, *, first: int) -> FileError:
-    line = content.count(b"\n", 0, position) + first
-    if _QUOTED.match(content, position):
+def _quoting_error(path: Path, content: bytes, position: int, *, first_line: int) -> FileError:
+    line = content.count(b"\n", 0, position) + first_line
+    if _QUOTED_CELL.match(content, position):
         problem = "text follows the closing quote of a cell; write a quote inside a quoted cell twice"
     else:
         problem = "a quote opens a cell here and none closes it; close it, or write a quote inside a quoted cell twice"
@@ -175,16 +175,17 @@ def _misquoted(path: Path, content: bytes, position: int, *, first: int) -> File
 
 
 def _is_quoted(text: Text, separator: str) -> bool:
-    """Whether quotes enclose cells. SNLI, MNLI and HANS begin cells with plain quotes; pandas quotes what needs it.
+    """Whether quotes enclose cells, as pandas writes them, or are part of the text, as in SNLI, MNLI and HANS.
 
-    A tab-separated text is quoted when all cells of its first line are; or when every quote in it encloses a cell or
-    is doubled inside one, and besides either one is doubled or the lines have equally many cells only when read so.
+    Tab-separated text is quoted if all cells of its first line are. Otherwise every quote must enclose a cell or be
+    doubled inside one, and there must be evidence: a doubled quote, or lines that have the same number of cells only
+    if quotes enclose cells.
     """
     if separator != "\t":
         return True
-    if text.head.startswith(b'"') and _ALL_QUOTED.match(next(text.blocks(_quoted_end)).content.rstrip(b"\r\n")):
+    if text.head.startswith(b'"') and _ALL_QUOTED_LINE.match(next(text.blocks(_quoted_end)).content.rstrip(b"\r\n")):
         return True
-    if not text.has_quotes or _STRAY.search(text.head, 0, _GLANCE):
+    if not text.has_quotes or _STRAY_QUOTE.search(text.head, 0, _STRAY_SEARCH_BYTES):
         return False
     doubled, widths, plain_widths = False, set[int](), set[int]()
     for block in text.blocks(_quoted_end):
@@ -199,18 +200,18 @@ def _is_quoted(text: Text, separator: str) -> bool:
 
 
 def _widths(shape: _BlockShape) -> set[int]:
-    """How many cells the lines have that are not blank."""
+    """The different numbers of cells in lines that are not blank."""
     return set(np.unique(shape.widths[shape.widths > 0]).tolist())
 
 
-def _cut(path: Path, dialect: Dialect) -> Cut:
-    """Where the last whole record ends of a text that begins with one."""
+def _make_cut(path: Path, dialect: Dialect) -> Cut:
+    """A function that finds the end of the last whole record in text that begins with a record."""
 
     def record_end(content: bytes) -> int:
         end = _quoted_end(content)
         if end and _shape(content[:end].rstrip(b"\r\n"), dialect).well_quoted:
             return end
-        # A quote inside a plain cell encloses nothing, so that counting quotes is of no use.
+        # Quotes inside plain cells enclose nothing, so counting quotes does not help: read the records.
         lines, end = content[: line_end(content)], 0
         with suppress(FileError):
             for record in read_records(path, lines, dialect=dialect):
@@ -221,7 +222,7 @@ def _cut(path: Path, dialect: Dialect) -> Cut:
 
 
 def _quoted_end(content: bytes) -> int:
-    """Where the last line ends that is followed by no quote or by an even number of quotes since the beginning."""
+    """The end of the last line that ends after an even number of quotes, hence outside quotes; 0 without one."""
     text = np.frombuffer(content, dtype=np.uint8)
     feeds, quotes = np.flatnonzero(text == _LINE_FEED), np.flatnonzero(text == _QUOTE)
     outside = feeds[np.searchsorted(quotes, feeds) % 2 == 0]
@@ -230,7 +231,7 @@ def _quoted_end(content: bytes) -> int:
 
 def _shape(content: bytes, dialect: Dialect) -> _BlockShape:
     """The shape of a text that does not end in a line end."""
-    # Framed by line ends, so that every quote has a neighbour on both sides.
+    # A line feed is added at both ends, so that every quote has a neighbour on both sides.
     text = np.frombuffer(b"\n%b\n" % content, dtype=np.uint8)
     separator = ord(dialect.separator)
     marks = (text == separator) | (text == _LINE_FEED)
@@ -245,11 +246,11 @@ def _shape(content: bytes, dialect: Dialect) -> _BlockShape:
     lengths = np.diff(places[ends]) - 1
     blank = (lengths == 0) | ((lengths == 1) & (text[places[ends[1:]] - 1] == _RETURN))
     widths[blank] = 0
-    well_quoted, doubled = _quoting(text, places[kinds == _QUOTE], separator) if dialect.quoted else (True, False)
+    well_quoted, doubled = _check_quoting(text, places[kinds == _QUOTE], separator) if dialect.quoted else (True, False)
     return _BlockShape(well_quoted, doubled, widths.astype(np.int64))
 
 
-def _quoting(text: npt.NDArray[np.uint8], quotes: npt.NDArray[np.intp], separator: int) -> tuple[bool, bool]:
+def _check_quoting(text: npt.NDArray[np.uint8], quotes: npt.NDArray[np.intp], separator: int) -> tuple[bool, bool]:
     """Whether every quote encloses a cell or is doubled inside one, and whether any is doubled."""
     if len(quotes) % 2:
         return False, False
@@ -269,10 +270,10 @@ class _BlockReader:
     dialect: Dialect
     first: Record
     named: bool
-    """Whether the first record names the columns, so that it is no row."""
+    """Whether the first record is a header and not a row."""
 
     def frame(self, block: Block) -> pl.DataFrame:
-        """The rows of a block, as many columns wide as the first record."""
+        """The rows of a block, with as many columns as the first record has cells."""
         frame = _fast_frame(block, self.dialect, start=self._start(block), width=len(self.first.cells))
         return self._slow_frame(block) if frame is None else frame
 
@@ -281,7 +282,7 @@ class _BlockReader:
         return islice(_block_records(self.path, block, self.dialect), 1 if self._start(block) else 0, None)
 
     def _start(self, block: Block) -> int:
-        """Where the rows of a block begin: after the names of the columns, where they stand in it."""
+        """The byte at which the rows of a block begin: after the header, if the block contains it."""
         if not self.named or block.line > self.first.line:
             return 0
         is_inside = block.is_last or self.first.line < block.line + block.content.count(b"\n")
@@ -308,7 +309,7 @@ def _fast_frame(block: Block, dialect: Dialect, *, start: int, width: int) -> pl
     body = body.rstrip(b"\r\n") if block.is_last else body.removesuffix(b"\n").removesuffix(b"\r")
     if not body:
         return pl.DataFrame(schema=_schema(width))
-    # Polars drops a carriage return at the end of a cell, wherever the cell stands.
+    # Polars drops a carriage return at the end of any cell, not only of the last in a line.
     if body.count(b"\r") != body.count(b"\r\n"):
         return None
     shape = _shape(body, dialect)
@@ -337,7 +338,7 @@ def _describe_ragged(record: Record, width: int, *, dialect: Dialect, named: boo
         advice = "put a cell that holds the separator in double quotes"
     else:
         advice = "remove the tabs inside cells"
-    return f"{cells} between {_MARKS[dialect.separator]} where the {first} has {width}; {advice}"
+    return f"{cells} between {_SEPARATOR_NAMES[dialect.separator]} where the {first} has {width}; {advice}"
 
 
 def _check_names(path: Path, first: Record) -> None:

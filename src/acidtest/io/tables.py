@@ -1,4 +1,4 @@
-"""Tables in files of every format we read and write, by the ending of their name."""
+"""Read and write tables in files; the ending of the file name decides the format."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from acidtest.io.jsonlines import AS_LINES, array_line, read_json_array, read_js
 from acidtest.io.rows import Rows, memory_rows, parquet_metadata, parquet_rows
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
-_JSON = (".jsonl", ".ndjson", ".json")
-_READ = (".parquet", *_JSON, *_SEPARATORS)
-_WRITTEN = (".parquet", ".jsonl", ".csv", ".tsv")
-_NAMED = (".gz", *_READ, ".xml")
+_JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
+_READ_ENDINGS = (".parquet", *_JSON_ENDINGS, *_SEPARATORS)
+_WRITE_ENDINGS = (".parquet", ".jsonl", ".csv", ".tsv")
+_STEM_ENDINGS = (".gz", *_READ_ENDINGS, ".xml")
 
-ENDINGS = (*_READ, *(f"{ending}.gz" for ending in _READ[1:]))
-"""How the name of a file that can be read ends."""
+ENDINGS = (*_READ_ENDINGS, *(f"{ending}.gz" for ending in _READ_ENDINGS[1:]))
+"""The endings of files that can be read."""
 
 MAX_ARRAY_BYTES = 128 * 2**20
-"""The longest file that is one JSON array, which is read as a whole."""
+"""The largest file that may be a single JSON array, which is read into memory at once."""
 
 _Frame = TypeVar("_Frame", pl.DataFrame, pl.LazyFrame)
-_Opened = Callable[[], AbstractContextManager[IO[bytes]]]
+_OpenOutput = Callable[[], AbstractContextManager[IO[bytes]]]
 
 _FORMULA = r"^('*[=+\-@\t\r])"
 _PREFIXED_FORMULA = r"^'('*[=+\-@\t\r])"
@@ -64,11 +64,11 @@ class FileTable:
     metadata: Mapping[str, str] = field(default_factory=dict)
     """The key–value metadata of a Parquet file."""
     line: Callable[[int], int | None] = field(default=lambda _: None)
-    """Finds the line on which a row begins, perhaps by reading the file again; None in Parquet."""
+    """Returns the line on which a row begins, if necessary by reading the file again; None for Parquet."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
-    """The file of each column, where every column has one."""
+    """The file of each column, if the columns come from separate files."""
     name: str = ""
-    """What to call it where the name of the file does not say; empty: the ``stem`` of the file."""
+    """The name of the table; empty: the ``stem`` of the file."""
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -77,9 +77,9 @@ class FileTable:
 
     @property
     def written_frame(self) -> pl.DataFrame:
-        """All rows as ``write_table`` was given them: delimited text without the ``'`` it puts in front of formulas.
+        """All rows as they were passed to ``write_table``: in delimited text, the ``'`` before formulas is removed.
 
-        For files of a form that acidtest writes; in any other a ``'`` is part of the text.
+        Use it only for files of a kind that acidtest writes; in others a leading ``'`` is part of the text.
         """
         return remove_formula_prefix(self.frame) if self.dialect else self.frame
 
@@ -90,7 +90,7 @@ class FileTable:
 
     @property
     def sources(self) -> dict[str, str]:
-        """The fingerprint of every file it was read from, by name."""
+        """The fingerprint of every file that the table was read from, by file name."""
         origins = {origin.path.name: origin.fingerprint for origin in self.origins.values()}
         return origins or {self.path.name: self.fingerprint}
 
@@ -100,14 +100,15 @@ class FileTable:
 
 
 def read_table(path: str | Path, *, header: Header = True, quoted: bool | None = None) -> FileTable:
-    """The table in a Parquet, JSON, comma- or tab-separated file, the text ones also packed with gzip.
+    """The table in a Parquet, JSON, comma- or tab-separated file; text formats may be compressed with gzip.
 
-    JSON and Parquet keep their types; delimited text gives strings only, an empty cell is null. Where ``header`` is
-    false, or a function that returns false for the cells of the first line, delimited text has no names, and columns
-    become ``column_1``, ``column_2`` … The content decides whether quotes enclose the cells of tab-separated text
-    (where ``quoted`` is None), whether semicolons take the place of commas, and whether a ``.txt`` holds JSON lines (as
-    SciTail's do) or tab-separated text. Columns without a name (an index, a spacer) are left out. Large tables are not
-    kept in memory, unless they are one JSON array. A column called ``*`` or the like gets a plainer name.
+    JSON and Parquet keep their types; delimited text gives strings only, and an empty cell is null. If ``header`` is
+    false, or is a function that returns false for the cells of the first line, delimited text has no header, and its
+    columns are called ``column_1``, ``column_2`` … The content decides whether quotes enclose the cells of
+    tab-separated text (if ``quoted`` is None), whether semicolons take the place of commas, and whether a ``.txt``
+    holds JSON lines (as SciTail's do) or tab-separated text. Columns without a name (an index, a spacer) are left out.
+    Large tables are not kept in memory, unless they are one JSON array. A column whose name Polars would read as a
+    pattern, such as ``*``, is renamed.
     """
     path = Path(path)
     require_file(path)
@@ -116,7 +117,7 @@ def read_table(path: str | Path, *, header: Header = True, quoted: bool | None =
 
 
 def _read(path: Path, *, header: Header, quoted: bool | None) -> FileTable:
-    ending = _ending(path, _READ)
+    ending = _ending(path, _READ_ENDINGS)
     if ending == ".parquet":
         rows = parquet_rows(path)
         return FileTable(path, rows, fingerprint=file_digest(path), metadata=parquet_metadata(path))
@@ -124,9 +125,9 @@ def _read(path: Path, *, header: Header, quoted: bool | None) -> FileTable:
         with closing(chunks(path)) as pieces:
             is_array = begins_with(next(pieces, b""), b"[")
         if is_array:
-            return _array_table(path)
+            return _read_array(path)
     text = scan_text(path)
-    if ending in _JSON or (ending == ".txt" and begins_with(text.head, b"{")):
+    if ending in _JSON_ENDINGS or (ending == ".txt" and begins_with(text.head, b"{")):
         rows, line = read_json_lines(text)
         return FileTable(path, rows, fingerprint=text.fingerprint, line=line)
     # The scripts released with HANS write predictions with commas into a .txt.
@@ -139,30 +140,30 @@ def _read(path: Path, *, header: Header, quoted: bool | None) -> FileTable:
 def write_table(
     frame: pl.DataFrame | pl.LazyFrame, path: str | Path, *, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Write a frame, format by ending, whole or not at all; ``metadata`` goes into Parquet and nowhere else.
+    """Write a frame to a file, completely or not at all; only Parquet stores ``metadata``.
 
     In delimited text, null and the empty string are both an empty cell, lists are written as JSON, and a text cell that
     a spreadsheet would run as a formula gets a ``'`` in front (``remove_formula_prefix`` removes it). NaN is null in
-    JSON. A lazy frame is written as its rows come, so it may be larger than memory.
+    JSON. A lazy frame is written batch by batch, so it may be larger than memory.
     """
     path, rows = Path(path), frame.lazy()
-    ending = _ending(path, _WRITTEN)
+    ending = _ending(path, _WRITE_ENDINGS)
     with replace_file(path) as temporary:
         if ending == ".parquet":
             sink_rows(rows, temporary, metadata or {})
             return
-        opened = partial(_open_output, temporary, packed=path.suffix == ".gz")
+        open_output = partial(_open_output, temporary, packed=path.suffix == ".gz")
         if ending == ".jsonl":
-            with opened() as file:
+            with open_output() as file:
                 visit_batches(rows, lambda batch: file.write(batch.write_ndjson().encode()))
-        elif "\0" in _write_delimited(rows, opened, separator=_SEPARATORS[ending]):
+        elif "\0" in _write_delimited(rows, open_output, separator=_SEPARATORS[ending]):
             raise FileError(path, "a cell holds a NUL character, which no text file may; use .jsonl or .parquet")
 
 
 def stem(path: str | Path) -> str:
     """The name of a table's file without its endings: ``snli_1.0_dev`` for ``snli_1.0_dev.jsonl.gz``."""
     name = Path(path).name
-    for ending in _NAMED:
+    for ending in _STEM_ENDINGS:
         if name.lower().endswith(ending):
             name = name[: -len(ending)]
     return name
@@ -170,7 +171,7 @@ def stem(path: str | Path) -> str:
 
 def is_delimited(path: str | Path) -> bool:
     """Whether a table written to a file of this name is comma- or tab-separated text."""
-    return _ending(Path(path), _WRITTEN) in _SEPARATORS
+    return _ending(Path(path), _WRITE_ENDINGS) in _SEPARATORS
 
 
 def remove_formula_prefix(frame: _Frame) -> _Frame:
@@ -186,7 +187,7 @@ def flatten(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _array_table(path: Path) -> FileTable:
+def _read_array(path: Path) -> FileTable:
     content = read_bounded(path, MAX_ARRAY_BYTES, remedy=f"the most of one JSON array; {AS_LINES}")
     text = utf8_text(path, content)
     frame = read_json_array(path, text).with_columns(pl.col(pl.Null).cast(pl.String))
@@ -195,7 +196,7 @@ def _array_table(path: Path) -> FileTable:
 
 
 def file_digest(*paths: Path) -> str:
-    """One digest of the content of files, one after another."""
+    """The digest of the concatenated content of files."""
     digest = blake2b(digest_size=8)
     for path in paths:
         for chunk in chunks(path):
@@ -215,59 +216,59 @@ def _ending(path: Path, known: Sequence[str]) -> str:
     raise FileError(path, f"{problem}; use {choice}, the text ones also with .gz")
 
 
-def _write_delimited(rows: pl.LazyFrame, opened: _Opened, *, separator: str) -> set[str]:
-    """Write the cells, and once more below a header in quotes where they could mislead a reader; gives their marks.
+def _write_delimited(rows: pl.LazyFrame, open_output: _OpenOutput, *, separator: str) -> set[str]:
+    """Write the table, again with a quoted header if ``read_table`` would misread it; return the marks that occur.
 
-    A reader could take quotes around cells for part of them, as none is doubled, or one cell for several; quotes around
-    every name in the header are evidence enough.
+    In tab-separated text, ``read_table`` may take quotes around cells for text if no quote is doubled; in a CSV, it
+    would split a single column whose name contains a semicolon. Quotes around every name in the header prevent both.
     """
     names = _replace_pattern(flatten(pl.DataFrame(schema=rows.collect_schema())), _FORMULA, "'$1")
     header = names.write_csv(separator=separator)
-    marks = _write_cells(rows, opened, header=header, separator=separator)
+    marks = _write_cells(rows, open_output, header=header, separator=separator)
     if separator == ",":
         misleading = names.width == 1 and ";" in header
     else:
         misleading = '"' in marks and ('""' not in marks or names.width == 1)
     if misleading:
         header = names.write_csv(separator=separator, quote_style="always")
-        _write_cells(rows, opened, header=header, separator=separator)
+        _write_cells(rows, open_output, header=header, separator=separator)
     return marks
 
 
-def _write_cells(rows: pl.LazyFrame, opened: _Opened, *, header: str, separator: str) -> set[str]:
-    """Write the cells below a header; gives which of NUL, a quote and a doubled quote are among them."""
+def _write_cells(rows: pl.LazyFrame, open_output: _OpenOutput, *, header: str, separator: str) -> set[str]:
+    """Write a header and the cells; return which of NUL, a quote and a doubled quote occur in them."""
     marks = set[str]()
-    with opened() as file:
+    with open_output() as file:
 
         def append(text: str) -> None:
             marks.update(mark for mark in ("\0", '"', '""') if mark in text)
             file.write(text.encode())
 
         append(header)
-        visit_batches(rows, lambda batch: append(_cells(batch, separator)))
+        visit_batches(rows, lambda batch: append(_format_cells(batch, separator)))
     return marks
 
 
-def _cells(batch: pl.DataFrame, separator: str) -> str:
+def _format_cells(batch: pl.DataFrame, separator: str) -> str:
     frame = _replace_pattern(flatten(batch), _FORMULA, "'$1")
-    # A line must not be blank; elsewhere an empty cell is not worth quotes.
-    missing = pl.col(pl.String).fill_null("") if frame.width == 1 else pl.col(pl.String).replace("", None)
-    return frame.with_columns(missing).write_csv(separator=separator, include_header=False)
+    # A blank line is not a row, so in a single column an empty cell is written as quotes; elsewhere as nothing.
+    empty_cells = pl.col(pl.String).fill_null("") if frame.width == 1 else pl.col(pl.String).replace("", None)
+    return frame.with_columns(empty_cells).write_csv(separator=separator, include_header=False)
 
 
 @contextmanager
 def _open_output(path: Path, *, packed: bool) -> Iterator[IO[bytes]]:
-    """A file to write to; gzip data depend on nothing but the content: no name, no time, no operating system."""
+    """A file to write to; equal content gives equal gzip data, without file name, time or operating system."""
     with path.open("wb") as file:
         if not packed:
             yield file
             return
-        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packing:
-            yield packing  # type: ignore[misc]
+        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed_file:
+            yield packed_file  # type: ignore[misc]
 
 
 def _as_json(name: str) -> pl.Expr:
-    # Polars writes JSON of structs only: make one of the column and take its wrapping off.
+    # Polars encodes only structs as JSON: wrap the column in one, and strip the wrapper from the text.
     wrapped = pl.struct(pl.col(name).alias("v")).struct.json_encode()
     return pl.when(pl.col(name).is_not_null()).then(wrapped.str.strip_prefix('{"v":').str.strip_suffix("}")).alias(name)
 

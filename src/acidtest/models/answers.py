@@ -1,8 +1,8 @@
-"""``answers:FILE``: predictions somebody already has, matched to a suite's rows by id, source id or the pair itself.
+"""``answers:FILE``: predictions in a file, matched to a suite's rows by id, source id or the pair itself.
 
-A file has an id column, or premises and hypotheses, and a label column (HANS's ``pairID,gold_label`` among them), three
-probability columns or a column of lists; CSV, TSV, JSON lines or Parquet. An id that is not unique, as in files made of
-MultiNLI's matched and mismatched pairs, is not used; then the pair is.
+A file (CSV, TSV, JSON lines or Parquet) identifies its rows by an id column or by premise and hypothesis. Predictions
+are a label column, as in HANS's ``pairID,gold_label``, three probability columns or a column of lists. Ids that are not
+unique, as in files that join MultiNLI's matched and mismatched pairs, are ignored, and rows are matched by pair.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class AnswersModel:
         self._row_of_pair = _rows_of_pairs(self._pairs, self._values)
 
     def check(self, suites: Sequence[Suite]) -> None:
-        """Refuse ids that the suites lack, rows that the file lacks, and texts that differ."""
+        """Raise an error for ids that no suite has, rows that the file lacks, and texts that differ."""
         suite_of_row: dict[int, str] = {}
         for suite in [*suites, *(suite.control for suite in suites if suite.control)]:
             frame = suite.frame.select("id", "source_id", "premise", "hypothesis").collect()
@@ -111,7 +111,7 @@ class AnswersModel:
     def _refuse_unknown(self, known: Collection[int], suites: Sequence[Suite]) -> None:
         unknown = [row for row in range(len(self._values)) if row not in known]
         if self._row_of_pair:
-            # Of a repeated pair, only one row is matched.
+            # Only one row of a repeated pair is matched; the others are not unknown.
             unknown = [row for row in unknown if self._row_of_pair.get(self._pairs[row], -1) not in known]
         if not unknown:
             return
@@ -149,12 +149,12 @@ class AnswersModel:
         return self._ids[row] or f"{self._pairs[row][0][:40]}…"
 
     def _check_texts(self, frame: pl.DataFrame, rows: list[int], suite: str) -> None:
-        given = self._table.frame
-        for name in sorted({"premise", "hypothesis"} & set(given.columns), reverse=True):
-            for place in (given[name][rows] != frame[name]).fill_null(True).arg_true().head(1):
+        texts = self._table.frame
+        for name in sorted({"premise", "hypothesis"} & set(texts.columns), reverse=True):
+            for place in (texts[name][rows] != frame[name]).fill_null(True).arg_true().head(1):
                 row = rows[place]
                 problem = (
-                    f"the {name} of {self._describe_row(row)!r} is {given[name][row]!r}, but in suite {suite!r} it is "
+                    f"the {name} of {self._describe_row(row)!r} is {texts[name][row]!r}, but in suite {suite!r} it is "
                     f"{frame[name][place]!r}; the predictions were made for other sentences"
                 )
                 raise FileError(self.path, problem, self._table.line(row))
@@ -167,7 +167,7 @@ class AnswersModel:
 def answers(rest: str, *, order: str = "", missing: Missing = "refuse") -> Model:
     """The predictions in a file; ``order`` names the labels that the numbers of a list stand for.
 
-    ``missing`` unanswered counts rows that the file does not have as unanswered instead of refusing them.
+    With ``missing="unanswered"``, rows that the file lacks count as unanswered instead of raising an error.
     """
     if not rest:
         raise AcidtestError("answers: needs a file, such as answers:predictions.csv")
@@ -176,13 +176,13 @@ def answers(rest: str, *, order: str = "", missing: Missing = "refuse") -> Model
 
 
 def _read_file(path: Path) -> tuple[FileTable, Layout | None]:
-    """The file, and the layout whose columns of premises and hypotheses it has, if it has any."""
+    """The table in a file, and the layout whose premise and hypothesis columns it has, or None."""
     table = read_table(path)
     names = {name.lower() for name in table.columns}
     layouts = (layout for layout in LAYOUTS if layout.header and {layout.premise, layout.hypothesis} <= names)
     layout = next(layouts, None)
     if layout is not None and layout.quoted is not None:
-        # With the quoting of the suite's file, or texts would differ.
+        # Read with the quoting of the suite's file; otherwise texts would differ.
         table = read_table(path, quoted=layout.quoted)
     return table, layout
 
@@ -190,15 +190,15 @@ def _read_file(path: Path) -> tuple[FileTable, Layout | None]:
 def _rows_of_pairs(pairs: Sequence[tuple[str, str]], values: npt.NDArray[np.float32]) -> dict[tuple[str, str], int]:
     """The row of each pair; pairs with several different predictions are left out."""
     rows: dict[tuple[str, str], int] = {}
-    differing = set()
+    ambiguous = set()
     for row, pair in enumerate(pairs):
         if not np.array_equal(values[rows.setdefault(pair, row)], values[row], equal_nan=True):
-            differing.add(pair)
-    return {pair: row for pair, row in rows.items() if pair not in differing}
+            ambiguous.add(pair)
+    return {pair: row for pair, row in rows.items() if pair not in ambiguous}
 
 
 def _repeated_ids(table: FileTable, ids: list[str | None], *, refuse: bool) -> frozenset[str]:
-    """The ids of several rows, which identify none; an error if ``refuse``."""
+    """The ids that more than one row has; an error if there are any and ``refuse`` is true."""
     series = pl.Series(ids, dtype=pl.String)
     repeated = series.filter(series.is_duplicated() & series.is_not_null()).unique(maintain_order=True)
     if len(repeated) and refuse:

@@ -1,4 +1,4 @@
-"""``endpoint:MODEL@http://host/v1``: a language model behind a server with the OpenAI protocol."""
+"""``endpoint:MODEL@http://host/v1``: a language model on a server that speaks the OpenAI protocol."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Api = Literal["chat", "completions"]
 Answers = Literal["auto", "logprobs", "text"]
 
 REVISION = 2
-"""Increase when replies are read differently, so that earlier answers no longer count."""
+"""Increase this when the reading of replies changes, so that stored answers are not reused."""
 
 TOP_TOKENS = (20, 5)
-"""How many log-probabilities are requested for each token; the second where a server refuses the first."""
+"""How many log-probabilities are requested for each token, and how many if the server refuses that number."""
 
 REQUESTS_PER_SLOT = 4
-"""Requests in a batch for each concurrent one; a batch is lost if the program is killed."""
+"""Requests in a batch per concurrent request; an unfinished batch is lost if the program is killed."""
 
 _PATHS: Mapping[Api, str] = {"chat": "/chat/completions", "completions": "/completions"}
 _SHOWN_PROBLEMS, _LOGGED_PROBLEMS = 3, 50
@@ -56,12 +56,12 @@ def endpoint(
     key_env: str = "OPENAI_API_KEY",
     skip_refused: bool = False,
 ) -> Model:
-    """The model of this name at this address; nothing is sent before the first pair is asked.
+    """A language model given as ``NAME@ADDRESS``; no request is sent before the first prediction.
 
     ``prompt`` and each of the comma-separated ``paraphrases`` is a name or a file that ends in .toml; every pair is
-    asked with each of them, and with as many ``orders`` of the answers. ``rate`` is requests a minute, ``timeout``
-    seconds for a request, ``price_in`` and ``price_out`` the price of a million tokens; a ``temperature`` below 0 is
-    left to the server. ``key_env`` names the environment variable that holds the key.
+    sent with each prompt, in ``orders`` different orders of its answers. ``rate`` is requests per minute, ``timeout``
+    seconds per request, ``price_in`` and ``price_out`` are per million tokens; if ``temperature`` is below 0, the
+    server chooses it. ``key_env`` names the environment variable that holds the key.
     """
     import_optional("httpx", extra="endpoint", work="an endpoint: model")
     name, address = _parse_spec(rest)
@@ -84,7 +84,7 @@ def endpoint(
 
 
 def _parse_spec(rest: str) -> tuple[str, str]:
-    """The model's name and the server's address; the error shows neither, because they may hold a secret."""
+    """The model's name and the server's address; the error shows neither, because they may contain a secret."""
     for scheme in ("@http://", "@https://"):
         name, at, host = rest.partition(scheme)
         if name and at:
@@ -148,14 +148,14 @@ class EndpointModel:
         self._usage = usage or Usage()
         self._server = Server(options.address, key_env, self._usage, options=requests, system=system)
         self._options = options
-        # Every pair is asked with each prompt, and of each prompt with its answers in several orders.
+        # Every pair is sent with each prompt in each order of its answers.
         self._arranged = [
             prompt.arrange(order) for prompt in options.prompts for order in answer_orders(prompt, options.orders)
         ]
         self._skip_refused = skip_refused
         self._top_tokens = 0 if options.answers == "text" else TOP_TOKENS[0]
-        self._limit_name = "max_tokens"
-        self._decided = False
+        self._token_limit_name = "max_tokens"
+        self._mode_known = False
         self.name = f"endpoint:{options.model}@{options.address}"
         self.fingerprint: str | None = options.fingerprint
         self.resolution: Resolution = options.prompts[0].resolution
@@ -169,24 +169,24 @@ class EndpointModel:
     def _update_notes(self) -> None:
         prompts = ", ".join(prompt.name for prompt in self._options.prompts)
         method = "log-probabilities" if self.probabilities else "the text of replies"
-        if self.probabilities and not self._decided and self._options.answers == "auto":
+        if self.probabilities and not self._mode_known and self._options.answers == "auto":
             method += " where the server gives them"
-        unseen = "the server's weights cannot be seen: the fingerprint holds its address, the model's name, "
+        weights_note = "the server's weights cannot be seen: the fingerprint holds its address, the model's name, "
         self.notes: tuple[str, ...] = (
             f"prompt {prompts} over {self._options.api}; labels from {method}",
-            f"{unseen}prompt and settings",
+            f"{weights_note}prompt and settings",
             *self._usage.notes(),
         )
 
     def predict(self, *columns: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Probabilities of the labels; a row of NaN without an answer that can be read."""
+        """Probabilities of the labels; a row is NaN if no reply for its pair could be read."""
         premises, hypotheses = columns
         pairs = list(zip(premises, hypotheses, strict=True))
         try:
             meanings = self._server.run(lambda: self._ask_pairs(pairs))
         except AcidtestError as error:
             raise AcidtestError(f"{error}; {self._usage.pairs:,} pairs were answered in batches before") from error
-        rows = np.array([self._combine(of_pair) for of_pair in meanings], dtype=np.float32).reshape(-1, 3)
+        rows = np.array([self._combine(pair_meanings) for pair_meanings in meanings], dtype=np.float32).reshape(-1, 3)
         self._usage.pairs += len(pairs)
         self._usage.unanswered += int(np.isnan(rows[:, 0]).sum())
         self._update_notes()
@@ -196,14 +196,14 @@ class EndpointModel:
         self._server.close()
 
     def usage(self) -> Mapping[str, float]:
-        """Requests, tokens, cost and seconds of this process, and what became of the replies."""
+        """Requests, tokens, cost and seconds of this process, and how many replies could not be read or differ."""
         return self._usage.to_json()
 
     async def _ask_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[list[ReplyMeaning]]:
         """For each pair, the meaning of the reply to each arranged prompt."""
         meanings = list[list[ReplyMeaning]]()
-        # Until it is known how the server answers, one request at a time.
-        while not self._decided and len(meanings) < len(pairs):
+        # Send one request at a time until a reply shows whether the server gives log-probabilities.
+        while not self._mode_known and len(meanings) < len(pairs):
             meanings.append([await self._ask(prompt, *pairs[len(meanings)]) for prompt in self._arranged])
         rest = pairs[len(meanings) :]
         tasks = [asyncio.create_task(self._ask(prompt, *pair)) for pair in rest for prompt in self._arranged]
@@ -220,7 +220,7 @@ class EndpointModel:
             reply = await self._request(prompt, premise, hypothesis)
             meaning, text = self._read(reply, prompt), reply.text
         except RefusedRequestError as error:
-            if error.problem == "bad" and not self._decided:
+            if error.problem == "bad" and not self._mode_known:
                 raise
             if error.problem != "filtered" and not self._skip_refused:
                 pair = f"premise {_shorten(premise)!r}, hypothesis {_shorten(hypothesis)!r}"
@@ -230,30 +230,30 @@ class EndpointModel:
         self._usage.add_meaning(meaning)
         number = self._usage.refused + self._usage.unparsed
         if meaning.problem and number <= _LOGGED_PROBLEMS:
-            write = log.warning if number <= _SHOWN_PROBLEMS else log.debug
+            log_problem = log.warning if number <= _SHOWN_PROBLEMS else log.debug
             text = self._server.redact(text)
-            write("no label: %s: %r for premise %r, hypothesis %r", meaning.problem, text, premise, hypothesis)
+            log_problem("no label: %s: %r for premise %r, hypothesis %r", meaning.problem, text, premise, hypothesis)
         return meaning
 
     async def _request(self, prompt: ArrangedPrompt, premise: str, hypothesis: str) -> Reply:
-        """The reply to a request, whose parameters are changed until the server accepts them."""
+        """Send a request, changing its parameters until the server accepts them; return the reply."""
         while True:
             try:
                 body = self._request_body(prompt, premise, hypothesis)
                 reply = await self._server.reply(_PATHS[self._options.api], body)
             except RefusedRequestError as error:
-                if error.problem != "bad" or self._decided or not self._adapt(error.reason.lower()):
+                if error.problem != "bad" or self._mode_known or not self._adapt_request(error.reason.lower()):
                     raise
                 continue
             # A reply that is not empty shows whether the server gives log-probabilities.
-            if not self._decided and (reply.tokens or reply.text.strip()) and not reply.refused:
+            if not self._mode_known and (reply.tokens or reply.text.strip()) and not reply.refused:
                 if self._top_tokens and not reply.tokens:
                     self._use_text()
-                self._decided = True
+                self._mode_known = True
             return reply
 
     def _request_body(self, prompt: ArrangedPrompt, premise: str, hypothesis: str) -> dict[str, Any]:
-        body: dict[str, Any] = {"model": self._options.model, self._limit_name: self._options.max_tokens}
+        body: dict[str, Any] = {"model": self._options.model, self._token_limit_name: self._options.max_tokens}
         if self._options.temperature >= 0:
             body["temperature"] = self._options.temperature
         if self._options.api == "chat":
@@ -262,10 +262,10 @@ class EndpointModel:
         body |= {"prompt": prompt.text(premise, hypothesis), "stop": ["\n\n"]}
         return body | ({"logprobs": self._top_tokens} if self._top_tokens else {})
 
-    def _adapt(self, reason: str) -> bool:
-        """Change the parameter that the server does not accept; False where that is unknown."""
-        if "max_completion_tokens" in reason and self._limit_name == "max_tokens":
-            self._limit_name = "max_completion_tokens"
+    def _adapt_request(self, reason: str) -> bool:
+        """Change the parameter that the server rejected; False if the reason does not name one we can change."""
+        if "max_completion_tokens" in reason and self._token_limit_name == "max_tokens":
+            self._token_limit_name = "max_completion_tokens"
             return True
         if "logprob" in reason and self._top_tokens:
             self._top_tokens = TOP_TOKENS[1] if self._top_tokens == TOP_TOKENS[0] else 0
@@ -295,21 +295,21 @@ class EndpointModel:
         return meaning
 
     def _combine(self, meanings: Sequence[ReplyMeaning]) -> Probabilities:
-        """One row for a pair from its replies; counts how often they disagree."""
+        """The mean over all replies for one pair; also counts disagreement between orders and between prompts."""
         usage, orders = self._usage, self._options.orders
-        parts = [meanings[start : start + orders] for start in range(0, len(meanings), orders)]
-        by_prompt = [[meaning.row for meaning in part if not meaning.problem] for part in parts]
-        if any(len(rows) > 1 for rows in by_prompt):
+        meanings_by_prompt = [meanings[start : start + orders] for start in range(0, len(meanings), orders)]
+        rows_by_prompt = [[meaning.row for meaning in replies if not meaning.problem] for replies in meanings_by_prompt]
+        if any(len(rows) > 1 for rows in rows_by_prompt):
             usage.order_compared += 1
-            usage.order_changes += any(len({int(row.argmax()) for row in rows}) > 1 for rows in by_prompt)
-        labels = [int(self._mean(rows).argmax()) for rows in by_prompt if rows]
+            usage.order_changes += any(len({int(row.argmax()) for row in rows}) > 1 for rows in rows_by_prompt)
+        labels = [int(self._mean(rows).argmax()) for rows in rows_by_prompt if rows]
         if len(labels) > 1:
             usage.paraphrase_compared += 1
             usage.paraphrase_changes += len(set(labels)) > 1
-        return self._mean([row for rows in by_prompt for row in rows])
+        return self._mean([row for rows in rows_by_prompt for row in rows])
 
     def _mean(self, rows: Sequence[Probabilities]) -> Probabilities:
-        """The mean of answers; of hard labels the commonest, and of equally common ones the first."""
+        """The mean of probabilities; for labels read from text, the most frequent one, and the first in a tie."""
         if not rows:
             return np.full(3, np.nan, dtype=np.float32)
         mean = np.asarray(np.mean(rows, axis=0), dtype=np.float32)

@@ -24,20 +24,20 @@ HEAD_SPELLINGS: Mapping[str, str] = {
     **dict.fromkeys(("contradict", "contradicted", "refute", "refutes", "refuted"), "contradiction"),
     **dict.fromkeys(("unsupported", "not supported", "not entailed"), "non-entailment"),
 }
-"""Names of outputs beyond those that files use for labels, fact checkers' among them."""
+"""Names of outputs, such as those of fact checkers, in addition to the spellings of labels in files."""
 
 ENOUGH_RIGHT = 0.75
 """The share of probe pairs, averaged over labels, that an order must get right.
 
-A head that knows nothing of the labels gets there, in the best of its orders, less often than once in 1,000 with two
-outputs and never in practice with three; a model trained on inference answers nearly all of them right.
+In its best order, an untrained head with two outputs reaches this share in fewer than 1 of 1,000 cases, and one with
+three practically never; a model trained on inference answers nearly all pairs right.
 """
 
 ENOUGH_PREFERENCE = 0.75
-"""The share of probe pairs that must be likelier under the chosen order than under the next best, where they differ."""
+"""Of the probe pairs that the two best orders label differently, the share that must be likelier under the best."""
 
 ENOUGH_RANKED = 0.9
-"""How often an entailed pair must score above one that is not (or below, for a score of the opposite)."""
+"""How often an entailed pair must score above a pair that is not entailed (below, if the score is reversed)."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +62,17 @@ class LabelMap:
         return (f"labels by {self.method}: {labels}", *([self.doubt] if self.doubt else []))
 
     def probabilities(self, logits: npt.NDArray[np.floating]) -> Probabilities:
-        """Rows of entailment, neutral (two-way: non-entailment), contradiction; of NaN where a logit is not finite."""
+        """Columns: entailment, neutral (two-way: non-entailment), contradiction; NaN where a logit is not finite."""
         values = np.asarray(logits, dtype=np.float64)
-        broken = ~np.asarray(np.isfinite(values).all(axis=1))
-        likely = np.exp(_log_probabilities(np.where(broken[:, None], 0, values)))
+        invalid = ~np.asarray(np.isfinite(values).all(axis=1))
+        output_probabilities = np.exp(_log_probabilities(np.where(invalid[:, None], 0, values)))
         names = self.outputs
         if len(names) == 1:
             names = (*names, "non-entailment" if names[0] == "entailment" else "entailment")
         result = np.zeros((len(values), 3), dtype=np.float32)
         for output, name in enumerate(names):
-            result[:, 1 if name == "non-entailment" else LABELS.index(name)] = likely[:, output]
-        result[broken] = np.nan
+            result[:, 1 if name == "non-entailment" else LABELS.index(name)] = output_probabilities[:, output]
+        result[invalid] = np.nan
         return result
 
 
@@ -92,15 +92,15 @@ def find_label_map(names: Sequence[str], logits: Logits, *, spec: str, labels: s
         return LabelMap(_check_order(_rename_outputs(renamed, names, spec), names, spec), "--label-map")
     if all(re.fullmatch(r"(label[ _-]?)?\d+", name.strip().lower()) for name in names):
         return _probe_order(names, logits, spec)
-    known = _check_order([_label_name(name) or name for name in names], names, spec)
-    probe = _probe(logits, len(known))
+    named_order = _check_order([_label_name(name) or name for name in names], names, spec)
+    probe = _probe(logits, len(named_order))
     doubt = probe.doubt if probe.clear else ""
-    if probe.clear and probe.order != known:
+    if probe.clear and probe.order != named_order:
         doubt = (
             f"the names of the outputs look wrong: read as {', '.join(probe.order)} they answer {probe.share:.0%} of "
             f"{probe.pairs} unmistakable pairs right; --labels {','.join(probe.order)} takes them so"
         )
-    return LabelMap(known, "id2label", doubt)
+    return LabelMap(named_order, "id2label", doubt)
 
 
 def _label_name(name: str) -> str | None:
@@ -136,16 +136,16 @@ def _check_order(labels: Sequence[str], names: Sequence[str], spec: str) -> tupl
 
 
 def _rename_outputs(renamed: str, names: Sequence[str], spec: str) -> list[str]:
-    """The label of each output by ``output=label,…``, and by its name where the map leaves it out."""
-    given: dict[int, str] = {}
+    """The label of each output: from ``output=label,…`` if it is listed there, otherwise from its name."""
+    mapped: dict[int, str] = {}
     for item in renamed.split(","):
         output, sign, label_text = item.partition("=")
         if not sign:
             raise AcidtestError(f"{spec}: --label-map {item!r} is not THEIRS=OURS, such as LABEL_0=contradiction")
         place, label = _find_output(output.strip(), names, spec), _parse_label(label_text, spec)
-        if given.setdefault(place, label) != label:
+        if mapped.setdefault(place, label) != label:
             raise AcidtestError(
-                f"{spec}: --label-map says of output {place} ({names[place]}) both {given[place]} and {label}"
+                f"{spec}: --label-map says of output {place} ({names[place]}) both {mapped[place]} and {label}"
             )
         if output.strip().isdecimal() and _label_name(names[place]) not in (None, label):
             raise AcidtestError(
@@ -153,14 +153,14 @@ def _rename_outputs(renamed: str, names: Sequence[str], spec: str) -> list[str]:
                 f"otherwise; the labels of a suite's file go into --suite-label-map, and if the name is wrong, "
                 f"name the output: --label-map {names[place]}={label}"
             )
-    return [given.get(place) or _label_name(name) or name for place, name in enumerate(names)]
+    return [mapped.get(place) or _label_name(name) or name for place, name in enumerate(names)]
 
 
 def _find_output(output: str, names: Sequence[str], spec: str) -> int:
-    """The number of an output that is given by name or number."""
-    plain = {name.strip().lower(): place for place, name in reversed(list(enumerate(names)))}
+    """The index of an output that is given by name or by index."""
+    places_by_name = {name.strip().lower(): place for place, name in reversed(list(enumerate(names)))}
     number = re.fullmatch(r"(?:label_)?(\d+)", output.lower())
-    place = plain.get(output.lower(), int(number[1]) if number else len(names))
+    place = places_by_name.get(output.lower(), int(number[1]) if number else len(names))
     if place >= len(names):
         raise AcidtestError(f"{spec} has no output {output!r}; it has {', '.join(names)} (0 to {len(names) - 1})")
     return place
@@ -188,26 +188,27 @@ def _probe(logits: Logits, size: int) -> ProbeResult:
 
 def _probe_classes(values: Floats, gold: list[str]) -> ProbeResult:
     orders = _orders(values.shape[1])
-    coarse = [label if label in orders[0] else "non-entailment" for label in gold]
-    targets = np.array([[order.index(label) for label in coarse] for order in orders])
-    of_pair = _log_probabilities(values)[np.arange(len(gold)), targets]
-    # All labels have the same weight: with two outputs, twice as many pairs are not entailed.
-    weights = np.array([1 / coarse.count(label) for label in coarse])
-    best, second = np.argsort(-(of_pair @ weights), kind="stable")[:2]
+    coarse_gold = [label if label in orders[0] else "non-entailment" for label in gold]
+    targets = np.array([[order.index(label) for label in coarse_gold] for order in orders])
+    log_likelihoods = _log_probabilities(values)[np.arange(len(gold)), targets]
+    # Labels are weighted equally: with two outputs, non-entailment has twice as many pairs as entailment.
+    weights = np.array([1 / coarse_gold.count(label) for label in coarse_gold])
+    best, second = np.argsort(-(log_likelihoods @ weights), kind="stable")[:2]
     right = (values.argmax(axis=1) == targets[best]) @ weights / weights.sum()
     differing = targets[best] != targets[second]
-    preferred = np.mean(of_pair[best][differing] > of_pair[second][differing])
+    preferred = np.mean(log_likelihoods[best][differing] > log_likelihoods[second][differing])
     clear = bool(right >= ENOUGH_RIGHT and preferred >= ENOUGH_PREFERENCE)
     return ProbeResult(orders[best], float(right), len(gold), ENOUGH_RIGHT, clear)
 
 
 def _probe_score(scores: Floats, gold: list[str]) -> ProbeResult:
     entailed = np.array([label == "entailment" for label in gold])
+    # The area under the ROC curve: how often an entailed pair scores above one that is not entailed.
     share = float((np.sign(scores[entailed][:, None] - scores[~entailed]).mean() + 1) / 2)
     order = ("entailment",) if share >= 0.5 else ("non-entailment",)
     share = max(share, 1 - share)
-    high = (scores > 0) == (order == ("entailment",))
-    right = (np.mean(high[entailed]) + np.mean(~high[~entailed])) / 2
+    predicted = (scores > 0) == (order == ("entailment",))
+    right = (np.mean(predicted[entailed]) + np.mean(~predicted[~entailed])) / 2
     doubt = ""
     if right < ENOUGH_RIGHT:
         doubt = (
@@ -226,18 +227,18 @@ def _log_probabilities(values: Floats) -> Floats:
 
 
 def _probe_order(names: Sequence[str], logits: Logits, spec: str) -> LabelMap:
-    """The map of outputs without names, by probing; refused where it is not clear."""
+    """The map of outputs without names, by probing; an error if the result is not clear."""
     probe = _probe(logits, len(names))
-    what = "scored as that order has it" if len(names) == 1 else "answered right, labels weighing alike"
+    criterion = "scored as that order has it" if len(names) == 1 else "answered right, labels weighing alike"
     if not probe.clear:
         example = ",".join(_orders(len(names))[-1])
         raise AcidtestError(
             f"{spec}: its outputs are called {', '.join(names)}, and {probe.pairs} unmistakable pairs do not tell what "
-            f"they mean: in the best order, {', '.join(probe.order)}, {probe.share:.0%} are {what}, and "
+            f"they mean: in the best order, {', '.join(probe.order)}, {probe.share:.0%} are {criterion}, and "
             f"{probe.needed:.0%} would be clear. Say it with --labels, such as --labels {example}; a model that was "
             f"never trained on inference has no labels"
         )
-    return LabelMap(probe.order, f"probing ({probe.share:.0%} of {probe.pairs} pairs {what})", probe.doubt)
+    return LabelMap(probe.order, f"probing ({probe.share:.0%} of {probe.pairs} pairs {criterion})", probe.doubt)
 
 
 def probe_pairs() -> tuple[list[str], list[str], list[str]]:

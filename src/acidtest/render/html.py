@@ -1,4 +1,4 @@
-"""Documents as one self-contained HTML page; it opens from disk without a network."""
+"""A document as one self-contained HTML page, which opens from disk without a network."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 GENERATOR = '<meta name="generator" content="acidtest'
-"""The mark of a page of acidtest, near its top."""
+"""The text near the top of a page that identifies it as one of acidtest."""
 
 SCRIPTS, MAP_SCRIPTS, BROWSER_SCRIPTS = ("page.js",), ("maps.js",), ("trees.js", "examples.js")
 PACKAGE = "acidtest.render"
@@ -66,19 +66,19 @@ METHODS = {
     "permutation": "A permutation test: the share of random swaps of the two sides that give at least this "
     "difference, counting the one observed, so that it is never 0.",
 }
-"""The explanation of a method or test, by the first of these words that its name contains."""
+"""Explanations of methods and tests; the first key that occurs in the name of a method applies."""
 
 
 def render_page(document: Document) -> str:
-    """The page of a document."""
+    """The HTML page of a document."""
     from markupsafe import Markup
 
-    document = replace(document, parts=_anchored(document.parts))
+    document = replace(document, parts=_add_anchors(document.parts))
     browser = next((part for part in walk(document.parts) if isinstance(part, Browser)), None)
-    examples = _packed(browser) if browser else None
+    examples = _pack_examples(browser) if browser else None
     has_map = any(isinstance(part, Map) for part in walk(document.parts))
-    names = (*SCRIPTS, *(MAP_SCRIPTS if has_map else ()), *(BROWSER_SCRIPTS if browser else ()))
-    script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, names)) + "})();\n"
+    script_names = (*SCRIPTS, *(MAP_SCRIPTS if has_map else ()), *(BROWSER_SCRIPTS if browser else ()))
+    script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, script_names)) + "})();\n"
     by_id = tables(document)
     return (
         _environment()
@@ -87,10 +87,10 @@ def render_page(document: Document) -> str:
             document=document,
             browser=browser,
             examples=examples,
-            draw=partial(_drawn, by_id),
+            draw=partial(_draw_chart, by_id),
             pack_map=pack_map,
             still_map=lambda part: Markup(draw_map(part, part.colourings[0])),
-            methods=explain_methods(_methods(document)),
+            methods=explain_methods(_method_names(document)),
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             style=Markup(_asset("page.css")),
@@ -105,10 +105,10 @@ def is_report(path: Path) -> bool:
 
 
 def explain_methods(names: Iterable[str]) -> dict[str, str]:
-    """Every method and test, each once, with what it means."""
+    """The explanation of each method or test by name; empty if there is none."""
     # The degrees of freedom differ from slice to slice; the method does not.
-    plain = dict.fromkeys(re.sub(r"(?<=\bt)\([\d.]+\)|[\d.]+ (?=degrees)", "", name) for name in names if name)
-    return {name: next((text for word, text in METHODS.items() if word in name.lower()), "") for name in plain}
+    unique_names = dict.fromkeys(re.sub(r"(?<=\bt)\([\d.]+\)|[\d.]+ (?=degrees)", "", name) for name in names if name)
+    return {name: next((text for word, text in METHODS.items() if word in name.lower()), "") for name in unique_names}
 
 
 def sentence(text: str) -> str:
@@ -124,15 +124,15 @@ def breakable(text: str) -> Markup:
 
 
 def browser_link(part: Slice) -> str:
-    """The link to a slice in the example browser; empty for no slice."""
+    """The link to a slice in the example browser; empty for an empty slice."""
     if not part:
         return ""
-    plain = ("suite", "label", "model", "verdict", "sort", "other", "answer", "q")
-    return "#examples?" + urlencode({name if name in plain else f"f.{name}": value for name, value in part.items()})
+    fields = ("suite", "label", "model", "verdict", "sort", "other", "answer", "q")
+    return "#examples?" + urlencode({name if name in fields else f"f.{name}": value for name, value in part.items()})
 
 
 def column_groups(table: Table) -> list[tuple[str, int]]:
-    """The headings above columns and how many columns each spans; empty where there is none."""
+    """The headings above columns and how many columns each spans; empty if no column has a heading."""
     groups = [(name, len(list(columns))) for name, columns in groupby(column.group for column in table.columns)]
     return groups if any(name for name, _ in groups) else []
 
@@ -143,7 +143,7 @@ def row_groups(table: Table) -> list[tuple[str, list[Row]]]:
 
 
 def sort_value(cell: Cell) -> float | str:
-    """The number by which a column is sorted; nothing where there is none."""
+    """The number by which a cell is sorted; the empty string if it has none."""
     if isinstance(cell, int | float):
         value = float(cell)
     elif isinstance(cell, Estimate | PValue | Published):
@@ -161,40 +161,40 @@ def cell_note(cell: Cell) -> str:
         return "not asked"
     if isinstance(cell, Published):
         return cell.note
-    notes = [one.note or (f"n = {one.n:,}" if one.n else "") for one in estimates(cell)]
+    notes = [estimate.note or (f"n = {estimate.n:,}" if estimate.n else "") for estimate in estimates(cell)]
     return "; ".join(dict.fromkeys(filter(None, notes)))
 
 
-def _drawn(by_id: dict[str, Table], chart: Chart, width: int) -> Markup:
+def _draw_chart(by_id: dict[str, Table], chart: Chart, width: int) -> Markup:
     from markupsafe import Markup
 
     size = "wide" if width > 480 else "slim"
     return Markup(f'<div class="{size}">{draw(chart, by_id[chart.table], width=width)}</div>')
 
 
-def _anchored(parts: tuple[Part, ...], prefix: str = "part") -> tuple[Part, ...]:
+def _add_anchors(parts: tuple[Part, ...], prefix: str = "part") -> tuple[Part, ...]:
     """The parts with an anchor for every section."""
     anchored: list[Part] = []
     for number, part in enumerate(parts, 1):
         if isinstance(part, Section):
             anchor = part.anchor or f"{prefix}-{number}"
-            part = replace(part, anchor=anchor, parts=_anchored(part.parts, anchor))
+            part = replace(part, anchor=anchor, parts=_add_anchors(part.parts, anchor))
         anchored.append(part)
     return tuple(anchored)
 
 
-def _methods(document: Document) -> list[str]:
+def _method_names(document: Document) -> list[str]:
     return [
-        one.method
+        estimate.method
         for part in walk(document.parts)
         if isinstance(part, Table)
         for row in part.rows
         for cell in row.cells
-        for one in estimates(cell)
+        for estimate in estimates(cell)
     ]
 
 
-def _packed(browser: Browser) -> Any:
+def _pack_examples(browser: Browser) -> Any:
     from acidtest.render.examples import examples
 
     return examples(browser.runs)

@@ -1,4 +1,4 @@
-"""Charts as SVG, the same for the page and for files: a table's values drawn as marks of one of five kinds."""
+"""Draw the values of a table as an SVG chart of one of five kinds, for pages and for files."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def draw(chart: Chart, table: Table, *, width: int = 900, standalone: bool = Fal
 
 
 def draw_on(drawing: Drawing, chart: Chart, table: Table) -> None:
-    """Draw a chart of a table below what a picture has already."""
+    """Draw a chart of a table below what the drawing already contains."""
     _DRAWERS[chart.mark](drawing, chart, table)
 
 
 def drawn_columns(chart: Chart, table: Table) -> list[int]:
-    """The numbers of the columns that a chart draws: those it names, or all that hold numbers of models."""
+    """The indices of the columns that a chart draws: those it names, or all that hold models' results."""
     if chart.columns:
         return [number for number, column in enumerate(table.columns) if column.name in chart.columns]
     units = ("percent", "points", "decimal", "number")
@@ -48,7 +48,7 @@ def drawn_columns(chart: Chart, table: Table) -> list[int]:
 
 
 def cell_estimate(cell: Cell) -> Estimate | None:
-    """The estimate that a chart draws for a cell: of a change, what it became."""
+    """The estimate that a chart draws for a cell; for a change, the value after it."""
     if isinstance(cell, Estimate):
         return cell
     if isinstance(cell, Coefficient):
@@ -57,7 +57,7 @@ def cell_estimate(cell: Cell) -> Estimate | None:
 
 
 def _scale(chart: Chart, table: Table, columns: Sequence[int], left: float, right: float) -> AxisScale:
-    """The scale of a chart's values: all of 0 to 100 % for shares, as far as values reach for others."""
+    """The scale of the values: always 0 to 100 % for shares, otherwise from the lowest to the highest value."""
     unit = table.columns[columns[0]].unit if columns else "percent"
     if unit == "percent":
         return AxisScale((0.0, 0.25, 0.5, 0.75, 1.0), left, right, unit)
@@ -65,15 +65,15 @@ def _scale(chart: Chart, table: Table, columns: Sequence[int], left: float, righ
     for row in table.rows:
         for number, column in enumerate(table.columns):
             cell = row.cells[number]
-            if number in columns and (one := cell_estimate(cell)):
-                values += [value for value in (one.value, one.low, one.high) if isfinite(value)]
+            if number in columns and (estimate := cell_estimate(cell)):
+                values += [value for value in (estimate.value, estimate.low, estimate.high) if isfinite(value)]
             elif column.role == "published" and isinstance(cell, Published):
                 values.append(cell.value)
     return AxisScale(round_ticks(min(values), max(values)), left, right, unit)
 
 
-def _legend(drawing: Drawing, entries: Sequence[tuple[str, str, str]]) -> None:
-    """Marks with their names, on as many lines as they need: (shape, class, name)."""
+def _draw_legend(drawing: Drawing, entries: Sequence[tuple[str, str, str]]) -> None:
+    """Draw marks with their names, on as many lines as necessary; an entry is (shape, CSS class, name)."""
     x, y = 0.0, drawing.height + 10
     for shape, css, name in entries:
         size = 18 + len(name) * LETTER + 16
@@ -85,7 +85,7 @@ def _legend(drawing: Drawing, entries: Sequence[tuple[str, str, str]]) -> None:
     drawing.height = y + 16 if entries else drawing.height
 
 
-def _series_entries(table: Table, columns: Sequence[int]) -> list[tuple[str, str, str]]:
+def _legend_entries(table: Table, columns: Sequence[int]) -> list[tuple[str, str, str]]:
     models = [(_SHAPES[i % 6], f"s{i % 6}", table.columns[number].name) for i, number in enumerate(columns)]
     papers = [(_HOLLOW[i % 3], "published", table.columns[n].name) for i, n in enumerate(_paper_columns(table))]
     return [*(models if len(models) > 1 or papers else []), *papers]
@@ -95,23 +95,23 @@ def _paper_columns(table: Table) -> list[int]:
     return [number for number, column in enumerate(table.columns) if column.role in ("published", "people")]
 
 
-def _rows(drawing: Drawing, table: Table, lanes: int) -> Iterator[tuple[Row, float, float, float]]:
-    """Each row with the left end of its plot and its top and bottom; names and headings are written on the way."""
+def _draw_row_names(drawing: Drawing, table: Table, lanes: int) -> Iterator[tuple[Row, float, float, float]]:
+    """Draw names and headings row by row; yield each row with the left end, top and bottom of its plot."""
     narrow = drawing.width < NARROW
-    names = 0.0 if narrow else _names_width(table, drawing.width)
-    for heading, members in groupby(table.rows, key=lambda row: row.heading):
+    names_width = 0.0 if narrow else _names_width(table, drawing.width)
+    for heading, rows in groupby(table.rows, key=lambda row: row.heading):
         if heading:
             drawing.text(0, drawing.height + HEADING / 2 + 4, heading, css="heading")
             drawing.height += HEADING
-        for row in members:
+        for row in rows:
             if narrow:
                 drawing.text(0, drawing.height + 10, row.name)
                 drawing.height += 18
             top = drawing.height + GAP / 2
             bottom = top + max(lanes * LANE, 0 if narrow else FONT_SIZE + 4)
             if not narrow:
-                _wrapped(drawing, row.name, names, (top + bottom) / 2)
-            yield row, names, top, bottom
+                _draw_name(drawing, row.name, names_width, (top + bottom) / 2)
+            yield row, names_width, top, bottom
             drawing.height = bottom + GAP / 2
             drawing.line(0, drawing.height, drawing.width, drawing.height, "grid")
 
@@ -122,17 +122,17 @@ def _names_width(table: Table, width: float) -> float:
 
 
 def _plot_left(drawing: Drawing, table: Table) -> float:
-    """Where the plot begins: right of the names, or at the edge where these are above their rows."""
+    """The left end of the plot: right of the names, or at the edge if names are above their rows."""
     return 6.0 if drawing.width < NARROW else _names_width(table, drawing.width)
 
 
-def _wrapped(drawing: Drawing, name: str, width: float, middle: float) -> None:
+def _draw_name(drawing: Drawing, name: str, width: float, middle: float) -> None:
     lines = fold_name(name, max(8, int((width - 12) / LETTER)))
     for number, line in enumerate(lines):
         drawing.text(0, middle + (number - (len(lines) - 1) / 2) * (FONT_SIZE + 2), line)
 
 
-def _axis(drawing: Drawing, scale: AxisScale, title: str) -> None:
+def _draw_axis(drawing: Drawing, scale: AxisScale, title: str) -> None:
     for number, tick in enumerate(scale.ticks):
         anchor = "end" if number == len(scale.ticks) - 1 else "middle" if number or scale.left > 20 else "start"
         drawing.text(scale(tick), drawing.height + 12, scale.label(tick), css="quiet", anchor=anchor)
@@ -145,9 +145,9 @@ def _axis(drawing: Drawing, scale: AxisScale, title: str) -> None:
 def _draw_dots(drawing: Drawing, chart: Chart, table: Table) -> None:
     """Values with intervals, a lane for each model, and one for published numbers."""
     columns, papers = drawn_columns(chart, table), _paper_columns(table)
-    _legend(drawing, _series_entries(table, columns))
+    _draw_legend(drawing, _legend_entries(table, columns))
     scale = _scale(chart, table, columns, _plot_left(drawing, table), drawing.width - 12)
-    for row, _, top, bottom in _rows(drawing, table, len(columns) + bool(papers)):
+    for row, _, top, bottom in _draw_row_names(drawing, table, len(columns) + bool(papers)):
         for tick in scale.ticks:
             drawing.line(scale(tick), top, scale(tick), bottom, "grid")
         if chart.reference:
@@ -161,13 +161,13 @@ def _draw_dots(drawing: Drawing, chart: Chart, table: Table) -> None:
                 value = cell.value if cell.corrected is None else cell.corrected
                 drawing.mark(_HOLLOW[lane % 3], scale(value), bottom - LANE / 2, "published", title)
     title = f"{chart.axis}; dashed: {chart.reference.label}" if chart.reference else chart.axis
-    _axis(drawing, scale, title.removeprefix("; "))
+    _draw_axis(drawing, scale, title.removeprefix("; "))
 
 
 def _draw_value(
     drawing: Drawing, row: Row, column: Column, cell: Cell, scale: AxisScale, y: float, series: int
 ) -> None:
-    """One value with its interval; of a change also what it was before, hollow and joined to it."""
+    """Draw a value with its interval; for a change, also the value before it, as a hollow mark joined by a line."""
     value = cell_estimate(cell)
     if value is None:
         return
@@ -185,12 +185,12 @@ def _draw_value(
 
 
 def _draw_bars(drawing: Drawing, chart: Chart, table: Table) -> None:
-    """Lengths from the reference line, a lane for each model, with intervals."""
+    """Bars from the reference line, with intervals, and a lane for each model."""
     columns = drawn_columns(chart, table)
-    _legend(drawing, _series_entries(table, columns))
+    _draw_legend(drawing, _legend_entries(table, columns))
     scale = _scale(chart, table, columns, _plot_left(drawing, table), drawing.width - 12)
     start = scale(chart.reference.value if chart.reference else 0.0)
-    for row, _, top, bottom in _rows(drawing, table, len(columns)):
+    for row, _, top, bottom in _draw_row_names(drawing, table, len(columns)):
         for tick in scale.ticks:
             drawing.line(scale(tick), top, scale(tick), bottom, "grid")
         for lane, number in enumerate(columns):
@@ -202,30 +202,30 @@ def _draw_bars(drawing: Drawing, chart: Chart, table: Table) -> None:
             drawing.elements.append(f'<rect {size} class="p{lane % 5}"/>')
             if value.low == value.low:
                 drawing.line(scale(value.low), y + LANE / 2, scale(value.high), y + LANE / 2, "zero range")
-    _axis(drawing, scale, chart.axis)
+    _draw_axis(drawing, scale, chart.axis)
 
 
 def _draw_stack(drawing: Drawing, chart: Chart, table: Table) -> None:
-    """Parts of a whole, a bar for each row; every column is a part, a share or a count."""
+    """A stacked bar for each row; every column is one part of it, a share or a count."""
     columns = drawn_columns(chart, table)
     unit = table.columns[columns[0]].unit if columns else "percent"
     swatch = '<path d="M-5-5H5V5H-5Z"/>'
-    _legend(drawing, [(swatch, f"p{i % 5}", table.columns[number].name) for i, number in enumerate(columns)])
+    _draw_legend(drawing, [(swatch, f"p{i % 5}", table.columns[number].name) for i, number in enumerate(columns)])
     totals = [sum(_part_size(row.cells[number]) for number in columns) for row in table.rows]
     ticks = (0.0, 0.25, 0.5, 0.75, 1.0) if unit == "percent" else round_ticks(0.0, max(totals, default=1.0))
     scale = AxisScale(ticks, _plot_left(drawing, table), drawing.width - 12, unit)
-    for row, _, top, bottom in _rows(drawing, table, 2):
+    for row, _, top, bottom in _draw_row_names(drawing, table, 2):
         start = 0.0
         for lane, number in enumerate(columns):
             size = _part_size(row.cells[number])
             x, end = scale(start), scale(start + size)
             place = f'x="{x:g}" y="{top:g}" width="{end - x:g}" height="{bottom - top:g}"'
             drawing.elements.append(f'<rect {place} class="p{lane % 5}"/>')
-            written = f"{number_text(size, unit)}{' %' if unit == 'percent' else ''}"
-            if end - x > len(written) * LETTER + 4:
-                drawing.text((x + end) / 2, (top + bottom) / 2, written, anchor="middle")
+            label = f"{number_text(size, unit)}{' %' if unit == 'percent' else ''}"
+            if end - x > len(label) * LETTER + 4:
+                drawing.text((x + end) / 2, (top + bottom) / 2, label, anchor="middle")
             start += size
-    _axis(drawing, scale, chart.axis)
+    _draw_axis(drawing, scale, chart.axis)
 
 
 def _part_size(cell: Cell) -> float:
@@ -237,50 +237,50 @@ def _part_size(cell: Cell) -> float:
 
 
 def _draw_line(drawing: Drawing, chart: Chart, table: Table) -> None:
-    """A curve for each model over the numbers that name the rows; a row of the role control is a level line."""
+    """A curve for each model over row names, which are numbers; a row of role control is a horizontal line."""
     columns = drawn_columns(chart, table)
-    _legend(drawing, _series_entries(table, columns))
-    across = [row for row in table.rows if row.role != "control"]
-    level = [row for row in table.rows if row.role == "control"]
-    places = [float(row.name) for row in across]
+    _draw_legend(drawing, _legend_entries(table, columns))
+    curve_rows = [row for row in table.rows if row.role != "control"]
+    control_rows = [row for row in table.rows if row.role == "control"]
+    x_values = [float(row.name) for row in curve_rows]
     top, bottom = drawing.height + 8, drawing.height + 300
-    up = _scale(chart, table, columns, bottom, top)
-    ticks = round_ticks(min(places), max(places)) if places else (0.0, 1.0)
-    if len(set(places)) > 1:
-        whole = all(place.is_integer() for place in places)
-        between = (tick for tick in ticks[1:-1] if tick.is_integer() or not whole)
-        ticks = (min(places), *between, max(places))
-    right = AxisScale(ticks, 56, drawing.width - 12, "number")
-    for tick in up.ticks:
-        drawing.line(right.left, up(tick), right.right, up(tick), "grid")
-        drawing.text(right.left - 8, up(tick), up.label(tick), css="quiet", anchor="end")
+    y_scale = _scale(chart, table, columns, bottom, top)
+    ticks = round_ticks(min(x_values), max(x_values)) if x_values else (0.0, 1.0)
+    if len(set(x_values)) > 1:
+        whole = all(x_value.is_integer() for x_value in x_values)
+        inner_ticks = (tick for tick in ticks[1:-1] if tick.is_integer() or not whole)
+        ticks = (min(x_values), *inner_ticks, max(x_values))
+    x_scale = AxisScale(ticks, 56, drawing.width - 12, "number")
+    for tick in y_scale.ticks:
+        drawing.line(x_scale.left, y_scale(tick), x_scale.right, y_scale(tick), "grid")
+        drawing.text(x_scale.left - 8, y_scale(tick), y_scale.label(tick), css="quiet", anchor="end")
     for series, number in enumerate(columns):
         css = f"s{series % 6}"
         points = [
-            (right(place), value)
-            for place, row in zip(places, across, strict=True)
+            (x_scale(x_value), value)
+            for x_value, row in zip(x_values, curve_rows, strict=True)
             if (value := cell_estimate(row.cells[number])) and value.known
         ]
         bounded = [(x, value) for x, value in points if value.low == value.low]
         if bounded:
-            outline = [f"{x:g} {up(value.high):g}" for x, value in bounded] + [
-                f"{x:g} {up(value.low):g}" for x, value in reversed(bounded)
+            outline = [f"{x:g} {y_scale(value.high):g}" for x, value in bounded] + [
+                f"{x:g} {y_scale(value.low):g}" for x, value in reversed(bounded)
             ]
             drawing.elements.append(f'<path d="M{"L".join(outline)}Z" class="band {css}"/>')
-        path = "L".join(f"{x:g} {up(value.value):g}" for x, value in points)
+        path = "L".join(f"{x:g} {y_scale(value.value):g}" for x, value in points)
         drawing.elements.append(f'<path d="M{path}" class="curve {css}"/>' if points else "")
         for x, value in points:
-            drawing.mark(_SHAPES[series % 6], x, up(value.value), css, number_text(value.value, up.unit))
-        for row in level:
+            drawing.mark(_SHAPES[series % 6], x, y_scale(value.value), css, number_text(value.value, y_scale.unit))
+        for row in control_rows:
             value = cell_estimate(row.cells[number])
             if value is not None and value.known:
-                drawing.line(right.left, up(value.value), right.right, up(value.value), f"zero {css}")
+                drawing.line(x_scale.left, y_scale(value.value), x_scale.right, y_scale(value.value), f"zero {css}")
     drawing.height = bottom
-    _axis(drawing, right, chart.axis or table.corner)
+    _draw_axis(drawing, x_scale, chart.axis or table.corner)
 
 
 def _draw_shades(drawing: Drawing, chart: Chart, table: Table) -> None:
-    """The table with its cells shaded: from the highest value (none) to the lowest, or by distance to a reference."""
+    """The table with its cells shaded: the lower the value the darker, or the further from a reference."""
     columns = drawn_columns(chart, table)
     values = [
         value.value
@@ -289,16 +289,16 @@ def _draw_shades(drawing: Drawing, chart: Chart, table: Table) -> None:
         if (value := cell_estimate(row.cells[number])) and value.known
     ]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
-    names = _names_width(table, drawing.width)
-    size = (drawing.width - names) / max(len(columns), 1)
+    names_width = _names_width(table, drawing.width)
+    cell_width = (drawing.width - names_width) / max(len(columns), 1)
     titles = [table.columns[number].name for number in columns]
-    upright = max(map(len, titles), default=0) * LETTER > size
-    drawing.height = max(map(len, titles)) * LETTER + 12 if upright else 22
+    rotated = max(map(len, titles), default=0) * LETTER > cell_width
+    drawing.height = max(map(len, titles)) * LETTER + 12 if rotated else 22
     for lane, title in enumerate(titles):
-        x = names + (lane + 0.5) * size
-        if upright:
-            turned = f'<text transform="translate({x + 4:g} {drawing.height - 6:g}) rotate(-90)" class="quiet">'
-            drawing.elements.append(f"{turned}{escape(title)}</text>")
+        x = names_width + (lane + 0.5) * cell_width
+        if rotated:
+            opening_tag = f'<text transform="translate({x + 4:g} {drawing.height - 6:g}) rotate(-90)" class="quiet">'
+            drawing.elements.append(f"{opening_tag}{escape(title)}</text>")
         else:
             drawing.text(x, 10, title, css="quiet", anchor="middle")
     for row in table.rows:
@@ -307,19 +307,19 @@ def _draw_shades(drawing: Drawing, chart: Chart, table: Table) -> None:
             value = cell_estimate(row.cells[number])
             if value is None or not value.known:
                 continue
-            # Values within five points of each other are not driven apart.
+            # Full contrast needs a range of at least five points, so that small differences do not look large.
             shade, css = (high - value.value) / max(high - low, 0.05) * 0.6, "s1"
             if chart.reference:
                 distance = value.value - chart.reference.value
                 shade, css = abs(distance) / max(high - low, 0.05) * 0.9, "s0" if distance > 0 else "s1"
-            place = f'x="{names + lane * size:g}" y="{drawing.height:g}" width="{size:g}" height="32"'
+            place = f'x="{names_width + lane * cell_width:g}" y="{drawing.height:g}" width="{cell_width:g}" height="32"'
             drawing.elements.append(
                 f'<rect {place} class="{css}" stroke="none" fill-opacity="{shade:.2f}" stroke-opacity="0"/>'
             )
             unit = table.columns[number].unit
             text = f"{value.value:.2f}".replace("-", "−") if unit == "number" else number_text(value.value, unit)
-            if len(text) * LETTER <= size:
-                drawing.text(names + (lane + 0.5) * size, drawing.height + 16, text, anchor="middle")
+            if len(text) * LETTER <= cell_width:
+                drawing.text(names_width + (lane + 0.5) * cell_width, drawing.height + 16, text, anchor="middle")
         drawing.height += 34
 
 

@@ -26,10 +26,10 @@ CHECKPOINT = "checkpoint.safetensors"
 CURVE = "curve.json"
 
 Progress = Callable[[int, int], None]
-"""Called with the number of pairs trained on so far, and the most there can be."""
+"""Called with the number of pairs trained on so far, and the number if all epochs are run."""
 
 Watch = Callable[[str], None]
-"""Called now and then with a description of the state of training."""
+"""Called every few seconds with a description of the state of training."""
 
 Precision = Literal["auto", "full", "bf16"]
 
@@ -46,37 +46,37 @@ class TrainerOptions:
     optimizer: Literal["adam", "adamw", "adagrad", "sgd"] = "adam"
     weight_decay: float = 0.0
     schedule: Literal["constant", "linear"] = "constant"
-    """Whether the learning rate stays, or falls linearly to 0 at the end of the last epoch."""
+    """Whether the learning rate stays constant, or falls linearly to 0 at the end of the last epoch."""
     warmup: float = 0.0
     """Share of all steps over which the learning rate rises."""
     decay: float = 1.0
-    """Factor of the learning rate after every epoch."""
+    """Factor by which the learning rate is multiplied after every epoch."""
     shrink: float = 1.0
     """Further factor after an epoch that does not improve the best development score."""
     clip: float = 10.0
     clip_by: Literal["norm", "value"] = "norm"
     """Whether ``clip`` bounds the norm of all gradients together, or the value of each."""
     accumulated: float = 0.1
-    """Initial accumulator of Adagrad. TensorFlow's 0.1: from 0, the first step moves every weight by the full rate."""
+    """Initial accumulator of Adagrad, as in TensorFlow; with 0, the first step moves every weight by the full rate."""
     patience: int = 3
     """Epochs without a better development score after which training ends."""
     seed: int = 0
     precision: Precision = "auto"
-    """Whether products outside LSTMs use bfloat16 in training; ``auto``: where the hardware supports it."""
+    """Whether matrix products outside LSTMs use bfloat16 in training; ``auto``: if the hardware supports it."""
     checkpoint_s: float = 60.0
     """Seconds between checkpoints; one is also written at the end of every epoch."""
 
 
 @dataclass
 class TrainingState:
-    """How far training has come; in checkpoints and in result.json."""
+    """How far training has come; stored in checkpoints and in result.json."""
 
     epoch: int = 0
     batch: int = 0
     best: float = -1.0
     best_epoch: int = -1
     scale: float = 1.0
-    """Factor that the learning rate has by now."""
+    """Product of all ``decay`` and ``shrink`` factors so far."""
     seconds: float = 0.0
     loss: float = 0.0
     pairs: int = 0
@@ -103,8 +103,8 @@ def label_loss(scores: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     With one right label that is the cross-entropy. A pair labelled non-entailment teaches a network of three labels
     that neutral and contradiction together are likely, and nothing about which of them it is.
     """
-    likely = scores.float().log_softmax(dim=1)
-    return -likely.masked_fill(~targets, -torch.inf).logsumexp(dim=1).mean()
+    log_probabilities = scores.float().log_softmax(dim=1)
+    return -log_probabilities.masked_fill(~targets, -torch.inf).logsumexp(dim=1).mean()
 
 
 class Trainer:
@@ -150,28 +150,28 @@ class Trainer:
         return self.state
 
     def _run_epoch(self, train: Inputs, progress: Progress, watch: Watch) -> None:
-        """Train on the batches that are left of an epoch."""
+        """Train on the remaining batches of the current epoch."""
         state, options = self.state, self._options
         order = train.shuffled(options.batch_size, options.seed, state.epoch)
         self.network.train()
-        started = written = watched = time.perf_counter()
+        started = checkpointed = reported = time.perf_counter()
         for rows in order[state.batch :]:
             self.learn(train.batch(rows), state.epoch * len(order) + state.batch, len(order))
             progress(state.epoch * len(train) + state.pairs, options.epochs * len(train))
             now = time.perf_counter()
-            if now - watched > _WATCH_S:
+            if now - reported > _WATCH_S:
                 # Reading the loss waits for the device, so it is done rarely.
                 watch(f"epoch {state.epoch + 1}, loss {float(self._loss) / state.pairs:.3f}")
-                watched = now
-            if now - written > options.checkpoint_s:
+                reported = now
+            if now - checkpointed > options.checkpoint_s:
                 state.seconds += now - started
                 self._checkpoint()
-                started = written = time.perf_counter()
+                started = checkpointed = time.perf_counter()
         state.loss = float(self._loss)
         state.seconds += time.perf_counter() - started
 
     def learn(self, batch: NetworkBatch, step: int, epoch_steps: int) -> None:
-        """Train on a batch; ``step`` counts from the start of training, ``epoch_steps`` are one epoch."""
+        """Train on a batch; ``step`` counts from the start of training, and an epoch has ``epoch_steps``."""
         assert batch.targets is not None
         rate = self._options.learning_rate * self.state.scale * _rate_share(self._options, step, epoch_steps)
         for group in self._optimizer.param_groups:
@@ -188,11 +188,11 @@ class Trainer:
         self._optimizer.step()
         self.state.batch += 1
         self.state.pairs += len(batch.rows)
-        # Read at the end of the epoch, so that no step waits for the device.
+        # The sum stays on the device until the end of the epoch, because reading it would make every step wait.
         self._loss += loss.detach() * len(batch.rows)
 
     def _end_epoch(self, dev: Inputs | None) -> None:
-        """Add the epoch to the curve, and note whether it is the best."""
+        """Add the epoch to the curve, and record it if it is the best."""
         state = self.state
         loss = state.loss / max(state.pairs, 1)
         if not math.isfinite(loss):
@@ -218,9 +218,9 @@ class Trainer:
     def _save_epoch(self) -> None:
         """Write the curve after an epoch, and the weights if they are the best.
 
-        This comes after the checkpoint, which holds everything and so says what was still to be written when training
-        was stopped in between. In the other order the weights could be those of an epoch that ends differently the
-        second time.
+        Call this after ``_checkpoint``: if training stops between the two, these files are written when the
+        checkpoint is restored. In the other order, the weights could come from an epoch that is then run again and
+        ends differently.
         """
         state = self.state
         if state.epoch == 0 or state.batch > 0:
@@ -276,7 +276,7 @@ class Trainer:
 
 def score_pairs(network: torch.nn.Module, inputs: Inputs, size: int = 512) -> PairScore:
     """The score of a network on pairs whose right labels are known."""
-    # Read at the end, so that no batch waits for the device.
+    # The sums stay on the device until the end, because reading them would make every batch wait.
     right, loss = torch.zeros(2, dtype=torch.float64, device=inputs.device)
     for batch, scores in score_batches(network, inputs, size):
         assert batch.targets is not None
@@ -286,7 +286,7 @@ def score_pairs(network: torch.nn.Module, inputs: Inputs, size: int = 512) -> Pa
 
 
 def score_batches(network: torch.nn.Module, inputs: Inputs, size: int) -> Iterator[tuple[NetworkBatch, torch.Tensor]]:
-    """Batches with the scores of their labels in float32, without training."""
+    """Batches with the scores of their labels in float32, in evaluation mode and without gradients."""
     network.eval()
     with torch.inference_mode():
         for batch in inputs.ordered(size):
@@ -294,7 +294,7 @@ def score_batches(network: torch.nn.Module, inputs: Inputs, size: int) -> Iterat
 
 
 def precision(device: torch.device, wanted: Precision) -> AbstractContextManager[Any]:
-    """A context in which products use bfloat16, where that is wanted."""
+    """A context in which matrix products use bfloat16, if that is wanted and, for ``auto``, supported."""
     supported = device.type == "cuda" and torch.cuda.get_device_capability(device) >= (8, 0)
     if wanted == "bf16" or (wanted == "auto" and supported):
         return torch.autocast(device.type, dtype=torch.bfloat16)
@@ -302,12 +302,12 @@ def precision(device: torch.device, wanted: Precision) -> AbstractContextManager
 
 
 def _rate_share(options: TrainerOptions, step: int, epoch_steps: int) -> float:
-    """The share of the learning rate that the schedule gives a step."""
+    """The factor by which warmup and schedule multiply the learning rate at a step."""
     total = options.epochs * epoch_steps
-    rising = options.warmup * total
-    if step < rising:
-        return (step + 1) / (rising + 1)
-    return 1.0 if options.schedule == "constant" else (total - step) / max(total - rising, 1)
+    warmup_steps = options.warmup * total
+    if step < warmup_steps:
+        return (step + 1) / (warmup_steps + 1)
+    return 1.0 if options.schedule == "constant" else (total - step) / max(total - warmup_steps, 1)
 
 
 def _make_optimizer(weights: list[torch.nn.Parameter], options: TrainerOptions) -> torch.optim.Optimizer:
@@ -317,10 +317,10 @@ def _make_optimizer(weights: list[torch.nn.Parameter], options: TrainerOptions) 
         "adagrad": partial(torch.optim.Adagrad, initial_accumulator_value=options.accumulated),
         "sgd": torch.optim.SGD,
     }
-    # Fused: one pass over all weights. For a large table of words that is nine times as fast on a processor, too.
+    # A fused optimizer makes one pass over all weights: nine times as fast for large embeddings, even on a CPU.
     device = weights[0].device.type if weights else ""
     fused = {"fused": True} if device == "cpu" or (device == "cuda" and options.optimizer != "adagrad") else {}
-    # Biases and the scales of norms do not decay; all other weights have two dimensions or more.
+    # No weight decay for biases and the scales of norms, which are the weights with one dimension.
     groups = [
         {"params": [weight for weight in weights if weight.ndim > 1], "weight_decay": options.weight_decay},
         {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},

@@ -1,4 +1,4 @@
-"""One training: options and pairs in, a folder that ``zoo:`` reads out; an interrupted training is continued."""
+"""Train one network, or continue to train it, in a folder that ``zoo:`` models are loaded from."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from acidtest.zoo.trainer import (
 )
 
 OPTIONS, RESULT = "training.json", "result.json"
-"""What is trained in a folder, and the result; a folder that has a result is finished."""
+"""The files with the options and the result of a training; a folder with a result is finished."""
 
 FREE = frozenset({"device", "recipe.checkpoint_s"})
 """Options that may change when a training is continued."""
 
 LENGTH = frozenset({"recipe.epochs", "recipe.patience"})
-"""Options that may change until a training is finished, where the learning rate does not depend on them."""
+"""Options that may change until training is finished, if the learning rate does not depend on them."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class TrainingOptions:
     dimensions: int = 100
     embeddings_tuned: bool = True
     more_words: int = 50_000
-    """How many of the first words of a file of vectors join the words of the training pairs."""
+    """How many words from the beginning of a vector file are added to the words of the training pairs."""
     merged: bool = False
     """Whether neutral and contradiction are one label (McCoy et al. 2019, table 11)."""
     hypothesis_only: bool = False
@@ -93,11 +93,11 @@ class TrainingResult:
     options: TrainingOptions
     state: TrainingState
     scores: Mapping[str, FileScore]
-    """The scores of all test files the network was ever scored on in its folder."""
+    """The scores on all test files, including those from earlier runs in the same folder."""
     made: Mapping[str, Any]
     """The machine, the versions and the number of weights."""
     again: bool = False
-    """Whether everything had been done before."""
+    """Whether nothing had to be trained or scored, because an earlier run had done it."""
 
     @property
     def best(self) -> Mapping[str, float]:
@@ -106,13 +106,13 @@ class TrainingResult:
 
     @property
     def seconds(self) -> float:
-        """Training time, over all times the training was continued."""
+        """Training time, summed over all runs that continued the training."""
         return sum(point.get("seconds", 0.0) for point in self.state.curve)
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """The pairs that networks of all seeds are trained and scored on; read when the first of them is trained."""
+    """The pairs on which networks of all seeds are trained and scored; read when the first network is trained."""
 
     options: TrainingOptions
     train: TrainingPairs
@@ -125,7 +125,7 @@ class TrainingData:
 
     @cached_property
     def everything(self) -> tuple[PairReader, Inputs, Inputs | None, dict[str, Inputs]]:
-        """The reader made from the training pairs, and the pairs to train on, to choose the epoch by and to test on."""
+        """The reader made from the training pairs, and the inputs of the training, development and test pairs."""
         stage("reading words")
         visible = visible_text(self.train.frame, hypothesis_only=self.options.hypothesis_only)
         with self.train.locate_errors():
@@ -150,20 +150,20 @@ def train_network(
 ) -> TrainingResult:
     """Train in a folder, or continue, or load the result of a finished training; then score the test pairs."""
     options = replace(data.options, recipe=replace(data.options.recipe, seed=seed))
-    written = {**asdict(options), "train": data.train.summary, "dev": None if data.dev is None else data.dev.summary}
+    record = {**asdict(options), "train": data.train.summary, "dev": None if data.dev is None else data.dev.summary}
     folder.mkdir(parents=True, exist_ok=True)
     with Lock(folder):
         finished = (folder / RESULT).is_file()
-        _refuse_other_training(folder, written, finished=finished)
+        _refuse_other_training(folder, record, finished=finished)
         if finished:
             return _load_finished(options, data, folder)
-        # All pairs are read before anything is written: a mistake in a file is reported at once and uses no folder.
+        # All pairs are read before anything is written: an error in a file leaves the folder unused.
         reader, train, dev, tests = data.everything
         reader = reader.with_seed(seed)
         config = NetworkConfig(options.architecture, options.labels, dict(options.settings), options.hypothesis_only)
         torch.manual_seed(seed)
         network: Any = config.network(reader)
-        write_json(folder / OPTIONS, written)
+        write_json(folder / OPTIONS, record)
         save_config(folder, config, reader)
         if config.kind.fits_at_once:
             network.to(data.device).fit(train)
@@ -216,17 +216,17 @@ def _load_finished(options: TrainingOptions, data: TrainingData, folder: Path) -
     return result
 
 
-def _refuse_other_training(folder: Path, written: Mapping[str, Any], *, finished: bool) -> None:
+def _refuse_other_training(folder: Path, record: Mapping[str, Any], *, finished: bool) -> None:
     """Refuse a folder in which something else was or is trained."""
     path = folder / OPTIONS
     if not path.is_file():
         if any(folder.glob("*.safetensors")):
             raise AcidtestError(f"{folder} holds weights that acidtest train did not put there; choose another -o")
         return
-    now, before = _flatten(written), _flatten(read_json(path, dict[str, Any], remedy="choose another -o"))
+    now, before = _flatten(record), _flatten(read_json(path, dict[str, Any], remedy="choose another -o"))
     constant_rate = now["recipe.schedule"] == "constant" and not now["recipe.warmup"]
-    free = FREE | LENGTH if constant_rate and not finished else FREE
-    names = [name for name in {**before, **now} if name not in free and before.get(name) != now.get(name)]
+    changeable = FREE | LENGTH if constant_rate and not finished else FREE
+    names = [name for name in {**before, **now} if name not in changeable and before.get(name) != now.get(name)]
     if not names:
         return
     if "architecture" in names:
@@ -242,7 +242,7 @@ def _refuse_other_training(folder: Path, written: Mapping[str, Any], *, finished
 
 
 def _flatten(options: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """The values that are not null by dotted names, as JSON gives them back."""
+    """Nested options by dotted names, without nulls; tuples become lists, as in JSON."""
     flat: dict[str, Any] = {}
     for name, value in options.items():
         if isinstance(value, Mapping):
@@ -269,7 +269,7 @@ def describe_machine(device: torch.device) -> dict[str, Any]:
 
 
 def _processor_name() -> str:
-    """What Linux calls the processor; elsewhere what Python calls it."""
+    """The processor's name according to Linux; on other systems, according to Python."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
