@@ -1,7 +1,7 @@
 """Digests of text columns, computed a column at a time.
 
 The digest of a string is a polynomial over its UTF-8 bytes (each byte stands for a fixed random
-number) modulo 2**64, finished with a mixer. Prefix sums give the digests of a whole column in a
+number) modulo 2**64, passed through ``mix_bits``. Prefix sums give the digests of a whole column in a
 handful of NumPy calls. It distinguishes rows; it does not protect against forgery.
 """
 
@@ -40,19 +40,19 @@ def hexadecimal(values: U64) -> pl.Series:
 
 
 def combine_digests(values: U64) -> str:
-    """One digest for many rows, whatever their order: their sum."""
+    """The sum of the digests of rows as hexadecimal text; the order of the rows does not matter."""
     return f"{int(values.sum(dtype=np.uint64)):016x}"
 
 
 class DigestList:
-    """The digests of any number of rows, added piece by piece, in eight bytes a row."""
+    """A growing list of digests, in eight bytes a digest."""
 
     def __init__(self) -> None:
         self._values = _allocate(1 << 12)
         self._count = 0
 
     def add(self, values: U64) -> None:
-        """Add digests."""
+        """Append digests."""
         end = self._count + len(values)
         if end > len(self._values):
             grown = _allocate(max(end, 2 * len(self._values)))
@@ -69,13 +69,13 @@ class DigestList:
 
 
 class SeenDigests:
-    """Finds first occurrences among digests that come piece by piece, in about eight bytes a digest."""
+    """Remembers the digests of earlier pieces, in about eight bytes each, to find first occurrences."""
 
     def __init__(self) -> None:
         self._runs = list[U64]()
 
     def new(self, values: U64) -> pl.Series:
-        """Which of the digests occur for the first time, in this piece and in all earlier ones."""
+        """Which digests are neither in an earlier piece nor earlier in this one."""
         fresh = np.zeros(len(values), dtype=bool)
         fresh[np.unique(values, return_index=True)[1]] = True
         for run in self._runs:
@@ -89,12 +89,12 @@ class SeenDigests:
         return pl.Series(fresh)
 
     def sorted(self) -> U64:
-        """All different digests in ascending order."""
+        """All distinct digests in ascending order."""
         return np.sort(np.concatenate([np.empty(0, dtype=np.uint64), *self._runs]))
 
 
 def _allocate(size: int) -> U64:
-    # Memory of the operating system is given back at once; malloc would keep what a growing array leaves behind.
+    # Mapped memory returns to the operating system when an array is outgrown; malloc would keep it.
     return np.frombuffer(mmap.mmap(-1, 8 * size), dtype=np.uint64)
 
 
@@ -113,7 +113,7 @@ def _column_digests(column: pl.Series) -> U64:
 
 
 def _chunks(lengths: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Runs of rows of about a quarter of a megabyte, so that memory does not grow with the column."""
+    """Ranges of rows with about a quarter of a megabyte of text, so that memory does not grow with the column."""
     ends = np.cumsum(lengths)
     start = 0
     while start < len(lengths):
@@ -140,7 +140,7 @@ def _byte_values() -> U64:
 
 @cache
 def _powers(size: int) -> tuple[U64, U64]:
-    """The powers of the base and of its inverse; ``_powers(1 << 19)`` serves every ordinary chunk."""
+    """The powers of the base and of its inverse; all chunks of ordinary size share ``_powers(1 << 19)``."""
     return _geometric(_BASE, size), _geometric(_INVERSE, size)
 
 

@@ -14,13 +14,13 @@ from acidtest.core.estimate import Estimate
 from acidtest.core.run import Run
 
 Unit = Literal["percent", "points", "decimal", "number", "count", "p", "seconds", "text"]
-"""How the values of a column are read. Shares are from 0 to 1; percent and points show them times 100.
+"""How the values of a column are shown. Shares are from 0 to 1; percent and points multiply them by 100.
 
-A decimal has three decimals, such as a kappa; a number has three digits.
+A decimal, such as a kappa, has three decimal places; a number has three significant digits.
 """
 
 Role = Literal["", "total", "control", "published", "people"]
-"""What a row or column is if not a model: a summary, the untouched pairs, a paper's system, people."""
+"""What a row or column holds if not a model's values: a summary, the untouched pairs, a paper's system, people."""
 
 Severity = Literal["severe", "warning", "info", "good"]
 
@@ -28,7 +28,7 @@ Mark = Literal["dots", "bars", "stack", "line", "shades"]
 """How a chart draws a table: values with intervals, lengths, parts of a whole, curves over numbers, shaded cells."""
 
 Slice = Mapping[str, str]
-"""The rows of a suite that something is about: ``{"suite": "hans", "heuristic": "constituent"}``."""
+"""Factor values that select rows of a suite: ``{"suite": "hans", "heuristic": "constituent"}``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The same quantity before and after something was done."""
+    """A quantity before and after a change."""
 
     before: Estimate
     after: Estimate
@@ -70,7 +70,7 @@ Cell = Estimate | PValue | Coefficient | Change | Published | int | float | str 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table. ``group`` heads several columns; ``model`` is the run whose values it holds."""
+    """A column of a table. ``group`` is a heading over several columns; ``model`` names the run it is about."""
 
     name: str
     unit: Unit = "percent"
@@ -94,7 +94,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Values in rows and columns; ``id`` names its file and the charts that view it, ``corner`` its row names."""
+    """Values in rows and columns; ``id`` names its file, charts refer to it; ``corner`` heads the row names."""
 
     id: str
     caption: str
@@ -122,12 +122,12 @@ class Reference:
 
 @dataclass(frozen=True)
 class Chart:
-    """A view of a table: which of its columns, as what marks, against which line."""
+    """A drawing of some columns of a table, with a kind of mark and a reference line."""
 
     table: str
     mark: Mark = "dots"
     columns: tuple[str, ...] = ()
-    """Names of the columns drawn; all that hold numbers of models where empty."""
+    """Names of the columns drawn; if empty, all columns with numbers of models."""
     title: str = ""
     axis: str = ""
     reference: Reference | None = None
@@ -154,7 +154,7 @@ class Colouring:
 class Map:
     """Points in a plane, in one layer or several, coloured in one way or several.
 
-    ``texts`` are shown when a reader points at a point, by title: ``{"premise": …, "hypothesis": …}``.
+    ``texts`` are shown when the pointer is over a point, by title: ``{"premise": …, "hypothesis": …}``.
     """
 
     id: str
@@ -184,12 +184,12 @@ class Pairs:
     caption: str
     pairs: tuple[Pair, ...]
     slice: Slice = field(default_factory=dict)
-    """The rows that the browser shows for them."""
+    """The rows that the ``Browser`` of the page shows for these pairs."""
 
 
 @dataclass(frozen=True)
 class Browser:
-    """Rows that a reader can browse on a page; never in JSON."""
+    """Runs whose rows a reader can browse on a page; JSON leaves them out."""
 
     runs: Mapping[str, Run]
 
@@ -204,13 +204,13 @@ class Finding:
     suite: str = ""
     evidence: tuple[str, ...] = ()
     slice: Slice = field(default_factory=dict, metadata={"json": "by"})
-    """Factors and values of the rows it is about."""
+    """The rows that the finding is about."""
     model: str = field(default="", metadata={"json": None})
 
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence or paragraph; a quiet one is set smaller."""
+    """A sentence or paragraph; ``quiet`` shows it less prominently."""
 
     text: str
     quiet: bool = False
@@ -242,11 +242,11 @@ class Document:
     signatures: Mapping[str, str] = field(default_factory=dict)
     """Signatures by what they sign, such as ``hans, reference``."""
     methods: tuple[str, ...] = ()
-    """Sentences on how numbers were computed, beside the explanations of intervals and tests."""
+    """Sentences on how numbers were computed, in addition to the explanations of intervals and tests."""
 
 
 def walk(parts: tuple[Part, ...]) -> Iterator[Part]:
-    """All parts in reading order, those inside sections too."""
+    """All parts in reading order, including those inside sections."""
     for part in parts:
         yield part
         if isinstance(part, Section):
@@ -254,7 +254,7 @@ def walk(parts: tuple[Part, ...]) -> Iterator[Part]:
 
 
 def embed(document: Document, name: str) -> Section:
-    """A document as a section of another: its headline first, its tables under names with a prefix."""
+    """A document as a section of another: its headline, then its parts, with ``name`` as a prefix of their ids."""
     parts = tuple(_with_prefix(part, name) for part in document.parts if not isinstance(part, Browser))
     return Section(name[:1].upper() + name[1:], (Note(document.headline), *parts), anchor=name)
 

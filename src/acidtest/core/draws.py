@@ -1,4 +1,4 @@
-"""Random choices that are keyed, not streamed, and counts in given proportions.
+"""Random choices computed from keys, not from a stream, and division of a total in given proportions.
 
 Every choice is a hash of (seed, suite, key, slot), so what is drawn for a row does not depend on
 chunking, on order, on the engine that runs it or on the version of any library.
@@ -39,7 +39,7 @@ class Draws:
         self._names = (seed, suite)
 
     def key(self, *parts: str | int) -> int:
-        """The key of something that is drawn once, such as a template."""
+        """A 64-bit key of these parts under this seed and suite."""
         return key(*self._names, *parts)
 
     def bits(self, rows: U64, *slot: str | int) -> U64:
@@ -53,15 +53,15 @@ class Draws:
 
 
 def permute_ranks(ranks: U64, sizes: U64, keys: U64) -> U64:
-    """The places of ranks in a keyed permutation of ``range(size)``; all three are columns, sizes below 2**53.
+    """The image of each rank under a keyed permutation of ``range(size)``; one size, below 2**53, and key a rank.
 
-    Ranks 0, 1, 2 … visit every number once: sampling without replacement that need not remember what was drawn.
+    Ranks 0, 1, 2 … give every number once: sampling without replacement, with no record of earlier draws.
     """
     last = np.maximum(sizes, np.uint64(1)) - np.uint64(1)
     bits = np.frexp(last.astype(np.float64))[1].astype(np.uint64)
     mask = (np.uint64(1) << bits) - np.uint64(1)
     result = _scramble(ranks, mask, bits, keys)
-    # A permutation of the next power of two: numbers past the end are permuted again until they are inside.
+    # _scramble permutes the next power of two: results beyond the size are permuted again until they are inside.
     outside = np.flatnonzero(result > last)
     while outside.size:
         result[outside] = _scramble(result[outside], mask[outside], bits[outside], keys[outside])
@@ -82,7 +82,7 @@ def _scramble(values: U64, mask: U64, bits: U64, keys: U64) -> U64:
 def apportion(total: int, shares: npt.ArrayLike, *, most: npt.ArrayLike | None = None) -> Integers:
     """Divide ``total`` things in proportion to ``shares``, by largest remainder; ties go to the first.
 
-    No part exceeds its ``most``: what one cannot take goes to the others in proportion. When all are full, the parts
+    No part exceeds its ``most``: the excess goes to the other parts in proportion. When all are full, the parts
     add up to less than ``total``.
     """
     share = np.asarray(shares, dtype=np.float64)

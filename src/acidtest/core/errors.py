@@ -1,4 +1,4 @@
-"""Mistakes that a user can correct, which are shown without a traceback."""
+"""Errors that a user can correct; they are shown without a traceback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202
 
 
 class AcidtestError(Exception):
-    """A user's mistake: the thing, the value, what was expected, what to do next."""
+    """An error that a user can correct; the message says what is wrong, what was expected and what to do next."""
 
     def __init__(self, message: object = "") -> None:
         super().__init__(terminal_text(str(message)))
@@ -31,7 +31,7 @@ class FileError(AcidtestError):
 
 
 class NothingToMakeError(AcidtestError):
-    """A corpus from which a suite can make no pairs; a battery goes on without that suite."""
+    """Raised where a suite can make no pairs from a corpus; a battery skips that suite."""
 
 
 class UnknownNameError(AcidtestError):
@@ -56,7 +56,7 @@ def list_some(items: Sequence[str], most: int = 5) -> str:
 
 
 def import_optional(*names: str, extra: str = "hf", work: str = "this kind of model") -> list[Any]:
-    """Import libraries of an extra; where one is missing, raise an error with what needs it and how to install it."""
+    """Import libraries of an extra; where one is missing, the error says what needs it and how to install it."""
     try:
         return [importlib.import_module(name) for name in names]
     except ModuleNotFoundError as error:
@@ -64,5 +64,5 @@ def import_optional(*names: str, extra: str = "hf", work: str = "this kind of mo
 
 
 def terminal_text(text: str) -> str:
-    """The text with a replacement character for every character that a terminal would obey rather than show."""
+    """The text with a replacement character for every character that a terminal would interpret, not show."""
     return _CONTROL_CHARACTERS.sub("\ufffd", text)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, read within bounds, and locked; and the folders of acidtest."""
+"""Writes files whole or not at all, reads them within size limits, locks folders, and finds acidtest's folders."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ PAGE_MARK = b'<meta name="generator" content="acidtest'
 """Text near the beginning of every page that acidtest writes."""
 
 MAX_UNPACKED_BYTES = 16 * 2**30
-"""A compressed file that unpacks to more than this is refused, far more than the data sets of this field have."""
+"""A compressed file that unpacks to more is refused; data sets of this field are far smaller."""
 
 MAX_UNPACK_RATIO = 200
-"""How many bytes one byte of a compressed file may become; ordinary text becomes 3 to 20, gzip can make 1,030."""
+"""The largest ratio of unpacked to packed bytes; that of ordinary text is 3 to 20, of gzip at most 1,030."""
 
 UNPACK_RATIO_FROM = 64 * 2**20
-"""The ratio is checked when a file has unpacked to more bytes than this: a small file does no harm."""
+"""The ratio is checked only beyond this many unpacked bytes: smaller files do no harm."""
 
 _PIECE = 1 << 20
 
@@ -85,13 +85,13 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def write_page(path: str | Path, page: str) -> None:
-    """Write an HTML page, whole or not at all, whose name ends in .html; somebody else's file is not replaced."""
+    """Write an HTML page, whole or not at all; raises as ``require_page`` does."""
     require_page(path)
     write_text(path, page)
 
 
 def require_page(path: str | Path) -> None:
-    """Raise when a path does not end in .html, or is a file that acidtest did not write."""
+    """Raise when a path does not end in .html or .htm, or is a file that acidtest did not write."""
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise FileError(path, "is to be a page, whose name ends in .html")
     refuse_overwrite(path, is_ours=is_page)
@@ -106,8 +106,8 @@ def is_page(path: Path) -> bool:
 def refuse_overwrite(path: str | Path, *, is_ours: Callable[[Path], bool] | None = None) -> None:
     """Raise where writing to a path that a user named would replace a file that acidtest may not have written.
 
-    All commands follow this rule. ``is_ours`` recognises a file that acidtest wrote; without it, any file there may be
-    somebody's work, such as a table that was edited. No link is written through or replaced.
+    All commands follow this rule. ``is_ours`` recognises a file that acidtest wrote; without it, every existing file is
+    refused, since a user may have edited it. Symbolic links are always refused.
     """
     path = Path(path)
     if path.is_symlink():
@@ -125,7 +125,7 @@ def open_to_write(path: str | Path, mode: str) -> IO[bytes]:
     path = Path(path)
     refuse_link(path)
     try:
-        # A link that was put there since the check is not followed either.
+        # O_NOFOLLOW: a link created after the check is not followed either.
         no_links = getattr(os, "O_NOFOLLOW", 0)
         return open(path, mode, opener=lambda name, flags: os.open(name, flags | no_links, 0o666))
     except OSError as error:
@@ -133,7 +133,7 @@ def open_to_write(path: str | Path, mode: str) -> IO[bytes]:
 
 
 def refuse_link(path: Path) -> None:
-    """Raise when a file of a run is a symbolic link to somewhere else."""
+    """Raise when a file of a run is a symbolic link."""
     if path.is_symlink():
         raise FileError(path, "is a symbolic link, and acidtest does not write through links; remove it")
 
@@ -165,10 +165,10 @@ def open_regular_file(path: str | Path) -> IO[bytes]:
     """Open a file to read; pipes, devices and sockets are refused without waiting for a writer."""
     path = Path(path)
     try:
-        # Windows has no such pipes, but it has a text mode.
+        # O_NONBLOCK: do not wait for the writer of a pipe. O_BINARY: Windows would open the file as text.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except OSError as error:
-        # A folder, on Windows, and a socket cannot even be opened.
+        # Sockets and, on Windows, folders cannot be opened: require_file names the kind.
         require_file(path)
         raise FileError(path, f"cannot be read: {error.strerror or error}") from error
     try:
@@ -213,7 +213,7 @@ def _unpack(path: Path, packed: IO[bytes]) -> Iterator[bytes]:
 
 
 def refuse_bomb(path: Path, packed_size: int, size: int) -> None:
-    """Raise when a file unpacks to more than is sensible for its size."""
+    """Raise when a file unpacks to more than ``MAX_UNPACKED_BYTES`` or ``MAX_UNPACK_RATIO`` allows."""
     if size > MAX_UNPACKED_BYTES:
         problem = f"unpacks to more than {MAX_UNPACKED_BYTES:,} bytes"
     elif size > UNPACK_RATIO_FROM and size > MAX_UNPACK_RATIO * packed_size:
@@ -268,7 +268,7 @@ def _umask() -> int:
 
 
 def data_folder(environment: Mapping[str, str], *, platform: str = sys.platform, home: Path | None = None) -> Path:
-    """The folder of fetched resources: ``ACIDTEST_DATA``, or the platform's folder for a user's data."""
+    """The folder for fetched resources: ``ACIDTEST_DATA``, or the platform's folder for user data."""
     if environment.get("ACIDTEST_DATA"):
         return Path(environment["ACIDTEST_DATA"])
     home = home or Path.home()
@@ -280,7 +280,7 @@ def data_folder(environment: Mapping[str, str], *, platform: str = sys.platform,
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """The folder of what can be made again: ``ACIDTEST_CACHE_FOLDER``, or the platform's folder for caches."""
+    """The folder for files that can be recomputed: ``ACIDTEST_CACHE_FOLDER``, or the platform's folder for caches."""
     if environment.get("ACIDTEST_CACHE_FOLDER"):
         return Path(environment["ACIDTEST_CACHE_FOLDER"])
     if sys.platform == "win32":

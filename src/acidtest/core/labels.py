@@ -1,4 +1,4 @@
-"""Labels, gold sets and the spellings of them that files use; and whether an answer is right.
+"""Labels, gold sets, their spellings in files, and whether an answer is right.
 
 Gold is a *set* of accepted labels. A set is a bit mask over the three labels, so one integer
 operation decides whether an answer is right, whether the gold is two-way or three-way.
@@ -69,11 +69,11 @@ NO_GOLD = frozenset({"-", "-1", ""})
 """What files write where annotators reached no majority."""
 
 NO_GOLD_NAME = "-"
-"""The name for no gold where the name of a gold set is expected."""
+"""Stands for missing gold where the name of a gold set is expected."""
 
 
 def gold_name(spelling: str) -> str | None:
-    """The gold set a spelling stands for, or None where it is unknown."""
+    """The name of the gold set that a spelling means, or None where it is unknown."""
     return SPELLINGS.get(spelling.strip().lower())
 
 
@@ -90,7 +90,7 @@ def coarsen_gold(gold: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 
 
 def one_hot(labels: list[str]) -> npt.NDArray[np.float32]:
-    """Probability rows for hard three-way labels; ``non-entailment`` is written as neutral.
+    """Probability rows with 1 for the given label; ``non-entailment`` is written as neutral.
 
     Raises KeyError on any other string.
     """
@@ -101,7 +101,7 @@ def one_hot(labels: list[str]) -> npt.NDArray[np.float32]:
 
 @dataclass(frozen=True, slots=True)
 class Collapse:
-    """How probabilities become a verdict.
+    """The rule that turns probabilities into a verdict.
 
     ``argmax``: the likeliest label is in the gold set (ties go to the first of entailment, neutral, contradiction).
     ``sum``: the gold set holds more than half of the probability.
@@ -113,7 +113,7 @@ class Collapse:
 
     @classmethod
     def parse(cls, text: str) -> Collapse:
-        """From ``argmax``, ``sum`` or ``threshold=0.7``."""
+        """Parse ``argmax``, ``sum`` or ``threshold=0.7``."""
         mode, equals, number = text.partition("=")
         if mode in ("argmax", "sum") and not equals:
             return cls(mode)
@@ -131,7 +131,7 @@ class Collapse:
 
 
 def has_answer(probabilities: Probabilities) -> npt.NDArray[np.bool_]:
-    """Which rows have an answer."""
+    """Which rows have an answer, that is, no NaN."""
     return ~np.asarray(np.isnan(probabilities).any(axis=1), dtype=np.bool_)
 
 

@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 Resolution = Literal["three-way", "two-way"]
 
 BATCH_SIZE = 128
-"""The default number of pairs in a batch, which is also what is lost when a run is killed."""
+"""The default number of pairs in a batch. A run that is killed loses the batch it is working on."""
 
 Keep = Literal["nothing", "run", "always"]
-"""How long answers are kept: not at all, where a model is cheap; until the run is finished; always, in the cache."""
+"""How long answers are kept: not at all (cheap models), until the run is finished, or always (in the cache)."""
 
 
 @runtime_checkable
 class Model(Protocol):
     """Any object with these attributes. ``complete_model`` adds them to a user's function or object with ``predict``.
 
-    ``predict`` receives one list for each name in ``columns`` and gives float32[n, 3] in the order
+    ``predict`` receives one list for each name in ``columns`` and returns float32[n, 3] in the order
     entailment, neutral, contradiction. A two-way model writes non-entailment into the neutral column. ``notes`` are for
     readers of the results, such as which output means which label. Where answers are ``independent`` of the other pairs
-    in a batch, only pairs without an answer are asked; otherwise whole batches are.
+    in a batch, a run asks only those without an answer; otherwise it asks the whole batch again.
     """
 
     name: str
@@ -53,17 +53,17 @@ class Model(Protocol):
 
 
 class Prepared(Protocol):
-    """Pairs made ready for the device, and which of them had to be cut to fit."""
+    """Pairs ready for the device; ``truncated`` marks those that were cut to fit the model."""
 
     truncated: npt.NDArray[np.bool_]
 
 
 @runtime_checkable
 class Prepares(Protocol):
-    """A model that works in two steps: tokens on the processor, arithmetic on the device.
+    """A model that works in two steps: it tokenises on the processor and computes on the device.
 
-    ``predict`` of such a model is ``infer(prepare(…))``. Of the two, only ``prepare`` is called from another thread,
-    while ``infer`` works on the pairs before. ``lengths``: whether pairs of similar length are best asked together.
+    ``predict`` of such a model is ``infer(prepare(…))``. ``prepare`` is called from another thread while ``infer``
+    works on earlier pairs. ``lengths``: whether batches should hold pairs of similar length.
     """
 
     lengths: bool
@@ -82,7 +82,7 @@ class CountsUsage(Protocol):
 
 @runtime_checkable
 class Represents(Protocol):
-    """A model that shows its layers: float32[layers, n, width] for n pairs, and what the layers are called."""
+    """A model that exposes its layers: their names, and float32[layers, n, width] for n pairs."""
 
     layers: tuple[str, ...]
 
@@ -91,14 +91,14 @@ class Represents(Protocol):
 
 @runtime_checkable
 class ChecksSuites(Protocol):
-    """A model that checks whole suites before a run, to refuse what cannot work."""
+    """A model that checks suites before a run and raises for those it cannot answer."""
 
     def check(self, suites: Sequence[Suite]) -> None: ...
 
 
 @runtime_checkable
 class HasOptionalColumns(Protocol):
-    """A model with optional columns: those that a suite does not have are null."""
+    """A model with optional input columns: they are null where a suite lacks them."""
 
     optional: tuple[str, ...]
 
@@ -126,7 +126,7 @@ class CompletedModel:
         self.may_abstain = bool(getattr(inner, "may_abstain", False))
         self.batch_size = int(getattr(inner, "batch_size", BATCH_SIZE))
         self.notes: tuple[str, ...] = tuple(getattr(inner, "notes", ()))
-        # A fingerprint that the model gives covers what it depends on; one of its source code may not.
+        # A fingerprint from the model itself covers what it depends on; one of its source code may not.
         self.keep: Keep = getattr(inner, "keep", "always" if hasattr(inner, "fingerprint") else "run")
         self.independent = bool(getattr(inner, "independent", False))
         if isinstance(inner, Represents):
@@ -167,7 +167,7 @@ class CompletedModel:
 
 
 def number_table(name: str, values: object) -> Probabilities:
-    """The answers of a model as an array; what is no table of real numbers is refused."""
+    """The answers of a model as a float32 array; raises where they are not a table of real numbers."""
     try:
         table = np.asarray(values)
         if table.dtype.kind == "c" or (table.dtype.kind == "O" and any(map(np.iscomplexobj, table.ravel()))):
@@ -182,13 +182,13 @@ def number_table(name: str, values: object) -> Probabilities:
 
 def exit_error(what: str, error: SystemExit) -> AcidtestError:
     """The error for a call of sys.exit in a user's code, which would otherwise end acidtest silently."""
-    # argparse and exit() end in the standard library: the line that led there says more.
+    # The traceback of argparse and exit() ends in the standard library: the line that called it says more.
     place = error_location(error, outside=Path(sysconfig.get_path("stdlib")))
     return AcidtestError(f"{what} called sys.exit({error.code!r}) ({place}); a model must not end the program")
 
 
 def error_location(error: BaseException, *, outside: Path | None = None) -> str:
-    """The file and the line that an exception came from: the last outside a folder, where there is one."""
+    """The file and line where an exception was raised; with ``outside``, the last line not in that folder."""
     frames = traceback.extract_tb(error.__traceback__)
     if outside is not None:
         kept = [
@@ -209,16 +209,16 @@ def _fingerprint_text(name: str, given: object) -> str | None:
 
 
 def complete_model(model: object) -> Model:
-    """A user's function or object with every attribute the runner reads; an object that has them all as it is."""
+    """A user's function or object with every attribute that the runner reads; a complete model is returned as it is."""
     if isinstance(model, Model) and not isinstance(model, type):
         return model
     return CompletedModel(model, getattr(model, "__name__", type(model).__name__))
 
 
 Adapter = Callable[..., Any]
-"""Makes a model, or any object with ``predict``, from what follows the first colon of its spec.
+"""A function that makes a model, or any object with ``predict``, from what follows the first colon of a spec.
 
-Its other parameters are options of that kind.
+Its other parameters are the options of that kind of model.
 """
 
 MODELS: Registry[Adapter] = Registry("kind of model", ["acidtest.models", "acidtest.zoo.adapter"], "acidtest.models")

@@ -27,7 +27,7 @@ class CellText(NamedTuple):
 
 
 def cell_text(cell: Cell, unit: Unit) -> CellText:
-    """The text of a cell in a column of a unit."""
+    """The text of a cell in a column with this unit."""
     if cell is None:
         return CellText(MISSING)
     if isinstance(cell, Estimate):
@@ -48,7 +48,7 @@ def cell_text(cell: Cell, unit: Unit) -> CellText:
 
 
 def number_text(value: float, unit: Unit) -> str:
-    """A number of a column: ``97.8``, ``−1.2``, ``1,024``."""
+    """A number in a unit: ``97.8``, ``−1.2``, ``1,024``; a dash for NaN."""
     if value != value:
         return MISSING
     if unit in _UNIT_TEXTS:
@@ -74,7 +74,7 @@ def share(value: float) -> str:
 
 
 def signed(value: float) -> str:
-    """Percentage points with a sign, but none on a zero."""
+    """A difference of shares in percentage points, with a sign unless it is zero."""
     rounded = round(value * 100, 1)
     return f"{rounded:+.1f}".replace("-", "−") if rounded else "0.0"
 
@@ -114,7 +114,7 @@ def published(value: float, unit: Unit) -> str:
 
 
 def fold_name(name: str, width: int) -> list[str]:
-    """A name on lines of a width: broken at spaces, else after punctuation, else anywhere; nothing is lost."""
+    """A name split into lines of at most ``width``: at spaces, else after punctuation, else anywhere."""
     lines = [""]
     for piece in re.findall(r"\s+|[^\s\-/_:.]*[\-/_:.]+|[^\s\-/_:.]+", name):
         if len(lines[-1]) + len(piece.rstrip()) > width and lines[-1]:
@@ -130,7 +130,7 @@ def fold_name(name: str, width: int) -> list[str]:
 def _coefficient_text(cell: Coefficient) -> CellText:
     if not cell.estimate.known:
         return CellText(MISSING)
-    # Two digits of the error are shown: three decimals at least, six at most.
+    # As many decimals as show two significant digits of the error: at least three, at most six.
     error, digits = cell.error, 3
     if math.isfinite(error):
         digits = next((digits for digits in range(3, 6) if error >= 10.0 ** (1 - digits)), 6)

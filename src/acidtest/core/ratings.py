@@ -14,7 +14,7 @@ from acidtest.core.labels import GOLD_MASKS, LABELS
 
 MAJORITY, UNANIMOUS = "majority", "unanimous"
 VOTES = (MAJORITY, "plurality", UNANIMOUS)
-"""Where gold comes from when no column holds it: what most, or all, of a row's labels are."""
+"""The rules that derive gold from a row's labels when no column holds it."""
 
 ALL, KEPT, DISCARDED = "all", "kept", "discarded"
 
@@ -60,17 +60,17 @@ class Attendance:
     left_out: int = 0
     """Rows of answers that are left out: of excluded people and of attention checks."""
     people: int = 0
-    """How many there are, excluded ones among them."""
+    """How many people there are, including excluded ones."""
     paces: Mapping[str, PeoplePace] = field(default_factory=dict)
-    """Of all people, of those who are kept and of those who are discarded, where there are such."""
+    """The paces of all, of kept and of discarded people: the keys ``ALL``, ``KEPT`` and ``DISCARDED``."""
 
 
 @dataclass(frozen=True)
 class ItemShare:
-    """The share of pairs of which more than half of the people say something, at least two of three.
+    """The share of pairs that most people, at least two of three, confirm to have some property.
 
-    ``suite`` is the suite that the pairs are of, empty where nobody knows; ``left_out`` counts pairs that fewer than
-    two people judged. ``published`` is what a paper's people said, ``source`` where that stands.
+    ``suite`` is the suite of the pairs, empty where it is unknown; ``left_out`` counts pairs that fewer than two people
+    judged. ``published`` is the share in a paper, ``source`` the place in that paper.
     """
 
     suite: str | None
@@ -97,7 +97,7 @@ class Ratings:
     """The published corpus that this is, or is part of."""
     signature: str = ""
     said: pl.DataFrame | None = None
-    """Single answers, where the file has them: row, annotator (null: unknown), label and categories (a list)."""
+    """Individual answers, where the file has them: row, annotator (null: unknown), label and categories (a list)."""
     categories: tuple[str, ...] = ()
     """The categories that people could mark."""
     reference: pl.Series | None = None
@@ -105,11 +105,11 @@ class Ratings:
     reference_from: str = ""
     attendance: Attendance | None = None
     unasked: int = 0
-    """Rows of which nobody was asked for a label."""
+    """Rows for which nobody was asked for a label."""
     factors: pl.DataFrame | None = None
-    """Columns of the rows by which accuracy is broken down, where a paper does."""
+    """Columns of the rows by which a paper breaks down accuracy."""
     questionnaire: str = ""
-    """The questionnaire whose rules made labels of answers; empty where the file holds labels."""
+    """The questionnaire whose rules turned answers into labels; empty where the file holds labels."""
     discarded: Mapping[str, int] = field(default_factory=dict)
     """Items that the questionnaire discards, by reason; they are not among the rows."""
     shares: tuple[ItemShare, ...] = ()
@@ -119,7 +119,7 @@ class Ratings:
 
 
 def label_counts(said: pl.DataFrame, labels: Sequence[str], *, rows: int) -> LabelCounts:
-    """How often each label was given to each of so many rows; ``said`` has the columns row and label."""
+    """How often each label was given to each row; ``said`` has the columns row (below ``rows``) and label."""
     codes = {label: code for code, label in enumerate(labels)}
     counts = np.zeros((rows, len(labels)), dtype=np.int64)
     if not said.height:
@@ -130,7 +130,7 @@ def label_counts(said: pl.DataFrame, labels: Sequence[str], *, rows: int) -> Lab
 
 
 def majority_labels(counts: npt.ArrayLike, labels: Sequence[str]) -> pl.Series:
-    """The label that more than half of a row's labels are, null where there is none."""
+    """The label that makes up more than half of a row's labels, null where there is none."""
     table = np.asarray(counts, dtype=np.int64)
     if not labels:
         return pl.Series("gold", [None] * len(table), dtype=pl.String)

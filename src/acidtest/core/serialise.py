@@ -13,19 +13,19 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 KEY = "json"
-"""In the metadata of a field: its key in JSON where that is not its name, or None where JSON leaves it out."""
+"""Field metadata: the key in JSON where it differs from the field's name, or None to leave the field out."""
 
 INLINE = ""
-"""The key of a field whose keys are written into the object around it; none are written where it is None."""
+"""The key of a field whose own keys are written into the enclosing object; a field that is None adds none."""
 
 OPTIONAL = "optional"
-"""In the metadata of a field: true where JSON leaves it out when it is its default."""
+"""Field metadata: true to leave the field out of JSON when it is None or its default."""
 
 
 def to_json(value: Any) -> Any:
-    """A result as JSON holds it: dataclasses are objects, NaN is null, sets and tuples are arrays.
+    """A result as JSON values: dataclasses become objects, NaN becomes null, sets and tuples become arrays.
 
-    A class may name computed values that belong to its object in ``json_properties``.
+    Properties of a class that are named in its ``json_properties`` are written too.
     """
     if is_dataclass(value) and not isinstance(value, type):
         written: dict[str, Any] = {}
@@ -50,13 +50,13 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(kind: Any, value: Any, at: str = "") -> Any:
-    """The value of a type that ``to_json`` wrote; keys of a later version are ignored.
+    """Convert what ``to_json`` wrote back to a value of type ``kind``; unknown keys are ignored.
 
-    What does not fit raises a ``ValueError`` that names the key: ``suites.hans.n: expected an integer, got "x"``.
+    A value of another type raises a ``ValueError`` that names the key: ``suites.hans.n: expected an integer, got "x"``.
     """
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        # A number that is null is None where that is a choice, not NaN.
+        # In a union null is None; only a plain float reads null as NaN.
         fitting = [type(None)] if value is None else [part for part in arguments if _has_keys(part, value)]
         return from_json(fitting[0] if fitting else arguments[0], value, at)
     if not _fits(kind, value):
@@ -109,12 +109,12 @@ def json_fields(kind: Any) -> Iterator[tuple[Field[Any], str]]:
 
 
 def dataclass_in(kind: Any) -> Any:
-    """The dataclass in a type, such as that of ``Effect | None``."""
+    """The dataclass in a type: ``Effect`` for ``Effect | None``."""
     return kind if is_dataclass(kind) else next(part for part in get_args(kind) if is_dataclass(part))
 
 
 def _has_keys(kind: Any, value: Any) -> bool:
-    """Whether a value of JSON fits a member of a union; of a dataclass, whether all its keys are there."""
+    """Whether a JSON value fits a member of a union; a dataclass needs all keys that are not optional."""
     if not is_dataclass(kind):
         return _fits(kind, value)
     keys = [key for field, key in json_fields(kind) if key != INLINE and not field.metadata.get(OPTIONAL)]
@@ -122,7 +122,7 @@ def _has_keys(kind: Any, value: Any) -> bool:
 
 
 def _fits(kind: Any, value: Any) -> bool:
-    """Whether a value of JSON can be of a type; of a dataclass only whether it is an object."""
+    """Whether a JSON value can be of a type; for a dataclass, only whether it is an object."""
     origin = get_origin(kind) or kind
     if is_dataclass(kind) or origin in (dict, Mapping):
         return isinstance(value, dict)

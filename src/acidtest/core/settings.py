@@ -24,9 +24,9 @@ def variable_name(option: str) -> str:
 
 
 def read_settings(path: str | Path, commands: Mapping[str, Iterable[str]]) -> dict[str, dict[str, Any]]:
-    """The settings of every command in a settings file; ``commands`` are their names and options.
+    """The settings of every command in a settings file; ``commands`` maps command names to their options.
 
-    Top-level keys apply to all commands with that option, those under ``[run]`` and the like to one.
+    A top-level key applies to all commands with that option; a key under ``[run]`` applies to ``run`` and overrides it.
     """
     path = Path(path)
     if not path.is_file():
@@ -67,7 +67,7 @@ def _require_plain(path: Path, key: str, value: Any) -> None:
 def refuse_unrequested(path: str | Path, option: str, value: Any) -> None:
     """Raise when a settings file that the user did not name would run code or send a key to a server.
 
-    Such a file is read because it lies in the current folder.
+    Such a file is read merely because it lies in the current folder.
     """
     values = value if isinstance(value, list | tuple) else [value]
     for part in (part.strip() for text in values for part in str(text).split(",")):

@@ -11,22 +11,22 @@ from typing import Any
 import polars as pl
 
 ROW_GROUP = 1 << 14
-"""Rows of a row group in the Parquet files we write; writers and readers keep several groups in memory."""
+"""Rows in a row group of the Parquet files we write; small, because several groups are in memory at once."""
 
 
 def visit_batches(frame: pl.LazyFrame, visit: Callable[[pl.DataFrame], object]) -> None:
     """Call a function with the rows piece by piece, in order."""
 
-    # What the callback of Polars returns can end the stream early.
+    # Polars ends the stream when its callback returns true: this one returns nothing.
     def call(batch: pl.DataFrame) -> None:
         visit(batch)
 
-    # Polars waits for the visit to end before it makes more; its generator of batches would run ahead.
+    # sink_batches waits for each visit to end before it makes more rows; collect_batches would run ahead.
     frame.sink_batches(call, maintain_order=True)
 
 
 def stream_frame(blocks: Callable[[Sequence[str]], Iterator[pl.DataFrame]], schema: Mapping[str, Any]) -> pl.LazyFrame:
-    """A frame that is made block by block when it is read; ``blocks`` is given the names of the columns wanted."""
+    """A frame that is made block by block when it is read; ``blocks`` receives the names of the columns to make."""
     from polars.io.plugins import register_io_source
 
     def source(
@@ -44,12 +44,12 @@ def stream_frame(blocks: Callable[[Sequence[str]], Iterator[pl.DataFrame]], sche
 
 
 def compact_frame(frame: pl.DataFrame) -> pl.DataFrame:
-    """A copy of the frame in memory of its own: rows of a batch would keep all texts of the batch in memory."""
+    """A copy that shares no memory: a few rows of a batch would keep all texts of the batch in memory."""
     return pl.DataFrame(frame.to_dict(as_series=False), schema=frame.schema)
 
 
 def sink_rows(rows: pl.LazyFrame, target: Path | pl.PartitionBy, metadata: Mapping[str, str]) -> None:
-    """Write rows to a Parquet file, or to several, as they come; a full disk and the like is an ``OSError``."""
+    """Write rows to one Parquet file or several as they are made; a full disk or the like raises ``OSError``."""
     try:
         rows.sink_parquet(target, metadata=dict(metadata), maintain_order=True, row_group_size=ROW_GROUP, mkdir=True)
     except pl.exceptions.ComputeError as error:

@@ -24,13 +24,13 @@ from acidtest.core.files import chunks
 T = TypeVar("T")
 
 MOST_BYTES = 64 * 2**20
-"""The most bytes of a JSON file with a description: a card, a header, results, a model's configuration."""
+"""The size limit of JSON files other than data: a card, a header, results, a model's configuration."""
 
 MOST_TABLE_BYTES = 256 * 2**20
-"""The most bytes of a JSON file with data: tasks of Label Studio."""
+"""The size limit of JSON files with data, such as tasks of Label Studio."""
 
 MOST_TOML_BYTES = 4 * 2**20
-"""The most bytes of a TOML file."""
+"""The size limit of TOML files."""
 
 MOST_DEPTH = 64
 """The deepest nesting of objects and lists, and the most parts of a dotted key."""
@@ -66,7 +66,7 @@ _SHOWN = 60
 def read_json(
     path: str | Path, shape: type[T], *, remedy: str = "", foreign: bool = False, most_bytes: int = MOST_BYTES
 ) -> T:
-    """The value of a JSON file in its shape; ``remedy`` is what to do about a wrong file, for errors.
+    """Read a JSON file as a value of type ``shape``; errors end with ``remedy``, what to do about a wrong file.
 
     A ``foreign`` file was written by another program and may contain NaN or numbers beyond 64 bits.
     """
@@ -75,7 +75,7 @@ def read_json(
 
 
 def read_own_json(path: str | Path, shape: type[T], schema: int, *, remedy: str = "") -> T:
-    """The value of a file that acidtest wrote; one with a newer schema than ``schema`` is refused."""
+    """Read a JSON file that acidtest wrote; one with a newer schema than ``schema`` is refused."""
     numbered = _parse(read_bounded(path, MOST_BYTES), path, remedy, foreign=False)
     if not isinstance(numbered, dict) or type(numbered.get("schema")) is not int:
         raise FileError(path, f"has no schema number; it was not written by acidtest{_advice(remedy)}")
@@ -84,7 +84,7 @@ def read_own_json(path: str | Path, shape: type[T], schema: int, *, remedy: str 
 
 
 def parse_json(content: bytes, path: str | Path, shape: type[T], *, remedy: str = "", foreign: bool = False) -> T:
-    """The value of a JSON text from a file at ``path``, in its shape."""
+    """Parse the content of a JSON file as a value of type ``shape``; errors name ``path``."""
     return check_shape(_parse(content, path, remedy, foreign=foreign), path, shape, remedy=remedy)
 
 
@@ -94,7 +94,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 
 def parse_toml(content: bytes, path: str | Path) -> dict[str, Any]:
-    """The tables of a TOML text from a file at ``path``."""
+    """The tables in the content of a TOML file; errors name ``path``."""
     import tomllib
 
     text = _decode(content, path, "")
@@ -116,11 +116,11 @@ def check_json_bounds(path: str | Path, *, remedy: str = "") -> None:
 
 
 def check_shape(value: Any, path: str | Path, shape: type[T], *, key: str = "", remedy: str = "") -> T:
-    """The value in its shape, or an error that names the file and the key; ``key`` is the place of the value."""
+    """The value as type ``shape``; raises with the file and the key where it does not fit, below ``key``."""
     from pydantic import ValidationError
 
     try:
-        # As JSON, lists may become tuples while "1" stays no number.
+        # Strict validation of JSON accepts a list as a tuple, but not "1" as a number.
         shaped: T = _adapter(cast("Any", shape)).validate_json(json.dumps(value, default=str), strict=True)
     except ValidationError as error:
         raise FileError(path, f"{_describe_problem(error, value, key)}{_advice(remedy)}") from error
@@ -136,7 +136,7 @@ def refuse_newer(path: str | Path, schema: int, known: int) -> None:
 def read_bounded(
     path: str | Path, most_bytes: int, *, remedy: str = "the most that a file of this kind may have"
 ) -> bytes:
-    """The bytes of a file, unpacked when its name ends in ``.gz``; a larger file is refused."""
+    """The bytes of a file, unpacked when its name ends in ``.gz``; more than ``most_bytes`` are refused."""
     content = bytearray()
     for chunk in chunks(path):
         content += chunk
@@ -181,7 +181,7 @@ def _refuse_deep(bare: bytes, path: str | Path, remedy: str) -> None:
 
 
 def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object that pairs make; a key that stands twice is refused, of which a parser would keep the last."""
+    """The object with these keys and values; raises for a repeated key, of which a parser would keep the last."""
     value = dict(pairs)
     if len(value) < len(pairs):
         counts = Counter(key for key, _ in pairs)
@@ -214,7 +214,7 @@ def _adapter(shape: Any) -> Any:
 
 
 def _describe_problem(error: Any, value: Any, key: str) -> str:
-    """The first problem that pydantic reports, in our words, and the number of others."""
+    """A message with the first problem that pydantic reports and the number of others."""
     details = error.errors(include_url=False)
     first = details[0]
     place, at = _existing_part(first["loc"], value)
@@ -224,7 +224,7 @@ def _describe_problem(error: Any, value: Any, key: str) -> str:
     elif first["type"] == "value_error":
         problem = str(first["ctx"]["error"])
     else:
-        # For a choice of types, pydantic reports a problem with each of them.
+        # For a union, pydantic reports a problem with each member.
         same = [detail for detail in details if _existing_part(detail["loc"], value)[0] == place]
         expected = dict.fromkeys(_describe_expected(detail) for detail in same)
         shown = json.dumps(at, ensure_ascii=False, default=str)

@@ -58,7 +58,7 @@ _ANSWER_COLUMNS: Mapping[str, Any] = {
 
 
 def records(keys: U64, checks: U64, values: Probabilities, truncated: Flags, *, hard: bool) -> Records:
-    """Answers in the format of the files."""
+    """Answers as an array of ``RECORD``, as the files hold them."""
     made = np.empty(len(keys), dtype=RECORD)
     made["key"], made["check"], made["values"] = keys, checks, values
     made["flags"] = truncated * TRUNCATED + hard * HARD
@@ -100,7 +100,7 @@ class AnswerFile:
             pass
 
     def append(self, answers: Records) -> None:
-        """Append some answers."""
+        """Write answers to the end of the file and flush them to disk."""
         payload = answers.tobytes()
         self._write(_HEAD.pack(len(answers), zlib.crc32(payload)) + payload)
 
@@ -115,7 +115,7 @@ class AnswerFile:
 
 
 def kept_answers(path: str | Path, model: str) -> Iterator[Records]:
-    """The answers of a model in a file, append by append, without incomplete ones."""
+    """The answers of a model in a file, one array for each complete ``append``."""
     if Path(path).exists():
         yield from (answers for answers, _ in _appends(Path(path), _header(model)))
 
@@ -167,9 +167,9 @@ def _header(model: str) -> bytes:
 
 
 def _appends(path: Path, header: bytes) -> Iterator[tuple[Records, int]]:
-    """Each complete append and where it ends, first one of no answers after the header; damaged ones are skipped.
+    """The answers of each undamaged append and the offset of its end; first, no answers and the end of the header.
 
-    Nothing where even the header is incomplete; a file of another model or program is refused.
+    Yields nothing where the header is incomplete; raises for a file of another model or program.
     """
     with path.open("rb") as file:
         line = file.readline(_MOST_LINE)
@@ -183,7 +183,7 @@ def _appends(path: Path, header: bytes) -> Iterator[tuple[Records, int]]:
         while len(head := file.read(_HEAD.size)) == _HEAD.size:
             count, check = _HEAD.unpack(head)
             length = count * RECORD.itemsize
-            # A damaged head may claim more than there is, and would then use as much memory.
+            # A damaged head may claim any length: reading that much could exhaust memory.
             if not 0 < length <= size - file.tell():
                 log.info("%s: %d bytes at its end are incomplete or damaged and ignored", path, size - file.tell())
                 return
@@ -195,7 +195,7 @@ def _appends(path: Path, header: bytes) -> Iterator[tuple[Records, int]]:
 
 
 class AnswerTable:
-    """The answer to each input of a plan in 21 bytes, whether it was truncated, and which inputs are still open."""
+    """The answer to each input of a plan, whether it was truncated, and which inputs are unanswered; 22 bytes each."""
 
     def __init__(self, plan: InputPlan) -> None:
         self._plan = plan
@@ -220,7 +220,7 @@ class AnswerTable:
         self._values[places], self._flags[places], self._known[places] = values, flags, True
 
     def recall(self, kept: Records) -> None:
-        """Store answers kept by an earlier process, replacing any before; those to other inputs are ignored."""
+        """Store answers that an earlier process kept; later calls replace earlier ones, other inputs are ignored."""
         if not len(self._plan.keys):
             return
         places = np.minimum(self._plan.places(kept["key"]), len(self._plan.keys) - 1)

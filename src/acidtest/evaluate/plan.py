@@ -1,4 +1,4 @@
-"""The inputs that a model is asked and their batches, decided before anything runs."""
+"""The distinct inputs to ask a model, and their batches, fixed before anything runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ID = "_id"
 """The column beside the inputs that holds the id of the first row with that input."""
 
 _LENGTHS = (64, 96, 128, 160, 192, 256, 384, 768, 2048)
-"""Lengths in characters at which the next bucket of pairs begins."""
+"""Lengths in bytes at which the next bucket of pairs begins."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Batch:
 class InputPlan:
     """The distinct inputs of some suites, in batches. The same pair in two suites, or twice in one, is asked once.
 
-    Inputs of similar length stand together where the model wants that, longest first. Large inputs stay on disk.
+    Where the model prefers it, batches hold inputs of similar length, longest first. Large inputs stay on disk.
     """
 
     keys: U64
@@ -61,7 +61,7 @@ class InputPlan:
                 number += 1
 
     def digests(self, frame: pl.DataFrame, salt: str = "") -> U64:
-        """The digest of every row's input."""
+        """The digest of every row's input; columns that the frame lacks count as null."""
         nothing = pl.lit(None, dtype=pl.String)
         missing = [nothing.alias(name) for name in self.columns if name not in frame.columns]
         frame = frame.with_columns(missing) if missing else frame
@@ -99,7 +99,7 @@ def make_plan(model: Model, suites: Sequence[Suite]) -> InputPlan:
 
 
 def _by_length(frame: pl.DataFrame, columns: Sequence[str], bounds: Sequence[int]) -> Iterator[pl.DataFrame]:
-    """The rows whose texts have fewer characters than the first bound, then the second, and so on."""
+    """The rows whose texts have fewer bytes in all than the first bound, then than the second, and so on."""
     if not bounds:
         yield frame
         return

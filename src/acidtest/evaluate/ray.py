@@ -40,7 +40,7 @@ _TIMEOUT = 10.0
 
 
 class Worker(Protocol):
-    """Processes parts; one is created in every process of the cluster."""
+    """Processes parts; every worker process of the cluster creates one."""
 
     def process(self, part: pl.DataFrame) -> pl.DataFrame: ...
 
@@ -79,9 +79,9 @@ class Cluster:
     gpus: bool = False
 
     def map(self, parts: Iterable[pl.DataFrame], recipe: Recipe, *, ordered: bool = False) -> Iterator[PartResult]:
-        """The results of all parts, as soon as they are there or, when ``ordered``, in the order of the parts.
+        """The results of all parts, as they arrive or, when ``ordered``, in the order of the parts.
 
-        Without parts nothing is started. A user's mistake that a worker runs into is raised here.
+        Without parts nothing is started. An ``AcidtestError`` in a worker is raised here.
         """
         waiting = iter(parts)
         for first in waiting:
@@ -116,7 +116,7 @@ class Cluster:
             for table in tables:
                 yield from _read_results(table)
         except Exception as error:
-            # Not all of Ray's errors have a class in common.
+            # Ray's errors have no common base class: their module tells them apart.
             if not type(error).__module__.startswith("ray."):
                 raise
             message = (str(error).strip().splitlines() or [type(error).__name__])[-1]
@@ -162,7 +162,7 @@ def _connect(address: str | None) -> Iterator[None]:
 
 @contextmanager
 def _silent_stderr() -> Iterator[None]:
-    """Discard standard error: Ray's programs report there that they were set to be quiet."""
+    """Discard standard error, on which Ray's programs report that their messages are turned off."""
     with os.fdopen(os.dup(2), "wb") as original, Path(os.devnull).open("wb") as nothing:
         os.dup2(nothing.fileno(), 2)
         try:
@@ -172,7 +172,7 @@ def _silent_stderr() -> Iterator[None]:
 
 
 def _store_window(parts: Iterator[pl.DataFrame]) -> list[Any]:
-    """Store the next window of parts on the cluster, in blocks of what a worker gets at once; gives references."""
+    """Store the next window of parts on the cluster, in blocks of about ``_TASK`` bytes; return their references."""
     import ray
 
     references, contents, size = list[Any](), list[bytes](), 0
@@ -195,7 +195,7 @@ def _table(contents: list[bytes]) -> Any:
 
 
 def _read_results(table: Any) -> Iterator[PartResult]:
-    """The results in a table from the workers; a mistake reported in one is raised."""
+    """The results in a table from a worker; an error that the worker sent back is raised."""
     for row in table.to_pylist():
         if row["mistake"] is not None:
             raise AcidtestError(row["mistake"])

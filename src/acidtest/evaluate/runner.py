@@ -34,7 +34,7 @@ from acidtest.evaluate.answers import (
 from acidtest.evaluate.plan import ID, Batch, InputPlan
 
 _TOLERANCE = 1e-3
-"""How far probabilities may be from adding up to 1."""
+"""How far the sum of probabilities may be from 1, and a probability below 0."""
 
 Progress = Callable[[int, int], None]
 """Called with how many inputs are answered and how many there are."""
@@ -53,7 +53,7 @@ class BatchAnswers:
 
 @dataclass(frozen=True)
 class Asker:
-    """A model as an engine uses it, whose answers are checked: a batch at once, or in two steps where it prepares."""
+    """Asks a model batches, in two steps where the model is ``Prepares``, and checks its answers."""
 
     model: Model
 
@@ -125,7 +125,7 @@ Engine = Callable[[Iterable[Batch], Asker], Iterator[tuple[Batch, BatchAnswers]]
 class Memory:
     """The files that new answers are written to and earlier ones are read from.
 
-    ``journal`` belongs to one run and goes with it; ``cache`` is a folder that runs and processes share.
+    ``journal`` belongs to one run and is deleted when it is finished; ``cache`` is a folder that runs and processes share.
     """
 
     model: str
@@ -172,7 +172,7 @@ def collect_answers(
 ) -> AnswerTable:
     """The model's answers to every input of a plan.
 
-    Inputs whose answers are in ``memory`` are not asked again, and every batch is written to it at once.
+    Inputs whose answers are in ``memory`` are not asked again; new answers are written to it batch by batch.
     """
     spent = spent or TimeSpent()
     table = AnswerTable(plan)
@@ -186,7 +186,7 @@ def collect_answers(
     start = time.perf_counter()
     with memory.file() if memory and before < total else nullcontext() as file:
         for batch, answered in (engine or ask_here)(_open_batches(model, plan, table), Asker(model)):
-            # A model that loses its fingerprint while it is asked may be another one: its answers are not kept.
+            # A model without a fingerprint any more may have changed during the run: its answers are not kept.
             if file and model.fingerprint is not None:
                 began = time.perf_counter()
                 hard = not model.probabilities
@@ -235,7 +235,7 @@ def usage_summary(model: object, spent: TimeSpent) -> dict[str, float]:
 
 
 def _open_batches(model: Model, plan: InputPlan, table: AnswerTable) -> Iterator[Batch]:
-    """The batches with inputs still to ask; known inputs are left out where the model treats inputs independently."""
+    """The batches with unanswered inputs; answered ones are left out of them where the model is independent."""
     for batch in plan:
         unanswered = table.unanswered(batch.keys, _checks(plan, batch)) if table.answered else None
         if unanswered is None or unanswered.all():

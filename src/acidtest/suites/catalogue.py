@@ -19,14 +19,14 @@ from acidtest.core.suite import Suite
 T = TypeVar("T")
 
 Material = Literal["templates", "pairs", "sentences", "published"]
-"""What a suite is made of. Pairs and sentences come from the user or from the starter corpus.
+"""What a suite is made from. Pairs and sentences come from the user or from the starter corpus.
 
-A suite of a published file needs that file.
+A ``published`` suite needs the published file from the user.
 """
 
 
 class Leftovers:
-    """The rows of files of answers that no suite has used."""
+    """Keeps track of the rows in files of answers that no suite has used."""
 
     def __init__(self) -> None:
         self._rows: dict[str, int] = {}
@@ -47,22 +47,22 @@ class Leftovers:
 
 @dataclass(frozen=True)
 class Request:
-    """What every generator is asked for."""
+    """What a user chose that every generator receives: size, seed and source."""
 
     n: int | None = None
     seed: int = 0
     at_most: bool = False
     source: Suite | Path | None = None
-    """Pairs to make the suite from or, for a suite made of sentences, also a file of text."""
+    """The pairs to make the suite from; for a suite made from sentences, also a text file."""
     leftovers: Leftovers = field(default_factory=Leftovers)
-    """Shared by the suites that one command makes."""
+    """One object, shared by all suites that a command makes."""
     keep: tuple[str, ...] = ()
-    """Columns of the source that, as the user says, are true of changed pairs too."""
+    """Columns of the source whose values, the user says, hold for changed pairs too."""
 
 
 @dataclass(frozen=True)
 class Generator:
-    """How one suite is made, and what is known of it before that."""
+    """The function that makes a suite, and what is known of the suite beforehand."""
 
     name: str
     make: Callable[..., Suite]
@@ -72,7 +72,7 @@ class Generator:
     citation: str
     licence: str
     row_local: bool = False
-    """Whether what is made of a pair depends on no other pair, so that parts of a corpus give parts of the suite."""
+    """Whether the rows made from a pair depend on no other pair, so that a corpus can be processed in parts."""
 
     @property
     def options(self) -> dict[str, Option]:
@@ -109,7 +109,7 @@ SUITES: Registry[Generator] = Registry("suite", ["acidtest.suites"], "acidtest.s
 def generator(
     name: str, *, summary: str, rows: int, source: Material, citation: str, licence: str, row_local: bool = False
 ) -> Callable[[Callable[..., Suite]], Callable[..., Suite]]:
-    """Register the function below as the generator of suite ``name``.
+    """A decorator that registers a function as the generator of suite ``name``.
 
     A ``row_local`` suite is lazy, has its corpus as control, and draws ``n`` pairs before anything else.
     """
@@ -124,9 +124,9 @@ def generator(
 def take_options(
     make: Callable[[Request, T], Suite], options: type[T], *, without: Collection[str] = ()
 ) -> Callable[..., Suite]:
-    """A function for ``generator`` whose options are the fields of a dataclass, but for those ``without`` which it is.
+    """A function for ``generator`` whose options are the fields of a dataclass, except those in ``without``.
 
-    ``make`` gets the dataclass with the values given.
+    It calls ``make`` with the dataclass, filled with the values given.
     """
 
     def make_with_options(request: Request, **values: Any) -> Suite:
@@ -140,9 +140,9 @@ def take_options(
 
 
 def resolve_names(entries: Sequence[str]) -> list[str]:
-    """The suites and files that a list means: names, globs and files, separate or joined by commas.
+    """The names of suites and files that a list stands for: names, globs and files, separate or joined by commas.
 
-    An existing file is taken whole before splitting.
+    An entry that is an existing file is not split at its commas.
     """
     names: list[str] = []
     for entry in entries:

@@ -17,7 +17,7 @@ from acidtest.core.streams import visit_batches
 from acidtest.core.suite import COLUMNS, PARSES, RESERVED, Suite
 
 _LABEL_BITS = np.uint64(15)
-"""The bits of a pair's digest that hold the number of its label; unknown labels may share a number."""
+"""The bits of a pair's digest that hold the number of its label; labels after the fifteenth share a number."""
 
 _CHUNK = 1 << 20
 
@@ -48,7 +48,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class RowFacts:
-    """What the checks need of the rows of a suite: 24 bytes a row, so that ten million can be checked."""
+    """What the checks need to know of a suite's rows: 24 bytes a row, so that ten million can be checked."""
 
     schema: Mapping[str, Any]
     empty: Mapping[str, int]
@@ -59,7 +59,7 @@ class RowFacts:
     pairs: U64
     """The digests of the pairs, in ascending order; the last bits of each are the number of its label."""
     lengths: pl.DataFrame
-    """label, length of the hypothesis in characters, and how many rows have both."""
+    """Number of rows by label and by length of the hypothesis in characters."""
 
 
 def find_problems(suite: Suite) -> list[Problem]:
@@ -82,7 +82,7 @@ def require_sound(suite: Suite, where: str) -> list[Problem]:
 
 
 def _read_facts(suite: Suite) -> RowFacts:
-    """Read the facts of a suite in one pass over its rows, without making parses."""
+    """Read the facts of a suite in one pass over its rows; parses are not generated."""
     filled = ("id", "premise", "hypothesis", "label", "group")
     empty, labels = dict.fromkeys(filled, 0), dict[str, int]()
     lengths = pl.DataFrame(schema={"label": pl.String, "length": pl.UInt32, "rows": pl.UInt32})
@@ -126,7 +126,7 @@ def _check_controls(suite: Suite, facts: RowFacts) -> Iterator[Problem]:
     bases = facts.bases
     if suite.control is None or not bases.size:
         return
-    # Equal base ids are marked at their first place; the ids of the control are never all in memory.
+    # Of equal base ids only the first is marked. The ids of the control are read in batches, to save memory.
     missing = np.append(True, bases[1:] != bases[:-1])
 
     def visit(batch: pl.DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""Suites as files: one format per ending, a card beside each, or a folder that Hugging Face opens."""
+"""Writes and reads suites, as a file with a card beside it or as a folder that Hugging Face can open."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _DATA = re.compile(rf"data/(?:{_SPLIT}|control)(?:-\d{{5}}-of-\d{{5}})?\.parquet
 
 
 def card_path(path: str | Path) -> Path:
-    """Where the card of a suite file lies."""
+    """The path of the card of a suite."""
     return Path(f"{path}.card.json")
 
 
 def is_folder_format(path: str | Path) -> bool:
-    """Whether a suite at this path is a folder: the name has no ending."""
+    """Whether a suite at this path is a folder: its name has no ending. Raises for an unknown ending."""
     from acidtest.io.tables import ENDINGS
 
     path = Path(path)
@@ -44,8 +44,8 @@ def is_folder_format(path: str | Path) -> bool:
 def write_suite(suite: Suite, path: str | Path, *, parted: bool = False) -> list[Path]:
     """Write a suite, its card and its control, whole or not at all; return the paths written.
 
-    Files that acidtest did not write are never overwritten, nor is a folder that has any. ``parted``: a folder gets
-    its rows in several files.
+    Files that acidtest did not write are never overwritten, nor is a folder that has any. With ``parted``, the rows in
+    a folder are split into several files.
     """
     path = Path(path)
     _refuse_foreign(path, suite)
@@ -56,7 +56,7 @@ def write_suite(suite: Suite, path: str | Path, *, parted: bool = False) -> list
 
 
 def read_suite(path: str | Path) -> Suite | None:
-    """The suite in a file or folder that acidtest wrote, or None when it has no card of ours."""
+    """The suite in a file or folder that acidtest wrote, or None when it has no card."""
     path = Path(path)
     if path.is_dir():
         return _read_folder(path)
@@ -95,7 +95,7 @@ def _write_folder(suite: Suite, path: Path, *, parted: bool) -> list[Path]:
 
 
 def _dataset_page(card: Card, splits: list[str], *, parted: bool) -> str:
-    """The text that a data-set hub reads: which file is which split, then what the suite is."""
+    """The README of a folder: a header that tells a data-set hub the file of each split, then the suite's facts."""
     lines = ["---", "configs:", "- config_name: default", "  data_files:"]
     ending = "-*.parquet" if parted else ".parquet"
     lines += [f"  - split: {split}\n    path: data/{split}{ending}" for split in splits]
@@ -146,7 +146,7 @@ def _parquet_card(path: Path, metadata: Mapping[str, str]) -> Card | None:
 
 
 def _restore_types(frame: pl.LazyFrame, card: Card, path: Path) -> pl.LazyFrame:
-    """The rows of a text file with the types of its card, and null for empty."""
+    """The rows of a text file with the types of its card; empty texts become null."""
     names = frame.collect_schema().names()
     missing = [name for name in (*COLUMNS, *card.columns) if name not in names]
     if missing:

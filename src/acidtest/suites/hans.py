@@ -36,7 +36,7 @@ _COLUMNS: dict[str, Kind] = {
     "trigger": "text",
     "category": "factor",
 }
-"""A category is a subcase with the word it turns on, as in the paper's experiment with people."""
+"""``category`` is the subcase and the trigger word, as in the paper's experiment with people."""
 
 _BLOCK_ROWS = 1 << 14
 _DRAWN_ROWS = 1 << 16
@@ -80,7 +80,7 @@ def _fill_templates(
 ) -> Suite:
     """A suite of ``n`` pairs per subcase of some templates, with the parses of both sentences.
 
-    A large suite keeps only its words in memory and writes its sentences when they are read.
+    A large suite keeps only its words in memory and makes its sentences when they are read.
     """
     from acidtest.text.hans_templates import compile_templates
     from acidtest.text.vocabulary import vocabulary as load_vocabulary
@@ -115,7 +115,7 @@ def _fill_templates(
 
 
 def _blocks(name: str, plan: TemplatePlan, filled: FilledTemplates, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """The pairs in order, with the requested columns; parses are only written on request."""
+    """The pairs in order, block by block, with the requested columns; parses are made only where requested."""
     grammar = plan.grammar
     for start in range(0, max(len(filled.variant), 1), _BLOCK_ROWS):
         block = filled[start : start + _BLOCK_ROWS]
@@ -138,7 +138,7 @@ def _blocks(name: str, plan: TemplatePlan, filled: FilledTemplates, columns: Seq
 
 
 def _draw_words(plan: TemplatePlan, rows: int, draws: Draws, *, name: str, at_most: bool) -> FilledTemplates:
-    """The words of ``rows`` pairs of every subcase, variants in their proportions and evenly mixed."""
+    """The words of ``rows`` pairs for every subcase; its variants have their shares and are evenly interleaved."""
     from acidtest.text.templates import FilledTemplates
 
     step = max(_DRAWN_ROWS // max(rows, 1), 1)
@@ -161,7 +161,7 @@ def _draw_subcases(
         counts = np.bincount(filled.variant, minlength=len(wanted))
         if (counts == wanted).all():
             break
-        # Some variants ran out: the rest of their subcase takes their share.
+        # Some variants ran out of fillings: the other variants of their subcase take their share.
         most = np.where(counts < wanted, counts, most)
     if not at_most:
         _require_rows(plan, subcases, rows, counts, draws, name)
